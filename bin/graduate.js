@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+// The command: builds the sources of a checkout once if needed, then hands over to the compiled program.
+import { ensureBuilt } from "./build.js";
+
+ensureBuilt();
+const { main } = await import("../dist/node/cli.js");
+await main(process.argv);

@@ -1,0 +1,48 @@
+/**
+ * The four ways this library refuses. A message says what was wrong, then the value; `where` says where it was
+ * found (file, row, column), `hint` what to do about it. Anything else that is thrown is a bug.
+ */
+
+export interface ErrorDetails {
+  /** Stable and machine-readable, e.g. "column.missing". */
+  readonly code: string;
+  /** File, row and column, as far as they are known, e.g. `patients.csv, row 17, column "age"`. */
+  readonly where?: string;
+  /** What the reader can do about it. */
+  readonly hint?: string;
+}
+
+export class GraduateError extends Error {
+  readonly code: string;
+  readonly where: string | undefined;
+  readonly hint: string | undefined;
+
+  constructor(message: string, details: ErrorDetails) {
+    super(message);
+    this.name = new.target.name;
+    this.code = details.code;
+    this.where = details.where;
+    this.hint = details.hint;
+  }
+}
+
+/** What the user gave cannot be used: a table, a column, an option. */
+export class InputError extends GraduateError {}
+/** A computation left the numbers it can be trusted on. */
+export class NumericalError extends GraduateError {}
+/** A device or worker could not be opened or failed. */
+export class BackendError extends GraduateError {}
+/** A file is not what it claims to be: truncated, of another version, tampered with. */
+export class FormatError extends GraduateError {}
+
+/** How many bad rows one error names before it only counts them. */
+export const MAX_ROWS_NAMED = 20;
+
+/** "rows 3, 8 and 12", "row 3", "rows 1, 2, … (and 71 more)"; rows are 1-based, as a person counts them below the header. */
+export function nameRows(rows: readonly number[]): string {
+  const shown = rows.slice(0, MAX_ROWS_NAMED);
+  const rest = rows.length - shown.length;
+  if (shown.length === 1) return `row ${shown[0]}`;
+  if (rest > 0) return `rows ${shown.join(", ")} (and ${rest} more)`;
+  return `rows ${shown.slice(0, -1).join(", ")} and ${shown[shown.length - 1]}`;
+}

@@ -1,0 +1,18 @@
+/**
+ * What was observed of each person: a time and whether it ended in the event (1) or in censoring (0); and the same on a
+ * time grid of T bins, numbered 1…T. Everything downstream takes these two shapes.
+ */
+
+export interface Outcomes {
+  readonly time: Float64Array; // [N]
+  readonly event: Uint8Array; // [N], 1 = event, 0 = censored
+}
+
+export interface BinnedOutcomes {
+  readonly T: number;
+  readonly bin: Int32Array; // [N], 1…T
+  readonly event: Uint8Array; // [N]
+}
+
+/** Row multiplicities, e.g. of a bootstrap draw; absent means every row counts once. */
+export type RowWeights = ArrayLike<number>;

@@ -1,0 +1,114 @@
+/**
+ * A table in memory: typed columns of equal length. Column values are typed arrays with one way to say "missing" each:
+ * NaN in numbers and dates, code −1 in categories, 255 in booleans. Reading files is read-table.ts' business.
+ */
+import { InputError } from "../core/errors.ts";
+
+export type ColumnType = "number" | "category" | "boolean" | "date";
+
+export interface NumberColumn {
+  readonly name: string;
+  readonly type: "number";
+  /** NaN = missing. */
+  readonly values: Float64Array;
+}
+
+export interface DateColumn {
+  readonly name: string;
+  readonly type: "date";
+  /** Days since 1970-01-01 (fractions for times of day), NaN = missing. */
+  readonly values: Float64Array;
+}
+
+export interface CategoryColumn {
+  readonly name: string;
+  readonly type: "category";
+  /** Index into levels, −1 = missing. */
+  readonly codes: Int32Array;
+  /** Distinct values, ascending (as numbers where all are numbers, else by code unit). */
+  readonly levels: readonly string[];
+}
+
+export interface BooleanColumn {
+  readonly name: string;
+  readonly type: "boolean";
+  /** 0, 1, or 255 = missing. */
+  readonly values: Uint8Array;
+}
+
+export type Column = NumberColumn | DateColumn | CategoryColumn | BooleanColumn;
+
+export const MISSING_CODE = -1;
+export const MISSING_BOOLEAN = 255;
+
+export interface Table {
+  /** What messages call it, usually the file name. */
+  readonly name: string;
+  readonly rows: number;
+  readonly columns: readonly Column[];
+}
+
+export function isMissing(column: Column, row: number): boolean {
+  switch (column.type) {
+    case "number":
+    case "date":
+      return Number.isNaN(column.values[row]);
+    case "category":
+      return column.codes[row] === MISSING_CODE;
+    case "boolean":
+      return column.values[row] === MISSING_BOOLEAN;
+  }
+}
+
+export function countMissing(column: Column): number {
+  const length = column.type === "category" ? column.codes.length : column.values.length;
+  let missing = 0;
+  for (let row = 0; row < length; row++) if (isMissing(column, row)) missing++;
+  return missing;
+}
+
+const MS_PER_DAY = 86_400_000;
+
+/** The cell as a person would write it; "" when missing. */
+export function cellText(column: Column, row: number): string {
+  if (isMissing(column, row)) return "";
+  switch (column.type) {
+    case "number":
+      return String(column.values[row]);
+    case "date":
+      return new Date(column.values[row] * MS_PER_DAY).toISOString().replace("T00:00:00.000Z", "");
+    case "category":
+      return column.levels[column.codes[row]];
+    case "boolean":
+      return column.values[row] === 1 ? "true" : "false";
+  }
+}
+
+export function findColumn(table: Table, name: string): Column {
+  const found = table.columns.find((column) => column.name === name);
+  if (found) return found;
+  const have = table.columns.map((column) => column.name);
+  const shown = have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
+  const near = have.find((other) => other.toLowerCase() === name.toLowerCase());
+  throw new InputError(`missing column: "${name}" (have ${shown})`, {
+    code: "column.missing",
+    where: table.name,
+    ...(near === undefined ? {} : { hint: `column names are case-sensitive: did you mean "${near}"?` }),
+  });
+}
+
+/** The given rows (0-based, in the given order) as a new table. */
+export function selectRows(table: Table, rows: ArrayLike<number>): Table {
+  const columns = table.columns.map((column): Column => {
+    switch (column.type) {
+      case "number":
+      case "date":
+        return { ...column, values: Float64Array.from(rows, (row) => column.values[row]) };
+      case "category":
+        return { ...column, codes: Int32Array.from(rows, (row) => column.codes[row]) };
+      case "boolean":
+        return { ...column, values: Uint8Array.from(rows, (row) => column.values[row]) };
+    }
+  });
+  return { name: table.name, rows: rows.length, columns };
+}
