@@ -1,0 +1,82 @@
+// The table of who may import whom, held against the sources; and what no module outside src/node may touch.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const src = fileURLToPath(new URL("../src/", import.meta.url));
+
+/** Room → rooms it may import from (besides itself). "verbs" are src/audit.ts and its siblings. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  core: [],
+  data: ["core"],
+  compute: ["core"],
+  stats: ["core", "data"],
+  models: ["core", "compute"],
+  objectives: ["core", "data", "stats", "compute"],
+  training: ["core", "data", "stats", "compute", "models", "objectives"],
+  files: ["core", "data", "models", "training"],
+  verbs: ["core", "data", "stats", "compute", "models", "objectives", "training", "files"],
+  experiments: ["core", "data", "stats", "compute", "models", "objectives", "training", "files", "verbs"],
+  report: ["core", "stats"],
+  node: [
+    "core",
+    "data",
+    "stats",
+    "compute",
+    "models",
+    "objectives",
+    "training",
+    "files",
+    "verbs",
+    "experiments",
+    "report",
+  ],
+};
+
+const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+
+function roomOf(path: string): string {
+  const parts = relative(src, path).split("/");
+  return parts.length === 1 ? "verbs" : parts[0];
+}
+
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1]);
+}
+
+/** The code without its comments, so that a word in a sentence is not mistaken for a call. */
+function codeOf(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "");
+}
+
+describe("import directions", () => {
+  test.each(files)("%s imports only what its room may", (file) => {
+    const path = join(src, file);
+    const room = roomOf(path);
+    for (const specifier of importsOf(readFileSync(path, "utf8"))) {
+      if (!specifier.startsWith(".")) continue;
+      expect(specifier, "relative imports carry their extension").toMatch(/\.ts$/);
+      const target = roomOf(resolve(dirname(path), specifier));
+      if (target !== room) expect(MAY_IMPORT[room], `${file} → ${specifier}`).toContain(target);
+    }
+  });
+
+  test.each(files.filter((file) => !file.startsWith("node/")))("%s runs in a browser", (file) => {
+    const text = readFileSync(join(src, file), "utf8");
+    for (const specifier of importsOf(text)) expect(specifier).not.toMatch(/^node:|^linkedom|^commander/);
+    expect(codeOf(text)).not.toMatch(
+      /\b(process|Buffer|console|Math\.random|Date\.now|performance)\b(?!["'])/,
+    );
+  });
+
+  test("an index only exports", () => {
+    for (const file of files.filter((name) => name.endsWith("index.ts"))) {
+      const code = codeOf(readFileSync(join(src, file), "utf8")).replace(
+        /export[\s\S]*?from\s*"[^"]+";/g,
+        "",
+      );
+      expect(code.trim(), file).toBe("");
+    }
+  });
+});
