@@ -1,0 +1,158 @@
+/**
+ * Which rows train, which validate, which test: drawn by seed, or read from a file of `row,set`. Sizes of a draw:
+ * train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, valid rounded down. A draw stratified by
+ * the event keeps these sizes and gives each set its share of the events, rounded up or down (largest remainders).
+ * Rows are 0-based and ascending in a Split, 1-based in a file and in messages.
+ */
+import { InputError, nameRows } from "../core/errors.ts";
+import { createRandom, shuffle } from "../core/random.ts";
+import { cellText, findColumn, type Table } from "./table.ts";
+
+export type SetName = "train" | "valid" | "test";
+
+export interface Split {
+  readonly train: Int32Array;
+  readonly valid: Int32Array;
+  readonly test: Int32Array;
+}
+
+export interface SplitOptions {
+  /** Shares of train, valid and test; they sum to 1. */
+  readonly fractions?: readonly [number, number, number];
+  readonly seed: number;
+  /** [rows], 1 = event: spread the events evenly over the sets. */
+  readonly stratifyBy?: Uint8Array;
+}
+
+const SET_NAMES = ["train", "valid", "test"] as const;
+const DEFAULT_FRACTIONS = [0.6, 0.2, 0.2] as const;
+
+/** Decimal fractions are inexact (0.29 · 100 is 28.999…): this much of a row more decides nothing else. */
+const ROUNDING_SLACK = 1e-9;
+
+/** Own stream of the seed, so that a split shares no draws with the weights and batches of the same run. */
+const SPLIT_STREAM = 0x5e7;
+
+export function splitRows(rows: number, options: SplitOptions): Split {
+  const { fractions = DEFAULT_FRACTIONS, seed, stratifyBy } = options;
+  const sizes = setSizes(rows, fractions);
+  if (stratifyBy && stratifyBy.length !== rows) {
+    throw new InputError(`events to stratify by are not one per row: ${stratifyBy.length} for ${rows} rows`, {
+      code: "split.stratify",
+    });
+  }
+  const quotas = stratifyBy ? stratifiedSizes(rows, sizes, stratifyBy) : [sizes];
+  const order = Int32Array.from({ length: rows }, (_, row) => row);
+  shuffle(order, createRandom(seed, SPLIT_STREAM));
+  // Deal the shuffled rows out, each stratum filling train, then valid, then test.
+  const setOf = new Uint8Array(rows);
+  const left = quotas.map((quota) => [...quota]);
+  for (const row of order) {
+    const quota = left[stratifyBy && stratifyBy[row] === 1 ? 1 : 0];
+    const set = quota[0] > 0 ? 0 : quota[1] > 0 ? 1 : 2;
+    quota[set]--;
+    setOf[row] = set;
+  }
+  return collectSets(setOf);
+}
+
+/** A split read from a table with columns `row` (1-based) and `set` (train, valid or validation, test). */
+export function splitFromTable(table: Table, rows: number): Split {
+  const rowColumn = findColumn(table, "row");
+  const setColumn = findColumn(table, "set");
+  const UNSET = SET_NAMES.length;
+  const setOf = new Uint8Array(rows).fill(UNSET);
+  const outOfRange: number[] = [];
+  const unknown: number[] = [];
+  const twice: number[] = [];
+  for (let line = 0; line < table.rows; line++) {
+    const text = cellText(rowColumn, line);
+    const row = text === "" ? Number.NaN : Number(text);
+    const set = readSetName(cellText(setColumn, line));
+    if (!Number.isInteger(row) || row < 1 || row > rows) outOfRange.push(line + 1);
+    else if (set < 0) unknown.push(line + 1);
+    else if (setOf[row - 1] !== UNSET) twice.push(row);
+    else setOf[row - 1] = set;
+  }
+  if (outOfRange.length > 0) {
+    const text = cellText(rowColumn, outOfRange[0] - 1);
+    throw new InputError(`row number is not between 1 and ${rows}: "${text}"`, {
+      code: "split.row",
+      where: `${table.name}, ${nameRows(outOfRange)}, column "row"`,
+      hint: "rows are counted from 1 at the first row below the header; is this the split of another table?",
+    });
+  }
+  if (unknown.length > 0) {
+    throw new InputError(`unknown set: "${cellText(setColumn, unknown[0] - 1)}"`, {
+      code: "split.set",
+      where: `${table.name}, ${nameRows(unknown)}, column "set"`,
+      hint: "a set is train, valid (or validation) or test",
+    });
+  }
+  if (twice.length > 0) {
+    throw new InputError(`listed more than once in the split: ${nameRows(twice)}`, {
+      code: "split.duplicate",
+      where: `${table.name}, column "row"`,
+      hint: "each row belongs to one set",
+    });
+  }
+  const missing: number[] = [];
+  for (let row = 0; row < rows; row++) if (setOf[row] === UNSET) missing.push(row + 1);
+  if (missing.length > 0) {
+    throw new InputError(`in no set of the split: ${nameRows(missing)}`, {
+      code: "split.missing",
+      where: table.name,
+      hint: `give each of the ${rows} rows a set, or remove these rows from the table`,
+    });
+  }
+  return collectSets(setOf);
+}
+
+/** Index into SET_NAMES, −1 for a name that is none. */
+function readSetName(text: string): number {
+  const name = text.trim().toLowerCase();
+  return SET_NAMES.indexOf((name === "validation" ? "valid" : name) as SetName);
+}
+
+function setSizes(rows: number, fractions: readonly [number, number, number]): readonly number[] {
+  const [train, valid, test] = fractions;
+  const valuesOk = fractions.length === 3 && fractions.every((fraction) => fraction >= 0) && train > 0;
+  if (!valuesOk || Math.abs(train + valid + test - 1) > ROUNDING_SLACK) {
+    throw new InputError(
+      `fractions of the split do not sum to 1, or train has none: ${fractions.join(", ")}`,
+      {
+        code: "split.fractions",
+        hint: "three numbers from 0 up, train above 0, e.g. 0.6, 0.2, 0.2",
+      },
+    );
+  }
+  const nTrain = Math.floor(train * rows + ROUNDING_SLACK);
+  const rest = rows - nTrain;
+  const nValid = valid === 0 ? 0 : Math.floor((rest * valid) / (valid + test) + ROUNDING_SLACK);
+  // A set that was asked for a share of nothing stays empty: what rounding left over goes to train.
+  const sizes = valid + test === 0 ? [rows, 0, 0] : [nTrain, nValid, rest - nValid];
+  if (sizes.some((size, set) => size === 0 && fractions[set] > 0)) {
+    throw new InputError(`too few rows to split by ${fractions.join(", ")}: ${rows}`, { code: "split.rows" });
+  }
+  return sizes;
+}
+
+/** Sizes for non-events and events: each rounds n_stratum · size / n up or down, and both sum to `sizes`. */
+function stratifiedSizes(rows: number, sizes: readonly number[], event: Uint8Array): readonly number[][] {
+  const nEvents = event.reduce((count, value) => count + (value === 1 ? 1 : 0), 0);
+  const events = sizes.map((size) => Math.floor((nEvents * size) / rows));
+  const remainder = (set: number) => (nEvents * sizes[set]) % rows;
+  const byRemainder = [0, 1, 2].sort((a, b) => remainder(b) - remainder(a) || a - b);
+  const left = nEvents - events.reduce((sum, size) => sum + size, 0);
+  for (const set of byRemainder.slice(0, left)) events[set]++;
+  return [sizes.map((size, set) => size - events[set]), events];
+}
+
+function collectSets(setOf: Uint8Array): Split {
+  const rowsOf = (set: number) => {
+    const rows: number[] = [];
+    for (let row = 0; row < setOf.length; row++) if (setOf[row] === set) rows.push(row);
+    return Int32Array.from(rows);
+  };
+  return { train: rowsOf(0), valid: rowsOf(1), test: rowsOf(2) };
+}
