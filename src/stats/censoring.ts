@@ -1,0 +1,75 @@
+/**
+ * The distribution of the censoring time, G(t) = P(C > t), by Kaplan-Meier with the roles of event and censoring
+ * exchanged, and looking up step functions. Where events and censorings share a time the two usual conventions differ:
+ * "simple" keeps the events of t at risk of being censored at t (R's `survfit(Surv(time, 1 - status))`); "reverse" lets
+ * them leave first (prodlim's `reverse = TRUE`, scikit-survival). Which one a score uses belongs to the score.
+ */
+import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes.ts";
+import { tallyBins, tallyRisk } from "./kaplan-meier.ts";
+import { countBelow } from "./ranks.ts";
+
+export type CensoringTies = "simple" | "reverse";
+
+export interface CensoringOptions {
+  readonly ties: CensoringTies;
+  readonly weights?: RowWeights;
+}
+
+export interface CensoringCurve {
+  /** The distinct times, ascending; t = 0…T for binned outcomes. */
+  readonly time: Float64Array;
+  /** G(t). */
+  readonly survival: Float64Array;
+  /** G(t−), the value just before t. */
+  readonly leftLimit: Float64Array;
+}
+
+interface Counts {
+  readonly atRisk: Float64Array;
+  readonly events: Float64Array;
+  readonly censored: Float64Array;
+}
+
+function estimate(time: Float64Array, counts: Counts, ties: CensoringTies): CensoringCurve {
+  const survival = new Float64Array(time.length);
+  const leftLimit = new Float64Array(time.length);
+  let G = 1;
+  for (let k = 0; k < time.length; k++) {
+    leftLimit[k] = G;
+    // Those left uncensored are added up, not subtracted, so that G reaches 0 exactly for any weights.
+    const later = k + 1 < time.length ? counts.atRisk[k + 1] : 0;
+    const uncensored = ties === "reverse" ? later : later + counts.events[k];
+    if (counts.censored[k] > 0) G *= uncensored / (uncensored + counts.censored[k]);
+    survival[k] = G;
+  }
+  return { time, survival, leftLimit };
+}
+
+export function censoringKaplanMeier(outcomes: Outcomes, options: CensoringOptions): CensoringCurve {
+  const table = tallyRisk(outcomes, options.weights);
+  return estimate(table.time, table, options.ties);
+}
+
+export function censoringKaplanMeierBinned(
+  outcomes: BinnedOutcomes,
+  options: CensoringOptions,
+): CensoringCurve {
+  const time = Float64Array.from({ length: outcomes.T + 1 }, (_, t) => t);
+  return estimate(time, tallyBins(outcomes, options.weights), options.ties);
+}
+
+/**
+ * The value at `at` of the right-continuous step function that jumps to values[k] at times[k], or its left limit there;
+ * `before` holds ahead of the first jump (1 for a survival curve, 0 for a cumulative hazard).
+ */
+export function stepValue(
+  times: ArrayLike<number>,
+  values: ArrayLike<number>,
+  at: number,
+  left = false,
+  before = 1,
+): number {
+  const below = countBelow(times, at);
+  const jumps = !left && below < times.length && times[below] === at ? below + 1 : below;
+  return jumps === 0 ? before : values[jumps - 1];
+}

@@ -1,0 +1,215 @@
+/**
+ * Kaplan-Meier with Greenwood's variance and the Nelson-Aalen cumulative hazard: S(t) = Π (1 − d/n), Var = S² Σ d/(n(n−d)),
+ * Λ = Σ d/n, over the distinct times as R's `survfit` lists them (censoring-only times included), and over the bins of a
+ * time grid. Weights are multiplicities: 2 is the row twice, 0 the row absent.
+ * Where S has reached 0 the variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere
+ * else, with `greenwood` infinite. Log-log limits are undefined at S = 1 as well, as in R.
+ */
+import { normalQuantile } from "../core/distributions.ts";
+import { InputError } from "../core/errors.ts";
+import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes.ts";
+import { checkLength, checkWeights, groupRowsByTime } from "./ranks.ts";
+
+export type IntervalScale = "log" | "log-log" | "plain";
+
+export interface KaplanMeierOptions {
+  readonly weights?: RowWeights;
+  /** The scale on which the pointwise limits are symmetric; R's `conf.type`. */
+  readonly interval?: IntervalScale;
+  readonly level?: number;
+}
+
+/** Who was at risk, and what happened, at each distinct time. */
+export interface RiskTable {
+  readonly time: Float64Array; // [K], distinct, ascending
+  readonly atRisk: Float64Array;
+  readonly events: Float64Array;
+  readonly censored: Float64Array;
+}
+
+export interface KaplanMeier extends RiskTable {
+  readonly survival: Float64Array;
+  /** S² × greenwood; NaN where S = 0. */
+  readonly variance: Float64Array;
+  /** Nelson-Aalen. */
+  readonly cumulativeHazard: Float64Array;
+  /** Σ d/(n(n−d)), the variance of log S; Infinity where S = 0. */
+  readonly greenwood: Float64Array;
+  /** Pointwise limits, kept within [0, 1]; NaN where undefined. */
+  readonly lower: Float64Array;
+  readonly upper: Float64Array;
+}
+
+/** All arrays are over t = 0…T. */
+export interface BinnedKaplanMeier {
+  readonly survival: Float64Array;
+  /** NaN where S = 0. */
+  readonly variance: Float64Array;
+  /** Infinity where S = 0. */
+  readonly greenwood: Float64Array;
+  /** Rows whose bin is t or later. */
+  readonly atRisk: Float64Array;
+  readonly events: Float64Array;
+  readonly censored: Float64Array;
+  /** d/n, and 0 where nobody is at risk. */
+  readonly hazard: Float64Array;
+}
+
+export function tallyRisk(outcomes: Outcomes, weights?: RowWeights): RiskTable {
+  const { time, start, rows } = groupRowsByTime(outcomes, weights);
+  const K = time.length;
+  const atRisk = new Float64Array(K);
+  const events = new Float64Array(K);
+  const censored = new Float64Array(K);
+  let later = 0;
+  // From the last time backwards: nothing is ever subtracted, so "everyone left has the event" is exact for any weights.
+  for (let k = K - 1; k >= 0; k--) {
+    for (let i = start[k]; i < start[k + 1]; i++) {
+      const weight = weights === undefined ? 1 : weights[rows[i]];
+      if (outcomes.event[rows[i]] === 1) events[k] += weight;
+      else censored[k] += weight;
+    }
+    later += events[k] + censored[k];
+    atRisk[k] = later;
+  }
+  return { time, atRisk, events, censored };
+}
+
+/** Limits of one point on the given scale; `error` is the standard error of log S. */
+function limitsOf(
+  survival: number,
+  error: number,
+  z: number,
+  scale: IntervalScale,
+): { low: number; high: number } {
+  const undefinedHere = survival === 0 || (scale === "log-log" && survival === 1);
+  if (undefinedHere) return { low: Number.NaN, high: Number.NaN };
+  const reach = z * error;
+  switch (scale) {
+    case "plain":
+      return {
+        low: Math.max(survival - reach * survival, 0),
+        high: Math.min(survival + reach * survival, 1),
+      };
+    case "log":
+      return { low: survival * Math.exp(-reach), high: Math.min(survival * Math.exp(reach), 1) };
+    case "log-log": {
+      const logS = Math.log(survival);
+      // log S < 0 turns the order round: the lower limit of S is the upper limit of log(−log S).
+      return { low: Math.exp(logS * Math.exp(-reach / logS)), high: Math.exp(logS * Math.exp(reach / logS)) };
+    }
+  }
+}
+
+export function kaplanMeier(outcomes: Outcomes, options: KaplanMeierOptions = {}): KaplanMeier {
+  const { interval = "log", level = 0.95 } = options;
+  if (!(level > 0 && level < 1)) {
+    throw new InputError(`confidence level outside (0, 1): ${level}`, { code: "option.invalid" });
+  }
+  const z = normalQuantile(1 - (1 - level) / 2);
+  const table = tallyRisk(outcomes, options.weights);
+  const K = table.time.length;
+  const survival = new Float64Array(K);
+  const variance = new Float64Array(K);
+  const cumulativeHazard = new Float64Array(K);
+  const greenwood = new Float64Array(K);
+  const lower = new Float64Array(K);
+  const upper = new Float64Array(K);
+  let S = 1;
+  let hazard = 0;
+  let sum = 0;
+  for (let k = 0; k < K; k++) {
+    const n = table.atRisk[k];
+    const d = table.events[k];
+    if (d > 0) {
+      S *= (n - d) / n;
+      hazard += d / n;
+      sum += d / (n * (n - d));
+    }
+    survival[k] = S;
+    cumulativeHazard[k] = hazard;
+    greenwood[k] = sum;
+    variance[k] = S > 0 ? S * S * sum : Number.NaN;
+    const { low, high } = limitsOf(S, Math.sqrt(sum), z, interval);
+    lower[k] = low;
+    upper[k] = high;
+  }
+  return { ...table, survival, variance, cumulativeHazard, greenwood, lower, upper };
+}
+
+interface BinTable {
+  readonly atRisk: Float64Array; // [T+1]
+  readonly events: Float64Array;
+  readonly censored: Float64Array;
+}
+
+/** The same over bins 0…T (nobody is in bin 0); `rows` restricts to some rows, weights stay indexed by table row. */
+export function tallyBins(
+  outcomes: BinnedOutcomes,
+  weights?: RowWeights,
+  rows?: ArrayLike<number>,
+): BinTable {
+  const { T, bin, event } = outcomes;
+  checkLength("event", event.length, bin.length);
+  checkWeights(weights, bin.length);
+  const atRisk = new Float64Array(T + 1);
+  const events = new Float64Array(T + 1);
+  const censored = new Float64Array(T + 1);
+  const count = rows === undefined ? bin.length : rows.length;
+  for (let i = 0; i < count; i++) {
+    const row = rows === undefined ? i : rows[i];
+    const t = bin[row];
+    if (!(t >= 1 && t <= T)) {
+      throw new InputError(`bin outside 1…${T}: ${t}`, { code: "bin.range", where: `row ${row + 1}` });
+    }
+    const weight = weights === undefined ? 1 : weights[row];
+    if (event[row] === 1) events[t] += weight;
+    else censored[t] += weight;
+  }
+  let later = 0;
+  for (let t = T; t >= 0; t--) {
+    later += events[t] + censored[t];
+    atRisk[t] = later;
+  }
+  return { atRisk, events, censored };
+}
+
+export function kaplanMeierBinned(
+  outcomes: BinnedOutcomes,
+  weights?: RowWeights,
+  rows?: ArrayLike<number>,
+): BinnedKaplanMeier {
+  const table = tallyBins(outcomes, weights, rows);
+  const T = outcomes.T;
+  const survival = new Float64Array(T + 1).fill(1);
+  const variance = new Float64Array(T + 1);
+  const greenwood = new Float64Array(T + 1);
+  const hazard = new Float64Array(T + 1);
+  for (let t = 1; t <= T; t++) {
+    const n = table.atRisk[t];
+    const d = table.events[t];
+    hazard[t] = d > 0 ? d / n : 0;
+    survival[t] = d > 0 ? (survival[t - 1] * (n - d)) / n : survival[t - 1];
+    greenwood[t] = d > 0 ? greenwood[t - 1] + d / (n * (n - d)) : greenwood[t - 1];
+    variance[t] = survival[t] > 0 ? survival[t] * survival[t] * greenwood[t] : Number.NaN;
+  }
+  return { ...table, survival, variance, greenwood, hazard };
+}
+
+/** Below this many rows at risk a Kaplan-Meier curve is carried, not estimated. */
+export const MINIMUM_AT_RISK = 10;
+
+export interface SupportOptions {
+  readonly minimumAtRisk?: number;
+  readonly weights?: RowWeights;
+  readonly rows?: ArrayLike<number>;
+}
+
+/** τ_g: the last bin with at least `minimumAtRisk` rows at risk; 0 when there is none. */
+export function groupSupport(outcomes: BinnedOutcomes, options: SupportOptions = {}): number {
+  const { minimumAtRisk = MINIMUM_AT_RISK } = options;
+  const { atRisk } = tallyBins(outcomes, options.weights, options.rows);
+  let t = outcomes.T;
+  while (t > 0 && atRisk[t] < minimumAtRisk) t--;
+  return t;
+}

@@ -1,0 +1,253 @@
+/**
+ * Logrank tests. Between G groups as R's `survdiff`: O − E with the hypergeometric covariance, each event time weighted by
+ * S(t−)^rho (rho 1 = Peto-Peto). One sample against predicted curves, in two forms: against the mean curve,
+ * E = Σ −log S̄(t_i) with variance E (R's `survdiff(~ offset(S))`), and against each row's own curve,
+ * E = ΣΣ_{s≤t_i} h_s(x_i) with variance ΣΣ h(1−h), the one valid when censoring depends on x.
+ * A test that cannot be made is absent with its reason.
+ */
+import { chiSquareUpperTail, logChiSquareUpperTail } from "../core/distributions.ts";
+import { InputError } from "../core/errors.ts";
+import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
+import { absent, type Measured } from "../core/measured.ts";
+import type { Curves } from "../data/curves.ts";
+import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes.ts";
+import { checkLength, checkWeights, groupRowsByTime } from "./ranks.ts";
+
+export interface LogrankOptions {
+  /** 0: every event time counts alike; 1: weighted by the pooled S(t−) (Peto-Peto). */
+  readonly rho?: 0 | 1;
+  readonly weights?: RowWeights;
+}
+
+export interface Logrank {
+  readonly observed: Float64Array; // [G]
+  readonly expected: Float64Array; // [G]
+  /** Covariance of O − E. */
+  readonly variance: Float64Array; // [G,G]
+  readonly chi2: number;
+  /** One less than the number of groups with expected events. */
+  readonly df: number;
+  readonly p: number;
+  readonly logP: number;
+}
+
+export interface OneSampleLogrank {
+  readonly observed: number;
+  readonly expected: number;
+  readonly variance: number;
+  readonly chi2: number;
+  readonly p: number;
+  readonly logP: number;
+}
+
+/** A pivot this much smaller than its diagonal is rounding: the covariance is singular there. */
+const SINGULAR_PIVOT = 1e-12;
+
+/** dᵀ V⁻¹ d over the groups in `kept`; undefined when V is singular there. */
+function quadraticForm(
+  kept: readonly number[],
+  difference: Float64Array,
+  variance: Float64Array,
+): number | undefined {
+  const G = difference.length;
+  const D = kept.length;
+  const V = Float64Array.from(
+    { length: D * D },
+    (_, k) => variance[kept[Math.floor(k / D)] * G + kept[k % D]],
+  );
+  const d = kept.map((g) => difference[g]);
+  const factor = factorCholesky(
+    V,
+    D,
+    kept.map((g) => SINGULAR_PIVOT * variance[g * G + g]),
+  );
+  if (factor.rank < D) return undefined;
+  return solveCholesky(factor, d).reduce((sum, x, k) => sum + x * d[k], 0);
+}
+
+/** `group` holds 0…G−1, or −1 for a row that is left out. */
+export function logrank(
+  outcomes: Outcomes,
+  group: Int32Array,
+  G: number,
+  options: LogrankOptions = {},
+): Measured<Logrank> {
+  const { rho = 0 } = options;
+  const N = outcomes.time.length;
+  checkLength("group", group.length, N);
+  const strange = group.findIndex((g) => g < -1 || g >= G);
+  if (strange >= 0) {
+    throw new InputError(`group outside −1…${G - 1}: ${group[strange]}`, {
+      code: "group.range",
+      where: `row ${strange + 1}`,
+    });
+  }
+  checkWeights(options.weights, N);
+  const weights = Float64Array.from(group, (g, row) => (g < 0 ? 0 : (options.weights?.[row] ?? 1)));
+  const { time, start, rows } = groupRowsByTime(outcomes, weights);
+  const K = time.length;
+  const deaths = new Float64Array(K);
+  const leaving = new Float64Array(K);
+  for (let k = 0; k < K; k++) {
+    for (let i = start[k]; i < start[k + 1]; i++) {
+      leaving[k] += weights[rows[i]];
+      if (outcomes.event[rows[i]] === 1) deaths[k] += weights[rows[i]];
+    }
+  }
+  const emphasis = rho === 0 ? new Float64Array(K).fill(1) : pooledLeftLimit(deaths, leaving);
+
+  const observed = new Float64Array(G);
+  const expected = new Float64Array(G);
+  const variance = new Float64Array(G * G);
+  const atRisk = new Float64Array(G);
+  let n = 0;
+  for (let k = K - 1; k >= 0; k--) {
+    for (let i = start[k]; i < start[k + 1]; i++) {
+      const row = rows[i];
+      atRisk[group[row]] += weights[row];
+      if (outcomes.event[row] === 1) observed[group[row]] += weights[row] * emphasis[k];
+    }
+    n += leaving[k];
+    const d = deaths[k];
+    if (d === 0) continue;
+    for (let g = 0; g < G; g++) expected[g] += (emphasis[k] * d * atRisk[g]) / n;
+    // One row alone at risk is certain to be the one: no variance.
+    if (n <= 1) continue;
+    const scale = (emphasis[k] * emphasis[k] * d * (n - d)) / (n * (n - 1));
+    for (let g = 0; g < G; g++) {
+      variance[g * G + g] += scale * atRisk[g];
+      for (let other = 0; other < G; other++)
+        variance[g * G + other] -= (scale * atRisk[g] * atRisk[other]) / n;
+    }
+  }
+
+  const tested = Array.from({ length: G }, (_, g) => g).filter((g) => expected[g] > 0);
+  if (tested.length === 0) return absent("no events");
+  if (tested.length === 1) return absent("only one group has expected events");
+  // The O − E sum to 0, so one group is redundant; leaving out the largest keeps the rest best conditioned.
+  const largest = tested.reduce((best, g) => (expected[g] > expected[best] ? g : best));
+  const kept = tested.filter((g) => g !== largest);
+  const chi2 = quadraticForm(
+    kept,
+    observed.map((o, g) => o - expected[g]),
+    variance,
+  );
+  if (chi2 === undefined)
+    return absent("the events leave no variance: everyone at risk had the event at once");
+  const df = kept.length;
+  const p = chiSquareUpperTail(chi2, df);
+  return { observed, expected, variance, chi2, df, p, logP: logChiSquareUpperTail(chi2, df) };
+}
+
+/** S(t−) of all rows together at every distinct time. */
+function pooledLeftLimit(deaths: Float64Array, leaving: Float64Array): Float64Array {
+  const K = deaths.length;
+  const atRisk = new Float64Array(K);
+  for (let k = K - 1; k >= 0; k--) atRisk[k] = leaving[k] + (k + 1 < K ? atRisk[k + 1] : 0);
+  const left = new Float64Array(K);
+  let S = 1;
+  for (let k = 0; k < K; k++) {
+    left[k] = S;
+    S *= (atRisk[k] - deaths[k]) / atRisk[k];
+  }
+  return left;
+}
+
+function oneSample(observed: number, expected: number, variance: number): Measured<OneSampleLogrank> {
+  if (Number.isNaN(expected)) return absent("the predicted curves hold values that are not numbers");
+  if (expected === Number.POSITIVE_INFINITY) return absent("infinitely many events are expected");
+  if (expected === 0) return absent("no events are expected");
+  if (!(variance > 0)) return absent("the expected number of events has no variance");
+  const chi2 = (observed - expected) ** 2 / variance;
+  const logP = logChiSquareUpperTail(chi2, 1);
+  return { observed, expected, variance, chi2, p: Math.exp(logP), logP };
+}
+
+/** Observed events against an expected number with Poisson variance: χ² = (O−E)²/E, 1 df. */
+export function logrankOneSample(observed: number, expected: number): Measured<OneSampleLogrank> {
+  return oneSample(observed, expected, expected);
+}
+
+/**
+ * The mean predicted survival is not taken below this in −log S̄: were it 0 while someone is still under observation, E
+ * would be infinite. 1e-12 adds 27.6 expected events per such row, enough to reject any curve.
+ */
+export const MEAN_SURVIVAL_FLOOR = 1e-12;
+
+/** Against the mean curve of the same rows; `rows` restricts to some of them, weights stay indexed by table row. */
+export function logrankMeanCurve(
+  curves: Curves,
+  outcomes: BinnedOutcomes,
+  rows?: ArrayLike<number>,
+  weights?: RowWeights,
+): Measured<OneSampleLogrank> {
+  const { N, T, survival } = curves;
+  checkRows(curves, outcomes, weights);
+  const mean = new Float64Array(T);
+  const leaving = new Float64Array(T);
+  let observed = 0;
+  let total = 0;
+  const count = rows === undefined ? N : rows.length;
+  for (let i = 0; i < count; i++) {
+    const row = rows === undefined ? i : rows[i];
+    const weight = weights === undefined ? 1 : weights[row];
+    if (weight === 0) continue;
+    total += weight;
+    if (outcomes.event[row] === 1) observed += weight;
+    leaving[outcomes.bin[row] - 1] += weight;
+    for (let t = 0; t < T; t++) mean[t] += weight * survival[row * T + t];
+  }
+  if (total === 0) return absent("no rows");
+  let expected = 0;
+  for (let t = 0; t < T; t++) {
+    if (leaving[t] > 0) expected -= leaving[t] * Math.log(Math.max(mean[t] / total, MEAN_SURVIVAL_FLOOR));
+  }
+  return logrankOneSample(observed, expected);
+}
+
+/**
+ * Against each row's own hazards h_s = 1 − S(s)/S(s−1) over the bins it was at risk. A bin that starts at S(s−1) = 0
+ * adds nothing: the curve gives nobody left there, hence no hazard.
+ */
+export function logrankIndividual(
+  curves: Curves,
+  outcomes: BinnedOutcomes,
+  rows?: ArrayLike<number>,
+  weights?: RowWeights,
+): Measured<OneSampleLogrank> {
+  const { N, T, survival } = curves;
+  checkRows(curves, outcomes, weights);
+  let observed = 0;
+  let expected = 0;
+  let variance = 0;
+  const count = rows === undefined ? N : rows.length;
+  for (let i = 0; i < count; i++) {
+    const row = rows === undefined ? i : rows[i];
+    const weight = weights === undefined ? 1 : weights[row];
+    if (weight === 0) continue;
+    if (outcomes.event[row] === 1) observed += weight;
+    let before = 1;
+    let rowExpected = 0;
+    let rowVariance = 0;
+    for (let t = 0; t < outcomes.bin[row] && before > 0; t++) {
+      const now = survival[row * T + t];
+      const hazard = 1 - now / before;
+      rowExpected += hazard;
+      rowVariance += hazard * (1 - hazard);
+      before = now;
+    }
+    expected += weight * rowExpected;
+    variance += weight * rowVariance;
+  }
+  return oneSample(observed, expected, variance);
+}
+
+function checkRows(curves: Curves, outcomes: BinnedOutcomes, weights: RowWeights | undefined): void {
+  checkLength("outcomes", outcomes.bin.length, curves.N);
+  if (outcomes.T !== curves.T) {
+    throw new InputError(`the outcomes have ${outcomes.T} time bins and the curves ${curves.T}`, {
+      code: "bins.mismatch",
+    });
+  }
+  checkWeights(weights, curves.N);
+}
