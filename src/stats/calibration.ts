@@ -13,6 +13,13 @@ import { checkLength, checkWeights } from "./ranks.ts";
 
 /** The paper's number of probability bins. */
 export const PROBABILITY_BINS = 10;
+/** A mean this little above an edge m/M is on it: the order of a sum must not move a t from one bin to the next. */
+export const EDGE_TOLERANCE = 1e-12;
+
+/** The bin m = 1…M with S in ((m−1)/M, m/M]; 0 goes to bin 1. */
+export function probabilityBin(S: number, M: number): number {
+  return Math.min(Math.max(Math.ceil(S * M - EDGE_TOLERANCE), 1), M);
+}
 
 export interface Supported {
   /** Use t ≤ bins only; all T without it. */
@@ -101,8 +108,7 @@ export function expectedCalibrationError(
   const sumPredicted = new Float64Array(M + 1);
   let absolute = 0;
   for (let t = 0; t <= last; t++) {
-    // ceil(S·M), not a search among edges m/M: 0.3·10 is exactly 3, and that is what the oracle's edges are.
-    const m = Math.min(Math.max(Math.ceil(mean[t] * M), 1), M);
+    const m = probabilityBin(mean[t], M);
     size[m]++;
     sumKm[m] += km[t];
     sumPredicted[m] += mean[t];

@@ -7,6 +7,7 @@ import {
   kmCalibration,
   meanCurve,
   modelVariance,
+  probabilityBin,
   totalScore,
 } from "../../src/stats/calibration.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
@@ -186,4 +187,16 @@ test("weight w is the row w times", () => {
   const repeated = repeatRows(table, weights);
   const fast = present(meanCurve(table.curves, weights));
   expectRelativeAll(fast, Array.from(present(meanCurve(repeated.curves))), 1e-13, "mean");
+});
+
+test("a mean on the edge of a probability bin belongs below it, however it was summed", () => {
+  const cases = [
+    [0, 1],
+    [0.1, 1],
+    [0.3, 3],
+    [0.1 + 0.2, 3],
+    [0.3 + 1e-9, 4],
+    [1, 10],
+  ];
+  for (const [S, m] of cases) expect(probabilityBin(S, 10)).toBe(m);
 });
