@@ -20,7 +20,9 @@ function isFresh() {
   if (!existsSync(stamp)) return false;
   const built = statSync(stamp).mtimeMs;
   const configs = ["package.json", "tsconfig.base.json", "tsconfig.core.json", "tsconfig.node.json"];
-  return newestChange(join(root, "src")) <= built && configs.every((f) => statSync(join(root, f)).mtimeMs <= built);
+  return (
+    newestChange(join(root, "src")) <= built && configs.every((f) => statSync(join(root, f)).mtimeMs <= built)
+  );
 }
 
 /** Builds if needed. Messages go to stderr: stdout belongs to the command that is about to run. */
@@ -39,4 +41,5 @@ export function ensureBuilt({ force = false } = {}) {
   writeFileSync(stamp, `${started.toISOString()}\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) ensureBuilt({ force: process.argv.includes("--force") });
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  ensureBuilt({ force: process.argv.includes("--force") });

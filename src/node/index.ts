@@ -1,0 +1,2 @@
+export { bootstrapInParallel } from "./replicate-pool.ts";
+export { tableSourceFromPath } from "./table-file.ts";

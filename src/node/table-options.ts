@@ -1,0 +1,123 @@
+/**
+ * Options that commands share: how a table is read, which columns hold the outcome, which groups are meant.
+ */
+import { readFile } from "node:fs/promises";
+import { type Command, InvalidArgumentError } from "commander";
+import { InputError } from "../core/errors.ts";
+import {
+  type Group,
+  type GroupMembers,
+  groupsFromFile,
+  parseGroupsFile,
+  parseNamedGroup,
+  resolveGroups,
+} from "../data/groups.ts";
+import { readTable } from "../data/read-table.ts";
+import type { Table } from "../data/table.ts";
+import { createProgress } from "./output.ts";
+import { tableSourceFromPath } from "./table-file.ts";
+
+export interface TableOptions {
+  readonly category?: readonly string[];
+  readonly number?: readonly string[];
+}
+
+export interface OutcomeOptions {
+  readonly time: string;
+  readonly event: string;
+  readonly eventIs?: string;
+}
+
+export interface GroupOptions {
+  readonly group: readonly string[];
+  readonly groups?: string;
+}
+
+/** "a,b" → ["a", "b"]; a name that holds a comma can be given by repeating the option. */
+function collectNames(text: string, before: readonly string[] = []): readonly string[] {
+  return [
+    ...before,
+    ...text
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== ""),
+  ];
+}
+
+export function parseCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0)
+    throw new InvalidArgumentError("expected a whole number, 0 or more.");
+  return value;
+}
+
+export function parsePositive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("expected a number above 0.");
+  return value;
+}
+
+export const namesOption = collectNames;
+
+export function addTableOptions(command: Command): Command {
+  return command
+    .option("--category <columns>", "read these columns as categories", collectNames)
+    .option("--number <columns>", "read these columns as numbers", collectNames);
+}
+
+export function addOutcomeOptions(command: Command): Command {
+  return command
+    .requiredOption("--time <column>", "time to the event or to censoring")
+    .requiredOption("--event <column>", "whether the event happened: 0/1 or true/false")
+    .option("--event-is <value>", "the value of the event column that means it happened");
+}
+
+export function addGroupOptions(command: Command): Command {
+  return command
+    .option(
+      "--group <expression>",
+      'a group of people, e.g. "age >= 60 & sex = F" (repeatable)',
+      (text: string, before: readonly string[]) => [...before, text],
+      [],
+    )
+    .option("--groups <file>", "a JSON file of named groups and the automatic rule");
+}
+
+export async function readTableFile(path: string, options: TableOptions): Promise<Table> {
+  const source = await tableSourceFromPath(path);
+  const progress = createProgress(`reading ${source.name}`);
+  try {
+    return await readTable(source, {
+      ...(options.category === undefined ? {} : { category: options.category }),
+      ...(options.number === undefined ? {} : { number: options.number }),
+      onProgress: (bytes) => {
+        if (source.byteLength !== undefined)
+          progress.update(Math.min(bytes, source.byteLength), source.byteLength);
+      },
+    });
+  } finally {
+    progress.finish();
+  }
+}
+
+/** `outcome` columns form no automatic groups. */
+export async function readGroups(
+  table: Table,
+  options: GroupOptions,
+  outcome: readonly string[] = [],
+): Promise<readonly GroupMembers[]> {
+  const groups: Group[] = options.group.map(parseNamedGroup);
+  if (options.groups !== undefined) {
+    let text: string;
+    try {
+      text = await readFile(options.groups, "utf8");
+    } catch {
+      throw new InputError(`cannot read the groups file: "${options.groups}"`, { code: "file.unreadable" });
+    }
+    const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
+    groups.push(
+      ...groupsFromFile(parseGroupsFile(text, options.groups), table, everyRow, { exclude: outcome }),
+    );
+  }
+  return resolveGroups(groups, table);
+}
