@@ -57,6 +57,22 @@ const READ = `
   report(table.rows, sum);
 `;
 
+const READ_AND_ENCODE = `
+  import { encode, fitEncoder } from "${dist}data/encode.js";
+  import { readTable } from "${dist}data/read-table.js";
+  import { tableSourceFromPath } from "${dist}node/table-file.js";
+  ${OPENING}
+  const table = await readTable(await tableSourceFromPath(path));
+  const features = table.columns.map((column) => column.name).filter((name) => !["id", "time", "status"].includes(name));
+  const encoder = fitEncoder(table, { features, missingIndicator: true });
+  const { N, D, names, values } = encode(encoder, table);
+  const { mean, sd } = encoder.columns.find(({ column }) => column === "lab0");
+  const at = names.indexOf("lab0");
+  let sum = 0;
+  for (let row = 0; row < N; row++) if (values[row * D + at + 1] === 0) sum += values[row * D + at] * sd + mean;
+  report(N, sum);
+`;
+
 const COUNT_LINES = `
   import { createReadStream } from "node:fs";
   ${OPENING}
@@ -215,6 +231,10 @@ async function timeReader(name: string, script: string): Promise<Timing> {
 
 export const benches: { name: string; run(): Promise<Timing> }[] = [
   { name: "read-csv 1e6 × 20", run: () => timeReader("read-csv 1e6 × 20", READ) },
+  {
+    name: "read-csv and encode 1e6 × 20",
+    run: () => timeReader("read-csv and encode 1e6 × 20", READ_AND_ENCODE),
+  },
   { name: "read-csv with papaparse", run: () => timeReader("read-csv with papaparse", PAPAPARSE) },
   { name: "read-csv with csv-parse", run: () => timeReader("read-csv with csv-parse", CSV_PARSE) },
 ];

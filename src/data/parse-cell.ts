@@ -3,12 +3,13 @@
  * table means the same in every container.
  *   missing   nothing, or NA, NaN, null in any case, blanks around them ignored
  *   number    [+-]digits[.digits][e[+-]digits], i.e. what Number() takes in base ten; a decimal comma where asked for
- *   date      YYYY-MM-DD or YYYY/MM/DD or DD.MM.YYYY or M/D/YYYY (or D/M/YYYY), with an optional time of day
+ *   date      YYYY-MM-DD or YYYY/MM/DD or DD.MM.YYYY or M/D/YYYY (or D/M/YYYY, or either with dashes),
+ *             with an optional time of day
  * Which of them a whole column is, infer-types.ts decides.
  */
 
 export type DecimalMark = "." | ",";
-/** Which part of 3/4/2021 is the month. */
+/** Which part of 3/4/2021 or 03-04-2021 is the month. */
 export type SlashOrder = "month-first" | "day-first";
 
 const MINUS = 0x2d;
@@ -137,7 +138,7 @@ export function parseNumberBytes(bytes: Uint8Array, start: number, end: number, 
 
 const YEAR_FIRST = /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ](.+))?$/;
 const DAY_FIRST_POINTS = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[T ](.+))?$/;
-const SLASHES = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:[T ](.+))?$/;
+const YEAR_LAST = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})(?:[T ](.+))?$/;
 const TIME_OF_DAY = /^(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:(Z)|([+-])(\d{2}):?(\d{2}))?$/i;
 
 const MS_PER_DAY = 86_400_000;
@@ -155,11 +156,11 @@ export function parseDateText(text: string, slashOrder: SlashOrder): number {
   }
   match = DAY_FIRST_POINTS.exec(trimmed);
   if (match) return toDays(match[3], match[2], match[1], match[4]);
-  match = SLASHES.exec(trimmed);
+  match = YEAR_LAST.exec(trimmed);
   if (!match) return Number.NaN;
   return slashOrder === "month-first"
-    ? toDays(match[3], match[1], match[2], match[4])
-    : toDays(match[3], match[2], match[1], match[4]);
+    ? toDays(match[4], match[1], match[3], match[5])
+    : toDays(match[4], match[3], match[1], match[5]);
 }
 
 function toDays(yearText: string, monthText: string, dayText: string, timeText: string | undefined): number {

@@ -6,7 +6,7 @@ import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
 import { readCurves } from "../data/read-curves.ts";
 import type { Table } from "../data/table.ts";
-import { formatNumber, formatP, formatTable, wrapText } from "../report/text-table.ts";
+import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../report/text-table.ts";
 import type { Scores } from "../stats/scores.ts";
 import { createProgress, print, printJson, terminalWidth } from "./output.ts";
 import { bootstrapInParallel } from "./replicate-pool.ts";
@@ -142,7 +142,7 @@ export function printAudit({ overall, groups }: AuditTable, T: number): void {
 
 function printIntervals(all: readonly Scores[], width: number): void {
   const between = (interval: { lower: number | null; upper: number | null } | undefined) =>
-    `${formatNumber(interval?.lower, 3)} – ${formatNumber(interval?.upper, 3)}`;
+    formatRange(interval?.lower, interval?.upper, 3);
   const level = Math.round(100 * (all[0].intervals?.level ?? 0));
   print(
     `\n${level} % bootstrap intervals, ${all[0].intervals?.replicates} replicates; for distances the upper bound alone\n`,

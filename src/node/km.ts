@@ -7,7 +7,7 @@ import { groupByColumns } from "../data/group-by.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
 import type { Table } from "../data/table.ts";
 import { plotCurvesAsText } from "../report/terminal-plot.ts";
-import { formatNumber, formatP, formatTable } from "../report/text-table.ts";
+import { formatNumber, formatP, formatRange, formatTable } from "../report/text-table.ts";
 import { type IntervalScale, type KaplanMeier, kaplanMeier } from "../stats/kaplan-meier.ts";
 import { logrank } from "../stats/logrank.ts";
 import { print, printJson, terminalWidth, warn } from "./output.ts";
@@ -140,7 +140,7 @@ export function printKm(
           String(group.events.reduce((sum, e) => sum + e, 0)),
           formatNumber(medianOf(group.time, group.survival), 2),
           formatNumber(group.survival[last]),
-          `${formatNumber(group.lower[last])} – ${formatNumber(group.upper[last])}`,
+          formatRange(group.lower[last], group.upper[last]),
         ];
       }),
       width,

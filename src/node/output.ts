@@ -38,7 +38,11 @@ export function warn(text: string): void {
 /** Prints why the command stopped and returns the exit code: people see a sentence, bugs show their stack. */
 export function explainFailure(error: unknown): number {
   if (error instanceof GraduateError) {
-    const lines = [`graduate: ${error.message}`];
+    // A message of several lines points at a character: it stays as it is.
+    const message = error.message.includes("\n")
+      ? error.message
+      : wrapText(error.message, terminalWidth() - 10, "  ");
+    const lines = [`graduate: ${message}`];
     if (error.where !== undefined) lines.push(`  in ${error.where}`);
     if (error.hint !== undefined) lines.push(`  ${wrapText(error.hint, terminalWidth() - 2, "  ")}`);
     process.stderr.write(`${lines.join("\n")}\n`);

@@ -73,6 +73,16 @@ export function formatNumber(value: number | null | undefined, digits = 4): stri
   return value.toExponential(2);
 }
 
+/** "0.52 – 0.61"; a dash alone where both ends are undefined. */
+export function formatRange(
+  lower: number | null | undefined,
+  upper: number | null | undefined,
+  digits = 4,
+): string {
+  const [from, to] = [formatNumber(lower, digits), formatNumber(upper, digits)];
+  return from === "–" && to === "–" ? "–" : `${from} – ${to}`;
+}
+
 /** "0.031", "4.2e-94", "<1e-300". */
 export function formatP(p: number | null | undefined): string {
   if (p === null || p === undefined || Number.isNaN(p)) return "–";

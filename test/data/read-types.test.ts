@@ -204,6 +204,11 @@ describe("booleans and dates", () => {
     ).toEqual(days(0.25, 1.5, -3599.5 / 86400));
   });
 
+  test("dashes around day and month are read as slashes are", async () => {
+    expect(await readColumn(["01-02-1970", "13-01-1970"])).toEqual(days(31, 12)); // 1 February, 13 January
+    expect(await readColumn(["01-02-1970", "01-13-1970"])).toEqual(days(1, 12)); // 2 January, 13 January
+  });
+
   test("slashes are month first unless a row shows otherwise", async () => {
     expect(await readColumn(["1/2/1970", "3/4/1970"])).toEqual(days(1, 62)); // 2 January, 4 March
     expect(await readColumn(["1/2/1970", "1/13/1970"])).toEqual(days(1, 12)); // 13 January
