@@ -1,0 +1,48 @@
+/**
+ * What the sanity gate has to say about a table: findings, values and not exceptions, each one plain sentence with its
+ * numbers. "error" must be dealt with before a model is fitted, "warning" should be looked at, "note" is for the
+ * record. Whether an error stops a run is the caller's decision.
+ */
+
+export type FindingLevel = "error" | "warning" | "note";
+
+export type FindingCode =
+  /** The column says, for all or many rows, whether the event happened. */
+  | "leak.event"
+  /** The same up to a few rows: too close for anything known at the start. */
+  | "leak.near"
+  /** The column, or its difference from another one, is the time. */
+  | "leak.time"
+  /** A row or patient number: it can be memorised, not learned from. */
+  | "id"
+  | "constant"
+  | "time.values"
+  | "time.missing"
+  | "time.nonpositive"
+  | "event.values"
+  | "event.missing"
+  | "duplicate.rows"
+  | "group.events"
+  | "followup.overlap";
+
+export interface Finding {
+  readonly code: FindingCode;
+  readonly level: FindingLevel;
+  /** The column it is about; null where it is about rows or groups. */
+  readonly column: string | null;
+  /** One plain sentence with the numbers. */
+  readonly message: string;
+  /** The numbers of the sentence, for programs. */
+  readonly evidence: Readonly<Record<string, number | string>>;
+}
+
+/** "1 row", "2 rows". */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A share as a person writes it: "50 %", "0.4 %". */
+export function percentOf(part: number, whole: number): string {
+  const percent = (100 * part) / whole;
+  return `${percent < 1 ? Number(percent.toPrecision(1)) : Math.round(percent)} %`;
+}

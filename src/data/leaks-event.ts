@@ -1,0 +1,147 @@
+/**
+ * Does a column say whether the event happened? Every cut of its rows in two (leak-cuts.ts) is a 2×2 table, and an
+ * alarm only when no column known at the start could have made it: both sides pure; one side pure, most of a class on
+ * it, and the follow-up contradicting any strong but honest predictor (leak-follow-up.ts); or both sides so nearly
+ * pure that it would take a hazard ratio nobody has seen. docs/decisions/005-leak-rules.md has the reasoning.
+ * Combinations of columns are not searched.
+ */
+import { logChiSquareUpperTail } from "../core/distributions.ts";
+import type { Finding } from "./findings.ts";
+import { countOf, percentOf } from "./findings.ts";
+import type { Cut, Side } from "./leak-cuts.ts";
+import { cutRows } from "./leak-cuts.ts";
+import { logChanceOfAllEvents, logChanceOfNoEvent } from "./leak-follow-up.ts";
+import type { LeakColumn, LeakRows } from "./leak-rows.ts";
+import { logChoose } from "./leak-rows.ts";
+
+/** A pure side with about half of a class (less the luck of the draw) tells on too many people: an error. */
+const MOST = 0.45;
+/** With less than this share it is left alone: few rows, and honest columns have pure corners. */
+const SOME = 0.1;
+/**
+ * Agreement with the rarer class (rows in it and on its side, over rows in either) that no honest column reaches: at
+ * one event per two rows it takes a hazard ratio above 100 per standard deviation.
+ */
+const NEAR_AGREEMENT = 0.85;
+/** Sensitivity + specificity − 1 that no honest column reaches: with rare events, a hazard ratio of 50 per sd. */
+const NEAR_YOUDEN = 0.95;
+/**
+ * Rows of the rarer class that a cut must have got right before it counts. A threshold is chosen after looking: at a
+ * hazard ratio of 10 per sd it separates 5 events of 100 rows perfectly once in 90 tables, 10 events once in 2000.
+ */
+const MIN_MINORITY_THRESHOLD = 10;
+const MIN_MINORITY_NEAR = 10;
+const MIN_MINORITY_NEAR_THRESHOLD = 20;
+
+interface Judged {
+  readonly cut: Cut;
+  readonly verdict: "determines" | "partly" | "near";
+  readonly level: "error" | "warning";
+  readonly agreement: number;
+}
+
+/** The most serious thing the column says about the event, or null. */
+export function findEventLeak(column: LeakColumn, leak: LeakRows): Finding | null {
+  if (leak.events === 0 || leak.events === leak.rows.length || column.counts.known === 0) return null;
+  let worst: Judged | null = null;
+  for (const cut of cutRows(column, leak)) {
+    const judged = judgeCut(cut, leak);
+    if (judged && (worst === null || seriousness(judged) > seriousness(worst))) worst = judged;
+  }
+  return worst ? describe(column.name, worst, leak) : null;
+}
+
+function seriousness(judged: Judged): number {
+  return (judged.level === "error" ? 4 : 0) + (judged.verdict === "determines" ? 2 : 0) + judged.agreement;
+}
+
+function judgeCut(cut: Cut, leak: LeakRows): Judged | null {
+  const { eventSide, otherSide } = cut;
+  if (eventSide.rows === 0 || otherSide.rows === 0) return null;
+  const hits = eventSide.events;
+  const falseHits = eventSide.rows - hits;
+  const missed = otherSide.events;
+  const quiet = otherSide.rows - missed;
+  const events = hits + missed;
+  const censored = quiet + falseHits;
+  if (events === 0 || censored === 0) return null;
+  const wrong = falseHits + missed;
+  const minority = Math.min(events, censored);
+  const agreement = events <= censored ? hits / (hits + wrong) : quiet / (quiet + wrong);
+  // Share of the rarer class of all usable rows that the cut speaks about at all.
+  const allCensored = leak.rows.length - leak.events;
+  const covered = leak.events <= allCensored ? events / leak.events : censored / allCensored;
+
+  if (wrong === 0) {
+    if (cut.logSearched - logChoose(events + censored, events) > leak.logAlpha || covered < SOME) return null;
+    if (cut.kind === "threshold" && minority < MIN_MINORITY_THRESHOLD) return null;
+    return { cut, verdict: "determines", level: covered >= MOST ? "error" : "warning", agreement };
+  }
+  // One pure side says nothing of a threshold (honest columns have pure tails) or of a vote (small values are pure).
+  if (cut.kind === "missing" || cut.kind === "values") {
+    const partly = { cut, verdict: "partly", agreement } as const;
+    const excludes = (logChance: number) => logChance + cut.logSearched < leak.logAlpha;
+    if (falseHits === 0 && hits >= SOME * events && excludes(logChanceOfAllEvents(cut.sideOf, leak))) {
+      return { ...partly, level: hits >= MOST * events ? "error" : "warning" };
+    }
+    // Known for half of the events and for nobody else deserves a look, even where all of these may have died early.
+    const logChance = logChoose(leak.events, hits) - logChoose(leak.rows.length, hits);
+    if (cut.kind === "missing" && falseHits === 0 && hits >= MOST * events && logChance < leak.logAlpha) {
+      return { ...partly, level: "warning" };
+    }
+    // No event among half of the censored happens to honest columns that say who could have the event at all.
+    if (missed === 0 && quiet >= MOST * censored && excludes(logChanceOfNoEvent(cut.sideOf, leak))) {
+      return { ...partly, level: agreement >= MOST ? "error" : "warning" };
+    }
+  }
+  const youden = hits / events + quiet / censored - 1;
+  if (agreement < NEAR_AGREEMENT && youden < NEAR_YOUDEN) return null;
+  const enough = cut.kind === "threshold" ? MIN_MINORITY_NEAR_THRESHOLD : MIN_MINORITY_NEAR;
+  if (minority < enough || covered < MOST || logChanceOfCut(cut) + cut.logSearched > leak.logAlpha)
+    return null;
+  return { cut, verdict: "near", level: "warning", agreement };
+}
+
+/** Likelihood-ratio test that both sides have one event rate: log of its p-value, chi-square with 1 df. */
+function logChanceOfCut({ eventSide, otherSide }: Cut): number {
+  const term = (count: number, expected: number) => (count > 0 ? count * Math.log(count / expected) : 0);
+  const rate = (eventSide.events + otherSide.events) / (eventSide.rows + otherSide.rows);
+  let statistic = 0;
+  for (const side of [eventSide, otherSide]) {
+    statistic += 2 * term(side.events, side.rows * rate);
+    statistic += 2 * term(side.rows - side.events, side.rows * (1 - rate));
+  }
+  return logChiSquareUpperTail(statistic, 1);
+}
+
+function describe(name: string, judged: Judged, leak: LeakRows): Finding {
+  const { eventSide, otherSide, kind } = judged.cut;
+  const { verdict, level, agreement } = judged;
+  const allOf = (side: Side) => `all ${countOf(side.rows, "row")} ${side.text} had it`;
+  const noneOf = (side: Side) => `none of the ${countOf(side.rows, "row")} ${side.text}`;
+  const otherRest = `${otherSide.events} of the other ${otherSide.rows}`;
+  let message: string;
+  if (verdict === "determines") {
+    const left = leak.rows.length - eventSide.rows - otherSide.rows;
+    const known = left > 0 ? ` where it is known (not in ${countOf(left, "row")})` : "";
+    message = `${name} determines the event${known}: ${allOf(eventSide)}, ${noneOf(otherSide)}`;
+  } else if (verdict === "near") {
+    const most = `${eventSide.events} of the ${countOf(eventSide.rows, "row")} ${eventSide.text} had it`;
+    message = `${name} all but determines the event: ${most}, ${otherRest}`;
+  } else if (eventSide.events === eventSide.rows) {
+    const share = percentOf(eventSide.events, leak.events);
+    message = `${name} partly determines the event: ${allOf(eventSide)} (${share} of all events), ${otherRest}`;
+  } else {
+    const rest = `${eventSide.events} of the other ${eventSide.rows}`;
+    message = `${name} partly determines the event: ${noneOf(otherSide)} had it, ${rest} did`;
+  }
+  const evidence = {
+    cut: kind,
+    eventSideRows: eventSide.rows,
+    eventSideEvents: eventSide.events,
+    otherSideRows: otherSide.rows,
+    otherSideEvents: otherSide.events,
+    agreement,
+  };
+  return { code: verdict === "near" ? "leak.near" : "leak.event", level, column: name, message, evidence };
+}

@@ -1,0 +1,209 @@
+/**
+ * Is a column the time? Looked at among the rows that had the event (a date of entry gives the time of everybody
+ * censored at the end of a study, honestly; it does not give the time of an event): its values put those times in
+ * order without one exception, or nearly so (rank correlation), whatever the unit, rounding or transform; or the
+ * difference of two columns does (dates of entry and death); or many rows hold the time itself, to the digit, in some
+ * unit (another outcome of the same people). Non-monotone transforms and sums of three columns are not looked for.
+ */
+import type { Finding } from "./findings.ts";
+import { countOf, percentOf } from "./findings.ts";
+import { compareIntervals, compareOrder, rankCorrelation } from "./leak-orders.ts";
+import type { LeakColumn, LeakRows } from "./leak-rows.ts";
+
+/** With fewer events their order is not looked for alone: a strong predictor sorts a handful. */
+const MIN_EVENTS = 20;
+/** From so few events on, all rows in perfect order count: a date of entry is out of order with every early event. */
+const MIN_EVENTS_AMONG_ALL = 5;
+/** How unlikely a perfect order must be by chance, as a log: a trillion to one, so that no strong predictor gets there. */
+const ORDER_EVIDENCE = Math.log(1e12);
+/** Rank correlation with event times beyond any predictor: 0.95 takes a hazard ratio of 50 per sd … */
+const NEAR_CORRELATION = 0.95;
+/** … and 0.99 one in the thousands: what is left of a copy after rounding or a little noise. */
+const COPY_CORRELATION = 0.99;
+/** The lower confidence limit (1 in 1000, Fisher's z) may fall short of them by no more than this. */
+const CORRELATION_SHORTFALL = 0.05;
+const QUANTILE_1_IN_1000 = 3.09;
+/** Fisher's z needs a correlation below 1. */
+const LARGEST_CORRELATION = 1 - 1e-12;
+/** Known for, or equal in, about half of the rows: an error; in some of them: a warning. */
+const MOST = 0.45;
+const SOME = 0.1;
+/** Equal to the time by chance in no more than this share of the rows. */
+const EQUAL_BY_CHANCE = 0.01;
+/** So many rows, and so many different times, must agree to the digit. */
+const MIN_EQUAL_ROWS = 20;
+const MIN_EQUAL_TIMES = 10;
+/** Two quotients column / time within this relative distance are one unit: beyond the digits of a file. */
+const SAME_QUOTIENT = 1e-9;
+/** A golden-section step around the table pairs each value with a stranger's time, in no rhythm of the rows. */
+const STRANGER_STEP = 0.381966;
+/** Values that can stand for stretches of time; beyond, they are names, and two rows of one patient share their time. */
+const MAX_INTERVALS = 50;
+/** Rows of a sample: enough to drop every column that is not a copy, few enough to be free. */
+const SAMPLE_ROWS = 2000;
+
+interface TimeLeak {
+  readonly level: "error" | "warning";
+  readonly message: string;
+  readonly evidence: Readonly<Record<string, number | string>>;
+}
+
+export function findTimeLeak(column: LeakColumn, leak: LeakRows): Finding | null {
+  const { numbers, name } = column;
+  const found =
+    numbers === null
+      ? [intervalsOfValues(column, leak)]
+      : [
+          orderOfNumbers(numbers, name, leak),
+          intervalsOfMissing(column, numbers, leak),
+          equalTimes(numbers, name, leak),
+        ];
+  const worst = found.find((one) => one?.level === "error") ?? found.find((one) => one !== null);
+  return worst ? { code: "leak.time", column: name, ...worst } : null;
+}
+
+export function sampleOf(rows: Int32Array, size: number): Int32Array {
+  if (rows.length <= size) return rows;
+  const sample = new Int32Array(size);
+  for (let i = 0; i < size; i++) sample[i] = rows[Math.floor((i * rows.length) / size)];
+  return sample;
+}
+
+/** `what` is the column, or "death − entry" for a difference. */
+export function orderOfNumbers(numbers: Float64Array, what: string, leak: LeakRows): TimeLeak | null {
+  if (leak.events < MIN_EVENTS_AMONG_ALL) return null;
+  const among = leak.events >= MIN_EVENTS ? "events" : "all";
+  const rows = among === "events" ? leak.eventsByTime() : leak.byTime();
+  const isKnown = (row: number) => !Number.isNaN(numbers[row]);
+  const sample = sampleOf(rows, SAMPLE_ROWS).filter(isKnown);
+  if (sample.length < MIN_EVENTS) return null;
+  const isInOrder = compareOrder(numbers, leak.time, sample).inOrder;
+  const correlation = rankCorrelation(numbers, leak.time, sample);
+  const size = Math.min(Math.abs(correlation), LARGEST_CORRELATION);
+  const lower = Math.tanh(Math.atanh(size) - QUANTILE_1_IN_1000 / Math.sqrt(sample.length - 3));
+  const reaches = (limit: number) => size >= limit && lower >= limit - CORRELATION_SHORTFALL;
+  const isNear = among === "events" && reaches(NEAR_CORRELATION);
+  if (!isInOrder && !isNear) return null;
+
+  const known = rows.filter(isKnown);
+  const coverage = known.length / rows.length;
+  const share = `${countOf(known.length, "row")}${among === "events" ? " that had the event" : ""}`;
+  const full = compareOrder(numbers, leak.time, known);
+  if (full.inOrder && full.evidence > ORDER_EVIDENCE - leak.logAlpha && coverage >= SOME) {
+    const message = `${what} puts the times of all ${share} in order${coverage < 1 ? " (where it is known)" : ""}`;
+    return {
+      level: coverage >= MOST ? "error" : "warning",
+      message,
+      evidence: { rows: known.length, among },
+    };
+  }
+  if (!isNear || coverage < MOST) return null;
+  const message = `${what} has rank correlation ${correlation.toFixed(3)} with the time in ${share}`;
+  const evidence = { rows: known.length, among, rankCorrelation: correlation };
+  return { level: reaches(COPY_CORRELATION) ? "error" : "warning", message, evidence };
+}
+
+/** Known for early events only, or for late ones only: a measurement at a fixed time after entry. */
+function intervalsOfMissing(column: LeakColumn, numbers: Float64Array, leak: LeakRows): TimeLeak | null {
+  if (column.counts.knownEvents === 0 || column.counts.knownEvents === leak.events) return null;
+  const codes = new Int32Array(numbers.length);
+  for (let row = 0; row < codes.length; row++) codes[row] = Number.isNaN(numbers[row]) ? 0 : 1;
+  return disjointIntervals(codes, 2, leak, column.name, (code) => (code === 1 ? "a value" : "no value"));
+}
+
+/** Values that come one after the other in time: "within a year", "one to five years". */
+function intervalsOfValues(column: LeakColumn, leak: LeakRows): TimeLeak | null {
+  const K = column.counts.values.length;
+  const codes = (column.codes ?? new Int32Array()).map((code) => (code < 0 ? K : code));
+  const label = (code: number) => (code < K ? column.label(code) : "no value");
+  return disjointIntervals(codes, K + 1, leak, column.name, label);
+}
+
+function disjointIntervals(
+  codes: Int32Array,
+  K: number,
+  leak: LeakRows,
+  name: string,
+  label: (code: number) => string,
+): TimeLeak | null {
+  if (leak.events < MIN_EVENTS || K > MAX_INTERVALS + 1) return null; // one more for missing
+  const eventRows = leak.eventsByTime();
+  // A sample that overlaps already saves the rest.
+  if (compareIntervals(codes, K, leak.time, sampleOf(eventRows, SAMPLE_ROWS)).evidence === 0) return null;
+  const found = compareIntervals(codes, K, leak.time, eventRows);
+  if (found.evidence <= ORDER_EVIDENCE - leak.logAlpha) return null;
+  const first = label(found.codes[0]);
+  const last = label(found.codes[found.codes.length - 1]);
+  const more = found.codes.length > 2 ? ` (${found.codes.length} values, no two overlap)` : "";
+  const message = `${name} tells early events from late ones: all with ${first} come before all with ${last}${more}`;
+  return { level: "error", message, evidence: { rows: eventRows.length, values: found.codes.length } };
+}
+
+/** Rows whose value is the time itself, in one unit: the share among all, among events and among censored rows. */
+function equalTimes(numbers: Float64Array, name: string, leak: LeakRows): TimeLeak | null {
+  const { time, event } = leak;
+  const N = time.length;
+  const unit = commonQuotient(numbers, time);
+  if (unit === null) return null;
+  const isEqual = (value: number, other: number) =>
+    value !== 0 && other !== 0 && Math.abs(value - unit * other) <= SAME_QUOTIENT * Math.abs(value);
+  const atTime = new Map<number, number>();
+  let total = 0;
+  for (let row = 0; row < N; row++) {
+    if (!isEqual(numbers[row], time[row])) continue;
+    atTime.set(time[row], (atTime.get(time[row]) ?? 0) + 1);
+    total++;
+  }
+  if (total < MIN_EQUAL_ROWS || atTime.size < MIN_EQUAL_TIMES) return null;
+  // One time shared by most (the end of the study) proves nothing: its rows are left out.
+  const common = [...atTime].find(([, count]) => count > MOST * total)?.[0];
+  const step = Math.max(1, Math.floor(N * STRANGER_STEP));
+  const equal = [0, 0]; // censored, events
+  const counted = [0, 0];
+  let byChance = 0;
+  for (let row = 0; row < N; row++) {
+    if (time[row] === common) continue;
+    counted[event[row]]++;
+    if (isEqual(numbers[row], time[row])) equal[event[row]]++;
+    const stranger = time[(row + step) % N];
+    if (stranger !== common && isEqual(numbers[row], stranger)) byChance++;
+  }
+  const rows = equal[0] + equal[1];
+  const of = counted[0] + counted[1];
+  if (rows < MIN_EQUAL_ROWS || byChance > EQUAL_BY_CHANCE * of) return null;
+  const shareOf = (side: number) => (equal[side] >= MIN_EQUAL_ROWS ? equal[side] / counted[side] : 0);
+  const share = Math.max(rows / of, shareOf(0), shareOf(1));
+  if (share < SOME) return null;
+  const scaled = unit === 1 ? "is the time" : `is ${Number(unit.toPrecision(6))} times the time`;
+  const message = `${name} ${scaled} in ${countOf(rows, "row")} of ${of} (${percentOf(rows, of)})`;
+  const evidence = { rows, equalEvents: equal[1], equalCensored: equal[0], unit };
+  return { level: share >= MOST ? "error" : "warning", message, evidence };
+}
+
+/** The commonest quotient value / time in a sample of the rows, if enough of them have it. */
+function commonQuotient(numbers: Float64Array, time: Float64Array): number | null {
+  const size = Math.min(time.length, SAMPLE_ROWS);
+  const sample = new Float64Array(size);
+  for (let i = 0; i < size; i++) {
+    const row = Math.floor((i * time.length) / size);
+    sample[i] = numbers[row] / time[row];
+  }
+  const quotients = sample.filter((quotient) => Number.isFinite(quotient) && quotient !== 0).sort();
+  let best = 0;
+  let unit = 0;
+  for (let from = 0; from < quotients.length; ) {
+    let to = from;
+    while (
+      to < quotients.length &&
+      quotients[to] - quotients[from] <= SAME_QUOTIENT * Math.abs(quotients[from])
+    )
+      to++;
+    if (to - from > best) {
+      best = to - from;
+      unit = quotients[from];
+    }
+    from = to;
+  }
+  // Half of the share asked for, so that a sample does not lose what the table has.
+  return best >= (SOME / 2) * size ? unit : null;
+}
