@@ -84,11 +84,11 @@ function judgeCut(cut: Cut, leak: LeakRows): Judged | null {
     if (falseHits === 0 && hits >= SOME * events && excludes(logChanceOfAllEvents(cut.sideOf, leak))) {
       return { ...partly, level: hits >= MOST * events ? "error" : "warning" };
     }
-    // Known for half of the events and for nobody else deserves a look, even where all of these may have died early.
+    // Known for half of the rarer events and for nobody else deserves a look, even where all of them may have died early.
     const logChance = logChoose(leak.events, hits) - logChoose(leak.rows.length, hits);
-    if (cut.kind === "missing" && falseHits === 0 && hits >= MOST * events && logChance < leak.logAlpha) {
+    const isRareAndKnown = cut.kind === "missing" && falseHits === 0 && leak.events <= allCensored;
+    if (isRareAndKnown && hits >= MOST * events && logChance < leak.logAlpha)
       return { ...partly, level: "warning" };
-    }
     // No event among half of the censored happens to honest columns that say who could have the event at all.
     if (missed === 0 && quiet >= MOST * censored && excludes(logChanceOfNoEvent(cut.sideOf, leak))) {
       return { ...partly, level: agreement >= MOST ? "error" : "warning" };
