@@ -32,7 +32,7 @@ export interface GroupSummary {
 export interface TableDescription {
   readonly table: string;
   readonly rows: number;
-  /** null when the event column cannot be read as one. */
+  /** Of the rows with a valid time and event; null when the event column cannot be read as one. */
   readonly events: number | null;
   readonly censored: number | null;
   readonly eventRule: string;
@@ -73,7 +73,7 @@ export function describeTable(
   columns: OutcomeColumns,
   groups: readonly GroupMembers[] = [],
 ): TableDescription {
-  const { outcomes, findings, eventRule } = inspectOutcomes(table, columns);
+  const { outcomes, usable, findings, eventRule } = inspectOutcomes(table, columns);
   const valid = !findings.some((finding) => finding.code === "event.values" && finding.level === "error");
   const event = valid ? (outcomes?.event ?? null) : null;
   const countEvents = (rows: Int32Array | null): number | null => {
@@ -89,7 +89,7 @@ export function describeTable(
     table: table.name,
     rows: table.rows,
     events,
-    censored: events === null ? null : table.rows - events,
+    censored: events === null ? null : usable.reduce((sum, one) => sum + one, 0) - events,
     eventRule,
     columns: table.columns.map(summariseColumn),
     findings: [...findings, ...checkTable(table, columns).findings, ...groupFindings],

@@ -16,8 +16,8 @@ export function findLeaks(columns: readonly Column[], outcomes: Outcomes, usable
   const leak = collectLeakRows(outcomes.time, outcomes.event, usable, columns.length);
   if (leak.rows.length === 0) return [];
   const single = columns.map((column) => {
-    const { name, type, numbers, ...rest } = collectLeakColumn(column, leak);
-    const collected = { name, type, numbers, ...rest };
+    const collected = collectLeakColumn(column, leak);
+    const { name, type, numbers } = collected; // the counts of every column at once would fill the memory
     const event = findEventLeak(collected, leak);
     return { column: { name, type, numbers }, event, time: findTimeLeak(collected, leak) };
   });

@@ -88,7 +88,8 @@ export function findColumn(table: Table, name: string): Column {
   const found = table.columns.find((column) => column.name === name);
   if (found) return found;
   const have = table.columns.map((column) => column.name);
-  const shown = have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
+  const shown =
+    have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
   const near = have.find((other) => other.toLowerCase() === name.toLowerCase());
   throw new InputError(`missing column: "${name}" (have ${shown})`, {
     code: "column.missing",

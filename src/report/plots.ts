@@ -45,6 +45,7 @@ export function plotKaplanMeier(groups: readonly KaplanMeierPlotGroup[], options
   }
   const chart = Plot.plot({
     document: options.document as NonNullable<Plot.PlotOptions["document"]>,
+    ariaLabel: `Kaplan-Meier curves of ${groups.map((group) => group.name).join(", ")}`,
     width: options.width ?? 640,
     height: options.height ?? 400,
     marginLeft: 50,
