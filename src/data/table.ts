@@ -100,16 +100,21 @@ export function findColumn(table: Table, name: string): Column {
 
 /** The given rows (0-based, in the given order) as a new table. */
 export function selectRows(table: Table, rows: ArrayLike<number>): Table {
-  const columns = table.columns.map((column): Column => {
-    switch (column.type) {
-      case "number":
-      case "date":
-        return { ...column, values: Float64Array.from(rows, (row) => column.values[row]) };
-      case "category":
-        return { ...column, codes: Int32Array.from(rows, (row) => column.codes[row]) };
-      case "boolean":
-        return { ...column, values: Uint8Array.from(rows, (row) => column.values[row]) };
-    }
-  });
-  return { name: table.name, rows: rows.length, columns };
+  return {
+    name: table.name,
+    rows: rows.length,
+    columns: table.columns.map((column) => selectCells(column, rows)),
+  };
+}
+
+function selectCells(column: Column, rows: ArrayLike<number>): Column {
+  switch (column.type) {
+    case "number":
+    case "date":
+      return { ...column, values: Float64Array.from(rows, (row) => column.values[row]) };
+    case "category":
+      return { ...column, codes: Int32Array.from(rows, (row) => column.codes[row]) };
+    case "boolean":
+      return { ...column, values: Uint8Array.from(rows, (row) => column.values[row]) };
+  }
 }
