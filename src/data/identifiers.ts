@@ -6,7 +6,7 @@
  * nothing in their values tells them from a measurement.
  */
 import type { Finding } from "./findings.ts";
-import { compareIntervals, compareOrder } from "./leak-orders.ts";
+import { compareIntervals, compareOrder } from "./leaks/orders.ts";
 import type { Column, Table } from "./table.ts";
 import { isMissing, MISSING_BOOLEAN } from "./table.ts";
 

@@ -7,7 +7,7 @@ import { findDuplicateRows } from "./duplicate-rows.ts";
 import type { Finding } from "./findings.ts";
 import { countOf, percentOf } from "./findings.ts";
 import { findIdentifier } from "./identifiers.ts";
-import { findLeaks } from "./leaks.ts";
+import { findLeaks } from "./leaks/find-leaks.ts";
 import type { Outcomes } from "./outcomes.ts";
 import { inspectOutcomes, type OutcomeColumns } from "./read-outcomes.ts";
 import type { Column, Table } from "./table.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { logChanceOfAllEvents, logChanceOfNoEvent } from "../../src/data/leak-follow-up.ts";
-import { compareIntervals, compareOrder, rankCorrelation } from "../../src/data/leak-orders.ts";
-import { collectLeakRows } from "../../src/data/leak-rows.ts";
+import { logChanceOfAllEvents, logChanceOfNoEvent } from "../../src/data/leaks/follow-up.ts";
+import { compareIntervals, compareOrder, rankCorrelation } from "../../src/data/leaks/orders.ts";
+import { collectLeakRows } from "../../src/data/leaks/rows.ts";
 import { readOutcomes } from "../../src/data/read-outcomes.ts";
 import type { Column } from "../../src/data/table.ts";
 import * as tables from "./sanity-tables.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createRandom, type Random } from "../../src/core/random.ts";
 import type { Finding } from "../../src/data/findings.ts";
-import { findLeaks } from "../../src/data/leaks.ts";
+import { findLeaks } from "../../src/data/leaks/find-leaks.ts";
 import type { Outcomes } from "../../src/data/outcomes.ts";
 import { type OutcomeColumns, readOutcomes } from "../../src/data/read-outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";

@@ -3,7 +3,7 @@
  * contradict each other, with the chance of that; and Spearman's rank correlation (ties at their mean rank). The first is
  * exact and indifferent to unit, rounding and transform; the second survives a little noise.
  */
-import { logGamma } from "../core/distributions.ts";
+import { logGamma } from "../../core/distributions.ts";
 
 export interface ComparedOrder {
   /** The values never fall while the times rise, or never rise; equal values or times contradict nothing. */

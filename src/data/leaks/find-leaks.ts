@@ -1,15 +1,15 @@
 /**
  * Leaks: columns that could only be filled in after the outcome was known. A model fitted on one looks excellent and
- * is worthless. The detectors look at what a column says about event (leaks-event.ts) and time (leaks-time.ts), never
+ * is worthless. The detectors look at what a column says about event (event.ts) and time (time.ts), never
  * at its name; the rules and their reasons are in docs/decisions/005-leak-rules.md. Findings, worst first per column.
  */
-import type { Finding } from "./findings.ts";
-import { collectLeakColumn, collectLeakRows } from "./leak-rows.ts";
-import { findEventLeak } from "./leaks-event.ts";
-import { findTimePairs } from "./leaks-pairs.ts";
-import { findTimeLeak } from "./leaks-time.ts";
-import type { Outcomes } from "./outcomes.ts";
-import type { Column } from "./table.ts";
+import type { Finding } from "../findings.ts";
+import type { Outcomes } from "../outcomes.ts";
+import type { Column } from "../table.ts";
+import { findEventLeak } from "./event.ts";
+import { findTimePairs } from "./pairs.ts";
+import { collectLeakColumn, collectLeakRows } from "./rows.ts";
+import { findTimeLeak } from "./time.ts";
 
 /** Leaks among the given columns (time and event themselves not among them), in the order of the columns. */
 export function findLeaks(columns: readonly Column[], outcomes: Outcomes, usable: Uint8Array): Finding[] {

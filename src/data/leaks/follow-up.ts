@@ -5,7 +5,7 @@
  * yet none of them was. And no honest hazard ratio is boundless. Each function returns the log of a probability that a
  * leak makes tiny. Kaplan-Meier and Nelson-Aalen of the other side stand for everyone; nothing is fitted.
  */
-import type { LeakRows } from "./leak-rows.ts";
+import type { LeakRows } from "./rows.ts";
 
 /** The largest hazard ratio granted to an honest column between two sets of its values; strong risk factors have 10. */
 const LARGEST_HAZARD_RATIO = 30;

@@ -4,9 +4,9 @@
  * of rows and events per distinct value. Numbers are sorted once per class with the engine's own sort of typed arrays,
  * which is what keeps a million rows a matter of seconds.
  */
-import { logGamma } from "../core/distributions.ts";
-import type { Column, ColumnType } from "./table.ts";
-import { cellText, MISSING_BOOLEAN } from "./table.ts";
+import { logGamma } from "../../core/distributions.ts";
+import type { Column, ColumnType } from "../table.ts";
+import { cellText, MISSING_BOOLEAN } from "../table.ts";
 
 /** The usable rows. */
 export interface LeakRows {

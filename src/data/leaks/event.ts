@@ -1,18 +1,18 @@
 /**
- * Does a column say whether the event happened? Every cut of its rows in two (leak-cuts.ts) is a 2×2 table, and an
+ * Does a column say whether the event happened? Every cut of its rows in two (cuts.ts) is a 2×2 table, and an
  * alarm only when no column known at the start could have made it: both sides pure; one side pure, most of a class on
- * it, and the follow-up contradicting any strong but honest predictor (leak-follow-up.ts); or both sides so nearly
+ * it, and the follow-up contradicting any strong but honest predictor (follow-up.ts); or both sides so nearly
  * pure that it would take a hazard ratio nobody has seen. docs/decisions/005-leak-rules.md has the reasoning.
  * Combinations of columns are not searched.
  */
-import { logChiSquareUpperTail } from "../core/distributions.ts";
-import type { Finding } from "./findings.ts";
-import { countOf, percentOf } from "./findings.ts";
-import type { Cut, Side } from "./leak-cuts.ts";
-import { cutRows } from "./leak-cuts.ts";
-import { logChanceOfAllEvents, logChanceOfNoEvent } from "./leak-follow-up.ts";
-import type { LeakColumn, LeakRows } from "./leak-rows.ts";
-import { logChoose } from "./leak-rows.ts";
+import { logChiSquareUpperTail } from "../../core/distributions.ts";
+import type { Finding } from "../findings.ts";
+import { countOf, percentOf } from "../findings.ts";
+import type { Cut, Side } from "./cuts.ts";
+import { cutRows } from "./cuts.ts";
+import { logChanceOfAllEvents, logChanceOfNoEvent } from "./follow-up.ts";
+import type { LeakColumn, LeakRows } from "./rows.ts";
+import { logChoose } from "./rows.ts";
 
 /** A pure side with about half of a class (less the luck of the draw) tells on too many people: an error. */
 const MOST = 0.45;

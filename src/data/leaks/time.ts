@@ -5,10 +5,10 @@
  * difference of two columns does (dates of entry and death); or many rows hold the time itself, to the digit, in some
  * unit (another outcome of the same people). Non-monotone transforms and sums of three columns are not looked for.
  */
-import type { Finding } from "./findings.ts";
-import { countOf, percentOf } from "./findings.ts";
-import { compareIntervals, compareOrder, rankCorrelation } from "./leak-orders.ts";
-import type { LeakColumn, LeakRows } from "./leak-rows.ts";
+import type { Finding } from "../findings.ts";
+import { countOf, percentOf } from "../findings.ts";
+import { compareIntervals, compareOrder, rankCorrelation } from "./orders.ts";
+import type { LeakColumn, LeakRows } from "./rows.ts";
 
 /** With fewer events their order is not looked for alone: a strong predictor sorts a handful. */
 const MIN_EVENTS = 20;

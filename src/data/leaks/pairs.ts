@@ -1,12 +1,12 @@
 /**
  * Pairs of columns whose difference is the time: the dates of entry and of death, the ages at both. Neither is a copy
  * alone. Pairs are screened on a sample of event rows by plain correlation (a difference in one unit is linear in the
- * time) and judged like a single column (leaks-time.ts). The finding is on the column that grows with the time, which is
+ * time) and judged like a single column (time.ts). The finding is on the column that grows with the time, which is
  * the one that was filled in last.
  */
-import type { Finding } from "./findings.ts";
-import type { LeakColumn, LeakRows } from "./leak-rows.ts";
-import { orderOfNumbers, sampleOf } from "./leaks-time.ts";
+import type { Finding } from "../findings.ts";
+import type { LeakColumn, LeakRows } from "./rows.ts";
+import { orderOfNumbers, sampleOf } from "./time.ts";
 
 export type PairColumn = Pick<LeakColumn, "name" | "type" | "numbers">;
 

@@ -2,10 +2,10 @@
  * The ways in which one column can cut the rows of a table in two, each as counts of rows and events on the side that
  * has more events and on the other: value against missing; sets of values (missing is one of them) against the rest;
  * above against below a number or date. Which values go on a side is decided by counts alone and by few enough choices
- * that chance can be reckoned with: `logSearched` is what the search costs. What a cut means is leaks-event.ts' business.
+ * that chance can be reckoned with: `logSearched` is what the search costs. What a cut means is event.ts' business.
  */
-import type { LeakColumn, LeakRows } from "./leak-rows.ts";
-import { logChoose } from "./leak-rows.ts";
+import type { LeakColumn, LeakRows } from "./rows.ts";
+import { logChoose } from "./rows.ts";
 
 /** "values": the pure values against the rest; "majority": every value on the side of its majority. */
 export type CutKind = "missing" | "values" | "majority" | "threshold";
