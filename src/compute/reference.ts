@@ -1,0 +1,253 @@
+/**
+ * The plain float64 backend: every operation written out as its formula, one row after the other, on one thread. It is what
+ * faster backends are held against, so nothing here is clever but two things: W_x·x + b is computed once per row, because x
+ * does not change over bins, and backward runs a row forward again instead of keeping it, so memory is O(T·H) for any N.
+ * LSTM as in PyTorch (method §4), gates in the order i, f, g, o, h_0 = c_0 = 0:
+ *   a_t = W_x·x + w_time·t/T + b_input + R·h_{t−1} + b_recurrent;  i, f, o = σ(a), g = tanh(a)
+ *   c_t = f·c_{t−1} + i·g;  h_t = o·tanh(c_t);  logit_t = w·h_t + b
+ */
+import { BackendError } from "../core/errors.ts";
+import type { Backend, DenseWeights, Floats, LstmShape, LstmWeights } from "./backend.ts";
+
+export function createReferenceBackend(): Backend {
+  return {
+    name: "reference",
+    precision: "f64",
+    threads: 1,
+    allocate: (length) => new Float64Array(length),
+    lstmForward: async (...input) => lstmForward(...input),
+    lstmBackward: async (...input) => lstmBackward(...input),
+    denseForward: async (...input) => denseForward(...input),
+    denseBackward: async (...input) => denseBackward(...input),
+    close: async () => {},
+  };
+}
+
+/** What one row leaves behind on its way over the bins; the next row overwrites it. */
+interface RowRun {
+  /** W_x·x + b_input + b_recurrent. */
+  readonly fixed: Float64Array; // [4H]
+  /** i, f, g, o of bin t after their σ or tanh. */
+  readonly gates: Float64Array; // [T,4H]
+  readonly cell: Float64Array; // [T+1,H], the first row is c_0 = 0
+  readonly hidden: Float64Array; // [T+1,H], the first row is h_0 = 0
+}
+
+function createRun({ H, T }: LstmShape): RowRun {
+  return {
+    fixed: new Float64Array(4 * H),
+    gates: new Float64Array(T * 4 * H),
+    cell: new Float64Array((T + 1) * H),
+    hidden: new Float64Array((T + 1) * H),
+  };
+}
+
+function sigmoid(a: number): number {
+  return 1 / (1 + Math.exp(-a));
+}
+
+/** Fills `run` for row n of x [N,D]. */
+function runRow({ D, H, T }: LstmShape, weights: LstmWeights, x: Floats, n: number, run: RowRun): void {
+  const { input, recurrent, inputBias, recurrentBias } = weights;
+  const { fixed, gates, cell, hidden } = run;
+  for (let j = 0; j < 4 * H; j++) {
+    let sum = inputBias[j] + recurrentBias[j];
+    for (let d = 0; d < D; d++) sum += input[j * (D + 1) + d] * x[n * D + d];
+    fixed[j] = sum;
+  }
+  for (let t = 1; t <= T; t++) {
+    const before = (t - 1) * H; // of h_{t−1}, c_{t−1}
+    const now = t * H; // of h_t, c_t
+    const gate = (t - 1) * 4 * H;
+    for (let k = 0; k < H; k++) {
+      let i = fixed[k] + input[k * (D + 1) + D] * (t / T);
+      let f = fixed[H + k] + input[(H + k) * (D + 1) + D] * (t / T);
+      let g = fixed[2 * H + k] + input[(2 * H + k) * (D + 1) + D] * (t / T);
+      let o = fixed[3 * H + k] + input[(3 * H + k) * (D + 1) + D] * (t / T);
+      for (let m = 0; m < H; m++) {
+        const h = hidden[before + m];
+        i += recurrent[k * H + m] * h;
+        f += recurrent[(H + k) * H + m] * h;
+        g += recurrent[(2 * H + k) * H + m] * h;
+        o += recurrent[(3 * H + k) * H + m] * h;
+      }
+      i = gates[gate + k] = sigmoid(i);
+      f = gates[gate + H + k] = sigmoid(f);
+      g = gates[gate + 2 * H + k] = Math.tanh(g);
+      o = gates[gate + 3 * H + k] = sigmoid(o);
+      cell[now + k] = f * cell[before + k] + i * g;
+      hidden[now + k] = o * Math.tanh(cell[now + k]);
+    }
+  }
+}
+
+function lstmForward(shape: LstmShape, weights: LstmWeights, x: Floats, N: number, logits: Floats): void {
+  checkLstm("weights", shape, weights);
+  const { D, H, T } = shape;
+  checkLengths({ x: [x, N * D], logits: [logits, N * T] });
+  const run = createRun(shape);
+  const { output, outputBias } = weights;
+  for (let n = 0; n < N; n++) {
+    runRow(shape, weights, x, n, run);
+    for (let t = 1; t <= T; t++) {
+      let logit = outputBias[0];
+      for (let k = 0; k < H; k++) logit += output[k] * run.hidden[t * H + k];
+      logits[n * T + t - 1] += logit;
+    }
+  }
+}
+
+function lstmBackward(
+  shape: LstmShape,
+  weights: LstmWeights,
+  x: Floats, // [N,D]
+  N: number,
+  dLogits: Floats, // [N,T]
+  gradient: LstmWeights,
+): void {
+  checkLstm("weights", shape, weights);
+  checkLstm("gradient", shape, gradient);
+  const { D, H, T } = shape;
+  checkLengths({ x: [x, N * D], dLogits: [dLogits, N * T] });
+  const run = createRun(shape);
+  const { gates, cell, hidden } = run;
+  const { recurrent, output } = weights;
+  const { recurrent: dRecurrent } = gradient;
+  const dHidden = new Float64Array(H); // of h_t, from the output of bin t and from bin t+1
+  const dCell = new Float64Array(H); // of c_t, from bin t+1
+  const dGates = new Float64Array(4 * H); // of a_t, before σ and tanh
+  const dFixed = new Float64Array(4 * H); // Σ_t dGates
+  const dTime = new Float64Array(4 * H); // Σ_t dGates·t/T
+  for (let n = 0; n < N; n++) {
+    runRow(shape, weights, x, n, run);
+    dHidden.fill(0);
+    dCell.fill(0);
+    dFixed.fill(0);
+    dTime.fill(0);
+    for (let t = T; t >= 1; t--) {
+      const before = (t - 1) * H;
+      const now = t * H;
+      const gate = (t - 1) * 4 * H;
+
+      // logit_t = w·h_t + b
+      const dLogit = dLogits[n * T + t - 1];
+      gradient.outputBias[0] += dLogit;
+      for (let k = 0; k < H; k++) {
+        gradient.output[k] += dLogit * hidden[now + k];
+        dHidden[k] += dLogit * output[k];
+      }
+
+      // h_t = o·tanh(c_t), c_t = f·c_{t−1} + i·g, and the gates' own σ' = s(1−s), tanh' = 1−g²
+      for (let k = 0; k < H; k++) {
+        const i = gates[gate + k];
+        const f = gates[gate + H + k];
+        const g = gates[gate + 2 * H + k];
+        const o = gates[gate + 3 * H + k];
+        const tanhCell = Math.tanh(cell[now + k]);
+        const dC = dCell[k] + dHidden[k] * o * (1 - tanhCell * tanhCell);
+        dGates[k] = dC * g * i * (1 - i);
+        dGates[H + k] = dC * cell[before + k] * f * (1 - f);
+        dGates[2 * H + k] = dC * i * (1 - g * g);
+        dGates[3 * H + k] = dHidden[k] * tanhCell * o * (1 - o);
+        dCell[k] = dC * f;
+      }
+
+      // a_t = fixed + w_time·t/T + R·h_{t−1}
+      dHidden.fill(0);
+      for (let j = 0; j < 4 * H; j++) {
+        const dA = dGates[j];
+        dFixed[j] += dA;
+        dTime[j] += dA * (t / T);
+        for (let k = 0; k < H; k++) {
+          dRecurrent[j * H + k] += dA * hidden[before + k];
+          dHidden[k] += dA * recurrent[j * H + k];
+        }
+      }
+    }
+
+    // fixed = W_x·x + b_input + b_recurrent
+    for (let j = 0; j < 4 * H; j++) {
+      for (let d = 0; d < D; d++) gradient.input[j * (D + 1) + d] += dFixed[j] * x[n * D + d];
+      gradient.input[j * (D + 1) + D] += dTime[j];
+      gradient.inputBias[j] += dFixed[j];
+      gradient.recurrentBias[j] += dFixed[j];
+    }
+  }
+}
+
+function denseForward(
+  weights: DenseWeights,
+  inputs: number,
+  outputs: number,
+  x: Floats, // [N,inputs]
+  N: number,
+  out: Floats, // [N,outputs]
+): void {
+  checkDense("weights", weights, inputs, outputs);
+  checkLengths({ x: [x, N * inputs], out: [out, N * outputs] });
+  const { weight, bias } = weights;
+  for (let n = 0; n < N; n++) {
+    for (let o = 0; o < outputs; o++) {
+      let sum = bias[o];
+      for (let i = 0; i < inputs; i++) sum += weight[o * inputs + i] * x[n * inputs + i];
+      out[n * outputs + o] = sum;
+    }
+  }
+}
+
+function denseBackward(
+  weights: DenseWeights,
+  inputs: number,
+  outputs: number,
+  x: Floats, // [N,inputs]
+  N: number,
+  dOut: Floats, // [N,outputs]
+  gradient: DenseWeights,
+  dX: Floats | null, // [N,inputs]
+): void {
+  checkDense("weights", weights, inputs, outputs);
+  checkDense("gradient", gradient, inputs, outputs);
+  checkLengths({ x: [x, N * inputs], dOut: [dOut, N * outputs] });
+  if (dX !== null) checkLengths({ dX: [dX, N * inputs] });
+  for (let n = 0; n < N; n++) {
+    for (let o = 0; o < outputs; o++) {
+      const d = dOut[n * outputs + o];
+      gradient.bias[o] += d;
+      for (let i = 0; i < inputs; i++) gradient.weight[o * inputs + i] += d * x[n * inputs + i];
+    }
+    if (dX === null) continue;
+    for (let i = 0; i < inputs; i++) {
+      let sum = 0;
+      for (let o = 0; o < outputs; o++) sum += weights.weight[o * inputs + i] * dOut[n * outputs + o];
+      dX[n * inputs + i] = sum;
+    }
+  }
+}
+
+/** A write past the end of a typed array is lost without a word, and a read gives NaN: so lengths are checked here. */
+function checkLengths(arrays: Readonly<Record<string, readonly [Floats, number]>>): void {
+  for (const [name, [array, least]] of Object.entries(arrays)) {
+    if (array.length >= least) continue;
+    throw new BackendError(`too short: ${name} has ${array.length} numbers of the ${least} it needs`, {
+      code: "backend.length",
+    });
+  }
+}
+
+function checkLstm(name: string, { D, H }: LstmShape, weights: LstmWeights): void {
+  checkLengths({
+    [`${name}.input`]: [weights.input, 4 * H * (D + 1)],
+    [`${name}.recurrent`]: [weights.recurrent, 4 * H * H],
+    [`${name}.inputBias`]: [weights.inputBias, 4 * H],
+    [`${name}.recurrentBias`]: [weights.recurrentBias, 4 * H],
+    [`${name}.output`]: [weights.output, H],
+    [`${name}.outputBias`]: [weights.outputBias, 1],
+  });
+}
+
+function checkDense(name: string, weights: DenseWeights, inputs: number, outputs: number): void {
+  checkLengths({
+    [`${name}.weight`]: [weights.weight, inputs * outputs],
+    [`${name}.bias`]: [weights.bias, outputs],
+  });
+}
