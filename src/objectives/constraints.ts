@@ -1,0 +1,195 @@
+/**
+ * What the constraints of method §6 hold a model to, prepared once per set of rows: each group's Kaplan-Meier curve and
+ * Greenwood variance, its support τ_g, its observed events per time block, and whether it is constrained or only reported.
+ *   l2        (1/L) Σ_{t≤L} (mean_g(t) − S_KM,g(t))²
+ *   variance  max_{t≤L} |mean_g(t) − S_KM,g(t)| / √Var(t)
+ *   atRisk    mean_b (O − E)²/V over time blocks, E = Σ h and V = Σ h(1−h) over the group's rows and bins at risk
+ * `paper`: L = T, the Kaplan-Meier curve carried flat past follow-up, every group constrained. `default`: L = τ_g, and a group
+ * with τ_g < T/4 or fewer than 10 events is only reported. The distances and their gradients are in distances.ts, what they
+ * need of the model in group-statistics.ts, the c_g in slack.ts.
+ */
+import { InputError } from "../core/errors.ts";
+import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { type BinnedKaplanMeier, groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
+import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./time-blocks.ts";
+
+export type ConstraintKind = "l2" | "variance" | "atRisk";
+export type ConstraintVariant = "paper" | "default";
+
+export interface NamedRows {
+  readonly name: string;
+  /** 0-based rows of the training set, ascending. */
+  readonly rows: Int32Array;
+}
+
+export interface ConstraintOptions {
+  readonly binned: BinnedOutcomes;
+  readonly groups: readonly NamedRows[];
+  readonly kind: ConstraintKind;
+  readonly variant: ConstraintVariant;
+  /** For atRisk: how many blocks of equal training events, or the blocks themselves. */
+  readonly blocks?: number | readonly TimeBlock[];
+  /** Bins the curves are compared on: every one (`paper`) or t ≤ τ_g (`default`). */
+  readonly support?: "all" | "supported";
+  /** A group with fewer events is only reported; 0 in `paper`, 10 in `default`. */
+  readonly minimumEvents?: number;
+  /** A group whose support is a smaller share of the T bins is only reported; 0 in `paper`, 1/4 in `default`. */
+  readonly minimumSupport?: number;
+}
+
+export const MINIMUM_EVENTS = 10;
+export const MINIMUM_SUPPORT = 1 / 4;
+
+export interface ConstraintGroup extends NamedRows {
+  readonly events: number;
+  readonly km: BinnedKaplanMeier; // [T+1]
+  /** τ_g: the last bin with at least 10 rows at risk. */
+  readonly support: number;
+  /** L: curves are compared on bins 1…bins. */
+  readonly bins: number;
+  /** Observed events in each block. */
+  readonly observed: Float64Array; // [blocks]
+  /** Blocks in which the group has anyone at risk. */
+  readonly followedBlocks: number;
+  /** False where the distance has no value; it is then given as 0, without gradient. */
+  readonly measurable: boolean;
+  readonly constrained: boolean;
+  /** Why the group is only reported; null when it is constrained. */
+  readonly reason: string | null;
+}
+
+/**
+ * Rows that belong to exactly the same groups, taken together: groups overlap, but the distinct combinations are far fewer
+ * than the rows, and sums over groups cost one pass over the rows and one over the combinations.
+ */
+export interface Memberships {
+  readonly combinationOf: Int32Array; // [N]
+  /** Groups of each combination, ascending. */
+  readonly groupsOf: readonly (readonly number[])[];
+  /** Every row once, combination by combination. */
+  readonly order: Int32Array; // [N]
+}
+
+export interface Constraints {
+  readonly kind: ConstraintKind;
+  readonly variant: ConstraintVariant;
+  readonly N: number;
+  readonly T: number;
+  readonly bin: Int32Array; // [N], the last bin of each row at risk
+  readonly groups: readonly ConstraintGroup[];
+  readonly blocks: readonly TimeBlock[];
+  readonly memberships: Memberships;
+}
+
+export function prepareConstraints(options: ConstraintOptions): Constraints {
+  const { binned, kind, variant } = options;
+  const { T, bin } = binned;
+  const N = bin.length;
+  checkGroups(options.groups, N);
+  const blocks =
+    typeof options.blocks === "object"
+      ? options.blocks
+      : equalEventBlocks(binned, options.blocks ?? TIME_BLOCKS);
+  checkBlocks(blocks, T);
+  const groups = options.groups.map((group) => prepareGroup(group, blocks, options));
+  return { kind, variant, N, T, bin, groups, blocks, memberships: listMemberships(options.groups, N) };
+}
+
+function checkGroups(groups: readonly NamedRows[], N: number): void {
+  const names = new Set<string>();
+  for (const { name, rows } of groups) {
+    if (names.has(name)) {
+      throw new InputError(`two groups of the same name: ${JSON.stringify(name)}`, { code: "group.name" });
+    }
+    names.add(name);
+    const wrong = rows.findIndex((row, k) => !(row < N && row > (k === 0 ? -1 : rows[k - 1])));
+    if (wrong < 0) continue;
+    throw new InputError(
+      `rows of group ${JSON.stringify(name)} not ascending within 1…${N}: ${rows[wrong] + 1}`,
+      { code: "group.rows" },
+    );
+  }
+}
+
+function prepareGroup(
+  group: NamedRows,
+  blocks: readonly TimeBlock[],
+  options: ConstraintOptions,
+): ConstraintGroup {
+  const { binned, kind, variant } = options;
+  const paper = variant === "paper";
+  const { rows } = group;
+  const km = kaplanMeierBinned(binned, undefined, rows);
+  const events = km.events.reduce((sum, e) => sum + e, 0);
+  const support = groupSupport(binned, { rows });
+  const bins = (options.support ?? (paper ? "all" : "supported")) === "all" ? binned.T : support;
+  const observed = Float64Array.from(blocks, ({ first, last }) => {
+    let sum = 0;
+    for (let t = first; t <= last; t++) sum += km.events[t];
+    return sum;
+  });
+  const followedBlocks = blocks.filter(({ first }) => km.atRisk[first] > 0).length;
+  const why = unmeasurable(kind, variant, rows.length, bins, km, followedBlocks);
+  const minimumEvents = options.minimumEvents ?? (paper ? 0 : MINIMUM_EVENTS);
+  const minimumSupport = options.minimumSupport ?? (paper ? 0 : MINIMUM_SUPPORT);
+  let reason = why;
+  if (reason === null && events < minimumEvents) reason = `${events} events, fewer than ${minimumEvents}`;
+  if (reason === null && support < minimumSupport * binned.T) {
+    reason = `at least 10 rows at risk in ${support} of ${binned.T} bins only`;
+  }
+  const constrained = reason === null;
+  return {
+    ...group,
+    events,
+    km,
+    support,
+    bins,
+    observed,
+    followedBlocks,
+    measurable: why === null,
+    constrained,
+    reason,
+  };
+}
+
+/** Why the group has no distance at all, or null. */
+function unmeasurable(
+  kind: ConstraintKind,
+  variant: ConstraintVariant,
+  size: number,
+  bins: number,
+  km: BinnedKaplanMeier,
+  followedBlocks: number,
+): string | null {
+  if (size === 0) return "no rows";
+  if (kind === "atRisk") return followedBlocks === 0 ? "nobody at risk in any time block" : null;
+  if (bins === 0) return "no bin with at least 10 rows at risk";
+  if (kind === "l2" || variant === "default") return null;
+  const usable = km.variance.subarray(1, bins + 1).some((variance) => variance > 0);
+  return usable ? null : "no bin with a defined, positive variance";
+}
+
+function listMemberships(groups: readonly NamedRows[], N: number): Memberships {
+  const combinationOf = new Int32Array(N);
+  const groupsOf: (readonly number[])[] = [[]];
+  const order = new Int32Array(N);
+  // Group by group, the members of each combination so far become a new combination: one pass over the memberships.
+  groups.forEach(({ rows }, g) => {
+    const extended = new Map<number, number>();
+    for (const row of rows) {
+      const before = combinationOf[row];
+      let after = extended.get(before);
+      if (after === undefined) {
+        after = groupsOf.length;
+        extended.set(before, after);
+        groupsOf.push([...groupsOf[before], g]);
+      }
+      combinationOf[row] = after;
+    }
+  });
+  const next = new Int32Array(groupsOf.length + 1);
+  for (const combination of combinationOf) next[combination + 1]++;
+  for (let c = 0; c < groupsOf.length; c++) next[c + 1] += next[c];
+  for (let row = 0; row < N; row++) order[next[combinationOf[row]]++] = row;
+  return { combinationOf, groupsOf, order };
+}

@@ -1,0 +1,177 @@
+/**
+ * From logits to curves and back (method §2): h_t = σ(z_t), log S(t) = Σ_{l≤t} −softplus(z_l), and
+ * ∂S(t)/∂z_l = −h_l S(t) for l ≤ t, so dL/dz_l = −h_l Σ_{t≥l} S(t) dL/dS(t): one scan from the last bin.
+ * One exponential per bin: with u = e^{−|z|}, softplus(z) = max(z,0) + log(1+u), and Σ log(1+u_l) = log1p(Q) with
+ * Q ← Q + u(1+Q). Every term is positive, so log S keeps its relative precision down to S = 1 − 1e-300 and needs one logarithm
+ * per value read, not one per bin; S itself is the product of 1 − h, exact to a few last bits however small.
+ * Arithmetic is float64 whatever the arrays hold. No objective is here.
+ */
+import type { Floats } from "../compute/backend.ts";
+import { InputError } from "../core/errors.ts";
+import type { RowWeights } from "../data/outcomes.ts";
+
+/** Where the product of (1 + u) ≤ 2 per bin is turned into a logarithm and begun anew; reached only beyond 990 bins. */
+export const FOLD_PRODUCT_AT = 1e300;
+
+/** log(1 + e^z). */
+export function softplus(z: number): number {
+  return Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z)));
+}
+
+/** 1 / (1 + e^−z), with full relative precision on both sides. */
+export function sigmoid(z: number): number {
+  const u = Math.exp(-Math.abs(z));
+  const larger = 1 / (1 + u);
+  return z >= 0 ? larger : u * larger;
+}
+
+/** Throws unless the array has room for N rows of T bins; it may be longer, as a workspace for the largest batch is. */
+export function checkRoom(what: string, array: ArrayLike<number> | null, N: number, T: number): void {
+  if (array === null || array.length >= N * T) return;
+  throw new InputError(`${what}: ${array.length} values for ${N} rows of ${T} bins`, {
+    code: "rows.mismatch",
+  });
+}
+
+export function logSurvival(logits: Floats, N: number, T: number, out: Floats): void {
+  checkRoom("logits", logits, N, T);
+  checkRoom("log survival", out, N, T);
+  for (let i = 0; i < N; i++) {
+    let total = 0;
+    let Q = 0;
+    for (let k = i * T; k < (i + 1) * T; k++) {
+      const z = logits[k];
+      if (z > 0) total += z;
+      Q += Math.exp(-Math.abs(z)) * (1 + Q);
+      if (Q > FOLD_PRODUCT_AT) {
+        total += Math.log1p(Q);
+        Q = 0;
+      }
+      out[k] = -(total + Math.log1p(Q));
+    }
+  }
+}
+
+/** Hazards and survival of one row's bins 1…through, logits from `start`, results from `offset`. */
+export function fillCurve(
+  logits: Floats,
+  start: number,
+  through: number,
+  hazard: Float64Array,
+  survival: Float64Array,
+  offset: number,
+): void {
+  let S = 1;
+  for (let l = 0; l < through; l++) {
+    const z = logits[start + l];
+    const u = Math.exp(-Math.abs(z));
+    const larger = 1 / (1 + u);
+    const smaller = u * larger;
+    if (z >= 0) {
+      hazard[offset + l] = larger;
+      S *= smaller;
+    } else {
+      hazard[offset + l] = smaller;
+      S *= larger;
+    }
+    survival[offset + l] = S;
+  }
+}
+
+/** Hazards and survival of every row; made once per training run, filled once per forward pass. */
+export interface CurveWorkspace {
+  readonly hazard: Float64Array; // [N,T]
+  readonly survival: Float64Array; // [N,T]
+}
+
+export function createCurveWorkspace(N: number, T: number): CurveWorkspace {
+  return { hazard: new Float64Array(N * T), survival: new Float64Array(N * T) };
+}
+
+export function fillCurves(logits: Floats, N: number, T: number, curves: CurveWorkspace): void {
+  checkRoom("logits", logits, N, T);
+  checkRoom("hazard", curves.hazard, N, T);
+  checkRoom("survival", curves.survival, N, T);
+  for (let i = 0; i < N; i++) fillCurve(logits, i * T, T, curves.hazard, curves.survival, i * T);
+}
+
+/** S(t) alone. */
+export function survivalCurves(logits: Floats, N: number, T: number, out: Floats): void {
+  checkRoom("logits", logits, N, T);
+  checkRoom("survival", out, N, T);
+  for (let i = 0; i < N; i++) {
+    let S = 1;
+    for (let k = i * T; k < (i + 1) * T; k++) {
+      S *= sigmoid(-logits[k]);
+      out[k] = S;
+    }
+  }
+}
+
+/** Each group's mean curve over its rows; zeros for a group without rows or weight. */
+export function groupMeans(
+  survival: Floats, // [N,T]
+  T: number,
+  groups: readonly Int32Array[],
+  weights?: RowWeights, // [N]
+): Float64Array {
+  const means = new Float64Array(groups.length * T);
+  groups.forEach((rows, g) => {
+    const sum = means.subarray(g * T, (g + 1) * T);
+    let total = 0;
+    for (let k = 0; k < rows.length; k++) {
+      const weight = weights === undefined ? 1 : weights[rows[k]];
+      if (weight === 0) continue;
+      total += weight;
+      const start = rows[k] * T;
+      if (weight === 1) for (let t = 0; t < T; t++) sum[t] += survival[start + t];
+      else for (let t = 0; t < T; t++) sum[t] += weight * survival[start + t];
+    }
+    if (total > 0) for (let t = 0; t < T; t++) sum[t] /= total;
+  });
+  return means; // [G,T]
+}
+
+/**
+ * One row's scan: adds scale · dL/dz of its bins 1…through to dLogits from `start`. `dSurvival` is read from 0 and curves
+ * from `offset`.
+ */
+export function backThroughCurve(
+  hazard: Float64Array,
+  survival: Float64Array,
+  offset: number,
+  dSurvival: Float64Array,
+  through: number,
+  dLogits: Floats,
+  start: number,
+  scale: number,
+): void {
+  let sum = 0;
+  for (let l = through - 1; l >= 0; l--) {
+    sum += survival[offset + l] * dSurvival[l];
+    dLogits[start + l] -= scale * hazard[offset + l] * sum;
+  }
+}
+
+/** Given dL/dS(t) of every row, adds scale · dL/dz to dLogits. */
+export function backThroughSurvival(
+  logits: Floats,
+  survival: Floats, // [N,T], of the same logits
+  dSurvival: Floats, // [N,T]
+  N: number,
+  T: number,
+  dLogits: Floats,
+  scale: number,
+): void {
+  checkRoom("logits", logits, N, T);
+  checkRoom("survival", survival, N, T);
+  checkRoom("dSurvival", dSurvival, N, T);
+  checkRoom("dLogits", dLogits, N, T);
+  for (let i = 0; i < N; i++) {
+    let sum = 0;
+    for (let k = (i + 1) * T - 1; k >= i * T; k--) {
+      sum += survival[k] * dSurvival[k];
+      dLogits[k] -= scale * sigmoid(logits[k]) * sum;
+    }
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * All that a distance needs of the model, per group, in one flat array [G,W]:
+ *   l2, variance  W = T: mean_g(t), the mean survival curve of the group's rows
+ *   atRisk        W = 2·blocks: expected events E_gb = Σ h, then their variances V_gb = Σ h(1−h), over rows and bins at risk
+ * Both are sums over rows, so a minibatch needs only every row's last terms (the cache, [N,W]) and the difference its own
+ * rows make: a group is never estimated from one batch's members (method §7). The cache ages between refreshes; sums are begun
+ * anew at each, so rounding does not pile up. And the way back: from dL/d statistics to dLogits of some rows.
+ */
+import type { Floats } from "../compute/backend.ts";
+import type { Constraints } from "./constraints.ts";
+import { backThroughCurve, type CurveWorkspace, checkRoom } from "./curves.ts";
+
+export function statisticsWidth(constraints: Constraints): number {
+  return constraints.kind === "atRisk" ? 2 * constraints.blocks.length : constraints.T;
+}
+
+/** One row's expected events and variances per block, from its hazards that start at `offset`. */
+function fillBlockTotals(
+  constraints: Constraints,
+  hazard: Float64Array,
+  offset: number,
+  row: number,
+  out: Float64Array, // [2·blocks]
+): void {
+  const { blocks } = constraints;
+  const last = constraints.bin[row];
+  for (let b = 0; b < blocks.length; b++) {
+    const through = Math.min(blocks[b].last, last);
+    let E = 0;
+    let V = 0;
+    for (let t = blocks[b].first; t <= through; t++) {
+      const h = hazard[offset + t - 1];
+      E += h;
+      V += h * (1 - h);
+    }
+    out[b] = E;
+    out[blocks.length + b] = V;
+  }
+}
+
+/** Statistics of all rows, curves [N,T] in the order of the training rows. */
+export function measureStatistics(constraints: Constraints, curves: CurveWorkspace): Float64Array {
+  const { N, T, groups, memberships } = constraints;
+  const { combinationOf, groupsOf, order } = memberships;
+  checkRoom("survival", curves.survival, N, T);
+  checkRoom("hazard", curves.hazard, N, T);
+  const W = statisticsWidth(constraints);
+  const sums = new Float64Array(groups.length * W);
+  const terms = new Float64Array(W);
+  const total = new Float64Array(W); // over the rows of one combination
+  for (let k = 0; k < N; k++) {
+    const row = order[k];
+    if (constraints.kind === "atRisk") {
+      fillBlockTotals(constraints, curves.hazard, row * T, row, terms);
+      for (let w = 0; w < W; w++) total[w] += terms[w];
+    } else {
+      const { survival } = curves;
+      for (let t = 0; t < T; t++) total[t] += survival[row * T + t];
+    }
+    const combination = combinationOf[row];
+    if (k + 1 < N && combinationOf[order[k + 1]] === combination) continue;
+    for (const g of groupsOf[combination]) for (let w = 0; w < W; w++) sums[g * W + w] += total[w];
+    total.fill(0);
+  }
+  divideCurves(constraints, sums);
+  return sums;
+}
+
+/** Sums of curves become means; expected events and variances stay sums. */
+function divideCurves(constraints: Constraints, sums: Float64Array): void {
+  if (constraints.kind === "atRisk") return;
+  const { T } = constraints;
+  constraints.groups.forEach(({ rows }, g) => {
+    if (rows.length === 0) return;
+    for (let k = g * T; k < (g + 1) * T; k++) sums[k] /= rows.length;
+  });
+}
+
+/** Every row's last terms, and their sums over groups. */
+export interface StatisticsCache {
+  readonly terms: Float64Array; // [N,W]: S(t), or a row's E and V per block
+  readonly sums: Float64Array; // [G,W]
+}
+
+/** Empty: every row must be replaced once before it is read. */
+export function createStatisticsCache(constraints: Constraints): StatisticsCache {
+  const W = statisticsWidth(constraints);
+  return {
+    terms: new Float64Array(constraints.N * W),
+    sums: new Float64Array(constraints.groups.length * W),
+  };
+}
+
+/** The same rows' terms summed over other groups: after the strata were built anew. Kind and blocks must be the same. */
+export function regroupCache(constraints: Constraints, cache: StatisticsCache): StatisticsCache {
+  const { terms } = cache;
+  const W = statisticsWidth(constraints);
+  checkRoom("cached terms", terms, constraints.N, W);
+  const sums = new Float64Array(constraints.groups.length * W);
+  constraints.groups.forEach(({ rows }, g) => {
+    for (const row of rows) for (let w = 0; w < W; w++) sums[g * W + w] += terms[row * W + w];
+  });
+  return { terms, sums };
+}
+
+/**
+ * Replaces the terms of some rows; curve k of `curves` is of training row rows[k]. Any size of part will do, so a refresh of
+ * the whole cache can run in parts: `emptyCache` first, then every row once.
+ */
+export function replaceRows(
+  constraints: Constraints,
+  cache: StatisticsCache,
+  curves: CurveWorkspace,
+  rows: ArrayLike<number>,
+): void {
+  const { T } = constraints;
+  const { combinationOf, groupsOf } = constraints.memberships;
+  const W = statisticsWidth(constraints);
+  const { terms, sums } = cache;
+  checkRoom("survival", curves.survival, rows.length, T);
+  const fresh = new Float64Array(W);
+  for (let k = 0; k < rows.length; k++) {
+    const row = rows[k];
+    if (constraints.kind === "atRisk") fillBlockTotals(constraints, curves.hazard, k * T, row, fresh);
+    else for (let t = 0; t < T; t++) fresh[t] = curves.survival[k * T + t];
+    const kept = row * W;
+    for (let w = 0; w < W; w++) {
+      const value = fresh[w];
+      fresh[w] -= terms[kept + w];
+      terms[kept + w] = value;
+    }
+    for (const g of groupsOf[combinationOf[row]]) for (let w = 0; w < W; w++) sums[g * W + w] += fresh[w];
+  }
+}
+
+export function emptyCache(cache: StatisticsCache): void {
+  cache.terms.fill(0);
+  cache.sums.fill(0);
+}
+
+/** The statistics at the cached rows. */
+export function readStatistics(constraints: Constraints, cache: StatisticsCache): Float64Array {
+  const statistics = cache.sums.slice();
+  divideCurves(constraints, statistics);
+  return statistics;
+}
+
+/**
+ * Adds scale · N/B · dL/dz to dLogits for the B rows in `rows` (curve and dLogits row k is of training row rows[k]), or for all
+ * N rows in their order with `rows` null. N/B makes the mean over batches of a partition the gradient of all rows.
+ */
+export function backThroughStatistics(
+  constraints: Constraints,
+  dStatistics: Float64Array, // [G,W]
+  curves: CurveWorkspace, // [B,T]
+  rows: ArrayLike<number> | null,
+  dLogits: Floats, // [B,T]
+  scale: number,
+): void {
+  const { N, T, groups, memberships } = constraints;
+  const { combinationOf, groupsOf, order } = memberships;
+  const B = rows === null ? N : rows.length;
+  checkRoom("survival", curves.survival, B, T);
+  checkRoom("hazard", curves.hazard, B, T);
+  checkRoom("dLogits", dLogits, B, T);
+  const W = statisticsWidth(constraints);
+  const overCurves = constraints.kind !== "atRisk";
+  const factor = (scale * N) / B;
+  const dRow = new Float64Array(W); // dL / d the terms of a row of this combination
+  let combination = -1;
+  for (let b = 0; b < B; b++) {
+    const k = rows === null ? order[b] : b;
+    const row = rows === null ? k : rows[k];
+    if (combinationOf[row] !== combination) {
+      combination = combinationOf[row];
+      dRow.fill(0);
+      for (const g of groupsOf[combination]) {
+        const share = overCurves ? 1 / groups[g].rows.length : 1;
+        for (let w = 0; w < W; w++) dRow[w] += share * dStatistics[g * W + w];
+      }
+    }
+    if (groupsOf[combination].length === 0) continue;
+    if (overCurves) backThroughCurve(curves.hazard, curves.survival, k * T, dRow, T, dLogits, k * T, factor);
+    else backThroughBlocks(constraints, curves.hazard, k * T, row, dRow, dLogits, factor);
+  }
+}
+
+/** dE/dz = h(1−h) in each bin at risk. No gradient through V (method §6): its part of dRow is not read. */
+function backThroughBlocks(
+  constraints: Constraints,
+  hazard: Float64Array,
+  start: number,
+  row: number,
+  dRow: Float64Array,
+  dLogits: Floats,
+  factor: number,
+): void {
+  const { blocks } = constraints;
+  const last = constraints.bin[row];
+  for (let b = 0; b < blocks.length; b++) {
+    const weight = factor * dRow[b];
+    const through = Math.min(blocks[b].last, last);
+    for (let t = blocks[b].first; t <= through; t++) {
+      const h = hazard[start + t - 1];
+      dLogits[start + t - 1] += weight * h * (1 - h);
+    }
+  }
+}
