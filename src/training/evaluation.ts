@@ -1,0 +1,101 @@
+/**
+ * How a model does on rows it does not learn from: loss, the paper's C-index, and every group's distance to those rows' own
+ * Kaplan-Meier curve against the slack of training. Also the order in which iterates are preferred.
+ */
+import type { Backend } from "../compute/backend.ts";
+import { isAbsent } from "../core/measured.ts";
+import type { Network } from "../models/network.ts";
+import { prepareConstraints } from "../objectives/constraints.ts";
+import { createCurveWorkspace } from "../objectives/curves.ts";
+import { groupDistances } from "../objectives/distances.ts";
+import { discreteLikelihood } from "../objectives/likelihood.ts";
+import { concordancePaper, timeDependentPairs } from "../stats/concordance-time-dependent.ts";
+import type { ConstraintSpec, KeepRule } from "./options.ts";
+import type { TrainingRows } from "./trainer.ts";
+
+export interface GroupDistance {
+  readonly name: string;
+  readonly n: number;
+  readonly events: number;
+  readonly distance: number;
+  /** Whether the group counts: it has rows, events and follow-up enough on these rows to be measured. */
+  readonly measured: boolean;
+}
+
+export interface Evaluation {
+  /** Mean discrete negative log-likelihood, without the tail term, whatever was trained on. */
+  readonly loss: number;
+  readonly concordance: number | null;
+  readonly groups: readonly GroupDistance[];
+}
+
+export function createEvaluator(
+  backend: Backend,
+  network: Network,
+  rows: TrainingRows,
+  constraint: ConstraintSpec | null,
+): () => Promise<Evaluation> {
+  const { T } = network;
+  const N = rows.binned.bin.length;
+  const logits = backend.allocate(N * T);
+  const curves = createCurveWorkspace(N, T);
+  const constraints =
+    constraint === null
+      ? null
+      : prepareConstraints({
+          binned: rows.binned,
+          groups: rows.groups,
+          kind: constraint.kind,
+          variant: constraint.variant,
+        });
+  return async () => {
+    await network.forward(rows.x, N, logits);
+    const distances = constraints && groupDistances(constraints, logits, [], curves, null, 0);
+    if (distances === null) fillSurvival();
+    const concordance = concordancePaper(
+      timeDependentPairs({ N, T, survival: curves.survival }, rows.binned),
+    );
+    return {
+      loss: discreteLikelihood(logits, rows.binned, { tail: false }, null, 0),
+      concordance: isAbsent(concordance) ? null : concordance,
+      groups: (constraints?.groups ?? []).map(({ name, rows: members, events, constrained }, g) => ({
+        name,
+        n: members.length,
+        events,
+        distance: distances?.[g] ?? 0,
+        measured: constrained,
+      })),
+    };
+  };
+
+  function fillSurvival(): void {
+    for (let i = 0; i < N; i++) {
+      let S = 1;
+      for (let k = i * T; k < (i + 1) * T; k++) {
+        S /= 1 + Math.exp(logits[k]);
+        curves.survival[k] = S;
+      }
+    }
+  }
+}
+
+/** Groups whose distance is within their slack; those that cannot be measured do not count. */
+export function countMet(evaluation: Evaluation, slack: Readonly<Record<string, number>>): number {
+  return evaluation.groups.filter(
+    ({ name, distance, measured }) => measured && distance <= (slack[name] ?? 0),
+  ).length;
+}
+
+/** Whether `one` is to be kept rather than `other`: the paper counts constraints met first, then concordance. */
+export function isBetter(
+  one: Evaluation,
+  other: Evaluation,
+  keep: KeepRule,
+  slack: Readonly<Record<string, number>>,
+): boolean {
+  if (keep === "constraints") {
+    const [met, before] = [countMet(one, slack), countMet(other, slack)];
+    if (met !== before) return met > before;
+  }
+  return (one.concordance ?? 0) > (other.concordance ?? 0);
+}

@@ -1,0 +1,104 @@
+/**
+ * The end of a run: which weights are kept, and what can be said of them. The verdict per group is computed at the kept weights,
+ * on training and validation rows, met or not and by how much: an infeasible slack ends with a sentence, not with silence.
+ */
+import { type ParameterValues, readParameters, writeParameters } from "../models/create-network.ts";
+import { prepareConstraints } from "../objectives/constraints.ts";
+import { freshNoise, resolveSlack } from "../objectives/slack.ts";
+import { FIXED_PENALTY_BELOW, relativeMove } from "./dual.ts";
+import { createEvaluator, type Evaluation } from "./evaluation.ts";
+import type { KeepRule, TrainingOptions } from "./options.ts";
+import type { Checkpoint, TrainingInput } from "./trainer.ts";
+
+export interface GroupVerdict {
+  readonly group: string;
+  readonly n: number;
+  readonly events: number;
+  readonly slack: number;
+  /** What a perfect model shows on a fresh sample of the group's size. */
+  readonly noise: number;
+  readonly train: number;
+  readonly validation: number | null;
+  /** On the training rows; null for a group that is only reported. */
+  readonly met: boolean | null;
+  /** Why a group is only reported. */
+  readonly reason: string | null;
+}
+
+export interface TrainingResult {
+  readonly parameters: ParameterValues;
+  readonly keep: KeepRule;
+  readonly steps: number;
+  /** The step whose weights are kept; for an average, the last one in it. */
+  readonly bestStep: number;
+  readonly train: Evaluation;
+  readonly validation: Evaluation | null;
+  readonly verdict: readonly GroupVerdict[];
+  readonly multipliers: {
+    readonly start: readonly number[];
+    readonly end: readonly number[];
+    /** True when they hardly moved: the run was a fixed penalty by another name. */
+    readonly fixedPenalty: boolean;
+  };
+}
+
+/** Leaves the network at the kept weights. */
+export async function finishRun(
+  input: TrainingInput,
+  options: TrainingOptions,
+  checkpoint: Checkpoint,
+): Promise<TrainingResult> {
+  const { backend, network, training, validation } = input;
+  const { best } = checkpoint;
+  const chosen = options.keep === "constraints" || options.keep === "concordance" ? best : null;
+  const kept =
+    chosen?.parameters ?? (options.keep === "average" ? checkpoint.average : checkpoint.parameters);
+  writeParameters(network, kept);
+  const { constraint } = options;
+  const train = await createEvaluator(backend, network, training, constraint)();
+  const held = validation && (await createEvaluator(backend, network, validation, constraint)());
+  const start = checkpoint.startMultipliers;
+  const end = checkpoint.held?.multipliers ?? [];
+  return {
+    parameters: readParameters(network),
+    keep: options.keep,
+    steps: checkpoint.step,
+    bestStep: chosen?.step ?? checkpoint.step,
+    train,
+    validation: held,
+    verdict: constraint === null ? [] : judgeGroups(input, options, train, held),
+    multipliers: {
+      start,
+      end,
+      fixedPenalty:
+        start.length === end.length && start.length > 0 && relativeMove(start, end) < FIXED_PENALTY_BELOW,
+    },
+  };
+}
+
+function judgeGroups(
+  { training }: TrainingInput,
+  { constraint }: TrainingOptions,
+  train: Evaluation,
+  validation: Evaluation | null,
+): GroupVerdict[] {
+  if (constraint === null) return [];
+  const { kind, variant, kappa } = constraint;
+  const constraints = prepareConstraints({ binned: training.binned, groups: training.groups, kind, variant });
+  const slack = resolveSlack(constraints, constraint.slack, kappa === undefined ? {} : { kappa });
+  const noise = freshNoise(constraints);
+  return constraints.groups.map(({ name, rows, events, constrained, reason }, g) => {
+    const other = validation?.groups[g];
+    return {
+      group: name,
+      n: rows.length,
+      events,
+      slack: slack[g],
+      noise: noise[g],
+      train: train.groups[g].distance,
+      validation: other?.measured ? other.distance : null,
+      met: constrained ? train.groups[g].distance <= slack[g] : null,
+      reason,
+    };
+  });
+}

@@ -1,0 +1,27 @@
+export { finishRun, type GroupVerdict, type TrainingResult } from "./finish.ts";
+export { applyBoost, type Boost, boostCurves, fitBoost } from "./mcboost.ts";
+export { type Method, type Model, modelFromBytes, modelToBytes, type Predictor } from "./model.ts";
+export {
+  averageWeights,
+  clipGradientNorm,
+  createOptimiser,
+  type Optimiser,
+  type OptimiserSpec,
+  zeroGradients,
+} from "./optimiser.ts";
+export {
+  type ConstraintSpec,
+  type DualSpec,
+  type KeepRule,
+  type ObjectiveSpec,
+  PRESETS,
+  type PresetName,
+  type TrainingOptions,
+} from "./options.ts";
+export {
+  type Checkpoint,
+  optimise,
+  type TrainingEvent,
+  type TrainingInput,
+  type TrainingRows,
+} from "./trainer.ts";

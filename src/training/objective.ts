@@ -1,0 +1,31 @@
+/** The loss a run minimises, by name: value, and gradient added to dLogits. */
+import type { Floats } from "../compute/backend.ts";
+import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { discreteLikelihood } from "../objectives/likelihood.ts";
+import { rankedProbability, rankingKernel } from "../objectives/rps.ts";
+import { xcalPenalty } from "../objectives/xcal.ts";
+import type { ObjectiveSpec } from "./options.ts";
+
+export function addObjective(
+  spec: ObjectiveSpec,
+  logits: Floats, // [N,T]
+  binned: BinnedOutcomes,
+  dLogits: Floats | null, // [N,T]
+): number {
+  switch (spec.kind) {
+    case "likelihood":
+      return discreteLikelihood(logits, binned, spec, dLogits, 1);
+    case "xcal": {
+      const { lambda, bins, gamma } = spec;
+      const options = { ...(bins === undefined ? {} : { bins }), ...(gamma === undefined ? {} : { gamma }) };
+      const loss = discreteLikelihood(logits, binned, spec, dLogits, 1);
+      return loss + lambda * xcalPenalty(logits, binned, options, dLogits, lambda);
+    }
+    case "rps": {
+      const loss = rankedProbability(logits, binned, dLogits, 1);
+      if (spec.ranking === undefined) return loss;
+      const { lambda, sigma } = spec.ranking;
+      return loss + lambda * rankingKernel(logits, binned, { sigma }, dLogits, lambda);
+    }
+  }
+}

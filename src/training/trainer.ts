@@ -1,0 +1,238 @@
+/**
+ * The one training loop (paper, Algorithm 1): a primal step on the Lagrangian, a dual step on the multipliers, now and then an
+ * evaluation on the validation rows; an async generator of events, so that a terminal, a page and an experiment read one
+ * stream. Group statistics come from a cache of every row's last curve (method §7), which for a full batch is every row's
+ * current curve. Ending early is `return()`; a run goes on from any of its checkpoints, taken at the ends of epochs, to the
+ * same bytes. No clock, no files, no console.
+ */
+import type { Backend, Floats } from "../compute/backend.ts";
+import { GraduateError, InputError, NumericalError } from "../core/errors.ts";
+import { createRandom, shuffle } from "../core/random.ts";
+import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { type ParameterValues, readParameters, writeParameters } from "../models/create-network.ts";
+import type { Network } from "../models/network.ts";
+import type { NamedRows } from "../objectives/constraints.ts";
+import { createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
+import { createEvaluator, type Evaluation, isBetter } from "./evaluation.ts";
+import { type HeldState, holdGroups } from "./held-groups.ts";
+import { addObjective } from "./objective.ts";
+import {
+  averageWeights,
+  clipGradientNorm,
+  createOptimiser,
+  type OptimiserState,
+  zeroGradients,
+} from "./optimiser.ts";
+import type { TrainingOptions } from "./options.ts";
+
+export interface TrainingRows {
+  /** Encoded features, in the backend's memory. */
+  readonly x: Floats; // [N,D]
+  readonly binned: BinnedOutcomes;
+  readonly groups: readonly NamedRows[];
+}
+
+export interface TrainingInput {
+  readonly backend: Backend;
+  readonly network: Network;
+  readonly training: TrainingRows;
+  readonly validation: TrainingRows | null;
+}
+
+/** How things stood just before step `step` moved anything. */
+export interface StepEvent {
+  readonly type: "step";
+  readonly step: number;
+  readonly loss: number;
+  readonly lagrangian: number;
+  readonly groups: readonly string[];
+  readonly distances: Float64Array; // [G]
+  readonly slack: Float64Array; // [G]
+  readonly multipliers: Float64Array; // [G]
+}
+
+export interface EvaluationEvent {
+  readonly type: "evaluation";
+  readonly step: number;
+  readonly evaluation: Evaluation;
+  /** Whether it is the best so far by the rule of `keep`. */
+  readonly best: boolean;
+}
+
+/** Where a run can be taken up again; plain data. */
+export interface Checkpoint {
+  readonly step: number;
+  readonly parameters: ParameterValues;
+  readonly average: ParameterValues;
+  readonly optimiser: OptimiserState;
+  readonly held: HeldState | null;
+  readonly startMultipliers: readonly number[];
+  readonly best: {
+    readonly step: number;
+    readonly evaluation: Evaluation;
+    readonly parameters: ParameterValues;
+  } | null;
+}
+
+export interface CheckpointEvent {
+  readonly type: "checkpoint";
+  readonly checkpoint: Checkpoint;
+}
+
+export type TrainingEvent = StepEvent | EvaluationEvent | CheckpointEvent;
+
+export interface OptimiseHooks {
+  readonly resume?: Checkpoint;
+  /** In place of shuffled batches, e.g. to follow another program's run. */
+  readonly batches?: (epoch: number) => readonly Int32Array[];
+}
+
+/** Apart from the streams of splits, weights and multipliers. */
+const BATCH_STREAM = 0x40000000;
+
+/** The rows of each batch of an epoch: a shuffle by seed and epoch, the last batch as small as it comes. */
+export function shuffleBatches(N: number, size: number, seed: number, epoch: number): Int32Array[] {
+  const order = Int32Array.from({ length: N }, (_, row) => row);
+  if (size < N) shuffle(order, createRandom(seed, BATCH_STREAM + epoch));
+  const batches: Int32Array[] = [];
+  for (let from = 0; from < N; from += size) batches.push(order.slice(from, from + size));
+  return batches;
+}
+
+export async function* optimise(
+  input: TrainingInput,
+  options: TrainingOptions,
+  hooks: OptimiseHooks = {},
+): AsyncGenerator<TrainingEvent, Checkpoint> {
+  const { backend, network, training } = input;
+  const { D, T, parameters } = network;
+  const N = training.binned.bin.length;
+  if (N === 0) throw new InputError("no training rows", { code: "rows.none" });
+  const size = Math.min(options.batch ?? N, N);
+  const batchesOf = hooks.batches ?? ((epoch) => shuffleBatches(N, size, options.seed, epoch));
+  const perEpoch = batchesOf(0).length;
+  const isWhole = size === N && perEpoch === 1;
+  const x = backend.allocate(size * D);
+  const logits = backend.allocate(size * T);
+  const dLogits = backend.allocate(size * T);
+  const curves = createCurveWorkspace(size, T);
+  const { constraint, dual } = options;
+  const { binned, groups } = training;
+  const held = constraint && holdGroups({ constraint, dual, binned, groups, seed: options.seed });
+  const optimiser = createOptimiser(parameters, options.optimiser);
+  const evaluate = input.validation && createEvaluator(backend, network, input.validation, constraint);
+
+  const { resume } = hooks;
+  if (resume) {
+    writeParameters(network, resume.parameters);
+    optimiser.restore(resume.optimiser);
+    if (resume.held) held?.restore(resume.held);
+  }
+  const startMultipliers = resume?.startMultipliers ?? Array.from(held?.multipliers ?? []);
+  const average: ParameterValues = resume ? copyOf(resume.average) : readParameters(network);
+  let best = resume?.best ?? null;
+  let step = resume?.step ?? 0;
+  let lastGood = step;
+  /** Whether the cache holds every row, and whether logits are those of all rows at the weights as they are. */
+  let filled = false;
+  let current = false;
+
+  const forward = async (rows: Int32Array) => {
+    rows.forEach((row, k) => {
+      x.set(training.x.subarray(row * D, (row + 1) * D), k * D);
+    });
+    await network.forward(x, rows.length, logits);
+    if (held) fillCurves(logits, rows.length, T, curves);
+  };
+  /** Every row's curve at the weights as they are. */
+  const refresh = async () => {
+    const filling = held?.refill();
+    for (const rows of shuffleBatches(N, size, 0, 0).map((part) => part.sort())) {
+      await forward(rows);
+      filling?.take(curves, rows);
+    }
+    filling?.finish();
+    filled = true;
+    current = isWhole;
+  };
+  const takeStep = async (rows: Int32Array): Promise<StepEvent> => {
+    if (!current) await forward(rows);
+    dLogits.fill(0);
+    const loss = addObjective(options.objective, logits, pickOutcomes(binned, rows), dLogits);
+    const lagrangian = loss + (held?.press(curves, rows, dLogits) ?? 0);
+    if (!Number.isFinite(lagrangian)) {
+      throw new NumericalError(`the Lagrangian is not a number: ${lagrangian}`, { code: "loss.nan" });
+    }
+    const event: StepEvent = {
+      type: "step",
+      step,
+      loss,
+      lagrangian,
+      groups: held?.constraints.groups.map(({ name }) => name) ?? [],
+      distances: held?.distances() ?? new Float64Array(0),
+      slack: held?.slack ?? new Float64Array(0),
+      multipliers: held?.multipliers ?? new Float64Array(0),
+    };
+    zeroGradients(parameters);
+    await network.backward(x, rows.length, dLogits);
+    if (options.clip !== null) clipGradientNorm(parameters, options.clip);
+    optimiser.step();
+    current = false;
+    averageWeights(average, parameters, step > options.average.from ? options.average.decay : 0);
+    return event;
+  };
+  const checkpoint = (): Checkpoint => ({
+    step,
+    parameters: readParameters(network),
+    average: copyOf(average),
+    optimiser: optimiser.state(),
+    held: held?.state() ?? null,
+    startMultipliers,
+    best,
+  });
+
+  for (let epoch = Math.floor(step / perEpoch); step < options.steps; epoch++) {
+    // A full batch replaces every row by itself, and its refresh comes after each step.
+    if (held && !(isWhole && filled) && (options.refresh || !filled)) await refresh();
+    if (held && !isWhole && dual.form === "augmented" && epoch > 0) held.raise(step);
+    for (const rows of batchesOf(epoch)) {
+      if (step >= options.steps) break;
+      step++;
+      try {
+        yield await takeStep(rows);
+        if (held && isWhole) await refresh();
+        if (held && (isWhole || dual.form === "ascent")) held.raise(step);
+      } catch (error) {
+        throw error instanceof GraduateError ? nameStep(error, step, lastGood) : error;
+      }
+      if (evaluate && (step % options.evaluateEvery === 0 || step === options.steps)) {
+        const evaluation = await evaluate();
+        const isBest =
+          best === null || isBetter(evaluation, best.evaluation, options.keep, held?.groupSlack ?? {});
+        if (isBest) best = { step, evaluation, parameters: readParameters(network) };
+        yield { type: "evaluation", step, evaluation, best: isBest };
+      }
+      if (options.patience !== null && step - (best?.step ?? step) >= options.patience) return checkpoint();
+    }
+    lastGood = step;
+    yield { type: "checkpoint", checkpoint: checkpoint() };
+  }
+  return checkpoint();
+}
+
+function pickOutcomes({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
+  return { T, bin: rows.map((row) => bin[row]), event: Uint8Array.from(rows, (row) => event[row]) };
+}
+
+function copyOf(values: ParameterValues): ParameterValues {
+  return Object.fromEntries(Object.entries(values).map(([name, list]) => [name, [...list]]));
+}
+
+function nameStep(error: GraduateError, step: number, lastGood: number): NumericalError {
+  const kept =
+    lastGood > 0
+      ? `the last good checkpoint is that of step ${lastGood}`
+      : "there is no checkpoint before it";
+  const hint = error.hint === undefined ? kept : `${kept}; ${error.hint}`;
+  return new NumericalError(`training stopped at step ${step}: ${error.message}`, { code: error.code, hint });
+}

@@ -1,0 +1,243 @@
+import { describe, expect, test } from "vitest";
+import type { Backend } from "../../src/compute/backend.ts";
+import { createReferenceBackend } from "../../src/compute/reference.ts";
+import { GraduateError } from "../../src/core/errors.ts";
+import { createRandom } from "../../src/core/random.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
+import { createNetwork, readParameters } from "../../src/models/create-network.ts";
+import { anchorHazards } from "../../src/models/initialise.ts";
+import { openWasmBackend } from "../../src/node/wasm-backend.ts";
+import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
+import { createEvaluator } from "../../src/training/evaluation.ts";
+import { finishRun } from "../../src/training/finish.ts";
+import type { OptimiserSpec } from "../../src/training/optimiser.ts";
+import { PRESETS, type TrainingOptions } from "../../src/training/options.ts";
+import {
+  type Checkpoint,
+  type OptimiseHooks,
+  optimise,
+  type StepEvent,
+  shuffleBatches,
+  type TrainingInput,
+} from "../../src/training/trainer.ts";
+import { createTorchNetwork, fromTorch, loadTorchRuns, packRows, type TorchRun } from "./trajectory-twin.ts";
+
+interface Followed {
+  readonly steps: StepEvent[];
+  readonly checkpoints: Checkpoint[];
+  readonly last: Checkpoint;
+}
+
+async function follow(
+  input: TrainingInput,
+  options: TrainingOptions,
+  hooks?: OptimiseHooks,
+): Promise<Followed> {
+  const run = optimise(input, options, hooks);
+  const steps: StepEvent[] = [];
+  const checkpoints: Checkpoint[] = [];
+  for (;;) {
+    const { done, value } = await run.next();
+    if (done) return { steps, checkpoints, last: value };
+    if (value.type === "step") steps.push(value);
+    if (value.type === "checkpoint") checkpoints.push(value.checkpoint);
+  }
+}
+
+function optimiserOf(run: TorchRun): OptimiserSpec {
+  if (run.optimiser === "sgd") return { kind: "sgd", rate: run.lr };
+  return { kind: run.optimiser, rate: run.lr, decay: run.decay, decayAll: true };
+}
+
+/** Within a share of the largest entry. */
+function expectClose(actual: ArrayLike<number>, wanted: ArrayLike<number>, tolerance: number): void {
+  expect(actual.length).toBe(wanted.length);
+  let largest = 0;
+  for (let k = 0; k < wanted.length; k++) largest = Math.max(largest, Math.abs(wanted[k]));
+  for (let k = 0; k < wanted.length; k++) {
+    expect(Math.abs(actual[k] - wanted[k])).toBeLessThanOrEqual(tolerance * largest);
+  }
+}
+
+const BACKENDS = [
+  { name: "reference", open: async (): Promise<Backend> => createReferenceBackend(), tolerance: 1e-9 },
+  { name: "wasm", open: (): Promise<Backend> => openWasmBackend({ threads: 2 }), tolerance: 1e-4 },
+];
+
+describe.each(BACKENDS)("on $name the trainer follows PyTorch for ten steps", ({ open, tolerance }) => {
+  test.each(loadTorchRuns())("$name", async (run) => {
+    const backend = await open();
+    const network = createTorchNetwork(backend, run);
+    const binned = { T: network.T, bin: Int32Array.from(run.t), event: Uint8Array.from(run.d) };
+    const groups = run.groups.map((rows, g) => ({ name: `group ${g}`, rows: Int32Array.from(rows) }));
+    const options: TrainingOptions = {
+      ...PRESETS.paper,
+      objective: { kind: "likelihood", tail: run.tail },
+      constraint: { kind: run.kind, variant: "paper", slack: run.c, strata: 1 },
+      dual: { form: "ascent", rate: run.eta, start: run.steps[0].multipliers },
+      optimiser: optimiserOf(run),
+      steps: run.steps.length,
+      batch: run.batches === null ? null : run.batches[0].length,
+      refresh: false,
+      average: { decay: run.average ?? 0, from: 0 },
+    };
+    const training = { x: packRows(backend, run.x), binned, groups };
+    const { batches } = run;
+    const hooks = batches === null ? {} : { batches: () => batches.map((rows) => Int32Array.from(rows)) };
+    const { steps, last } = await follow({ backend, network, training, validation: null }, options, hooks);
+    await backend.close();
+    steps.forEach((step, k) => {
+      const wanted = run.steps[k];
+      expectClose([step.loss, step.lagrangian], [wanted.loss, wanted.lagrangian], tolerance);
+      expectClose(step.distances, wanted.distances, tolerance);
+      expectClose(step.multipliers, wanted.multipliers, tolerance);
+    });
+    expect(steps).toHaveLength(10);
+    expectClose(last.held?.multipliers ?? [], run.multipliersAfter, tolerance);
+    for (const [name, values] of Object.entries(fromTorch(run.final))) {
+      expectClose(last.parameters[name], values, tolerance);
+    }
+    if (run.averaged === null) return;
+    for (const [name, values] of Object.entries(fromTorch(run.averaged))) {
+      expectClose(last.average[name], values, tolerance);
+    }
+  });
+});
+
+/** Rows whose hazard rises with the first feature, with two overlapping groups. */
+function simulate(backend = createReferenceBackend(), N = 240, T = 8, seed = 3): TrainingInput {
+  const random = createRandom(seed);
+  const D = 3;
+  const x = backend.allocate(N * D);
+  const binned: BinnedOutcomes = { T, bin: new Int32Array(N), event: new Uint8Array(N) };
+  for (let i = 0; i < N; i++) {
+    for (let d = 0; d < D; d++) x[i * D + d] = random.normal();
+    const hazard = 1 / (1 + Math.exp(2.2 - 1.6 * x[i * D]));
+    const censoring = 1 + random.integer(T);
+    let t = 1;
+    while (t < censoring && random.uniform() >= hazard) t++;
+    binned.bin[i] = t;
+    binned.event[i] = t < censoring ? 1 : 0;
+  }
+  const rowsWhere = (holds: (row: number) => boolean) =>
+    Int32Array.from(Array.from({ length: N }, (_, i) => i).filter(holds));
+  const groups = [
+    { name: "all", rows: rowsWhere(() => true) },
+    { name: "high", rows: rowsWhere((i) => x[i * D] > 0) },
+    { name: "other", rows: rowsWhere((i) => x[i * D + 1] > 0.3) },
+  ];
+  const km = kaplanMeierBinned(binned);
+  const baselineHazard = Array.from(anchorHazards(km.events.subarray(1), km.atRisk.subarray(1)));
+  const network = createNetwork(backend, { kind: "anchored", D, T, H: 4, baselineHazard }, seed);
+  return { backend, network, training: { x, binned, groups }, validation: { x, binned, groups } };
+}
+
+const SMALL: TrainingOptions = {
+  ...PRESETS.default,
+  constraint: { kind: "l2", variant: "default", slack: "auto", strata: 1 },
+  steps: 24,
+  batch: 100,
+  average: { decay: 0.9, from: 6 },
+  evaluateEvery: 6,
+};
+
+describe("a run", () => {
+  test.each([
+    ["minibatches, augmented", SMALL],
+    [
+      "minibatches, strata",
+      { ...SMALL, constraint: { kind: "atRisk", variant: "default", slack: "auto", strata: 3 } },
+    ],
+    ["full batch, ascent", { ...PRESETS.paper, steps: 9, evaluateEvery: 2 }],
+    [
+      "full batch, variance, augmented",
+      {
+        ...SMALL,
+        batch: null,
+        steps: 8,
+        constraint: { kind: "variance", variant: "default", slack: "auto", strata: 1 },
+      },
+    ],
+  ] as [string, TrainingOptions][])(
+    "%s: resumed from any checkpoint ends with the same bytes",
+    async (_, options) => {
+      const whole = await follow(simulate(), options);
+      expect(whole.checkpoints.length).toBeGreaterThan(2);
+      for (const checkpoint of whole.checkpoints.slice(0, -1)) {
+        const resume = JSON.parse(JSON.stringify(checkpoint)) as Checkpoint;
+        const rest = await follow(simulate(), options, { resume });
+        expect(rest.last).toEqual(whole.last);
+      }
+    },
+  );
+
+  test("lowers the loss and ends with a verdict at the weights it keeps", async () => {
+    const input = simulate();
+    const options = { ...SMALL, steps: 150, average: { decay: 0.95, from: 60 } };
+    const before = await createEvaluator(input.backend, input.network, input.training, null)();
+    const { steps, last } = await follow(input, options);
+    const mean = (events: StepEvent[]) => events.reduce((sum, { loss }) => sum + loss, 0) / events.length;
+    expect(mean(steps.slice(-12))).toBeLessThan(mean(steps.slice(0, 12)) - 0.02);
+    const result = await finishRun(input, options, last);
+    expect(readParameters(input.network)).toEqual(last.average);
+    expect(result.verdict.map(({ group, met }) => [group, met === null])).toEqual([
+      ["all", false],
+      ["high", false],
+      ["other", false],
+    ]);
+    for (const { train, slack, met } of result.verdict) expect(met).toBe(train <= slack);
+    expect(result.validation?.concordance).toBeGreaterThan((before.concordance ?? 1) + 0.05);
+    expect(result.train.loss).toBeLessThan(before.loss);
+  });
+
+  test("an impossible slack is said to be unmet", async () => {
+    const input = simulate();
+    const options = {
+      ...SMALL,
+      constraint: { kind: "l2", variant: "default", slack: 1e-12, strata: 1 } as const,
+      dual: { form: "ascent", rate: 0.1, start: 1 } as const,
+    };
+    const { last } = await follow(input, options);
+    const { verdict } = await finishRun(input, options, last);
+    expect(verdict.every(({ met }) => met === false)).toBe(true);
+  });
+
+  test("multipliers that never move are called a fixed penalty", async () => {
+    const input = simulate();
+    const options = { ...SMALL, dual: { form: "ascent", rate: 1e-9, start: 2 } as const };
+    const { last } = await follow(input, options);
+    const { multipliers } = await finishRun(input, options, last);
+    expect(multipliers.fixedPenalty).toBe(true);
+    expect(multipliers.start).toEqual([2, 2, 2]);
+  });
+
+  test("a loss that is not a number stops with the step and the last good checkpoint", async () => {
+    const input = simulate();
+    const options: TrainingOptions = { ...SMALL, optimiser: { kind: "sgd", rate: 1.7e308 }, clip: null };
+    const failure = await follow(input, options).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(GraduateError);
+    expect((failure as Error).message).toMatch(/^training stopped at step \d+: /);
+    expect((failure as GraduateError).hint).toMatch(/checkpoint/);
+  });
+
+  test("a diverging multiplier names its group", async () => {
+    const options: TrainingOptions = {
+      ...SMALL,
+      constraint: { kind: "l2", variant: "default", slack: 1e-9, strata: 1 },
+      dual: { form: "augmented", penalty: 1e6, start: 0 },
+    };
+    await expect(follow(simulate(), options)).rejects.toThrow(
+      /multiplier of group "(all|high|other)" diverges/,
+    );
+  });
+
+  test("batches hold every row once an epoch, anew each epoch", () => {
+    const batches = shuffleBatches(10, 4, 1, 0);
+    expect(batches.map((rows) => rows.length)).toEqual([4, 4, 2]);
+    expect(batches.flatMap((rows) => [...rows]).sort((a, b) => a - b)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    ]);
+    expect(shuffleBatches(10, 4, 1, 1)).not.toEqual(batches);
+    expect(shuffleBatches(10, 4, 1, 0)).toEqual(batches);
+  });
+});
