@@ -1,6 +1,7 @@
 // Compiles src/ to dist/ when a source is newer than the last build; in an installed package (no sources) it does nothing.
+// src/compute/kernels is AssemblyScript: asc compiles it twice, with plain and with relaxed SIMD, when it has changed.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -25,19 +26,56 @@ function isFresh() {
   );
 }
 
+const KERNEL_MODULES = [
+  { file: "kernels-plain.wasm", features: [] },
+  { file: "kernels-relaxed.wasm", features: ["--enable", "relaxed-simd"] },
+];
+
+/** 65536 pages of 64 KiB: the memory a kernel is given may be any up to the 4 GiB it can address. */
+const KERNEL_OPTIONS = [
+  ...["-O3", "--converge", "--noAssert", "--runtime", "stub", "--enable", "simd", "--enable", "threads"],
+  ...["--importMemory", "--sharedMemory", "--initialMemory", "1", "--maximumMemory", "65536"],
+];
+
+function buildKernels(force) {
+  const kernels = join(root, "src", "compute", "kernels");
+  const folder = join(root, "dist", "compute");
+  const asc = createRequire(import.meta.url).resolve("assemblyscript/bin/asc.js");
+  const changed = newestChange(kernels);
+  mkdirSync(folder, { recursive: true });
+  for (const { file, features } of KERNEL_MODULES) {
+    const target = join(folder, file);
+    if (!force && existsSync(target) && statSync(target).mtimeMs >= changed) continue;
+    // Written beside and moved, so that no reader ever meets half a module.
+    const unfinished = `${target}.${process.pid}`;
+    const args = [asc, join(kernels, "module.ts"), "-o", unfinished, ...KERNEL_OPTIONS, ...features];
+    const result = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    if (result.status !== 0) {
+      process.stderr.write(result.stdout);
+      process.stderr.write(result.stderr);
+      return false;
+    }
+    renameSync(unfinished, target);
+  }
+  return true;
+}
+
+function fail() {
+  process.stderr.write("graduate: the build failed (see above); `npm ci` installs what it needs\n");
+  process.exit(70);
+}
+
 /** Builds if needed. Messages go to stderr: stdout belongs to the command that is about to run. */
 export function ensureBuilt({ force = false } = {}) {
   if (!existsSync(join(root, "tsconfig.json"))) return;
   if (!force && isFresh()) return;
   process.stderr.write("graduate: building from source\n");
   const started = new Date();
+  if (!buildKernels(force)) fail();
   const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
   const args = [tsc, "-b", join(root, "tsconfig.json"), ...(force ? ["--force"] : [])];
   const result = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", 2, 2] });
-  if (result.status !== 0) {
-    process.stderr.write("graduate: the build failed (see above); `npm ci` installs what it needs\n");
-    process.exit(70);
-  }
+  if (result.status !== 0) fail();
   writeFileSync(stamp, `${started.toISOString()}\n`);
 }
 

@@ -1,0 +1,45 @@
+/**
+ * The few vector operations all kernels are made of. One source gives two modules: with relaxed SIMD `madd` is one fused
+ * instruction, without it a multiplication and an addition, each rounded. All functions here are inlined.
+ *
+ * How loops are written in these files: the engine's compiler moves all loads of a straight piece of code before the
+ * arithmetic, and there are fifteen vector registers. A loop body of eight sums and six loads just fits; a body
+ * unrolled by hand spills and runs at half the speed. The engine unrolls such loops itself.
+ */
+
+/** a·b + c. */
+@inline
+export function madd(a: v128, b: v128, c: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(a, b, c);
+  else return f32x4.add(f32x4.mul(a, b), c);
+}
+
+/** c − a·b. */
+@inline
+export function nmadd(a: v128, b: v128, c: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_nmadd(a, b, c);
+  else return f32x4.sub(c, f32x4.mul(a, b));
+}
+
+@inline
+export function word(job: usize, index: i32): usize {
+  return load<u32>(job + (<usize>index << 2));
+}
+
+/** The slot that is this thread's from now on; at least JOB_SLOTS when none is left. */
+@inline
+export function takeSlot(address: usize): i32 {
+  return atomic.add<i32>(address, 1);
+}
+
+/** Four lanes added up in float64, in a fixed order. */
+@inline
+export function addLanes(a: v128): f64 {
+  const pairs = f64x2.add(f64x2.promote_low_f32x4(a), f64x2.promote_low_f32x4(i32x4.shuffle(a, a, 2, 3, 2, 3)));
+  return f64x2.extract_lane(pairs, 0) + f64x2.extract_lane(pairs, 1);
+}
+
+@inline
+export function fillZero(start: usize, bytes: usize): void {
+  memory.fill(start, 0, bytes);
+}

@@ -1,0 +1,79 @@
+/**
+ * What one thread of the wasm backend runs, in Node's worker threads and in web workers alike: it is started once by a message,
+ * then sleeps on the job block in shared memory, runs the kernel it names and sleeps again; no further message reaches
+ * it. The thread that finishes last adds the slots' sums up and reports. Which rows a thread computes is settled
+ * in the kernels, slot by slot; results do not depend on it.
+ */
+
+import { JOB_GENERATION, JOB_KERNEL, JOB_QUIT, JOB_RUNNING, JOB_WORDS } from "./kernels/job.ts";
+import { type KernelMemory, type KernelModule, webAssembly } from "./web-assembly.ts";
+
+/** The kernels' places are their numbers in a job; `finish` runs once after all threads. */
+export const KERNELS = [
+  { run: "lstmForward", finish: null },
+  { run: "lstmBackward", finish: "lstmGradient" },
+  { run: "denseForward", finish: null },
+  { run: "denseBackward", finish: "denseGradient" },
+] as const;
+
+export type KernelName = (typeof KERNELS)[number]["run"];
+
+/** What module.ts of the kernels exports; addresses and sizes are bytes in 32 bits. */
+export interface KernelExports {
+  lstmForward(job: number, thread: number): void;
+  lstmBackward(job: number, thread: number): void;
+  lstmGradient(job: number): void;
+  denseForward(job: number, thread: number): void;
+  denseBackward(job: number, thread: number): void;
+  denseGradient(job: number): void;
+  lstmScratchBytes(D: number, H: number, T: number, backward: boolean): number;
+  lstmSlotBytes(D: number, H: number): number;
+  lstmTapeBytes(H: number, T: number): number;
+  denseScratchBytes(inputs: number, outputs: number): number;
+  denseSlotBytes(inputs: number, outputs: number): number;
+  activate(x: number, sigmoids: number, tanhs: number, count: number, constants: number): void;
+}
+
+export interface StartKernels {
+  readonly kind: "start";
+  readonly module: KernelModule;
+  readonly memory: KernelMemory;
+  /** Where the job block lies. */
+  readonly job: number;
+  readonly thread: number;
+}
+
+export type FromKernelThread =
+  | { readonly kind: "ready" }
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly what: string };
+
+export function instantiateKernels(module: KernelModule, memory: KernelMemory): KernelExports {
+  return new webAssembly.Instance(module, { env: { memory } }).exports as unknown as KernelExports;
+}
+
+/** Returns when the job says quit, or after a failure. */
+export function serveKernels(start: StartKernels, report: (message: FromKernelThread) => void): void {
+  const { module, memory, job, thread } = start;
+  const words = new Int32Array(memory.buffer, job, JOB_WORDS);
+  let seen = Atomics.load(words, JOB_GENERATION);
+  try {
+    const kernels = instantiateKernels(module, memory);
+    report({ kind: "ready" });
+    for (;;) {
+      Atomics.wait(words, JOB_GENERATION, seen);
+      const generation = Atomics.load(words, JOB_GENERATION);
+      if (generation === seen) continue;
+      seen = generation;
+      const number = Atomics.load(words, JOB_KERNEL);
+      if (number === JOB_QUIT) return;
+      const { run, finish } = KERNELS[number];
+      kernels[run](job, thread);
+      if (Atomics.sub(words, JOB_RUNNING, 1) > 1) continue;
+      if (finish !== null) kernels[finish](job);
+      report({ kind: "done" });
+    }
+  } catch (error) {
+    report({ kind: "failed", what: error instanceof Error ? error.message : String(error) });
+  }
+}
