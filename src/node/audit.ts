@@ -1,15 +1,18 @@
 /** `graduate audit`: every score of predicted curves, overall and by group. */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
-import { type AuditGroup, type AuditTable, audit } from "../audit.ts";
+import { type AuditGroup, type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
 import { readCurves } from "../data/read-curves.ts";
 import type { Table } from "../data/table.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../report/text-table.ts";
 import type { Scores } from "../stats/scores.ts";
+import { readModel } from "./model-file.ts";
 import { createProgress, print, printJson, terminalWidth } from "./output.ts";
+import { categoriesOf } from "./predict.ts";
 import { bootstrapInParallel } from "./replicate-pool.ts";
+import { scoreRows } from "./score-rows.ts";
 import {
   addGroupOptions,
   addTableOptions,
@@ -21,6 +24,7 @@ import {
   readTableFile,
   type TableOptions,
 } from "./table-options.ts";
+import { openWasmBackend } from "./wasm-backend.ts";
 
 interface AuditCommandOptions extends TableOptions, GroupOptions {
   readonly curves?: string;
@@ -40,6 +44,8 @@ export function addAudit(program: Command): void {
   const command = program
     .command("audit")
     .description("score predicted survival curves, overall and by group")
+    .argument("[model]", "a model that train wrote")
+    .argument("[table]", "rows it has not seen")
     .option("--curves <file>", "predictions: one row a person, S1..ST, event, and bin or time")
     .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
@@ -52,39 +58,72 @@ export function addAudit(program: Command): void {
     .option("--seed <n>", "seed of draws and replicates", parseCount, 1)
     .option("--threads <n>", "worker threads for the intervals", parseCount, availableParallelism())
     .option("--json", "print one JSON document")
-    .action(async (options: AuditCommandOptions) => {
-      if (options.curves === undefined) {
-        throw new InputError("nothing to audit", {
-          code: "option.missing",
-          hint: "give predictions with --curves FILE",
-        });
-      }
-      const table = await readTableFile(options.curves, options);
-      const { curves, outcomes, others } = readCurves(table, options);
-      const groups = [...groupsBy(others, options.by ?? []), ...(await readGroups(others, options))];
+    .action(async (model: string | undefined, table: string | undefined, options: AuditCommandOptions) => {
       const progress = createProgress("bootstrap");
-      const result = await audit(
-        { curves, outcomes, groups },
-        {
-          seed: options.seed,
-          draws: options.draws,
-          replicates: options.intervals,
-          bootstrap: async (prepared, bootstrapOptions) => {
-            try {
-              return await bootstrapInParallel(prepared, {
-                ...bootstrapOptions,
-                threads: Math.max(1, options.threads),
-                onProgress: ({ done, total }) => progress.update(done, total),
-              });
-            } finally {
-              progress.finish();
-            }
-          },
+      const settings: AuditOptions = {
+        seed: options.seed,
+        draws: options.draws,
+        replicates: options.intervals,
+        bootstrap: async (prepared, bootstrapOptions) => {
+          try {
+            return await bootstrapInParallel(prepared, {
+              ...bootstrapOptions,
+              threads: Math.max(1, options.threads),
+              onProgress: ({ done, total }) => progress.update(done, total),
+            });
+          } finally {
+            progress.finish();
+          }
         },
-      );
+      };
+      const { result, T } =
+        model !== undefined && table !== undefined
+          ? await auditModel(model, table, options, settings)
+          : await auditCurves(options, settings);
       if (options.json) printJson(result);
-      else printAudit(result, curves.T);
+      else printAudit(result, T);
     });
+}
+
+interface Audited {
+  readonly result: AuditTable;
+  readonly T: number;
+}
+
+async function auditCurves(options: AuditCommandOptions, settings: AuditOptions): Promise<Audited> {
+  if (options.curves === undefined) {
+    throw new InputError("nothing to audit", {
+      code: "option.missing",
+      hint: "give a model and a table, or predictions with --curves FILE",
+    });
+  }
+  const table = await readTableFile(options.curves, options);
+  const { curves, outcomes, others } = readCurves(table, options);
+  const groups = [...groupsBy(others, options.by ?? []), ...(await readGroups(others, options))];
+  return { result: await audit({ curves, outcomes, groups }, settings), T: curves.T };
+}
+
+async function auditModel(
+  modelPath: string,
+  path: string,
+  options: AuditCommandOptions,
+  settings: AuditOptions,
+): Promise<Audited> {
+  const model = await readModel(modelPath);
+  const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
+  const table = await readTableFile(path, { ...options, category });
+  const named = new Set(model.groups.map(({ name }) => name));
+  const { time, event } = model.columns;
+  const more = [...groupsBy(table, options.by ?? []), ...(await readGroups(table, options, [time, event]))];
+  const rows = Int32Array.from({ length: table.rows }, (_, row) => row);
+  const backend =
+    model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: Math.max(1, options.threads) });
+  try {
+    const added = more.filter(({ name }) => !named.has(name));
+    return { result: await scoreRows(model, table, rows, backend, added, settings), T: model.grid.T };
+  } finally {
+    await backend?.close();
+  }
 }
 
 /** One group for each value of each column; the columns are not crossed. */

@@ -10,6 +10,8 @@ import { addDemo } from "./demo.ts";
 import { addDescribe } from "./describe.ts";
 import { addKm } from "./km.ts";
 import { EXIT_INPUT, explainFailure, leaveQuietly } from "./output.ts";
+import { addPredict } from "./predict.ts";
+import { addTrain } from "./train.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -22,7 +24,7 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError("(see `graduate --help`, or `graduate COMMAND --help`)")
     .exitOverride();
-  for (const add of [addDescribe, addKm, addCox, addAudit, addDemo]) add(program);
+  for (const add of [addDescribe, addKm, addCox, addTrain, addPredict, addAudit, addDemo]) add(program);
   for (const command of program.commands) command.exitOverride().allowExcessArguments(false);
   return program;
 }

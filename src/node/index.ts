@@ -1,2 +1,3 @@
 export { bootstrapInParallel } from "./replicate-pool.ts";
 export { tableSourceFromPath } from "./table-file.ts";
+export { openWasmBackend } from "./wasm-backend.ts";

@@ -7,7 +7,7 @@ import { MAX_WIDTH, wrapText } from "../report/text-table.ts";
 
 export const EXIT_INPUT = 1;
 export const EXIT_BUG = 70;
-const EXIT_INTERRUPTED = 130;
+export const EXIT_INTERRUPTED = 130;
 
 /** Terminals narrower than this get lines of this width all the same. */
 const MIN_WIDTH = 40;

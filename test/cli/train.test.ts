@@ -1,0 +1,161 @@
+// Training, prediction and the audit of a model as commands, interruption included. A linear network keeps it quick.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
+
+const table = "datasets/nwtco/nwtco.csv";
+const request = [
+  table,
+  "--time",
+  "edrel",
+  "--event",
+  "rel",
+  "--groups",
+  "datasets/nwtco/groups.json",
+  "--network",
+  "linear",
+];
+const scratch = (name: string) => writeScratch(name, "");
+
+interface TrainDocument {
+  readonly method: string;
+  readonly seed: number;
+  readonly steps: number;
+  readonly bestStep: number;
+  readonly seconds: number;
+  readonly parameters: number;
+  readonly verdict: readonly {
+    readonly group: string;
+    readonly met: boolean | null;
+    readonly train: number;
+    readonly slack: number;
+  }[];
+  readonly test: {
+    readonly overall: { readonly n: number; readonly concordance: number };
+    readonly groups: readonly unknown[];
+  };
+}
+
+describe("graduate train", () => {
+  const model = scratch("nwtco.model");
+
+  test("--json ends with the verdict and the scores on the test rows", () => {
+    const document = runJson<TrainDocument>(["train", ...request, "--steps", "300", "--out", model]);
+    expect([document.method, document.seed, document.steps]).toEqual(["graduate", 1, 300]);
+    expect(document.verdict).toHaveLength(12);
+    for (const { met, train, slack } of document.verdict) expect(met).toBe(train <= slack);
+    expect(document.test.overall.n).toBe(806);
+    expect(document.test.overall.concordance).toBeGreaterThan(0.68);
+    expect(document.test.groups).toHaveLength(11);
+  });
+
+  test("predict and audit take the model it wrote", () => {
+    const { code, stdout } = runCli(["predict", model, table]);
+    expect(code).toBe(0);
+    const [header, first, ...rest] = stdout.trimEnd().split("\n");
+    expect(header.split(",")).toEqual([
+      "row",
+      ...Array.from({ length: 102 }, (_, t) => `S${t + 1}`),
+      "median",
+    ]);
+    expect(first.split(",")).toHaveLength(104);
+    expect(rest).toHaveLength(4027);
+    const audited = runJson<{ overall: { n: number }; groups: { name: string }[] }>([
+      "audit",
+      model,
+      table,
+      "--by",
+      "study",
+      "--draws",
+      "20",
+    ]);
+    expect(audited.overall.n).toBe(4028);
+    expect(audited.groups.map(({ name }) => name)).toContain("study=3");
+  });
+
+  test("human output fits 100 columns, progress goes to stderr", () => {
+    const { code, stdout, stderr } = runCli(["train", ...request, "--steps", "60"]);
+    expect(code).toBe(0);
+    for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
+    expect(stdout).toContain("histol = 2");
+    expect(stderr).toMatch(/step 50\/60, validation loss/);
+  });
+
+  test.each([
+    [
+      "a leak",
+      ["train", "datasets/flchain/flchain.csv", "--time", "futime", "--event", "death"],
+      "--allow-leak chapter",
+    ],
+    ["an unknown method", ["train", ...request, "--method", "magic"], "magic"],
+    ["a slack below 0", ["train", ...request, "--slack", "-1"], "above 0"],
+    ["a file that is no model", ["predict", table, table], "not a model file"],
+    ["a model that is not there", ["audit", "no.model", table], "no.model"],
+  ])("%s is refused in a sentence", (_, args, says) => {
+    const { code, stdout, stderr } = runCli(args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toMatch(/^\s+at .*\.(js|ts):\d+/m);
+  });
+});
+
+/** Runs until the checkpoint has been written, then sends the signal. */
+async function interrupt(
+  args: readonly string[],
+  checkpoint: string,
+  signal: NodeJS.Signals,
+): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, [join(root, "bin", "graduate.js"), ...args], { cwd: root });
+  let stderr = "";
+  child.stderr.on("data", (part) => {
+    stderr += part;
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.on("exit", (code) => resolve(code));
+  });
+  const started = statSync(checkpoint, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  while (
+    child.exitCode === null &&
+    (statSync(checkpoint, { throwIfNoEntry: false })?.mtimeMs ?? 0) <= started
+  ) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  child.kill(signal);
+  return { code: await ended, stderr };
+}
+
+describe("an interrupted run", () => {
+  const long = ["train", ...request, "--steps", "600"];
+
+  test("killed outright and resumed, it ends with the same model as one left alone", async () => {
+    const [whole, resumed, checkpoint] = [
+      scratch("whole.model"),
+      scratch("resumed.model"),
+      scratch("killed.checkpoint"),
+    ];
+    expect(runCli([...long, "--out", whole]).code).toBe(0);
+    await interrupt([...long, "--checkpoint", checkpoint], checkpoint, "SIGKILL");
+    const { step } = JSON.parse(readFileSync(checkpoint, "utf8")) as { step: number };
+    expect(step).toBeLessThan(600);
+    expect(runCli([...long, "--resume", checkpoint, "--out", resumed]).code).toBe(0);
+    // All but the record of evaluations, of which the resumed run made only the later ones.
+    const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
+    const [one, other] = [read(whole), read(resumed)];
+    expect(other.predictor).toEqual(one.predictor);
+    expect(other.training.verdict).toEqual(one.training.verdict);
+  });
+
+  test("Ctrl-C leaves a checkpoint and says how to go on", async () => {
+    const checkpoint = scratch("stopped.checkpoint");
+    const { code, stderr } = await interrupt(
+      [...long, "--steps", "100000", "--checkpoint", checkpoint],
+      checkpoint,
+      "SIGINT",
+    );
+    expect(code).toBe(130);
+    expect(stderr).toContain(`--resume ${checkpoint}`);
+    expect(existsSync(checkpoint)).toBe(true);
+  });
+});

@@ -1,0 +1,152 @@
+// The verbs end to end on the bundled tables: a table in, a model out, the model through bytes, curves for new rows.
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createReferenceBackend } from "../src/compute/reference.ts";
+import { parseGroupsFile } from "../src/data/groups.ts";
+import { readTable, tableSourceFromBytes } from "../src/data/read-table.ts";
+import { selectRows, type Table } from "../src/data/table.ts";
+import { predict } from "../src/predict.ts";
+import { type TrainEvent, type TrainRequest, train } from "../src/train.ts";
+import { type Model, modelFromBytes, modelToBytes } from "../src/training/model.ts";
+
+const datasets = new URL("../datasets/", import.meta.url);
+const groupsFile = parseGroupsFile(
+  readFileSync(new URL("nwtco/groups.json", datasets), "utf8"),
+  "groups.json",
+);
+let nwtco: Table;
+let flchain: Table;
+
+async function readBundled(name: string): Promise<Table> {
+  return readTable(
+    tableSourceFromBytes(`${name}.csv`, readFileSync(new URL(`${name}/${name}.csv`, datasets))),
+  );
+}
+
+beforeAll(async () => {
+  nwtco = await readBundled("nwtco");
+  flchain = await readBundled("flchain");
+});
+
+async function run(table: Table, request: TrainRequest): Promise<{ model: Model; events: TrainEvent[] }> {
+  const steps = train(table, request, createReferenceBackend());
+  const events: TrainEvent[] = [];
+  for (let next = await steps.next(); ; next = await steps.next()) {
+    if (next.done) return { model: next.value, events };
+    events.push(next.value);
+  }
+}
+
+const linear: TrainRequest = {
+  time: "edrel",
+  event: "rel",
+  network: "linear",
+  groupsFile,
+  options: { steps: 120, average: { decay: 0.98, from: 40 } },
+};
+
+describe("train and predict", () => {
+  test("a linear hazard under twelve constraints: verdict, history, and curves that survive the round trip", async () => {
+    const { model, events } = await run(nwtco, linear);
+    const start = events[0];
+    if (start.type !== "start") throw new Error("the first event says what the run starts with");
+    expect(start.rows).toEqual({ train: 2416, valid: 806, test: 806 });
+    expect(start.features).not.toContain("seqno");
+    expect(start.groups).toHaveLength(12);
+    expect(model.training.verdict.map(({ group }) => group)).toEqual(start.groups.map(({ name }) => name));
+    const { history } = model.training;
+    expect(history[history.length - 1].loss).toBeLessThan(history[0].loss);
+    const again = modelFromBytes(modelToBytes(model), "model");
+    expect(again).toEqual(model);
+    const rows = selectRows(nwtco, [0, 1, 2]);
+    const first = await predict(model, rows, createReferenceBackend());
+    const second = await predict(again, rows, createReferenceBackend());
+    expect(second).toEqual(first);
+    const { N, T, survival } = first.curves;
+    expect([N, T]).toEqual([3, 102]);
+    for (let i = 0; i < N; i++) {
+      for (let t = 1; t < T; t++) expect(survival[i * T + t]).toBeLessThanOrEqual(survival[i * T + t - 1]);
+    }
+    // Unfavourable histology (row 1) against favourable (row 2): the table's strongest predictor.
+    expect(survival[T - 1]).toBeLessThan(survival[2 * T - 1]);
+  });
+
+  test("the same seed gives the same bytes, another seed others", async () => {
+    const bytes = async (seed: number) => modelToBytes((await run(nwtco, { ...linear, seed })).model);
+    const first = await bytes(1);
+    expect(await bytes(1)).toEqual(first);
+    expect(await bytes(2)).not.toEqual(first);
+  });
+
+  test.each(["nll", "drsa", "xcal", "rps"] as const)("%s trains and predicts", async (method) => {
+    const { model } = await run(nwtco, {
+      ...linear,
+      method,
+      options: { steps: 20, average: { decay: 0.9, from: 5 } },
+    });
+    expect(model.method).toBe(method);
+    expect(model.training.verdict).toEqual([]);
+    const { curves } = await predict(model, selectRows(nwtco, [7]), createReferenceBackend());
+    for (const S of curves.survival) expect(S > 0 && S < 1).toBe(true);
+  });
+
+  test("cox is R's fit, read on the grid", async () => {
+    const { model } = await run(nwtco, {
+      time: "edrel",
+      event: "rel",
+      method: "cox",
+      features: ["histol", "age"],
+    });
+    const { curves, median } = await predict(model, selectRows(nwtco, [0, 1]), null);
+    expect(curves.survival[101]).toBeLessThan(curves.survival[203]);
+    expect(Number.isNaN(median[1])).toBe(true);
+  });
+
+  test("a leaking column is refused unless it is allowed by name", async () => {
+    const request: TrainRequest = {
+      time: "futime",
+      event: "death",
+      network: "linear",
+      options: { steps: 2 },
+    };
+    await expect(run(flchain, request)).rejects.toThrow(/chapter determines the event/);
+    const { model } = await run(flchain, { ...request, allowLeak: ["chapter"] });
+    expect(model.encoder.columns.map(({ column }) => column)).toContain("chapter");
+  });
+
+  test("a table without events stops before training", async () => {
+    const quiet = {
+      ...nwtco,
+      columns: nwtco.columns.map((column) =>
+        column.name === "rel" && column.type === "number"
+          ? { ...column, values: new Float64Array(nwtco.rows) }
+          : column,
+      ),
+    };
+    await expect(run(quiet, linear)).rejects.toThrow(/no events/);
+  });
+
+  test("a level that training never saw is refused at prediction, with its row", async () => {
+    const { model } = await run(flchain, {
+      time: "futime",
+      event: "death",
+      features: ["sex"],
+      network: "linear",
+      options: { steps: 2 },
+    });
+    const sex = flchain.columns[1];
+    if (sex.type !== "category") throw new Error("sex is a category");
+    const odd: Table = {
+      ...selectRows(flchain, [0, 1]),
+      columns: [{ ...sex, codes: Int32Array.of(0, 2), levels: ["F", "M", "X"] }],
+    };
+    await expect(predict(model, odd, createReferenceBackend())).rejects.toThrow(/not seen in training: "X"/);
+  });
+
+  test("bytes that are no model are refused", () => {
+    const say = (text: string) => () => modelFromBytes(new TextEncoder().encode(text), "model");
+    expect(say("not json")).toThrow(/not a model file/);
+    expect(say('{"format":"other"}')).toThrow(/not a model file/);
+    expect(say('{"format":"graduate-model","version":99}')).toThrow(/version 99/);
+  });
+});
