@@ -15,7 +15,12 @@ export interface CliResult {
 }
 
 export function runCli(args: readonly string[], input = ""): CliResult {
-  const result = spawnSync(process.execPath, [launcher, ...args], { cwd: root, encoding: "utf8", input, maxBuffer: 2 ** 26 });
+  const result = spawnSync(process.execPath, [launcher, ...args], {
+    cwd: root,
+    encoding: "utf8",
+    input,
+    maxBuffer: 2 ** 26,
+  });
   return { code: result.status, stdout: result.stdout, stderr: result.stderr };
 }
 
