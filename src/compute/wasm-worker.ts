@@ -32,6 +32,7 @@ export interface KernelExports {
   denseScratchBytes(inputs: number, outputs: number): number;
   denseSlotBytes(inputs: number, outputs: number): number;
   activate(x: number, sigmoids: number, tanhs: number, count: number, constants: number): void;
+  chainMultiplyAdds(count: number): number;
 }
 
 export interface StartKernels {

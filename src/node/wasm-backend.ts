@@ -8,7 +8,8 @@ import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
-import { createWasmBackend, type KernelThread, type WasmBackend } from "../compute/wasm.ts";
+import { createWasmBackend, type WasmBackend } from "../compute/wasm.ts";
+import type { KernelThread } from "../compute/wasm-team.ts";
 import type { FromKernelThread } from "../compute/wasm-worker.ts";
 import { type KernelModule, webAssembly } from "../compute/web-assembly.ts";
 import { BackendError, InputError } from "../core/errors.ts";
@@ -45,7 +46,8 @@ async function compileKernels(simd: "plain" | "relaxed"): Promise<KernelModule |
 }
 
 function startThread(listen: (message: FromKernelThread) => void): KernelThread {
-  const worker = new Worker(builtFile("node/wasm-worker.js"));
+  // None of the options this process was started with: some of them cannot be given to a thread.
+  const worker = new Worker(builtFile("node/wasm-worker.js"), { execArgv: [] });
   worker.on("message", listen);
   worker.on("error", (error) =>
     listen({ kind: "failed", what: error instanceof Error ? error.message : String(error) }),

@@ -45,7 +45,7 @@ export function lstmSlotBytes(D: usize, H: usize): usize {
 }
 
 /** Gate gradients of one bin into place `place` of the chunk; dCell becomes that of the bin before. */
-function differentiateGates(bin: usize, cellBefore: usize, hiddenBefore: usize, dLogit: usize, place: usize): void {
+export function differentiateGates(bin: usize, cellBefore: usize, hiddenBefore: usize, dLogit: usize, place: usize): void {
   const one = f32x4.splat(1);
   let gates = bin;
   let hidden = bin + H * 320;
@@ -94,7 +94,7 @@ function differentiateGates(bin: usize, cellBefore: usize, hiddenBefore: usize, 
 }
 
 /** dHidden = Wᵀ·dz of one bin, two units at a time. */
-function multiplyBack(place: usize): void {
+export function multiplyBack(place: usize): void {
   let weight = backWeights;
   const first = chunkGates + place;
   const end = first + H * 4 * ROW;
@@ -139,7 +139,7 @@ function multiplyBack(place: usize): void {
 }
 
 /** recurrentSums += dz·hᵀ over the bins of the chunk: four gates of a unit times two units of h. */
-function addRecurrent(bins: usize): void {
+export function addRecurrent(bins: usize): void {
   let sums = recurrentSums;
   const endHidden = chunkHidden + K * ROW;
   const endGates = chunkGates + H * 4 * ROW;

@@ -10,7 +10,7 @@ import { EXPONENTIAL_CONSTANTS, SIGMOID_SCALE, storeConstants, TANH_SCALE } from
 import { fillZero, word } from "./simd.ts";
 
 /** Bins whose gate gradients are collected before they are multiplied with h: fewer passes over the sums of dW. */
-export const CHUNK: usize = 4;
+export const CHUNK: usize = 8;
 
 /**
  * Bytes between two rows of chunkGates and of chunkHidden. One cache line more than needed: with an even number of lines one
