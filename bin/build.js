@@ -37,10 +37,21 @@ const KERNEL_OPTIONS = [
   ...["--importMemory", "--sharedMemory", "--initialMemory", "1", "--maximumMemory", "65536"],
 ];
 
+function findTool(path) {
+  try {
+    return createRequire(import.meta.url).resolve(path);
+  } catch {
+    process.stderr.write(
+      `graduate: ${path.split("/")[0]} is not installed; \`npm ci\` installs what the build needs\n`,
+    );
+    process.exit(70);
+  }
+}
+
 function buildKernels(force) {
   const kernels = join(root, "src", "compute", "kernels");
   const folder = join(root, "dist", "compute");
-  const asc = createRequire(import.meta.url).resolve("assemblyscript/bin/asc.js");
+  const asc = findTool("assemblyscript/bin/asc.js");
   const changed = newestChange(kernels);
   mkdirSync(folder, { recursive: true });
   for (const { file, features } of KERNEL_MODULES) {
@@ -72,7 +83,7 @@ export function ensureBuilt({ force = false } = {}) {
   process.stderr.write("graduate: building from source\n");
   const started = new Date();
   if (!buildKernels(force)) fail();
-  const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+  const tsc = findTool("typescript/bin/tsc");
   const args = [tsc, "-b", join(root, "tsconfig.json"), ...(force ? ["--force"] : [])];
   const result = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", 2, 2] });
   if (result.status !== 0) fail();

@@ -6,7 +6,6 @@
 import { GraduateError, InputError } from "../core/errors.ts";
 import { createEmptyFileError } from "./check-columns.ts";
 import { readCsv } from "./read-csv.ts";
-import { readParquet } from "./read-parquet.ts";
 import type { Table } from "./table.ts";
 
 /** A table's bytes. */
@@ -50,7 +49,11 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
   const { category = [], number = [], onProgress } = options;
   const head = await readHead(source.open());
   if (head.length === 0) throw createEmptyFileError(name);
-  if (startsWith(head, "PAR1")) return readParquet({ source, category, number, onProgress });
+  if (startsWith(head, "PAR1")) {
+    // Loaded when it is needed: its codecs take longer to load than a small table takes to read.
+    const { readParquet } = await import("./read-parquet.ts");
+    return readParquet({ source, category, number, onProgress });
+  }
 
   const isGzip = startsWith(head, "\x1f\x8b");
   let bytesRead = 0;

@@ -4,27 +4,34 @@
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { addAudit } from "./audit.ts";
-import { addCox } from "./cox.ts";
-import { addDemo } from "./demo.ts";
-import { addDescribe } from "./describe.ts";
-import { addKm } from "./km.ts";
 import { EXIT_INPUT, explainFailure, leaveQuietly } from "./output.ts";
-import { addPredict } from "./predict.ts";
-import { addTrain } from "./train.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;
 };
 
-function createProgram(): Command {
+/** Loaded by name, so that a command does not wait for what only another needs. */
+const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
+  describe: async () => (await import("./describe.ts")).addDescribe,
+  km: async () => (await import("./km.ts")).addKm,
+  cox: async () => (await import("./cox.ts")).addCox,
+  train: async () => (await import("./train.ts")).addTrain,
+  predict: async () => (await import("./predict.ts")).addPredict,
+  audit: async () => (await import("./audit.ts")).addAudit,
+  demo: async () => (await import("./demo.ts")).addDemo,
+};
+
+/** With the named command, or with all of them where help may be wanted. */
+async function createProgram(name: string | undefined): Promise<Command> {
   const program = new Command("graduate")
     .description("Multicalibrated survival analysis: curves that are right for every group you name.")
     .version(version)
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError("(see `graduate --help`, or `graduate COMMAND --help`)")
     .exitOverride();
-  for (const add of [addDescribe, addKm, addCox, addTrain, addPredict, addAudit, addDemo]) add(program);
+  const wanted =
+    name !== undefined && Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]] : Object.values(COMMANDS);
+  for (const load of wanted) (await load())(program);
   for (const command of program.commands) command.exitOverride().allowExcessArguments(false);
   return program;
 }
@@ -32,7 +39,8 @@ function createProgram(): Command {
 export async function main(argv: readonly string[]): Promise<void> {
   leaveQuietly();
   try {
-    await createProgram().parseAsync([...argv]);
+    const program = await createProgram(argv[2]);
+    await program.parseAsync([...argv]);
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_INPUT;
     else process.exitCode = explainFailure(error);
