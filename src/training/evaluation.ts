@@ -6,7 +6,7 @@ import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Network } from "../models/network.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
-import { createCurveWorkspace } from "../objectives/curves.ts";
+import { createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
 import { groupDistances } from "../objectives/distances.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { concordancePaper, timeDependentPairs } from "../stats/concordance-time-dependent.ts";
@@ -51,7 +51,7 @@ export function createEvaluator(
   return async () => {
     await network.forward(rows.x, N, logits);
     const distances = constraints && groupDistances(constraints, logits, [], curves, null, 0);
-    if (distances === null) fillSurvival();
+    if (distances === null) survivalCurves(logits, N, T, curves.survival);
     const concordance = concordancePaper(
       timeDependentPairs({ N, T, survival: curves.survival }, rows.binned),
     );
@@ -67,16 +67,6 @@ export function createEvaluator(
       })),
     };
   };
-
-  function fillSurvival(): void {
-    for (let i = 0; i < N; i++) {
-      let S = 1;
-      for (let k = i * T; k < (i + 1) * T; k++) {
-        S /= 1 + Math.exp(logits[k]);
-        curves.survival[k] = S;
-      }
-    }
-  }
 }
 
 /** Groups whose distance is within their slack; those that cannot be measured do not count. */
