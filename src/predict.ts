@@ -3,6 +3,7 @@
  * an unknown level or a missing column is refused with row and column.
  */
 import type { Backend } from "./compute/backend.ts";
+import { BackendError } from "./core/errors.ts";
 import { isAbsent } from "./core/measured.ts";
 import type { Curves } from "./data/curves.ts";
 import { encode } from "./data/encode.ts";
@@ -41,7 +42,9 @@ export async function predict(
   if (predictor.kind === "cox") {
     ({ survival } = coxCurvesOnGrid(coxPredictor(predictor), values, grid.edges));
   } else {
-    if (backend === null) throw new TypeError("a network needs a backend to predict with");
+    if (backend === null) {
+      throw new BackendError("a network needs a backend to predict with", { code: "backend.none" });
+    }
     survival = new Float64Array(N * T);
     const network = createNetwork(backend, predictor.network, 0);
     writeParameters(network, predictor.parameters);

@@ -15,7 +15,7 @@ import {
   resolveGroups,
   selectGroups,
 } from "./data/groups.ts";
-import type { Outcomes } from "./data/outcomes.ts";
+import { type Outcomes, pickOutcomes } from "./data/outcomes.ts";
 import { type OutcomeColumns, readOutcomes } from "./data/read-outcomes.ts";
 import { checkFollowup, checkGroups, checkTable } from "./data/sanity.ts";
 import { type Split, splitRows } from "./data/split.ts";
@@ -248,13 +248,6 @@ export async function* train(
     }));
     return { x, binned: binOutcomes(pickOutcomes(outcomes, rowsOf), grid), groups: members };
   }
-}
-
-function pickOutcomes({ time, event }: Outcomes, rows: Int32Array): Outcomes {
-  return {
-    time: Float64Array.from(rows, (row) => time[row]),
-    event: Uint8Array.from(rows, (row) => event[row]),
-  };
 }
 
 /** Everyone first, then the groups that are named, then the file's, then the automatic ones. */

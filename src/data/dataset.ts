@@ -4,7 +4,7 @@
  */
 import { InputError } from "../core/errors.ts";
 import { type EncodedFeatures, type Encoder, encode } from "./encode.ts";
-import type { BinnedOutcomes, Outcomes } from "./outcomes.ts";
+import { type BinnedOutcomes, type Outcomes, pickOutcomes } from "./outcomes.ts";
 import type { Table } from "./table.ts";
 import { binOutcomes, type TimeGrid } from "./time-grid.ts";
 
@@ -31,9 +31,6 @@ export function buildDataset(
     });
   }
   const features = encode(encoder, table, rows);
-  const selected: Outcomes = {
-    time: Float64Array.from(rows, (row) => outcomes.time[row]),
-    event: Uint8Array.from(rows, (row) => outcomes.event[row]),
-  };
+  const selected = pickOutcomes(outcomes, rows);
   return { features, outcomes: selected, binned: binOutcomes(selected, grid), rows: Int32Array.from(rows) };
 }

@@ -14,5 +14,13 @@ export interface BinnedOutcomes {
   readonly event: Uint8Array; // [N]
 }
 
+/** The outcomes of some rows (0-based), in their order. */
+export function pickOutcomes({ time, event }: Outcomes, rows: ArrayLike<number>): Outcomes {
+  return {
+    time: Float64Array.from(rows, (row) => time[row]),
+    event: Uint8Array.from(rows, (row) => event[row]),
+  };
+}
+
 /** Row multiplicities, e.g. of a bootstrap draw; absent means every row counts once. */
 export type RowWeights = ArrayLike<number>;

@@ -4,6 +4,7 @@ import { chiSquareUpperTail } from "../core/distributions.ts";
 import { isAbsent } from "../core/measured.ts";
 import { encode, fitEncoder } from "../data/encode.ts";
 import { chooseFeatures, completeRows } from "../data/features.ts";
+import { pickOutcomes } from "../data/outcomes.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
 import { checkTable } from "../data/sanity.ts";
 import type { Table } from "../data/table.ts";
@@ -70,18 +71,17 @@ export function addCox(program: Command): void {
 }
 
 export function computeCox(table: Table, options: Omit<CoxOptions, "json">): CoxDocument {
-  const outcomes = readOutcomes(table, options);
+  const all = readOutcomes(table, options);
   const { features, leftOut } = chooseFeatures(table, checkTable(table, options), options);
   const rows = completeRows(table, features);
-  const time = Float64Array.from(rows, (row) => outcomes.time[row]);
-  const event = Uint8Array.from(rows, (row) => outcomes.event[row]);
+  const outcomes = pickOutcomes(all, rows);
   const encoder = fitEncoder(table, { features, rows, reference: "drop", standardise: false });
   const x = encode(encoder, table, rows);
   const model = fitCox(
-    { time, event, x: x.values, D: x.D, names: x.names },
+    { ...outcomes, x: x.values, D: x.D, names: x.names },
     { ties: options.ties, ...(options.ridge === undefined ? {} : { ridge: options.ridge }) },
   );
-  const { c, ...pairs } = concordanceHarrell({ time, event }, linearPredictor(model, x.values));
+  const { c, ...pairs } = concordanceHarrell(outcomes, linearPredictor(model, x.values));
   return {
     coefficients: x.names.map((name, d) => ({
       name,

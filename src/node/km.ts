@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { groupByColumns } from "../data/group-by.ts";
+import { pickOutcomes } from "../data/outcomes.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
 import type { Table } from "../data/table.ts";
 import { plotCurvesAsText } from "../report/terminal-plot.ts";
@@ -72,9 +73,7 @@ export function computeKm(
   const outcomes = readOutcomes(table, options);
   const by = groupByColumns(table, options.by ?? []);
   const groups = by.groups.map(({ name, rows }) => {
-    const time = Float64Array.from(rows, (row) => outcomes.time[row]);
-    const event = Uint8Array.from(rows, (row) => outcomes.event[row]);
-    const km = kaplanMeier({ time, event }, { interval: options.interval });
+    const km = kaplanMeier(pickOutcomes(outcomes, rows), { interval: options.interval });
     return {
       name,
       time: km.time,

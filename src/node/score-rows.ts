@@ -2,6 +2,7 @@
 import { type AuditGroup, type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import type { Backend } from "../compute/backend.ts";
 import { ALL_GROUP, resolveGroups } from "../data/groups.ts";
+import { pickOutcomes } from "../data/outcomes.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
 import type { Table } from "../data/table.ts";
 import { binOutcomes } from "../data/time-grid.ts";
@@ -18,11 +19,7 @@ export async function scoreRows(
   options: AuditOptions = {},
 ): Promise<AuditTable> {
   const { curves } = await predict(model, table, backend, rows);
-  const { time, event } = readOutcomes(table, model.columns);
-  const picked = {
-    time: Float64Array.from(rows, (row) => time[row]),
-    event: Uint8Array.from(rows, (row) => event[row]),
-  };
+  const picked = pickOutcomes(readOutcomes(table, model.columns), rows);
   // Everyone is the audit's first line already.
   const named = model.groups.filter(({ expression }) => expression !== ALL_GROUP.expression);
   const place = new Map(Array.from(rows, (row, k) => [row, k]));

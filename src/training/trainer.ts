@@ -158,7 +158,7 @@ export async function* optimise(
   const takeStep = async (rows: Int32Array): Promise<StepEvent> => {
     if (!current) await forward(rows);
     dLogits.fill(0);
-    const loss = addObjective(options.objective, logits, pickOutcomes(binned, rows), dLogits);
+    const loss = addObjective(options.objective, logits, pickBinned(binned, rows), dLogits);
     const lagrangian = loss + (held?.press(curves, rows, dLogits) ?? 0);
     if (!Number.isFinite(lagrangian)) {
       throw new NumericalError(`the Lagrangian is not a number: ${lagrangian}`, { code: "loss.nan" });
@@ -220,7 +220,7 @@ export async function* optimise(
   return checkpoint();
 }
 
-function pickOutcomes({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
+function pickBinned({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
   return { T, bin: rows.map((row) => bin[row]), event: Uint8Array.from(rows, (row) => event[row]) };
 }
 
