@@ -17,6 +17,7 @@ function compile(file) {
     module: ts.ModuleKind.ESNext,
     target: ts.ScriptTarget.ES2023,
     verbatimModuleSyntax: true,
+    rewriteRelativeImportExtensions: true,
   };
   const { outputText } = ts.transpileModule(readFileSync(join(here, file), "utf8"), {
     compilerOptions: options,
@@ -29,6 +30,9 @@ function compile(file) {
 const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: here, encoding: "utf8" }).trim();
 const machine = `${cpus()[0]?.model ?? "unknown"}, ${availableParallelism()} threads, Node ${process.versions.node}`;
 const wanted = process.argv[2] ?? "";
+
+// What benchmarks share.
+for (const file of readdirSync(here).filter((name) => /^[^.]+\.ts$/.test(name))) compile(file);
 
 for (const file of readdirSync(here)
   .filter((name) => name.endsWith(".bench.ts"))

@@ -28,10 +28,10 @@ export function lengthsOfWeights({ D, H }: LstmShape): readonly number[] {
   return [4 * H * (D + 1), 4 * H * H, 4 * H, 4 * H, H, 1];
 }
 
-export function isSameKey(a: TapeKey | null, b: TapeKey): boolean {
+/** The same array in the same shape, of however many rows: what is differentiated in batches ends with a smaller one. */
+export function isSamePlace(a: TapeKey | null, b: TapeKey): boolean {
   return (
     a !== null &&
-    a.N === b.N &&
     a.address === b.address &&
     a.shape.D === b.shape.D &&
     a.shape.H === b.shape.H &&
@@ -42,8 +42,8 @@ export function isSameKey(a: TapeKey | null, b: TapeKey): boolean {
 export function describeTape(key: TapeKey, tiles: number, weights: LstmWeights, x: Floats): Tape {
   const lengths = lengthsOfWeights(key.shape);
   const values = [
-    Float32Array.from(x.subarray(0, key.N * key.shape.D)),
-    ...listWeights(weights).map((array, k) => Float32Array.from(array.subarray(0, lengths[k]))),
+    new Float32Array(x.subarray(0, key.N * key.shape.D)),
+    ...listWeights(weights).map((array, k) => new Float32Array(array.subarray(0, lengths[k]))),
   ];
   return { ...key, tiles, values };
 }
@@ -55,7 +55,7 @@ function isEqual(kept: Float32Array, now: Floats): boolean {
 }
 
 export function isTapeOf(tape: Tape | null, key: TapeKey, weights: LstmWeights, x: Floats): tape is Tape {
-  if (tape === null || !isSameKey(tape, key)) return false;
+  if (tape === null || tape.N !== key.N || !isSamePlace(tape, key)) return false;
   const now = [x, ...listWeights(weights)];
   return tape.values.every((kept, k) => isEqual(kept, now[k]));
 }

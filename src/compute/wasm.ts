@@ -4,7 +4,7 @@
  * are cut into slots (by the shape alone, so that any number of threads gives the same bytes), where work areas lie, and
  * whether the activations of a forward pass are kept for the backward pass.
  *
- * They are kept (the tape) when the same x was differentiated before and while half of the memory limit holds them; tiles
+ * They are kept (the tape) when the same array x was differentiated before and while half of the memory limit holds them; tiles
  * beyond it are run again, with the same result.
  */
 import { BackendError } from "../core/errors.ts";
@@ -31,7 +31,7 @@ import {
 } from "./kernels/job.ts";
 import { createSharedMemory, type MemoryArea } from "./wasm-memory.ts";
 import type { Tape, TapeKey } from "./wasm-tape.ts";
-import { describeTape, isSameKey, isTapeOf, lengthsOfWeights, listWeights } from "./wasm-tape.ts";
+import { describeTape, isSamePlace, isTapeOf, lengthsOfWeights, listWeights } from "./wasm-tape.ts";
 import { type JobWords, type StartThread, startTeam } from "./wasm-team.ts";
 import { instantiateKernels } from "./wasm-worker.ts";
 import type { KernelModule } from "./web-assembly.ts";
@@ -227,11 +227,16 @@ export async function createWasmBackend(parts: WasmParts): Promise<WasmBackend> 
       const words = lstmJob(shape, weights, x, N, logits, null);
       if (N === 0) return;
       const key: TapeKey = { shape, N, address: x.byteOffset };
-      if (!isSameKey(wanted, key)) return team.run("lstmForward", words);
+      if (!isSamePlace(wanted, key)) return team.run("lstmForward", words);
       tape = null;
       const tileBytes = kernels.lstmTapeBytes(shape.H, shape.T) >>> 0;
-      const tiles = Math.min(Math.ceil(N / TILE_ROWS), Math.floor((memoryLimit * TAPE_SHARE) / tileBytes));
-      const place = tiles === 0 ? null : placeTape(tiles * tileBytes);
+      let tiles = Math.min(Math.ceil(N / TILE_ROWS), Math.floor((memoryLimit * TAPE_SHARE) / tileBytes));
+      let place = tiles === 0 ? null : placeTape(tiles * tileBytes);
+      // What the arrays of a long table leave may be less than the share.
+      while (place === null && tiles > 1) {
+        tiles >>= 1;
+        place = placeTape(tiles * tileBytes);
+      }
       if (place === null) return team.run("lstmForward", words);
       const made = describeTape(key, tiles, weights, x);
       await team.run("lstmForward", { ...words, [JOB_TAPE]: place.address, [JOB_TAPED_TILES]: tiles });

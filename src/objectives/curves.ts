@@ -9,18 +9,19 @@
 import type { Floats } from "../compute/backend.ts";
 import { InputError } from "../core/errors.ts";
 import type { RowWeights } from "../data/outcomes.ts";
+import { expMinus } from "./exponential.ts";
 
 /** Where the product of (1 + u) ≤ 2 per bin is turned into a logarithm and begun anew; reached only beyond 990 bins. */
 export const FOLD_PRODUCT_AT = 1e300;
 
 /** log(1 + e^z). */
 export function softplus(z: number): number {
-  return Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z)));
+  return Math.max(z, 0) + Math.log1p(expMinus(Math.abs(z)));
 }
 
 /** 1 / (1 + e^−z), with full relative precision on both sides. */
 export function sigmoid(z: number): number {
-  const u = Math.exp(-Math.abs(z));
+  const u = expMinus(Math.abs(z));
   const larger = 1 / (1 + u);
   return z >= 0 ? larger : u * larger;
 }
@@ -42,7 +43,7 @@ export function logSurvival(logits: Floats, N: number, T: number, out: Floats): 
     for (let k = i * T; k < (i + 1) * T; k++) {
       const z = logits[k];
       if (z > 0) total += z;
-      Q += Math.exp(-Math.abs(z)) * (1 + Q);
+      Q += expMinus(Math.abs(z)) * (1 + Q);
       if (Q > FOLD_PRODUCT_AT) {
         total += Math.log1p(Q);
         Q = 0;
@@ -64,7 +65,7 @@ export function fillCurve(
   let S = 1;
   for (let l = 0; l < through; l++) {
     const z = logits[start + l];
-    const u = Math.exp(-Math.abs(z));
+    const u = expMinus(Math.abs(z));
     const larger = 1 / (1 + u);
     const smaller = u * larger;
     if (z >= 0) {

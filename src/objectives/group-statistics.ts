@@ -78,15 +78,16 @@ function divideCurves(constraints: Constraints, sums: Float64Array): void {
 
 /** Every row's last terms, and their sums over groups. */
 export interface StatisticsCache {
+  /** Empty when no row is ever replaced: then each is to be added once after emptyCache. */
   readonly terms: Float64Array; // [N,W]: S(t), or a row's E and V per block
   readonly sums: Float64Array; // [G,W]
 }
 
-/** Empty: every row must be replaced once before it is read. */
-export function createStatisticsCache(constraints: Constraints): StatisticsCache {
+/** Empty: every row must be replaced once before it is read. Without `keepsTerms` its size does not depend on N. */
+export function createStatisticsCache(constraints: Constraints, keepsTerms = true): StatisticsCache {
   const W = statisticsWidth(constraints);
   return {
-    terms: new Float64Array(constraints.N * W),
+    terms: new Float64Array(keepsTerms ? constraints.N * W : 0),
     sums: new Float64Array(constraints.groups.length * W),
   };
 }
@@ -118,19 +119,43 @@ export function replaceRows(
   const W = statisticsWidth(constraints);
   const { terms, sums } = cache;
   checkRoom("survival", curves.survival, rows.length, T);
-  const fresh = new Float64Array(W);
-  for (let k = 0; k < rows.length; k++) {
+  const order = orderByCombination(constraints, rows);
+  const overCurves = constraints.kind !== "atRisk";
+  const fresh = overCurves ? curves.survival : new Float64Array(W);
+  const change = new Float64Array(W); // of the rows of one combination
+  for (let p = 0; p < order.length; p++) {
+    const k = order[p];
     const row = rows[k];
-    if (constraints.kind === "atRisk") fillBlockTotals(constraints, curves.hazard, k * T, row, fresh);
-    else for (let t = 0; t < T; t++) fresh[t] = curves.survival[k * T + t];
+    const from = overCurves ? k * T : 0;
     const kept = row * W;
-    for (let w = 0; w < W; w++) {
-      const value = fresh[w];
-      fresh[w] -= terms[kept + w];
-      terms[kept + w] = value;
+    if (!overCurves) fillBlockTotals(constraints, curves.hazard, k * T, row, fresh);
+    if (terms.length === 0) for (let w = 0; w < W; w++) change[w] += fresh[from + w];
+    else
+      for (let w = 0; w < W; w++) {
+        const value = fresh[from + w];
+        change[w] += value - terms[kept + w];
+        terms[kept + w] = value;
+      }
+    const combination = combinationOf[row];
+    if (p + 1 < order.length && combinationOf[rows[order[p + 1]]] === combination) continue;
+    const members = groupsOf[combination];
+    for (let m = 0; m < members.length; m++) {
+      const at = members[m] * W;
+      for (let w = 0; w < W; w++) sums[at + w] += change[w];
     }
-    for (const g of groupsOf[combinationOf[row]]) for (let w = 0; w < W; w++) sums[g * W + w] += fresh[w];
+    change.fill(0);
   }
+}
+
+/** Places in `rows`, combination by combination and otherwise as they come: groups are then summed once per combination. */
+function orderByCombination(constraints: Constraints, rows: ArrayLike<number>): Int32Array {
+  const { combinationOf, groupsOf } = constraints.memberships;
+  const next = new Int32Array(groupsOf.length + 1);
+  for (let k = 0; k < rows.length; k++) next[combinationOf[rows[k]] + 1]++;
+  for (let c = 0; c < groupsOf.length; c++) next[c + 1] += next[c];
+  const order = new Int32Array(rows.length);
+  for (let k = 0; k < rows.length; k++) order[next[combinationOf[rows[k]]]++] = k;
+  return order;
 }
 
 export function emptyCache(cache: StatisticsCache): void {
@@ -158,18 +183,19 @@ export function backThroughStatistics(
   scale: number,
 ): void {
   const { N, T, groups, memberships } = constraints;
-  const { combinationOf, groupsOf, order } = memberships;
+  const { combinationOf, groupsOf } = memberships;
   const B = rows === null ? N : rows.length;
   checkRoom("survival", curves.survival, B, T);
   checkRoom("hazard", curves.hazard, B, T);
   checkRoom("dLogits", dLogits, B, T);
   const W = statisticsWidth(constraints);
   const overCurves = constraints.kind !== "atRisk";
+  const order = rows === null ? memberships.order : orderByCombination(constraints, rows);
   const factor = (scale * N) / B;
   const dRow = new Float64Array(W); // dL / d the terms of a row of this combination
   let combination = -1;
   for (let b = 0; b < B; b++) {
-    const k = rows === null ? order[b] : b;
+    const k = order[b];
     const row = rows === null ? k : rows[k];
     if (combinationOf[row] !== combination) {
       combination = combinationOf[row];

@@ -10,6 +10,7 @@ import type { Floats } from "../compute/backend.ts";
 import { NumericalError } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { checkRoom, FOLD_PRODUCT_AT } from "./curves.ts";
+import { expMinus } from "./exponential.ts";
 
 export interface LikelihoodOptions {
   /** Whether an event row also pays −log(1−S(T)). */
@@ -61,7 +62,7 @@ export function discreteLikelihood(
       }
       const before = cumulative;
       const z = logits[start + l];
-      const u = Math.exp(-Math.abs(z));
+      const u = expMinus(Math.abs(z));
       hazard[l] = (z >= 0 ? 1 : u) / (1 + u);
       if (z > 0) cumulative += z;
       Q += u * (1 + Q);
@@ -70,7 +71,7 @@ export function discreteLikelihood(
       // −log h = softplus(−z) has the same u as −log(1−h) = softplus(z).
       loss += (isEvent ? before + Math.max(-z, 0) : cumulative) + Math.log1p(Q);
     }
-    const H = cumulative + Math.log1p(Q);
+    const H = withTail ? cumulative + Math.log1p(Q) : 0;
     if (withTail) loss -= logOneMinusSurvival(H);
     if (dLogits === null) continue;
     for (let l = 0; l < own - 1; l++) dLogits[start + l] += share * hazard[l];

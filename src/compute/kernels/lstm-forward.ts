@@ -130,9 +130,10 @@ function raiseGates(gates: usize): void {
   const q2 = v128.load(constants, 96);
   const q3 = v128.load(constants, 112);
   const q4 = v128.load(constants, 128);
+  const q5 = v128.load(constants, 144);
   const end = gates + (H << 8);
   while (gates < end) {
-    v128.store(gates, exp2Plus(v128.load(gates), true, largest, smallest, magic, one, q0, q1, q2, q3, q4));
+    v128.store(gates, exp2Plus(v128.load(gates), true, largest, smallest, magic, one, q0, q1, q2, q3, q4, q5));
     gates += 16;
   }
 }
@@ -179,12 +180,13 @@ function activateCells(gates: usize, cell: usize, hidden: usize): void {
   const q2 = v128.load(constants, 96);
   const q3 = v128.load(constants, 112);
   const q4 = v128.load(constants, 128);
+  const q5 = v128.load(constants, 144);
   const two = f32x4.add(one, one);
   const end = hidden + (H << 6);
   while (hidden < end) {
     for (let lane: usize = 0; lane < 64; lane += 16) {
       const c = f32x4.mul(v128.load(cell + lane), f32x4.splat(<f32>TANH_SCALE));
-      const m = exp2Plus(c, true, largest, smallest, magic, one, q0, q1, q2, q3, q4);
+      const m = exp2Plus(c, true, largest, smallest, magic, one, q0, q1, q2, q3, q4, q5);
       const o = v128.load(gates + lane, 192);
       v128.store(hidden + lane, f32x4.div(f32x4.mul(o, m), f32x4.add(two, m)));
     }
