@@ -32,6 +32,7 @@ export function readNumbers(
   const { table, rows } = place;
   if (column.type === encoding.type && column.type !== "boolean") {
     refuseInfinite(table, column, rows);
+    refuseDistant(encoding, column.values, column, place);
     return column.values;
   }
   const { codes, levels } = toLevels(column);
@@ -54,6 +55,7 @@ export function readNumbers(
   for (let row = 0; row < values.length; row++) {
     values[row] = codes[row] === MISSING_CODE ? Number.NaN : parsed[codes[row]];
   }
+  refuseDistant(encoding, values, column, place);
   return values;
 }
 
@@ -82,19 +84,23 @@ export function readLevels(
 ): LevelSource {
   const { table, rows } = place;
   const { codes, levels } = toLevels(column);
-  const match = createLevelMatch(encoding.levels, column.type);
+  const { pooled = [], otherLevel = false } = encoding;
+  const own = encoding.levels.length;
+  const match = createLevelMatch([...encoding.levels, ...pooled], column.type);
   const dropped = encoding.dropFirst ? 1 : 0; // and so the first level is at −1 = ALL_ZEROS
   const slots = new Int32Array(1 + levels.length).fill(NOT_IN_TRAINING);
-  if (encoding.missingLevel) slots[0] = encoding.levels.length - dropped;
+  if (encoding.missingLevel) slots[0] = own + (otherLevel ? 1 : 0) - dropped;
   levels.forEach((text, code) => {
     const found = match(text);
-    if (found !== undefined) slots[1 + code] = found - dropped;
+    if (found === undefined) return;
+    if (found < own) slots[1 + code] = found - dropped;
+    else slots[1 + code] = otherLevel ? own - dropped : ALL_ZEROS;
   });
   if (unknownLevels === "error") {
     const bad: number[] = [];
     for (const row of rows) if (slots[codes[row] - MISSING_CODE] === NOT_IN_TRAINING) bad.push(row);
     const unknown = bad.filter((row) => codes[row] !== MISSING_CODE);
-    const hint = `training had ${listTexts(encoding.levels)}; correct these rows, or allow unknown levels (encoded as zeros)`;
+    const hint = `training had ${listTexts(encoding.levels)}; correct these rows or leave them out (in code, unknownLevels "allow" encodes them as zeros)`;
     if (unknown.length > 0) {
       const message = `level of "${column.name}" not seen in training: ${listCells(column, unknown)}`;
       throw createRowsError(message, { code: "level.unknown", table, column, bad: unknown, hint });
@@ -161,6 +167,24 @@ export function refuseInfinite(table: Table, column: NumberColumn | DateColumn, 
   if (bad.length === 0) return;
   const details = { code: "number.infinite", table, column, bad, hint: EMPTY_ROWS_HINT };
   throw createRowsError(`not a finite number: ${values[bad[0]]}`, details);
+}
+
+/** Standard deviations from the mean that single precision still takes, times any weight, without overflowing. */
+const LARGEST_ENCODED = 1e30;
+
+function refuseDistant(
+  encoding: NumberEncoding | BooleanEncoding,
+  values: Float64Array,
+  column: Column,
+  { table, rows }: PickedRows,
+): void {
+  if (encoding.type === "boolean") return;
+  const { mean, sd } = encoding;
+  const bad: number[] = [];
+  for (const row of rows) if (Math.abs((values[row] - mean) / sd) > LARGEST_ENCODED) bad.push(row);
+  if (bad.length === 0) return;
+  const details = { code: "number.distant", table, column, bad, hint: EMPTY_ROWS_HINT };
+  throw createRowsError(`value beyond anything training had: "${column.name}" is ${values[bad[0]]}`, details);
 }
 
 const EMPTY_ROWS_HINT = "correct these cells, or empty them: a missing value is filled in as in training";

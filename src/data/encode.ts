@@ -5,7 +5,8 @@
  *   boolean        0/1; missing → the training majority (false on a tie)
  *   category       one-hot over the levels seen in training, ascending, named as R does (histol2, sexM)
  * A missing value is its own level of a category, and `NAME.missing` of a boolean, where training had any; of a number
- * on request. It chooses no features and fills nothing from other columns.
+ * on request. Levels of too few training rows can be pooled into one, `NAME(other)`, as scikit-learn and recipes do.
+ * It chooses no features and fills nothing from other columns.
  */
 import { InputError } from "../core/errors.ts";
 import {
@@ -15,6 +16,7 @@ import {
   readNumbers,
   refuseInfinite,
 } from "./conform-column.ts";
+import { fewestLevelRows } from "./rare-levels.ts";
 import {
   type Column,
   type DateColumn,
@@ -53,6 +55,10 @@ export interface CategoryEncoding {
   readonly dropFirst: boolean;
   /** Whether "missing" is a level too, after the others. */
   readonly missingLevel: boolean;
+  /** Levels of the table with too few training rows for a column of their own, where they were pooled. */
+  readonly pooled?: readonly string[];
+  /** Whether the pooled ones have a column together, before "missing"; if not (no training row), zeros in all columns. */
+  readonly otherLevel?: boolean;
 }
 
 export type ColumnEncoding = NumberEncoding | BooleanEncoding | CategoryEncoding;
@@ -73,6 +79,8 @@ export interface EncoderOptions {
   /** "drop" leaves the first level of a category out, as R's treatment contrasts do. */
   readonly reference?: "keep" | "drop";
   readonly standardise?: boolean;
+  /** "pool" takes the levels below `fewestLevelRows` as one, also those that only other rows of the table have. */
+  readonly rareLevels?: "keep" | "pool";
   /**
    * "allow" encodes a level that training did not have, or missing where training had none, as zeros in all of the
    * category's columns; with reference "drop" that is the code of the first level.
@@ -91,15 +99,22 @@ export function fitEncoder(table: Table, options: EncoderOptions): Encoder {
   const { features } = options;
   const rows = checkRows(table, options.rows);
   if (features.length === 0) throw new InputError("no features to encode", { code: "features.none" });
-  const twice = features.find((name, i) => features.indexOf(name) !== i);
-  if (twice !== undefined) {
+  if (new Set(features).size < features.length) {
+    const twice = features.find((name, i) => features.indexOf(name) !== i);
     throw new InputError(`feature named more than once: "${twice}"`, { code: "features.duplicate" });
   }
   if (rows.length === 0) {
     throw new InputError("no training rows to fit an encoder on", { code: "rows.none", where: table.name });
   }
   const columns = features.map((name) => fitColumn(table, findColumn(table, name), rows, options));
-  return { columns, names: columns.flatMap(outputNames), unknownLevels: options.unknownLevels ?? "error" };
+  const names = columns.flatMap(outputNames);
+  if (names.length === 0) {
+    throw new InputError(`no feature differs between the training rows: ${features.join(", ")}`, {
+      code: "features.none",
+      where: table.name,
+    });
+  }
+  return { columns, names, unknownLevels: options.unknownLevels ?? "error" };
 }
 
 function fitColumn(table: Table, column: Column, rows: Int32Array, options: EncoderOptions): ColumnEncoding {
@@ -128,11 +143,22 @@ function fitColumn(table: Table, column: Column, rows: Int32Array, options: Enco
       return { column: name, type: "boolean", majority, missingIndicator: hasMissing };
     }
     case "category": {
-      const seen = new Uint8Array(column.levels.length);
-      for (const row of rows) if (column.codes[row] !== MISSING_CODE) seen[column.codes[row]] = 1;
-      const levels = column.levels.filter((_, code) => seen[code] === 1);
+      const counts = new Int32Array(column.levels.length);
+      for (const row of rows) if (column.codes[row] !== MISSING_CODE) counts[column.codes[row]]++;
+      const pools = options.rareLevels === "pool";
+      const fewest = pools ? fewestLevelRows(rows.length) : 1;
+      const levels = column.levels.filter((_, code) => counts[code] >= fewest);
+      const pooled = pools ? column.levels.filter((_, code) => counts[code] < fewest) : [];
+      const otherLevel = counts.some((count) => count > 0 && count < fewest);
       const dropFirst = reference === "drop";
-      return { column: name, type: "category", levels, dropFirst, missingLevel: hasMissing };
+      const encoding = {
+        column: name,
+        type: "category",
+        levels,
+        dropFirst,
+        missingLevel: hasMissing,
+      } as const;
+      return pooled.length === 0 ? encoding : { ...encoding, pooled, otherLevel };
     }
   }
 }
@@ -142,9 +168,10 @@ function outputNames(encoding: ColumnEncoding): readonly string[] {
   if (encoding.type !== "category") {
     return encoding.missingIndicator ? [column, `${column}.missing`] : [column];
   }
-  const levels = encoding.dropFirst ? encoding.levels.slice(1) : encoding.levels;
+  const other = encoding.otherLevel === true ? [`${column}(other)`] : [];
   const missing = encoding.missingLevel ? [`${column}(missing)`] : [];
-  return [...levels.map((level) => `${column}${level}`), ...missing];
+  const names = [...encoding.levels.map((level) => `${column}${level}`), ...other, ...missing];
+  return encoding.dropFirst ? names.slice(1) : names;
 }
 
 function fitScale(table: Table, column: NumberColumn | DateColumn, rows: Int32Array, standardise: boolean) {
@@ -164,14 +191,32 @@ function fitScale(table: Table, column: NumberColumn | DateColumn, rows: Int32Ar
   let squares = (median - mean) * (median - mean) * (rows.length - present);
   for (let i = 0; i < present; i++) squares += (observed[i] - mean) * (observed[i] - mean);
   const sd = Math.sqrt(squares / rows.length);
-  if (!(sd > 0 && sd < Number.POSITIVE_INFINITY)) {
-    throw new InputError(`values too large or too close to standardise: "${column.name}" (sd ${sd})`, {
+  if (!(sd > 0 && sd < Number.POSITIVE_INFINITY)) throw createScaleError(table, column, rows, sd);
+  return { median, mean, sd };
+}
+
+function createScaleError(
+  table: Table,
+  column: NumberColumn | DateColumn,
+  rows: Int32Array,
+  sd: number,
+): InputError {
+  const { name, values } = column;
+  const hint = `correct it, change the unit of the column, or leave it out (--drop ${name})`;
+  if (sd === 0) {
+    return new InputError(`values too close together to standardise: "${name}" (its squares are 0)`, {
       code: "number.scale",
-      where: `${table.name}, column "${column.name}"`,
-      hint: "change the unit of the column",
+      where: `${table.name}, column "${name}"`,
+      hint,
     });
   }
-  return { median, mean, sd };
+  const size = (row: number) => (Number.isNaN(values[row]) ? 0 : Math.abs(values[row]));
+  const row = rows.reduce((largest, other) => (size(other) > size(largest) ? other : largest), rows[0]);
+  return new InputError(`value too large to standardise: "${name}" is ${values[row]}`, {
+    code: "number.scale",
+    where: `${table.name}, row ${row + 1}, column "${name}"`,
+    hint,
+  });
 }
 
 /** Writes the encoded rows [from, to) of one column. */

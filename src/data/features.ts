@@ -21,8 +21,12 @@ export interface FeatureChoice {
   readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
 }
 
+/** Columns that a refusal lists. */
+const MAX_COLUMNS_NAMED = 5;
+
 export function chooseFeatures(table: Table, checked: CheckedTable, request: FeatureRequest): FeatureChoice {
-  const { features: named, drop = [], allowLeak = [] } = request;
+  const { features: named, drop = [] } = request;
+  const allowLeak = new Set(request.allowLeak);
   for (const name of [...(named ?? []), ...drop, ...allowLeak]) findColumn(table, name);
   const outcome = named?.find((name) => name === request.time || name === request.event);
   if (outcome !== undefined) {
@@ -31,13 +35,16 @@ export function chooseFeatures(table: Table, checked: CheckedTable, request: Fea
       where: table.name,
     });
   }
-  const wanted = checked.features.filter(
-    ({ name }) => !drop.includes(name) && (named?.includes(name) ?? true),
-  );
+  const dropped = new Set(drop);
+  const asked = named === undefined ? null : new Set(named);
+  const wanted = checked.features.filter(({ name }) => !dropped.has(name) && (asked?.has(name) ?? true));
+  const wantedNames = new Set(wanted.map(({ name }) => name));
   const isLeak = ({ code, level, column }: Finding) =>
     level === "error" &&
     (code === "leak.event" || code === "leak.time") &&
-    wanted.some(({ name }) => name === column && !allowLeak.includes(name));
+    column !== null &&
+    wantedNames.has(column) &&
+    !allowLeak.has(column);
   const leaks = checked.findings.filter(isLeak);
   if (leaks.length > 0) {
     const names = [...new Set(leaks.map(({ column }) => column))].join(",");
@@ -50,14 +57,26 @@ export function chooseFeatures(table: Table, checked: CheckedTable, request: Fea
       },
     );
   }
-  const isUsed = ({ name, usable }: CheckedFeature) =>
-    named !== undefined || usable || allowLeak.includes(name);
-  return {
-    features: named?.filter((name) => !drop.includes(name)) ?? wanted.filter(isUsed).map(({ name }) => name),
-    leftOut: wanted
-      .filter((feature) => !isUsed(feature))
-      .map(({ name, reason }) => ({ name, reason: reason ?? "" })),
-  };
+  const isUsed = ({ name, usable }: CheckedFeature) => named !== undefined || usable || allowLeak.has(name);
+  const features = (named ?? wanted.filter(isUsed).map(({ name }) => name)).filter(
+    (name) => !dropped.has(name),
+  );
+  const leftOut = wanted
+    .filter((feature) => !isUsed(feature))
+    .map(({ name, reason }) => ({ name, reason: reason ?? "" }));
+  if (features.length === 0) throw createNoFeaturesError(table, leftOut);
+  return { features, leftOut };
+}
+
+function createNoFeaturesError(table: Table, leftOut: FeatureChoice["leftOut"]): InputError {
+  const shown = leftOut.slice(0, MAX_COLUMNS_NAMED).map(({ name, reason }) => `${name} ${reason}`);
+  const more = leftOut.length > shown.length ? ` (and ${leftOut.length - shown.length} more)` : "";
+  const why = shown.length > 0 ? `: ${shown.join(", ")}${more}` : "";
+  return new InputError(`no column is left to learn from${why}`, {
+    code: "features.none",
+    where: table.name,
+    hint: "a model needs one column besides time and event that differs between people and was known at the start",
+  });
 }
 
 /** The rows (0-based) in which none of the named columns is missing. */

@@ -16,6 +16,8 @@ export type FindingCode =
   /** A row or patient number: it can be memorised, not learned from. */
   | "id"
   | "constant"
+  /** A category with so many levels that hardly any has rows enough to be learned from. */
+  | "levels.many"
   | "time.values"
   | "time.missing"
   | "time.nonpositive"

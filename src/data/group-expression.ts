@@ -232,6 +232,20 @@ function negate(term: GroupExpression, negated: boolean): GroupExpression {
 }
 
 /** The expression as text that parses back to the same tree. */
+export function columnsOf(expression: GroupExpression): string[] {
+  switch (expression.type) {
+    case "all":
+      return [];
+    case "not":
+      return columnsOf(expression.term);
+    case "and":
+    case "or":
+      return expression.terms.flatMap(columnsOf);
+    default:
+      return [expression.column];
+  }
+}
+
 export function formatGroup(expression: GroupExpression): string {
   return formatTerm(expression, 0);
 }

@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import { InputError } from "../core/errors.ts";
-import { parseGroup } from "./group-expression.ts";
+import { columnsOf, parseGroup } from "./group-expression.ts";
 import { type EvaluateOptions, evaluateGroup } from "./group-members.ts";
 import { selectGroups } from "./group-selection.ts";
 import type { Table } from "./table.ts";
@@ -69,6 +69,19 @@ function listMembers(members: Uint8Array): Int32Array {
     if (member === 1) rows[count++] = row;
   });
   return rows;
+}
+
+/** Who is in a group must be known at the start: one cut by the outcome has a Kaplan-Meier curve that nobody can have. */
+export function refuseOutcomeGroups(groups: readonly Group[], outcome: readonly string[]): void {
+  for (const { name, expression } of groups) {
+    const column = columnsOf(parseGroup(expression)).find((one) => outcome.includes(one));
+    if (column === undefined) continue;
+    throw new InputError(`a group cannot be cut by the outcome: ${JSON.stringify(column)}`, {
+      code: "group.outcome",
+      where: `group ${JSON.stringify(name)}`,
+      hint: "use what was known of people at the start",
+    });
+  }
 }
 
 export function requireDistinctNames(groups: readonly Group[], where?: string): void {

@@ -25,6 +25,8 @@ const MIN_PATIENTS = 20;
 const MAX_ROWS_EACH = 10;
 /** So many other columns must be fixed by the identifier; one alone may be derived from a measurement. */
 const MIN_FIXED_COLUMNS = 2;
+/** Others are compared among at most this many columns (the first): all pairs would grow with the square. */
+const MAX_COMPARED_COLUMNS = 200;
 /** log of the chance that a column is the same within all patients by accident. */
 const FIXED_BY_CHANCE = Math.log(1e-6);
 /** Strangers for comparison sit a golden-section step further on. */
@@ -144,7 +146,7 @@ function findFixedColumns(table: Table, column: Column, { codes, known, distinct
   for (let row = N - 1; row >= 0; row--) if (codes[row] >= 0) firstRow[codes[row]] = row;
   const step = Math.max(1, Math.floor(N * STRANGER_STEP));
   const fixed: string[] = [];
-  for (const other of table.columns) {
+  for (const other of table.columns.slice(0, MAX_COMPARED_COLUMNS)) {
     if (other === column) continue;
     const isSame = sameCells(other);
     let holds = true;

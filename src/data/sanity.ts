@@ -9,6 +9,7 @@ import { countOf, percentOf } from "./findings.ts";
 import { findIdentifier } from "./identifiers.ts";
 import { findLeaks } from "./leaks/find-leaks.ts";
 import type { Outcomes } from "./outcomes.ts";
+import { checkLevels } from "./rare-levels.ts";
 import { inspectOutcomes, type OutcomeColumns } from "./read-outcomes.ts";
 import type { Column, Table } from "./table.ts";
 import { cellText, countMissing, findColumn } from "./table.ts";
@@ -49,15 +50,26 @@ export function checkTable(table: Table, options: CheckedColumns): CheckedTable 
     const { name } = column;
     if (isConstant(column)) {
       findings.push(describeConstant(column, table.rows));
-      return { name, usable: false, reason: "has a single value" };
+      const isEmpty = countMissing(column) > 0;
+      return { name, usable: false, reason: isEmpty ? "has no value" : "has a single value" };
     }
     const identifier = findIdentifier(table, column);
+    const levels = column.type === "category" && identifier === null ? checkLevels(column) : null;
     const found = leaks.filter((finding) => finding.column === name);
-    findings.push(...found, ...(identifier ? [identifier] : []));
+    findings.push(...found, ...(identifier ? [identifier] : []), ...(levels ? [levels] : []));
     if (found.some((finding) => finding.level === "error")) {
       return { name, usable: false, reason: "gives the outcome away" };
     }
-    return { name, usable: identifier === null, reason: identifier ? "identifies rows" : null };
+    if (identifier) return { name, usable: false, reason: "identifies rows" };
+    if (levels?.evidence.frequent === 0) {
+      const { values, rows } = levels.evidence;
+      return {
+        name,
+        usable: false,
+        reason: `has ${values} levels in ${rows} rows, none of them often enough`,
+      };
+    }
+    return { name, usable: true, reason: null };
   });
   const duplicates = findDuplicateRows(table);
   return { findings: [...findings, ...(duplicates ? [duplicates] : [])], features };

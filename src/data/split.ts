@@ -105,7 +105,15 @@ export function splitFromTable(table: Table, rows: number): Split {
       hint: `give each of the ${rows} rows a set, or remove these rows from the table`,
     });
   }
-  return collectSets(setOf);
+  const split = collectSets(setOf);
+  if (split.train.length === 0) {
+    throw new InputError('no row of the split is in "train"', {
+      code: "split.train",
+      where: `${table.name}, column "set"`,
+      hint: "give the rows that a model is to learn from the set train",
+    });
+  }
+  return split;
 }
 
 /** Index into SET_NAMES, −1 for a name that is none. */
@@ -132,7 +140,10 @@ function setSizes(rows: number, fractions: readonly [number, number, number]): r
   // A set that was asked for a share of nothing stays empty: what rounding left over goes to train.
   const sizes = valid + test === 0 ? [rows, 0, 0] : [nTrain, nValid, rest - nValid];
   if (sizes.some((size, set) => size === 0 && fractions[set] > 0)) {
-    throw new InputError(`too few rows to split by ${fractions.join(", ")}: ${rows}`, { code: "split.rows" });
+    throw new InputError(`too few rows to split by ${fractions.join(", ")}: ${rows}`, {
+      code: "split.rows",
+      hint: "the shares 1,0,0 fit a small table whole, without validation and test rows",
+    });
   }
   return sizes;
 }

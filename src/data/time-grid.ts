@@ -40,6 +40,12 @@ export function fitTimeGrid(training: Outcomes, options: TimeGridOptions = {}): 
   if (training.time.length === 0)
     throw new InputError("no training rows to fit a time grid on", { code: "rows.none" });
   const { T = DEFAULT_BINS, kind = "equal", horizon = largest(training.time) } = options;
+  if (horizon === 0 && options.horizon === undefined) {
+    throw new InputError("every training time is 0: there is no time to divide into bins", {
+      code: "time.zero",
+      hint: "is this the column of the times to the event or to censoring?",
+    });
+  }
   if (kind === "quantile") {
     checkBinsAndHorizon(T, horizon);
     const edges = quantileEdges(training, T, horizon);

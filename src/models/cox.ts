@@ -84,6 +84,8 @@ export interface CoxModel {
   readonly warnings: readonly string[];
 }
 
+/** Newton's method keeps a D × D matrix (32 MB at this many columns) and factors it at every step. */
+const MAX_COLUMNS = 2000;
 const DEFAULT_MAX_ITERATIONS = 50;
 const DEFAULT_TOLERANCE = 1e-12;
 /** A pivot of the information below this share of the column's second moment is rounding: R's toler.chol, ε^(3/4). */
@@ -108,6 +110,12 @@ export function fitCox(input: CoxInput, options: CoxOptions = {}): CoxModel {
   const maxIterations = options.maxIterations ?? DEFAULT_MAX_ITERATIONS;
   const tolerance = options.tolerance ?? DEFAULT_TOLERANCE;
   checkInput(input, options.weights);
+  if (D > MAX_COLUMNS) {
+    throw new InputError(`too many columns for a Cox model: ${D} (at most ${MAX_COLUMNS})`, {
+      code: "cox.columns",
+      hint: "choose among them (--features, --drop), or train a network: --method nll --network linear",
+    });
+  }
   if (!(ridge >= 0 && ridge < Number.POSITIVE_INFINITY))
     throw new InputError(`ridge is not a number from 0 up: ${ridge}`, { code: "cox.ridge" });
   const names = Array.from({ length: D }, (_, j) => nameColumn(input.names, j));

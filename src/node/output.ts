@@ -59,6 +59,10 @@ export function leaveQuietly(): void {
     if (error.code === "EPIPE") process.exit(0);
     throw error;
   });
+  // Nobody reads the progress any more: the work and its result are wanted all the same.
+  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
   process.once("SIGINT", () => {
     process.stderr.write("\ngraduate: interrupted\n");
     process.exit(EXIT_INTERRUPTED);

@@ -2,6 +2,7 @@
  * Options that commands share: how a table is read, which columns hold the outcome, which groups are meant.
  */
 import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
 import { InputError } from "../core/errors.ts";
 import {
@@ -54,6 +55,17 @@ export function parseCount(text: string): number {
 export function parsePositive(text: string): number {
   const value = Number(text);
   if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("expected a number above 0.");
+  return value;
+}
+
+/** A thread has a stack and a heap of its own: a thousand of them fill the memory before they compute anything. */
+const MANY_THREADS = 64;
+
+export function parseThreads(text: string): number {
+  const value = Number(text);
+  const most = Math.max(MANY_THREADS, availableParallelism());
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new InvalidArgumentError(`expected a whole number from 1 to ${most}.`);
   return value;
 }
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { type EncodedFeatures, type Encoder, encode, fitEncoder } from "../../src/data/encode.ts";
+import { describePooling, fewestLevelRows } from "../../src/data/rare-levels.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
 import type { Column, Table } from "../../src/data/table.ts";
 import oracle from "../oracles/encode-and-grid.json" with { type: "json" };
@@ -166,7 +167,7 @@ describe("categories", () => {
       message: 'level of "stage" not seen in training: "5", "4"',
       code: "level.unknown",
       where: 'new.csv, rows 2, 3 and 5, column "stage"',
-      hint: 'training had "1", "2"; correct these rows, or allow unknown levels (encoded as zeros)',
+      hint: 'training had "1", "2"; correct these rows or leave them out (in code, unknownLevels "allow" encodes them as zeros)',
     });
     const lenient = fitEncoder(training, { features: ["stage"], unknownLevels: "allow" });
     expect(rowsOf(encode(lenient, later))).toEqual([
@@ -371,5 +372,70 @@ describe("encoders", () => {
     expect(() => encode(encoder, table, [2])).toThrow("no such row in a table of 2: 3");
     expect(() => encode(encoder, table, [-1])).toThrow(InputError);
     expect(encode(encoder, table, []).N).toBe(0);
+  });
+});
+
+describe("rare levels", () => {
+  // 200 rows: fewer than 2 are rare; 100 times a, 96 times b, c and d once each, e in rows 199 and 200, which do not train.
+  const texts = Array.from({ length: 200 }, (_, k) =>
+    k < 100 ? "a" : k === 100 ? "c" : k === 101 ? "d" : "b",
+  );
+  const site = categories("site", ...texts.slice(0, 198), "e", "e");
+  const table = tableOf(site);
+  const rows = Int32Array.from({ length: 198 }, (_, k) => k);
+  const fitted = (options: Partial<Parameters<typeof fitEncoder>[1]> = {}) =>
+    fitEncoder(table, { features: ["site"], rows, rareLevels: "pool", ...options });
+
+  test("are taken as one, and so are those that no training row has", () => {
+    const encoder = fitted();
+    expect(encoder.names).toEqual(["sitea", "siteb", "site(other)"]);
+    expect(encoder.columns[0]).toMatchObject({
+      levels: ["a", "b"],
+      pooled: ["c", "d", "e"],
+      otherLevel: true,
+    });
+    expect(rowsOf(encode(encoder, table, [0, 100, 150, 199]))).toEqual([
+      [1, 0, 0],
+      [0, 0, 1],
+      [0, 1, 0],
+      [0, 0, 1],
+    ]);
+    expect(describePooling(encoder, 198)).toEqual([
+      "site: 3 of 5 levels have fewer than 2 training rows, taken as site(other)",
+    ]);
+  });
+
+  test("without a training row among them they are zeros, and a level that the table lacked is refused", () => {
+    const few = Int32Array.from(rows).filter((row) => row !== 100 && row !== 101);
+    const encoder = fitted({ rows: few });
+    expect(encoder.names).toEqual(["sitea", "siteb"]);
+    expect(rowsOf(encode(encoder, table, [100, 199]))).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
+    expect(() => encode(encoder, tableOf(categories("site", "a", "z")))).toThrow('not seen in training: "z"');
+  });
+
+  test("a dropped reference comes before them, a missing level after", () => {
+    const codes = Int32Array.from(texts, (_, k) => (k === 3 ? -1 : k < 100 ? 0 : k === 100 ? 2 : 1));
+    const withMissing = tableOf({ name: "site", type: "category", levels: ["a", "b", "c"], codes });
+    const encoder = fitEncoder(withMissing, { features: ["site"], rareLevels: "pool", reference: "drop" });
+    expect(encoder.names).toEqual(["siteb", "site(other)", "site(missing)"]);
+    expect(rowsOf(encode(encoder, withMissing, [0, 3, 100, 150]))).toEqual([
+      [0, 0, 0],
+      [0, 0, 1],
+      [0, 1, 0],
+      [1, 0, 0],
+    ]);
+  });
+
+  test.each([
+    [6, 2],
+    [200, 2],
+    [300, 3],
+    [1000, 10],
+    [1_000_000, 10],
+  ])("of %d rows, a level of fewer than %d is rare", (N, fewest) => {
+    expect(fewestLevelRows(N)).toBe(fewest);
   });
 });

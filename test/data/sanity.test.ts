@@ -93,7 +93,7 @@ describe("constant columns", () => {
     ]);
     expect(features.map((feature) => feature.reason)).toEqual([
       "has a single value",
-      "has a single value",
+      "has no value",
       null,
       "has a single value",
     ]);

@@ -265,6 +265,6 @@ describe("what cannot be a grid or a time", () => {
 
   test("no rows, or only times of 0, have no horizon", () => {
     expect(() => fitTimeGrid(observe([], []))).toThrow("no training rows");
-    expect(() => fitTimeGrid(observe([0, 0], [1, 0]))).toThrow("horizon is not a positive number: 0");
+    expect(() => fitTimeGrid(observe([0, 0], [1, 0]))).toThrow("every training time is 0");
   });
 });
