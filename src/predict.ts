@@ -7,6 +7,7 @@ import { BackendError } from "./core/errors.ts";
 import { isAbsent } from "./core/measured.ts";
 import type { Curves } from "./data/curves.ts";
 import { encode } from "./data/encode.ts";
+import { addGroupColumns } from "./data/group-columns.ts";
 import type { Table } from "./data/table.ts";
 import { medianTime, type TimeGrid } from "./data/time-grid.ts";
 import { coxCurvesOnGrid } from "./models/cox-baseline.ts";
@@ -34,7 +35,7 @@ export async function predict(
   backend: Backend | null,
   rows?: ArrayLike<number>,
 ): Promise<Prediction> {
-  const { N, D, values } = encode(model.encoder, table, rows);
+  const { N, D, values } = encode(model.encoder, addGroupColumns(table, model.inputGroups), rows);
   const { T } = model.grid;
   const grid = gridOf(model);
   const { predictor } = model;

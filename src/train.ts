@@ -7,15 +7,19 @@ import type { Backend } from "./compute/backend.ts";
 import { InputError } from "./core/errors.ts";
 import { encode, fitEncoder } from "./data/encode.ts";
 import { chooseFeatures } from "./data/features.ts";
+import { countOf } from "./data/findings.ts";
+import { addGroupColumns, chooseInputGroups, groupColumnName } from "./data/group-columns.ts";
 import {
   ALL_GROUP,
   type Group,
   type GroupsFile,
   groupsFromFile,
+  refuseOutcomeGroups,
   resolveGroups,
   selectGroups,
 } from "./data/groups.ts";
 import { type Outcomes, pickOutcomes } from "./data/outcomes.ts";
+import { describePooling } from "./data/rare-levels.ts";
 import { type OutcomeColumns, readOutcomes } from "./data/read-outcomes.ts";
 import { checkFollowup, checkGroups, checkTable } from "./data/sanity.ts";
 import { type Split, splitRows } from "./data/split.ts";
@@ -24,16 +28,25 @@ import { binningGap, binOutcomes, fitTimeGrid, type TimeGrid } from "./data/time
 import { fitCox } from "./models/cox.ts";
 import { createNetwork, type NetworkSpec } from "./models/create-network.ts";
 import { anchorHazards } from "./models/initialise.ts";
+import { fitLinearStart } from "./models/linear-start.ts";
 import { kaplanMeierBinned } from "./stats/kaplan-meier.ts";
+import { chooseOptions } from "./training/choose-options.ts";
 import { finishRun } from "./training/finish.ts";
 import {
   type Method,
-  MODEL_FORMAT,
-  MODEL_VERSION,
   type Model,
   type ModelHistoryEntry,
+  type Provenance,
+  toHistoryEntry,
 } from "./training/model.ts";
-import { type ConstraintSpec, PRESETS, type PresetName, type TrainingOptions } from "./training/options.ts";
+import {
+  type ConstraintSpec,
+  DEFAULT_PRESET_HIDDEN,
+  type PresetName,
+  type TrainingOptions,
+  XCAL_LAMBDAS,
+} from "./training/options.ts";
+import { scoreTotal } from "./training/total-score.ts";
 import { type OptimiseHooks, optimise, type TrainingEvent, type TrainingRows } from "./training/trainer.ts";
 
 export interface TrainRequest extends OutcomeColumns {
@@ -47,6 +60,11 @@ export interface TrainRequest extends OutcomeColumns {
   /** How many groups the automatic rule may add. */
   readonly autoGroups?: number;
   readonly constraint?: Partial<ConstraintSpec>;
+  /**
+   * Groups whose membership the network takes as inputs. "auto", the `default` preset's: the groups of the run whose columns are
+   * features themselves; "none", the `paper` preset's.
+   */
+  readonly inputGroups?: readonly Group[] | "auto" | "none";
   readonly network?: NetworkSpec["kind"];
   readonly hidden?: number;
   readonly bins?: number;
@@ -56,6 +74,13 @@ export interface TrainRequest extends OutcomeColumns {
   readonly seed?: number;
   /** Anything else of the trainer's options. */
   readonly options?: Partial<TrainingOptions>;
+  /** Kept in the model as it is. */
+  readonly provenance?: Provenance;
+}
+
+export interface TrainHooks extends OptimiseHooks {
+  /** Of the run that is resumed, so that the model has all of it. */
+  readonly history?: readonly ModelHistoryEntry[];
 }
 
 /** What a run starts with, once everything is prepared. */
@@ -73,16 +98,19 @@ export interface StartEvent {
   readonly warnings: readonly string[];
 }
 
-export type TrainEvent = StartEvent | TrainingEvent;
+/** One of several runs of which the one that does best on the validation rows is kept. */
+export interface CandidateEvent {
+  readonly type: "candidate";
+  readonly what: string;
+}
 
-/** The weight of X-Cal's penalty unless it is given. */
-const XCAL_LAMBDA = 10;
+export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent;
 
 export async function* train(
   table: Table,
   request: TrainRequest,
   backend: Backend,
-  hooks: OptimiseHooks = {},
+  hooks: TrainHooks = {},
 ): AsyncGenerator<TrainEvent, Model> {
   const { method = "graduate", preset = "default", seed = 1 } = request;
   const outcomes = readOutcomes(table, request);
@@ -92,27 +120,46 @@ export async function* train(
     request.split ??
     splitRows(table.rows, { seed, ...(request.fractions ? { fractions: request.fractions } : {}) });
   const groups = chooseGroups(table, split, request);
-  const encoder = fitEncoder(table, {
-    features,
+  refuseOutcomeGroups(groups, [request.time, request.event]);
+  const inputGroups = chooseInputs(table, features, split, groups, request);
+  const widened = addGroupColumns(table, inputGroups);
+  const encoder = fitEncoder(widened, {
+    features: [...features, ...inputGroups.map(groupColumnName)],
     rows: split.train,
     reference: method === "cox" ? "drop" : "keep",
+    rareLevels: "pool",
   });
   const grid = fitTimeGrid(pickOutcomes(outcomes, split.train), {
     ...(request.bins === undefined ? {} : { T: request.bins }),
     ...(request.horizon === undefined ? {} : { horizon: request.horizon }),
   });
+  const members = resolveGroups(groups, table);
   const training = prepareRows(split.train);
   const validation = split.valid.length > 0 ? prepareRows(split.valid) : null;
   const D = encoder.names.length;
   const { T } = grid;
   const km = kaplanMeierBinned(training.binned);
-  if (!km.events.some((events) => events > 0)) {
-    throw new InputError("no events among the training rows", { code: "events.none", where: table.name });
+  const events = km.events.reduce((sum, count) => sum + count, 0);
+  if (events === 0) {
+    throw new InputError(
+      `no events among the ${countOf(split.train.length, "training row")}${request.horizon === undefined ? "" : ` up to time ${request.horizon}`}`,
+      {
+        code: "events.none",
+        where: `${table.name}, column "${request.event}"`,
+        hint: "check which value means that the event happened (--event-is), the split and the horizon",
+      },
+    );
   }
+  // Cells that cannot be encoded are refused now and not when the model is scored.
+  if (split.test.length > 0) encode(encoder, widened, split.test);
   const rows = { train: split.train.length, valid: split.valid.length, test: split.test.length };
   const warnings = [
     ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
-    ...checked.findings.filter(({ level }) => level === "warning").map(({ message }) => message),
+    ...checked.findings
+      .filter(({ level, column }) => level === "warning" && !leftOut.some(({ name }) => name === column))
+      .map(({ message }) => message),
+    ...describePooling(encoder, split.train.length),
+    ...warnOfManyFeatures(D, events),
     ...checkGroups(training.groups, pickOutcomes(outcomes, split.train)).map(({ message }) => message),
     ...(split.test.length > 0
       ? checkFollowup(pickOutcomes(outcomes, split.train), pickOutcomes(outcomes, split.test)).map(
@@ -121,40 +168,40 @@ export async function* train(
       : []),
     ...warnOfBinning(pickOutcomes(outcomes, split.train), grid),
   ];
-  const base = { format: MODEL_FORMAT, version: MODEL_VERSION, method, encoder, groups } as const;
-  const shape = {
+  const model = {
+    method,
     columns: {
       time: request.time,
       event: request.event,
       ...(request.eventIs === undefined ? {} : { eventIs: request.eventIs }),
     },
+    encoder,
+    inputGroups,
     grid: { ...grid, edges: Array.from(grid.edges) },
+    groups,
+    ...(request.provenance === undefined ? {} : { provenance: request.provenance }),
   };
-  const groupSizes = training.groups.map(({ name, rows: members }) => ({
-    name,
-    n: members.length,
-    events: members.reduce((sum, row) => sum + training.binned.event[row], 0),
-  }));
+  const start = {
+    type: "start" as const,
+    rows,
+    features,
+    D,
+    T,
+    groups: training.groups.map(({ name, rows: own }) => ({
+      name,
+      n: own.length,
+      events: own.reduce((sum, row) => sum + training.binned.event[row], 0),
+    })),
+    warnings,
+  };
 
   if (method === "cox") {
-    yield {
-      type: "start",
-      rows,
-      features,
-      D,
-      T,
-      groups: groupSizes,
-      parameters: D,
-      steps: 0,
-      backend: "none",
-      warnings,
-    };
-    const x = encode(encoder, table, split.train).values;
+    yield { ...start, parameters: D, steps: 0, backend: "none" };
+    const x = encode(encoder, widened, split.train).values;
     const fit = fitCox({ ...pickOutcomes(outcomes, split.train), x, D, names: encoder.names });
-    const { coefficients, means, baseline } = fit;
+    const { coefficients, means, baseline, iterations } = fit;
     return {
-      ...base,
-      ...shape,
+      ...model,
       predictor: {
         kind: "cox",
         D,
@@ -169,8 +216,8 @@ export async function* train(
         backend: "none",
         rows,
         parameters: D,
-        steps: fit.iterations,
-        bestStep: fit.iterations,
+        steps: iterations,
+        bestStep: iterations,
         history: [],
         verdict: [],
         multipliers: null,
@@ -179,50 +226,52 @@ export async function* train(
     };
   }
 
-  const options = chooseOptions(method, preset, request);
-  const spec = chooseNetwork(
-    request,
-    preset,
-    D,
-    T,
-    anchorHazards(km.events.subarray(1), km.atRisk.subarray(1)),
-  );
-  const network = createNetwork(backend, spec, seed);
-  const parameters = network.parameters.reduce((sum, { values }) => sum + values.length, 0);
-  yield {
-    type: "start",
-    rows,
-    features,
-    D,
-    T,
-    groups: groupSizes,
-    parameters,
-    steps: options.steps,
-    backend: backend.name,
-    warnings,
-  };
-  const input = { backend, network, training, validation };
-  const history: ModelHistoryEntry[] = [];
-  const run = optimise(input, options, hooks);
-  let next = await run.next();
-  while (!next.done) {
-    const event = next.value;
-    if (event.type === "evaluation") {
-      history.push({
-        step: event.step,
-        loss: event.evaluation.loss,
-        concordance: event.evaluation.concordance,
-      });
+  const options = chooseOptions(method, preset, request, split.train.length);
+  const begin =
+    preset === "default"
+      ? fitLinearStart({ ...training.binned, x: training.x, D, groups: inputGroups.length })
+      : { slopes: null, baselineHazard: anchorHazards(km.events.subarray(1), km.atRisk.subarray(1)) };
+  const spec = chooseNetwork(request, preset, { D, T, groups: inputGroups.length }, begin.baselineHazard);
+  /** One run from the start to the weights it keeps. */
+  async function* runOnce(chosen: TrainingOptions): AsyncGenerator<TrainingEvent, Finished> {
+    const network = createNetwork(backend, spec, seed);
+    const skip = network.parameters.find(({ name }) => name === "skip");
+    if (begin.slopes !== null) skip?.values.set(begin.slopes);
+    const input = { backend, network, training, validation };
+    const history = [...(hooks.history ?? [])];
+    const run = optimise(input, chosen, hooks);
+    let next = await run.next();
+    for (; !next.done; next = await run.next()) {
+      if (next.value.type === "evaluation") history.push(toHistoryEntry(next.value));
+      yield next.value;
     }
-    yield event;
-    next = await run.next();
+    const result = await finishRun(input, chosen, next.value);
+    const total = validation === null ? 0 : await scoreTotal(backend, network, validation);
+    return { options: chosen, result, history, total };
   }
-  const result = await finishRun(input, options, next.value);
+  const parameters = createNetwork(backend, spec, seed).parameters.reduce(
+    (sum, { values }) => sum + values.length,
+    0,
+  );
+  yield { ...start, parameters, steps: options.steps, backend: backend.name };
+  const candidates = listCandidates(method, options, request, validation !== null);
+  if (candidates.length > 1 && hooks.resume) throw refuseResume();
+  let kept: Finished | null = null;
+  for (const candidate of candidates) {
+    if (candidates.length > 1) yield { type: "candidate", what: candidate.what };
+    const run = runOnce(candidate.options);
+    let next = await run.next();
+    for (; !next.done; next = await run.next()) {
+      // A checkpoint knows one run only: of several, none can be taken up again.
+      if (candidates.length === 1 || next.value.type !== "checkpoint") yield next.value;
+    }
+    if (kept === null || next.value.total > kept.total) kept = next.value;
+  }
+  const { result, history, options: used } = kept as Finished;
   return {
-    ...base,
-    ...shape,
+    ...model,
     predictor: { kind: "network", network: spec, parameters: result.parameters },
-    options,
+    options: used,
     training: {
       seed,
       backend: backend.name,
@@ -238,16 +287,61 @@ export async function* train(
   };
 
   function prepareRows(rowsOf: Int32Array): TrainingRows {
-    const encoded = encode(encoder, table, rowsOf);
+    const encoded = encode(encoder, widened, rowsOf);
     const x = backend.allocate(encoded.values.length);
     x.set(encoded.values);
     const place = new Map(Array.from(rowsOf, (row, k) => [row, k]));
-    const members = resolveGroups(groups, table).map(({ name, rows: all }) => ({
+    const own = members.map(({ name, rows: all }) => ({
       name,
       rows: Int32Array.from(Array.from(all, (row) => place.get(row) ?? -1).filter((k) => k >= 0)),
     }));
-    return { x, binned: binOutcomes(pickOutcomes(outcomes, rowsOf), grid), groups: members };
+    return { x, binned: binOutcomes(pickOutcomes(outcomes, rowsOf), grid), groups: own };
   }
+}
+
+interface Finished {
+  readonly options: TrainingOptions;
+  readonly result: Awaited<ReturnType<typeof finishRun>>;
+  readonly history: readonly ModelHistoryEntry[];
+  /** The paper's total score of the kept weights on the validation rows. */
+  readonly total: number;
+}
+
+/** X-Cal's weight is chosen on the validation rows unless it is given or there are none. */
+function listCandidates(
+  method: Method,
+  options: TrainingOptions,
+  request: TrainRequest,
+  canChoose: boolean,
+): { readonly what: string; readonly options: TrainingOptions }[] {
+  const { objective } = options;
+  if (method !== "xcal" || objective.kind !== "xcal" || request.options?.objective || !canChoose) {
+    return [{ what: method, options }];
+  }
+  return XCAL_LAMBDAS.map((lambda) => ({
+    what: `X-Cal with a penalty of weight ${lambda}`,
+    options: { ...options, objective: { ...objective, lambda } },
+  }));
+}
+
+function refuseResume(): InputError {
+  return new InputError("X-Cal with its weight chosen on validation rows cannot be resumed", {
+    code: "resume.candidates",
+    hint: "give the weight (--lambda), and the run is one that can be taken up again",
+  });
+}
+
+function chooseInputs(
+  table: Table,
+  features: readonly string[],
+  split: Split,
+  groups: readonly Group[],
+  { method, preset = "default", network = "anchored", inputGroups }: TrainRequest,
+): Group[] {
+  const chosen = inputGroups ?? (preset === "paper" ? "none" : "auto");
+  // Cox is what others would fit; a network without offsets would only be told twice what it knows.
+  if (chosen === "none" || method === "cox" || network === "drsa" || network === "mlp") return [];
+  return chooseInputGroups(chosen === "auto" ? groups : chosen, table, features, split.train);
 }
 
 /** Everyone first, then the groups that are named, then the file's, then the automatic ones. */
@@ -261,59 +355,38 @@ function chooseGroups(table: Table, split: Split, request: TrainRequest): Group[
   return [...chosen, ...selectGroups(table, split.train, { exclude, chosen, limit: request.autoGroups })];
 }
 
+/** Beyond one feature an event, a fit can follow its training rows whatever they are. */
+function warnOfManyFeatures(D: number, events: number): string[] {
+  if (D <= events) return [];
+  return [
+    `${D} features for ${events} training events: choose among them (--features), or expect a fit to noise`,
+  ];
+}
+
 function warnOfBinning(outcomes: Outcomes, grid: TimeGrid): string[] {
   const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
   if (!exceedsHalfStandardError) return [];
   return [
-    `${grid.T} time bins raise Kaplan-Meier at the end from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error: more bins would not`,
+    `${countOf(grid.T, "time bin")} ${grid.T === 1 ? "raises" : "raise"} Kaplan-Meier at the end from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error: more bins would not`,
   ];
-}
-
-function chooseOptions(
-  method: Exclude<Method, "cox">,
-  preset: PresetName,
-  request: TrainRequest,
-): TrainingOptions {
-  const base = { ...PRESETS[preset], seed: request.seed ?? 1, ...request.options };
-  const { tail } =
-    PRESETS[preset].objective.kind === "likelihood"
-      ? (PRESETS[preset].objective as { tail: boolean })
-      : { tail: false };
-  const free = { ...base, constraint: null, keep: preset === "paper" ? ("concordance" as const) : base.keep };
-  switch (method) {
-    case "graduate": {
-      const constraint = base.constraint ?? PRESETS[preset].constraint;
-      return { ...base, constraint: constraint && { ...constraint, ...request.constraint } };
-    }
-    case "nll":
-      return { ...free, objective: { kind: "likelihood", tail: false } };
-    case "drsa":
-      return { ...free, objective: { kind: "likelihood", tail: true } };
-    case "xcal":
-      return {
-        ...free,
-        objective: request.options?.objective ?? { kind: "xcal", tail, lambda: XCAL_LAMBDA },
-      };
-    case "rps":
-      return { ...free, objective: request.options?.objective ?? { kind: "rps" } };
-  }
 }
 
 function chooseNetwork(
   request: TrainRequest,
   preset: PresetName,
-  D: number,
-  T: number,
+  { D, T, groups }: { readonly D: number; readonly T: number; readonly groups: number },
   hazards: Float64Array,
 ): NetworkSpec {
   const kind = request.network ?? (preset === "paper" ? "drsa" : "anchored");
-  const H = request.hidden === undefined ? {} : { H: request.hidden };
+  const hidden = request.hidden ?? (preset === "paper" ? undefined : DEFAULT_PRESET_HIDDEN);
+  const H = hidden === undefined ? {} : { H: hidden };
   const baselineHazard = Array.from(hazards);
+  const offsets = groups === 0 ? {} : { groups };
   switch (kind) {
     case "drsa":
       return { kind, D, T, ...H };
     case "anchored":
-      return { kind, D, T, ...H, baselineHazard };
+      return { kind, D, T, ...H, baselineHazard, ...offsets };
     case "mlp":
       return {
         kind,
@@ -323,6 +396,6 @@ function chooseNetwork(
         baselineHazard,
       };
     case "linear":
-      return { kind, D, T, baselineHazard };
+      return { kind, D, T, baselineHazard, ...offsets };
   }
 }

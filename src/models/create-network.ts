@@ -30,6 +30,8 @@ export interface AnchoredSpec extends Sizes {
   readonly baselineHazard: readonly number[]; // [T]
   /** Default true; false is the linear network. */
   readonly lstm?: boolean;
+  /** How many of the last columns of x say who is in a group; default 0. */
+  readonly groups?: number;
 }
 
 export interface MlpSpec extends Sizes {
@@ -42,6 +44,7 @@ export interface MlpSpec extends Sizes {
 export interface LinearSpec extends Sizes {
   readonly kind: "linear";
   readonly baselineHazard?: readonly number[]; // [T]
+  readonly groups?: number;
 }
 
 export type NetworkSpec = DrsaSpec | AnchoredSpec | MlpSpec | LinearSpec;

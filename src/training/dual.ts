@@ -17,6 +17,15 @@ export const FIXED_PENALTY_BELOW = 0.1;
 /** Apart from the streams of splits, weights and batches. */
 const MULTIPLIER_STREAM = 0x30000000;
 
+/** The same, with a rate and start that are given per row as they are for N rows. */
+export function scaleToRows(spec: DualSpec, N: number): DualSpec {
+  if (spec.form !== "ascent" || spec.perRow !== true) return spec;
+  const { start } = spec;
+  const scaled =
+    start === "uniform" ? start : typeof start === "number" ? start / N : start.map((value) => value / N);
+  return { form: "ascent", rate: spec.rate / N, start: scaled };
+}
+
 export function startMultipliers(
   spec: DualSpec,
   groups: readonly ConstraintGroup[],

@@ -83,6 +83,7 @@ export function isBetter(
   keep: KeepRule,
   slack: Readonly<Record<string, number>>,
 ): boolean {
+  if (keep === "validation") return one.loss < other.loss;
   if (keep === "constraints") {
     const [met, before] = [countMet(one, slack), countMet(other, slack)];
     if (met !== before) return met > before;

@@ -50,9 +50,10 @@ export async function finishRun(
 ): Promise<TrainingResult> {
   const { backend, network, training, validation } = input;
   const { best } = checkpoint;
-  const chosen = options.keep === "constraints" || options.keep === "concordance" ? best : null;
-  const kept =
-    chosen?.parameters ?? (options.keep === "average" ? checkpoint.average : checkpoint.parameters);
+  const { keep } = options;
+  const chosen = keep === "average" || keep === "last" ? null : best;
+  const isAverage = keep === "average" || keep === "validation";
+  const kept = chosen?.parameters ?? (isAverage ? checkpoint.average : checkpoint.parameters);
   writeParameters(network, kept);
   const { constraint } = options;
   const train = await createEvaluator(backend, network, training, constraint)();

@@ -22,7 +22,7 @@ import {
 } from "../objectives/group-statistics.ts";
 import { resolveSlack, type SlackSpecification } from "../objectives/slack.ts";
 import { buildStrata, carryMultipliers, measureRisks, type StratumCell } from "../objectives/strata.ts";
-import { ascend, lagrangianTerm, pressureOf, startMultipliers } from "./dual.ts";
+import { ascend, lagrangianTerm, pressureOf, scaleToRows, startMultipliers } from "./dual.ts";
 import type { ConstraintSpec, DualSpec } from "./options.ts";
 
 /** Plain data: what a checkpoint keeps of them. */
@@ -30,6 +30,11 @@ export interface HeldState {
   readonly multipliers: readonly number[];
   /** The cells the multipliers belong to, where groups are cut into strata: their places, not their rows. */
   readonly cells: readonly Omit<StratumCell, "rows">[] | null;
+}
+
+export interface Standing {
+  readonly distances: readonly number[]; // [G]
+  readonly multipliers: readonly number[]; // [G]
 }
 
 export interface HeldGroups {
@@ -40,6 +45,8 @@ export interface HeldGroups {
   readonly groupSlack: Readonly<Record<string, number>>;
   /** Distances at the cached curves. */
   distances(): Float64Array; // [G]
+  /** How each group as it was named stands at the cached curves; of a group cut into cells, the one furthest from its slack. */
+  standing(): Standing;
   /** The Lagrangian's part beyond the loss at the cached curves, after these rows' are replaced; adds its gradient to dLogits. */
   press(curves: CurveWorkspace, rows: Int32Array, dLogits: Floats): number;
   /** Begins a pass over all rows; `take` every part once, then `finish`. */
@@ -56,10 +63,13 @@ export interface HeldGroupsOptions {
   readonly binned: BinnedOutcomes;
   readonly groups: readonly NamedRows[];
   readonly seed: number;
+  /** Whether every step takes all rows, the cache being refilled before it: then rows' own terms need not be kept. */
+  readonly whole?: boolean;
 }
 
 export function holdGroups(options: HeldGroupsOptions): HeldGroups {
-  const { constraint: spec, dual, binned, groups } = options;
+  const { constraint: spec, binned, groups } = options;
+  const dual = scaleToRows(options.dual, binned.bin.length);
   if (groups.length === 0) {
     throw new InputError("no groups to constrain", {
       code: "groups.none",
@@ -73,7 +83,9 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
   let slack = resolveSlack(constraints, spec.slack, kappa);
   const groupSlack = Object.fromEntries(groups.map(({ name }, g) => [name, slack[g]]));
   let multipliers = startMultipliers(dual, constraints.groups, options.seed);
-  let cache: StatisticsCache = createStatisticsCache(constraints);
+  // Cutting groups into strata anew sums the rows' terms again.
+  const keepsTerms = options.whole !== true || strata > 1;
+  let cache: StatisticsCache = createStatisticsCache(constraints, keepsTerms);
   let cells: readonly Omit<StratumCell, "rows">[] | null = null;
 
   const distances = () => measureDistances(constraints, readStatistics(constraints, cache));
@@ -102,8 +114,23 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
     },
     groupSlack,
     distances,
+    standing() {
+      const now = distances();
+      if (cells === null) return { distances: Array.from(now), multipliers: Array.from(multipliers) };
+      const worst = groups.map(({ name }) =>
+        (cells ?? []).reduce(
+          (found, { group }, k) =>
+            group === name && (found < 0 || now[k] / slack[k] > now[found] / slack[found]) ? k : found,
+          -1,
+        ),
+      );
+      return {
+        distances: worst.map((k) => now[k] ?? 0),
+        multipliers: worst.map((k) => multipliers[k] ?? 0),
+      };
+    },
     press(curves, rows, dLogits) {
-      replaceRows(constraints, cache, curves, rows);
+      if (keepsTerms) replaceRows(constraints, cache, curves, rows);
       const statistics = readStatistics(constraints, cache);
       const now = measureDistances(constraints, statistics);
       const gradient = distanceGradients(constraints, statistics, pressureOf(dual, multipliers, now, slack));

@@ -1,6 +1,6 @@
 export { finishRun, type GroupVerdict, type TrainingResult } from "./finish.ts";
 export { applyBoost, type Boost, boostCurves, fitBoost } from "./mcboost.ts";
-export { type Method, type Model, modelFromBytes, modelToBytes, type Predictor } from "./model.ts";
+export type { Method, Model, ModelHistoryEntry, Predictor, Provenance } from "./model.ts";
 export {
   averageWeights,
   clipGradientNorm,

@@ -162,21 +162,31 @@ export interface GroupAudit {
   /** What the correlation is a mean over: the rows in the cell, or all. */
   readonly divisor: number;
   readonly reference: boolean;
+  /** Standard errors that a group's mean must be beyond; only what is beyond them counts. */
+  readonly doubt: number;
 }
 
-/** Correlation: mean of 1[i in g] × target. The auditor's h is the group's own mean target, so a small group is moved as far as a large one. */
+/**
+ * Correlation: mean of 1[i in g] × target. The auditor's h is the group's own mean target, so a small group is moved as far as a large
+ * one; with `doubt` it is drawn towards 0 by as many standard errors, and the correlation with it.
+ */
 export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidate[] {
-  const { cell, groups, divisor, reference } = audit;
+  const { cell, groups, divisor, reference, doubt } = audit;
   const candidates: Candidate[] = [];
   for (const { index, rows, members, weights } of groups) {
     const targets = weights === undefined ? audit.targets : measureTargets(audited, weights, cell, rows);
     let sum = 0;
+    let squares = 0;
     let count = 0;
     for (let k = 0; k < targets.rows.length; k++) {
       if (members[targets.rows[k]] === 0) continue;
       sum += targets.target[k];
+      squares += targets.target[k] * targets.target[k];
       count++;
     }
+    // The sum's own standard error is √(Σ target² − (Σ target)²/n): the censoring curve counts as known.
+    if (doubt > 0)
+      sum -= Math.sign(sum) * Math.min(Math.abs(sum), doubt * Math.sqrt(squares - (sum * sum) / count));
     if (sum === 0) continue;
     const correlation = sum / divisor;
     // The reference predicts the correlation itself: the group's mean shrunk by its share of the rows.

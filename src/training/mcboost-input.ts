@@ -50,6 +50,11 @@ export interface BoostOptions {
   readonly correlateOver: "all" | "cell";
   /** A column is audited up to the last one with this many rows followed past it. */
   readonly minimumFollowed: number;
+  /**
+   * Standard errors by which a group's mean residual is drawn towards 0 (group auditor): a group is moved by what is beyond them and
+   * no further, so that rounds without end do not end in the calibration rows' noise. 0, as the reference has it, trusts every mean.
+   */
+  readonly doubt: number;
   readonly reference: boolean;
 }
 
@@ -66,6 +71,7 @@ export const BOOST_DEFAULTS: BoostOptions = {
   censoring: "pooled",
   correlateOver: "all",
   minimumFollowed: MINIMUM_AT_RISK,
+  doubt: 0,
   reference: false,
 };
 
@@ -149,13 +155,14 @@ function checkOptions(settings: BoostOptions): void {
       refuse(name, settings[name], `a whole number from ${least} on`);
     }
   }
-  for (const name of ["tolerance", "step", "ridgePenalty"] as const) {
+  for (const name of ["tolerance", "step", "ridgePenalty", "doubt"] as const) {
     const valid = settings[name] >= 0 && settings[name] < Number.POSITIVE_INFINITY;
     if (!valid || (name === "step" && settings.step === 0)) refuse(name, settings[name]);
   }
   if (settings.auditor === "ridge" && settings.censoring === "group") {
     refuse("censoring", "group", "the ridge auditor has no groups");
   }
+  if (settings.reference && settings.doubt > 0) refuse("doubt", settings.doubt, "the reference has none");
   if (settings.reference && settings.censoring === "group") {
     refuse("censoring", "group", "the reference pools it");
   }

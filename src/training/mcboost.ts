@@ -113,7 +113,7 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
       if (settings.reference && targets.target.every((value) => value === targets.target[0])) return [];
       const divisor = settings.correlateOver === "all" ? N : targets.rows.length;
       return features === undefined
-        ? auditGroups(audited, { cell, targets, groups: usable, divisor, reference: settings.reference })
+        ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor })
         : auditRidge(targets, features, cell, settings.ridgePenalty, divisor);
     });
   const tryUpdate = ({ cell, auditor, correlation }: Candidate): BoostUpdate | undefined => {
@@ -169,6 +169,15 @@ export interface BoostRows {
 
 /** The updates in order on the same model's curves of other rows; on the calibration rows, the fitted curves to the last bit. */
 export function applyBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): Curves {
+  const replay = replayBoost(boost, curves, rows);
+  for (;;) {
+    const step = replay.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** As `applyBoost`, yielding the curves after each update: one array, overwritten by the next. */
+export function* replayBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): Generator<Curves, Curves> {
   const { N, T } = curves;
   const { options: settings } = boost;
   if (boost.T !== T) {
@@ -204,6 +213,7 @@ export function applyBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): 
     const sign = settings.reference ? 1 : update.sign;
     const residual = readResidual(update.auditor, members, features);
     moveCurves({ survival, located, T }, update, { settings, sign, residual });
+    yield { N, T, survival };
   }
   return { N, T, survival };
 }

@@ -1,8 +1,7 @@
 /**
  * A trained model: everything a prediction needs and everything a reader may ask about how it came to be, as plain data; never
- * a row of the table. `modelToBytes` and `modelFromBytes` are its form outside memory.
+ * a row of the table. Its form outside memory is files/model-file.ts.
  */
-import { FormatError } from "../core/errors.ts";
 import type { Encoder } from "../data/encode.ts";
 import type { Group } from "../data/groups.ts";
 import type { OutcomeColumns } from "../data/read-outcomes.ts";
@@ -11,6 +10,7 @@ import type { CoxPredictor } from "../models/cox-baseline.ts";
 import type { NetworkSpec, ParameterValues } from "../models/create-network.ts";
 import type { GroupVerdict } from "./finish.ts";
 import type { TrainingOptions } from "./options.ts";
+import type { EvaluationEvent } from "./trainer.ts";
 
 export type Method = "graduate" | "drsa" | "xcal" | "rps" | "nll" | "cox";
 
@@ -18,6 +18,39 @@ export interface ModelHistoryEntry {
   readonly step: number;
   readonly loss: number;
   readonly concordance: number | null;
+  /** Of each group, in the order of the model's verdict. */
+  readonly distances?: readonly number[]; // [G]
+  readonly multipliers?: readonly number[]; // [G]
+}
+
+/** What the model remembers of an evaluation. */
+export function toHistoryEntry({ step, evaluation, standing }: EvaluationEvent): ModelHistoryEntry {
+  const { loss, concordance } = evaluation;
+  return {
+    step,
+    loss,
+    concordance,
+    ...(standing && { distances: standing.distances, multipliers: standing.multipliers }),
+  };
+}
+
+/** Where a model comes from, so that someone else can make it again. No clock: the same run gives the same bytes. */
+export interface Provenance {
+  /** Version of the package that trained it. */
+  readonly version: string;
+  /** Null for what needs none, such as Cox. */
+  readonly backend: {
+    readonly name: string;
+    readonly simd: "plain" | "relaxed" | null;
+    readonly threads: number;
+  } | null;
+  /** Null when the table did not come from a file. */
+  readonly table: {
+    readonly name: string;
+    readonly rows: number;
+    /** Of the file's bytes as they lie on disk, in hexadecimal. */
+    readonly sha256: string;
+  } | null;
 }
 
 export type Predictor =
@@ -32,11 +65,12 @@ export type Predictor =
     };
 
 export interface Model {
-  readonly format: typeof MODEL_FORMAT;
-  readonly version: typeof MODEL_VERSION;
   readonly method: Method;
   readonly columns: OutcomeColumns;
+  /** Of the table's features and, after them, of the columns that say who is in an input group. */
   readonly encoder: Encoder;
+  /** Groups whose membership the network takes as inputs. */
+  readonly inputGroups: readonly Group[];
   readonly grid: { readonly kind: TimeGridKind; readonly T: number; readonly edges: readonly number[] };
   readonly groups: readonly Group[];
   readonly predictor: Predictor;
@@ -57,42 +91,16 @@ export interface Model {
     } | null;
     readonly warnings: readonly string[];
   };
-}
-
-export const MODEL_FORMAT = "graduate-model";
-export const MODEL_VERSION = 1;
-
-export function modelToBytes(model: Model): Uint8Array {
-  return new TextEncoder().encode(`${JSON.stringify(model)}\n`);
-}
-
-export function modelFromBytes(bytes: Uint8Array, name: string): Model {
-  let model: Partial<Model>;
-  try {
-    model = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    throw new FormatError("not a model file, or a damaged one", { code: "model.format", where: name });
-  }
-  if (model === null || typeof model !== "object" || model.format !== MODEL_FORMAT) {
-    throw new FormatError("not a model file", { code: "model.format", where: name });
-  }
-  if (model.version !== MODEL_VERSION) {
-    throw new FormatError(
-      `a model file of version ${model.version}, this program reads version ${MODEL_VERSION}`,
-      {
-        code: "model.version",
-        where: name,
-      },
-    );
-  }
-  return model as Model;
+  readonly provenance?: Provenance;
+  /** Scores on the test rows, or whatever else of JSON is to travel with the model. */
+  readonly metrics?: object;
 }
 
 /** A Cox predictor as its functions take it. */
 export function coxPredictor(predictor: Extract<Predictor, { kind: "cox" }>): CoxPredictor {
   return {
     D: predictor.D,
-    coefficients: Float64Array.from(predictor.coefficients, (value) => value ?? Number.NaN),
+    coefficients: Float64Array.from(predictor.coefficients),
     means: Float64Array.from(predictor.means),
     baseline: {
       time: Float64Array.from(predictor.time),

@@ -14,7 +14,7 @@ import type { Network } from "../models/network.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
 import { createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
 import { createEvaluator, type Evaluation, isBetter } from "./evaluation.ts";
-import { type HeldState, holdGroups } from "./held-groups.ts";
+import { type HeldState, holdGroups, type Standing } from "./held-groups.ts";
 import { addObjective } from "./objective.ts";
 import {
   averageWeights,
@@ -23,7 +23,7 @@ import {
   type OptimiserState,
   zeroGradients,
 } from "./optimiser.ts";
-import type { TrainingOptions } from "./options.ts";
+import type { ObjectiveSpec, TrainingOptions } from "./options.ts";
 
 export interface TrainingRows {
   /** Encoded features, in the backend's memory. */
@@ -46,6 +46,8 @@ export interface StepEvent {
   readonly loss: number;
   readonly lagrangian: number;
   readonly groups: readonly string[];
+  /** False for a group that is only reported. */
+  readonly constrained: readonly boolean[]; // [G]
   readonly distances: Float64Array; // [G]
   readonly slack: Float64Array; // [G]
   readonly multipliers: Float64Array; // [G]
@@ -55,6 +57,8 @@ export interface EvaluationEvent {
   readonly type: "evaluation";
   readonly step: number;
   readonly evaluation: Evaluation;
+  /** The groups on the training rows; null without a constraint. */
+  readonly standing: Standing | null;
   /** Whether it is the best so far by the rule of `keep`. */
   readonly best: boolean;
 }
@@ -76,6 +80,8 @@ export interface Checkpoint {
 
 export interface CheckpointEvent {
   readonly type: "checkpoint";
+  readonly step: number;
+  /** Taken when it is read, which must be before the run goes on: of a wide network it is hundreds of megabytes. */
   readonly checkpoint: Checkpoint;
 }
 
@@ -86,6 +92,9 @@ export interface OptimiseHooks {
   /** In place of shuffled batches, e.g. to follow another program's run. */
   readonly batches?: (epoch: number) => readonly Int32Array[];
 }
+
+/** A step over all rows takes them in parts of this many, whose activations (H = 50, T = 102) half of 2 GiB still holds. */
+const PART_ROWS = 8192;
 
 /** Apart from the streams of splits, weights and multipliers. */
 const BATCH_STREAM = 0x40000000;
@@ -112,13 +121,17 @@ export async function* optimise(
   const batchesOf = hooks.batches ?? ((epoch) => shuffleBatches(N, size, options.seed, epoch));
   const perEpoch = batchesOf(0).length;
   const isWhole = size === N && perEpoch === 1;
-  const x = backend.allocate(size * D);
-  const logits = backend.allocate(size * T);
-  const dLogits = backend.allocate(size * T);
-  const curves = createCurveWorkspace(size, T);
+  // Batches are small by themselves; all rows at once are taken in parts, where the loss is a mean over rows.
+  const part = isWhole && isRowwise(options.objective) ? Math.min(N, options.partRows ?? PART_ROWS) : size;
+  const isOnePart = isWhole && part === N;
+  const x = backend.allocate(part * D);
+  const logits = backend.allocate(part * T);
+  const dLogits = backend.allocate(part * T);
+  const curves = createCurveWorkspace(part, T);
   const { constraint, dual } = options;
   const { binned, groups } = training;
-  const held = constraint && holdGroups({ constraint, dual, binned, groups, seed: options.seed });
+  const held =
+    constraint && holdGroups({ constraint, dual, binned, groups, seed: options.seed, whole: isWhole });
   const optimiser = createOptimiser(parameters, options.optimiser);
   const evaluate = input.validation && createEvaluator(backend, network, input.validation, constraint);
 
@@ -147,19 +160,32 @@ export async function* optimise(
   /** Every row's curve at the weights as they are. */
   const refresh = async () => {
     const filling = held?.refill();
-    for (const rows of shuffleBatches(N, size, 0, 0).map((part) => part.sort())) {
+    for (const rows of listParts(
+      Int32Array.from({ length: N }, (_, row) => row),
+      part,
+    )) {
       await forward(rows);
       filling?.take(curves, rows);
     }
     filling?.finish();
     filled = true;
-    current = isWhole;
+    current = isOnePart;
   };
   const takeStep = async (rows: Int32Array): Promise<StepEvent> => {
-    if (!current) await forward(rows);
-    dLogits.fill(0);
-    const loss = addObjective(options.objective, logits, pickBinned(binned, rows), dLogits);
-    const lagrangian = loss + (held?.press(curves, rows, dLogits) ?? 0);
+    zeroGradients(parameters);
+    let loss = 0;
+    let term = 0;
+    // Each part's mean loss and pressure count by its share of the rows; one part is the plain step.
+    for (const taken of listParts(rows, part)) {
+      const share = taken.length / rows.length;
+      if (!current) await forward(taken);
+      dLogits.fill(0);
+      loss += share * addObjective(options.objective, logits, pickBinned(binned, taken), dLogits);
+      term = held?.press(curves, taken, dLogits) ?? 0;
+      if (share < 1) for (let k = 0; k < taken.length * T; k++) dLogits[k] *= share;
+      if (Number.isFinite(loss + term)) await network.backward(x, taken.length, dLogits);
+    }
+    const lagrangian = loss + term;
     if (!Number.isFinite(lagrangian)) {
       throw new NumericalError(`the Lagrangian is not a number: ${lagrangian}`, { code: "loss.nan" });
     }
@@ -169,17 +195,28 @@ export async function* optimise(
       loss,
       lagrangian,
       groups: held?.constraints.groups.map(({ name }) => name) ?? [],
+      constrained: held?.constraints.groups.map(({ constrained }) => constrained) ?? [],
       distances: held?.distances() ?? new Float64Array(0),
       slack: held?.slack ?? new Float64Array(0),
       multipliers: held?.multipliers ?? new Float64Array(0),
     };
-    zeroGradients(parameters);
-    await network.backward(x, rows.length, dLogits);
     if (options.clip !== null) clipGradientNorm(parameters, options.clip);
     optimiser.step();
     current = false;
     averageWeights(average, parameters, step > options.average.from ? options.average.decay : 0);
     return event;
+  };
+  /** A run that keeps an average is judged by it. */
+  const keepsAverage = options.keep === "average" || options.keep === "validation";
+  const judge = async (evaluateNow: () => Promise<Evaluation>): Promise<EvaluationEvent> => {
+    const iterate = readParameters(network);
+    if (keepsAverage) writeParameters(network, average);
+    const evaluation = await evaluateNow();
+    const isBest =
+      best === null || isBetter(evaluation, best.evaluation, options.keep, held?.groupSlack ?? {});
+    if (isBest) best = { step, evaluation, parameters: readParameters(network) };
+    if (keepsAverage) writeParameters(network, iterate);
+    return { type: "evaluation", step, evaluation, standing: held?.standing() ?? null, best: isBest };
   };
   const checkpoint = (): Checkpoint => ({
     step,
@@ -205,19 +242,31 @@ export async function* optimise(
       } catch (error) {
         throw error instanceof GraduateError ? nameStep(error, step, lastGood) : error;
       }
-      if (evaluate && (step % options.evaluateEvery === 0 || step === options.steps)) {
-        const evaluation = await evaluate();
-        const isBest =
-          best === null || isBetter(evaluation, best.evaluation, options.keep, held?.groupSlack ?? {});
-        if (isBest) best = { step, evaluation, parameters: readParameters(network) };
-        yield { type: "evaluation", step, evaluation, best: isBest };
-      }
+      if (evaluate && (step % options.evaluateEvery === 0 || step === options.steps))
+        yield await judge(evaluate);
       if (options.patience !== null && step - (best?.step ?? step) >= options.patience) return checkpoint();
     }
     lastGood = step;
-    yield { type: "checkpoint", checkpoint: checkpoint() };
+    yield {
+      type: "checkpoint",
+      step,
+      get checkpoint() {
+        return checkpoint();
+      },
+    };
   }
   return checkpoint();
+}
+
+/** Whether the loss is a mean over rows, so that parts of them can be added up. */
+function isRowwise(objective: ObjectiveSpec): boolean {
+  return objective.kind === "likelihood" || (objective.kind === "rps" && objective.ranking === undefined);
+}
+
+function listParts(rows: Int32Array, size: number): Int32Array[] {
+  const parts: Int32Array[] = [];
+  for (let from = 0; from < rows.length; from += size) parts.push(rows.subarray(from, from + size));
+  return parts;
 }
 
 function pickBinned({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {

@@ -70,6 +70,8 @@ describe("gradients are central differences", () => {
       { kind: "mlp", D, T, hidden: [H, 4] },
       { kind: "mlp", D, T, hidden: [] },
       { kind: "linear", D, T, baselineHazard },
+      { kind: "anchored", D, T, H, baselineHazard, groups: 2 },
+      { kind: "linear", D, T, baselineHazard, groups: 3 },
     ];
   };
   const cases = [1, 3, 17].flatMap((N) =>
@@ -221,7 +223,7 @@ describe("where networks start", () => {
     expect(network.kind).toBe("anchored");
     expect(network.parameters.slice(6).map(({ name, shape, decays }) => ({ name, shape, decays }))).toEqual([
       { name: "baseline", shape: [3], decays: false },
-      { name: "skip", shape: [2], decays: true },
+      { name: "skip", shape: [2], decays: false },
     ]);
     const expected = [0, Math.log(1 / 4), Math.log(1 / 99)];
     expected.forEach((value, t) => {

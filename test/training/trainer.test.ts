@@ -171,6 +171,26 @@ describe("a run", () => {
     },
   );
 
+  test.each([
+    { kind: "l2", variant: "paper", slack: 1e-4, strata: 1 },
+    { kind: "atRisk", variant: "default", slack: "auto", strata: 1 },
+    { kind: "l2", variant: "default", slack: "auto", strata: 2 },
+    null,
+  ] as TrainingOptions["constraint"][])("all rows in parts are the same step: %o", async (constraint) => {
+    const options = { ...PRESETS.paper, constraint, steps: 6, evaluateEvery: 7 };
+    const whole = await follow(simulate(), options);
+    for (const partRows of [64, 131]) {
+      const parted = await follow(simulate(), { ...options, partRows });
+      parted.steps.forEach((step, k) => {
+        expect(step.loss).toBeCloseTo(whole.steps[k].loss, 11);
+        expectClose(step.distances, whole.steps[k].distances, 1e-9);
+      });
+      for (const [name, values] of Object.entries(whole.last.parameters)) {
+        expectClose(parted.last.parameters[name], values, 1e-8);
+      }
+    }
+  });
+
   test("lowers the loss and ends with a verdict at the weights it keeps", async () => {
     const input = simulate();
     const options = { ...SMALL, steps: 150, average: { decay: 0.95, from: 60 } };

@@ -1,0 +1,27 @@
+/** The paper's total score, the harmonic mean of C-index and 1 − ECE, of a network as it stands on rows it did not learn from. */
+import type { Backend } from "../compute/backend.ts";
+import { isAbsent } from "../core/measured.ts";
+import type { Network } from "../models/network.ts";
+import { survivalCurves } from "../objectives/curves.ts";
+import { expectedCalibrationError, meanCurve, totalScore } from "../stats/calibration.ts";
+import { concordancePaper, timeDependentPairs } from "../stats/concordance-time-dependent.ts";
+import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
+import type { TrainingRows } from "./trainer.ts";
+
+/** 0 where it is undefined. */
+export async function scoreTotal(backend: Backend, network: Network, rows: TrainingRows): Promise<number> {
+  const { T } = network;
+  const N = rows.binned.bin.length;
+  const logits = backend.allocate(N * T);
+  await network.forward(rows.x, N, logits);
+  const curves = { N, T, survival: new Float64Array(N * T) };
+  survivalCurves(logits, N, T, curves.survival);
+  const mean = meanCurve(curves);
+  if (isAbsent(mean)) return 0;
+  const ece = expectedCalibrationError(mean, kaplanMeierBinned(rows.binned).survival);
+  const total = totalScore(
+    concordancePaper(timeDependentPairs(curves, rows.binned)),
+    isAbsent(ece) ? ece : ece.ece,
+  );
+  return isAbsent(total) ? 0 : total;
+}
