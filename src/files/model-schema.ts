@@ -1,0 +1,312 @@
+/**
+ * The headers of models and checkpoints, field by field (docs/model-file.md). Every object is strict: a field this version does not
+ * know is refused, and one it writes but does not describe would not compile. Beyond types it asks that the parts fit each other
+ * as prediction relies on it: grid with edges, encoder with its names, D and T everywhere the same, groups that parse.
+ */
+import { z } from "zod";
+import { GraduateError } from "../core/errors.ts";
+import type { ColumnEncoding, Encoder } from "../data/encode.ts";
+import { parseGroup } from "../data/group-expression.ts";
+import type { Group } from "../data/groups.ts";
+import type { NetworkSpec } from "../models/create-network.ts";
+import { networkSpecSchema } from "../models/network-spec.ts";
+import type { Evaluation } from "../training/evaluation.ts";
+import type { HeldState } from "../training/held-groups.ts";
+import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
+import type { TrainingOptions } from "../training/options.ts";
+import {
+  anyNumber,
+  count,
+  describing,
+  dictionary,
+  finite,
+  jsonObject,
+  list,
+  numbers,
+} from "./schema-parts.ts";
+
+const texts = list(z.string());
+
+const encoding = describing<ColumnEncoding>()(
+  z.discriminatedUnion("type", [
+    z.strictObject({
+      column: z.string(),
+      type: z.enum(["number", "date"]),
+      median: finite,
+      mean: finite,
+      sd: finite,
+      missingIndicator: z.boolean(),
+    }),
+    z.strictObject({
+      column: z.string(),
+      type: z.literal("boolean"),
+      majority: z.literal([0, 1]),
+      missingIndicator: z.boolean(),
+    }),
+    z.strictObject({
+      column: z.string(),
+      type: z.literal("category"),
+      levels: texts,
+      dropFirst: z.boolean(),
+      missingLevel: z.boolean(),
+      pooled: texts.exactOptional(),
+      otherLevel: z.boolean().exactOptional(),
+    }),
+  ]),
+);
+
+/** How many columns of x an encoding fills. */
+function widthOf(one: ColumnEncoding): number {
+  if (one.type !== "category") return one.missingIndicator ? 2 : 1;
+  const levels = one.levels.length + (one.otherLevel === true ? 1 : 0) + (one.missingLevel ? 1 : 0);
+  return Math.max(0, levels - (one.dropFirst ? 1 : 0));
+}
+
+const encoder = describing<Encoder>()(
+  z.strictObject({ columns: list(encoding), names: texts, unknownLevels: z.enum(["error", "allow"]) }),
+).refine(({ columns, names }) => columns.reduce((sum, one) => sum + widthOf(one), 0) === names.length, {
+  path: ["names"],
+  message: "expected a name for every encoded feature",
+});
+
+const grid = describing<Model["grid"]>()(
+  z.strictObject({ kind: z.enum(["equal", "quantile"]), T: z.int().min(1), edges: numbers }),
+).refine(
+  ({ T, edges }) =>
+    edges.length === T + 1 && edges[0] === 0 && isAscending(edges) && edges[T] < Number.POSITIVE_INFINITY,
+  {
+    path: ["edges"],
+    message: "expected T + 1 edges, ascending from 0",
+  },
+);
+
+export function isAscending(values: ArrayLike<number>): boolean {
+  for (let i = 1; i < values.length; i++) if (!(values[i] > values[i - 1])) return false;
+  return true;
+}
+
+const group = describing<Group>()(z.strictObject({ name: z.string(), expression: z.string() }));
+
+/** Letters of all group expressions together: parsing them takes under a second. */
+const MAX_EXPRESSIONS = 1 << 20;
+
+const groups = list(group).superRefine((all, context) => {
+  const letters = all.reduce((sum, { expression }) => sum + expression.length, 0);
+  const complain = (message: string, ...path: (string | number)[]) =>
+    context.addIssue({ code: "custom", path, message });
+  if (letters > MAX_EXPRESSIONS)
+    return complain(`expected expressions of at most ${MAX_EXPRESSIONS} letters`);
+  if (new Set(all.map(({ name }) => name)).size < all.length) return complain("expected different names");
+  const wrong = all.findIndex(({ expression }) => !isGroupExpression(expression));
+  if (wrong !== -1) return complain("expected a group expression", wrong, "expression");
+});
+
+function isGroupExpression(text: string): boolean {
+  try {
+    parseGroup(text);
+    return true;
+  } catch (error) {
+    if (error instanceof GraduateError) return false;
+    throw error;
+  }
+}
+
+const optimiser = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("sgd"), rate: anyNumber, momentum: anyNumber.exactOptional() }),
+  z.strictObject({
+    kind: z.enum(["adam", "adamw"]),
+    rate: anyNumber,
+    beta1: anyNumber.exactOptional(),
+    beta2: anyNumber.exactOptional(),
+    epsilon: anyNumber.exactOptional(),
+    decay: anyNumber.exactOptional(),
+    decayAll: z.boolean().exactOptional(),
+  }),
+]);
+
+const options = describing<TrainingOptions>()(
+  z.strictObject({
+    objective: z.discriminatedUnion("kind", [
+      z.strictObject({ kind: z.literal("likelihood"), tail: z.boolean() }),
+      z.strictObject({
+        kind: z.literal("xcal"),
+        tail: z.boolean(),
+        lambda: anyNumber,
+        bins: count.exactOptional(),
+        gamma: anyNumber.exactOptional(),
+      }),
+      z.strictObject({
+        kind: z.literal("rps"),
+        ranking: z.strictObject({ lambda: anyNumber, sigma: anyNumber }).exactOptional(),
+      }),
+    ]),
+    constraint: z
+      .strictObject({
+        kind: z.enum(["l2", "variance", "atRisk"]),
+        variant: z.enum(["paper", "default"]),
+        slack: z.union([z.literal("auto"), anyNumber, dictionary(anyNumber)]),
+        kappa: anyNumber.exactOptional(),
+        strata: count,
+      })
+      .nullable(),
+    dual: z.discriminatedUnion("form", [
+      z.strictObject({
+        form: z.literal("ascent"),
+        rate: anyNumber,
+        start: z.union([z.literal("uniform"), anyNumber, numbers]),
+        perRow: z.boolean().exactOptional(),
+      }),
+      z.strictObject({ form: z.literal("augmented"), penalty: anyNumber, start: anyNumber }),
+    ]),
+    optimiser,
+    clip: anyNumber.nullable(),
+    steps: count,
+    batch: count.nullable(),
+    partRows: count.exactOptional(),
+    refresh: z.boolean(),
+    keep: z.enum(["average", "validation", "constraints", "concordance", "last"]),
+    average: z.strictObject({ decay: anyNumber, from: anyNumber }),
+    evaluateEvery: anyNumber,
+    patience: anyNumber.nullable(),
+    seed: anyNumber,
+  }),
+);
+
+const history = describing<readonly ModelHistoryEntry[]>()(
+  list(
+    z.strictObject({
+      step: count,
+      loss: anyNumber,
+      concordance: anyNumber.nullable(),
+      distances: numbers.exactOptional(),
+      multipliers: numbers.exactOptional(),
+    }),
+  ),
+);
+
+const verdict = list(
+  z.strictObject({
+    group: z.string(),
+    n: count,
+    events: count,
+    slack: anyNumber,
+    noise: anyNumber,
+    train: anyNumber,
+    validation: anyNumber.nullable(),
+    met: z.boolean().nullable(),
+    reason: z.string().nullable(),
+  }),
+);
+
+const training = describing<Model["training"]>()(
+  z.strictObject({
+    seed: anyNumber,
+    backend: z.string(),
+    rows: z.strictObject({ train: count, valid: count, test: count }),
+    parameters: count,
+    steps: count,
+    bestStep: count,
+    history,
+    verdict,
+    multipliers: z.strictObject({ start: numbers, end: numbers, fixedPenalty: z.boolean() }).nullable(),
+    warnings: texts,
+  }),
+);
+
+const provenance = describing<Provenance>()(
+  z.strictObject({
+    version: z.string(),
+    backend: z
+      .strictObject({
+        name: z.string(),
+        simd: z.enum(["plain", "relaxed"]).nullable(),
+        threads: z.int().min(1),
+      })
+      .nullable(),
+    table: z
+      .strictObject({ name: z.string(), rows: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) })
+      .nullable(),
+  }),
+);
+
+/** The predictor without its numbers, which are among the weights. */
+const predictor = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("network"), network: describing<NetworkSpec>()(networkSpecSchema) }),
+  z.strictObject({ kind: z.literal("cox"), D: count }),
+]);
+
+type ModelHeader = { readonly kind: "model"; readonly predictor: z.output<typeof predictor> } & Omit<
+  Model,
+  "predictor"
+>;
+
+export const modelHeaderSchema = describing<ModelHeader>()(
+  z.strictObject({
+    kind: z.literal("model"),
+    method: z.enum(["graduate", "drsa", "xcal", "rps", "nll", "cox"]),
+    columns: z.strictObject({ time: z.string(), event: z.string(), eventIs: z.string().exactOptional() }),
+    predictor,
+    provenance: provenance.exactOptional(),
+    encoder,
+    inputGroups: groups,
+    grid,
+    groups,
+    options: options.nullable(),
+    training,
+    metrics: jsonObject.exactOptional(),
+  }),
+)
+  .refine(({ predictor: one, encoder: { names } }) => widthOfInput(one) === names.length, {
+    path: ["predictor"],
+    message: "expected as many features as the encoder gives",
+  })
+  .refine(({ predictor: one, grid: { T } }) => one.kind === "cox" || one.network.T === T, {
+    path: ["predictor"],
+    message: "expected as many time bins as the grid has",
+  });
+
+function widthOfInput(one: z.output<typeof predictor>): number {
+  return one.kind === "cox" ? one.D : one.network.D;
+}
+
+const evaluation = describing<Evaluation>()(
+  z.strictObject({
+    loss: anyNumber,
+    concordance: anyNumber.nullable(),
+    groups: list(
+      z.strictObject({
+        name: z.string(),
+        n: count,
+        events: count,
+        distance: anyNumber,
+        measured: z.boolean(),
+      }),
+    ),
+  }),
+);
+
+const held = describing<HeldState>()(
+  z.strictObject({
+    multipliers: numbers,
+    cells: list(
+      z.strictObject({
+        name: z.string(),
+        group: z.string(),
+        first: count,
+        last: count,
+        expectedEvents: anyNumber,
+      }),
+    ).nullable(),
+  }),
+);
+
+export const checkpointHeaderSchema = z.strictObject({
+  kind: z.literal("checkpoint"),
+  run: z.string().nullable(),
+  step: count,
+  optimiser: z.strictObject({ kind: z.enum(["sgd", "adam", "adamw"]), steps: count }),
+  held: held.nullable(),
+  startMultipliers: numbers,
+  best: z.strictObject({ step: count, evaluation }).nullable(),
+  history,
+});

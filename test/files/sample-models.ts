@@ -1,0 +1,152 @@
+// Small models with every kind of field in them, odd texts and odd numbers included. tiny.model of test/oracles is `smallNetwork` as bytes.
+import type { Model } from "../../src/training/model.ts";
+import { PRESETS } from "../../src/training/options.ts";
+import type { Checkpoint } from "../../src/training/trainer.ts";
+
+const base = {
+  columns: { time: "months", event: "status", eventIs: "dead" },
+  encoder: {
+    columns: [
+      { column: "age", type: "number", median: -0, mean: 60.25, sd: 0.1, missingIndicator: false },
+      {
+        column: "sex, “quoted”",
+        type: "category",
+        levels: ["NaN", "-0"],
+        dropFirst: false,
+        missingLevel: false,
+      },
+    ],
+    names: ["age", "sexNaN", "sex-0"],
+    unknownLevels: "error",
+  },
+  inputGroups: [{ name: "<b>é 𝒮</b>", expression: "age >= 60" }],
+  grid: { kind: "equal", T: 4, edges: [0, 2.5, 5, 7.5, 10] },
+  groups: [
+    { name: "all", expression: "all" },
+    { name: "<b>é 𝒮</b>", expression: "age >= 60" },
+  ],
+} as const;
+
+const verdict = { n: 20, events: 4, slack: Number.POSITIVE_INFINITY, noise: Number.NaN, train: -0 };
+
+/** Every weight is a float32. */
+export const smallNetwork: Model = {
+  ...base,
+  method: "graduate",
+  predictor: {
+    kind: "network",
+    network: { kind: "linear", D: 3, T: 4, baselineHazard: [0.1, 0.2, 1e-7, 0.05] },
+    parameters: { baseline: [-2.25, Math.fround(0.1), -0, 1e-45].map(Math.fround), skip: [0.5, -0.25, 3] },
+  },
+  options: {
+    objective: { kind: "likelihood", tail: false },
+    constraint: { kind: "l2", variant: "default", slack: { all: 0.01, "7": 1e-300 }, strata: 2, kappa: 0.25 },
+    dual: { form: "augmented", penalty: 0.01, start: 0 },
+    optimiser: { kind: "adamw", rate: 3e-3, decay: 0.05 },
+    clip: 5,
+    steps: 1000,
+    batch: 256,
+    refresh: true,
+    keep: "average",
+    average: { decay: 0.995, from: 200 },
+    evaluateEvery: 50,
+    patience: 500,
+    seed: 1,
+  },
+  training: {
+    seed: 1,
+    backend: "wasm",
+    rows: { train: 60, valid: 20, test: 20 },
+    parameters: 7,
+    steps: 100,
+    bestStep: 90,
+    history: [
+      { step: 50, loss: 0.1 + 0.2, concordance: null },
+      { step: 100, loss: Number.NaN, concordance: 0.71, distances: [0.01, -0], multipliers: [0, 2.5] },
+    ],
+    verdict: [
+      { ...verdict, group: "all", validation: 5e-324, met: true, reason: null },
+      { ...verdict, group: "<b>é 𝒮</b>", validation: null, met: null, reason: "fewer than 10 events" },
+    ],
+    multipliers: { start: [0, 0], end: [1 / 3, Number.NEGATIVE_INFINITY], fixedPenalty: false },
+    warnings: ["line\nbreak", "\u2028"],
+  },
+  provenance: {
+    version: "0.1.0",
+    backend: { name: "wasm", simd: "plain", threads: 2 },
+    table: { name: "patients.csv", rows: 100, sha256: "0123456789abcdef".repeat(4) },
+  },
+  metrics: { overall: { n: 20, concordance: 0.71, ece: null }, groups: [{ name: "NaN" }] },
+};
+
+/** Weights that are no float32. */
+export const smallMlp: Model = {
+  ...smallNetwork,
+  method: "nll",
+  predictor: {
+    kind: "network",
+    network: { kind: "mlp", D: 3, T: 4, hidden: [2] },
+    parameters: {
+      "dense0.weight": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+      "dense0.bias": [0, 1],
+      "dense1.weight": [1, 2, 3, 4, 5, 6, 7, 8],
+      "dense1.bias": [1e300, 5e-324, -0, 4],
+    },
+  },
+  options: {
+    ...PRESETS.paper,
+    objective: { kind: "rps", ranking: { lambda: 0.5, sigma: 0.1 } },
+    constraint: null,
+    dual: { form: "ascent", rate: 0.01, start: [0, 1] },
+    optimiser: { kind: "sgd", rate: 0.1, momentum: 0.9 },
+  },
+};
+
+/** One of its columns was left out of the fit. */
+export const smallCox: Model = {
+  ...base,
+  method: "cox",
+  predictor: {
+    kind: "cox",
+    D: 3,
+    coefficients: [0.1, Number.NaN, -1.25],
+    means: [0, 0.5, 0.5],
+    time: [0.5, 1, 1.5],
+    cumulativeHazardAtMeans: [0.01, 0.02, 0.0300000001],
+  },
+  options: null,
+  training: {
+    ...smallNetwork.training,
+    backend: "none",
+    history: [],
+    verdict: [],
+    multipliers: null,
+    warnings: [],
+  },
+};
+
+const like = (scale: number) => ({
+  baseline: [1, 2, 3, 4].map((v) => v * scale),
+  skip: [5, 6, 7].map((v) => v * scale),
+});
+
+export const smallCheckpoint: Checkpoint = {
+  step: 90,
+  parameters: like(0.5),
+  average: like(0.1),
+  optimiser: { kind: "adamw", steps: 90, first: like(1e-3), second: like(1e-6) },
+  held: {
+    multipliers: [0.1, 0.2],
+    cells: [{ name: "all 1–2", group: "all", first: 1, last: 2, expectedEvents: 12.5 }],
+  },
+  startMultipliers: [0, -0],
+  best: {
+    step: 50,
+    evaluation: {
+      loss: 0.3,
+      concordance: 0.7,
+      groups: [{ name: "all", n: 20, events: 4, distance: Number.NaN, measured: false }],
+    },
+    parameters: like(0.25),
+  },
+};
