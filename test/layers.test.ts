@@ -19,6 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   verbs: ["core", "data", "stats", "compute", "models", "objectives", "training", "files"],
   experiments: ["core", "data", "stats", "compute", "models", "objectives", "training", "files", "verbs"],
   report: ["core", "stats"],
+  browser: ["core", "compute"],
   node: [
     "core",
     "data",

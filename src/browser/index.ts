@@ -1,0 +1,1 @@
+export { openWasmBackend, type WasmBackendOptions } from "./wasm-backend.ts";

@@ -1,0 +1,111 @@
+/**
+ * The wasm backend on web workers, for a page or a worker of one: the same kernels, memory and results as in Node. The threads share
+ * one memory, which a browser allows only to a page that is cross-origin isolated, that is, served with the two headers named
+ * below; one thread needs them too. Kernels and the worker's script are fetched from where the package's built files lie, by
+ * addresses relative to this one, which bundlers follow.
+ */
+
+import { createWasmBackend, type WasmBackend } from "../compute/wasm.ts";
+import type { KernelThread } from "../compute/wasm-team.ts";
+import type { FromKernelThread } from "../compute/wasm-worker.ts";
+import { type KernelModule, webAssembly } from "../compute/web-assembly.ts";
+import { BackendError, InputError } from "../core/errors.ts";
+
+export interface WasmBackendOptions {
+  /** As many as the machine runs at once without it. */
+  readonly threads?: number;
+  /** The same bytes on every machine, at about three quarters of the speed. */
+  readonly deterministic?: boolean;
+  /** Bytes the backend's memory may grow to, 2 GiB without it and at most 4 GiB; half of them may hold activations. */
+  readonly memoryLimit?: number;
+}
+
+const DEFAULT_MEMORY_LIMIT = 2 ** 31;
+
+/** The first bytes of every WebAssembly module, "\0asm". */
+const MAGIC = [0x00, 0x61, 0x73, 0x6d];
+
+const KERNELS = {
+  plain: new URL("../compute/kernels-plain.wasm", import.meta.url),
+  relaxed: new URL("../compute/kernels-relaxed.wasm", import.meta.url),
+};
+
+function refuseKernels(url: URL, what: string): BackendError {
+  return new BackendError(`the kernels cannot be fetched: ${what}`, {
+    code: "kernels.missing",
+    where: url.href,
+    hint: "the package's dist folder has to be served whole, its .wasm files included",
+  });
+}
+
+async function fetchKernels(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    bytes = new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    throw refuseKernels(url, error instanceof Error ? error.message : String(error));
+  }
+  // Some servers answer every unknown address with their start page.
+  if (!MAGIC.every((byte, k) => bytes[k] === byte)) throw refuseKernels(url, "not a WebAssembly file");
+  return bytes;
+}
+
+async function compileKernels(simd: "plain" | "relaxed"): Promise<KernelModule | null> {
+  const bytes = await fetchKernels(KERNELS[simd]);
+  if (!webAssembly.validate(bytes)) return null;
+  return webAssembly.compile(bytes);
+}
+
+function startThread(listen: (message: FromKernelThread) => void): KernelThread {
+  const worker = new Worker(new URL("./wasm-worker.js", import.meta.url), { type: "module" });
+  worker.addEventListener("message", (event: MessageEvent<FromKernelThread>) => listen(event.data));
+  worker.addEventListener("messageerror", () =>
+    listen({ kind: "failed", what: "a message could not be read" }),
+  );
+  worker.addEventListener("error", (event) => {
+    // A script that does not load gives an event without a message.
+    const what = event.message || "its script, wasm-worker.js beside this module, could not be loaded";
+    listen({ kind: "failed", what });
+  });
+  return {
+    start: (message) => worker.postMessage(message),
+    // A page does not end before its workers, so there is nothing to keep alive.
+    hold: () => {},
+    release: () => {},
+    end: async () => worker.terminate(),
+  };
+}
+
+export async function openWasmBackend(options: WasmBackendOptions = {}): Promise<WasmBackend> {
+  if (globalThis.crossOriginIsolated !== true) {
+    throw new BackendError(
+      "this page may not share memory between threads: it is not cross-origin isolated",
+      {
+        code: "page.notIsolated",
+        hint:
+          "serve it with the headers `Cross-Origin-Opener-Policy: same-origin` and " +
+          "`Cross-Origin-Embedder-Policy: require-corp`, over https or from localhost; the reference backend runs everywhere",
+      },
+    );
+  }
+  const threads = options.threads ?? navigator.hardwareConcurrency;
+  if (!(Number.isInteger(threads) && threads >= 1)) {
+    throw new InputError(`threads are not a positive whole number: ${threads}`, { code: "option.invalid" });
+  }
+  const memoryLimit = options.memoryLimit ?? DEFAULT_MEMORY_LIMIT;
+  let simd: "plain" | "relaxed" = "relaxed";
+  let module = options.deterministic === true ? null : await compileKernels("relaxed");
+  if (module === null) {
+    simd = "plain";
+    module = await compileKernels("plain");
+  }
+  if (module === null) {
+    throw new BackendError("this browser does not run SIMD and threads in WebAssembly", {
+      code: "kernels.unsupported",
+      hint: "current ones do; the reference backend runs everywhere",
+    });
+  }
+  return createWasmBackend({ module, simd, threads, memoryLimit, startThread });
+}

@@ -1,0 +1,266 @@
+// The package's built files in a real page: the same training run as in Node; threads that end; pages and servers that cannot run
+// it; the page shown in the documentation.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { WasmBackend } from "../../src/compute/wasm.ts";
+import type * as Graduate from "../../src/index.ts";
+import type * as NodeEntry from "../../src/node/index.ts";
+import { findChromium, launchChromium, WHY_SKIPPED } from "./chromium.ts";
+import { buildImportMap } from "./import-map.ts";
+import { type StaticServer, startServer } from "./static-server.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const program = findChromium();
+if (program === null) console.log(`test/browser is skipped: ${WHY_SKIPPED}`);
+
+/**
+ * Relative. The kernels agree to the last bit, but losses and group statistics take Math.exp and its kin from the engine, and
+ * engines differ: for one in ten arguments Math.exp of Node 20 and of Chromium 156 disagree in the last bit, 1.1e-16 to
+ * 2.2e-16 of the value. Seen after twenty steps: losses and weights identical, Lagrangians 4.4e-16 apart.
+ */
+const ENGINE_TOLERANCE = 1e-12;
+
+interface Run {
+  readonly simd: string;
+  readonly threads: number;
+  readonly losses: number[];
+  readonly lagrangians: number[];
+}
+
+/** Runs in Node and, by its text, in the page: it may use nothing but what it is given. */
+async function takeSteps(
+  graduate: typeof Graduate,
+  backend: WasmBackend,
+  table: Uint8Array<ArrayBuffer>,
+  groups: string,
+  steps: number,
+): Promise<Run> {
+  const nwtco = await graduate.readTable(graduate.tableSourceFromBytes("nwtco.csv", table));
+  const request = {
+    time: "edrel",
+    event: "rel",
+    groupsFile: graduate.parseGroupsFile(groups, "groups.json"),
+    seed: 1,
+    options: { steps },
+  };
+  const run: Run = { simd: backend.simd, threads: backend.threads, losses: [], lagrangians: [] };
+  for await (const event of graduate.train(nwtco, request, backend)) {
+    if (event.type !== "step") continue;
+    run.losses.push(event.loss);
+    run.lagrangians.push(event.lagrangian);
+  }
+  await backend.close();
+  return run;
+}
+
+function htmlOf(body: string): string {
+  const imports = JSON.stringify({ imports: buildImportMap(root, ["graduate", "graduate/browser"]) });
+  // An icon of its own, so that the browser asks for none.
+  return `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${imports}</script>${body}`;
+}
+
+/** A page that leaves the modules where the tests' scripts find them, by the names of the folders they come from. */
+function pageWith(modules: Readonly<Record<string, string>>): string {
+  const names = Object.keys(modules);
+  const imports = names.map((name) => `import * as ${name} from "${modules[name]}";`).join("\n");
+  return htmlOf(
+    `<script type="module">${imports} Object.assign(globalThis, { ${names.join(", ")} });</script>`,
+  );
+}
+
+/** The page shown in the documentation, as it stands there. */
+function documentedPage(): string {
+  const text = readFileSync(new URL("../../docs/concepts/in-the-browser.md", import.meta.url), "utf8");
+  const block = /^```\w+\n(<!doctype html>[\s\S]*?)^```/m.exec(text);
+  if (block === null) throw new Error("in-the-browser.md shows no page");
+  return block[1];
+}
+
+describe.skipIf(program === null)("in a browser page", () => {
+  let server: StaticServer;
+  let chromium: Browser;
+
+  beforeAll(async () => {
+    server = await startServer(root, {
+      "/training.html": {
+        html: pageWith({ graduate: "graduate", browser: "graduate/browser" }),
+        isolated: true,
+      },
+      "/isolated.html": { html: pageWith({ browser: "graduate/browser" }), isolated: true },
+      "/documented.html": { html: htmlOf(documentedPage()), isolated: true },
+      "/ordinary.html": { html: pageWith({ browser: "graduate/browser" }), isolated: false },
+    });
+    chromium = await launchChromium(program ?? "");
+  }, 60_000);
+
+  afterAll(async () => {
+    await chromium?.close();
+    await server?.close();
+  });
+
+  /** Opens a page, hands it over, closes it; fails on any error the page had beyond those that are expected. */
+  async function inPage(
+    path: string,
+    work: (page: Page) => Promise<void>,
+    expected: readonly RegExp[] = [],
+  ): Promise<void> {
+    const page = await chromium.newPage();
+    const problems: string[] = [];
+    page.on("pageerror", (error) => problems.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error") problems.push(message.text());
+    });
+    page.on("requestfailed", (request) => problems.push(`${request.url()} failed`));
+    await page.goto(`${server.origin}${path}`);
+    await work(page);
+    await page.close();
+    const unexpected = problems.filter((problem) => !expected.some((pattern) => pattern.test(problem)));
+    expect(unexpected).toEqual([]);
+  }
+
+  /** The run in a page, which fetches table and groups itself. */
+  function runInPage(page: Page, threads: number, steps: number): Promise<Run> {
+    return page.evaluate(`(async () => {
+      const fetched = async (name) => (await fetch("datasets/nwtco/" + name)).arrayBuffer();
+      const table = new Uint8Array(await fetched("nwtco.csv"));
+      const groups = new TextDecoder().decode(await fetched("groups.json"));
+      const backend = await browser.openWasmBackend({ threads: ${threads}, deterministic: true });
+      return (${takeSteps})(graduate, backend, table, groups, ${steps});
+    })()`);
+  }
+
+  /** The same built files as the page loads. */
+  async function runInNode(threads: number, steps: number): Promise<Run> {
+    const graduate: typeof Graduate = await import(new URL("../../dist/index.js", import.meta.url).href);
+    const node: typeof NodeEntry = await import(new URL("../../dist/node/index.js", import.meta.url).href);
+    const nwtco = new URL("../../datasets/nwtco/", import.meta.url);
+    return takeSteps(
+      graduate,
+      await node.openWasmBackend({ threads, deterministic: true }),
+      new Uint8Array(readFileSync(new URL("nwtco.csv", nwtco))),
+      readFileSync(new URL("groups.json", nwtco), "utf8"),
+      steps,
+    );
+  }
+
+  function expectSame(one: readonly number[], other: readonly number[]): void {
+    expect(one).toHaveLength(other.length);
+    one.forEach((value, k) => {
+      expect(Math.abs(value - other[k]) / Math.abs(other[k]), `step ${k + 1}`).toBeLessThan(ENGINE_TOLERANCE);
+    });
+  }
+
+  test("twenty steps on nwtco, twelve groups: the page's losses are Node's, on two threads and on one", async () => {
+    const here = await runInNode(2, 20);
+    expect(here).toMatchObject({ simd: "plain", threads: 2 });
+    expect(new Set(here.losses).size).toBe(20);
+    await inPage("/training.html", async (page) => {
+      const there = await runInPage(page, 2, 20);
+      expect(there).toMatchObject({ simd: "plain", threads: 2 });
+      expectSame(there.losses, here.losses);
+      expectSame(there.lagrangians, here.lagrangians);
+      const alone = await runInPage(page, 1, 3);
+      expect(alone.threads).toBe(1);
+      expect(alone.losses).toEqual(there.losses.slice(0, 3));
+      expect(alone.lagrangians).toEqual(there.lagrangians.slice(0, 3));
+    });
+  });
+
+  test("as many threads as the machine has, relaxed SIMD where the browser has it; close ends them", async () => {
+    await inPage("/isolated.html", async (page) => {
+      const opened = `browser.openWasmBackend().then((backend) => {
+        globalThis.backend = backend;
+        return { threads: backend.threads, simd: backend.simd };
+      })`;
+      const threads = await page.evaluate<number>("navigator.hardwareConcurrency");
+      expect(await page.evaluate(opened)).toEqual({ threads, simd: "relaxed" });
+      expect(page.workers()).toHaveLength(threads);
+      await page.evaluate("backend.close()");
+      await expect.poll(() => page.workers().length, { timeout: 10_000 }).toBe(0);
+      const refused = `backend.denseForward({}, 1, 1, null, 1, null).catch(({ name, code }) => ({ name, code }))`;
+      expect(await page.evaluate(refused)).toEqual({ name: "BackendError", code: "backend.closed" });
+    });
+  });
+
+  test("a worker of the page opens the backend as the page does", async () => {
+    await inPage("/isolated.html", async (page) => {
+      const answer = await page.evaluate(`new Promise((resolve, reject) => {
+        const code = \`import { openWasmBackend } from "\${location.origin}/dist/browser/index.js";
+          const backend = await openWasmBackend({ threads: 2 });
+          const [x, weight, bias, out] = [3, 3, 1, 1].map((length) => backend.allocate(length));
+          x.set([1, 2, 3]);
+          weight.set([0.5, 0.25, -1]);
+          bias.set([10]);
+          await backend.denseForward({ weight, bias }, 3, 1, x, 1, out);
+          await backend.close();
+          postMessage(out[0]);\`;
+        const script = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+        const worker = new Worker(script, { type: "module" });
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = ({ message }) => reject(new Error(message));
+      })`);
+      expect(answer).toBe(8); // 10 + 1·0.5 + 2·0.25 − 3·1
+    });
+  });
+
+  /** How the page's openWasmBackend refuses. */
+  function refusalIn(page: Page, options = "{}"): Promise<unknown> {
+    return page.evaluate(`browser.openWasmBackend(${options}).then(
+      () => "not refused",
+      ({ name, code, message, where, hint }) => ({ name, code, message, where, hint }),
+    )`);
+  }
+
+  test("a page that is not isolated is told the two headers", async () => {
+    await inPage("/ordinary.html", async (page) => {
+      expect(await refusalIn(page)).toEqual({
+        name: "BackendError",
+        code: "page.notIsolated",
+        message: "this page may not share memory between threads: it is not cross-origin isolated",
+        hint:
+          "serve it with the headers `Cross-Origin-Opener-Policy: same-origin` and " +
+          "`Cross-Origin-Embedder-Policy: require-corp`, over https or from localhost; the reference backend runs everywhere",
+      });
+    });
+  });
+
+  test("wrong options, missing kernels, a start page in their place, a missing worker script", async () => {
+    const failures = [/404/, /kernels-plain\.wasm failed/, /wasm-worker\.js failed/];
+    await inPage(
+      "/isolated.html",
+      async (page) => {
+        const threads = { name: "InputError", code: "option.invalid" };
+        expect(await refusalIn(page, "{ threads: 1.5 }")).toMatchObject(threads);
+        const where = `${server.origin}/dist/compute/kernels-plain.wasm`;
+        const kernels = { name: "BackendError", code: "kernels.missing", where };
+        await page.route("**/*.wasm", (route) => route.fulfill({ status: 404 }));
+        const missing = await refusalIn(page, "{ deterministic: true }");
+        expect(missing).toMatchObject({ ...kernels, message: "the kernels cannot be fetched: status 404" });
+        await page.route("**/*.wasm", (route) => route.fulfill({ body: "<!doctype html>" }));
+        const other = await refusalIn(page, "{ deterministic: true }");
+        expect(other).toMatchObject({
+          ...kernels,
+          message: "the kernels cannot be fetched: not a WebAssembly file",
+        });
+        await page.unroute("**/*.wasm");
+        await page.route("**/wasm-worker.js", (route) => route.abort());
+        expect(await refusalIn(page, "{ threads: 1 }")).toMatchObject({
+          name: "BackendError",
+          code: "worker.failed",
+          message: expect.stringMatching(/did not start: its script, wasm-worker\.js/),
+        });
+      },
+      failures,
+    );
+  });
+
+  test("the documented page does what its comment says", async () => {
+    const promised = /progress\.textContent \+= .*; \/\/ (.*)$/m.exec(documentedPage())?.[1];
+    await inPage("/documented.html", async (page) => {
+      const progress = page.locator("#progress");
+      await expect.poll(() => progress.textContent(), { timeout: 20_000 }).toBe(promised);
+    });
+  });
+});
