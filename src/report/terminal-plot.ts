@@ -2,6 +2,7 @@
  * Step curves drawn with characters, for a terminal or a log: one letter a curve, survival on the left, time below, and
  * the numbers at risk under the axis. A picture for the eye; the numbers are in the table beside it.
  */
+import { chooseTicks } from "./ticks.ts";
 
 export interface TerminalCurve {
   readonly name: string;
@@ -31,15 +32,6 @@ function countBefore(time: ArrayLike<number>, at: number): number {
     else high = middle;
   }
   return low;
-}
-
-/** 0, step, 2·step … up to the end, the step being 1, 2 or 5 times a power of ten. */
-function chooseTicks(end: number): readonly number[] {
-  if (!(end > 0)) return [0];
-  const rough = end / TICKS_WANTED;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
-  return Array.from({ length: Math.floor(end / step) + 1 }, (_, k) => k * step);
 }
 
 export function plotCurvesAsText(
@@ -74,7 +66,7 @@ export function plotCurvesAsText(
     const label = y % linesPerTenth === 0 ? (1 - y / linesPerTenth / 10).toFixed(1) : "";
     return `${label.padStart(MARGIN - 1)} │${cells.join("").trimEnd()}`;
   });
-  const ticks = chooseTicks(end);
+  const ticks = chooseTicks(end, TICKS_WANTED);
   const columnOf = (t: number) => MARGIN + 1 + (end > 0 ? Math.round((t / end) * (width - 1)) : 0);
   const placeAtTicks = (first: string, texts: readonly string[]) => {
     const cells = [...first.padEnd(MARGIN + 1 + width)];

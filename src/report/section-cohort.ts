@@ -1,0 +1,55 @@
+/** Who was audited: the way from the table to the rows that were scored, and what the checks of the table found. */
+import { type Html, html, nameOf } from "./html.ts";
+import type { ReportData, ReportFinding, SplitSizes } from "./report-data.ts";
+import { countOf, formatCount, iconOf, percentOf, timeOf } from "./report-words.ts";
+import type { VerdictKind } from "./verdict.ts";
+
+const LOOKS: Readonly<Record<ReportFinding["level"], VerdictKind>> = {
+  error: "off",
+  warning: "uncertain",
+  note: "few",
+};
+const ORDER: readonly ReportFinding["level"][] = ["error", "warning", "note"];
+
+export function renderCohort({ cohort, findings, time, training }: ReportData): Html {
+  const { audited, split, rows, excluded, trainedOn } = cohort;
+  const boxes: Html[] = [];
+  if (rows !== null) {
+    boxes.push(html`<div class="box"><b>${formatCount(rows)}</b>rows of ${nameOf(cohort.table)}</div>`);
+  }
+  if (excluded.length > 0) {
+    const lost = excluded.reduce((sum, one) => sum + one.rows, 0);
+    boxes.push(
+      html`<div class="box"><b>−${formatCount(lost)}</b>left out<ul>${excluded.map((one) => html`<li>${formatCount(one.rows)}: ${one.reason}</li>`)}</ul></div>`,
+    );
+  }
+  if (split !== null) {
+    boxes.push(
+      html`<div class="box"><b>${formatCount(split.train)} + ${formatCount(split.valid)}</b>rows to train and to validate on, not audited</div>`,
+    );
+  }
+  const share = audited.rows === 0 ? "" : ` (${percentOf(audited.events / audited.rows)})`;
+  boxes.push(
+    html`<div class="box end"><b>${formatCount(audited.rows)}</b>${audited.which} audited: ${countOf(audited.events, "event")}${share}, ${formatCount(audited.censored)} censored</div>`,
+  );
+  const warnings = (training?.warnings ?? [])
+    .filter((message) => !findings.some((finding) => finding.message === message))
+    .map((message): ReportFinding => ({ level: "warning", message }));
+  const found = [...findings, ...warnings].sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
+  const median =
+    audited.medianFollowUp === null
+      ? ""
+      : `half of the people were followed for at least ${timeOf(audited.medianFollowUp)} ${time.label} (reverse Kaplan-Meier), `;
+  return html`<section aria-labelledby="cohort"><h2 id="cohort">Who was audited, and what the table’s checks found</h2>
+<div class="card"><ol class="flow">${boxes.map((box) => html`<li>${box}</li>`)}</ol>
+<p class="lead" style="margin-top:12px">Follow-up: ${median}the longest ${timeOf(audited.longestFollowUp)}. Censored: last seen without the event; counted as at risk until then.${sayTrainedOn(split, trainedOn)}</p>
+<h3>Findings</h3>
+${found.length === 0 ? html`<p class="lead">None were handed to this report.</p>` : html`<ul class="findings">${found.map(({ level, message }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${message}</li>`)}</ul>`}
+</div></section>`;
+}
+
+/** An audit of the rows a model has seen flatters it. */
+function sayTrainedOn(split: SplitSizes | null, trainedOn: SplitSizes | null): string {
+  if (split !== null || trainedOn === null) return "";
+  return ` The model was made from ${formatCount(trainedOn.train)} training and ${formatCount(trainedOn.valid)} validation rows; should they be among these, the scores flatter it.`;
+}

@@ -1,0 +1,137 @@
+/** How the model came to be: loss, validation C and each group's distance and multiplier by step, and the constraints at the end. */
+import { type Html, html, nameOf } from "./html.ts";
+import type { PlotDocument } from "./plot-canvas.ts";
+import { drawSeries, type SeriesLine } from "./plot-series.ts";
+import type { HistoryEntry, ReportData, ReportTraining } from "./report-data.ts";
+import { chipOf, formatCount } from "./report-words.ts";
+import { formatNumber } from "./text-table.ts";
+
+/** The groups drawn in colour, with their names; the others stay grey. */
+const NAMED_LINES = 4;
+
+export function renderTraining({ training }: ReportData, document: PlotDocument): Html | null {
+  if (training === null) return null;
+  const { history, constraints } = training;
+  return html`<section aria-labelledby="training"><h2 id="training">How the model was trained</h2>
+<p class="lead">${describeRun(training)}</p>
+<div class="stack">
+${history.length < 2 ? null : html`<div class="two">${renderHistory(training, document)}</div>`}
+${constraints.length === 0 ? null : renderConstraints(training)}
+</div></section>`;
+}
+
+function describeRun({ method, steps, bestStep, history, fixedPenalty }: ReportTraining): string {
+  const kept = bestStep === steps ? "" : `; the weights kept are those of step ${formatCount(bestStep)}`;
+  const recorded = history.length < 2 ? " No history was recorded." : "";
+  const penalty = fixedPenalty ? " The multipliers hardly moved: this run was a fixed penalty." : "";
+  return `Method ${method}, ${formatCount(steps)} steps${kept}.${recorded}${penalty}`;
+}
+
+function renderHistory(
+  { history, bestStep, steps }: ReportTraining,
+  document: PlotDocument,
+): readonly Html[] {
+  const kept = bestStep === steps ? {} : { keptStep: bestStep };
+  const single = (name: string, value: (entry: HistoryEntry) => number | null): SeriesLine => ({
+    name,
+    isNamed: true,
+    points: history.flatMap((entry) => {
+      const at = value(entry);
+      return at === null ? [] : [{ step: entry.step, value: at }];
+    }),
+  });
+  const loss = single("loss", (entry) => entry.loss);
+  const concordance = single("C", (entry) => entry.concordance);
+  const draw = (title: string, line: SeriesLine, count: number) =>
+    line.points.length < 2
+      ? null
+      : renderFigure(title, `${title}: ${endpoints(line, count)}.`, html`${endpoints(line, count)}.`, [
+          drawSeries(document, [line], { label: title, scale: "linear", ...kept }),
+        ]);
+  const ratios = groupLines(history, ({ distance, slack }) => (slack > 0 ? distance / slack : null));
+  const multipliers = groupLines(history, ({ multiplier }) => multiplier);
+  const figures = [
+    draw("Loss on the validation rows", loss, 4),
+    draw("C-index on the validation rows", concordance, 3),
+    ratios.length === 0
+      ? null
+      : renderFigure(
+          "Each group’s distance over its slack",
+          `Distance divided by slack of ${ratios.length} groups by step. At the end: ${listEnds(ratios, 2)}.`,
+          html`Below 1 the constraint is met. In colour the ${Math.min(NAMED_LINES, ratios.length)} largest at the end.`,
+          [
+            drawSeries(document, ratios, {
+              label: "distance over slack",
+              scale: "log",
+              reference: { value: 1, label: "slack" },
+              ...kept,
+            }),
+          ],
+        ),
+    multipliers.length === 0
+      ? null
+      : renderFigure(
+          "Each group’s multiplier",
+          `Multipliers of ${multipliers.length} groups by step. At the end: ${listEnds(multipliers, 4)}.`,
+          html`How hard the constraint presses; 0 is not at all. In colour the ${Math.min(NAMED_LINES, multipliers.length)} largest at the end.`,
+          [drawSeries(document, multipliers, { label: "multiplier", scale: "linear", ...kept })],
+        ),
+  ];
+  return figures.filter((figure) => figure !== null);
+}
+
+function renderFigure(title: string, says: string, caption: Html, content: readonly Html[]): Html {
+  return html`<figure class="card"><h3>${title}</h3><div class="figure" role="img" aria-label="${says}">${content}</div><figcaption>${caption}</figcaption></figure>`;
+}
+
+function endpoints({ points }: SeriesLine, count: number): string {
+  const [first, last] = [points[0], points[points.length - 1]];
+  return `${formatNumber(first.value, count)} at step ${formatCount(first.step)}, ${formatNumber(last.value, count)} at step ${formatCount(last.step)}`;
+}
+
+function lastValue({ points }: SeriesLine): number {
+  return points[points.length - 1].value;
+}
+
+function listEnds(lines: readonly SeriesLine[], count: number): string {
+  return lines.map((line) => `${line.name} ${formatNumber(lastValue(line), count)}`).join(", ");
+}
+
+/** One line a group, largest at the end first; empty when the history has no groups or the value never changes from 0. */
+function groupLines(
+  history: readonly HistoryEntry[],
+  value: (group: NonNullable<HistoryEntry["groups"]>[number]) => number | null,
+): readonly SeriesLine[] {
+  const points = new Map<string, { step: number; value: number }[]>();
+  for (const { step, groups = [] } of history) {
+    for (const group of groups) {
+      const at = value(group);
+      if (at === null || !Number.isFinite(at)) continue;
+      const line = points.get(group.name) ?? [];
+      line.push({ step, value: at });
+      points.set(group.name, line);
+    }
+  }
+  const lines = [...points].map(([name, own]) => ({ name, points: own, isNamed: false }));
+  if (!lines.some(({ points: own }) => own.length > 1 && own.some((point) => point.value > 0))) return [];
+  return lines
+    .sort((a, b) => lastValue(b) - lastValue(a))
+    .map((line, k) => ({ ...line, isNamed: k < NAMED_LINES }));
+}
+
+function renderConstraints({ constraints }: ReportTraining): Html {
+  const word = (met: boolean | null) =>
+    met === null
+      ? html`<span class="chip few">not constrained</span>`
+      : chipOf(
+          { kind: met ? "agrees" : "off", direction: null, logrankAdjustedP: null, reason: "" },
+          met ? "met" : "not met",
+        );
+  return html`<div class="card scroll" tabindex="0" role="region" aria-label="Constraints at the end of training">
+<table><caption>Constraints at the weights that were kept. Slack: the distance allowed. Noise: what a perfect model shows on a fresh sample of the group’s size.</caption>
+<thead><tr><th scope="col">Group</th><th scope="col">People</th><th scope="col">Events</th><th scope="col">Slack</th><th scope="col">Training rows</th><th scope="col">Validation rows</th><th scope="col">Noise</th><th scope="col">On training rows</th></tr></thead>
+<tbody>${constraints.map(
+    (one) =>
+      html`<tr><th scope="row">${nameOf(one.group)}${one.reason === null ? null : html`<small>${one.reason}</small>`}</th><td>${one.n}</td><td>${one.events}</td><td>${formatNumber(one.slack, 5)}</td><td>${formatNumber(one.train, 5)}</td><td>${formatNumber(one.validation, 5)}</td><td>${formatNumber(one.noise, 5)}</td><td>${word(one.met)}</td></tr>`,
+  )}</tbody></table></div>`;
+}

@@ -1,0 +1,119 @@
+// A report's input with everything in it: the bundled example curves, 25 groups of which one is off, one tiny and one empty, names
+// that try to break out of the page, and a training record of the shape a model carries.
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { type AuditOptions, type AuditTable, audit } from "../../src/audit.ts";
+import { readCurves } from "../../src/data/read-curves.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { equalTimeGrid } from "../../src/data/time-grid.ts";
+import type { GatherInput, ReportedModel } from "../../src/report/gather-report.ts";
+
+export const HOSTILE = [
+  "<script>window.broken = 1</script>",
+  '"><img src=x onerror="window.broken = 2">',
+  "</style></script><svg onload='window.broken = 3'>",
+  "a & b < c 'd' \"e\" \u202e\u0000",
+] as const;
+
+export const GROUPS = 25;
+const T = 102;
+
+export interface ReportInput extends GatherInput {
+  readonly audit: AuditTable;
+}
+
+export async function readExampleCurves() {
+  const bytes = readFileSync(new URL("../../datasets/nwtco/example-curves.csv.gz", import.meta.url));
+  const table = await readTable(tableSourceFromBytes("example-curves.csv", gunzipSync(bytes)));
+  return readCurves(table, {});
+}
+
+export async function makeInput(
+  options: AuditOptions = { draws: 40, replicates: 20 },
+  count: number = GROUPS,
+): Promise<ReportInput> {
+  const { curves, outcomes } = await readExampleCurves();
+  const pick = (belongs: (row: number) => boolean) =>
+    Int32Array.from(Array.from({ length: curves.N }, (_, row) => row).filter(belongs));
+  const groups = [
+    // Everybody who had the event early, and as many others: no model of the whole cohort is right for them.
+    {
+      name: HOSTILE[0],
+      rows: pick((row) => (outcomes.event[row] === 1 && outcomes.bin[row] < 20) || row % 9 === 0),
+    },
+    { name: HOSTILE[1], expression: HOSTILE[1], rows: pick((row) => row % 2 === 0) },
+    { name: HOSTILE[2], rows: pick((row) => row < 12) },
+    { name: HOSTILE[3], rows: Int32Array.of() },
+    ...Array.from({ length: count - 4 }, (_, k) => ({
+      name: `every ${k + 2}th, from row ${k + 1}`,
+      rows: pick((row) => row % (k + 2) === k % 2),
+    })),
+  ];
+  return {
+    title: `Audit of ${HOSTILE[0]}.csv`,
+    curves,
+    binned: outcomes,
+    grid: equalTimeGrid(T, 6209),
+    timeLabel: "days",
+    groups,
+    audit: await audit({ curves, outcomes, groups }, options),
+    findings: [
+      { level: "warning", message: `${HOSTILE[1]} counts rows` },
+      { level: "note", message: "3 rows have time 0" },
+    ],
+    cohort: {
+      table: HOSTILE[2],
+      rows: 520,
+      excluded: [{ reason: "no time", rows: 20 }],
+      which: "rows of the file",
+    },
+    model: makeModel(groups.map(({ name }) => name)),
+    provenance: {
+      program: "graduate 0.1.0",
+      command: `graduate audit '${HOSTILE[0]}.csv' --report report.html`,
+      created: "2026-01-01",
+      files: [{ role: "table", name: HOSTILE[1], sha256: "0".repeat(64) }],
+      settings: { seed: 1, draws: 40, replicates: 20, note: HOSTILE[0] },
+    },
+  };
+}
+
+function makeModel(names: readonly string[]): ReportedModel {
+  const steps = Array.from({ length: 21 }, (_, k) => 50 * k);
+  return {
+    method: "graduate",
+    predictor: {
+      kind: "network",
+      network: { kind: "anchored", H: 50, baselineHazard: new Array(T).fill(0.01) },
+    },
+    options: { constraint: { kind: "l2", slack: "auto" }, steps: 1000, patience: null },
+    training: {
+      seed: 1,
+      backend: "wasm",
+      rows: { train: 2416, valid: 806, test: 806 },
+      parameters: 12345,
+      steps: 1000,
+      bestStep: 800,
+      history: steps.map((step) => ({
+        step,
+        loss: 0.7 + 0.1 * Math.exp(-step / 200),
+        concordance: step === 0 ? null : 0.72 - 0.05 * Math.exp(-step / 100),
+        distances: names.map((_, g) => 1e-4 * (g + 1) * (0.5 + Math.exp(-step / 300))),
+        multipliers: names.map((_, g) => Math.max(0, 0.01 * (g - 5) * (1 - Math.exp(-step / 400)))),
+      })),
+      verdict: names.map((group, g) => ({
+        group,
+        n: 100,
+        events: 20,
+        slack: 5e-4,
+        noise: 2e-3,
+        train: 1e-4 * (g + 1) * 0.5,
+        validation: g === 3 ? null : 1e-3,
+        met: g === 3 ? null : g < 10,
+        reason: g === 3 ? "no rows" : null,
+      })),
+      multipliers: { fixedPenalty: false },
+      warnings: ["102 time bins raise Kaplan-Meier at the end"],
+    },
+  };
+}

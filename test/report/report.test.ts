@@ -1,0 +1,359 @@
+// The report without a browser: what is gathered equals what the library computes, what is drawn equals what was gathered, and no
+// name from outside becomes markup.
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { parseHTML } from "linkedom";
+import { beforeAll, describe, expect, test } from "vitest";
+import { gatherReport } from "../../src/report/gather-report.ts";
+import { cleanText, html } from "../../src/report/html.ts";
+import { spreadLabels } from "../../src/report/plot-canvas.ts";
+import { renderReport } from "../../src/report/render-report.ts";
+import type { ReportData } from "../../src/report/report-data.ts";
+import { SORT_SCRIPT, SORT_SCRIPT_HASH } from "../../src/report/report-script.ts";
+import { ratioOf, rootGapOf } from "../../src/report/report-words.ts";
+import { calibrateByRisk } from "../../src/report/risk-calibration.ts";
+import { binOfTime, chooseTicks } from "../../src/report/ticks.ts";
+import { countRejections, judgeGroups } from "../../src/report/verdict.ts";
+import { meanCurve } from "../../src/stats/calibration.ts";
+import { kaplanMeier, kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
+import type { Scores } from "../../src/stats/scores.ts";
+import { GROUPS, HOSTILE, makeInput, type ReportInput } from "./report-input.ts";
+
+const draw = (data: ReportData) => renderReport(data, { document: parseHTML("<html></html>").document });
+
+let input: ReportInput;
+let data: ReportData;
+let page: string;
+let document: ReturnType<typeof parseHTML>["document"];
+
+beforeAll(async () => {
+  input = await makeInput();
+  data = gatherReport(input);
+  page = draw(data);
+  ({ document } = parseHTML(page));
+});
+
+describe("escaping", () => {
+  test("any text comes back from text and attribute as it went in, and makes no element", () => {
+    const anything = fc.oneof(
+      fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) }),
+      fc.string({
+        unit: fc.constantFrom(
+          "<",
+          ">",
+          "&",
+          '"',
+          "'",
+          "=",
+          "/",
+          " ",
+          "script",
+          "\u0000",
+          "\ud800",
+          ";",
+          "#39",
+        ),
+      }),
+    );
+    const texts = fc.sample(anything, { seed: 4, numRuns: 500 });
+    const { markup } = html`${texts.map((text) => html`<p title="${text}">${text}</p>`)}`;
+    const { document: parsed } = parseHTML(`<html><body>${markup}</body></html>`);
+    const found = [...parsed.body.children];
+    expect(found.length).toBe(texts.length);
+    const clean = texts.map(cleanText);
+    expect(found.filter((p) => p.children.length > 0)).toEqual([]);
+    expect(found.map((p) => p.textContent)).toEqual(clean);
+    expect(found.map((p) => p.getAttribute("title"))).toEqual(clean);
+  });
+
+  test("hostile names are text: no element of theirs, and the whole name readable", () => {
+    expect([...document.querySelectorAll("script")].map((script) => script.textContent)).toEqual([
+      SORT_SCRIPT,
+    ]);
+    expect(
+      document.querySelectorAll("img, iframe, object, embed, link, form, [onload], [onerror]").length,
+    ).toBe(0);
+    const shown = [...document.querySelectorAll("article.panel h3")].map((title) => title.textContent);
+    expect(shown).toEqual(["Everyone", ...input.groups.map(({ name }) => cleanText(name))]);
+    expect(document.querySelector("h1")?.textContent).toBe(`Audit of ${HOSTILE[0]}.csv`);
+  });
+
+  test("nothing is loaded and only the one script may run", () => {
+    const hash = createHash("sha256").update(SORT_SCRIPT).digest("base64");
+    expect(SORT_SCRIPT_HASH).toBe(`sha256-${hash}`);
+    const policy = document.querySelector("meta[http-equiv]")?.getAttribute("content");
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain(`script-src 'sha256-${hash}'`);
+    for (const link of document.querySelectorAll("[href]")) {
+      const target = link.getAttribute("href") ?? "";
+      expect(target).toMatch(/^#/);
+      expect(document.getElementById(target.slice(1)), target).not.toBeNull();
+    }
+    expect(document.querySelectorAll("[src]").length).toBe(0);
+    expect(page.replaceAll("http://www.w3.org/", "")).not.toMatch(/https?:|url\(|@import/);
+  });
+});
+
+describe("the page", () => {
+  test("25 groups of 102 bins stay under 2 MB, and the same data gives the same bytes", () => {
+    expect(data.groups.length).toBe(GROUPS);
+    expect(data.time.edges.length).toBe(103);
+    expect(new TextEncoder().encode(page).length).toBeLessThan(2e6);
+    expect(draw(data)).toBe(page);
+  });
+
+  test("every number of the table is the audit's", () => {
+    const expected = (scores: Scores): Record<string, number | null> => ({
+      n: scores.n,
+      events: scores.events,
+      concordance: scores.concordance,
+      ece: scores.ece,
+      "noiseFloor.ece": scores.noiseFloor?.ece ?? null,
+      "noiseFloor.adjustedP": scores.noiseFloor?.adjustedP ?? null,
+      rootGap: scores.intervals?.supported.distanceL2Root.estimate ?? null,
+      "supported.distanceVariance": scores.supported.distanceVariance,
+      ratio: ratioOf(scores).ratio,
+      ibs: scores.ibs,
+    });
+    const all = [input.audit.overall, ...input.audit.groups];
+    const rows = [...document.querySelectorAll("tr[data-group]")];
+    expect(rows.length).toBe(26);
+    all.forEach((scores, k) => {
+      const wanted = expected(scores);
+      const cells = [...rows[k].querySelectorAll("td[data-key]")];
+      const shown = cells.map((cell): [string, number | null] => {
+        const text = cell.getAttribute("data-value");
+        return [cell.getAttribute("data-key") ?? "", text === null ? null : Number(text)];
+      });
+      expect(Object.fromEntries(shown.filter(([key]) => key in wanted))).toEqual(wanted);
+    });
+  });
+
+  test("what is not there is a dash with its reason as a footnote", () => {
+    const empty = input.groups.findIndex(({ rows }) => rows.length === 0) + 1;
+    const link = document.querySelector(`tr[data-group="${empty}"] td[data-key="concordance"] a`);
+    expect(link?.textContent).toMatch(/^–\d+ none: /);
+    const note = document.getElementById(link?.getAttribute("href")?.slice(1) ?? "");
+    expect(note?.textContent).toBe(input.audit.groups[empty - 1].absent.concordance);
+    expect(link?.textContent).toContain(note?.textContent);
+  });
+
+  test("ids are distinct, figures say what they show", () => {
+    const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const figures = [...document.querySelectorAll('[role="img"]')];
+    expect(figures.length).toBeGreaterThan(26 * 3);
+    for (const figure of figures) expect(figure.getAttribute("aria-label")?.length).toBeGreaterThan(10);
+  });
+
+  test("it is drawn without groups, draws, intervals, model and events as well", async () => {
+    const { groups, model, audit: before, ...bare } = await makeInput({ draws: 0, replicates: 0 });
+    expect(groups.length + before.groups.length).toBe(2 * GROUPS);
+    const quiet = gatherReport({ ...bare, groups: [], audit: { overall: before.overall, groups: [] } });
+    expect(model).toBeDefined();
+    const text = parseHTML(draw(quiet)).document.querySelector("main")?.textContent ?? "";
+    expect(text).toContain("The predicted curves agree with what was observed.");
+    expect(text).toContain("The curves came without a model");
+    expect(text).not.toMatch(/NaN|undefined|Infinity/);
+    expect(document.querySelector("main")?.textContent).not.toMatch(/NaN|undefined|Infinity/);
+  });
+});
+
+describe("what is gathered", () => {
+  test("curves are the mean prediction and Kaplan-Meier with R's log limits", () => {
+    const { rows } = input.groups[1];
+    const { curve } = data.groups[1];
+    const km = kaplanMeierBinned(input.binned, undefined, rows);
+    expect(curve.predicted).toEqual(Array.from(meanCurve(input.curves, undefined, rows) as Float64Array));
+    expect(curve.observed).toEqual(Array.from(km.survival));
+    // The same limits as the estimator over distinct times gives, read at the bins that hold a row.
+    const own = kaplanMeier({
+      time: Float64Array.from(rows, (row) => input.binned.bin[row]),
+      event: Uint8Array.from(rows, (row) => input.binned.event[row]),
+    });
+    own.time.forEach((t, k) => {
+      expect(curve.lower[t]).toBeCloseTo(own.lower[k], 14);
+      expect(curve.upper[t]).toBeCloseTo(own.upper[k], 14);
+      expect(curve.atRisk[t]).toBe(own.atRisk[k]);
+    });
+    expect(rootGapOf(data.groups[1].scores).estimate).toBeCloseTo(
+      Math.sqrt(data.groups[1].scores.supported.distanceL2 ?? Number.NaN),
+      12,
+    );
+  });
+
+  test("the planted group is off, the tiny and the empty one are not judged", () => {
+    expect(data.groups[0].verdict).toMatchObject({ kind: "off", direction: "high" });
+    expect(data.groups[2].verdict.kind).toBe("few");
+    expect(data.groups[3].verdict.kind).toBe("few");
+    expect(document.querySelector(".say")?.textContent).toContain(HOSTILE[0]);
+  });
+
+  test("the cohort adds up; follow-up is the reverse Kaplan-Meier's median", () => {
+    const { audited, trainedOn, split } = data.cohort;
+    expect(audited.events + audited.censored).toBe(500);
+    expect(audited.events).toBe(64);
+    const reverse = kaplanMeier({
+      time: Float64Array.from(input.binned.bin, (t) => data.time.edges[t]),
+      event: input.binned.event.map((one) => 1 - one),
+    });
+    expect(audited.medianFollowUp).toBe(reverse.time.find((_, k) => reverse.survival[k] <= 0.5));
+    expect(split).toBeNull();
+    expect(trainedOn).toEqual({ train: 2416, valid: 806, test: 806 });
+  });
+
+  test("three people, at the asked percentiles, by row number and outcome alone", () => {
+    expect(data.examples.map(({ risk }) => risk)).toEqual(["low", "middle", "high"]);
+    for (const { row, event, survival, time } of data.examples) {
+      expect(event).toBe(true);
+      expect(input.binned.event[row - 1]).toBe(1);
+      expect(time).toBe(data.time.edges[input.binned.bin[row - 1]]);
+      expect(survival.slice(1)).toEqual(
+        Array.from(input.curves.survival.subarray((row - 1) * 102, row * 102)),
+      );
+    }
+    const ends = data.examples.map(({ survival }) => survival[102]);
+    expect(ends[0] > ends[1] && ends[1] > ends[2]).toBe(true);
+  });
+
+  test("the history's distances and multipliers get their group's name and slack", () => {
+    const { history, verdict } = input.model?.training ?? { history: [], verdict: [] };
+    const last = data.training?.history.at(-1);
+    expect(last?.groups?.length).toBe(GROUPS);
+    expect(last?.groups?.[7]).toEqual({
+      name: verdict[7].group,
+      slack: verdict[7].slack,
+      distance: history.at(-1)?.distances?.[7],
+      multiplier: history.at(-1)?.multipliers?.[7],
+    });
+    const titles = [...document.querySelectorAll("figure h3")].map((title) => title.textContent);
+    expect(titles).toEqual(
+      expect.arrayContaining(["Each group’s distance over its slack", "Each group’s multiplier"]),
+    );
+  });
+
+  test("settings leave long lists out; other groups than the audit's are refused", () => {
+    const names = data.modelSettings.map(({ name }) => name);
+    expect(names).toContain("constraint.slack");
+    expect(names).not.toContain("network.baselineHazard");
+    expect(() => gatherReport({ ...input, groups: input.groups.slice(1) })).toThrow(/other groups/);
+  });
+});
+
+describe("calibration by risk", () => {
+  test("fifths by hand, ties and an eventless part among them", () => {
+    // Rows 0…39 of predicted risk .2, rows 40…79 of .6; of the first 10 have the event in bin 1, of the others 20.
+    const N = 80;
+    const curves = {
+      N,
+      T: 2,
+      survival: Float64Array.from({ length: 2 * N }, (_, k) => (k < N ? 0.8 : 0.4)),
+    };
+    const binned = {
+      T: 2,
+      bin: Int32Array.from({ length: N }, (_, row) => (row < 10 || (row >= 40 && row < 60) ? 1 : 2)),
+      event: Uint8Array.from({ length: N }, (_, row) => (row < 10 || (row >= 40 && row < 60) ? 1 : 0)),
+    };
+    const { bins, absent } = calibrateByRisk(curves, binned, 1, 10);
+    expect(absent).toBeNull();
+    // 30 events: fifths, of 16 rows each; ties in the order of the rows.
+    expect(bins.map(({ n }) => n)).toEqual([16, 16, 16, 16, 16]);
+    expect(bins.map(({ events }) => events)).toEqual([10, 0, 8, 12, 0]);
+    expect(bins.map(({ observed }) => observed)).toEqual(
+      [0.625, 0, 0.5, 0.75, 0].map((o) => expect.closeTo(o, 14)),
+    );
+    expect(bins[2].predicted).toBeCloseTo((8 * 0.2 + 8 * 0.6) / 16, 14);
+    // No event among 16: the exact binomial limit 1 − .025^(1/16).
+    expect([bins[1].lower, bins[1].upper]).toEqual([0, expect.closeTo(0.20591, 5)]);
+    // 8 of 16: S = 1/2, se of log S = √(8/(16·8)) = 1/4.
+    expect(bins[2].upper).toBeCloseTo(1 - 0.5 * Math.exp(-1.959963984540054 / 4), 12);
+    expect(bins[2].lower).toBeCloseTo(1 - 0.5 * Math.exp(1.959963984540054 / 4), 12);
+  });
+
+  test("too few events are said, not drawn", () => {
+    const curves = { N: 30, T: 1, survival: new Float64Array(30).fill(0.5) };
+    const binned = { T: 1, bin: new Int32Array(30).fill(1), event: new Uint8Array(30).fill(1, 0, 19) };
+    expect(calibrateByRisk(curves, binned, 1, 1)).toMatchObject({
+      bins: [],
+      absent: "19 events by then: fewer than 20",
+    });
+  });
+});
+
+describe("verdicts", () => {
+  const scores = (over: {
+    p: number | null;
+    adjustedP: number | null;
+    logrank: number | null;
+    events?: number;
+    bins?: number;
+  }) =>
+    ({
+      ...input.audit.overall,
+      events: over.events ?? 50,
+      supported: { ...input.audit.overall.supported, bins: over.bins ?? 100 },
+      noiseFloor:
+        over.p === null ? null : { ece: 0.01, eceCritical: 0.02, p: over.p, adjustedP: over.adjustedP },
+      logrankIndividual: { observed: 50, expected: 50, variance: 50, chi2: 0, p: over.logrank },
+    }) satisfies Scores;
+  const judge = (...all: ReturnType<typeof scores>[]) =>
+    judgeGroups(
+      all.map((one) => ({ scores: one, gap: { mean: 0.02, meanAbsolute: 0.02 } })),
+      102,
+    );
+  const kinds = (...all: ReturnType<typeof scores>[]) => judge(...all).map(({ kind }) => kind);
+
+  test("half of 0.05 for each of two tests, all of it for one alone", () => {
+    const good = { p: 0.5, adjustedP: 0.9, logrank: 0.5 };
+    expect(kinds(scores(good))).toEqual(["agrees"]);
+    expect(kinds(scores({ ...good, p: 0.001, adjustedP: 0.025 }))).toEqual(["off"]);
+    expect(kinds(scores({ ...good, p: 0.001, adjustedP: 0.026 }))).toEqual(["uncertain"]);
+    expect(kinds(scores({ ...good, logrank: 0.025 }))).toEqual(["off"]);
+    expect(kinds(scores({ p: null, adjustedP: null, logrank: 0.05 }))).toEqual(["off"]);
+    expect(kinds(scores({ p: null, adjustedP: null, logrank: null }))).toEqual(["untested"]);
+  });
+
+  test("Holm over the judged groups alone", () => {
+    const good = { p: 0.5, adjustedP: 0.9, logrank: 0.5 };
+    const small = scores({ ...good, logrank: 1e-9, events: 9 });
+    const short = scores({ ...good, logrank: 1e-9, bins: 25 });
+    const verdicts = judge(
+      small,
+      scores({ ...good, logrank: 0.012 }),
+      short,
+      scores({ ...good, logrank: 0.4 }),
+    );
+    expect(verdicts.map(({ kind }) => kind)).toEqual(["few", "off", "few", "agrees"]);
+    expect(verdicts.map(({ logrankAdjustedP }) => logrankAdjustedP)).toEqual([null, 0.024, null, 0.4]);
+  });
+
+  test("the direction is that of the mean gap, unless its signs cancel", () => {
+    const one = scores({ p: 0.5, adjustedP: 0.9, logrank: 0.5 });
+    const directions = [
+      { mean: 0.02, meanAbsolute: 0.02 },
+      { mean: -0.02, meanAbsolute: 0.03 },
+      { mean: 0.001, meanAbsolute: 0.03 },
+      null,
+    ].map((gap) => judgeGroups([{ scores: one, gap }], 102)[0].direction);
+    expect(directions).toEqual(["high", "low", "shape", null]);
+  });
+
+  test("rejections are counted against the binomial range", () => {
+    expect(countRejections([])).toBeNull();
+    expect(countRejections([null])).toBeNull();
+    // R: qbinom(c(.025, .975), 12, .05) is 0 and 2; for 25 tests 0 and 4.
+    expect(countRejections([0.05, 0.051, ...new Array(10).fill(0.5)])).toEqual({
+      tests: 12,
+      rejected: 1,
+      range: { low: 0, high: 2 },
+    });
+    expect(countRejections(new Array(25).fill(0.5))?.range).toEqual({ low: 0, high: 4 });
+  });
+});
+
+test("axes: round ticks, the bin of a time, labels moved apart", () => {
+  expect(chooseTicks(6209, 5)).toEqual([0, 2000, 4000, 6000]);
+  expect(chooseTicks(0, 5)).toEqual([0]);
+  expect([0, 10, 10.5, 20, 31].map((time) => binOfTime([0, 10, 20, 30], time))).toEqual([1, 1, 2, 2, 3]);
+  expect(spreadLabels([0.5, 0.52, 0.1], 0.1)).toEqual([expect.closeTo(0.42, 12), 0.52, 0.1]);
+});
