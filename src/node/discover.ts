@@ -1,0 +1,187 @@
+/** `graduate discover`: the groups that predicted curves are most wrong for, found on half of the rows and tested on the other. */
+import { availableParallelism } from "node:os";
+import { type Command, InvalidArgumentError } from "commander";
+import { countOf } from "../data/findings.ts";
+import { checkTable } from "../data/sanity.ts";
+import { findColumn } from "../data/table.ts";
+import { type DiscoveredGroup, type Discovery, discover } from "../discover.ts";
+import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../report/text-table.ts";
+import { print, printJson, terminalWidth, warn } from "./output.ts";
+import {
+  addPredictionOptions,
+  type PredictionOptions,
+  type Predictions,
+  readPredictions,
+} from "./read-predictions.ts";
+import { addTableOptions, namesOption, parseCount, parseThreads } from "./table-options.ts";
+
+interface DiscoverCommandOptions extends PredictionOptions {
+  readonly columns?: readonly string[];
+  readonly drop?: readonly string[];
+  readonly top: number;
+  readonly cross: number;
+  readonly minRows: number;
+  readonly minEvents: number;
+  readonly level: number;
+  readonly seed: number;
+  readonly json?: boolean;
+}
+
+export function addDiscover(program: Command): void {
+  const command = program
+    .command("discover")
+    .description("find the groups that predicted curves are most wrong for, and test them on other rows")
+    .argument("[model]", "a model that train wrote (with --curves: the table)")
+    .argument("[table]", "rows it has not seen");
+  addTableOptions(addPredictionOptions(command))
+    .option(
+      "--columns <columns>",
+      "make groups of these (default: all but ids, leaks and constants)",
+      namesOption,
+    )
+    .option("--drop <columns>", "make no groups of these", namesOption)
+    .option("--top <n>", "groups to find and test", parseAtLeastOne, 10)
+    .option("--cross <n>", "most columns in one group: 1, 2 or 3", parseCross, 2)
+    .option("--min-rows <n>", "fewest rows of a group", parseAtLeastOne, 100)
+    .option("--min-events <n>", "fewest events of a group, observed or expected", parseAtLeastOne, 10)
+    .option("--level <p>", "adjusted p-values up to this confirm", parseLevel, 0.05)
+    .option("--seed <n>", "seed of the two halves", parseCount, 1)
+    .option("--threads <n>", "threads that predict", parseThreads, availableParallelism())
+    .option("--json", "print one JSON document")
+    .action(
+      async (first: string | undefined, second: string | undefined, options: DiscoverCommandOptions) => {
+        const paths = [first, second].filter((path) => path !== undefined);
+        await runDiscover(paths, options);
+      },
+    );
+}
+
+function parseAtLeastOne(text: string): number {
+  const value = parseCount(text);
+  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
+  return value;
+}
+
+function parseCross(text: string): number {
+  const value = Number(text);
+  if (![1, 2, 3].includes(value)) throw new InvalidArgumentError("expected 1, 2 or 3.");
+  return value;
+}
+
+function parseLevel(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value < 1)) throw new InvalidArgumentError("expected a number between 0 and 1.");
+  return value;
+}
+
+async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
+  const predictions = await readPredictions(paths, options);
+  const { columns, leftOut } = chooseColumns(predictions, options);
+  const { top, cross: maxCross, minRows, minEvents, level, seed } = options;
+  const found = discover(predictions, { columns, top, maxCross, minRows, minEvents, level, seed });
+  const { warnings } = predictions;
+  if (options.json) {
+    printJson({ ...found, leftOut, warnings });
+    return;
+  }
+  for (const warning of warnings) warn(warning);
+  for (const { name, reason } of leftOut) warn(`${name} makes no groups: it ${reason}`);
+  printDiscovery(found);
+}
+
+interface ChosenColumns {
+  readonly columns: readonly string[];
+  readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** The columns that are named, or all that describe people at the start. */
+function chooseColumns(
+  { table, columns: outcome }: Predictions,
+  options: DiscoverCommandOptions,
+): ChosenColumns {
+  const drop = new Set(options.drop);
+  for (const name of [...drop, ...(options.columns ?? [])]) findColumn(table, name);
+  if (options.columns !== undefined) {
+    return { columns: options.columns.filter((name) => !drop.has(name)), leftOut: [] };
+  }
+  const checked = checkTable(table, outcome).features.filter(({ name }) => !drop.has(name));
+  return {
+    columns: checked.filter(({ usable }) => usable).map(({ name }) => name),
+    leftOut: checked.flatMap(({ name, usable, reason }) => (usable ? [] : [{ name, reason: reason ?? "" }])),
+  };
+}
+
+const INDENT = "    ";
+
+function printDiscovery(found: Discovery): void {
+  const width = terminalWidth();
+  const { rows, events, columns, candidates, groups, level } = found;
+  const confirmed = groups.filter((group) => group.confirmed);
+  const others = groups.filter((group) => !group.confirmed);
+  print(
+    wrapText(
+      `${countOf(candidates, "group")} of ${countOf(columns.length, "column")} searched on ` +
+        `${countOf(rows.search, "row")} (${countOf(events.search, "event")}); the ${groups.length} worst tested on the ` +
+        `other ${countOf(rows.confirm, "row")} (${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
+      width,
+    ),
+  );
+  if (groups.length === 0) {
+    print("No group is large enough to be looked at.");
+    return;
+  }
+  if (confirmed.length > 0) printGroups("confirmed", confirmed, width);
+  if (others.length > 0) printGroups("not confirmed", others, width);
+  print(`\n${wrapText(explainColumns(level), width)}`);
+  const toName = confirmed.filter(({ explained }) => !explained).map(({ expression }) => expression);
+  if (toName.length === 0) return;
+  print("\nTo hold a model to them (train) or to watch them (audit):");
+  for (const expression of toName) print(`  --group ${quoteForShell(expression)}`);
+}
+
+function printGroups(title: string, groups: readonly DiscoveredGroup[], width: number): void {
+  const table = formatTable(
+    [
+      { title, flexible: true },
+      { title: "n", align: "right" },
+      { title: "events", align: "right" },
+      { title: "predicted", align: "right" },
+      { title: "ratio", align: "right" },
+      { title: "95 %", align: "right" },
+      { title: "p search", align: "right" },
+      { title: "p adjusted", align: "right" },
+    ],
+    groups.map(({ expression, search, confirm, adjustedP }) => [
+      expression,
+      String(confirm.n),
+      String(confirm.observed),
+      confirm.expected.toFixed(1),
+      formatNumber(confirm.ratio, 2),
+      formatRange(confirm.lower, confirm.upper, 2),
+      formatP(search.p),
+      formatP(adjustedP),
+    ]),
+    width,
+  );
+  const [heading, ...lines] = table.split("\n");
+  print(`\n${heading}`);
+  lines.forEach((line, k) => {
+    print(line);
+    const { direction, confirmed, explained } = groups[k];
+    if (confirmed) print(`${INDENT}${direction}${explained ? " (the groups above account for it)" : ""}`);
+  });
+}
+
+function explainColumns(level: number): string {
+  return (
+    "n to 95 %: on the rows that were not searched. predicted: the events that the curves expect of these people while under " +
+    "observation; ratio: events over predicted. p search: on the searched rows, the smallest of very many and so no test. " +
+    "p adjusted: how often curves that are right for everybody would show as much in any of the groups listed, in level or " +
+    `over time (Holm); at most ${level} confirms. A group that is not confirmed may still be off.`
+  );
+}
+
+/** In double quotes where a shell leaves them as they are, else in single ones. */
+function quoteForShell(text: string): string {
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
+}

@@ -1,0 +1,211 @@
+/**
+ * Observed against expected events of a group of rows, in a few blocks of time bins. Per row and block: O, whether the event
+ * came; E = Σ h_s(x_i) and V = Σ h(1−h) over the bins at risk (the sums of the individual logrank, logrank.ts, cut into
+ * blocks): valid when censoring depends on x. A group is measured by the deviance of "its hazards are θ times the predicted",
+ *   2 [O log(O/E) − (O − E)] · E/V,
+ * which tends to (O−E)²/V and, unlike it, keeps its level down to a handful of events; once over all time (1 df: the level) and
+ * summed over the blocks (one df each: also the shape). The two share one p-value: twice the smaller.
+ * Searching many groups for the largest is search-groups.ts' business.
+ */
+import { logChiSquareUpperTail, normalQuantile } from "../core/distributions.ts";
+import { InputError } from "../core/errors.ts";
+import type { Curves } from "../data/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { checkMatching } from "./calibration.ts";
+
+/** Bins first…last, both included. */
+export interface BinBlock {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Of each row: O of every block, then E, then V, then 1 (so that a sum over rows counts them).
+ */
+export interface BlockTotals {
+  readonly N: number;
+  readonly B: number;
+  readonly width: number; // 3·B + 1
+  readonly values: Float64Array; // [N,width]
+}
+
+/** As in the at-risk constraint (method §6): a smaller variance is of a curve that is certain, and would divide by nothing. */
+export const VARIANCE_FLOOR = 0.01;
+/** Expected events below this are none: an event there is as good as impossible, its deviance large but finite. */
+const EXPECTED_FLOOR = 1e-9;
+
+/** In the order of `rows`, all of them unless given. */
+export function tallyBlocks(
+  curves: Curves,
+  outcomes: BinnedOutcomes,
+  blocks: readonly BinBlock[],
+  rows?: ArrayLike<number>,
+): BlockTotals {
+  checkMatching(curves, outcomes);
+  const { T, survival } = curves;
+  const B = blocks.length;
+  const blockOf = new Int32Array(T).fill(-1);
+  blocks.forEach(({ first, last }, b) => {
+    blockOf.fill(b, first - 1, last);
+  });
+  if (blockOf.includes(-1))
+    throw new InputError("the time blocks leave bins out", { code: "option.invalid" });
+  const N = rows === undefined ? curves.N : rows.length;
+  const width = 3 * B + 1;
+  const values = new Float64Array(N * width);
+  for (let i = 0; i < N; i++) {
+    const row = rows === undefined ? i : rows[i];
+    const at = i * width;
+    const last = outcomes.bin[row];
+    let before = 1;
+    for (let t = 0; t < last && before > 0; t++) {
+      const now = survival[row * T + t];
+      const hazard = 1 - now / before;
+      values[at + B + blockOf[t]] += hazard;
+      values[at + 2 * B + blockOf[t]] += hazard * (1 - hazard);
+      before = now;
+    }
+    if (outcomes.event[row] === 1) values[at + blockOf[last - 1]] = 1;
+    values[at + 3 * B] = 1;
+  }
+  return { N, B, width, values };
+}
+
+/** Of some rows: the sums in the layout of one row. */
+export function sumTotals(totals: BlockTotals, rows: ArrayLike<number>): Float64Array {
+  const { width, values } = totals;
+  const sums = new Float64Array(width);
+  for (let i = 0; i < rows.length; i++) {
+    const at = rows[i] * width;
+    for (let w = 0; w < width; w++) sums[w] += values[at + w];
+  }
+  return sums;
+}
+
+/** Asymptotically χ² with 1 df when the predictions are right. */
+export function deviance(observed: number, expected: number, variance: number): number {
+  const E = Math.max(expected, EXPECTED_FLOOR);
+  const difference = observed > 0 ? observed * Math.log(observed / E) - (observed - E) : E;
+  return (2 * Math.max(0, difference) * E) / Math.max(variance, Math.min(E, VARIANCE_FLOOR));
+}
+
+/** The two deviances of sums in the layout of BlockTotals. */
+export interface Excess {
+  /** Over all time, 1 df. */
+  readonly level: number;
+  /** Summed over blocks, B df. */
+  readonly shape: number;
+  /** Of twice the smaller p-value, at most 0. */
+  readonly logP: number;
+}
+
+export function measureExcess(sums: ArrayLike<number>, B: number): Excess {
+  let observed = 0;
+  let expected = 0;
+  let variance = 0;
+  let shape = 0;
+  for (let b = 0; b < B; b++) {
+    shape += deviance(sums[b], sums[B + b], sums[2 * B + b]);
+    observed += sums[b];
+    expected += sums[B + b];
+    variance += sums[2 * B + b];
+  }
+  const level = deviance(observed, expected, variance);
+  const smaller = Math.min(logChiSquareUpperTail(level, 1), logChiSquareUpperTail(shape, B));
+  return { level, shape, logP: Math.min(0, smaller + Math.LN2) };
+}
+
+export interface BlockExcess extends BinBlock {
+  readonly observed: number;
+  readonly expected: number;
+}
+
+export interface ExcessEvents extends Excess {
+  readonly n: number;
+  readonly observed: number;
+  readonly expected: number;
+  /** Observed over expected, with the interval of the θ that the level's deviance does not reject; null when none are expected. */
+  readonly ratio: number | null;
+  readonly lower: number | null;
+  readonly upper: number | null;
+  readonly p: number;
+  readonly blocks: readonly BlockExcess[];
+}
+
+export function testExcess(
+  totals: BlockTotals,
+  blocks: readonly BinBlock[],
+  rows: ArrayLike<number>,
+  level = 0.95,
+): ExcessEvents {
+  const { B } = totals;
+  const sums = sumTotals(totals, rows);
+  const total = (from: number) =>
+    sums.subarray(from * B, (from + 1) * B).reduce((sum, value) => sum + value, 0);
+  const [observed, expected, variance] = [total(0), total(1), total(2)];
+  const measured = measureExcess(sums, B);
+  const [lower, upper] = ratioInterval(observed, expected, variance, level);
+  return {
+    ...measured,
+    n: sums[3 * B],
+    observed,
+    expected,
+    ratio: expected > 0 ? observed / expected : null,
+    lower,
+    upper,
+    p: Math.exp(measured.logP),
+    blocks: blocks.map((block, b) => ({ ...block, observed: sums[b], expected: sums[B + b] })),
+  };
+}
+
+/** Halvings of a bracket of the ratio's limits: to the last bit of a double. */
+const HALVINGS = 100;
+
+/** The θ with deviance(O, θE, θV) at most the χ² quantile. */
+function ratioInterval(
+  observed: number,
+  expected: number,
+  variance: number,
+  level: number,
+): readonly [number | null, number | null] {
+  if (!(expected > 0)) return [null, null];
+  const quantile = normalQuantile(0.5 + level / 2) ** 2;
+  const rejects = (ratio: number) => deviance(observed, ratio * expected, ratio * variance) > quantile;
+  const ratio = observed / expected;
+  const search = (inside: number, outside: number) => {
+    let [kept, rejected] = [inside, outside];
+    for (let k = 0; k < HALVINGS; k++) {
+      const middle = (kept + rejected) / 2;
+      if (rejects(middle)) rejected = middle;
+      else kept = middle;
+    }
+    return kept;
+  };
+  let far = Math.max(ratio, 1 / expected);
+  while (!rejects(far)) far *= 2;
+  return [observed === 0 ? 0 : search(ratio, 0), search(ratio, far)];
+}
+
+/** |z| from which on an early or late half of the time has a direction of its own. */
+const NOTABLE = 1;
+/** Share of the excess in one half of the time from which on it is mostly there. */
+const MOSTLY = 0.75;
+
+/** The direction in words, e.g. "too few events predicted, mostly late". */
+export function describeExcess({ observed, expected, level, blocks }: ExcessEvents): string {
+  const side = (from: number, to: number) => {
+    const half = blocks.slice(from, to);
+    const O = half.reduce((sum, block) => sum + block.observed, 0);
+    const E = half.reduce((sum, block) => sum + block.expected, 0);
+    return { excess: O - E, z: (O - E) / Math.sqrt(Math.max(E, VARIANCE_FLOOR)) };
+  };
+  const middle = Math.ceil(blocks.length / 2);
+  const [early, late] = [side(0, middle), side(middle, blocks.length)];
+  const crossing = early.excess * late.excess < 0 && Math.min(Math.abs(early.z), Math.abs(late.z)) >= NOTABLE;
+  const word = (excess: number) => (excess > 0 ? "too few" : "too many");
+  if (crossing) return `${word(early.excess)} events predicted early, ${word(late.excess)} late`;
+  if (level < NOTABLE) return "right in total, wrong over time";
+  const share = late.excess / (observed - expected);
+  const when = share >= MOSTLY ? ", mostly late" : share <= 1 - MOSTLY ? ", mostly early" : "";
+  return `${word(observed - expected)} events predicted${when}`;
+}
