@@ -3,10 +3,16 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../src/compute/reference.ts";
 import { parseGroupsFile } from "../src/data/groups.ts";
+import { pickOutcomes } from "../src/data/outcomes.ts";
+import { readOutcomes } from "../src/data/read-outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../src/data/read-table.ts";
+import { splitRows } from "../src/data/split.ts";
 import { selectRows, type Table } from "../src/data/table.ts";
+import { binOutcomes } from "../src/data/time-grid.ts";
 import { modelFromBytes, modelToBytes } from "../src/files/model-file.ts";
-import { predict } from "../src/predict.ts";
+import { openWasmBackend } from "../src/node/wasm-backend.ts";
+import { gridOf, predict } from "../src/predict.ts";
+import { scoreCurves } from "../src/stats/scores.ts";
 import { type TrainEvent, type TrainRequest, train } from "../src/train.ts";
 import type { Model } from "../src/training/model.ts";
 
@@ -46,6 +52,9 @@ const linear: TrainRequest = {
   options: { steps: 120, average: { decay: 0.98, from: 40 } },
 };
 
+/** Enough to see what a run does, in a moment. */
+const small: TrainRequest = { ...linear, bins: 12, options: { steps: 10 } };
+
 describe("train and predict", () => {
   test("a linear hazard under twelve constraints: verdict, history, and curves that survive the round trip", async () => {
     const { model, events } = await run(nwtco, linear);
@@ -73,17 +82,69 @@ describe("train and predict", () => {
   });
 
   test("the same seed gives the same bytes, another seed others", async () => {
-    const bytes = async (seed: number) => modelToBytes((await run(nwtco, { ...linear, seed })).model);
+    const bytes = async (seed: number) => modelToBytes((await run(nwtco, { ...small, seed })).model);
     const first = await bytes(1);
     expect(await bytes(1)).toEqual(first);
     expect(await bytes(2)).not.toEqual(first);
   });
 
+  test("two threads give the same bytes twice", async () => {
+    const once = async () => {
+      const backend = await openWasmBackend({ threads: 2 });
+      const steps = train(nwtco, { ...small, network: "anchored", options: { steps: 30 } }, backend);
+      let next = await steps.next();
+      while (!next.done) next = await steps.next();
+      await backend.close();
+      return modelToBytes(next.value);
+    };
+    expect(await once()).toEqual(await once());
+  });
+
+  test("groups of features are inputs, groups of other columns and the paper's network have none", async () => {
+    const few: TrainRequest = { ...small, options: { steps: 2 } };
+    const named = (model: Model) => model.inputGroups.map(({ name }) => name);
+    const { model } = await run(nwtco, few);
+    expect(named(model)).toEqual(model.groups.slice(1).map(({ name }) => name));
+    expect(model.encoder.names.slice(-11)[0]).toContain("group: age under 24 months");
+    const without = (await run(nwtco, { ...few, drop: ["stage"] })).model;
+    expect(named(without).filter((name) => name.startsWith("stage"))).toEqual([]);
+    expect(without.groups.filter(({ name }) => name.startsWith("stage"))).toHaveLength(4);
+    expect(named((await run(nwtco, { ...few, preset: "paper" })).model)).toEqual([]);
+    expect(named((await run(nwtco, { ...few, inputGroups: "none" })).model)).toEqual([]);
+    const chosen = await run(nwtco, { ...few, inputGroups: [{ name: "infants", expression: "age < 12" }] });
+    expect(named(chosen.model)).toEqual(["infants"]);
+    // A person of one stage: the groups of the others are empty there, and nothing is refused.
+    const { curves } = await predict(model, selectRows(nwtco, [0]), createReferenceBackend());
+    expect(curves.survival).toHaveLength(12);
+  });
+
+  test("X-Cal's weight is the one of the best total score on the validation rows; given, it is kept", async () => {
+    const request: TrainRequest = { ...small, method: "xcal" };
+    const { model, events } = await run(nwtco, request);
+    expect(events.flatMap((event) => (event.type === "candidate" ? [event.what] : []))).toEqual(
+      [1, 10, 100].map((lambda) => `X-Cal with a penalty of weight ${lambda}`),
+    );
+    const totals = [];
+    for (const lambda of [1, 10, 100]) {
+      const objective = { kind: "xcal", tail: false, lambda } as const;
+      const single = await run(nwtco, { ...request, options: { steps: 10, objective } });
+      expect(single.model.options?.objective).toEqual(objective);
+      const split = splitRows(nwtco.rows, { seed: 1 });
+      const { curves } = await predict(single.model, nwtco, createReferenceBackend(), split.valid);
+      const binned = binOutcomes(
+        pickOutcomes(readOutcomes(nwtco, { time: "edrel", event: "rel" }), split.valid),
+        gridOf(single.model),
+      );
+      totals.push({ lambda, total: scoreCurves("all", curves, binned).totalScore ?? 0 });
+    }
+    const best = totals.reduce((one, other) => (other.total > one.total ? other : one));
+    expect(model.options?.objective).toMatchObject({ kind: "xcal", lambda: best.lambda });
+  });
+
   test.each(["nll", "drsa", "xcal", "rps"] as const)("%s trains and predicts", async (method) => {
     const { model } = await run(nwtco, {
-      ...linear,
+      ...small,
       method,
-      options: { steps: 20, average: { decay: 0.9, from: 5 } },
     });
     expect(model.method).toBe(method);
     expect(modelFromBytes(modelToBytes(model), "model")).toEqual(model);

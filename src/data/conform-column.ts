@@ -170,7 +170,7 @@ export function refuseInfinite(table: Table, column: NumberColumn | DateColumn, 
 }
 
 /** Standard deviations from the mean that single precision still takes, times any weight, without overflowing. */
-const LARGEST_ENCODED = 1e30;
+export const LARGEST_ENCODED = 1e30;
 
 function refuseDistant(
   encoding: NumberEncoding | BooleanEncoding,

@@ -4,10 +4,12 @@
  * The LSTM is ONNX's own operator over [T,N,D+1]: its gates are in the order i, o, f, g, ours are i, f, g, o.
  */
 import { FormatError } from "../core/errors.ts";
+import { LARGEST_ENCODED } from "../data/conform-column.ts";
+import { EDGE_SLACK } from "../models/cox-baseline.ts";
 import { countAtMost } from "../models/cox-rows.ts";
 import type { NetworkSpec, ParameterValues } from "../models/create-network.ts";
 import { DEFAULT_HIDDEN } from "../models/drsa.ts";
-import { GROUP_KNOTS, placeKnots } from "../models/group-offsets.ts";
+import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../models/group-offsets.ts";
 import { DEFAULT_LAYERS } from "../models/mlp.ts";
 import { parameterShapes } from "../models/network-spec.ts";
 import type { Predictor } from "../training/model.ts";
@@ -29,9 +31,6 @@ export function predictorToOnnx(
   return refuseRows(graph, cast("float"), survival);
 }
 
-/** As data/conform-column.ts: more standard deviations from the mean than single precision can take. */
-const LARGEST_ENCODED = 1e30;
-
 /**
  * A row with a number in x that no prediction may rest on (NaN, infinite, absurd) becomes NaN as a whole. Asked of x, because
  * onnxruntime's LSTM turns a NaN into numbers.
@@ -46,9 +45,6 @@ function refuseRows(graph: OnnxGraph, x: string, survival: string): string {
 }
 
 type Cox = Extract<Predictor, { readonly kind: "cox" }>;
-
-/** As models/cox-baseline.ts reads a grid: an edge may be rounded to just below an event time that lies in its bin. */
-const EDGE_SLACK = 1e-12;
 
 function coxToOnnx(graph: OnnxGraph, cox: Cox, x: string, edges: readonly number[]): string {
   const { D, coefficients, means, cumulativeHazardAtMeans } = cox;
@@ -141,9 +137,6 @@ function baselineAndSkipToOnnx(
     baseline,
   ]);
 }
-
-/** As models/group-offsets.ts multiplies them. */
-const OFFSET_SCALE = 5;
 
 function mlpToOnnx(graph: OnnxGraph, widths: readonly number[], read: ReadParameter, x: string): string {
   return widths.slice(1).reduce((input, outputs, l) => {

@@ -24,7 +24,7 @@ export interface CoxPredictor {
 }
 
 /** A grid's upper edge may be rounded to just below an event time that lies in its bin; edges are read this much later (relatively). */
-const EDGE_SLACK = 1e-12;
+export const EDGE_SLACK = 1e-12;
 
 /** The baseline of the last evaluation in `work`. */
 export function readBaseline(rows: CoxRows, work: CoxWork): CoxBaseline {

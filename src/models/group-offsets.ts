@@ -14,7 +14,7 @@ export const GROUP_KNOTS = 6;
  * Offsets are this many times their parameter, so that one step of an adaptive optimiser moves them as many times further than
  * other weights: the constraints are then met before the LSTM has learned rows by heart.
  */
-const OFFSET_SCALE = 5;
+export const OFFSET_SCALE = 5;
 
 export interface GroupOffsetsShape {
   readonly D: number;
