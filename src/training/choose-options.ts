@@ -2,6 +2,7 @@
  * From what a person asks for to the options of a run: the method on the preset, then whatever was given. Asking the `default` preset
  * for another kind of distance brings that kind's slack and multipliers along; a long table is passed over often enough.
  */
+import type { NetworkSpec } from "../models/create-network.ts";
 import type { Method } from "./model.ts";
 import {
   type ConstraintSpec,
@@ -10,11 +11,13 @@ import {
   type ObjectiveSpec,
   PRESETS,
   type PresetName,
+  RANDOM_START,
   type TrainingOptions,
   XCAL_LAMBDA,
 } from "./options.ts";
 
 export interface RunRequest {
+  readonly network?: NetworkSpec["kind"];
   readonly constraint?: Partial<ConstraintSpec>;
   readonly seed?: number;
   readonly options?: Partial<TrainingOptions>;
@@ -50,8 +53,8 @@ export function chooseOptions(
   }
 }
 
-function fitToRequest({ constraint, options = {} }: RunRequest, N: number): TrainingOptions {
-  const preset = PRESETS.default;
+function fitToRequest({ network, constraint, options = {} }: RunRequest, N: number): TrainingOptions {
+  const preset = { ...PRESETS.default, ...(network === "drsa" ? RANDOM_START : {}) };
   const kind = constraint?.kind ?? options.constraint?.kind ?? preset.constraint?.kind ?? "atRisk";
   const { kappa, dual } = KIND_DEFAULTS[kind];
   const batch = options.batch === undefined ? preset.batch : options.batch;

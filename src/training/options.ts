@@ -122,10 +122,17 @@ export const KIND_DEFAULTS: Readonly<
 > = {
   // A mean square of standardised gaps, 1 for a perfect model: κ = 1 asks for no more than the noise allows.
   atRisk: { kappa: 1, dual: PRESETS.default.dual },
-  // A mean square of probabilities, which shrinks as 1/N by itself; 2 and 10 do on it about what the above does.
-  l2: { kappa: 0.25, dual: { form: "ascent", rate: 10, start: 2 } },
+  // A mean square of probabilities, which shrinks as 1/N by itself; 2 and 100 do on it about what the above does.
+  l2: { kappa: 0.25, dual: { form: "ascent", rate: 100, start: 2 } },
   // In standard errors, against a slack of 2.8 of them; κ does not enter.
   variance: { kappa: 1, dual: PRESETS.default.dual },
+};
+
+/** What the `default` preset changes for a network that starts at random, far from any hazard (DRSA's own). */
+export const RANDOM_START: Partial<TrainingOptions> = {
+  optimiser: { kind: "adamw", rate: 5e-3, decay: 0.05 },
+  steps: 2000,
+  patience: 500,
 };
 
 /** Weights of X-Cal's penalty that are tried on the validation rows (the paper gives none), and the one without such rows. */
