@@ -11,17 +11,20 @@ import { type GroupNoiseFloor, simultaneousNoiseFloor } from "./stats/noise-floo
 import { type PreparedScores, prepareScores } from "./stats/prepared-scores.ts";
 import { type Scores, scoreCurves } from "./stats/scores.ts";
 
+/** A group to be scored by itself. */
 export interface AuditGroup {
   readonly name: string;
   readonly rows: Int32Array;
 }
 
+/** Predicted curves and what became of the same people. */
 export interface AuditInput {
   readonly curves: Curves;
   readonly outcomes: BinnedOutcomes;
   readonly groups?: readonly AuditGroup[];
 }
 
+/** How much of an audit is wanted: noise floor, intervals. */
 export interface AuditOptions {
   readonly seed?: number;
   /** Draws of the noise floor; 0 leaves it out. */
@@ -36,6 +39,7 @@ export interface AuditOptions {
   ) => Promise<readonly GroupBootstrap[]>;
 }
 
+/** Every score, of everyone and of each group. */
 export interface AuditTable {
   readonly overall: Scores;
   readonly groups: readonly Scores[];
@@ -45,6 +49,7 @@ const EVERYONE = "all";
 const DEFAULT_SEED = 1;
 const DEFAULT_DRAWS = 200;
 
+/** Scores curves against outcomes, overall and by group. */
 export async function audit(input: AuditInput, options: AuditOptions = {}): Promise<AuditTable> {
   const { curves, outcomes, groups = [] } = input;
   const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level } = options;

@@ -34,6 +34,7 @@ import {
   searchGroups,
 } from "./stats/search-groups.ts";
 
+/** Curves, outcomes and the table whose columns are searched. */
 export interface DiscoverInput {
   readonly curves: Curves;
   readonly outcomes: BinnedOutcomes;
@@ -41,6 +42,7 @@ export interface DiscoverInput {
   readonly table: Table;
 }
 
+/** How far to search, and with which level and seed. */
 export interface DiscoverOptions {
   /** Columns of the table that may form groups (all). */
   readonly columns?: readonly string[];
@@ -75,6 +77,7 @@ export interface DiscoveredGroup {
   readonly direction: string;
 }
 
+/** What a search found, and which of it the other half of the rows confirmed. */
 export interface Discovery {
   readonly rows: { readonly search: number; readonly confirm: number };
   readonly events: { readonly search: number; readonly confirm: number };
@@ -114,6 +117,7 @@ const PRIOR_EVENTS = 0.5;
 /** Own stream of the seed: a model's split with the same seed shares no draws with these halves. */
 const HALVES_STREAM = 0xd15c;
 
+/** Searches half of the rows for groups whose curves are off, and tests the worst on the other half. */
 export function discover(input: DiscoverInput, options: DiscoverOptions = {}): Discovery {
   const { curves, outcomes, table } = input;
   const { seed = 1, top = DEFAULT_TOP, maxCross = DEFAULT_CROSS, level = DEFAULT_LEVEL } = options;

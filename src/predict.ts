@@ -2,11 +2,11 @@
  * Predict: a model and rows it has not seen give survival curves on the model's time grid. Encoder and grid are the model's own;
  * an unknown level or a missing column is refused with row and column.
  */
-import type { Backend } from "./compute/backend.ts";
+import type { Backend, Floats } from "./compute/backend.ts";
 import { BackendError } from "./core/errors.ts";
 import { isAbsent } from "./core/measured.ts";
 import type { Curves } from "./data/curves.ts";
-import { encode } from "./data/encode.ts";
+import { type EncodedFeatures, encode } from "./data/encode.ts";
 import { addGroupColumns } from "./data/group-columns.ts";
 import type { Table } from "./data/table.ts";
 import { medianTime, type TimeGrid } from "./data/time-grid.ts";
@@ -15,6 +15,7 @@ import { createNetwork, writeParameters } from "./models/create-network.ts";
 import { survivalCurves } from "./objectives/curves.ts";
 import { coxPredictor, type Model } from "./training/model.ts";
 
+/** Curves and median times of some rows. */
 export interface Prediction {
   readonly curves: Curves;
   /** NaN where the curve stays above one half up to the horizon. */
@@ -35,33 +36,54 @@ export async function predict(
   backend: Backend | null,
   rows?: ArrayLike<number>,
 ): Promise<Prediction> {
-  const { N, D, values } = encode(model.encoder, addGroupColumns(table, model.inputGroups), rows);
+  return preparePredictor(model, backend)(table, rows);
+}
+
+export type PredictRows = (table: Table, rows?: ArrayLike<number>) => Promise<Prediction>;
+
+/** A model made ready once, for tables that come in parts: what a backend hands out it does not take back. */
+export function preparePredictor(model: Model, backend: Backend | null): PredictRows {
   const { T } = model.grid;
   const grid = gridOf(model);
-  const { predictor } = model;
-  let survival: Float64Array;
+  const computeCurves = prepareCurves(model, backend, grid);
+  return async (table, rows) => {
+    const features = encode(model.encoder, addGroupColumns(table, model.inputGroups), rows);
+    const { N } = features;
+    const survival = await computeCurves(features);
+    const median = Float64Array.from({ length: N }, (_, i) => {
+      const at = medianTime(survival.subarray(i * T, (i + 1) * T), grid);
+      return isAbsent(at) ? Number.NaN : at;
+    });
+    return { curves: { N, T, survival }, median };
+  };
+}
+
+type ComputeCurves = (features: EncodedFeatures) => Promise<Float64Array>; // [N,T]
+
+function prepareCurves({ predictor }: Model, backend: Backend | null, { T, edges }: TimeGrid): ComputeCurves {
   if (predictor.kind === "cox") {
-    ({ survival } = coxCurvesOnGrid(coxPredictor(predictor), values, grid.edges));
-  } else {
-    if (backend === null) {
-      throw new BackendError("a network needs a backend to predict with", { code: "backend.none" });
+    const cox = coxPredictor(predictor);
+    return async ({ values }) => coxCurvesOnGrid(cox, values, edges).survival;
+  }
+  if (backend === null) {
+    throw new BackendError("a network needs a backend to predict with", { code: "backend.none" });
+  }
+  const network = createNetwork(backend, predictor.network, 0);
+  writeParameters(network, predictor.parameters);
+  let room: { readonly size: number; readonly x: Floats; readonly logits: Floats } | null = null;
+  return async ({ N, D, values }) => {
+    const wanted = Math.min(ROWS_AT_ONCE, Math.max(N, 1));
+    if (room === null || room.size < wanted) {
+      room = { size: wanted, x: backend.allocate(wanted * D), logits: backend.allocate(wanted * T) };
     }
-    survival = new Float64Array(N * T);
-    const network = createNetwork(backend, predictor.network, 0);
-    writeParameters(network, predictor.parameters);
-    const size = Math.min(ROWS_AT_ONCE, Math.max(N, 1));
-    const x = backend.allocate(size * D);
-    const logits = backend.allocate(size * T);
+    const { size, x, logits } = room;
+    const survival = new Float64Array(N * T);
     for (let from = 0; from < N; from += size) {
       const count = Math.min(size, N - from);
       x.set(values.subarray(from * D, (from + count) * D));
       await network.forward(x, count, logits);
       survivalCurves(logits, count, T, survival.subarray(from * T, (from + count) * T));
     }
-  }
-  const median = Float64Array.from({ length: N }, (_, i) => {
-    const at = medianTime(survival.subarray(i * T, (i + 1) * T), grid);
-    return isAbsent(at) ? Number.NaN : at;
-  });
-  return { curves: { N, T, survival }, median };
+    return survival;
+  };
 }

@@ -49,6 +49,7 @@ import {
 import { scoreTotal } from "./training/total-score.ts";
 import { type OptimiseHooks, optimise, type TrainingEvent, type TrainingRows } from "./training/trainer.ts";
 
+/** Everything a run can be told: columns, groups, method, network, options. */
 export interface TrainRequest extends OutcomeColumns {
   readonly method?: Method;
   readonly preset?: PresetName;
@@ -78,6 +79,7 @@ export interface TrainRequest extends OutcomeColumns {
   readonly provenance?: Provenance;
 }
 
+/** Where a run takes up another that was interrupted. */
 export interface TrainHooks extends OptimiseHooks {
   /** Of the run that is resumed, so that the model has all of it. */
   readonly history?: readonly ModelHistoryEntry[];
@@ -104,8 +106,10 @@ export interface CandidateEvent {
   readonly what: string;
 }
 
+/** What a run says as it goes on. */
 export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent;
 
+/** From a table to a model: checks, splits, encodes, trains under the constraints; yields events, returns the model. */
 export async function* train(
   table: Table,
   request: TrainRequest,

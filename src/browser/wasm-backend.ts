@@ -11,6 +11,7 @@ import type { FromKernelThread } from "../compute/wasm-worker.ts";
 import { type KernelModule, webAssembly } from "../compute/web-assembly.ts";
 import { BackendError, InputError } from "../core/errors.ts";
 
+/** Threads, memory and reproducibility of a backend. */
 export interface WasmBackendOptions {
   /** As many as the machine runs at once without it. */
   readonly threads?: number;
@@ -78,6 +79,7 @@ function startThread(listen: (message: FromKernelThread) => void): KernelThread 
   };
 }
 
+/** Starts the SIMD backend on worker threads of a page; close it when done. */
 export async function openWasmBackend(options: WasmBackendOptions = {}): Promise<WasmBackend> {
   if (globalThis.crossOriginIsolated !== true) {
     throw new BackendError(

@@ -28,6 +28,7 @@ export interface DenseWeights {
   readonly bias: Floats; // [outputs]
 }
 
+/** Memory and the operations that networks are made of; see the head of this file. */
 export interface Backend {
   readonly name: "reference" | "wasm";
   readonly precision: "f64" | "f32";

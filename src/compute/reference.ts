@@ -9,6 +9,7 @@
 import { BackendError } from "../core/errors.ts";
 import type { Backend, DenseWeights, Floats, LstmShape, LstmWeights } from "./backend.ts";
 
+/** The plain float64 backend: slow, and what the fast ones are tested against. */
 export function createReferenceBackend(): Backend {
   return {
     name: "reference",

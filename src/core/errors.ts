@@ -12,6 +12,7 @@ export interface ErrorDetails {
   readonly hint?: string;
 }
 
+/** What all errors of this library have in common: a code, where it was found, and what to do. */
 export class GraduateError extends Error {
   readonly code: string;
   readonly where: string | undefined;

@@ -8,6 +8,7 @@ import { type BinnedOutcomes, type Outcomes, pickOutcomes } from "./outcomes.ts"
 import type { Table } from "./table.ts";
 import { binOutcomes, type TimeGrid } from "./time-grid.ts";
 
+/** Encoded features and binned outcomes of some rows. */
 export interface SurvivalDataset {
   readonly features: EncodedFeatures;
   readonly outcomes: Outcomes;

@@ -8,6 +8,7 @@ import { inspectOutcomes, type OutcomeColumns } from "./read-outcomes.ts";
 import { checkGroups, checkTable } from "./sanity.ts";
 import { type Column, countMissing, isMissing, type Table } from "./table.ts";
 
+/** One column in a line: type, missing, distinct values and their range. */
 export interface ColumnSummary {
   readonly name: string;
   readonly type: Column["type"];
@@ -29,6 +30,7 @@ export interface GroupSummary {
   readonly events: number | null;
 }
 
+/** What `graduate describe` prints: rows, events, columns, groups, findings. */
 export interface TableDescription {
   readonly table: string;
   readonly rows: number;
@@ -43,6 +45,7 @@ export interface TableDescription {
 
 const MAX_LEVELS = 10;
 
+/** Summarises one column. */
 export function summariseColumn(column: Column): ColumnSummary {
   const missing = countMissing(column);
   const base = { name: column.name, type: column.type, missing };
@@ -68,6 +71,7 @@ export function summariseColumn(column: Column): ColumnSummary {
   return { ...base, distinct, minimum: sorted[0], median, maximum: sorted[n - 1], mean: sum / n };
 }
 
+/** Summarises a table with its outcome and groups, and checks it. */
 export function describeTable(
   table: Table,
   columns: OutcomeColumns,

@@ -61,8 +61,10 @@ export interface CategoryEncoding {
   readonly otherLevel?: boolean;
 }
 
+/** How one column becomes numbers. */
 export type ColumnEncoding = NumberEncoding | BooleanEncoding | CategoryEncoding;
 
+/** How the columns of a table become numbers, as fitted on training rows. */
 export interface Encoder {
   readonly columns: readonly ColumnEncoding[];
   /** [D], the names of what `encode` gives. */
@@ -70,6 +72,7 @@ export interface Encoder {
   readonly unknownLevels: "error" | "allow";
 }
 
+/** What an encoder is fitted to, and how missing values and rare levels are treated. */
 export interface EncoderOptions {
   readonly features: readonly string[];
   /** The training rows, 0-based; default all. */
@@ -88,6 +91,7 @@ export interface EncoderOptions {
   readonly unknownLevels?: "error" | "allow";
 }
 
+/** The numbers a model takes. */
 export interface EncodedFeatures {
   readonly N: number;
   readonly D: number;
@@ -95,6 +99,7 @@ export interface EncodedFeatures {
   readonly values: Float64Array; // [N,D] row-major
 }
 
+/** Learns medians, scales and levels from the training rows. */
 export function fitEncoder(table: Table, options: EncoderOptions): Encoder {
   const { features } = options;
   const rows = checkRows(table, options.rows);
@@ -232,6 +237,7 @@ interface Place extends PickedRows {
   readonly offset: number;
 }
 
+/** Applies a fitted encoder to a table, or to some of its rows. */
 export function encode(encoder: Encoder, table: Table, rows?: ArrayLike<number>): EncodedFeatures {
   const picked = checkRows(table, rows);
   const N = picked.length;

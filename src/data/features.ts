@@ -7,6 +7,7 @@ import type { Finding } from "./findings.ts";
 import type { CheckedFeature, CheckedTable } from "./sanity.ts";
 import { findColumn, isMissing, type Table } from "./table.ts";
 
+/** What was asked for: columns by name, columns to drop, leaks to allow. */
 export interface FeatureRequest {
   readonly time: string;
   readonly event: string;
@@ -15,6 +16,7 @@ export interface FeatureRequest {
   readonly allowLeak?: readonly string[];
 }
 
+/** The columns to learn from, and those left out with reasons. */
 export interface FeatureChoice {
   readonly features: readonly string[];
   /** Columns that were not asked for or against, and why they are not used. */
@@ -24,6 +26,7 @@ export interface FeatureChoice {
 /** Columns that a refusal lists. */
 const MAX_COLUMNS_NAMED = 5;
 
+/** Decides which columns a model learns from; refuses leaks that were not allowed. */
 export function chooseFeatures(table: Table, checked: CheckedTable, request: FeatureRequest): FeatureChoice {
   const { features: named, drop = [] } = request;
   const allowLeak = new Set(request.allowLeak);

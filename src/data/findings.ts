@@ -6,6 +6,7 @@
 
 export type FindingLevel = "error" | "warning" | "note";
 
+/** What kind of thing a finding is. */
 export type FindingCode =
   /** The column says, for all or many rows, whether the event happened. */
   | "leak.event"
@@ -27,6 +28,7 @@ export type FindingCode =
   | "group.events"
   | "followup.overlap";
 
+/** One thing that a table's reader should know before a model is fitted. */
 export interface Finding {
   readonly code: FindingCode;
   readonly level: FindingLevel;

@@ -5,6 +5,7 @@
 import { InputError } from "../core/errors.ts";
 import { type Column, cellText, findColumn, isMissing, type Table } from "./table.ts";
 
+/** Groups of which every row is in one at most. */
 export interface DisjointGroups {
   readonly groups: readonly { readonly name: string; readonly rows: Int32Array }[];
   readonly groupOfRow: Int32Array; // [N], −1 = in no group
@@ -23,6 +24,7 @@ function rankOf(column: Column): (row: number) => number {
   return (row) => ranks.get(column.values[row]) ?? -1;
 }
 
+/** One group for every combination of values that occurs in the columns; rows with a missing value are in none. */
 export function groupByColumns(table: Table, names: readonly string[]): DisjointGroups {
   const columns = names.map((name) => findColumn(table, name));
   const ranks = columns.map(rankOf);

@@ -19,6 +19,7 @@ import {
 export type GroupValue = string | number | boolean;
 export type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
+/** A group as a tree of tests on columns. */
 export type GroupExpression =
   | { readonly type: "all" }
   /** A boolean column that is true. */
@@ -64,6 +65,7 @@ const MAX_TREE_DEPTH = 2 * MAX_NESTING + 2;
 const COMPARISONS: readonly string[] = ["=", "!=", "<", "<=", ">", ">="];
 const MIRRORED = { "=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
 
+/** Reads an expression such as `age >= 60 & sex = F`; an error points at the character. */
 export function parseGroup(text: string, where?: string): GroupExpression {
   return locateGroup(text, where).expression;
 }
@@ -231,7 +233,7 @@ function negate(term: GroupExpression, negated: boolean): GroupExpression {
   return negated ? { type: "not", term } : term;
 }
 
-/** The expression as text that parses back to the same tree. */
+/** The columns an expression looks at, each as often as it does. */
 export function columnsOf(expression: GroupExpression): string[] {
   switch (expression.type) {
     case "all":
@@ -246,6 +248,7 @@ export function columnsOf(expression: GroupExpression): string[] {
   }
 }
 
+/** The expression as text that parses back to the same tree. */
 export function formatGroup(expression: GroupExpression): string {
   return formatTerm(expression, 0);
 }

@@ -14,6 +14,7 @@ import { type Column, findColumn, isMissing, type Table } from "./table.ts";
 
 export type OverlapDefinition = "new" | "earlier" | "jaccard";
 
+/** Which groups the automatic rule may make. */
 export interface AutomaticGroupOptions {
   /**
    * Columns whose values form groups, in listing order. Default: category and boolean columns, and number columns with
@@ -64,6 +65,7 @@ interface DisjointChosen {
   readonly sizes: number[];
 }
 
+/** Makes groups from the values of columns, largest first, by size and overlap alone. */
 export function selectGroups(
   table: Table,
   trainingRows: ArrayLike<number>,

@@ -14,11 +14,13 @@ import type { Table } from "./table.ts";
 
 export { type AutomaticGroupOptions, type OverlapDefinition, selectGroups } from "./group-selection.ts";
 
+/** A named group of people. */
 export interface Group {
   readonly name: string;
   readonly expression: string;
 }
 
+/** A group and its rows in a table. */
 export interface GroupMembers extends Group {
   /** 0-based, ascending. */
   readonly rows: Int32Array;
@@ -114,8 +116,10 @@ const groupsFileSchema = z.strictObject({
   automatic: automaticSchema.exactOptional(),
 });
 
+/** A groups file as parsed: named groups, everyone, and the automatic rule. */
 export type GroupsFile = Readonly<z.infer<typeof groupsFileSchema>>;
 
+/** Reads the JSON of a groups file. */
 export function parseGroupsFile(text: string, fileName: string): GroupsFile {
   let json: unknown;
   try {

@@ -8,6 +8,7 @@ export interface Outcomes {
   readonly event: Uint8Array; // [N], 1 = event, 0 = censored
 }
 
+/** Outcomes on a time grid. */
 export interface BinnedOutcomes {
   readonly T: number;
   readonly bin: Int32Array; // [N], 1…T

@@ -42,13 +42,13 @@ export interface ReadCsvInput {
   onBlock(rows: number): void;
 }
 
-interface RaggedRow {
+export interface RaggedRow {
   readonly row: number; // 1-based
   readonly fields: number;
 }
 
 /** One block's records: the fields are in the scanner, their bytes here until the next block is asked for. */
-interface ScannedBlock {
+export interface ScannedBlock {
   readonly scanner: RecordScanner;
   readonly delimiter: string;
   readonly bytes: Uint8Array;
@@ -145,7 +145,7 @@ function createChangedError(table: string): InputError {
 }
 
 /** Gathers chunks into blocks of complete records. A block's bytes are overwritten when the next is asked for. */
-async function* scanBlocks(
+export async function* scanBlocks(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
   knownDelimiter: string | undefined,
@@ -221,7 +221,7 @@ function detectDelimiter(bytes: Uint8Array, isLast: boolean): string | undefined
   return hasHeader || isLast ? DELIMITERS[0] : undefined; // one column
 }
 
-function readHeader(name: string, bytes: Uint8Array, scanner: RecordScanner): string[] {
+export function readHeader(name: string, bytes: Uint8Array, scanner: RecordScanner): string[] {
   const names: string[] = [];
   for (let field = 0; field < scanner.firstField[1]; field++) {
     try {
@@ -252,7 +252,7 @@ function createBuilders(
   );
 }
 
-function createRaggedError(
+export function createRaggedError(
   table: string,
   columns: number,
   ragged: readonly RaggedRow[],

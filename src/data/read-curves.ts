@@ -19,6 +19,7 @@ import {
 } from "./table.ts";
 import { binOutcomes, equalTimeGrid } from "./time-grid.ts";
 
+/** Which columns hold the time bin and the event. */
 export interface ReadCurvesOptions {
   /** Column of bins 1…T. Default "bin", unless `time` is given. */
   readonly bin?: string;
@@ -30,6 +31,7 @@ export interface ReadCurvesOptions {
   readonly horizon?: number;
 }
 
+/** Another program's predictions with what became of the people. */
 export interface CurvesWithOutcomes {
   readonly curves: Curves;
   readonly outcomes: BinnedOutcomes;
@@ -44,6 +46,7 @@ const EXPECTED =
   'expected columns S1, S2, … ST (survival at the end of each time bin), "event" (0 or 1) and "bin" (1 to T), ' +
   "or a time column and the horizon in place of bin";
 
+/** Takes curves S1 … ST and outcomes from a table; refuses what is no survival curve. */
 export function readCurves(table: Table, options: ReadCurvesOptions = {}): CurvesWithOutcomes {
   if (table.rows === 0) throw new InputError("no rows of curves", { code: "rows.none", where: table.name });
   const survivalColumns = findSurvivalColumns(table);

@@ -12,6 +12,7 @@ import type { Outcomes } from "./outcomes.ts";
 import type { Column, Table } from "./table.ts";
 import { cellText, findColumn, isMissing } from "./table.ts";
 
+/** Which columns hold the outcome. */
 export interface OutcomeColumns {
   readonly time: string;
   readonly event: string;
@@ -48,11 +49,13 @@ interface EventReading extends Reading {
 /** Enough to see what kind of values a column holds. */
 const MAX_VALUES_NAMED = 8;
 
+/** Reads the outcome and says what is wrong with it, without refusing. */
 export function inspectOutcomes(table: Table, columns: OutcomeColumns): InspectedOutcomes {
   const read = readBoth(table, columns);
   return { ...read, findings: read.problems.map((problem) => problem.finding) };
 }
 
+/** Reads the outcome; refuses times and events that cannot be used, with their rows. */
 export function readOutcomes(table: Table, columns: OutcomeColumns): Outcomes {
   const { outcomes, problems } = readBoth(table, columns);
   const refused = problems.find((problem) => problem.finding.level === "error");

@@ -1,5 +1,5 @@
 /**
- * Reads a Parquet file, column by column, into a typed table. The file's own types are kept: integers, floats and
+ * Reads a Parquet file, column by column, into a typed table, or row group by row group into parts of one. The file's own types are kept: integers, floats and
  * decimals become numbers, dates and timestamps dates, strings categories whatever they spell. Null is missing, and so
  * are NaN and the texts that mean missing in CSV. Nested columns, binary and times of day are refused by name.
  * Decoding is hyparquet's work; what it says when a file is damaged never reaches the user.
@@ -11,6 +11,7 @@ import {
   type Compressors,
   type DecodedArray,
   type FileMetaData,
+  type ParquetScan,
   parquetMetadataAsync,
   parquetScan,
   parquetSchema,
@@ -28,8 +29,9 @@ import {
   type ForcedType,
 } from "./infer-types.ts";
 import { isMissingText, MICROSECONDS_PER_DAY } from "./parse-cell.ts";
+import { inWholeTable, type TableChunk } from "./read-chunk.ts";
 import type { TableSource } from "./read-table.ts";
-import { type Column, cellText, MISSING_BOOLEAN, MISSING_CODE, type Table } from "./table.ts";
+import { type Column, cellText, findColumn, MISSING_BOOLEAN, MISSING_CODE, type Table } from "./table.ts";
 
 export interface ReadParquetInput {
   readonly source: TableSource;
@@ -72,37 +74,100 @@ for (const [codec, decompress] of Object.entries(compressors)) {
 /** Statistics may cut a text in the middle of a character; they are not used, so they need not be decoded. */
 const METADATA_OPTIONS = { parsers: { stringFromBytes: () => "" }, geoparquet: false };
 
+/** A file whose footer was read. */
+interface OpenedParquet {
+  readonly name: string;
+  readonly file: AsyncBuffer;
+  readonly metadata: FileMetaData;
+  readonly fields: readonly SchemaTree[];
+  readonly rows: number;
+  readonly forced: ReadonlyMap<string, ForcedType>;
+}
+
 export async function readParquet(input: ReadParquetInput): Promise<Table> {
-  const { source, onProgress } = input;
-  const { name } = source;
-  const file = await openRandomAccess(source);
+  const { onProgress } = input;
+  const opened = await openParquet(input);
+  const { name, file, fields, rows } = opened;
+  const kinds = fields.map((field) => findKind(name, field));
+  const columns: Column[] = [];
+  for (let k = 0; k < fields.length; k++) {
+    const column = fields[k].element.name;
+    const parts = await orDamaged(name, column, () => readParts(opened, column));
+    columns.push(toColumn(describeParts(opened, fields[k], kinds[k], parts, rows)));
+    const share = (k + 1) / fields.length;
+    onProgress?.(Math.round(share * file.byteLength), Math.floor(share * rows));
+  }
+  return { name, rows, columns };
+}
+
+export interface ReadParquetChunksInput extends ReadParquetInput {
+  /** The columns to read; the others are not looked at. */
+  readonly columns: readonly string[];
+  /** A part has at most so many rows. */
+  readonly rowsAtOnce: number;
+}
+
+/** The file part by part, in memory bounded by its largest row group, of which hyparquet decodes a column as a whole. */
+export async function* readParquetChunks(input: ReadParquetChunksInput): AsyncGenerator<TableChunk> {
+  const opened = await openParquet(input);
+  const { name, file, rows } = opened;
+  const wanted = input.columns.map((column) => findField(opened, column));
+  const kinds = wanted.map((field) => findKind(name, field));
+  const scans = await Promise.all(
+    input.columns.map((column) => orDamaged(name, column, () => scanColumn(opened, column))),
+  );
+  let count = 0;
+  for (const { rowStart, rowEnd } of scans[0].ranges) {
+    const decoded: DecodedArray[] = [];
+    for (let k = 0; k < wanted.length; k++) {
+      const column = input.columns[k];
+      decoded.push(await orDamaged(name, column, () => readRange(scans[k], column, rowStart, rowEnd)));
+    }
+    for (let firstRow = rowStart; firstRow < rowEnd; firstRow += input.rowsAtOnce) {
+      const end = Math.min(rowEnd, firstRow + input.rowsAtOnce);
+      yield await inWholeTable({ table: { name }, firstRow }, () => {
+        const columns = wanted.map((field, k) => {
+          const part = decoded[k].slice(firstRow - rowStart, end - rowStart);
+          return toColumn(describeParts(opened, field, kinds[k], [part], end - firstRow));
+        });
+        return { table: { name, rows: end - firstRow, columns }, firstRow };
+      });
+      input.onProgress?.(Math.round((end / rows) * file.byteLength), end);
+    }
+    count += rowEnd - rowStart;
+  }
+  if (count !== rows) throw createDamagedError(name, undefined);
+}
+
+async function openParquet(input: ReadParquetInput): Promise<OpenedParquet> {
+  const { name } = input.source;
+  const file = await openRandomAccess(input.source);
   const metadata = await orDamaged(name, undefined, () => parquetMetadataAsync(file, METADATA_OPTIONS));
   const fields = await orDamaged(name, undefined, async () => parquetSchema(metadata).children);
   const names = fields.map((field) => field.element.name);
   checkColumnNames(name, names);
   const forced = findForcedTypes(name, names, input);
-  const kinds = fields.map((field) => findKind(name, field));
   const rows = Number(metadata.num_rows);
   if (rows === 0) throw createNoRowsError(name);
+  return { name, file, metadata, fields, rows, forced };
+}
 
-  const columns: Column[] = [];
-  for (let k = 0; k < fields.length; k++) {
-    const parts = await orDamaged(name, names[k], () => readParts(name, file, metadata, names[k], rows));
-    columns.push(
-      toColumn({
-        table: name,
-        name: names[k],
-        kind: kinds[k],
-        element: fields[k].element,
-        parts,
-        rows,
-        forced: forced.get(names[k]),
-      }),
-    );
-    const share = (k + 1) / fields.length;
-    onProgress?.(Math.round(share * file.byteLength), Math.floor(share * rows));
-  }
-  return { name, rows, columns };
+function findField({ name, fields }: OpenedParquet, column: string): SchemaTree {
+  const columns = fields.map(
+    ({ element }): Column => ({ name: element.name, type: "number", values: new Float64Array(0) }),
+  );
+  return fields[columns.indexOf(findColumn({ name, rows: 0, columns }, column))];
+}
+
+function describeParts(
+  opened: OpenedParquet,
+  { element }: SchemaTree,
+  kind: ValueKind,
+  parts: readonly DecodedArray[],
+  rows: number,
+): ColumnParts {
+  const { name: table, forced } = opened;
+  return { table, name: element.name, kind, element, parts, rows, forced: forced.get(element.name) };
 }
 
 /** The source as hyparquet wants it; one without random access is held in memory whole. */
@@ -146,33 +211,40 @@ function createDamagedError(table: string, column: string | undefined): InputErr
 }
 
 /** The decoded values of one column, one part a row group. */
-async function readParts(
-  table: string,
-  file: AsyncBuffer,
-  metadata: FileMetaData,
-  column: string,
-  rows: number,
-): Promise<DecodedArray[]> {
-  const scan = await parquetScan({
+async function readParts(opened: OpenedParquet, column: string): Promise<DecodedArray[]> {
+  const scan = await scanColumn(opened, column);
+  const parts: DecodedArray[] = [];
+  let count = 0;
+  for (const { rowStart, rowEnd } of scan.ranges) {
+    parts.push(await readRange(scan, column, rowStart, rowEnd));
+    count += rowEnd - rowStart;
+  }
+  if (count !== opened.rows) throw new RangeError("row groups do not add up");
+  return parts;
+}
+
+function scanColumn({ name, file, metadata }: OpenedParquet, column: string): Promise<ParquetScan> {
+  return parquetScan({
     file,
     metadata,
     columns: [column],
     compressors: pageDecompressors,
-    parsers: createParsers(table, column),
+    parsers: createParsers(name, column),
     geoparquet: false,
     useOffsetIndex: false,
   });
-  const parts: DecodedArray[] = [];
-  let count = 0;
-  for (const range of scan.ranges) {
-    const part = await scan.readColumn({ column, ...range });
-    // a row group cut short comes back short, without an error
-    if (part.length !== range.rowEnd - range.rowStart) throw new RangeError("short row group");
-    parts.push(part);
-    count += part.length;
-  }
-  if (count !== rows) throw new RangeError("row groups do not add up");
-  return parts;
+}
+
+async function readRange(
+  scan: ParquetScan,
+  column: string,
+  rowStart: number,
+  rowEnd: number,
+): Promise<DecodedArray> {
+  const part = await scan.readColumn({ column, rowStart, rowEnd });
+  // a row group cut short comes back short, without an error
+  if (part.length !== rowEnd - rowStart) throw new RangeError("short row group");
+  return part;
 }
 
 function findKind(table: string, field: SchemaTree): ValueKind {

@@ -19,6 +19,7 @@ export interface TableSource {
   slice?(start: number, end: number): Promise<ArrayBuffer>;
 }
 
+/** Types to force, and who hears of the progress. */
 export interface ReadTableOptions {
   /** Columns to read as categories, each text a level as it is written ("007" stays "007"). */
   readonly category?: readonly string[];
@@ -29,8 +30,9 @@ export interface ReadTableOptions {
 }
 
 /** Bytes at the front of a file that tell what it is; the rarest need eight. */
-const HEAD_BYTES = 16;
+export const HEAD_BYTES = 16;
 
+/** Bytes in memory as the source of a table. */
 export function tableSourceFromBytes(name: string, bytes: Uint8Array): TableSource {
   return {
     name,
@@ -44,6 +46,7 @@ export function tableSourceFromBytes(name: string, bytes: Uint8Array): TableSour
   };
 }
 
+/** Reads a whole table into memory, whatever its container. */
 export async function readTable(source: TableSource, options: ReadTableOptions = {}): Promise<Table> {
   const { name } = source;
   const { category = [], number = [], onProgress } = options;
@@ -92,13 +95,13 @@ async function readHead(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> 
 }
 
 /** Whether the bytes begin with the signature, one character a byte. */
-function startsWith(head: Uint8Array, signature: string): boolean {
+export function startsWith(head: Uint8Array, signature: string): boolean {
   if (head.length < signature.length) return false;
   for (let k = 0; k < signature.length; k++) if (head[k] !== signature.charCodeAt(k)) return false;
   return true;
 }
 
-async function* gunzip(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* gunzip(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const stream = new DecompressionStream("gzip");
   const writer = stream.writable.getWriter();
   const reader = stream.readable.getReader();
@@ -135,7 +138,7 @@ function createDamagedGzipError(name: string): InputError {
 }
 
 /** The text as UTF-8 without a byte order mark. */
-async function* toUtf8(
+export async function* toUtf8(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
   head: Uint8Array,
@@ -198,7 +201,7 @@ const SIGNATURES: readonly Signature[] = [
   { bytes: "\x7fELF", what: "a program" },
 ];
 
-function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): void {
+export function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): void {
   const inside = isGzip ? "inside gzip" : undefined;
   const refuse = (what: string, hint: string) => {
     throw new InputError(`not a table: it looks like ${[what, inside].filter(Boolean).join(" ")}`, {

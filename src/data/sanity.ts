@@ -38,6 +38,7 @@ const FEW_LATER = 0.01;
 /** Below this share of rows inside the other set's range of times, the ranges hardly overlap. */
 const HARDLY = 0.5;
 
+/** Looks for leaks, ids, bad times and duplicates before anything is fitted. */
 export function checkTable(table: Table, options: CheckedColumns): CheckedTable {
   const { outcomes, usable } = inspectOutcomes(table, options);
   const columns = (options.features ?? table.columns.map((column) => column.name))
@@ -96,6 +97,7 @@ export interface CheckedGroup {
   readonly rows: ArrayLike<number>; // 0-based
 }
 
+/** Finds groups with too few events to say anything of. */
 export function checkGroups(
   groups: readonly CheckedGroup[],
   outcomes: Outcomes,

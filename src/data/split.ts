@@ -8,14 +8,17 @@ import { InputError, nameRows } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import { cellText, findColumn, type Table } from "./table.ts";
 
+/** Which of the three sets a row is in. */
 export type SetName = "train" | "valid" | "test";
 
+/** The rows of each set. */
 export interface Split {
   readonly train: Int32Array;
   readonly valid: Int32Array;
   readonly test: Int32Array;
 }
 
+/** Sizes, seed and stratification of a split. */
 export interface SplitOptions {
   /** Shares of train, valid and test; they sum to 1. */
   readonly fractions?: readonly [number, number, number];
@@ -33,6 +36,7 @@ const ROUNDING_SLACK = 1e-9;
 /** Own stream of the seed, so that a split shares no draws with the weights and batches of the same run. */
 const SPLIT_STREAM = 0x5e7;
 
+/** Divides rows at random, the same way for the same seed. */
 export function splitRows(rows: number, options: SplitOptions): Split {
   const { fractions = DEFAULT_FRACTIONS, seed, stratifyBy } = options;
   const sizes = setSizes(rows, fractions);

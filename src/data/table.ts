@@ -4,8 +4,10 @@
  */
 import { InputError } from "../core/errors.ts";
 
+/** The types a column can have. */
 export type ColumnType = "number" | "category" | "boolean" | "date";
 
+/** Numbers. */
 export interface NumberColumn {
   readonly name: string;
   readonly type: "number";
@@ -13,6 +15,7 @@ export interface NumberColumn {
   readonly values: Float64Array;
 }
 
+/** Days, with times of day as fractions. */
 export interface DateColumn {
   readonly name: string;
   readonly type: "date";
@@ -20,6 +23,7 @@ export interface DateColumn {
   readonly values: Float64Array;
 }
 
+/** Texts of which there are few different ones. */
 export interface CategoryColumn {
   readonly name: string;
   readonly type: "category";
@@ -29,6 +33,7 @@ export interface CategoryColumn {
   readonly levels: readonly string[];
 }
 
+/** True and false. */
 export interface BooleanColumn {
   readonly name: string;
   readonly type: "boolean";
@@ -36,11 +41,13 @@ export interface BooleanColumn {
   readonly values: Uint8Array;
 }
 
+/** A column of any type. */
 export type Column = NumberColumn | DateColumn | CategoryColumn | BooleanColumn;
 
 export const MISSING_CODE = -1;
 export const MISSING_BOOLEAN = 255;
 
+/** Typed columns of equal length. */
 export interface Table {
   /** What messages call it, usually the file name. */
   readonly name: string;
@@ -48,6 +55,7 @@ export interface Table {
   readonly columns: readonly Column[];
 }
 
+/** Whether the column has no value in that row. */
 export function isMissing(column: Column, row: number): boolean {
   switch (column.type) {
     case "number":
@@ -87,6 +95,7 @@ export function cellText(column: Column, row: number): string {
 /** Made when first asked for: without it, naming every column of a table of 20,000 would look at 200 million. */
 const columnsByName = new WeakMap<readonly Column[], ReadonlyMap<string, Column>>();
 
+/** The column of that name; a missing one is an InputError that lists those there are. */
 export function findColumn(table: Table, name: string): Column {
   let byName = columnsByName.get(table.columns);
   if (byName === undefined) {

@@ -12,6 +12,7 @@ import type { BinnedOutcomes, Outcomes } from "./outcomes.ts";
 
 export type TimeGridKind = "equal" | "quantile";
 
+/** The bins of time that curves are predicted for. */
 export interface TimeGrid {
   readonly kind: TimeGridKind;
   readonly T: number;
@@ -19,6 +20,7 @@ export interface TimeGrid {
   readonly edges: Float64Array;
 }
 
+/** How many bins, up to when, of which kind. */
 export interface TimeGridOptions {
   /** Bins asked for; a quantile grid may have fewer, see fitTimeGrid. */
   readonly T?: number;
@@ -74,6 +76,7 @@ export function findBin(grid: TimeGrid, time: number): number {
   return low;
 }
 
+/** Puts times into bins; events after the horizon become censorings in the last. */
 export function binOutcomes(outcomes: Outcomes, grid: TimeGrid): BinnedOutcomes {
   checkTimes(outcomes.time);
   const horizon = grid.edges[grid.T];
@@ -115,10 +118,12 @@ export function quantileTime(curve: ArrayLike<number>, grid: TimeGrid, p: number
   return absent(`survival is still ${before} at the horizon ${edges[T]}, above ${level}`);
 }
 
+/** The time at which a curve crosses one half; absent when it stays above. */
 export function medianTime(curve: ArrayLike<number>, grid: TimeGrid): Measured {
   return quantileTime(curve, grid, 0.5);
 }
 
+/** What rounding times up to bins does to Kaplan-Meier at the horizon. */
 export interface BinningGap {
   /** Kaplan-Meier at the horizon from the times as given. */
   readonly raw: number;
@@ -129,6 +134,7 @@ export interface BinningGap {
   readonly exceedsHalfStandardError: boolean;
 }
 
+/** Compares Kaplan-Meier of raw and of binned times at the horizon. */
 export function binningGap(outcomes: Outcomes, grid: TimeGrid): BinningGap {
   const binned = binOutcomes(outcomes, grid);
   // `binned.event` has the events after the horizon censored, which raw needs just as much.

@@ -19,6 +19,7 @@ import {
 import { checkpointHeaderSchema } from "./model-schema.ts";
 import { writeSafetensors } from "./safetensors.ts";
 
+/** A run in the middle, with its history and a fingerprint of what it was begun with. */
 export interface SavedCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly history: readonly ModelHistoryEntry[];
@@ -28,6 +29,7 @@ export interface SavedCheckpoint {
 
 const SETS = ["parameters", "average", "first", "second", "best"] as const;
 
+/** A checkpoint as the bytes of a file. */
 export function checkpointToBytes({ checkpoint, history, run }: SavedCheckpoint): Uint8Array {
   const { step, parameters, average, optimiser, held, startMultipliers, best } = checkpoint;
   const header = checkHeader(

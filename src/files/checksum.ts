@@ -14,6 +14,7 @@ const START = Int32Array.of(0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x51
 const BLOCK_BYTES = 64;
 const TWO_POW_32 = 4294967296;
 
+/** A digest that is fed part by part. */
 export interface Sha256 {
   /** Parts may be of any length. */
   update(part: Uint8Array): void;
@@ -21,6 +22,7 @@ export interface Sha256 {
   digest(): Uint8Array;
 }
 
+/** Starts a SHA-256 digest. */
 export function createSha256(): Sha256 {
   const state = Int32Array.from(START);
   const words = new Int32Array(64);
@@ -110,12 +112,14 @@ export function createSha256(): Sha256 {
   };
 }
 
+/** The SHA-256 digest of some bytes. */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const hash = createSha256();
   hash.update(bytes);
   return hash.digest();
 }
 
+/** Bytes as hexadecimal digits. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -19,6 +19,7 @@ const PARAMETERS = "parameters.";
 const COX = ["coefficients", "means", "time", "cumulativeHazardAtMeans"] as const;
 const UNREADABLE = "the file is damaged, or was not written by graduate; get it anew";
 
+/** A model as the bytes of a file; the same model gives the same bytes. */
 export function modelToBytes(model: Model): Uint8Array {
   const { predictor, metrics, ...rest } = model;
   const where = "the model to be written";

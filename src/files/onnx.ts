@@ -14,17 +14,20 @@ import { createOnnxGraph } from "./onnx-graph.ts";
 import { predictorToOnnx } from "./onnx-predictor.ts";
 import type { OnnxValue } from "./onnx-writer.ts";
 
+/** What the exported model takes. */
 export interface OnnxOptions {
   /** Take the columns of the table as they are instead of x; default false. */
   readonly raw?: boolean;
 }
 
+/** An exported model: its bytes, inputs and output. */
 export interface OnnxFile {
   readonly bytes: Uint8Array;
   readonly inputs: readonly OnnxValue[];
   readonly output: OnnxValue;
 }
 
+/** Exports a model for onnxruntime. */
 export function modelToOnnx(model: Model, options: OnnxOptions = {}): OnnxFile {
   const { encoder, inputGroups, grid, predictor } = model;
   const { names } = encoder;

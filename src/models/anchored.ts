@@ -12,6 +12,7 @@ import { ANCHORED_OUTPUT_SCALE, checkRows } from "./initialise.ts";
 import { createBaselineAndSkip, createLinear } from "./linear.ts";
 import type { Network } from "./network.ts";
 
+/** Sizes, seed and start of an anchored network. */
 export interface AnchoredOptions {
   readonly D: number;
   /** Hidden units; default 50. */
@@ -26,6 +27,7 @@ export interface AnchoredOptions {
   readonly groups?: number;
 }
 
+/** The LSTM with a Kaplan-Meier baseline and a linear skip. */
 export function createAnchored(backend: Backend, options: AnchoredOptions): Network {
   const { D, H = DEFAULT_HIDDEN, T, seed, baselineHazard, lstm = true, groups = 0 } = options;
   if (H === 0 || !lstm) return createLinear(backend, { D, T, baselineHazard, groups });

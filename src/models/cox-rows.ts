@@ -5,6 +5,7 @@
  */
 import { InputError, nameRows } from "../core/errors.ts";
 
+/** How tied event times share the likelihood. */
 export type CoxTies = "efron" | "breslow";
 
 /** Rows sorted by time into groups of equal times, covariates centred and scaled. */
@@ -23,6 +24,7 @@ export interface CoxRows {
   readonly deaths: Uint32Array; // [K]
 }
 
+/** Outcomes and features of the rows a Cox model is fitted to. */
 export interface CoxInput {
   readonly time: Float64Array; // [N]
   readonly event: Uint8Array; // [N], 1 = event, 0 = censored

@@ -32,6 +32,7 @@ export {
 } from "./cox-baseline.ts";
 export type { CoxInput, CoxTies } from "./cox-rows.ts";
 
+/** Ties and limits of the iteration. */
 export interface CoxOptions {
   /** How tied deaths are treated; default "efron". */
   readonly ties?: CoxTies;
@@ -53,6 +54,7 @@ export interface ChiSquareTest {
   readonly logP: number;
 }
 
+/** A fitted Cox model: coefficients, their errors, tests and baseline. */
 export interface CoxModel {
   readonly kind: "cox";
   readonly ties: CoxTies;
@@ -103,6 +105,7 @@ const ROUNDING_FLOOR = 1e-14;
 /** … by at least this factor is rounding error, hence convergence. */
 const ROUNDING_SHRINKAGE = 0.01;
 
+/** Fits a proportional hazards model by Newton's method. */
 export function fitCox(input: CoxInput, options: CoxOptions = {}): CoxModel {
   const { D } = input;
   const ties = options.ties ?? "efron";

@@ -47,6 +47,7 @@ export interface LinearSpec extends Sizes {
   readonly groups?: number;
 }
 
+/** Everything needed to build a network again, as plain data. */
 export type NetworkSpec = DrsaSpec | AnchoredSpec | MlpSpec | LinearSpec;
 
 /** The same description, seed and precision give the same parameters. */

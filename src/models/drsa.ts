@@ -63,6 +63,7 @@ export function createLstm(backend: Backend, shape: LstmShape, seed: number): Ls
   };
 }
 
+/** The paper's network: an LSTM over the bins of time. */
 export function createDrsa(backend: Backend, options: DrsaOptions): Network {
   const { D, H = DEFAULT_HIDDEN, T, seed } = options;
   const { shape, parameters, weights, gradient } = createLstm(backend, { D, H, T }, seed);

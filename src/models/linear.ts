@@ -68,6 +68,7 @@ export function createBaselineAndSkip(
   };
 }
 
+/** A logit a bin plus a linear function of the features. */
 export function createLinear(backend: Backend, options: LinearOptions): Network {
   const { D, T } = options;
   const { parameters, forward, backward } = createBaselineAndSkip(backend, options);

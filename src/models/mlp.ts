@@ -43,6 +43,7 @@ interface Scratch {
   readonly dHidden: readonly Floats[]; // [N,units] each
 }
 
+/** A perceptron with T outputs. */
 export function createMlp(backend: Backend, options: MlpOptions): Network {
   const { D, T, hidden = DEFAULT_LAYERS, seed, baselineHazard } = options;
   checkSize("D", D);

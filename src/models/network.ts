@@ -4,6 +4,7 @@
  */
 import type { Floats } from "../compute/backend.ts";
 
+/** One array of weights with its gradient. */
 export interface Parameter {
   /** As in the model file, e.g. "lstm.recurrent". */
   readonly name: string;
@@ -14,6 +15,7 @@ export interface Parameter {
   readonly decays: boolean;
 }
 
+/** Anything that maps features to logits [N,T] and takes their gradient back. */
 export interface Network {
   readonly kind: "drsa" | "anchored" | "mlp" | "linear";
   readonly D: number;

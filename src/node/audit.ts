@@ -1,18 +1,31 @@
-/** `graduate audit`: every score of predicted curves, overall and by group. */
+/** `graduate audit`: every score of predicted curves, overall and by group; a report and requirements where they are asked for. */
 import { availableParallelism } from "node:os";
+import { basename } from "node:path";
 import type { Command } from "commander";
-import { type AuditGroup, type AuditOptions, type AuditTable, audit } from "../audit.ts";
+import { type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
 import { readCurves } from "../data/read-curves.ts";
+import { checkTable } from "../data/sanity.ts";
 import type { Table } from "../data/table.ts";
-import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../report/text-table.ts";
-import type { Scores } from "../stats/scores.ts";
+import { equalTimeGrid } from "../data/time-grid.ts";
+import type { ReportFinding } from "../report/report-data.ts";
+import { BIN_LABEL } from "../report/report-words.ts";
+import { checkRequiredGroups, type Requirement } from "../requirements.ts";
+import type { Model } from "../training/model.ts";
+import {
+  addRequireOptions,
+  checkRequirements,
+  printRequirements,
+  type RequireOptions,
+  readRequirements,
+} from "./check-requirements.ts";
 import { readModel } from "./model-file.ts";
-import { createProgress, print, printJson, terminalWidth } from "./output.ts";
+import { print, printJson, warn } from "./output.ts";
 import { categoriesOf } from "./predict.ts";
-import { bootstrapInParallel } from "./replicate-pool.ts";
-import { scoreRows } from "./score-rows.ts";
+import { printAudit } from "./print-audit.ts";
+import { describeOrigin } from "./provenance.ts";
+import { predictRows, type ScoredGroup, scorePredicted } from "./score-rows.ts";
 import {
   addGroupOptions,
   addTableOptions,
@@ -20,23 +33,31 @@ import {
   namesOption,
   parseCount,
   parsePositive,
+  parseThreads,
   readGroups,
   readTableFile,
   type TableOptions,
 } from "./table-options.ts";
+import { predictUnseenRows } from "./unseen-rows.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
+import { refuseUnwritable } from "./writable.ts";
+import {
+  addReportOptions,
+  auditSettings,
+  type ReportedAudit,
+  type ReportOptions,
+  writeReport,
+} from "./write-report.ts";
 
-interface AuditCommandOptions extends TableOptions, GroupOptions {
+interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions, RequireOptions {
   readonly curves?: string;
   readonly bin?: string;
   readonly event?: string;
   readonly time?: string;
   readonly horizon?: number;
   readonly by?: readonly string[];
-  readonly intervals: number;
-  readonly draws: number;
-  readonly seed: number;
-  readonly threads: number;
+  readonly split?: string;
+  readonly allRows?: boolean;
   readonly json?: boolean;
 }
 
@@ -51,56 +72,82 @@ export function addAudit(program: Command): void {
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
     .option("--time <column>", "the time of each person, in place of the bin")
     .option("--horizon <time>", "the end of bin T, with --time", parsePositive)
+    .option("--split <file>", "the row,set table the model was trained with: its test rows alone are judged")
+    .option("--all-rows", "judge every row of the table the model was trained on, not its test rows alone")
     .option("--by <columns>", "one group for each value of each of these columns", namesOption);
-  addGroupOptions(addTableOptions(command))
-    .option("--intervals <replicates>", "add bootstrap intervals", parseCount, 0)
-    .option("--draws <n>", "draws of the noise floor (0: none)", parseCount, 200)
+  addRequireOptions(addReportOptions(addGroupOptions(addTableOptions(command))))
     .option("--seed <n>", "seed of draws and replicates", parseCount, 1)
-    .option("--threads <n>", "worker threads for the intervals", parseCount, availableParallelism())
+    .option("--threads <n>", "worker threads for the intervals", parseThreads, availableParallelism())
     .option("--json", "print one JSON document")
-    .action(async (model: string | undefined, table: string | undefined, options: AuditCommandOptions) => {
-      const progress = createProgress("bootstrap");
-      const settings: AuditOptions = {
-        seed: options.seed,
-        draws: options.draws,
-        replicates: options.intervals,
-        bootstrap: async (prepared, bootstrapOptions) => {
-          try {
-            return await bootstrapInParallel(prepared, {
-              ...bootstrapOptions,
-              threads: Math.max(1, options.threads),
-              onProgress: ({ done, total }) => progress.update(done, total),
-            });
-          } finally {
-            progress.finish();
-          }
-        },
-      };
-      const { result, T } =
-        model !== undefined && table !== undefined
-          ? await auditModel(model, table, options, settings)
-          : await auditCurves(options, settings);
-      if (options.json) printJson(result);
-      else printAudit(result, T);
-    });
+    .action(async (model: string | undefined, table: string | undefined, options: AuditCommandOptions) =>
+      runAudit(model, table, options),
+    );
 }
 
-interface Audited {
-  readonly result: AuditTable;
-  readonly T: number;
+async function runAudit(
+  model: string | undefined,
+  table: string | undefined,
+  options: AuditCommandOptions,
+): Promise<void> {
+  const requirements = readRequirements(options);
+  await refuseUnwritable([options.report], [model, table, options.curves, options.split, options.groups]);
+  const settings = auditSettings(options);
+  const audited =
+    model !== undefined && table !== undefined
+      ? await auditModel(model, table, options, settings, requirements)
+      : await auditCurves(model, options, settings, requirements);
+  if (options.report !== undefined) await writeReport(options.report, audited, options);
+  const results = checkRequirements(requirements, audited.audit, options);
+  if (options.json) {
+    printJson({
+      ...audited.audit,
+      ...(requirements.length === 0 ? {} : { requirements: results }),
+      ...(options.report === undefined ? {} : { report: options.report }),
+    });
+    return;
+  }
+  printAudit(audited.audit, audited.grid.T);
+  printRequirements(results);
+  if (options.report !== undefined) print(`\nreport written to ${options.report}`);
 }
 
-async function auditCurves(options: AuditCommandOptions, settings: AuditOptions): Promise<Audited> {
-  if (options.curves === undefined) {
-    throw new InputError("nothing to audit", {
-      code: "option.missing",
-      hint: "give a model and a table, or predictions with --curves FILE",
-    });
+/** What was audited, as a report takes it. */
+type Audited = ReportedAudit & { readonly audit: AuditTable };
+
+async function auditCurves(
+  model: string | undefined,
+  options: AuditCommandOptions,
+  settings: AuditOptions,
+  requirements: readonly Requirement[],
+): Promise<Audited> {
+  if (options.curves === undefined || model !== undefined) {
+    throw new InputError(
+      options.curves === undefined ? "nothing to audit" : "a model and --curves: one of them",
+      { code: "option.missing", hint: "give a model and a table, or predictions with --curves FILE" },
+    );
   }
   const table = await readTableFile(options.curves, options);
   const { curves, outcomes, others } = readCurves(table, options);
-  const groups = [...groupsBy(others, options.by ?? []), ...(await readGroups(others, options))];
-  return { result: await audit({ curves, outcomes, groups }, settings), T: curves.T };
+  const groups: ScoredGroup[] = [
+    ...groupsBy(others, options.by ?? []),
+    ...(await readGroups(others, options)),
+  ];
+  checkRequiredGroups(
+    requirements,
+    groups.map(({ name }) => name),
+  );
+  return {
+    title: table.name,
+    curves,
+    binned: outcomes,
+    grid: equalTimeGrid(curves.T, options.horizon ?? curves.T),
+    timeLabel: options.horizon === undefined ? BIN_LABEL : options.timeUnit,
+    groups,
+    audit: await audit({ curves, outcomes, groups }, settings),
+    cohort: { table: table.name, which: "rows of the file" },
+    files: [{ role: "curves", path: options.curves }],
+    source: table,
+  };
 }
 
 async function auditModel(
@@ -108,103 +155,80 @@ async function auditModel(
   path: string,
   options: AuditCommandOptions,
   settings: AuditOptions,
+  requirements: readonly Requirement[],
 ): Promise<Audited> {
+  if (options.curves !== undefined) {
+    throw new InputError("a model and --curves: one of them", {
+      code: "option.conflict",
+      hint: "give a model and a table, or predictions with --curves FILE",
+    });
+  }
   const model = await readModel(modelPath);
   const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
   const table = await readTableFile(path, { ...options, category });
   const named = new Set(model.groups.map(({ name }) => name));
   const { time, event } = model.columns;
-  const more = [...groupsBy(table, options.by ?? []), ...(await readGroups(table, options, [time, event]))];
-  const rows = Int32Array.from({ length: table.rows }, (_, row) => row);
-  const backend =
-    model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: Math.max(1, options.threads) });
+  const more: ScoredGroup[] = [
+    ...groupsBy(table, options.by ?? []),
+    ...(await readGroups(table, options, [time, event])),
+  ].filter(({ name }) => !named.has(name));
+  checkRequiredGroups(requirements, [...named, ...more.map(({ name }) => name)].filter(isNamed));
+  const { table: origin } = await describeOrigin(path, table, null);
+  const backend = model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: options.threads });
   try {
-    const added = more.filter(({ name }) => !named.has(name));
-    return { result: await scoreRows(model, table, rows, backend, added, settings), T: model.grid.T };
+    const judged = await predictUnseenRows({
+      model,
+      table,
+      sha256: origin?.sha256 ?? null,
+      ...(options.split === undefined ? {} : { split: options.split }),
+      allRows: options.allRows === true,
+      predictRows: (rows) => predictRows(model, table, rows, backend),
+    });
+    if (judged.warning !== null) warn(judged.warning);
+    const { rows, which, isTest, ...scored } = {
+      ...judged,
+      ...(await scorePredicted(model, table, judged, more, settings)),
+    };
+    return {
+      title: `${basename(modelPath)} on ${table.name}`,
+      ...scored,
+      timeLabel: options.timeUnit,
+      findings: findingsFor(model, table),
+      model,
+      rowNumbers: rows.map((row) => row + 1),
+      cohort: {
+        table: table.name,
+        rows: table.rows,
+        which,
+        ...(isTest ? { split: model.training.rows } : {}),
+      },
+      files: [
+        { role: "model", path: modelPath },
+        { role: "table", path },
+        ...(options.groups === undefined ? [] : [{ role: "groups", path: options.groups }]),
+        ...(options.split === undefined ? [] : [{ role: "split", path: options.split }]),
+      ],
+      source: table,
+    };
   } finally {
     await backend?.close();
   }
 }
 
+/** The audit's first line is everyone already. */
+const isNamed = (name: string) => name !== "all";
+
+/** What the checks say of the table; of a column the model does not use it is only for the record. */
+export function findingsFor(model: Model, table: Table): readonly ReportFinding[] {
+  const used = new Set(model.encoder.columns.map(({ column }) => column));
+  return checkTable(table, model.columns).findings.map(({ level, message, column }) =>
+    column === null || used.has(column)
+      ? { level, message }
+      : { level: "note", message: `${message} (the model does not use it)` },
+  );
+}
+
 /** One group for each value of each column; the columns are not crossed. */
-function groupsBy(table: Table, columns: readonly string[]): AuditGroup[] {
+function groupsBy(table: Table, columns: readonly string[]): ScoredGroup[] {
   return columns.flatMap((column) => groupByColumns(table, [column]).groups);
-}
-
-export function printAudit({ overall, groups }: AuditTable, T: number): void {
-  const width = terminalWidth();
-  const all = [overall, ...groups];
-  print(
-    formatTable(
-      [
-        { title: "group", flexible: true },
-        { title: "n", align: "right" },
-        { title: "events", align: "right" },
-        { title: "C", align: "right" },
-        { title: "ECE", align: "right" },
-        { title: "floor", align: "right" },
-        { title: "p", align: "right" },
-        { title: "L2", align: "right" },
-        { title: "max z", align: "right" },
-        { title: "IBS", align: "right" },
-        { title: "logrank p", align: "right" },
-        { title: "bins", align: "right" },
-      ],
-      all.map((scores) => [
-        scores.name,
-        String(scores.n),
-        String(scores.events),
-        formatNumber(scores.concordance, 3),
-        formatNumber(scores.ece),
-        formatNumber(scores.noiseFloor?.ece),
-        formatP(scores.noiseFloor?.p),
-        scores.distanceL2 === null ? "–" : scores.distanceL2.toExponential(1),
-        formatNumber(scores.distanceVariance, 2),
-        formatNumber(scores.ibs),
-        formatP(scores.logrankIndividual.p),
-        `${scores.supported.bins}/${T}`,
-      ]),
-      width,
-    ),
-  );
-  const note =
-    "C: the paper's concordance, ties scoring 0. ECE, L2, max z: distance of the mean curve to Kaplan-Meier over all bins; " +
-    "floor and p: what a perfect model shows on these rows, and how often it shows this much. logrank p: events against " +
-    "the sum of individual hazards. bins: those with at least ten people at risk.";
-  print(`\n${wrapText(note, width)}`);
-  if (overall.intervals !== undefined) printIntervals(all, width);
-  const missing = all.flatMap((scores) =>
-    Object.entries(scores.absent).map(([field, reason]) => `${scores.name}: no ${field} (${reason})`),
-  );
-  if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
-}
-
-function printIntervals(all: readonly Scores[], width: number): void {
-  const between = (interval: { lower: number | null; upper: number | null } | undefined) =>
-    formatRange(interval?.lower, interval?.upper, 3);
-  const level = Math.round(100 * (all[0].intervals?.level ?? 0));
-  print(
-    `\n${level} % bootstrap intervals, ${all[0].intervals?.replicates} replicates; for distances the upper bound alone\n`,
-  );
-  print(
-    formatTable(
-      [
-        { title: "group", flexible: true },
-        { title: "C", align: "right" },
-        { title: "IBS", align: "right" },
-        { title: "ECE below", align: "right" },
-        { title: "r.m.s. gap", align: "right" },
-        { title: "below", align: "right" },
-      ],
-      all.map(({ name, intervals }) => [
-        name,
-        between(intervals?.concordance),
-        between(intervals?.ibs),
-        formatNumber(intervals?.ece.upper),
-        formatNumber(intervals?.distanceL2Root.estimate),
-        formatNumber(intervals?.distanceL2Root.upper),
-      ]),
-      width,
-    ),
-  );
 }

@@ -1,6 +1,6 @@
 /**
  * The command line: one file a command, each a thin reading of options around the library's functions.
- * Exit codes: 0 done, 1 the input cannot be used, 70 a bug, 130 interrupted.
+ * Exit codes: 0 done, 1 the input cannot be used, 2 a requirement is not met, 70 a bug, 130 interrupted.
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
@@ -18,6 +18,11 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   train: async () => (await import("./train.ts")).addTrain,
   predict: async () => (await import("./predict.ts")).addPredict,
   audit: async () => (await import("./audit.ts")).addAudit,
+  discover: async () => (await import("./discover.ts")).addDiscover,
+  boost: async () => (await import("./boost.ts")).addBoost,
+  compare: async () => (await import("./compare.ts")).addCompare,
+  tune: async () => (await import("./tune.ts")).addTune,
+  export: async () => (await import("./export.ts")).addExport,
   demo: async () => (await import("./demo.ts")).addDemo,
 };
 

@@ -5,21 +5,17 @@
  */
 import type { Command } from "commander";
 import { InputError } from "../core/errors.ts";
-import { isAbsent } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
-import { type BinnedOutcomes, pickOutcomes } from "../data/outcomes.ts";
+import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { readCurves } from "../data/read-curves.ts";
-import { type OutcomeColumns, readOutcomes } from "../data/read-outcomes.ts";
-import { splitFromTable, splitRows } from "../data/split.ts";
+import type { OutcomeColumns } from "../data/read-outcomes.ts";
 import { selectRows, type Table } from "../data/table.ts";
-import { binOutcomes } from "../data/time-grid.ts";
-import { gridOf, predict } from "../predict.ts";
-import { logrankIndividual } from "../stats/logrank.ts";
-import type { Model } from "../training/model.ts";
 import { readModel } from "./model-file.ts";
 import { categoriesOf } from "./predict.ts";
 import { describeOrigin } from "./provenance.ts";
+import { predictRows } from "./score-rows.ts";
 import { parsePositive, readTableFile, type TableOptions } from "./table-options.ts";
+import { predictUnseenRows } from "./unseen-rows.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 
 export interface PredictionOptions extends TableOptions {
@@ -106,81 +102,23 @@ async function predictTable(
   const model = await readModel(modelPath);
   const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
   const table = await readTableFile(path, { ...options, category });
-  const { columns } = model;
-  const outcomes = readOutcomes(table, columns);
   const backend = model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: options.threads });
-  const predictRows = async (rows: Int32Array) => ({
-    curves: (await predict(model, table, backend, rows)).curves,
-    outcomes: binOutcomes(pickOutcomes(outcomes, rows), gridOf(model)),
-    table: selectRows(table, rows),
-    columns,
-  });
   try {
-    if (options.split !== undefined) {
-      const { test } = splitFromTable(await readTableFile(options.split, {}), table.rows);
-      if (test.length === 0) {
-        throw new InputError('no row of the split is in "test"', {
-          code: "split.test",
-          where: options.split,
-        });
-      }
-      return { ...(await predictRows(test)), warnings: [] };
-    }
-    if (await wasTrainedOn(model, path, table)) {
-      const test = redrawTestRows(model, table.rows);
-      const predictions = test.length > 0 ? await predictRows(test) : null;
-      if (predictions !== null && isAsRecorded(model, predictions)) {
-        const warning = `the model was trained on this table: only its ${test.length} test rows are used`;
-        return { ...predictions, warnings: [warning] };
-      }
-      const warning =
-        "the model was trained on this table, and which rows it has not seen cannot be told: what it learnt by heart " +
-        "will look right. Give its split with --split FILE, or rows it has not seen";
-      return { ...(await predictRows(everyRow(table))), warnings: [warning] };
-    }
-    return { ...(await predictRows(everyRow(table))), warnings: [] };
+    const { rows, curves, binned, warning } = await predictUnseenRows({
+      model,
+      table,
+      sha256: (await describeOrigin(path, table, null)).table?.sha256 ?? null,
+      ...(options.split === undefined ? {} : { split: options.split }),
+      predictRows: (chosen) => predictRows(model, table, chosen, backend),
+    });
+    return {
+      curves,
+      outcomes: binned,
+      table: selectRows(table, rows),
+      columns: model.columns,
+      warnings: warning === null ? [] : [warning],
+    };
   } finally {
     await backend?.close();
   }
-}
-
-function everyRow(table: Table): Int32Array {
-  return Int32Array.from({ length: table.rows }, (_, row) => row);
-}
-
-async function wasTrainedOn({ provenance }: Model, path: string, table: Table): Promise<boolean> {
-  const known = provenance?.table?.sha256;
-  return known !== undefined && (await describeOrigin(path, table, null)).table?.sha256 === known;
-}
-
-/** The test rows of a split by seed with the recorded sizes; whether there was such a split, isAsRecorded tells. */
-function redrawTestRows({ training: { rows, seed } }: Model, N: number): Int32Array {
-  if (rows.train + rows.valid + rows.test !== N || rows.test === 0) return new Int32Array();
-  return splitRows(N, { seed, fractions: [rows.train / N, rows.valid / N, rows.test / N] }).test;
-}
-
-/** Expected events agree to this share with those the model was scored with, whichever machine computed them. */
-const SAME_EXPECTED = 1e-4;
-
-/** Whether these rows have the events, observed and expected, that the model's own test rows had. */
-function isAsRecorded(
-  { metrics }: Model,
-  { curves, outcomes }: Pick<Predictions, "curves" | "outcomes">,
-): boolean {
-  const { overall } = (metrics ?? {}) as {
-    readonly overall?: {
-      readonly n?: unknown;
-      readonly logrankIndividual?: Readonly<Record<string, unknown>>;
-    };
-  };
-  const recorded = overall?.logrankIndividual;
-  const found = logrankIndividual(curves, outcomes);
-  if (recorded === undefined || isAbsent(found)) return false;
-  const { observed, expected } = recorded;
-  return (
-    overall?.n === curves.N &&
-    observed === found.observed &&
-    typeof expected === "number" &&
-    Math.abs(expected - found.expected) <= SAME_EXPECTED * found.expected
-  );
 }

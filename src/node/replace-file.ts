@@ -29,11 +29,15 @@ export async function replaceFile(path: string, bytes: Uint8Array | string, what
     }
     await writeBeside(found === null ? path : await realpath(path), bytes, found?.mode);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? "unknown reason";
-    throw new InputError(`cannot write ${what}: "${path}" (${REASONS[code] ?? code})`, {
-      code: "file.unwritable",
-    });
+    throw createUnwritableError(path, what, error);
   }
+}
+
+export function createUnwritableError(path: string, what: string, error: unknown): InputError {
+  const code = (error as NodeJS.ErrnoException).code ?? "unknown reason";
+  return new InputError(`cannot write ${what}: "${path}" (${REASONS[code] ?? code})`, {
+    code: "file.unwritable",
+  });
 }
 
 async function writeBeside(path: string, bytes: Uint8Array | string, mode?: number): Promise<void> {

@@ -1,13 +1,86 @@
-/** Every score of a model on rows of a table it has the outcomes of. */
+/** Every score of a model on rows of a table it has the outcomes of, with what was scored: curves, outcomes and groups. */
 import { type AuditGroup, type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import type { Backend } from "../compute/backend.ts";
+import type { Curves } from "../data/curves.ts";
 import { ALL_GROUP, resolveGroups } from "../data/groups.ts";
-import { pickOutcomes } from "../data/outcomes.ts";
+import { type BinnedOutcomes, type Outcomes, pickOutcomes } from "../data/outcomes.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
 import type { Table } from "../data/table.ts";
-import { binOutcomes } from "../data/time-grid.ts";
+import { binOutcomes, type TimeGrid } from "../data/time-grid.ts";
 import { gridOf, predict } from "../predict.ts";
 import type { Model } from "../training/model.ts";
+
+/** Curves and outcomes of some rows of a table. */
+export interface PredictedRows {
+  readonly rows: Int32Array;
+  readonly curves: Curves; // [N,T]
+  readonly outcomes: Outcomes; // [N]
+  readonly binned: BinnedOutcomes; // [N]
+  readonly grid: TimeGrid;
+}
+
+/** A group as it was audited: its rows are places among those that were. */
+export interface ScoredGroup extends AuditGroup {
+  readonly expression?: string;
+}
+
+export interface ScoredRows extends PredictedRows {
+  /** Without everyone, in the order of the audit. */
+  readonly groups: readonly ScoredGroup[];
+  readonly audit: AuditTable;
+}
+
+export async function predictRows(
+  model: Model,
+  table: Table,
+  rows: Int32Array,
+  backend: Backend | null,
+): Promise<PredictedRows> {
+  const { curves } = await predict(model, table, backend, rows);
+  const outcomes = pickOutcomes(readOutcomes(table, model.columns), rows);
+  const grid = gridOf(model);
+  return { rows, curves, outcomes, binned: binOutcomes(outcomes, grid), grid };
+}
+
+/** Scores for everyone, the model's groups and then `more`, whose rows are the table's. */
+export async function scorePredicted(
+  model: Model,
+  table: Table,
+  predicted: PredictedRows,
+  more: readonly ScoredGroup[] = [],
+  options: AuditOptions = {},
+): Promise<ScoredRows> {
+  // Everyone is the audit's first line already.
+  const named = model.groups.filter(({ expression }) => expression !== ALL_GROUP.expression);
+  const place = new Map(Array.from(predicted.rows, (row, k) => [row, k]));
+  const groups = [...resolveGroups(named, table, { unknownLevels: "allow" }), ...more].map(
+    ({ name, expression, rows }): ScoredGroup => ({
+      name,
+      ...(expression === undefined ? {} : { expression }),
+      rows: Int32Array.from(Array.from(rows, (row) => place.get(row) ?? -1).filter((k) => k >= 0)),
+    }),
+  );
+  const { curves, binned } = predicted;
+  return { ...predicted, groups, audit: await audit({ curves, outcomes: binned, groups }, options) };
+}
+
+/** The same rows' scores with intervals beside them; nothing else is drawn again. */
+export async function addIntervals(scored: ScoredRows, options: AuditOptions): Promise<ScoredRows> {
+  const { curves, binned, groups } = scored;
+  const drawn = await audit({ curves, outcomes: binned, groups }, { ...options, draws: 0 });
+  const merge = (one: AuditTable["overall"], other: AuditTable["overall"]) => ({
+    ...one,
+    ...(other.intervals === undefined ? {} : { intervals: other.intervals }),
+    absent: { ...other.absent, ...one.absent },
+  });
+  return {
+    ...scored,
+    audit: {
+      overall: merge(scored.audit.overall, drawn.overall),
+      groups: scored.audit.groups.map((one, g) => merge(one, drawn.groups[g])),
+    },
+  };
+}
 
 /** Every score on some rows of the table, overall and for the model's groups. */
 export async function scoreRows(
@@ -18,14 +91,6 @@ export async function scoreRows(
   more: readonly AuditGroup[] = [],
   options: AuditOptions = {},
 ): Promise<AuditTable> {
-  const { curves } = await predict(model, table, backend, rows);
-  const picked = pickOutcomes(readOutcomes(table, model.columns), rows);
-  // Everyone is the audit's first line already.
-  const named = model.groups.filter(({ expression }) => expression !== ALL_GROUP.expression);
-  const place = new Map(Array.from(rows, (row, k) => [row, k]));
-  const groups = [...resolveGroups(named, table, { unknownLevels: "allow" }), ...more].map((group) => ({
-    name: group.name,
-    rows: Int32Array.from(Array.from(group.rows, (row) => place.get(row) ?? -1).filter((k) => k >= 0)),
-  }));
-  return audit({ curves, outcomes: binOutcomes(picked, gridOf(model)), groups }, options);
+  const predicted = await predictRows(model, table, rows, backend);
+  return (await scorePredicted(model, table, predicted, more, options)).audit;
 }

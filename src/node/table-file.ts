@@ -11,6 +11,7 @@ import { type TableSource, tableSourceFromBytes } from "../data/read-table.ts";
 /** Bytes asked of the disk at a time. */
 const CHUNK_BYTES = 1 << 18;
 
+/** A file, or standard input for "-", as the source of a table. */
 export async function tableSourceFromPath(path: string): Promise<TableSource> {
   if (path === "-") return tableSourceFromBytes("standard input", await readStandardInput());
   const found = await orInputError(path, () => stat(path));
@@ -30,7 +31,7 @@ export async function tableSourceFromPath(path: string): Promise<TableSource> {
   };
 }
 
-async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
+export async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }))
       yield chunk as Uint8Array;

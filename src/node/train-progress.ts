@@ -1,15 +1,23 @@
 /**
  * How a training run shows itself: one live line on a terminal (step, loss, validation C, constraints met, worst group, time left),
- * one plain line an evaluation where stderr is a file or a pipe.
+ * one plain line an evaluation where stderr is a file or a pipe. The live line is cut to the terminal, however narrow: one
+ * that wrapped could not be overwritten.
  */
+import { countOf } from "../data/findings.ts";
 import { formatNumber, shorten } from "../report/text-table.ts";
 import type { StartEvent, TrainEvent } from "../train.ts";
 import type { StepEvent } from "../training/trainer.ts";
-import { terminalWidth, warn } from "./output.ts";
+import { warn } from "./output.ts";
+
+/** Milliseconds between two writes of the live line: more often nobody reads it. */
+const LIVE_EVERY = 50;
+/** Where a terminal does not say how wide it is. */
+const USUAL_COLUMNS = 80;
 
 export function createTrainProgress(): (event: TrainEvent) => void {
   const live = process.stderr.isTTY === true;
   const started = performance.now();
+  let shownAt = Number.NEGATIVE_INFINITY;
   let total = 0;
   let validation = "";
   let constraints = "";
@@ -23,9 +31,14 @@ export function createTrainProgress(): (event: TrainEvent) => void {
       case "step": {
         constraints = sayConstraints(event);
         if (!live) return;
+        const now = performance.now();
+        if (now - shownAt < LIVE_EVERY && event.step < total) return;
+        shownAt = now;
         const left = Math.ceil((seconds / event.step) * (total - event.step));
         const line = `step ${event.step}/${total}, loss ${event.loss.toFixed(4)}${validation}${constraints}, ${left} s left`;
-        process.stderr.write(`\r\x1b[K${shorten(line, terminalWidth())}`);
+        process.stderr.write(
+          `\r\x1b[K${shorten(line, Math.max(1, (process.stderr.columns ?? USUAL_COLUMNS) - 1))}`,
+        );
         return;
       }
       case "evaluation": {
@@ -41,17 +54,21 @@ export function createTrainProgress(): (event: TrainEvent) => void {
 
 function announce({ rows, D, T, groups, parameters, backend, warnings }: StartEvent): void {
   process.stderr.write(
-    `${rows.train} training, ${rows.valid} validation and ${rows.test} test rows, ${groups.length} groups\n`,
+    `${rows.train} training, ${rows.valid} validation and ${rows.test} test rows, ${countOf(groups.length, "group")}\n`,
   );
-  process.stderr.write(`${D} features, ${T} time bins, ${parameters} parameters, backend ${backend}\n`);
+  process.stderr.write(
+    `${countOf(D, "feature")}, ${countOf(T, "time bin")}, ${countOf(parameters, "parameter")}, backend ${backend}\n`,
+  );
   for (const warning of warnings) warn(warning);
 }
 
 /** ", 9/12 met, worst stage = 2 × 3.1": distances in units of their slack. */
-function sayConstraints({ groups, distances, slack }: StepEvent): string {
-  if (groups.length === 0) return "";
-  const ratios = Array.from(distances, (distance, g) => distance / slack[g]);
-  const worst = ratios.indexOf(Math.max(...ratios));
-  const met = ratios.filter((ratio) => ratio <= 1).length;
-  return `, ${met}/${groups.length} met, worst ${groups[worst]} × ${ratios[worst].toFixed(1)}`;
+function sayConstraints({ groups, constrained, distances, slack }: StepEvent): string {
+  const held = groups
+    .map((name, g) => ({ name, ratio: distances[g] / slack[g] }))
+    .filter((_, g) => constrained[g]);
+  if (held.length === 0) return "";
+  const worst = held.reduce((one, other) => (other.ratio > one.ratio ? other : one));
+  const met = held.filter(({ ratio }) => ratio <= 1).length;
+  return `, ${met}/${held.length} met, worst ${worst.name} × ${worst.ratio.toFixed(1)}`;
 }

@@ -1,56 +1,60 @@
-/** `graduate train`: fits a model to a table under one constraint a group, and says per group whether it was met. */
-import { readFile, rename, writeFile } from "node:fs/promises";
+/**
+ * `graduate train`: fits a model to a table under one constraint a group, says per group whether it was met, scores the test rows, and
+ * ends with where everything is and how to go on. The model is on disk before intervals, report and requirements are looked at.
+ */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { AuditTable } from "../audit.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
 import { InputError } from "../core/errors.ts";
-import { parseGroupsFile, parseNamedGroup } from "../data/groups.ts";
-import { type Split, splitFromTable, splitRows } from "../data/split.ts";
+import { ALL_GROUP } from "../data/groups.ts";
+import type { Split } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
-import type { ConstraintKind } from "../objectives/constraints.ts";
-import { formatNumber, formatTable, wrapText } from "../report/text-table.ts";
+import type { SavedCheckpoint } from "../files/checkpoint-file.ts";
+import { checkRequiredGroups, type Requirement, type RequirementResult } from "../requirements.ts";
 import { type TrainEvent, type TrainRequest, train } from "../train.ts";
-import { type Method, type Model, modelToBytes } from "../training/model.ts";
-import type { PresetName, TrainingOptions } from "../training/options.ts";
-import type { Checkpoint } from "../training/trainer.ts";
-import { printAudit } from "./audit.ts";
-import { EXIT_INTERRUPTED, print, printJson, terminalWidth, warn } from "./output.ts";
-import { scoreRows } from "./score-rows.ts";
+import { type Method, type Model, type ModelHistoryEntry, toHistoryEntry } from "../training/model.ts";
+import type { ObjectiveSpec, PresetName } from "../training/options.ts";
+import { findingsFor } from "./audit.ts";
+import {
+  addRequireOptions,
+  checkRequirements,
+  printRequirements,
+  type RequireOptions,
+  readRequirements,
+} from "./check-requirements.ts";
+import { readCheckpoint, writeCheckpoint, writeModel } from "./model-file.ts";
+import { EXIT_INTERRUPTED, print, printJson, warn } from "./output.ts";
+import { printAudit } from "./print-audit.ts";
+import { printNextSteps, printTraining } from "./print-training.ts";
+import { describeOrigin, fingerprintRun } from "./provenance.ts";
+import { addIntervals, predictRows, type ScoredRows, scorePredicted } from "./score-rows.ts";
 import {
   addGroupOptions,
   addOutcomeOptions,
   addTableOptions,
-  type GroupOptions,
   namesOption,
-  type OutcomeOptions,
   parseCount,
   parsePositive,
+  parseThreads,
   readTableFile,
   type TableOptions,
 } from "./table-options.ts";
 import { createTrainProgress } from "./train-progress.ts";
+import { given, readSplit, type TrainRequestOptions, toTrainRequest } from "./train-request.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
+import { refuseUnwritable } from "./writable.ts";
+import { addReportOptions, auditSettings, type ReportOptions, writeReport } from "./write-report.ts";
 
-interface TrainOptions extends OutcomeOptions, TableOptions, GroupOptions {
-  readonly features?: readonly string[];
-  readonly drop?: readonly string[];
-  readonly allowLeak?: readonly string[];
-  readonly autoGroups?: number;
+interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions, RequireOptions {
   readonly method: Method;
-  readonly distance?: ConstraintKind;
+  readonly preset: PresetName;
   readonly strata?: number;
   readonly slack?: number | "auto";
-  readonly preset: PresetName;
-  readonly network?: TrainRequest["network"];
-  readonly bins?: number;
-  readonly horizon?: number;
-  readonly hidden?: number;
-  readonly seed: number;
+  readonly lambda?: number;
+  readonly groupInputs: boolean;
   readonly split?: string;
-  readonly steps?: number;
   readonly batch?: number;
-  readonly threads: number;
   readonly backend: "wasm" | "reference";
   readonly deterministic?: boolean;
   readonly out?: string;
@@ -66,7 +70,7 @@ export function addTrain(program: Command): void {
     .command("train")
     .description("fit a model whose curves stay close to Kaplan-Meier in every group")
     .argument("<table>", "CSV, gzip or Parquet file");
-  addGroupOptions(addTableOptions(addOutcomeOptions(command)))
+  addRequireOptions(addReportOptions(addGroupOptions(addTableOptions(addOutcomeOptions(command)))))
     .option(
       "--features <columns>",
       "the columns to learn from (default: all but ids and constants)",
@@ -79,16 +83,22 @@ export function addTrain(program: Command): void {
     .addOption(new Option("--distance <kind>", "the constraint").choices(["l2", "variance", "atRisk"]))
     .option("--strata <n>", "constrain each group in n strata of predicted risk", parseCount)
     .option("--slack <c>", "the distance allowed to a group: a number, or auto", parseSlack)
+    .option(
+      "--lambda <weight>",
+      "X-Cal's penalty (default: the best of 1, 10, 100 on the validation rows)",
+      parsePositive,
+    )
+    .option("--no-group-inputs", "keep the network from knowing who is in which group")
     .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
     .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
     .option("--bins <n>", "time bins (default: 102)", parseCount)
     .option("--horizon <time>", "the end of the last bin (default: the largest training time)", parsePositive)
-    .option("--hidden <n>", "hidden units (default: 50)", parseCount)
+    .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
     .option("--split <file|shares>", "a row,set table, or shares such as 0.6,0.2,0.2")
     .option("--steps <n>", "parameter updates", parseCount)
     .option("--batch <n>", "rows a step; 0 is all of them", parseCount)
-    .option("--threads <n>", "threads", parseCount, availableParallelism())
+    .option("--threads <n>", "threads", parseThreads, availableParallelism())
     .addOption(new Option("--backend <name>", "what computes").choices(["wasm", "reference"]).default("wasm"))
     .option("--deterministic", "the same bytes on every machine")
     .option("--out <file>", "write the model here")
@@ -101,217 +111,246 @@ export function addTrain(program: Command): void {
 function parseSlack(text: string): number | "auto" {
   if (text === "auto") return "auto";
   const value = Number(text);
-  if (!(value > 0)) throw new InvalidArgumentError("expected a number above 0, or auto.");
+  if (!(value > 0) || !Number.isFinite(value))
+    throw new InvalidArgumentError("expected a number above 0, or auto.");
   return value;
 }
 
 async function runTrain(path: string, options: TrainOptions): Promise<void> {
+  const requirements = readRequirements(options);
+  await refuseUnwritable(
+    [options.out, options.checkpoint, options.report],
+    [path, options.groups, options.split],
+  );
   const table = await readTableFile(path, options);
   const split = await readSplit(table, options);
+  if (split.test.length === 0 && (requirements.length > 0 || options.report !== undefined)) {
+    throw new InputError("no test rows to report on or to require anything of", {
+      code: "split.test",
+      hint: "leave a share of the rows for the test: --split 0.6,0.2,0.2",
+    });
+  }
   const request = await toRequest(options, split);
   const resume = options.resume === undefined ? null : await readCheckpoint(options.resume);
   const backend =
     options.backend === "reference"
       ? createReferenceBackend()
       : await openWasmBackend({
-          threads: Math.max(1, options.threads),
+          threads: options.threads,
           deterministic: options.deterministic === true,
         });
   const started = performance.now();
   try {
+    const provenance = await describeOrigin(path, table, options.method === "cox" ? null : backend);
+    const run = fingerprintRun(request, provenance);
+    if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
     const { model, checkpoint } = await follow(
-      train(table, request, backend, resume ? { resume } : {}),
+      train(
+        table,
+        { ...request, provenance },
+        backend,
+        resume ? { resume: resume.checkpoint, history: resume.history } : {},
+      ),
       options,
+      { run, history: resume?.history ?? [] },
+      requirements,
     );
     if (model === null) {
       await leaveCheckpoint(checkpoint, options);
       return;
     }
     const seconds = (performance.now() - started) / 1000;
-    const test = split.test.length > 0 ? await scoreRows(model, table, split.test, backend) : null;
-    if (options.out !== undefined) await writeModel(options.out, model);
-    if (options.json) printJson(toDocument(model, seconds, test));
-    else printModel(model, seconds, test, options.out);
+    const settings = auditSettings(options);
+    let test: ScoredRows | null = null;
+    if (split.test.length > 0) {
+      const predicted = await predictRows(model, table, split.test, backend);
+      test = await scorePredicted(model, table, predicted, [], { ...settings, replicates: 0 });
+    }
+    if (options.out !== undefined) {
+      await writeModel(options.out, { ...model, ...(test === null ? {} : { metrics: test.audit }) });
+    }
+    if (test !== null && settings.replicates > 0) test = await addIntervals(test, settings);
+    if (test !== null && options.report !== undefined) {
+      await writeReport(options.report, toReport(model, path, table, test, options), options);
+    }
+    const results = test === null ? [] : checkRequirements(requirements, test.audit, options);
+    if (options.json) {
+      printJson(toDocument(model, seconds, test?.audit ?? null, results, options));
+      return;
+    }
+    process.stderr.write(process.stderr.isTTY ? "\r\x1b[K" : "");
+    printTraining(model, seconds);
+    if (test !== null) {
+      print("\non the test rows:");
+      printAudit(test.audit, model.grid.T);
+    }
+    printRequirements(results);
+    printNextSteps(model, path, options);
   } finally {
     await backend.close();
   }
 }
 
-/** Runs to the end, or to Ctrl-C: then the last checkpoint is what there is. */
+/** Of the time of a run, taking and writing checkpoints may take one part in so many … */
+const CHECKPOINT_SHARE = 20;
+/** … but one that is this old (milliseconds) is renewed in any case. */
+const CHECKPOINT_AGE = 60_000;
+/** Milliseconds after Ctrl-C that a run goes on to the end of its epoch rather than fall back on the checkpoint before. */
+const EPOCH_PATIENCE = 5000;
+
+/**
+ * Runs to the end, or to Ctrl-C: then to the end of the epoch, whose checkpoint it leaves; without patience, the one before.
+ * A second Ctrl-C ends the program at once.
+ */
 async function follow(
   run: AsyncGenerator<TrainEvent, Model>,
   options: TrainOptions,
-): Promise<{ readonly model: Model | null; readonly checkpoint: Checkpoint | null }> {
-  let interrupted = false;
-  let checkpoint: Checkpoint | null = null;
+  begun: Omit<SavedCheckpoint, "checkpoint">,
+  requirements: readonly Requirement[],
+): Promise<{ readonly model: Model | null; readonly checkpoint: SavedCheckpoint | null }> {
+  let interruptedAt: number | null = null;
+  let [takenAt, taking] = [Number.NEGATIVE_INFINITY, 0];
+  let checkpoint: SavedCheckpoint | null = null;
+  const history: ModelHistoryEntry[] = [...begun.history];
   process.removeAllListeners("SIGINT");
-  process.once("SIGINT", () => {
-    interrupted = true;
+  process.on("SIGINT", () => {
+    if (interruptedAt !== null) process.exit(EXIT_INTERRUPTED);
+    interruptedAt = performance.now();
+    process.stderr.write("\ngraduate: stopping at the next checkpoint; Ctrl-C again stops at once\n");
   });
   const show = createTrainProgress();
-  for (let next = await run.next(); ; next = await run.next()) {
-    if (next.done) return { model: next.value, checkpoint };
+  /** A run that fails leaves its last checkpoint. */
+  const go = () =>
+    run.next().catch(async (error) => {
+      if (options.checkpoint !== undefined && checkpoint !== null) {
+        await writeCheckpoint(options.checkpoint, checkpoint);
+        warn(`the checkpoint of step ${checkpoint.checkpoint.step} is in ${options.checkpoint}`);
+      }
+      throw error;
+    });
+  for (let next = await go(); ; next = await go()) {
+    if (next.done) {
+      // From here on there is nothing to leave.
+      process.removeAllListeners("SIGINT");
+      process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
+      return { model: next.value, checkpoint };
+    }
+    if (next.value.type === "start") {
+      const names = next.value.groups.map(({ name }) => name).filter((name) => name !== ALL_GROUP.name);
+      checkRequiredGroups(requirements, names);
+    }
+    if (next.value.type === "evaluation") history.push(toHistoryEntry(next.value));
     if (next.value.type === "checkpoint") {
-      ({ checkpoint } = next.value);
-      if (options.checkpoint !== undefined) await writeCheckpoint(options.checkpoint, checkpoint);
+      const now = performance.now();
+      if (interruptedAt !== null || now - takenAt >= Math.min(CHECKPOINT_SHARE * taking, CHECKPOINT_AGE)) {
+        checkpoint = { checkpoint: next.value.checkpoint, history: [...history], run: begun.run };
+        if (options.checkpoint !== undefined && interruptedAt === null)
+          await writeCheckpoint(options.checkpoint, checkpoint);
+        takenAt = performance.now();
+        taking = takenAt - now;
+      }
     }
     if (!options.json) show(next.value);
-    if (interrupted) {
+    const isOver = (since: number) => performance.now() - since > EPOCH_PATIENCE && checkpoint !== null;
+    if (interruptedAt !== null && (next.value.type === "checkpoint" || isOver(interruptedAt))) {
       await run.return(undefined as never);
       return { model: null, checkpoint };
     }
   }
 }
 
-async function readSplit(table: Table, options: TrainOptions): Promise<Split> {
-  const { seed } = options;
-  if (options.split === undefined) return splitRows(table.rows, { seed });
-  const shares = options.split.split(",").map(Number);
-  if (shares.length === 3 && shares.every((share) => share >= 0 && share <= 1)) {
-    return splitRows(table.rows, { seed, fractions: [shares[0], shares[1], shares[2]] });
-  }
-  return splitFromTable(await readTableFile(options.split, {}), table.rows);
-}
-
 async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {
-  const given = <T>(key: string, value: T | undefined) => (value === undefined ? {} : { [key]: value });
-  const trainer: Partial<TrainingOptions> = {
-    ...given("steps", options.steps),
-    ...given("batch", options.batch === 0 ? null : options.batch),
-  };
-  const groupsFile =
-    options.groups === undefined
-      ? undefined
-      : parseGroupsFile(await readText(options.groups), options.groups);
+  const shared = await toTrainRequest(options);
+  const objective = options.lambda === undefined ? undefined : penalise(options, options.lambda);
   return {
-    time: options.time,
-    event: options.event,
+    ...shared,
     method: options.method,
-    preset: options.preset,
     seed: options.seed,
     split,
-    groups: options.group.map(parseNamedGroup),
     constraint: {
-      ...given("kind", options.distance),
+      ...shared.constraint,
       ...given("strata", options.strata),
       ...given("slack", options.slack),
     },
-    options: trainer,
-    ...given("eventIs", options.eventIs),
-    ...given("features", options.features),
-    ...given("drop", options.drop),
-    ...given("allowLeak", options.allowLeak),
-    ...given("groupsFile", groupsFile),
-    ...given("autoGroups", options.autoGroups),
-    ...given("network", options.network),
-    ...given("bins", options.bins),
-    ...given("horizon", options.horizon),
-    ...given("hidden", options.hidden),
+    options: {
+      ...shared.options,
+      ...given("batch", options.batch === 0 ? null : options.batch),
+      ...given("objective", objective),
+    },
+    ...(options.groupInputs ? {} : { inputGroups: "none" }),
   };
 }
 
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch {
-    throw new InputError(`cannot read the file: "${path}"`, { code: "file.unreadable" });
-  }
+function penalise({ method, preset }: TrainOptions, lambda: number): ObjectiveSpec {
+  if (method === "xcal") return { kind: "xcal", tail: preset === "paper", lambda };
+  throw new InputError("--lambda is the weight of X-Cal's penalty", {
+    code: "option.conflict",
+    hint: "leave it out, or ask for --method xcal",
+  });
 }
 
-async function readCheckpoint(path: string): Promise<Checkpoint> {
-  const text = await readText(path);
-  try {
-    return JSON.parse(text) as Checkpoint;
-  } catch {
-    throw new InputError(`not a checkpoint: "${path}"`, { code: "checkpoint.format" });
-  }
+function refuseOtherRun(path: string): InputError {
+  return new InputError(`the checkpoint is of another run: "${path}"`, {
+    code: "checkpoint.run",
+    where: path,
+    hint: "--resume takes the table and the options the run was begun with; only --steps and --threads may differ",
+  });
 }
 
-/** Written beside and moved, so that a run killed in the middle leaves the one before it whole. */
-async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
-  try {
-    await writeFile(`${path}.part`, `${JSON.stringify(checkpoint)}\n`);
-    await rename(`${path}.part`, path);
-  } catch {
-    throw new InputError(`cannot write the checkpoint: "${path}"`, { code: "file.unwritable" });
-  }
-}
-
-async function leaveCheckpoint(checkpoint: Checkpoint | null, options: TrainOptions): Promise<void> {
+async function leaveCheckpoint(saved: SavedCheckpoint | null, options: TrainOptions): Promise<void> {
   process.exitCode = EXIT_INTERRUPTED;
-  if (checkpoint === null) {
+  if (saved === null) {
     process.stderr.write("\ngraduate: interrupted before the first checkpoint\n");
     return;
   }
-  const path = options.checkpoint ?? `${options.out ?? "graduate"}.checkpoint.json`;
-  await writeCheckpoint(path, checkpoint);
+  const path = options.checkpoint ?? `${options.out ?? "graduate"}.checkpoint`;
+  await writeCheckpoint(path, saved);
   process.stderr.write(
-    `\ngraduate: interrupted at step ${checkpoint.step}; the same command with --resume ${path} goes on\n`,
+    `\ngraduate: interrupted at step ${saved.checkpoint.step}; the same command with --resume ${path} goes on\n`,
   );
 }
 
-async function writeModel(path: string, model: Model): Promise<void> {
-  try {
-    await writeFile(path, modelToBytes(model));
-  } catch {
-    throw new InputError(`cannot write the model: "${path}"`, { code: "file.unwritable" });
-  }
+function toReport(model: Model, path: string, table: Table, test: ScoredRows, options: TrainOptions) {
+  const { rows, ...scored } = test;
+  return {
+    title: `${table.name}: ${model.method} model`,
+    ...scored,
+    timeLabel: options.timeUnit,
+    findings: findingsFor(model, table),
+    model,
+    rowNumbers: rows.map((row) => row + 1),
+    cohort: { table: table.name, rows: table.rows, which: "test rows", split: model.training.rows },
+    files: [
+      { role: "table", path },
+      ...(options.groups === undefined ? [] : [{ role: "groups", path: options.groups }]),
+      ...(options.out === undefined ? [] : [{ role: "model", path: options.out }]),
+    ],
+    source: table,
+  };
 }
 
-function toDocument(model: Model, seconds: number, test: AuditTable | null) {
+function toDocument(
+  model: Model,
+  seconds: number,
+  test: AuditTable | null,
+  requirements: readonly RequirementResult[],
+  { report, out }: TrainOptions,
+) {
   const { training, method } = model;
   const { seed, steps, bestStep, parameters, verdict, multipliers, warnings } = training;
-  return { method, seed, steps, bestStep, seconds, parameters, verdict, multipliers, warnings, test };
-}
-
-function printModel(model: Model, seconds: number, test: AuditTable | null, out: string | undefined): void {
-  const { training, method } = model;
-  process.stderr.write(process.stderr.isTTY ? "\r\x1b[K" : "");
-  print(`${method}: ${training.steps} steps in ${seconds.toFixed(1)} s, weights of ${keptText(model)}`);
-  if (training.verdict.length > 0) {
-    print("");
-    print(
-      formatTable(
-        [
-          { title: "group", flexible: true },
-          { title: "n", align: "right" },
-          { title: "events", align: "right" },
-          { title: "slack", align: "right" },
-          { title: "training", align: "right" },
-          { title: "validation", align: "right" },
-          { title: "noise", align: "right" },
-          { title: "met" },
-        ],
-        training.verdict.map((one) => [
-          one.group,
-          String(one.n),
-          String(one.events),
-          formatNumber(one.slack, 5),
-          formatNumber(one.train, 5),
-          formatNumber(one.validation, 5),
-          formatNumber(one.noise, 5),
-          one.met === null ? `– (${one.reason})` : one.met ? "yes" : "no",
-        ]),
-        terminalWidth(),
-      ),
-    );
-    print(
-      wrapText(
-        "slack: the distance allowed; noise: what a perfect model shows on a fresh sample of the group's size",
-        terminalWidth(),
-      ),
-    );
-  }
-  if (training.multipliers?.fixedPenalty) warn("the multipliers hardly moved: this run was a fixed penalty");
-  if (test !== null) {
-    print("\non the test rows:");
-    printAudit(test, model.grid.T);
-  }
-  if (out !== undefined) print(`\nmodel written to ${out}`);
-}
-
-function keptText(model: Model): string {
-  const { keep } = model.options ?? { keep: "last" };
-  if (keep === "average") return "the average over the end of training";
-  return `step ${model.training.bestStep}`;
+  return {
+    method,
+    seed,
+    steps,
+    bestStep,
+    seconds,
+    parameters,
+    verdict,
+    multipliers,
+    warnings,
+    test,
+    ...(out === undefined ? {} : { model: out }),
+    ...(requirements.length === 0 ? {} : { requirements }),
+    ...(report === undefined ? {} : { report }),
+  };
 }

@@ -63,6 +63,7 @@ function startThread(listen: (message: FromKernelThread) => void): KernelThread 
   };
 }
 
+/** Starts the SIMD backend on worker threads; close it when done. */
 export async function openWasmBackend(options: WasmBackendOptions = {}): Promise<WasmBackend> {
   const threads = options.threads ?? availableParallelism();
   if (!(Number.isInteger(threads) && threads >= 1)) {

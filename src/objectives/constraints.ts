@@ -13,15 +13,19 @@ import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { type BinnedKaplanMeier, groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./time-blocks.ts";
 
+/** Which distance is held: squared gap, gap in standard errors, or observed against expected events. */
 export type ConstraintKind = "l2" | "variance" | "atRisk";
+/** The paper's reading of a distance, or ours. */
 export type ConstraintVariant = "paper" | "default";
 
+/** A name and rows. */
 export interface NamedRows {
   readonly name: string;
   /** 0-based rows of the training set, ascending. */
   readonly rows: Int32Array;
 }
 
+/** Outcomes, groups and the distance they are held by. */
 export interface ConstraintOptions {
   readonly binned: BinnedOutcomes;
   readonly groups: readonly NamedRows[];
@@ -40,6 +44,7 @@ export interface ConstraintOptions {
 export const MINIMUM_EVENTS = 10;
 export const MINIMUM_SUPPORT = 1 / 4;
 
+/** A group with what its distance is measured against. */
 export interface ConstraintGroup extends NamedRows {
   readonly events: number;
   readonly km: BinnedKaplanMeier; // [T+1]
@@ -70,6 +75,7 @@ export interface Memberships {
   readonly order: Int32Array; // [N]
 }
 
+/** Everything about the groups that does not change while training. */
 export interface Constraints {
   readonly kind: ConstraintKind;
   readonly variant: ConstraintVariant;
@@ -81,6 +87,7 @@ export interface Constraints {
   readonly memberships: Memberships;
 }
 
+/** Computes Kaplan-Meier, support and blocks of every group once. */
 export function prepareConstraints(options: ConstraintOptions): Constraints {
   const { binned, kind, variant } = options;
   const { T, bin } = binned;

@@ -34,6 +34,7 @@ export function checkRoom(what: string, array: ArrayLike<number> | null, N: numb
   });
 }
 
+/** log S(t) from logits. */
 export function logSurvival(logits: Floats, N: number, T: number, out: Floats): void {
   checkRoom("logits", logits, N, T);
   checkRoom("log survival", out, N, T);
@@ -85,10 +86,12 @@ export interface CurveWorkspace {
   readonly survival: Float64Array; // [N,T]
 }
 
+/** Room for hazards and survival of N rows. */
 export function createCurveWorkspace(N: number, T: number): CurveWorkspace {
   return { hazard: new Float64Array(N * T), survival: new Float64Array(N * T) };
 }
 
+/** Hazards and survival from logits. */
 export function fillCurves(logits: Floats, N: number, T: number, curves: CurveWorkspace): void {
   checkRoom("logits", logits, N, T);
   checkRoom("hazard", curves.hazard, N, T);

@@ -53,6 +53,7 @@ function largestGap(constraints: Constraints, group: ConstraintGroup, mean: Floa
   return { value, t, slope: Math.sign(mean[t] - km.survival[t]) / Math.sqrt(variance[t]) };
 }
 
+/** The distance of every group, from its statistics; 0 where none can be measured. */
 export function measureDistances(constraints: Constraints, statistics: Float64Array): Float64Array {
   checkStatistics(constraints, statistics);
   return Float64Array.from(constraints.groups, (group, g) => {

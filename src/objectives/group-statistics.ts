@@ -158,6 +158,7 @@ function orderByCombination(constraints: Constraints, rows: ArrayLike<number>): 
   return order;
 }
 
+/** Forgets all rows. */
 export function emptyCache(cache: StatisticsCache): void {
   cache.terms.fill(0);
   cache.sums.fill(0);

@@ -12,6 +12,7 @@ import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { checkRoom, FOLD_PRODUCT_AT } from "./curves.ts";
 import { expMinus } from "./exponential.ts";
 
+/** Whether the likelihood has the paper's tail term. */
 export interface LikelihoodOptions {
   /** Whether an event row also pays −log(1−S(T)). */
   readonly tail: boolean;

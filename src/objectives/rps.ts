@@ -45,6 +45,7 @@ export function rankedProbability(
   return score / N;
 }
 
+/** Scale of the ranking term. */
 export interface RankingOptions {
   readonly sigma: number;
 }

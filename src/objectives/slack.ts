@@ -9,8 +9,10 @@ import { InputError } from "../core/errors.ts";
 import { createRandom } from "../core/random.ts";
 import type { ConstraintGroup, Constraints } from "./constraints.ts";
 
+/** One slack for all groups, one each by name, or `auto`. */
 export type SlackSpecification = number | Readonly<Record<string, number>> | "auto";
 
+/** How much of a group's noise `auto` allows. */
 export interface SlackOptions {
   readonly kappa?: number;
 }

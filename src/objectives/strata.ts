@@ -13,12 +13,14 @@ import { type CurveWorkspace, checkRoom } from "./curves.ts";
 
 export const MINIMUM_EXPECTED_EVENTS = 10;
 
+/** How many strata, and how small a cell may be. */
 export interface StrataOptions {
   /** Strata before any merging. */
   readonly K: number;
   readonly minimumExpectedEvents?: number;
 }
 
+/** The rows of one group in neighbouring strata of risk. */
 export interface StratumCell extends NamedRows {
   readonly group: string;
   /** Strata it holds, 1…K, both included; 1 is the lowest risk. */
@@ -27,6 +29,7 @@ export interface StratumCell extends NamedRows {
   readonly expectedEvents: number;
 }
 
+/** Each row's predicted risk and expected events. */
 export interface RowRisks {
   /** 1 − S(T|x). */
   readonly risk: Float64Array; // [N]
@@ -34,6 +37,7 @@ export interface RowRisks {
   readonly expectedEvents: Float64Array; // [N]
 }
 
+/** Predicted risk at the horizon and expected events of every row. */
 export function measureRisks(curves: CurveWorkspace, binned: BinnedOutcomes): RowRisks {
   const { T, bin } = binned;
   const N = bin.length;

@@ -10,6 +10,7 @@ import { InputError } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { checkRoom, fillCurve } from "./curves.ts";
 
+/** Bins and steepness of the X-Cal term. */
 export interface XCalOptions {
   readonly bins?: number;
   /** Steepness of the membership; the reference's 1e4. */

@@ -23,6 +23,7 @@ import type {
   ReportTraining,
   SplitSizes,
 } from "./report-data.ts";
+import { DISTANCE_WORDS } from "./report-words.ts";
 import { calibrateByRisk, type RiskCurves, type RiskOutcomes } from "./risk-calibration.ts";
 import { countRejections, type JudgedGroup, judgeGroups } from "./verdict.ts";
 
@@ -246,7 +247,7 @@ function chooseExamples(
   });
 }
 
-function describeTraining({ method, training }: ReportedModel): ReportTraining {
+function describeTraining({ method, training, options }: ReportedModel): ReportTraining {
   const { steps, bestStep, history, verdict, multipliers, warnings } = training;
   return {
     method,
@@ -254,9 +255,16 @@ function describeTraining({ method, training }: ReportedModel): ReportTraining {
     bestStep,
     history: history.map((entry) => nameGroups(entry, verdict)),
     constraints: verdict,
+    distance: describeDistance(options),
     fixedPenalty: multipliers?.fixedPenalty ?? false,
     warnings,
   };
+}
+
+/** In words, from the trainer's options. */
+function describeDistance(options: object | null): string | null {
+  const { constraint } = (options ?? {}) as { readonly constraint?: { readonly kind?: string } | null };
+  return DISTANCE_WORDS[constraint?.kind ?? ""] ?? null;
 }
 
 /** A record of another number of groups than the verdict's cannot be named, and is left out. */

@@ -47,12 +47,16 @@ export function survivalTicks(floor: number): number[] {
   );
 }
 
-/** Moves labels apart to at least `gap`, in their order, as little as needed from the top. */
+/** Moves labels apart to at least `gap`, in their order, as little as needed from the top, and none of them below 0 if there is room. */
 export function spreadLabels(places: readonly number[], gap: number): readonly number[] {
   const order = places.map((_, k) => k).sort((a, b) => places[b] - places[a]);
   const placed = [...places];
   for (let i = 1; i < order.length; i++) {
     placed[order[i]] = Math.min(placed[order[i]], placed[order[i - 1]] - gap);
+  }
+  for (let i = order.length - 1; i >= 0; i--) {
+    const below = i === order.length - 1 ? 0 : placed[order[i + 1]] + gap;
+    placed[order[i]] = Math.max(placed[order[i]], below);
   }
   return placed;
 }

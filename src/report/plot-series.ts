@@ -91,12 +91,14 @@ export function drawSeries(
       reference === undefined
         ? null
         : Plot.text([reference.label], {
-            x: 0,
+            x: end,
             y: reference.value,
-            dx: 4,
+            dx: -4,
             dy: -8,
-            textAnchor: "start",
+            textAnchor: "end",
             fill: MUTED,
+            stroke: "var(--surface)",
+            strokeWidth: 4,
             text: (text: string) => text,
           }),
       keptStep === undefined ? null : Plot.ruleX([keptStep], { stroke: MUTED, strokeDasharray: "3 3" }),

@@ -132,6 +132,8 @@ export interface ReportTraining {
   readonly bestStep: number;
   readonly history: readonly HistoryEntry[];
   readonly constraints: readonly ConstraintVerdict[];
+  /** What the distances are; null where it is not known. */
+  readonly distance: string | null;
   /** True when the multipliers hardly moved. */
   readonly fixedPenalty: boolean;
   readonly warnings: readonly string[];

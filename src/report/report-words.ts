@@ -62,6 +62,20 @@ export function timeOf(time: number): string {
   return time >= 100 ? String(Math.round(time)) : String(Number(time.toPrecision(3)));
 }
 
+/** A moment: "912 days", "time bin 7", "time 912" where the unit is not known. */
+export function momentOf(time: number, label: string): string {
+  if (label === "time") return `time ${timeOf(time)}`;
+  return label === BIN_LABEL ? `time bin ${timeOf(time)}` : `${timeOf(time)} ${label}`;
+}
+
+/** A length of time: "912 days", "912" where the unit is not known. */
+export function durationOf(time: number, label: string): string {
+  return label === "time" ? timeOf(time) : `${timeOf(time)} ${label}`;
+}
+
+/** The label of times that are only known by their bin. */
+export const BIN_LABEL = "time bins";
+
 export function countOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -96,6 +110,13 @@ export function ratioOf({ logrankIndividual }: Scores): {
 /** The normal distribution's 97.5 % point. */
 const TWO_SIDED_95 = 1.959963984540054;
 
+/** What a group's distance is, by the kind of its constraint. */
+export const DISTANCE_WORDS: Readonly<Record<string, string>> = {
+  l2: "mean squared gap between mean curve and Kaplan-Meier",
+  variance: "largest gap between mean curve and Kaplan-Meier, in standard errors",
+  atRisk: "mean squared z of observed against predicted events, over stretches of time",
+};
+
 /** Rounds to 0.0 points. */
 const NO_GAP = 0.0005;
 
@@ -105,7 +126,7 @@ export function gapSentence(gap: GroupCurve["gap"], timeLabel: string): string {
   const side = (value: number) => (value > 0 ? "above" : "below");
   const average = Math.abs(gap.mean) < NO_GAP ? "equal to" : `${pointsOf(gap.mean)} ${side(gap.mean)}`;
   const other = side(gap.largest) === side(gap.mean) ? "" : ` ${side(gap.largest)}`;
-  return `Predicted survival is ${average} the observed on average, ${pointsOf(gap.largest)}${other} at worst (${timeOf(gap.largestAt)} ${timeLabel}).`;
+  return `Predicted survival is ${average} the observed on average, ${pointsOf(gap.largest)}${other} at worst (${momentOf(gap.largestAt, timeLabel)}).`;
 }
 
 /** The r.m.s. gap over the followed bins, with its 95 % bound where replicates were drawn. */

@@ -1,7 +1,7 @@
 /** Who was audited: the way from the table to the rows that were scored, and what the checks of the table found. */
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData, ReportFinding, SplitSizes } from "./report-data.ts";
-import { countOf, formatCount, iconOf, percentOf, timeOf } from "./report-words.ts";
+import { countOf, durationOf, formatCount, iconOf, percentOf, timeOf } from "./report-words.ts";
 import type { VerdictKind } from "./verdict.ts";
 
 const LOOKS: Readonly<Record<ReportFinding["level"], VerdictKind>> = {
@@ -33,18 +33,18 @@ export function renderCohort({ cohort, findings, time, training }: ReportData): 
     html`<div class="box end"><b>${formatCount(audited.rows)}</b>${audited.which} audited: ${countOf(audited.events, "event")}${share}, ${formatCount(audited.censored)} censored</div>`,
   );
   const warnings = (training?.warnings ?? [])
-    .filter((message) => !findings.some((finding) => finding.message === message))
+    .filter((message) => !findings.some((finding) => finding.message.startsWith(message)))
     .map((message): ReportFinding => ({ level: "warning", message }));
   const found = [...findings, ...warnings].sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
   const median =
     audited.medianFollowUp === null
       ? ""
-      : `half of the people were followed for at least ${timeOf(audited.medianFollowUp)} ${time.label} (reverse Kaplan-Meier), `;
+      : `half of the people were followed for at least ${durationOf(audited.medianFollowUp, time.label)} (reverse Kaplan-Meier), `;
   return html`<section aria-labelledby="cohort"><h2 id="cohort">Who was audited, and what the table’s checks found</h2>
 <div class="card"><ol class="flow">${boxes.map((box) => html`<li>${box}</li>`)}</ol>
 <p class="lead" style="margin-top:12px">Follow-up: ${median}the longest ${timeOf(audited.longestFollowUp)}. Censored: last seen without the event; counted as at risk until then.${sayTrainedOn(split, trainedOn)}</p>
 <h3>Findings</h3>
-${found.length === 0 ? html`<p class="lead">None were handed to this report.</p>` : html`<ul class="findings">${found.map(({ level, message }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${message}</li>`)}</ul>`}
+${found.length === 0 ? html`<p class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}</p>` : html`<ul class="findings">${found.map(({ level, message }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${message}</li>`)}</ul>`}
 </div></section>`;
 }
 

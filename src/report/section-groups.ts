@@ -10,6 +10,7 @@ import {
   gapSentence,
   groupId,
   levelOf,
+  momentOf,
   pointsOf,
   rootGapOf,
   timeOf,
@@ -64,7 +65,7 @@ function describePanel({ curve, name, scores }: ReportGroup, { edges, label }: R
   if (last === 0 || predicted === null) return `${name}: ${countOf(scores.n, "row")}, no follow-up to draw.`;
   const middle = Math.max(1, Math.round(last / 2));
   const at = (t: number) =>
-    `at ${timeOf(edges[t])} ${label} predicted ${formatNumber(predicted[t], 3)}, observed ${formatNumber(observed[t], 3)} (95 % limits ${formatNumber(lower[t], 3)} to ${formatNumber(upper[t], 3)})`;
+    `at ${momentOf(edges[t], label)} predicted ${formatNumber(predicted[t], 3)}, observed ${formatNumber(observed[t], 3)} (95 % limits ${formatNumber(lower[t], 3)} to ${formatNumber(upper[t], 3)})`;
   return `Survival of ${name}: ${at(middle)}; ${at(last)}.`;
 }
 

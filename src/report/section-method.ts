@@ -1,6 +1,7 @@
 /** What the words mean, and everything needed to make the report again. */
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData } from "./report-data.ts";
+import { durationOf } from "./report-words.ts";
 import { FAMILY_LEVEL, MINIMUM_EVENTS } from "./verdict.ts";
 
 const WORDS: readonly (readonly [string, string])[] = [
@@ -54,7 +55,7 @@ export function renderSettings({ provenance, modelSettings, time }: ReportData):
     { name: "program", value: program },
     ...(created === undefined ? [] : [{ name: "made", value: created }]),
     { name: "time bins", value: String(time.edges.length - 1) },
-    { name: "horizon", value: `${time.edges[time.edges.length - 1]} ${time.label}` },
+    { name: "horizon", value: durationOf(time.edges[time.edges.length - 1], time.label) },
     ...Object.entries(settings).map(([name, value]) => ({
       name,
       value: value === null ? "none" : String(value),

@@ -3,7 +3,7 @@ import { type Html, html } from "./html.ts";
 import type { PlotDocument } from "./plot-canvas.ts";
 import { drawExamples, drawRiskCalibration } from "./plot-people.ts";
 import type { ReportData, RiskCalibration } from "./report-data.ts";
-import { percentOf, timeOf } from "./report-words.ts";
+import { momentOf, percentOf } from "./report-words.ts";
 
 export function renderRiskCalibration(
   { calibration, time }: ReportData,
@@ -16,7 +16,7 @@ export function renderRiskCalibration(
 }
 
 function renderHorizon(one: RiskCalibration, timeLabel: string, document: PlotDocument): Html {
-  const when = `${timeOf(one.time)} ${timeLabel}`;
+  const when = momentOf(one.time, timeLabel);
   if (one.absent !== null) {
     return html`<div class="card"><h3>By ${when}</h3><p class="lead">Not drawn: ${one.absent}.</p></div>`;
   }
@@ -35,7 +35,7 @@ function renderHorizon(one: RiskCalibration, timeLabel: string, document: PlotDo
 export function renderExamples({ examples, overall, time }: ReportData, document: PlotDocument): Html | null {
   if (examples.length === 0) return null;
   const describe = ({ risk, row, percentile, time: at, event, survival }: (typeof examples)[number]) =>
-    `${risk === "low" ? "Low" : risk === "middle" ? "Middle" : "High"} risk (higher than ${percentile} of 100), row ${row}: ${event ? "event" : "last seen without it"} at ${timeOf(at)} ${time.label}; predicted survival at the end ${survival[survival.length - 1].toFixed(3)}.`;
+    `${risk === "low" ? "Low" : risk === "middle" ? "Middle" : "High"} risk (higher than ${percentile} of 100), row ${row}: ${event ? "event" : "last seen without it"} at ${momentOf(at, time.label)}; predicted survival at the end ${survival[survival.length - 1].toFixed(3)}.`;
   return html`<section aria-labelledby="people"><h2 id="people">Three people’s curves</h2>
 <p class="lead">The people whose predicted risk is nearest to the 10th, 50th and 90th percentile${examples.every(({ event }) => event) ? ", among those who had the event" : ""}. The mark is the time of the event (filled) or when the person was last seen (open); the broad grey line is the mean of everyone. One person’s outcome neither confirms nor refutes a probability: this shows what a prediction looks like.</p>
 <figure class="card wide"><div class="figure" role="img" aria-label="Predicted survival curves of three people, described below">${drawExamples(document, examples, overall.curve.predicted, { edges: time.edges, timeLabel: time.label })}</div>

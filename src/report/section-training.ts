@@ -48,8 +48,13 @@ function renderHistory(
       : renderFigure(title, `${title}: ${endpoints(line, count)}.`, html`${endpoints(line, count)}.`, [
           drawSeries(document, [line], { label: title, scale: "linear", ...kept }),
         ]);
-  const ratios = groupLines(history, ({ distance, slack }) => (slack > 0 ? distance / slack : null));
-  const multipliers = groupLines(history, ({ multiplier }) => multiplier);
+  const ratios = groupLines(
+    history,
+    ({ distance, slack }) => (slack > 0 ? distance / slack : null),
+    lastValue,
+  );
+  // Multipliers of constraints that are met fall to 0: those that pressed at all are told by their peaks.
+  const multipliers = groupLines(history, ({ multiplier }) => multiplier, largestValue);
   const figures = [
     draw("Loss on the validation rows", loss, 4),
     draw("C-index on the validation rows", concordance, 3),
@@ -73,7 +78,7 @@ function renderHistory(
       : renderFigure(
           "Each group’s multiplier",
           `Multipliers of ${multipliers.length} groups by step. At the end: ${listEnds(multipliers, 4)}.`,
-          html`How hard the constraint presses; 0 is not at all. In colour the ${Math.min(NAMED_LINES, multipliers.length)} largest at the end.`,
+          html`How hard the constraint presses; 0 is not at all. In colour the ${Math.min(NAMED_LINES, multipliers.length)} that pressed hardest.`,
           [drawSeries(document, multipliers, { label: "multiplier", scale: "linear", ...kept })],
         ),
   ];
@@ -97,10 +102,15 @@ function listEnds(lines: readonly SeriesLine[], count: number): string {
   return lines.map((line) => `${line.name} ${formatNumber(lastValue(line), count)}`).join(", ");
 }
 
-/** One line a group, largest at the end first; empty when the history has no groups or the value never changes from 0. */
+function largestValue({ points }: SeriesLine): number {
+  return points.reduce((largest, { value }) => Math.max(largest, value), Number.NEGATIVE_INFINITY);
+}
+
+/** One line a group, highest rank first; empty when the history has no groups or the value never changes from 0. */
 function groupLines(
   history: readonly HistoryEntry[],
   value: (group: NonNullable<HistoryEntry["groups"]>[number]) => number | null,
+  rank: (line: SeriesLine) => number,
 ): readonly SeriesLine[] {
   const points = new Map<string, { step: number; value: number }[]>();
   for (const { step, groups = [] } of history) {
@@ -114,12 +124,10 @@ function groupLines(
   }
   const lines = [...points].map(([name, own]) => ({ name, points: own, isNamed: false }));
   if (!lines.some(({ points: own }) => own.length > 1 && own.some((point) => point.value > 0))) return [];
-  return lines
-    .sort((a, b) => lastValue(b) - lastValue(a))
-    .map((line, k) => ({ ...line, isNamed: k < NAMED_LINES }));
+  return lines.sort((a, b) => rank(b) - rank(a)).map((line, k) => ({ ...line, isNamed: k < NAMED_LINES }));
 }
 
-function renderConstraints({ constraints }: ReportTraining): Html {
+function renderConstraints({ constraints, distance }: ReportTraining): Html {
   const word = (met: boolean | null) =>
     met === null
       ? html`<span class="chip few">not constrained</span>`
@@ -128,7 +136,7 @@ function renderConstraints({ constraints }: ReportTraining): Html {
           met ? "met" : "not met",
         );
   return html`<div class="card scroll" tabindex="0" role="region" aria-label="Constraints at the end of training">
-<table><caption>Constraints at the weights that were kept. Slack: the distance allowed. Noise: what a perfect model shows on a fresh sample of the group’s size.</caption>
+<table><caption>Constraints at the weights that were kept.${distance === null ? "" : ` Distance: ${distance}.`} Slack: the distance allowed. Noise: what a perfect model shows on a fresh sample of the group’s size.</caption>
 <thead><tr><th scope="col">Group</th><th scope="col">People</th><th scope="col">Events</th><th scope="col">Slack</th><th scope="col">Training rows</th><th scope="col">Validation rows</th><th scope="col">Noise</th><th scope="col">On training rows</th></tr></thead>
 <tbody>${constraints.map(
     (one) =>

@@ -1,6 +1,7 @@
 /**
  * Tables for a terminal: columns aligned, numbers to the right, never wider than asked. When a row does not fit, the
- * flexible column is shortened with an ellipsis; no other column ever loses a character.
+ * flexible column is shortened with an ellipsis; where that is not enough, the columns go on below in a second table that
+ * begins with the flexible one again. No other column ever loses a character.
  */
 
 export interface TextColumn {
@@ -13,8 +14,10 @@ export interface TextColumn {
 /** The width every human-readable table keeps to, unless the terminal is narrower. */
 export const MAX_WIDTH = 100;
 const GAP = "  ";
-/** A flexible column is not squeezed below this: past that, the table may be wider than asked. */
+/** A flexible column is not squeezed below this: the table is broken into several instead. */
 const MIN_FLEXIBLE = 8;
+/** What is repeated at the left of every part of a broken table: enough to tell groups apart. */
+const REPEATED_WIDTH = 20;
 
 export function shorten(text: string, width: number): string {
   const characters = [...text];
@@ -34,17 +37,40 @@ export function formatTable(
   const widths = columns.map((column, c) =>
     Math.max([...column.title].length, ...rows.map((row) => [...row[c]].length)),
   );
-  const total = widths.reduce((sum, w) => sum + w, 0) + GAP.length * (columns.length - 1);
+  const totalOf = (own: readonly number[]) =>
+    own.reduce((sum, c) => sum + widths[c], 0) + GAP.length * (own.length - 1);
+  const every = columns.map((_, c) => c);
   const flexible = columns.findIndex((column) => column.flexible);
-  if (total > width && flexible >= 0) {
-    widths[flexible] = Math.max(MIN_FLEXIBLE, widths[flexible] - (total - width));
+  if (flexible >= 0 && totalOf(every) > width) {
+    const fitting = widths[flexible] - (totalOf(every) - width);
+    if (fitting >= MIN_FLEXIBLE) widths[flexible] = fitting;
+    else widths[flexible] = Math.min(widths[flexible], REPEATED_WIDTH, Math.max(MIN_FLEXIBLE, width >> 1));
   }
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, c) => pad(shorten(cell, widths[c]), widths[c], columns[c].align ?? "left"))
+  const line = (own: readonly number[], cells: readonly string[]) =>
+    own
+      .map((c) => pad(shorten(cells[c], widths[c]), widths[c], columns[c].align ?? "left"))
       .join(GAP)
       .trimEnd();
-  return [line(columns.map((column) => column.title)), ...rows.map(line)].join("\n");
+  const titles = columns.map((column) => column.title);
+  return breakColumns(every, flexible, (own) => totalOf(own) <= width)
+    .map((own) => [titles, ...rows].map((cells) => line(own, cells)).join("\n"))
+    .join("\n\n");
+}
+
+/** Columns in parts that fit, each beginning with the repeated one; without one to repeat, all of them in one part. */
+function breakColumns(
+  every: readonly number[],
+  repeated: number,
+  fits: (own: readonly number[]) => boolean,
+): readonly (readonly number[])[] {
+  if (fits(every) || repeated < 0) return [every];
+  const parts: number[][] = [];
+  for (const c of every.filter((one) => one !== repeated)) {
+    const last = parts.at(-1);
+    if (last !== undefined && fits([...last, c])) last.push(c);
+    else parts.push([repeated, c]);
+  }
+  return parts;
 }
 
 /** Breaks a sentence at blanks to the given width; later lines are indented. */

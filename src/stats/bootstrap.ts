@@ -15,6 +15,7 @@ import { evaluate, SCORE_FIELDS, SCORE_POSITION, type ScoreField } from "./evalu
 import { measureGap } from "./gap-norms.ts";
 import type { PreparedScores } from "./prepared-scores.ts";
 
+/** Replicates, level and seed. */
 export interface BootstrapOptions {
   readonly replicates: number;
   readonly seed: number;
@@ -46,6 +47,7 @@ export interface RootUpperBound extends UpperBound {
   readonly estimate: number | null;
 }
 
+/** Intervals, or upper bounds, of the scores. */
 export interface ScoreIntervals {
   readonly level: number;
   readonly replicates: number;
@@ -67,6 +69,7 @@ export interface ScoreIntervals {
   };
 }
 
+/** The scores of one group in every replicate. */
 export interface GroupBootstrap {
   readonly name: string;
   readonly options: Required<BootstrapOptions>;

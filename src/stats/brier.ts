@@ -75,6 +75,7 @@ export function brierBinned(
   return { brier, ibs: sum / T, ibsTrapezoid: T > 1 ? trapezoids / (T - 1) : absent("only one bin") };
 }
 
+/** Whose treatment of ties, ends and integration to follow. */
 export type BrierConvention = "r" | "scikit-survival" | "pycox" | "mlr3proba";
 
 const TIES: Readonly<Record<BrierConvention, CensoringTies>> = {
@@ -276,6 +277,7 @@ export function integrateBrier(scores: BrierScores, convention: BrierConvention)
   return sum / (times[last] - times[0]);
 }
 
+/** The Brier score integrated over time, with censoring weighted out. */
 export function integratedBrier(input: BrierInput): Measured {
   return integrateBrier(brierScore(input), input.convention);
 }

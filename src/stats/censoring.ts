@@ -45,11 +45,13 @@ function estimate(time: Float64Array, counts: Counts, ties: CensoringTies): Cens
   return { time, survival, leftLimit };
 }
 
+/** Kaplan-Meier of the censoring at raw times. */
 export function censoringKaplanMeier(outcomes: Outcomes, options: CensoringOptions): CensoringCurve {
   const table = tallyRisk(outcomes, options.weights);
   return estimate(table.time, table, options.ties);
 }
 
+/** Kaplan-Meier of the censoring on a time grid. */
 export function censoringKaplanMeierBinned(
   outcomes: BinnedOutcomes,
   options: CensoringOptions,

@@ -104,6 +104,7 @@ function sortEventValues(
   return { start: start.slice(0, T + 1), end, value, own, below };
 }
 
+/** Counts pairs by whether F at the earlier event time puts them in order. */
 export function timeDependentPairs(
   curves: Curves,
   outcomes: BinnedOutcomes,

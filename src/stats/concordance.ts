@@ -190,6 +190,7 @@ function pairsAmong(events: Int32Array, rank: Int32Array, weightOf: (row: number
 
 const NO_PAIRS = "no comparable pairs";
 
+/** Harrell's C of a risk score. */
 export function concordanceHarrell(
   outcomes: Outcomes,
   risk: ArrayLike<number>,
@@ -200,6 +201,7 @@ export function concordanceHarrell(
   return { ...counts, c: halfTies(counts) };
 }
 
+/** Uno's C, with censoring weighted out. */
 export function concordanceUno(
   outcomes: Outcomes,
   risk: ArrayLike<number>,

@@ -96,6 +96,7 @@ export function testDCalibration(
   return { counts, expected, chi2, df, p: Math.exp(logP), logP };
 }
 
+/** Tests whether S at the event times is uniform. */
 export function dCalibration(
   curves: Curves,
   binned: BinnedOutcomes,

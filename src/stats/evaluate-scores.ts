@@ -49,6 +49,7 @@ export const SCORE_FIELDS = [
   "gapSupportedVariance",
 ] as const;
 
+/** The name of a score. */
 export type ScoreField = (typeof SCORE_FIELDS)[number];
 /** NaN = absent. */
 export type ScoreValues = Readonly<Record<ScoreField, number>>;

@@ -10,6 +10,7 @@ import { InputError } from "../core/errors.ts";
 import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes.ts";
 import { checkLength, checkWeights, groupRowsByTime } from "./ranks.ts";
 
+/** The scale on which limits are symmetric. */
 export type IntervalScale = "log" | "log-log" | "plain";
 
 export interface KaplanMeierOptions {
@@ -27,6 +28,7 @@ export interface RiskTable {
   readonly censored: Float64Array;
 }
 
+/** The product-limit estimate with limits, at every observed time. */
 export interface KaplanMeier extends RiskTable {
   readonly survival: Float64Array;
   /** S² × greenwood; NaN where S = 0. */
@@ -101,6 +103,7 @@ function limitsOf(
   }
 }
 
+/** Kaplan-Meier of raw times. */
 export function kaplanMeier(outcomes: Outcomes, options: KaplanMeierOptions = {}): KaplanMeier {
   const { interval = "log", level = 0.95 } = options;
   if (!(level > 0 && level < 1)) {
@@ -174,6 +177,7 @@ export function tallyBins(
   return { atRisk, events, censored };
 }
 
+/** Kaplan-Meier on a time grid. */
 export function kaplanMeierBinned(
   outcomes: BinnedOutcomes,
   weights?: RowWeights,

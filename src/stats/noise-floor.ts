@@ -50,6 +50,7 @@ export const NOISE_METRICS = [
 ] as const;
 export type NoiseMetric = (typeof NOISE_METRICS)[number];
 
+/** What a perfect model shows on these rows, metric by metric. */
 export interface NoiseFloor {
   readonly draws: number;
   readonly seed: number;

@@ -42,6 +42,7 @@ export interface OneCalibration {
   readonly groups: readonly RiskGroup[];
 }
 
+/** Hosmer and Lemeshow's test at one time, with Kaplan-Meier in each tenth of risk. */
 export function oneCalibration(
   curves: Curves,
   binned: BinnedOutcomes,

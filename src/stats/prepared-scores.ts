@@ -40,6 +40,7 @@ export interface ConcordanceTables {
   readonly notAbove: CountTable;
 }
 
+/** What a group's scores need that replicates do not change. */
 export interface PreparedScores {
   readonly name: string;
   /** Rows and bins of the whole table. */

@@ -21,6 +21,7 @@ export interface RankedProbabilityScore {
   readonly meanPerRowAndBin: number;
 }
 
+/** Squared error of the curve against the outcome, summed over time. */
 export function rankedProbabilityScore(
   curves: Curves,
   binned: BinnedOutcomes,

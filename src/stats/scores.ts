@@ -35,6 +35,7 @@ export interface SupportedScores {
   readonly distanceVariance: number | null;
 }
 
+/** Every score of one group. */
 export interface Scores {
   readonly name: string;
   readonly n: number;

@@ -10,6 +10,7 @@ import { createEvaluator, type Evaluation } from "./evaluation.ts";
 import type { KeepRule, TrainingOptions } from "./options.ts";
 import type { Checkpoint, TrainingInput } from "./trainer.ts";
 
+/** Whether one group's constraint was met. */
 export interface GroupVerdict {
   readonly group: string;
   readonly n: number;
@@ -25,6 +26,7 @@ export interface GroupVerdict {
   readonly reason: string | null;
 }
 
+/** The weights that were kept, and how they stand. */
 export interface TrainingResult {
   readonly parameters: ParameterValues;
   readonly keep: KeepRule;

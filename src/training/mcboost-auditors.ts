@@ -125,8 +125,17 @@ export function measureTargets(
     const start = row * T - 1;
     let sum = 0;
     let entries = 0;
-    for (let t = cell.fromBin; t <= lastBin; t++) {
-      if (!holdsAll && !isInside(located[start + t], cell)) continue;
+    if (holdsAll) {
+      entries = columns;
+      const followed = Math.min(bin[row] - 1, lastBin);
+      for (let t = cell.fromBin; t <= followed; t++) sum += weights.alive[t] * (survival[start + t] - 1);
+      if (event[row] === 1) {
+        const weight = weights.dead[bin[row]];
+        for (let t = Math.max(bin[row], cell.fromBin); t <= lastBin; t++) sum += weight * survival[start + t];
+      }
+    }
+    for (let t = cell.fromBin; t <= lastBin && !holdsAll; t++) {
+      if (!isInside(located[start + t], cell)) continue;
       entries++;
       if (t < bin[row]) sum += weights.alive[t] * (survival[start + t] - 1);
       else if (event[row] === 1) sum += weights.dead[bin[row]] * survival[start + t];
@@ -162,8 +171,12 @@ export interface GroupAudit {
   /** What the correlation is a mean over: the rows in the cell, or all. */
   readonly divisor: number;
   readonly reference: boolean;
-  /** Standard errors that a group's mean must be beyond; only what is beyond them counts. */
+  /** Standard errors that are taken off a group's mean; only what is beyond them counts. */
   readonly doubt: number;
+  /** Standard errors that the mean of a group that was never moved must be beyond. */
+  readonly admit: number;
+  /** Groups that were moved before, by their index. */
+  readonly admitted: ReadonlySet<number>;
 }
 
 /**
@@ -171,7 +184,7 @@ export interface GroupAudit {
  * one; with `doubt` it is drawn towards 0 by as many standard errors, and the correlation with it.
  */
 export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidate[] {
-  const { cell, groups, divisor, reference, doubt } = audit;
+  const { cell, groups, divisor, reference, doubt, admit, admitted } = audit;
   const candidates: Candidate[] = [];
   for (const { index, rows, members, weights } of groups) {
     const targets = weights === undefined ? audit.targets : measureTargets(audited, weights, cell, rows);
@@ -185,8 +198,10 @@ export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidat
       count++;
     }
     // The sum's own standard error is √(Σ target² − (Σ target)²/n): the censoring curve counts as known.
-    if (doubt > 0)
-      sum -= Math.sign(sum) * Math.min(Math.abs(sum), doubt * Math.sqrt(squares - (sum * sum) / count));
+    const spread = count === 0 ? 0 : Math.max(0, squares - (sum * sum) / count);
+    const error = Math.sqrt(spread);
+    if (admit > 0 && !admitted.has(index) && Math.abs(sum) < admit * error) continue;
+    if (doubt > 0) sum -= Math.sign(sum) * Math.min(Math.abs(sum), doubt * error);
     if (sum === 0) continue;
     const correlation = sum / divisor;
     // The reference predicts the correlation itself: the group's mean shrunk by its share of the rows.
@@ -194,6 +209,33 @@ export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidat
     candidates.push({ cell, auditor: { kind: "group", group: index, value }, correlation });
   }
   return candidates;
+}
+
+/**
+ * How much the group's mean over the cell's audited columns falls when the cumulative hazards of its entries there are multiplied by
+ * 1 + a, per a: the mean of −S log S, entries outside the probability range counting as 0.
+ */
+export function measureLeverage(
+  { survival, located, outcomes: { T } }: AuditedCurves,
+  cell: BoostCell,
+  rows: Int32Array,
+  auditedBins: number,
+): number {
+  const lastBin = Math.min(cell.toBin, auditedBins);
+  let sum = 0;
+  let count = 0;
+  for (const row of rows) {
+    const start = row * T - 1;
+    let isIn = false;
+    for (let t = cell.fromBin; t <= lastBin; t++) {
+      if (!isInside(located[start + t], cell)) continue;
+      isIn = true;
+      const S = survival[start + t];
+      if (S > 0) sum -= S * Math.log(S);
+    }
+    if (isIn) count++;
+  }
+  return count === 0 ? 0 : sum / (count * (lastBin - cell.fromBin + 1));
 }
 
 /** A feature whose variance is below this share of its mean square is constant but for rounding. */

@@ -36,6 +36,12 @@ export interface BoostOptions {
   readonly probabilityBuckets: number;
   readonly auditor: "group" | "ridge";
   readonly multiplicative: boolean;
+  /**
+   * What an update multiplies (group auditor): survival, as the reference does, by one factor for everyone, so that raised curves of
+   * people at low risk are clipped at 1 and tie; or their cumulative hazards, S ← S^exp(η·a), a the step that would bring the group's
+   * mean where it should be: nobody is clipped and ranks inside a group stay.
+   */
+  readonly scale: "survival" | "hazard";
   readonly ridgePenalty: number;
   /**
    * Whose censoring curve weighs a group's rows: that of all calibration rows, which assumes that censoring does not depend on the
@@ -55,6 +61,11 @@ export interface BoostOptions {
    * no further, so that rounds without end do not end in the calibration rows' noise. 0, as the reference has it, trusts every mean.
    */
   readonly doubt: number;
+  /**
+   * Standard errors by which the mean residual of a group must differ from 0 in some cell before the group is moved for the first time
+   * (group auditor): groups that are right are left alone, and those that are not are moved further than this alone would allow.
+   */
+  readonly admit: number;
   readonly reference: boolean;
 }
 
@@ -67,11 +78,13 @@ export const BOOST_DEFAULTS: BoostOptions = {
   probabilityBuckets: 1,
   auditor: "group",
   multiplicative: true,
+  scale: "survival",
   ridgePenalty: 0.01,
   censoring: "pooled",
   correlateOver: "all",
   minimumFollowed: MINIMUM_AT_RISK,
   doubt: 0,
+  admit: 0,
   reference: false,
 };
 
@@ -155,14 +168,19 @@ function checkOptions(settings: BoostOptions): void {
       refuse(name, settings[name], `a whole number from ${least} on`);
     }
   }
-  for (const name of ["tolerance", "step", "ridgePenalty", "doubt"] as const) {
+  for (const name of ["tolerance", "step", "ridgePenalty", "doubt", "admit"] as const) {
     const valid = settings[name] >= 0 && settings[name] < Number.POSITIVE_INFINITY;
     if (!valid || (name === "step" && settings.step === 0)) refuse(name, settings[name]);
   }
   if (settings.auditor === "ridge" && settings.censoring === "group") {
     refuse("censoring", "group", "the ridge auditor has no groups");
   }
-  if (settings.reference && settings.doubt > 0) refuse("doubt", settings.doubt, "the reference has none");
+  if (settings.scale === "hazard" && (settings.auditor === "ridge" || settings.reference)) {
+    refuse("scale", "hazard", "only the group auditor moves hazards");
+  }
+  for (const name of ["doubt", "admit"] as const) {
+    if (settings.reference && settings[name] > 0) refuse(name, settings[name], "the reference has none");
+  }
   if (settings.reference && settings.censoring === "group") {
     refuse("censoring", "group", "the reference pools it");
   }

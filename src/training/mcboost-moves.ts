@@ -1,7 +1,7 @@
 /**
  * Where MCBoostSurv (mcboost.ts) may move curves, and moving them: the cells, ranges of bins × ranges of predicted probability
- * and the whole plane, and one update S ← max(S, 1e-4)·exp(−η·h) or S − η·h on the entries of one cell, clipped to [0, 1] and made
- * decreasing. What h is, is mcboost-auditors.ts' business.
+ * and the whole plane, and one update S ← max(S, 1e-4)·exp(−η·h), S − η·h or S^exp(η·h) on the entries of one cell, clipped to
+ * [0, 1] and made decreasing. What h is, is mcboost-auditors.ts' business.
  */
 import {
   type BoostCell,
@@ -92,7 +92,11 @@ export function moveCurves(curves: MovedCurves, update: BoostUpdate, movement: M
   const { survival, located, T } = curves;
   const { cell, step } = update;
   const { sign, residual } = movement;
-  const { multiplicative, reference } = movement.settings;
+  const { multiplicative, scale, reference } = movement.settings;
+  const move = (S: number, change: number) => {
+    if (scale === "hazard") return Math.max(S, SMALLEST_SURVIVAL) ** Math.exp(change);
+    return multiplicative ? Math.max(S, SMALLEST_SURVIVAL) * Math.exp(-change) : S - change;
+  };
   const before = new Float64Array(T);
   let moved = false;
   for (let row = 0; row * T < survival.length; row++) {
@@ -111,9 +115,7 @@ export function moveCurves(curves: MovedCurves, update: BoostUpdate, movement: M
       // The reference lifts entries below 1e-4 everywhere, the cell's or not.
       if (!here && !reference) continue;
       const change = here ? step * sign * h : 0;
-      const S = survival[start + t];
-      const next = multiplicative ? Math.max(S, SMALLEST_SURVIVAL) * Math.exp(-change) : S - change;
-      survival[start + t] = Math.min(Math.max(next, 0), 1);
+      survival[start + t] = Math.min(Math.max(move(survival[start + t], change), 0), 1);
     }
     if (!touched && !reference) continue;
     for (let t = 2; t <= T; t++) {

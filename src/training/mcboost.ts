@@ -2,7 +2,7 @@
  * Post-hoc multicalibration of any model's curves (MCBoostSurv; Hébert-Johnson et al. 2018, Kim et al. 2019; method §8), fitted on
  * rows the model was not trained on. A round audits every cell (ranges of bins × ranges of predicted probability, and the
  * whole plane) with mcboost-auditors.ts, takes the one of largest |correlation|, and there moves
- *   S ← max(S, 1e-4)·exp(−η·h)   (or S − η·h),   then clips to [0, 1] and takes the cumulative minimum over the bins,
+ *   S ← max(S, 1e-4)·exp(−η·h)   (or S − η·h, or S^exp(η·a), see `scale`),   then clips to [0, 1] and takes the cumulative minimum over the bins,
  * h the auditor's estimate of the residual: positive where S is too high. Updates are stored and replayed in order on new rows, an
  * entry's cell being read from its curve as it is at that moment. `reference: true` repeats what the R package mcboost
  * (attic/MCBoostSurv.R, 5c80fc1) does, faults (a)–(d) below included; it is there to compare with, not to use.
@@ -16,9 +16,12 @@ import {
   type AuditedGroup,
   auditGroups,
   auditRidge,
+  type BoostCell,
   type BoostFeatures,
   type Candidate,
+  type CellTargets,
   type CensoringWeights,
+  measureLeverage,
   measureTargets,
   weighCensoring,
 } from "./mcboost-auditors.ts";
@@ -40,6 +43,11 @@ export type { BoostUpdate } from "./mcboost-moves.ts";
 
 /** Correlations closer than this (relative) are equal and the earlier candidate is taken: the order of the rows must not decide. */
 const TIE_TOLERANCE = 1e-9;
+
+const NO_TARGETS: CellTargets = { rows: new Int32Array(), target: new Float64Array() };
+
+/** A step of log hazards beyond this is read off a slope where there is none (curves near 1): rounds may take it in parts. */
+const LARGEST_HAZARD_STEP = 1;
 
 /**
  * tolerance: no correlation is larger; rounds: all used; stuck: the correlations that are larger belong to updates that no longer
@@ -71,6 +79,7 @@ export interface BoostFit {
   readonly curves: Curves;
 }
 
+/** Repairs curves after training, by the groups' residuals (MCBoostSurv). */
 export function fitBoost(input: BoostInput, options: Partial<BoostOptions> = {}): Boost {
   return boostCurves(input, options).boost;
 }
@@ -106,17 +115,29 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
     else skipped.push({ name: groups[index].name, reason });
   });
 
+  // Groups with weights of their own measure themselves; nobody then asks for those of all rows.
+  const poolsTargets = settings.censoring === "pooled" || settings.correlateOver === "cell";
+  const admitted = new Set<number>();
   const findCandidates = (): Candidate[] =>
     cells.flatMap((cell) => {
-      const targets = measureTargets(audited, weights, cell, everyone);
+      const targets = poolsTargets ? measureTargets(audited, weights, cell, everyone) : NO_TARGETS;
       // As the reference has it: where all residuals are equal there is nothing to learn, however large they are.
       if (settings.reference && targets.target.every((value) => value === targets.target[0])) return [];
       const divisor = settings.correlateOver === "all" ? N : targets.rows.length;
       return features === undefined
-        ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor })
+        ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor, admitted })
         : auditRidge(targets, features, cell, settings.ridgePenalty, divisor);
     });
-  const tryUpdate = ({ cell, auditor, correlation }: Candidate): BoostUpdate | undefined => {
+  /** The group's mean residual as a step of its log hazards. */
+  const toHazards = (auditor: Candidate["auditor"], cell: BoostCell): Candidate["auditor"] => {
+    const group = usable.find(({ index }) => auditor.kind === "group" && index === auditor.group);
+    if (settings.scale === "survival" || auditor.kind !== "group" || group === undefined) return auditor;
+    const bins = (group.weights ?? weights).auditedBins;
+    const wanted = auditor.value / measureLeverage(audited, cell, group.rows, bins);
+    return { ...auditor, value: Math.sign(wanted) * Math.min(Math.abs(wanted), LARGEST_HAZARD_STEP) };
+  };
+  const tryUpdate = ({ cell, auditor: found, correlation }: Candidate): BoostUpdate | undefined => {
+    const auditor = toHazards(found, cell);
     // Fault (b): h is signed already, so the reference's sign(correlation) turns every step up into one down.
     const sign = settings.reference && correlation < 0 ? -1 : 1;
     const update: BoostUpdate = { cell, auditor, sign, step: settings.step, correlation };
@@ -141,7 +162,10 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
       let update: BoostUpdate | undefined;
       while (update === undefined && above.length > 0) update = tryUpdate(takeLargest(above));
       if (update === undefined) stopped = "stuck";
-      else updates.push(update);
+      else {
+        updates.push(update);
+        if (update.auditor.kind === "group") admitted.add(update.auditor.group);
+      }
     }
   }
   const boost: Boost = {

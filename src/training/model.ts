@@ -12,8 +12,10 @@ import type { GroupVerdict } from "./finish.ts";
 import type { TrainingOptions } from "./options.ts";
 import type { EvaluationEvent } from "./trainer.ts";
 
+/** What is fitted. */
 export type Method = "graduate" | "drsa" | "xcal" | "rps" | "nll" | "cox";
 
+/** One evaluation of the run that made a model. */
 export interface ModelHistoryEntry {
   readonly step: number;
   readonly loss: number;
@@ -53,6 +55,7 @@ export interface Provenance {
   } | null;
 }
 
+/** What turns features into curves: a network's weights, or a Cox model. */
 export type Predictor =
   | { readonly kind: "network"; readonly network: NetworkSpec; readonly parameters: ParameterValues }
   | {
@@ -64,6 +67,7 @@ export type Predictor =
       readonly cumulativeHazardAtMeans: readonly number[];
     };
 
+/** A trained model, complete. */
 export interface Model {
   readonly method: Method;
   readonly columns: OutcomeColumns;

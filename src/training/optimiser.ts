@@ -29,6 +29,7 @@ export interface AdamSpec {
   readonly decayAll?: boolean;
 }
 
+/** Which rule, with which rates. */
 export type OptimiserSpec = SgdSpec | AdamSpec;
 
 /** Plain JSON. */
@@ -41,11 +42,13 @@ export interface OptimiserState {
   readonly second: Readonly<Record<string, readonly number[]>>;
 }
 
+/** Moves parameters along their gradients. */
 export interface Optimiser {
   /** Moves every parameter along its gradient, which it leaves as it is. */
   step(): void;
   /** A copy of what the next step depends on besides parameters and gradients. */
   state(): OptimiserState;
+  /** Goes on from what `state` gave. */
   restore(state: OptimiserState): void;
 }
 
@@ -56,6 +59,7 @@ interface Moments {
   readonly second: Float64Array; // empty for SGD
 }
 
+/** An optimiser of these parameters. */
 export function createOptimiser(parameters: readonly Parameter[], spec: OptimiserSpec): Optimiser {
   checkSpec(spec);
   const moments = parameters.map((parameter): Moments => {
@@ -116,6 +120,7 @@ function stepAdam({ parameter, first, second }: Moments, spec: AdamSpec, steps: 
   }
 }
 
+/** Sets every gradient to 0. */
 export function zeroGradients(parameters: readonly Parameter[]): void {
   for (const { gradient } of parameters) gradient.fill(0);
 }

@@ -6,6 +6,7 @@ import type { ConstraintKind, ConstraintVariant } from "../objectives/constraint
 import type { SlackSpecification } from "../objectives/slack.ts";
 import type { OptimiserSpec } from "./optimiser.ts";
 
+/** The loss, as plain data. */
 export type ObjectiveSpec =
   /** The discrete likelihood; with the tail term it is DRSA's loss (paper eq. 4). */
   | { readonly kind: "likelihood"; readonly tail: boolean }
@@ -18,6 +19,7 @@ export type ObjectiveSpec =
     }
   | { readonly kind: "rps"; readonly ranking?: { readonly lambda: number; readonly sigma: number } };
 
+/** The constraint of every group, as plain data. */
 export interface ConstraintSpec {
   readonly kind: ConstraintKind;
   readonly variant: ConstraintVariant;
@@ -27,6 +29,7 @@ export interface ConstraintSpec {
   readonly strata: number;
 }
 
+/** How multipliers rise and fall. */
 export type DualSpec =
   /** The paper's: μ ← max(0, μ + rate·(distance − c)) after every step. */
   | {
@@ -45,6 +48,7 @@ export type DualSpec =
  */
 export type KeepRule = "average" | "validation" | "constraints" | "concordance" | "last";
 
+/** Everything that decides a run besides data and network. */
 export interface TrainingOptions {
   readonly objective: ObjectiveSpec;
   readonly constraint: ConstraintSpec | null;
@@ -69,8 +73,10 @@ export interface TrainingOptions {
   readonly seed: number;
 }
 
+/** The names of the presets. */
 export type PresetName = "default" | "paper";
 
+/** The paper's options and ours. */
 export const PRESETS: Readonly<Record<PresetName, TrainingOptions>> = {
   paper: {
     objective: { kind: "likelihood", tail: true },

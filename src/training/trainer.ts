@@ -25,6 +25,7 @@ import {
 } from "./optimiser.ts";
 import type { ObjectiveSpec, TrainingOptions } from "./options.ts";
 
+/** Rows as the training loop takes them. */
 export interface TrainingRows {
   /** Encoded features, in the backend's memory. */
   readonly x: Floats; // [N,D]
@@ -32,6 +33,7 @@ export interface TrainingRows {
   readonly groups: readonly NamedRows[];
 }
 
+/** A network, and rows to train and to validate it on. */
 export interface TrainingInput {
   readonly backend: Backend;
   readonly network: Network;
@@ -85,6 +87,7 @@ export interface CheckpointEvent {
   readonly checkpoint: Checkpoint;
 }
 
+/** What the training loop says as it goes on. */
 export type TrainingEvent = StepEvent | EvaluationEvent | CheckpointEvent;
 
 export interface OptimiseHooks {
@@ -108,6 +111,7 @@ export function shuffleBatches(N: number, size: number, seed: number, epoch: num
   return batches;
 }
 
+/** The training loop: loss, constraints, primal and dual steps; yields events, returns the last checkpoint. */
 export async function* optimise(
   input: TrainingInput,
   options: TrainingOptions,

@@ -289,13 +289,6 @@ describe("as a newcomer meets it", () => {
     expect(runCli(["km", "--help"]).stdout).toContain("--by");
   });
 
-  test("the demo runs from anywhere and prints nothing to stderr", () => {
-    const { code, stdout, stderr } = runCli(["demo"]);
-    expect([code, stderr]).toEqual([0, ""]);
-    for (const part of ["4028 rows", "seqno", "histol=1", "logrank", "C-index"])
-      expect(stdout).toContain(part);
-  });
-
   test.each([
     ["describe", ...flchain],
     ["describe", ...nwtco, "--groups", "datasets/nwtco/groups.json"],
@@ -310,7 +303,6 @@ describe("as a newcomer meets it", () => {
       "--intervals",
       "10",
     ],
-    ["demo"],
     ["--help"],
     ["audit", "--help"],
   ])("%s %s fits 100 columns", (...args) => {

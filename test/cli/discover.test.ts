@@ -59,7 +59,9 @@ describe("graduate discover", () => {
   test("on the table of the training: the test rows alone, and the column that was left out", () => {
     const found = runJson<DiscoverDocument>(["discover", drawn, table]);
     expect(found.rows.search + found.rows.confirm).toBe(2015);
-    expect(found.warnings).toEqual(["the model was trained on this table: only its 2015 test rows are used"]);
+    expect(found.warnings).toEqual([
+      "the model was trained on this table: only its 2015 test rows are judged",
+    ]);
     expect(found.leftOut).toEqual([{ name: "seqno", reason: "identifies rows" }]);
     expect(found.groups[0]).toMatchObject({ expression: "histol = 2", confirmed: true });
     expect(found.groups[0].confirm.ratio).toBeGreaterThan(2);

@@ -3,6 +3,9 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { checkpointFromBytes } from "../../src/files/checkpoint-file.ts";
+import { sha256, toHex } from "../../src/files/checksum.ts";
+import { modelFromBytes } from "../../src/files/model-file.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const table = "datasets/nwtco/nwtco.csv";
@@ -71,7 +74,7 @@ describe("graduate train", () => {
       "--draws",
       "20",
     ]);
-    expect(audited.overall.n).toBe(4028);
+    expect(audited.overall.n).toBe(806); // its own table: the test rows
     expect(audited.groups.map(({ name }) => name)).toContain("study=3");
   });
 
@@ -91,7 +94,7 @@ describe("graduate train", () => {
     ],
     ["an unknown method", ["train", ...request, "--method", "magic"], "magic"],
     ["a slack below 0", ["train", ...request, "--slack", "-1"], "above 0"],
-    ["a file that is no model", ["predict", table, table], "not a model file"],
+    ["a file that is no model", ["predict", table, table], "not a model file: it looks like a CSV table"],
     ["a model that is not there", ["audit", "no.model", table], "no.model"],
   ])("%s is refused in a sentence", (_, args, says) => {
     const { code, stdout, stderr } = runCli(args);
@@ -137,14 +140,23 @@ describe("an interrupted run", () => {
     ];
     expect(runCli([...long, "--out", whole]).code).toBe(0);
     await interrupt([...long, "--checkpoint", checkpoint], checkpoint, "SIGKILL");
-    const { step } = JSON.parse(readFileSync(checkpoint, "utf8")) as { step: number };
-    expect(step).toBeLessThan(600);
+    const saved = checkpointFromBytes(readFileSync(checkpoint), "checkpoint");
+    expect(saved.checkpoint.step).toBeLessThan(600);
     expect(runCli([...long, "--resume", checkpoint, "--out", resumed]).code).toBe(0);
-    // All but the record of evaluations, of which the resumed run made only the later ones.
-    const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
-    const [one, other] = [read(whole), read(resumed)];
-    expect(other.predictor).toEqual(one.predictor);
-    expect(other.training.verdict).toEqual(one.training.verdict);
+    expect(readFileSync(resumed).equals(readFileSync(whole))).toBe(true);
+    const { training, provenance } = modelFromBytes(readFileSync(whole), "whole");
+    expect(training.history.map(({ step }) => step)).toEqual(
+      Array.from({ length: 24 }, (_, k) => 25 * (k + 1)),
+    );
+    expect(provenance?.table).toEqual({
+      name: "nwtco.csv",
+      rows: 4028,
+      sha256: toHex(sha256(readFileSync(join(root, table)))),
+    });
+    const other = runCli([...long, "--seed", "2", "--resume", checkpoint, "--out", resumed]);
+    expect([other.code, other.stdout]).toEqual([1, ""]);
+    expect(other.stderr).toContain("of another run");
+    expect(readFileSync(resumed).equals(readFileSync(whole))).toBe(true);
   });
 
   test("Ctrl-C leaves a checkpoint and says how to go on", async () => {

@@ -1,0 +1,92 @@
+/**
+ * What commands that train are told in the same words: which columns and groups, and how rows are split. From their options to
+ * the request of `train`; what only one of them knows, it adds itself.
+ */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { InputError } from "../core/errors.ts";
+import { parseGroupsFile, parseNamedGroup } from "../data/groups.ts";
+import { type Split, splitFromTable, splitRows } from "../data/split.ts";
+import type { Table } from "../data/table.ts";
+import type { ConstraintKind } from "../objectives/constraints.ts";
+import type { TrainRequest } from "../train.ts";
+import type { PresetName } from "../training/options.ts";
+import { type GroupOptions, type OutcomeOptions, readTableFile } from "./table-options.ts";
+
+/** What a run is about, whatever is fitted. */
+export interface SubjectOptions extends OutcomeOptions, GroupOptions {
+  readonly features?: readonly string[];
+  readonly drop?: readonly string[];
+  readonly allowLeak?: readonly string[];
+  readonly autoGroups?: number;
+  readonly bins?: number;
+  readonly horizon?: number;
+}
+
+export interface TrainRequestOptions extends SubjectOptions {
+  readonly distance?: ConstraintKind;
+  readonly preset?: PresetName;
+  readonly network?: TrainRequest["network"];
+  readonly hidden?: number;
+  readonly steps?: number;
+}
+
+/** A field where there is a value, nothing where there is none. */
+export function given<T>(key: string, value: T | undefined): Record<string, T> {
+  return value === undefined ? {} : { [key]: value };
+}
+
+export async function toSubject(options: SubjectOptions): Promise<TrainRequest> {
+  const { groups } = options;
+  return {
+    time: options.time,
+    event: options.event,
+    groups: options.group.map(parseNamedGroup),
+    ...given("eventIs", options.eventIs),
+    ...given("features", options.features),
+    ...given("drop", options.drop),
+    ...given("allowLeak", options.allowLeak),
+    ...(groups === undefined ? {} : { groupsFile: parseGroupsFile(await readGroups(groups), groups) }),
+    ...given("autoGroups", options.autoGroups),
+    ...given("bins", options.bins),
+    ...given("horizon", options.horizon),
+  };
+}
+
+export async function toTrainRequest(options: TrainRequestOptions): Promise<TrainRequest> {
+  return {
+    ...(await toSubject(options)),
+    constraint: given("kind", options.distance),
+    options: given("steps", options.steps),
+    ...given("preset", options.preset),
+    ...given("network", options.network),
+    ...given("hidden", options.hidden),
+  };
+}
+
+async function readGroups(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch {
+    throw new InputError(`cannot read the groups file: "${path}"`, { code: "file.unreadable" });
+  }
+}
+
+/** `split` is a row,set table or three shares; without it, the usual shares by seed. */
+export async function readSplit(
+  table: Table,
+  { seed, split }: { readonly seed: number; readonly split?: string },
+): Promise<Split> {
+  if (split === undefined) return splitRows(table.rows, { seed });
+  const shares = split.split(",").map(Number);
+  if (shares.length === 3 && shares.every((share) => share >= 0 && share <= 1)) {
+    return splitRows(table.rows, { seed, fractions: [shares[0], shares[1], shares[2]] });
+  }
+  if (split !== "-" && !existsSync(split)) {
+    throw new InputError(`no such split: "${split}"`, {
+      code: "split.missing",
+      hint: "--split takes a table of row,set, or three shares such as 0.6,0.2,0.2",
+    });
+  }
+  return splitFromTable(await readTableFile(split, {}), table.rows);
+}

@@ -1,0 +1,107 @@
+/** `--report FILE.html`: gathers what was audited into one page and writes it as a whole or not at all. */
+import { basename } from "node:path";
+import type { Command } from "commander";
+import type { AuditOptions } from "../audit.ts";
+import type { Table } from "../data/table.ts";
+import type { GatherInput } from "../report/gather-report.ts";
+import { createProgress } from "./output.ts";
+import { describeOrigin } from "./provenance.ts";
+import { replaceFile } from "./replace-file.ts";
+import { bootstrapInParallel } from "./replicate-pool.ts";
+import { parseCount } from "./table-options.ts";
+
+export interface ReportOptions {
+  readonly report?: string;
+  readonly timeUnit?: string;
+  readonly intervals?: number;
+  readonly draws: number;
+  readonly seed: number;
+  readonly threads: number;
+}
+
+/** Replicates that a report has without being told. */
+const REPORT_REPLICATES = 200;
+const DEFAULT_DRAWS = 200;
+
+export function addReportOptions(command: Command): Command {
+  return command
+    .option("--report <file>", "write the whole audit as one HTML page")
+    .option("--time-unit <word>", 'what times count, for the report: "days"')
+    .option(
+      "--intervals <replicates>",
+      `add bootstrap intervals (default: ${REPORT_REPLICATES} with --report, otherwise none)`,
+      parseCount,
+    )
+    .option("--draws <n>", "draws of the noise floor (0: none)", parseCount, DEFAULT_DRAWS);
+}
+
+/** How the audit is to be made: a report has intervals unless told otherwise. */
+export function auditSettings(options: ReportOptions): AuditOptions & { readonly replicates: number } {
+  return {
+    seed: options.seed,
+    draws: options.draws,
+    replicates: options.intervals ?? (options.report === undefined ? 0 : REPORT_REPLICATES),
+    bootstrap: async (prepared, bootstrapOptions) => {
+      const progress = createProgress("bootstrap");
+      try {
+        return await bootstrapInParallel(prepared, {
+          ...bootstrapOptions,
+          threads: options.threads,
+          onProgress: ({ done, total }) => progress.update(done, total),
+        });
+      } finally {
+        progress.finish();
+      }
+    },
+  };
+}
+
+export interface ReportedAudit extends Omit<GatherInput, "provenance" | "timeLabel"> {
+  readonly timeLabel?: string | undefined;
+  /** The files that went in, by what they are: "table", "model". */
+  readonly files: readonly { readonly role: string; readonly path: string }[];
+  readonly source: Table;
+}
+
+export async function writeReport(path: string, input: ReportedAudit, options: ReportOptions): Promise<void> {
+  const { files, source, timeLabel, ...gathered } = input;
+  const [{ parseHTML }, { gatherReport }, { renderReport }] = await Promise.all([
+    import("linkedom"),
+    import("../report/gather-report.ts"),
+    import("../report/render-report.ts"),
+  ]);
+  const origins = await Promise.all(
+    files.map(async ({ role, path: from }) => ({
+      role,
+      from,
+      ...(await describeOrigin(from, source, null)),
+    })),
+  );
+  const { seed, draws, replicates } = auditSettings(options);
+  const data = gatherReport({
+    ...gathered,
+    ...(timeLabel === undefined ? {} : { timeLabel }),
+    provenance: {
+      program: `graduate ${origins[0]?.version ?? ""}`.trimEnd(),
+      command: describeCommand(process.argv.slice(2)),
+      files: origins.map(({ role, from, table }) => ({
+        role,
+        name: from === "-" ? "standard input" : basename(from),
+        ...(table === null ? {} : { sha256: table.sha256 }),
+      })),
+      settings: { seed: seed ?? null, draws: draws ?? null, replicates },
+    },
+  });
+  const page = renderReport(data, { document: parseHTML("<html></html>").document });
+  await replaceFile(path, page, "the report");
+}
+
+/** The command as one would type it again. */
+export function describeCommand(args: readonly string[]): string {
+  return ["graduate", ...args.map(quoteArgument)].join(" ");
+}
+
+/** As a shell reads it: bare where it can be, otherwise in single quotes. */
+export function quoteArgument(text: string): string {
+  return /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,37 @@
+// The demo as `npm run demo` gives it, with fewer steps: what it prints where stdout is a pipe, and what it leaves.
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readModel } from "../../src/node/model-file.ts";
+import { runCli } from "./run-cli.ts";
+
+test("the demo describes, trains, audits and writes the report", async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), "demo-")), "new");
+  const { code, stdout } = runCli(["demo", "--out", folder, "--steps", "30"]);
+  expect(code).toBe(0);
+  const report = join(folder, "graduate-demo-report.html");
+  for (const part of [
+    "4028 rows",
+    "seqno",
+    "of 12 constraints met",
+    "on the test rows:",
+    "12 groups",
+    `\n  ${report}\n`,
+  ]) {
+    expect(stdout).toContain(part);
+  }
+  // Every line but those that hold a path fits.
+  const wide = stdout.split("\n").filter((line) => [...line].length > 100 && !line.includes(folder));
+  expect(wide).toEqual([]);
+  expect(readdirSync(folder).sort()).toEqual(["graduate-demo-report.html", "nwtco.model"]);
+  expect(readFileSync(report, "utf8").slice(0, 15).toLowerCase()).toBe("<!doctype html>");
+  const model = await readModel(join(folder, "nwtco.model"));
+  expect([model.method, model.training.verdict.length]).toEqual(["graduate", 12]);
+});
+
+test("a folder that cannot be made is refused before anything is computed", () => {
+  const { code, stdout, stderr } = runCli(["demo", "--out", join("package.json", "demo")]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("cannot write the demo's files");
+});

@@ -1,0 +1,213 @@
+// --report and --require as commands: the page holds the audit that was printed, the exit code says whether it was good enough.
+import { readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseHTML } from "linkedom";
+import { describe, expect, test } from "vitest";
+import { refuseUnwritable } from "../../src/node/writable.ts";
+import { auditSettings, describeCommand, quoteArgument } from "../../src/node/write-report.ts";
+import { spreadLabels } from "../../src/report/plot-canvas.ts";
+import { momentOf } from "../../src/report/report-words.ts";
+import { formatNumber, formatTable } from "../../src/report/text-table.ts";
+import type { RequirementResult } from "../../src/requirements.ts";
+import type { Scores } from "../../src/stats/scores.ts";
+import { runCli, writeScratch } from "./run-cli.ts";
+
+const table = "datasets/nwtco/nwtco.csv";
+const request = [table, "--time", "edrel", "--event", "rel", "--drop", "seqno", "--category", "stage"];
+const model = writeScratch("of nwtco.model", "");
+const page = writeScratch("report.html", "");
+rmSync(page);
+
+interface Document {
+  readonly overall: Scores;
+  readonly groups: readonly Scores[];
+  readonly requirements: readonly RequirementResult[];
+  readonly report: string;
+}
+
+function readPage(): { readonly text: string; readonly rows: string[][]; readonly headings: string[] } {
+  const { document } = parseHTML(readFileSync(page, "utf8"));
+  return {
+    text: document.body.textContent ?? "",
+    rows: [...document.querySelectorAll("section[aria-labelledby=scores] tbody tr")].map((row) =>
+      [...row.querySelectorAll("th,td")].map((cell) => cell.textContent ?? ""),
+    ),
+    headings: [...document.querySelectorAll("h2")].map((heading) => heading.textContent ?? ""),
+  };
+}
+
+describe("graduate train --report --require", () => {
+  test("ends with everything a person needs next", () => {
+    const { code, stdout, stderr } = runCli([
+      "train",
+      ...request,
+      ...["--groups", "datasets/nwtco/groups.json", "--network", "linear", "--steps", "50", "--draws", "10"],
+      ...["--out", model, "--report", page, "--intervals", "5", "--time-unit", "days"],
+      ...["--require", "ece<0.5", "--require", "all groups: ece<0", "--require", 'group "stage = 4": ibs>2'],
+    ]);
+    expect([code, stderr.includes(" at ")]).toEqual([2, false]);
+    expect(stdout).toContain("50 steps on 2416 training and 806 validation rows");
+    expect(stdout).toMatch(/of 12 constraints met on the training rows/);
+    expect(stdout).toMatch(/of 12 groups, everyone included: no departure/);
+    expect(stdout).toMatch(/ {2}met: ece<0\.5\n {2}not met: all groups: ece<0\n {4}all has 0\.0\d+\n/);
+    expect(stdout).toMatch(/not met: group "stage = 4": ibs>2\n {4}stage = 4 has 0\.\d+\n/);
+    expect(stdout).toContain(`model written to ${model}\nreport written to ${page}\n`);
+    expect(stdout).toContain(`npx graduate audit '${model}' ${table}\n`);
+    expect(stdout).toContain(`npx graduate predict '${model}' ${table} --out nwtco-curves.csv\n`);
+    const { text, rows, headings } = readPage();
+    expect(rows).toHaveLength(12);
+    expect(headings).toContain("How the model was trained");
+    expect(text).toContain("Each group’s distance over its slack");
+    expect(text).toContain("test rows audited: 112 events");
+    expect(text).toContain(
+      "seqno counts rows: 4028 different integers in 4028 rows (the model does not use it)",
+    );
+    expect(text).toMatch(/at worst \(\d+ days\)/);
+    expect(text).toContain(`graduate train ${table} --time edrel`);
+  });
+
+  test("the printed audit command gives the same test rows the same scores, and the page shows them", () => {
+    const { code, stdout, stderr } = runCli([
+      ...["audit", model, table, "--report", page, "--intervals", "5", "--draws", "10", "--json"],
+      ...["--require", "n>=806", "--require", "each group: events>30"],
+    ]);
+    expect(code).toBe(2);
+    const audited = JSON.parse(stdout) as Document;
+    expect(audited.overall.n).toBe(806);
+    expect(stderr).toContain("only its 806 test rows are judged");
+    expect(stderr).toContain("not met: each group: events>30; age under 24 months has 28");
+    expect(audited.report).toBe(page);
+    expect(audited.requirements.map(({ met, metric }) => [met, metric])).toEqual([
+      [true, "n"],
+      [false, "events"],
+    ]);
+    const failed = [audited.overall, ...audited.groups].filter(({ events }) => events <= 30);
+    expect(audited.requirements[1].failed).toEqual(
+      failed.map(({ name, events }) => ({ group: name, value: events })),
+    );
+    const { rows, text } = readPage();
+    for (const [g, { n, events, ece }] of [audited.overall, ...audited.groups].entries()) {
+      expect(rows[g].slice(2, 4)).toEqual([String(n), String(events)]);
+      expect(rows[g][5].startsWith(formatNumber(ece)), rows[g][5]).toBe(true);
+    }
+    expect(text).toContain("rows to train and to validate on, not audited");
+  });
+
+  test("without --out it says how to keep the model; without test rows nothing can be required", () => {
+    const quick = [...request, "--method", "cox", "--draws", "0"];
+    const { code, stdout } = runCli(["train", ...quick]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("the model was not kept: the same command with --out nwtco.model writes it");
+    expect(stdout).toContain("npx graduate audit nwtco.model");
+    const none = runCli(["train", ...quick, "--split", "0.8,0.2,0", "--require", "ece<1"]);
+    expect([none.code, none.stdout]).toEqual([1, ""]);
+    expect(none.stderr).toContain("no test rows");
+  });
+
+  test.each([
+    ["a misspelt requirement", ["--require", "eec<1"], 'unknown score: "eec"\n  eec<1\n  ^'],
+    [
+      "a group that is not there",
+      ["--method", "cox", "--require", 'group "nobody": ece<1'],
+      'no such group: "nobody"',
+    ],
+  ])("%s is refused before any training", (_, args, says) => {
+    const { code, stdout, stderr } = runCli([
+      "train",
+      ...request,
+      "--groups",
+      "datasets/nwtco/groups.json",
+      ...args,
+    ]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toContain("step ");
+  });
+});
+
+describe("paths to write to", () => {
+  test("are looked at before the work", async () => {
+    await expect(refuseUnwritable(["no/such/folder/r.html"])).rejects.toThrow('cannot write to "no/such');
+    await expect(refuseUnwritable([dirname(page)])).rejects.toThrow("cannot write to");
+    await expect(refuseUnwritable([page], [join(dirname(page), ".", "report.html")])).rejects.toThrow(
+      "would write over what it reads",
+    );
+    await expect(refuseUnwritable([page, undefined, page])).rejects.toThrow("two files for one path");
+    await expect(refuseUnwritable([page, model], ["-", undefined])).resolves.toBeUndefined();
+    await expect(refuseUnwritable(["/dev/null", "/dev/null"])).resolves.toBeUndefined();
+  });
+});
+
+describe("graduate audit --curves --report", () => {
+  test("makes the same page of any program's predictions", () => {
+    const { code, stdout } = runCli([
+      ...["audit", "--curves", "datasets/nwtco/example-curves.csv.gz", "--by", "histol,stage"],
+      ...["--report", page, "--draws", "10", "--intervals", "5", "--require", "all groups: ece<0.9"],
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("95 % bootstrap intervals, 5 replicates");
+    expect(stdout).toContain(`report written to ${page}`);
+    const { rows, headings, text } = readPage();
+    expect(rows).toHaveLength(7);
+    expect(rows[0].join(" ")).toContain("500");
+    expect(headings).not.toContain("How the model was trained");
+    expect(text).toMatch(/at worst \(time bin \d+\)/);
+  });
+});
+
+test("a report has intervals unless told otherwise", () => {
+  const options = { draws: 10, seed: 1, threads: 1 };
+  expect(auditSettings(options).replicates).toBe(0);
+  expect(auditSettings({ ...options, report: page }).replicates).toBe(200);
+  expect(auditSettings({ ...options, report: page, intervals: 0 }).replicates).toBe(0);
+  expect(auditSettings({ ...options, intervals: 7 }).replicates).toBe(7);
+});
+
+describe("text", () => {
+  const columns = [
+    { title: "group", flexible: true },
+    ...Array.from({ length: 11 }, (_, k) => ({ title: `score ${k}`, align: "right" as const })),
+  ];
+  const rows = ["everyone", "a group with quite a long name of its own"].map((name) => [
+    name,
+    ...Array.from({ length: 11 }, (_, k) => `0.${1000 + k}`),
+  ]);
+
+  test.each([40, 50, 60, 80, 90, 100, 200])("a table fits %i columns and loses no number", (width) => {
+    const text = formatTable(columns, rows, width);
+    for (const line of text.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(width);
+    for (const { title } of columns.slice(1)) expect(text).toContain(title);
+    for (const cell of rows[1].slice(1)) expect(text.split(cell)).toHaveLength(3);
+    for (const part of text.split("\n\n")) {
+      const lines = part.split("\n");
+      expect(lines.map((line) => line.slice(0, 5))).toEqual(["group", "every", "a gro"]);
+    }
+  });
+
+  test("labels at the bottom of a figure move up, not out of it; times say what they count", () => {
+    const placed = spreadLabels([0, 0.02, 0.9, 0], 0.1);
+    expect(placed[2]).toBe(0.9);
+    for (const [k, place] of [...placed]
+      .sort((a, b) => a - b)
+      .slice(0, 3)
+      .entries())
+      expect(place).toBeCloseTo(0.1 * k, 12);
+    expect(["days", "time bins", "time"].map((label) => momentOf(69, label))).toEqual([
+      "69 days",
+      "time bin 69",
+      "time 69",
+    ]);
+  });
+
+  test("arguments are quoted for a shell where they have to be", () => {
+    expect(["a/b-1.csv", "edrel,rel", "a b", "it's", "$HOME", ""].map(quoteArgument)).toEqual([
+      "a/b-1.csv",
+      "edrel,rel",
+      "'a b'",
+      "'it'\\''s'",
+      "'$HOME'",
+      "''",
+    ]);
+    expect(describeCommand(["audit", "my model", "t.csv"])).toBe("graduate audit 'my model' t.csv");
+  });
+});
