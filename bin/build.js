@@ -20,7 +20,14 @@ function newestChange(folder) {
 function isFresh() {
   if (!existsSync(stamp)) return false;
   const built = statSync(stamp).mtimeMs;
-  const configs = ["package.json", "tsconfig.base.json", "tsconfig.core.json", "tsconfig.node.json", "tsconfig.browser.json", "tsconfig.json"];
+  const configs = [
+    "package.json",
+    "tsconfig.base.json",
+    "tsconfig.core.json",
+    "tsconfig.node.json",
+    "tsconfig.browser.json",
+    "tsconfig.json",
+  ];
   return (
     newestChange(join(root, "src")) <= built && configs.every((f) => statSync(join(root, f)).mtimeMs <= built)
   );

@@ -49,7 +49,6 @@ const options = z.strictObject({
   correlateOver: z.enum(["all", "cell"]),
   minimumFollowed: count,
   doubt: finite,
-  admit: finite,
   reference: z.boolean(),
 });
 const boostSchema = describing<Boost>()(

@@ -173,10 +173,6 @@ export interface GroupAudit {
   readonly reference: boolean;
   /** Standard errors that are taken off a group's mean; only what is beyond them counts. */
   readonly doubt: number;
-  /** Standard errors that the mean of a group that was never moved must be beyond. */
-  readonly admit: number;
-  /** Groups that were moved before, by their index. */
-  readonly admitted: ReadonlySet<number>;
 }
 
 /**
@@ -184,7 +180,7 @@ export interface GroupAudit {
  * one; with `doubt` it is drawn towards 0 by as many standard errors, and the correlation with it.
  */
 export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidate[] {
-  const { cell, groups, divisor, reference, doubt, admit, admitted } = audit;
+  const { cell, groups, divisor, reference, doubt } = audit;
   const candidates: Candidate[] = [];
   for (const { index, rows, members, weights } of groups) {
     const targets = weights === undefined ? audit.targets : measureTargets(audited, weights, cell, rows);
@@ -199,9 +195,7 @@ export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidat
     }
     // The sum's own standard error is √(Σ target² − (Σ target)²/n): the censoring curve counts as known.
     const spread = count === 0 ? 0 : Math.max(0, squares - (sum * sum) / count);
-    const error = Math.sqrt(spread);
-    if (admit > 0 && !admitted.has(index) && Math.abs(sum) < admit * error) continue;
-    if (doubt > 0) sum -= Math.sign(sum) * Math.min(Math.abs(sum), doubt * error);
+    if (doubt > 0) sum -= Math.sign(sum) * Math.min(Math.abs(sum), doubt * Math.sqrt(spread));
     if (sum === 0) continue;
     const correlation = sum / divisor;
     // The reference predicts the correlation itself: the group's mean shrunk by its share of the rows.

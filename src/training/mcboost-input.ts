@@ -61,11 +61,6 @@ export interface BoostOptions {
    * no further, so that rounds without end do not end in the calibration rows' noise. 0, as the reference has it, trusts every mean.
    */
   readonly doubt: number;
-  /**
-   * Standard errors by which the mean residual of a group must differ from 0 in some cell before the group is moved for the first time
-   * (group auditor): groups that are right are left alone, and those that are not are moved further than this alone would allow.
-   */
-  readonly admit: number;
   readonly reference: boolean;
 }
 
@@ -84,7 +79,6 @@ export const BOOST_DEFAULTS: BoostOptions = {
   correlateOver: "all",
   minimumFollowed: MINIMUM_AT_RISK,
   doubt: 0,
-  admit: 0,
   reference: false,
 };
 
@@ -168,7 +162,7 @@ function checkOptions(settings: BoostOptions): void {
       refuse(name, settings[name], `a whole number from ${least} on`);
     }
   }
-  for (const name of ["tolerance", "step", "ridgePenalty", "doubt", "admit"] as const) {
+  for (const name of ["tolerance", "step", "ridgePenalty", "doubt"] as const) {
     const valid = settings[name] >= 0 && settings[name] < Number.POSITIVE_INFINITY;
     if (!valid || (name === "step" && settings.step === 0)) refuse(name, settings[name]);
   }
@@ -178,9 +172,7 @@ function checkOptions(settings: BoostOptions): void {
   if (settings.scale === "hazard" && (settings.auditor === "ridge" || settings.reference)) {
     refuse("scale", "hazard", "only the group auditor moves hazards");
   }
-  for (const name of ["doubt", "admit"] as const) {
-    if (settings.reference && settings[name] > 0) refuse(name, settings[name], "the reference has none");
-  }
+  if (settings.reference && settings.doubt > 0) refuse("doubt", settings.doubt, "the reference has none");
   if (settings.reference && settings.censoring === "group") {
     refuse("censoring", "group", "the reference pools it");
   }

@@ -117,7 +117,6 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
 
   // Groups with weights of their own measure themselves; nobody then asks for those of all rows.
   const poolsTargets = settings.censoring === "pooled" || settings.correlateOver === "cell";
-  const admitted = new Set<number>();
   const findCandidates = (): Candidate[] =>
     cells.flatMap((cell) => {
       const targets = poolsTargets ? measureTargets(audited, weights, cell, everyone) : NO_TARGETS;
@@ -125,7 +124,7 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
       if (settings.reference && targets.target.every((value) => value === targets.target[0])) return [];
       const divisor = settings.correlateOver === "all" ? N : targets.rows.length;
       return features === undefined
-        ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor, admitted })
+        ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor })
         : auditRidge(targets, features, cell, settings.ridgePenalty, divisor);
     });
   /** The group's mean residual as a step of its log hazards. */
@@ -162,10 +161,7 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
       let update: BoostUpdate | undefined;
       while (update === undefined && above.length > 0) update = tryUpdate(takeLargest(above));
       if (update === undefined) stopped = "stuck";
-      else {
-        updates.push(update);
-        if (update.auditor.kind === "group") admitted.add(update.auditor.group);
-      }
+      else updates.push(update);
     }
   }
   const boost: Boost = {

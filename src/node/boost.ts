@@ -1,0 +1,313 @@
+/**
+ * `graduate boost`: repairs curves after the fact on rows the model has not learnt from, and says on rows that neither has seen what
+ * it did to each group. `--save` keeps the repair, `--apply` carries one out on other rows of the same model.
+ */
+import { readFile, stat } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { basename } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import {
+  type BoostResult,
+  type BoostTask,
+  type BoostVerdict,
+  boost,
+  GUARDED_BOOST_DEFAULTS,
+  type GuardedBoostOptions,
+  judgeBoost,
+} from "../boost.ts";
+import { InputError } from "../core/errors.ts";
+import { countOf } from "../data/findings.ts";
+import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../data/groups.ts";
+import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../files/boost-file.ts";
+import { formatNumber, formatTable, wrapText } from "../report/text-table.ts";
+import { applyBoost, type Boost } from "../training/mcboost.ts";
+import { type BoostSource, chooseBoostRows, readBoostSource, writeCurves } from "./boost-source.ts";
+import { print, printJson, terminalWidth, warn } from "./output.ts";
+import { addPredictionOptions, type PredictionOptions } from "./read-predictions.ts";
+import { replaceFile } from "./replace-file.ts";
+import {
+  addGroupOptions,
+  addTableOptions,
+  type GroupOptions,
+  parseCount,
+  parsePositive,
+  parseThreads,
+  readGroups,
+} from "./table-options.ts";
+import { refuseUnwritable } from "./writable.ts";
+
+export interface BoostCommandOptions extends PredictionOptions, GroupOptions {
+  readonly fit?: number;
+  readonly seed: number;
+  readonly rounds: number;
+  readonly step: number;
+  readonly timeRanges: number;
+  readonly doubt: number;
+  readonly censoring: "group" | "pooled";
+  readonly out?: string;
+  readonly save?: string;
+  readonly apply?: string;
+  readonly json?: boolean;
+}
+
+/** Digits of an L2 distance: it is a mean of squares. */
+const sayDistance = (value: number | null | undefined) =>
+  value === null || value === undefined ? "–" : value.toExponential(2);
+
+export function addBoost(program: Command): void {
+  const { rounds, step, timeBuckets, doubt } = GUARDED_BOOST_DEFAULTS;
+  const command = program
+    .command("boost")
+    .description("repair predicted curves group by group, on rows the model has not learnt from")
+    .argument("[model]", "a model that train wrote (with --curves: the table)")
+    .argument("[table]", "rows with outcomes; those of the training are told apart where they can be");
+  addPredictionOptions(command);
+  const split = command.options.find(({ long }) => long === "--split");
+  if (split !== undefined)
+    split.description = "a row,set table: its validation rows fit, its test rows judge";
+  addGroupOptions(addTableOptions(command))
+    .option(
+      "--fit <share>",
+      "share of the unseen rows to fit on; the others judge (default: 0.5)",
+      parseShare,
+    )
+    .option("--seed <n>", "seed of that share and of the folds", parseCount, 1)
+    .option("--rounds <n>", "updates at most; fewer are taken where more do not help", parseCount, rounds)
+    .option("--step <η>", "how far an update moves the curves", parsePositive, step)
+    .option("--time-ranges <n>", "ranges of time that are moved by themselves", parseRanges, timeBuckets)
+    .option("--doubt <n>", "standard errors that are taken off every deviation", parseDoubt, doubt)
+    .addOption(
+      new Option("--censoring <whose>", "censoring curve of each group by itself, or of all rows")
+        .choices(["group", "pooled"])
+        .default("group"),
+    )
+    .option("--out <file>", "write the repaired curves of all rows here, CSV or .parquet")
+    .option("--save <file>", "keep the repair here (JSON)")
+    .option("--apply <file>", "carry out a repair that --save kept; nothing is fitted")
+    .option("--threads <n>", "threads that predict", parseThreads, availableParallelism())
+    .option("--json", "print one JSON document")
+    .action(async (first: string | undefined, second: string | undefined, options: BoostCommandOptions) => {
+      const paths = [first, second].filter((path) => path !== undefined);
+      const inputs = [...paths, options.curves, options.split, options.groups, options.apply];
+      await refuseUnwritable([options.out, options.save], inputs);
+      if (options.apply === undefined) await runBoost(paths, options);
+      else await runApply(paths, options, options.apply);
+    });
+}
+
+function parseShare(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value < 1)) throw new InvalidArgumentError("expected a number between 0 and 1.");
+  return value;
+}
+
+function parseRanges(text: string): number {
+  const value = parseCount(text);
+  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
+  return value;
+}
+
+function parseDoubt(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !(value >= 0 && Number.isFinite(value)))
+    throw new InvalidArgumentError("expected a number, 0 or more.");
+  return value;
+}
+
+async function runBoost(paths: readonly string[], options: BoostCommandOptions): Promise<void> {
+  const source = await readBoostSource(paths, options);
+  const { rows, warnings } = await chooseBoostRows(source, options);
+  const { curves, outcomes } = source;
+  if (outcomes === null) throw new InputError("no outcomes to fit a boost to", { code: "outcomes.none" });
+  const task = { curves, outcomes, groups: await chooseGroups(source, options) };
+  if (task.groups.length === 1) warnings.push("everyone is the only group: name others with --group");
+  const settings: GuardedBoostOptions = {
+    seed: options.seed,
+    rounds: options.rounds,
+    step: options.step,
+    timeBuckets: options.timeRanges,
+    doubt: options.doubt,
+    censoring: options.censoring,
+  };
+  const result = boost(task, rows, settings);
+  const { boost: fitted, choice, verdict } = result;
+  if (options.out !== undefined) await writeCurves(options.out, result.curves, source.grid);
+  if (options.save !== undefined) {
+    const saved = boostToJson(
+      { boost: fitted, model: source.modelHash, table: source.tableHash },
+      { choice, verdict },
+    );
+    await replaceFile(options.save, saved, "the boost");
+  }
+  for (const { name, reason } of fitted.skipped) warnings.push(`${name} is not repaired: ${reason}`);
+  const files = { out: options.out ?? null, save: options.save ?? null };
+  if (options.json) {
+    printJson({ rows: sizesOf(rows), choice, boost: fitted, verdict, warnings, ...files });
+    return;
+  }
+  for (const warning of warnings) warn(warning);
+  printBoost(result, sizesOf(rows));
+  printFiles(files);
+}
+
+function sizesOf({ fit, held }: { readonly fit: Int32Array; readonly held: Int32Array }) {
+  return { fit: fit.length, held: held.length };
+}
+
+/** Everyone, the model's groups, and those that are named. */
+async function chooseGroups(
+  { table, columns, groups }: BoostSource,
+  options: GroupOptions,
+): Promise<BoostTask["groups"]> {
+  const outcome = [columns.time, columns.event];
+  const own: readonly Group[] = [ALL_GROUP, ...groups.filter(({ name }) => name !== ALL_GROUP.name)];
+  const known = new Set(own.map(({ name }) => name));
+  const named = (await readGroups(table, options, outcome)).filter(({ name }) => !known.has(name));
+  refuseOutcomeGroups(named, outcome);
+  return [...resolveGroups(own, table, { unknownLevels: "allow" }), ...named];
+}
+
+async function runApply(paths: readonly string[], options: BoostCommandOptions, path: string): Promise<void> {
+  if (options.save !== undefined || options.fit !== undefined) {
+    throw new InputError(
+      `--apply fits nothing: leave out ${options.fit === undefined ? "--save" : "--fit"}`,
+      {
+        code: "option.conflict",
+      },
+    );
+  }
+  const saved = boostFromJson(await readBoostFile(path), basename(path));
+  const source = await readBoostSource(paths, options, "if there");
+  if (source.modelHash !== saved.model) {
+    throw new InputError("the boost was fitted to the curves of another model", {
+      code: "boost.model",
+      where: path,
+      hint: "give the model it was fitted with, or fit a boost to this one",
+    });
+  }
+  const groups = resolveSaved(saved.boost, source);
+  const curves = applyBoost(saved.boost, source.curves, { groups });
+  if (options.out !== undefined) await writeCurves(options.out, curves, source.grid);
+  const { obstacle, verdict } = judgeApplied(source, groups, curves, saved.table);
+  const files = { out: options.out ?? null, save: null };
+  if (options.json) {
+    printJson({ rows: curves.N, updates: saved.boost.updates.length, verdict, obstacle, ...files });
+    return;
+  }
+  print(`${countOf(saved.boost.updates.length, "update")} carried out on ${countOf(curves.N, "row")}`);
+  if (verdict === null) print(`not judged: ${obstacle}`);
+  else printVerdict(verdict);
+  printFiles(files);
+}
+
+async function readBoostFile(path: string): Promise<string> {
+  try {
+    if ((await stat(path)).size > MAX_BOOST_BYTES) {
+      throw new InputError(`too large to be a boost: "${path}"`, { code: "boost.file" });
+    }
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError(`cannot read the boost: "${path}"`, { code: "file.unreadable" });
+  }
+}
+
+function resolveSaved({ groups }: Boost, { table }: BoostSource): BoostTask["groups"] {
+  const written = groups.map(({ name, expression }): Group => {
+    if (expression !== undefined) return { name, expression };
+    throw new InputError(`the boost does not say who is in "${name}"`, { code: "boost.file" });
+  });
+  return resolveGroups(written, table, { unknownLevels: "allow" });
+}
+
+/** Rows with outcomes that neither the model nor the boost has seen can be judged; others would flatter it. */
+function judgeApplied(
+  source: BoostSource,
+  groups: BoostTask["groups"],
+  curves: BoostTask["curves"],
+  fittedOn: string | null,
+): { readonly verdict: BoostVerdict | null; readonly obstacle: string | null } {
+  const because = (obstacle: string) => ({ verdict: null, obstacle });
+  if (source.outcomes === null) return because("the table has no outcomes");
+  if (source.tableHash === null || source.tableHash === fittedOn)
+    return because("the boost was fitted on rows of this table");
+  if (source.isOwnTable) return because("the model was trained on rows of this table");
+  const task = { curves: source.curves, outcomes: source.outcomes, groups };
+  return { verdict: judgeBoost(task, curves), obstacle: null };
+}
+
+function printFiles({ out, save }: { readonly out: string | null; readonly save: string | null }): void {
+  if (out !== null) print(`\nrepaired curves written to ${out}`);
+  if (save !== null) print(`\nthe repair is in ${save}; --apply ${save} carries it out on other rows`);
+}
+
+function printBoost(result: BoostResult, rows: { readonly fit: number; readonly held: number }): void {
+  const { choice, boost: fitted, verdict } = result;
+  const width = terminalWidth();
+  const how = `chosen on the ${countOf(rows.fit, "fitting row")}, cut ${choice.repeats} times into ${choice.folds} folds`;
+  print(
+    wrapText(
+      choice.rounds === 0
+        ? `No repair: every number of rounds raised the groups' distances or the Brier score on rows left out of the fit ` +
+            `(${how}). The curves stay as they were.`
+        : `${countOf(fitted.updates.length, "update")}, as many as did no harm on rows left out of the fit (${how}).`,
+      width,
+    ),
+  );
+  printVerdict(verdict);
+}
+
+function printVerdict(verdict: BoostVerdict): void {
+  const width = terminalWidth();
+  const { worst, ibs, ibsChange, concordance } = verdict;
+  print(
+    `\non ${countOf(verdict.rows, "row")} (${countOf(verdict.events, "event")}) that neither the model nor the repair has seen:\n`,
+  );
+  print(
+    formatTable(
+      [
+        { title: "group", flexible: true },
+        { title: "n", align: "right" },
+        { title: "events", align: "right" },
+        { title: "L2 before", align: "right" },
+        { title: "after", align: "right" },
+        { title: "ECE before", align: "right" },
+        { title: "after", align: "right" },
+        { title: "bins", align: "right" },
+      ],
+      verdict.groups.map(({ name, n, events, distance, ece, bins, judged }) => [
+        judged ? name : `${name} (too few to say)`,
+        String(n),
+        String(events),
+        sayDistance(distance.before),
+        sayDistance(distance.after),
+        formatNumber(ece.before),
+        formatNumber(ece.after),
+        String(bins),
+      ]),
+      width,
+    ),
+  );
+  const say = (one: { readonly group: string; readonly distance: number } | null) =>
+    one === null ? "–" : `${sayDistance(one.distance)} (${one.group})`;
+  print(
+    `\n${wrapText(`worst group: L2 ${say(worst.before)} before, ${say(worst.after)} after`, width, "  ")}`,
+  );
+  const percent =
+    ibsChange === null ? "" : ` (${ibsChange >= 0 ? "+" : "−"}${Math.abs(100 * ibsChange).toFixed(2)} %)`;
+  print(
+    `IBS ${formatNumber(ibs.before)} → ${formatNumber(ibs.after)}${percent}, ` +
+      `C ${formatNumber(concordance.before, 3)} → ${formatNumber(concordance.after, 3)}`,
+  );
+  const note =
+    "L2 and ECE: distance of a group's mean curve to its Kaplan-Meier curve over the bins with at least ten people at risk; " +
+    "part of it is the noise of these rows, which no repair can lower.";
+  print(`\n${wrapText(note, width)}`);
+  if (worst.before !== null && worst.after !== null && worst.after.distance > worst.before.distance)
+    warn("the worst group's distance rose on these rows: prefer the curves as they were");
+  if (ibsChange !== null && ibsChange > WORTH_A_WARNING)
+    warn(`the Brier score rose by more than ${100 * WORTH_A_WARNING} % on these rows`);
+}
+
+/** A rise of the held-out Brier score beyond this is said. */
+const WORTH_A_WARNING = 0.01;

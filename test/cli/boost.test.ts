@@ -1,0 +1,104 @@
+// `graduate boost` as a command: a Cox model that was not told of the histology, repaired for it.
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createReferenceBackend } from "../../src/compute/reference.ts";
+import { splitRows } from "../../src/data/split.ts";
+import { writeModel } from "../../src/node/model-file.ts";
+import { describeOrigin } from "../../src/node/provenance.ts";
+import { scoreRows } from "../../src/node/score-rows.ts";
+import { readTableFile } from "../../src/node/table-options.ts";
+import { train } from "../../src/train.ts";
+import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
+
+const table = "datasets/nwtco/nwtco.csv";
+const model = writeScratch("cox.model", "");
+const saved = writeScratch("boost.json", "");
+const curves = writeScratch("boosted.csv", "");
+const QUICK = ["--rounds", "20", "--time-ranges", "2"];
+const N = 4028;
+
+interface BoostDocument {
+  readonly rows: { readonly fit: number; readonly held: number };
+  readonly choice: { readonly rounds: number };
+  readonly warnings: readonly string[];
+  readonly verdict: {
+    readonly worst: Record<"before" | "after", { readonly group: string; readonly distance: number }>;
+    readonly ibsChange: number;
+    readonly concordance: { readonly before: number; readonly after: number };
+  };
+}
+
+beforeAll(async () => {
+  const people = await readTableFile(`${root}${table}`, {});
+  const split = splitRows(N, { seed: 1 });
+  const groups = [
+    { name: "histol = 2", expression: "histol = 2" },
+    { name: "stage = 4", expression: "stage = 4" },
+  ];
+  const drop = ["histol", "instit", "seqno"];
+  const request = { time: "edrel", event: "rel", method: "cox", drop, split, groups, bins: 20 } as const;
+  const run = train(people, request, createReferenceBackend());
+  let next = await run.next();
+  while (!next.done) next = await run.next();
+  const metrics = await scoreRows(next.value, people, split.test, null, [], { draws: 0 });
+  const provenance = await describeOrigin(`${root}${table}`, people, null);
+  await writeModel(model, { ...next.value, provenance, metrics });
+});
+
+describe("graduate boost", () => {
+  test("fits on the validation rows, judges on the test rows, and keeps curves and repair", () => {
+    const args = ["boost", model, table, ...QUICK, "--out", curves, "--save", saved];
+    const found = runJson<BoostDocument>(args);
+    expect(found.rows).toEqual({ fit: 806, held: 806 });
+    expect(found.warnings[0]).toContain("only the 1612 rows that it has not learnt from are used");
+    const { worst, ibsChange, concordance } = found.verdict;
+    expect(worst.before.group).toBe("histol = 2");
+    expect(worst.after.distance).toBeLessThan(0.3 * worst.before.distance);
+    expect(ibsChange).toBeLessThan(0);
+    expect(concordance.after).toBeGreaterThan(concordance.before);
+    const lines = readFileSync(curves, "utf8").trimEnd().split("\n");
+    expect(lines).toHaveLength(N + 1);
+    expect(lines[0]).toMatch(/^row,S1,S2,.*,S20,median$/);
+  });
+
+  test("a repair that was kept gives the same curves again", () => {
+    const again = writeScratch("again.csv", "");
+    const { code, stdout } = runCli(["boost", model, table, "--apply", saved, "--out", again]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("carried out on 4028 rows");
+    expect(stdout).toContain("not judged: the boost was fitted on rows of this table");
+    expect(readFileSync(again, "utf8")).toBe(readFileSync(curves, "utf8"));
+  });
+
+  test("curves of another program: half of the rows judge; the text fits 100 columns", () => {
+    const people = readFileSync(`${root}${table}`, "utf8").trimEnd().split("\n").slice(1, 1201);
+    const rows = people.map((line) => {
+      const cells = line.split(",");
+      const bin = Math.min(20, Math.max(1, Math.ceil((Number(cells[6]) * 20) / 6209)));
+      const flat = Array.from({ length: 20 }, (_, t) => (0.993 ** (t + 1)).toFixed(6));
+      return [cells[2], bin, cells[5], ...flat].join(",");
+    });
+    const header = `histol,bin,event,${Array.from({ length: 20 }, (_, t) => `S${t + 1}`).join(",")}`;
+    const file = writeScratch("other.csv", `${[header, ...rows].join("\n")}\n`);
+    const { code, stdout, stderr } = runCli(["boost", "--curves", file, "--group", "histol = 2", ...QUICK]);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
+    expect(stdout).toContain("on 600 rows (");
+    expect(stdout).toMatch(/worst group: L2 \S+ \(histol = 2\) before/);
+  });
+
+  test("another model, and a path that would be written over, are refused", () => {
+    const text = readFileSync(saved, "utf8");
+    const other = writeScratch(
+      "other.json",
+      text.replace(/"model": "[0-9a-f]{64}"/, `"model": "${"0".repeat(64)}"`),
+    );
+    const { code, stderr } = runCli(["boost", model, table, "--apply", other]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("the curves of another model");
+    const over = runCli(["boost", model, table, "--out", model]);
+    expect(over.code).toBe(1);
+    expect(over.stderr).toContain("would write over what it reads");
+  });
+});

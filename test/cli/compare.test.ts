@@ -1,0 +1,72 @@
+// `graduate compare` as a command: one split with its resamples, several splits with the t test.
+import { describe, expect, test } from "vitest";
+import { runCli, runJson, writeScratch } from "./run-cli.ts";
+
+const table = "datasets/nwtco/nwtco.csv";
+const OUTCOME = ["--time", "edrel", "--event", "rel", "--drop", "seqno", "--bins", "12"];
+
+interface CompareDocument {
+  readonly test: string;
+  readonly splits: readonly { readonly name: string; readonly rows: Readonly<Record<string, number>> }[];
+  readonly runs: readonly {
+    readonly method: string;
+    readonly split: string;
+    readonly concordance: number;
+    readonly worstGroup: string;
+    readonly met: number | null;
+    readonly failure: string | null;
+  }[];
+  readonly differences: readonly {
+    readonly method: string;
+    readonly score: string;
+    readonly estimate: number;
+    readonly lower: number;
+    readonly upper: number;
+    readonly p: number;
+    readonly adjustedP: number;
+  }[];
+}
+
+describe("graduate compare", () => {
+  test("one split: a table of methods, their differences, and what these are conditional on", () => {
+    const args = ["compare", table, ...OUTCOME, "--methods", "cox,cox+boost,graduate", "--steps", "20"];
+    const { code, stdout, stderr } = runCli([...args, "--group", "histol = 2", "--replicates", "100"]);
+    expect(code).toBe(0);
+    for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
+    expect(stdout).toMatch(/^seed 1: 2416 training, 806 validation and 806 test rows; 1 group judged/);
+    expect(stdout).toMatch(/\ncox\s+0\.7\d\d .* – {2,}\d+\.\d\n/);
+    expect(stdout).toMatch(/\ngraduate\s+0\.7\d\d .* \d\/2 {2,}\d+\.\d\n/);
+    expect(stdout.replaceAll("\n", " ")).toContain("conditional on this split and these fits");
+    expect(stdout.replaceAll("\n", " ")).toContain("no adjusted p-value can be below 0.20");
+    expect(stderr).toContain("seed 1, cox+boost: C 0.");
+  });
+
+  test("several splits: the same rows for all methods, and the corrected t", () => {
+    const args = ["compare", table, ...OUTCOME, "--methods", "cox,graduate:l2", "--steps", "20"];
+    const found = runJson<CompareDocument>([...args, "--seeds", "1,2,3", "--group", "stage = 4"]);
+    expect(found.test).toBe("corrected resampled t");
+    expect(found.splits.map(({ name }) => name)).toEqual(["seed 1", "seed 2", "seed 3"]);
+    expect(found.runs.map(({ method }) => method)).toEqual(Array(3).fill(["cox", "graduate:l2"]).flat());
+    expect(found.differences).toHaveLength(5);
+    const [C] = found.differences;
+    const values = found.runs.map(({ concordance }) => concordance);
+    const differences = [0, 2, 4].map((k) => values[k + 1] - values[k]);
+    const mean = differences.reduce((sum, value) => sum + value, 0) / 3;
+    const variance = differences.reduce((sum, value) => sum + (value - mean) ** 2, 0) / 2;
+    expect(C).toMatchObject({ method: "graduate:l2", score: "concordance" });
+    expect(C.estimate).toBeCloseTo(mean, 12);
+    // qt(0.975, 2) standard errors, of variance × (1/J + n_test/n_train)
+    const half = 4.302652729749462 * Math.sqrt(variance * (1 / 3 + 806 / 2416));
+    expect(C.upper - C.lower).toBeCloseTo(2 * half, 10);
+  });
+
+  test("what cannot be compared is refused in a sentence", () => {
+    const one = runCli(["compare", table, ...OUTCOME, "--methods", "cox"]);
+    expect(one.code).toBe(1);
+    expect(one.stderr).toContain("at least two methods");
+    const file = writeScratch("split.csv", "row,set\n1,train\n");
+    const both = runCli(["compare", table, ...OUTCOME, "--seeds", "1,2", "--split", file]);
+    expect(both.code).toBe(1);
+    expect(both.stderr).toContain("several seeds and a split from a file");
+  });
+});
