@@ -3,17 +3,14 @@
  * to the first. A method may carry its distance and a repair on the validation rows: graduate:atRisk, cox+boost.
  */
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { compareResampled, compareSplits, judgedGroups, type MethodDifference } from "../compare.ts";
 import { InputError } from "../core/errors.ts";
-import { parseGroupsFile, parseNamedGroup } from "../data/groups.ts";
 import { type Split, splitFromTable, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import type { ConstraintKind } from "../objectives/constraints.ts";
 import { prepareScores } from "../stats/prepared-scores.ts";
-import type { TrainRequest } from "../train.ts";
 import type { Method } from "../training/model.ts";
 import type { PresetName } from "../training/options.ts";
 import { type ComparedMethod, type MethodRun, runMethod } from "./compare-run.ts";
@@ -24,30 +21,20 @@ import {
   addGroupOptions,
   addOutcomeOptions,
   addTableOptions,
-  type GroupOptions,
   namesOption,
-  type OutcomeOptions,
   parseCount,
   parsePositive,
   parseThreads,
   readTableFile,
   type TableOptions,
 } from "./table-options.ts";
+import { type TrainRequestOptions, toTrainRequest } from "./train-request.ts";
 
-interface CompareOptions extends OutcomeOptions, TableOptions, GroupOptions {
+interface CompareOptions extends TrainRequestOptions, TableOptions {
   readonly methods: readonly ComparedMethod[];
-  readonly distance?: ConstraintKind;
-  readonly features?: readonly string[];
-  readonly drop?: readonly string[];
-  readonly allowLeak?: readonly string[];
-  readonly autoGroups?: number;
   readonly preset: PresetName;
-  readonly network?: NonNullable<TrainRequest["network"]>;
-  readonly bins?: number;
-  readonly horizon?: number;
   readonly seeds: readonly number[];
   readonly split: readonly string[];
-  readonly steps?: number;
   readonly replicates: number;
   readonly threads: number;
   readonly json?: boolean;
@@ -157,7 +144,7 @@ async function runCompare(path: string, options: CompareOptions): Promise<void> 
       hint: "give the split some, e.g. --split 0.6,0.2,0.2",
     });
   }
-  const common = await toRequest(options);
+  const common = await toTrainRequest(options);
   const warnings = new Set<string>();
   const runs: MethodRun[][] = [];
   for (const { name, seed, split } of splits) {
@@ -288,37 +275,4 @@ async function readSplits(table: Table, { split, seeds }: CompareOptions): Promi
     });
   }
   return read;
-}
-
-async function toRequest(options: CompareOptions): Promise<Omit<TrainRequest, "method" | "split" | "seed">> {
-  const given = <T>(key: string, value: T | undefined) => (value === undefined ? {} : { [key]: value });
-  const groupsFile =
-    options.groups === undefined
-      ? undefined
-      : parseGroupsFile(await readText(options.groups), options.groups);
-  return {
-    time: options.time,
-    event: options.event,
-    preset: options.preset,
-    groups: options.group.map(parseNamedGroup),
-    constraint: { ...given("kind", options.distance) },
-    options: { ...given("steps", options.steps) },
-    ...given("eventIs", options.eventIs),
-    ...given("features", options.features),
-    ...given("drop", options.drop),
-    ...given("allowLeak", options.allowLeak),
-    ...given("groupsFile", groupsFile),
-    ...given("autoGroups", options.autoGroups),
-    ...given("network", options.network),
-    ...given("bins", options.bins),
-    ...given("horizon", options.horizon),
-  };
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch {
-    throw new InputError(`cannot read the groups file: "${path}"`, { code: "file.unreadable" });
-  }
 }
