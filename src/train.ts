@@ -30,7 +30,7 @@ import { createNetwork, type NetworkSpec } from "./models/create-network.ts";
 import { anchorHazards } from "./models/initialise.ts";
 import { fitLinearStart } from "./models/linear-start.ts";
 import { kaplanMeierBinned } from "./stats/kaplan-meier.ts";
-import { chooseOptions } from "./training/choose-options.ts";
+import { chooseNetwork, chooseOptions } from "./training/choose-options.ts";
 import { finishRun } from "./training/finish.ts";
 import {
   type Method,
@@ -41,7 +41,6 @@ import {
 } from "./training/model.ts";
 import {
   type ConstraintSpec,
-  DEFAULT_PRESET_HIDDEN,
   type PresetName,
   type TrainingOptions,
   XCAL_LAMBDAS,
@@ -373,33 +372,4 @@ function warnOfBinning(outcomes: Outcomes, grid: TimeGrid): string[] {
   return [
     `${countOf(grid.T, "time bin")} ${grid.T === 1 ? "raises" : "raise"} Kaplan-Meier at the end from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error: more bins would not`,
   ];
-}
-
-function chooseNetwork(
-  request: TrainRequest,
-  preset: PresetName,
-  { D, T, groups }: { readonly D: number; readonly T: number; readonly groups: number },
-  hazards: Float64Array,
-): NetworkSpec {
-  const kind = request.network ?? (preset === "paper" ? "drsa" : "anchored");
-  const hidden = request.hidden ?? (preset === "paper" ? undefined : DEFAULT_PRESET_HIDDEN);
-  const H = hidden === undefined ? {} : { H: hidden };
-  const baselineHazard = Array.from(hazards);
-  const offsets = groups === 0 ? {} : { groups };
-  switch (kind) {
-    case "drsa":
-      return { kind, D, T, ...H };
-    case "anchored":
-      return { kind, D, T, ...H, baselineHazard, ...offsets };
-    case "mlp":
-      return {
-        kind,
-        D,
-        T,
-        ...(request.hidden === undefined ? {} : { hidden: [request.hidden] }),
-        baselineHazard,
-      };
-    case "linear":
-      return { kind, D, T, baselineHazard, ...offsets };
-  }
 }

@@ -2,12 +2,11 @@
  * `graduate compare`: trains several methods on the same split, or the same splits, and prints one table with each method's difference
  * to the first. A method may carry its distance and a repair on the validation rows: graduate:atRisk, cox+boost.
  */
-import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { compareResampled, compareSplits, judgedGroups, type MethodDifference } from "../compare.ts";
 import { InputError } from "../core/errors.ts";
-import { type Split, splitFromTable, splitRows } from "../data/split.ts";
+import { type Split, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import type { ConstraintKind } from "../objectives/constraints.ts";
 import { prepareScores } from "../stats/prepared-scores.ts";
@@ -28,7 +27,7 @@ import {
   readTableFile,
   type TableOptions,
 } from "./table-options.ts";
-import { type TrainRequestOptions, toTrainRequest } from "./train-request.ts";
+import { readSplit, type TrainRequestOptions, toTrainRequest } from "./train-request.ts";
 
 interface CompareOptions extends TrainRequestOptions, TableOptions {
   readonly methods: readonly ComparedMethod[];
@@ -262,17 +261,7 @@ async function readSplits(table: Table, { split, seeds }: CompareOptions): Promi
   }
   const read: NamedSplit[] = [];
   for (const file of split) {
-    if (!existsSync(file)) {
-      throw new InputError(`no such split: "${file}"`, {
-        code: "split.missing",
-        hint: "--split takes tables of row,set, or three shares such as 0.6,0.2,0.2",
-      });
-    }
-    read.push({
-      name: file,
-      seed: seeds[0],
-      split: splitFromTable(await readTableFile(file, {}), table.rows),
-    });
+    read.push({ name: file, seed: seeds[0], split: await readSplit(table, { seed: seeds[0], split: file }) });
   }
   return read;
 }

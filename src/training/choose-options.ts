@@ -1,11 +1,12 @@
 /**
- * From what a person asks for to the options of a run: the method on the preset, then whatever was given. Asking the `default` preset
+ * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was given. Asking the `default` preset
  * for another kind of distance brings that kind's slack and multipliers along; a long table is passed over often enough.
  */
 import type { NetworkSpec } from "../models/create-network.ts";
 import type { Method } from "./model.ts";
 import {
   type ConstraintSpec,
+  DEFAULT_PRESET_HIDDEN,
   KIND_DEFAULTS,
   LEAST_PASSES,
   type ObjectiveSpec,
@@ -18,6 +19,7 @@ import {
 
 export interface RunRequest {
   readonly network?: NetworkSpec["kind"];
+  readonly hidden?: number;
   readonly constraint?: Partial<ConstraintSpec>;
   readonly seed?: number;
   readonly options?: Partial<TrainingOptions>;
@@ -64,4 +66,34 @@ function fitToRequest({ network, constraint, options = {} }: RunRequest, N: numb
     dual,
     steps: Math.max(preset.steps, Math.ceil((LEAST_PASSES * N) / (batch ?? N))),
   };
+}
+
+/** `groups`: how many of the D columns, the last ones, say who is in a group. */
+export function chooseNetwork(
+  request: RunRequest,
+  preset: PresetName,
+  { D, T, groups }: { readonly D: number; readonly T: number; readonly groups: number },
+  hazards: Float64Array,
+): NetworkSpec {
+  const kind = request.network ?? (preset === "paper" ? "drsa" : "anchored");
+  const hidden = request.hidden ?? (preset === "paper" ? undefined : DEFAULT_PRESET_HIDDEN);
+  const H = hidden === undefined ? {} : { H: hidden };
+  const baselineHazard = Array.from(hazards);
+  const offsets = groups === 0 ? {} : { groups };
+  switch (kind) {
+    case "drsa":
+      return { kind, D, T, ...H };
+    case "anchored":
+      return { kind, D, T, ...H, baselineHazard, ...offsets };
+    case "mlp":
+      return {
+        kind,
+        D,
+        T,
+        ...(request.hidden === undefined ? {} : { hidden: [request.hidden] }),
+        baselineHazard,
+      };
+    case "linear":
+      return { kind, D, T, baselineHazard, ...offsets };
+  }
 }
