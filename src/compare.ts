@@ -20,6 +20,7 @@ import {
 import { correctedResampledT, holm, type SplitSizes } from "./stats/comparison.ts";
 
 export const COMPARED_SCORES = ["concordance", "ece", "groupEce", "worstEce", "ibs"] as const;
+/** One of the scores that methods are compared on. */
 export type ComparedScore = (typeof COMPARED_SCORES)[number];
 
 /** Of all but concordance, less is better. */
@@ -46,6 +47,7 @@ export function judgedGroups({ groups }: AuditTable, T: number): readonly string
     .map(({ name }) => name);
 }
 
+/** The compared scores of one audit on a grid of T bins. */
 export function readScores(audit: AuditTable, T: number): MethodScores {
   const { overall, groups } = audit;
   const judged = new Set(judgedGroups(audit, T));
@@ -84,6 +86,7 @@ export interface MethodDifference {
 
 type Untested = Omit<MethodDifference, "adjustedP">;
 
+/** A method on one split: its audit and its scores on the same resampled test rows as the others. */
 export interface ResampledMethod {
   readonly method: string;
   readonly scores: MethodScores | null;
@@ -140,6 +143,7 @@ function drawsOf(bootstrap: readonly GroupBootstrap[], score: ComparedScore): Fl
   });
 }
 
+/** A method on several splits, in the same order for all methods. */
 export interface SplitMethod {
   readonly method: string;
   /** One a split, in the same order for all methods; null where the run failed. */

@@ -1,4 +1,23 @@
 export { type AuditGroup, type AuditInput, type AuditOptions, type AuditTable, audit } from "./audit.ts";
+export {
+  type BoostedGroup,
+  type BoostResult,
+  type BoostRowSets,
+  type BoostTask,
+  type BoostVerdict,
+  boost,
+  type GuardedBoostOptions,
+} from "./boost.ts";
+export {
+  type ComparedScore,
+  compareResampled,
+  compareSplits,
+  type MethodDifference,
+  type MethodScores,
+  type ResampledMethod,
+  readScores,
+  type SplitMethod,
+} from "./compare.ts";
 export type { Backend, Floats } from "./compute/backend.ts";
 export { createReferenceBackend } from "./compute/reference.ts";
 export * from "./core/errors.ts";
@@ -8,7 +27,13 @@ export { type DiscoverInput, type DiscoverOptions, type Discovery, discover } fr
 export * from "./files/index.ts";
 export * from "./models/index.ts";
 export * from "./objectives/index.ts";
-export { type Prediction, predict } from "./predict.ts";
+export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./predict.ts";
+export {
+  judgeRequirements,
+  parseRequirement,
+  type Requirement,
+  type RequirementResult,
+} from "./requirements.ts";
 export * from "./stats/index.ts";
 export {
   type CandidateEvent,
@@ -19,3 +44,15 @@ export {
   train,
 } from "./train.ts";
 export * from "./training/index.ts";
+export {
+  findFrontier,
+  type RunScores,
+  type Selection,
+  type SelectionRule,
+  type SettingSummary,
+  scoreRun,
+  selectSetting,
+  summariseRuns,
+  type TuneRun,
+} from "./tune.ts";
+export { expandSweep, parseSweep, type Setting, type Sweep, toTrainRequest } from "./tune-settings.ts";

@@ -25,6 +25,7 @@ export interface Prediction {
 /** Rows a forward pass takes at once: memory stays bounded whatever the table. */
 const ROWS_AT_ONCE = 4096;
 
+/** The time grid that a model predicts on. */
 export function gridOf(model: Model): TimeGrid {
   return { ...model.grid, edges: Float64Array.from(model.grid.edges) };
 }
@@ -39,6 +40,7 @@ export async function predict(
   return preparePredictor(model, backend)(table, rows);
 }
 
+/** Predicts rows of a table, all of them unless given. */
 export type PredictRows = (table: Table, rows?: ArrayLike<number>) => Promise<Prediction>;
 
 /** A model made ready once, for tables that come in parts: what a backend hands out it does not take back. */

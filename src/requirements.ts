@@ -68,6 +68,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 const OPERATORS = ["<=", ">=", "<", ">"] as const;
 export type RequirementOperator = (typeof OPERATORS)[number];
 
+/** What an audit must show. */
 export interface Requirement {
   /** As it was written. */
   readonly text: string;
@@ -79,6 +80,7 @@ export interface Requirement {
   readonly limit: number;
 }
 
+/** One requirement and what the audit shows of it. */
 export interface RequirementResult {
   readonly text: string;
   /** "everyone", "all groups", or `group "NAME"`. */
@@ -109,6 +111,7 @@ function matchAt(pattern: RegExp, text: string, offset: number): string {
   return pattern.exec(text)?.[0] ?? "";
 }
 
+/** Reads "ece < 0.05" or "all groups: logrank p > 0.01"; an InputError says what cannot be read. */
 export function parseRequirement(text: string): Requirement {
   let at = 0;
   const skip = () => {
@@ -194,6 +197,7 @@ export function checkRequiredGroups(requirements: readonly Requirement[], names:
 /** The audit's name for everyone together. */
 const EVERYONE = "all";
 
+/** Each requirement against an audit: met, or where and by how much not. */
 export function judgeRequirements(
   requirements: readonly Requirement[],
   { overall, groups }: AuditTable,

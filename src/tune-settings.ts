@@ -30,6 +30,7 @@ export interface Setting {
 
 export type SettingName = keyof Setting;
 
+/** One option and the values it takes. */
 export interface Sweep {
   readonly name: SettingName;
   readonly values: readonly SettingValue[];

@@ -46,6 +46,7 @@ export interface RunScores {
   readonly steps: number;
 }
 
+/** One setting under one seed, and what came of it. */
 export interface TuneRun {
   readonly setting: Setting;
   readonly seed: number;
@@ -62,6 +63,7 @@ export const NOISE_LEVEL = 0.05;
 
 const numberOf = (value: Measured): number | null => (isAbsent(value) ? null : value);
 
+/** A trained model on the validation rows, with the noise that a perfect model would show there. */
 export async function scoreRun(
   model: Model,
   table: Table,
@@ -207,6 +209,7 @@ export function findFrontier(points: readonly FrontierPoint[]): readonly number[
 }
 
 export const SELECTION_RULES = ["calibrated", "concordance", "worst", "total"] as const;
+/** How a sweep chooses. */
 export type SelectionRule = (typeof SELECTION_RULES)[number];
 
 const RULE_WORDS: Readonly<Record<SelectionRule, string>> = {
@@ -219,6 +222,7 @@ const RULE_WORDS: Readonly<Record<SelectionRule, string>> = {
     "the highest total score on the validation rows: harmonic mean of the C-index and 1 − ECE of everyone",
 };
 
+/** The setting that was chosen, by which rule, and why. */
 export interface Selection {
   readonly rule: SelectionRule;
   /** The rule, and what was done where it could not be applied as it stands. */

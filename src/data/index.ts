@@ -26,10 +26,11 @@ export {
   resolveGroups,
   selectGroups,
 } from "./groups.ts";
-export type { BinnedOutcomes, Outcomes, RowWeights } from "./outcomes.ts";
+export { type BinnedOutcomes, type Outcomes, pickOutcomes, type RowWeights } from "./outcomes.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./read-curves.ts";
 export { inspectOutcomes, type OutcomeColumns, readOutcomes } from "./read-outcomes.ts";
 export { type ReadTableOptions, readTable, type TableSource, tableSourceFromBytes } from "./read-table.ts";
+export { type ReadChunksOptions, readTableChunks } from "./read-table-chunks.ts";
 export { checkFollowup, checkGroups, checkTable } from "./sanity.ts";
 export { type SetName, type Split, type SplitOptions, splitFromTable, splitRows } from "./split.ts";
 export {

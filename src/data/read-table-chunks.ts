@@ -27,6 +27,7 @@ export interface ReadChunksOptions extends ReadTableOptions {
   readonly rowsAtOnce?: number;
 }
 
+/** A table of any length in parts, in bounded memory. */
 export async function* readTableChunks(
   source: TableSource,
   options: ReadChunksOptions,

@@ -55,6 +55,7 @@ export interface ReportedModel {
   };
 }
 
+/** What a report is made of: curves, outcomes, groups and their audit; the model and its training where there is one. */
 export interface GatherInput {
   readonly title: string;
   readonly curves: RiskCurves;
@@ -99,6 +100,7 @@ const Z = normalQuantile(0.975);
 /** Lists longer than this (baseline hazards) are the model's business, not a setting. */
 const LONGEST_SETTING = 8;
 
+/** Everything that the report shows, as data. */
 export function gatherReport(input: GatherInput): ReportData {
   const { curves, binned, grid, groups, audit, model } = input;
   if (audit.groups.length !== groups.length || groups.some(({ name }, g) => name !== audit.groups[g].name)) {

@@ -15,6 +15,7 @@ import { renderExamples, renderRiskCalibration } from "./section-people.ts";
 import { renderScores } from "./section-scores.ts";
 import { renderTraining } from "./section-training.ts";
 
+/** What rendering needs besides the data. */
 export interface RenderOptions {
   /** What makes the SVG elements: `document` in a page, linkedom's in Node. */
   readonly document: unknown;
@@ -22,6 +23,7 @@ export interface RenderOptions {
 
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'; script-src '${SORT_SCRIPT_HASH}'; img-src data:; base-uri 'none'; form-action 'none'`;
 
+/** The report as one HTML page. */
 export function renderReport(data: ReportData, options: RenderOptions): string {
   const document = options.document as PlotDocument;
   const risk = renderRiskCalibration(data, document);

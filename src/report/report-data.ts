@@ -150,6 +150,7 @@ export interface ReportProvenance {
   readonly settings: Readonly<Record<string, string | number | boolean | null>>;
 }
 
+/** Everything that the report shows. */
 export interface ReportData {
   readonly title: string;
   readonly time: { readonly label: string; readonly edges: readonly number[] }; // edges [T+1]
