@@ -1,12 +1,13 @@
 /**
  * The audit of predicted curves: every score for everyone and for every group, each calibration error beside the error a
- * perfect model would show on the same rows, and bootstrap intervals when asked for. Any program's curves will do: only
- * the survival matrix and the observed outcomes are looked at.
+ * perfect model would show on the same rows, and bootstrap intervals and certificates when asked for. Any program's curves
+ * will do: only the survival matrix and the observed outcomes are looked at.
  */
 import { isAbsent } from "./core/measured.ts";
 import type { Curves } from "./data/curves.ts";
 import type { BinnedOutcomes } from "./data/outcomes.ts";
 import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "./stats/bootstrap.ts";
+import { type Certificates, type CertifyOptions, certify } from "./stats/certificates.ts";
 import { type GroupNoiseFloor, simultaneousNoiseFloor } from "./stats/noise-floor.ts";
 import { type PreparedScores, prepareScores } from "./stats/prepared-scores.ts";
 import { type Scores, scoreCurves } from "./stats/scores.ts";
@@ -24,7 +25,7 @@ export interface AuditInput {
   readonly groups?: readonly AuditGroup[];
 }
 
-/** How much of an audit is wanted: noise floor, intervals. */
+/** How much of an audit is wanted: noise floor, intervals, certificates. */
 export interface AuditOptions {
   readonly seed?: number;
   /** Draws of the noise floor; 0 leaves it out. */
@@ -32,6 +33,8 @@ export interface AuditOptions {
   /** Bootstrap replicates; 0, the default, gives no intervals. */
   readonly replicates?: number;
   readonly level?: number;
+  /** Bounds on the distance of every group, for all of them together; none unless asked for. */
+  readonly certify?: Omit<CertifyOptions, "seed">;
   /** What runs the replicates; one after the other in this thread unless something faster is given. */
   readonly bootstrap?: (
     groups: readonly PreparedScores[],
@@ -43,6 +46,7 @@ export interface AuditOptions {
 export interface AuditTable {
   readonly overall: Scores;
   readonly groups: readonly Scores[];
+  readonly certificates?: Certificates;
 }
 
 const EVERYONE = "all";
@@ -66,7 +70,13 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
     const results = await run(prepared, { replicates, seed, ...(level === undefined ? {} : { level }) });
     scores = scores.map((one, g) => addIntervals(one, results[g]));
   }
-  return { overall: scores[0], groups: scores.slice(1) };
+  return {
+    overall: scores[0],
+    groups: scores.slice(1),
+    ...(options.certify === undefined
+      ? {}
+      : { certificates: certify(curves, outcomes, audited, { seed, ...options.certify }) }),
+  };
 }
 
 async function bootstrapHere(groups: readonly PreparedScores[], options: BootstrapOptions) {

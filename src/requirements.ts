@@ -4,14 +4,16 @@
  *   requirement := [ "all groups" ":" | "each group" ":" | "group" "NAME" ":" ] SCORE ("<" | "<=" | ">" | ">=") NUMBER
  *
  * Without a scope everyone together is meant; "all groups" and "each group" are everyone and every named group, one by one. A score is
- * named as in the audit's JSON, with a blank or a dot between the parts. A score that is null, or of a group with fewer than
- * ten events, cannot be said to meet anything: it is listed and fails nothing, unless the caller is strict.
+ * named as in the audit's JSON, with a blank or a dot between the parts; "certificate" is the group's own, and `certified<0.1` asks
+ * it of the exact one. A score that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is
+ * listed and fails nothing, unless the caller is strict. Certificates count whatever the events: they allow for few.
  */
 import type { AuditTable } from "./audit.ts";
 import { InputError } from "./core/errors.ts";
 import { countOf } from "./data/findings.ts";
 import { pointInto } from "./data/group-tokens.ts";
 import { MINIMUM_EVENTS } from "./objectives/constraints.ts";
+import type { GroupCertificate } from "./stats/certificates.ts";
 import type { Scores } from "./stats/scores.ts";
 
 /** Counts: known whatever the number of events. */
@@ -54,6 +56,9 @@ export const REQUIRABLE: readonly string[] = [
   "intervals.distanceL2Root.upper",
   "intervals.supported.ece.upper",
   "intervals.supported.distanceL2Root.upper",
+  "certificate.exact",
+  "certificate.exactPopulation",
+  "certificate.tight",
 ];
 
 /** How the printed table heads its columns. */
@@ -63,6 +68,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   maxz: "distanceVariance",
   individualp: "logrankIndividual.p",
   adjustedp: "noiseFloor.adjustedP",
+  certified: "certificate.exact",
 };
 
 const OPERATORS = ["<=", ">=", "<", ">"] as const;
@@ -200,7 +206,7 @@ const EVERYONE = "all";
 /** Each requirement against an audit: met, or where and by how much not. */
 export function judgeRequirements(
   requirements: readonly Requirement[],
-  { overall, groups }: AuditTable,
+  { overall, groups, certificates }: AuditTable,
   options: { readonly strict?: boolean } = {},
 ): RequirementResult[] {
   checkRequiredGroups(
@@ -216,7 +222,8 @@ export function judgeRequirements(
     const failed: { group: string; value: number }[] = [];
     const unsaid: { group: string; reason: string }[] = [];
     for (const scores of meant) {
-      const value = readScore(scores, metric);
+      const certificate = certificates?.groups[scores === overall ? 0 : 1 + groups.indexOf(scores)];
+      const value = readScore({ ...scores, ...(certificate && { certificate }) }, metric);
       if (typeof value !== "number") unsaid.push({ group: scores.name, reason: value.reason });
       else if (!holds(value, requirement)) failed.push({ group: scores.name, value });
     }
@@ -245,9 +252,12 @@ function holds(value: number, { operator, limit }: Requirement): boolean {
   }
 }
 
-function readScore(scores: Scores, path: string): number | { readonly reason: string } {
+function readScore(
+  scores: Scores & { readonly certificate?: GroupCertificate },
+  path: string,
+): number | { readonly reason: string } {
   const isCount = COUNTS.some((count) => count === path);
-  if (scores.events < MINIMUM_EVENTS && !isCount) {
+  if (scores.events < MINIMUM_EVENTS && !isCount && !path.startsWith("certificate.")) {
     return { reason: `${countOf(scores.events, "event")}: fewer than ${MINIMUM_EVENTS}, too few to say` };
   }
   const keys = path.split(".");
@@ -258,10 +268,13 @@ function readScore(scores: Scores, path: string): number | { readonly reason: st
   if (typeof found === "number" && Number.isFinite(found)) return found;
   // "intervals.ece.upper" may be absent under "intervals.ece".
   const reasons = keys.map((_, k) => scores.absent[keys.slice(0, keys.length - k).join(".")]);
-  return { reason: reasons.find((reason) => reason !== undefined) ?? NOT_DRAWN[keys[0]] ?? "not computed" };
+  const certificate = keys[0] === "certificate" ? scores.certificate?.absent[keys[1]] : undefined;
+  const reason = certificate ?? reasons.find((one) => one !== undefined);
+  return { reason: reason ?? NOT_DRAWN[keys[0]] ?? "not computed" };
 }
 
 const NOT_DRAWN: Readonly<Record<string, string>> = {
   noiseFloor: "the noise floor was not drawn (--draws)",
   intervals: "intervals were not drawn (--intervals)",
+  certificate: "certificates were not asked for (--certify)",
 };

@@ -92,7 +92,7 @@ describe("judged", () => {
     ];
     const audited = await audit(
       { curves, outcomes, groups },
-      { draws: replicates === 0 ? 0 : 20, replicates },
+      replicates === 0 ? { draws: 0 } : { draws: 20, replicates, certify: { alpha: 0.05 } },
     );
     const requirements: Requirement[] = texts.map(parseRequirement);
     return { audited, results: judgeRequirements(requirements, audited, { strict }) };

@@ -1,7 +1,7 @@
 /** `graduate audit`: every score of predicted curves, overall and by group; a report and requirements where they are asked for. */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
@@ -38,6 +38,7 @@ import {
   readTableFile,
   type TableOptions,
 } from "./table-options.ts";
+import { readTrainingFollowUp, type TrainingFollowUpInput } from "./training-follow-up.ts";
 import { predictUnseenRows } from "./unseen-rows.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 import { refuseUnwritable } from "./writable.ts";
@@ -58,6 +59,7 @@ interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions,
   readonly by?: readonly string[];
   readonly split?: string;
   readonly allRows?: boolean;
+  readonly certify?: number;
   readonly json?: boolean;
 }
 
@@ -76,6 +78,11 @@ export function addAudit(program: Command): void {
     .option("--all-rows", "judge every row of the table the model was trained on, not its test rows alone")
     .option("--by <columns>", "one group for each value of each of these columns", namesOption);
   addRequireOptions(addReportOptions(addGroupOptions(addTableOptions(command))))
+    .option(
+      "--certify <alpha>",
+      "bounds on every group's true distance that all hold with probability 1 - ALPHA",
+      parseShare,
+    )
     .option("--seed <n>", "seed of draws and replicates", parseCount, 1)
     .option("--threads <n>", "worker threads for the intervals", parseThreads, availableParallelism())
     .option("--json", "print one JSON document")
@@ -91,7 +98,8 @@ async function runAudit(
 ): Promise<void> {
   const requirements = readRequirements(options);
   await refuseUnwritable([options.report], [model, table, options.curves, options.split, options.groups]);
-  const settings = auditSettings(options);
+  const { certify: alpha } = options;
+  const settings = { ...auditSettings(options), ...(alpha === undefined ? {} : { certify: { alpha } }) };
   const audited =
     model !== undefined && table !== undefined
       ? await auditModel(model, table, options, settings, requirements)
@@ -101,6 +109,7 @@ async function runAudit(
   if (options.json) {
     printJson({
       ...audited.audit,
+      certificates: audited.audit.certificates ?? null,
       ...(requirements.length === 0 ? {} : { requirements: results }),
       ...(options.report === undefined ? {} : { report: options.report }),
     });
@@ -185,9 +194,17 @@ async function auditModel(
       predictRows: (rows) => predictRows(model, table, rows, backend),
     });
     if (judged.warning !== null) warn(judged.warning);
+    const isSeen = origin !== null && origin.sha256 === model.provenance?.table?.sha256 && !judged.isTest;
+    const certify = settings.certify && {
+      ...settings.certify,
+      ...(await fixBeforehand({ model, table, more, isSeen, isTest: judged.isTest }, options)),
+    };
     const { rows, which, isTest, ...scored } = {
       ...judged,
-      ...(await scorePredicted(model, table, judged, more, settings)),
+      ...(await scorePredicted(model, table, judged, more, {
+        ...settings,
+        ...(certify === undefined ? {} : { certify }),
+      })),
     };
     return {
       title: `${basename(modelPath)} on ${table.name}`,
@@ -213,6 +230,31 @@ async function auditModel(
   } finally {
     await backend?.close();
   }
+}
+
+/** What certificates take from the training rows where the table holds them; rows the model has seen certify nothing. */
+async function fixBeforehand(
+  input: TrainingFollowUpInput & { readonly isSeen: boolean; readonly isTest: boolean },
+  { split }: AuditCommandOptions,
+) {
+  const { isSeen, isTest } = input;
+  if (isSeen && split === undefined) {
+    throw new InputError("the model has seen rows that are to certify it", {
+      code: "certify.seen",
+      where: input.table.name,
+      hint: "give rows it has not seen, or its split with --split FILE",
+    });
+  }
+  return isTest
+    ? { followUp: await readTrainingFollowUp({ ...input, ...(split === undefined ? {} : { split }) }) }
+    : {};
+}
+
+function parseShare(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value < 1))
+    throw new InvalidArgumentError("expected a share between 0 and 1, such as 0.05.");
+  return value;
 }
 
 /** The audit's first line is everyone already. */

@@ -3,10 +3,11 @@ import type { AuditTable } from "../audit.ts";
 import { countOf } from "../data/findings.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../report/text-table.ts";
 import { judgeGroups, type VerdictKind } from "../report/verdict.ts";
+import type { Certificates } from "../stats/certificates.ts";
 import type { Scores } from "../stats/scores.ts";
 import { print, terminalWidth } from "./output.ts";
 
-export function printAudit({ overall, groups }: AuditTable, T: number): void {
+export function printAudit({ overall, groups, certificates }: AuditTable, T: number): void {
   const width = terminalWidth();
   const all = [overall, ...groups];
   print(
@@ -50,6 +51,7 @@ export function printAudit({ overall, groups }: AuditTable, T: number): void {
   print("");
   for (const line of sayVerdicts(all, T)) print(wrapText(line, width, "  "));
   if (overall.intervals !== undefined) printIntervals(all, width);
+  if (certificates !== undefined) printCertificates(certificates, width);
   const missing = all.flatMap((scores) =>
     Object.entries(scores.absent).map(([field, reason]) => `${scores.name}: no ${field} (${reason})`),
   );
@@ -111,4 +113,52 @@ function printIntervals(all: readonly Scores[], width: number): void {
       width,
     ),
   );
+}
+
+function printCertificates({ alpha, groups, theorem1, assumes }: Certificates, width: number): void {
+  const level = Number((100 * (1 - alpha)).toPrecision(4));
+  const title = `certificates: r.m.s. distance of mean curve and true survival, below these for all groups together with ${level} % confidence`;
+  print(`\n${wrapText(title, width)}\n`);
+  print(
+    formatTable(
+      [
+        { title: "group", flexible: true },
+        { title: "n", align: "right" },
+        { title: "bins", align: "right" },
+        { title: "observed gap", align: "right" },
+        { title: "exact", align: "right" },
+        { title: "population", align: "right" },
+        { title: "tight", align: "right" },
+      ],
+      groups.map(({ name, n, bins, distance, exact, exactPopulation, tight }) => [
+        name,
+        String(n),
+        String(bins),
+        formatNumber(distance),
+        formatNumber(exact),
+        formatNumber(exactPopulation),
+        formatNumber(tight),
+      ]),
+      width,
+    ),
+  );
+  const { rhoOverB, copies, vacuous } = theorem1;
+  const lines = [
+    "exact: for the mean curve of these people, at any sample size; population: for that of all people like them; tight: the same, for large groups.",
+    ...assumes.map((one) => `assumes: ${one}.`),
+    `Theorem 1 of the paper, with ${countOf(copies, "copy")} of the data: squared gap at most slack + ρ, ρ at least ${rhoOverB.toFixed(1)} B, where B is the most it can be${vacuous ? ": vacuous, it says nothing" : ""}.`,
+  ];
+  print(`\n${lines.map((line) => wrapText(line, width, "  ")).join("\n")}`);
+  const missing = groups.flatMap(({ name, absent }) => {
+    const reasons = [...new Set(Object.values(absent))];
+    return reasons.map((reason) => `${name}: no ${listOf(absent, reason)} (${reason})`);
+  });
+  if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
+}
+
+/** The fields that one reason is given for. */
+function listOf(absent: Readonly<Record<string, string>>, reason: string): string {
+  return Object.keys(absent)
+    .filter((key) => absent[key] === reason)
+    .join(", ");
 }

@@ -11,7 +11,7 @@ import { warn } from "./output.ts";
 
 /** Milliseconds between two writes of the live line: more often nobody reads it. */
 const LIVE_EVERY = 50;
-/** Where a terminal does not say how wide it is. */
+/** Where a terminal does not say how wide it is, or says 0. */
 const USUAL_COLUMNS = 80;
 
 export function createTrainProgress(): (event: TrainEvent) => void {
@@ -37,7 +37,7 @@ export function createTrainProgress(): (event: TrainEvent) => void {
         const left = Math.ceil((seconds / event.step) * (total - event.step));
         const line = `step ${event.step}/${total}, loss ${event.loss.toFixed(4)}${validation}${constraints}, ${left} s left`;
         process.stderr.write(
-          `\r\x1b[K${shorten(line, Math.max(1, (process.stderr.columns ?? USUAL_COLUMNS) - 1))}`,
+          `\r\x1b[K${shorten(line, Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1))}`,
         );
         return;
       }

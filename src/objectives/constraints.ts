@@ -9,6 +9,7 @@
  * need of the model in group-statistics.ts, the c_g in slack.ts.
  */
 import { InputError } from "../core/errors.ts";
+import { countOf } from "../data/findings.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { type BinnedKaplanMeier, groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./time-blocks.ts";
@@ -140,7 +141,8 @@ function prepareGroup(
   const minimumEvents = options.minimumEvents ?? (paper ? 0 : MINIMUM_EVENTS);
   const minimumSupport = options.minimumSupport ?? (paper ? 0 : MINIMUM_SUPPORT);
   let reason = why;
-  if (reason === null && events < minimumEvents) reason = `${events} events, fewer than ${minimumEvents}`;
+  if (reason === null && events < minimumEvents)
+    reason = `${countOf(events, "event")}, fewer than ${minimumEvents}`;
   if (reason === null && support < minimumSupport * binned.T) {
     reason = `at least 10 rows at risk in ${support} of ${binned.T} bins only`;
   }

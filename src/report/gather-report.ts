@@ -8,6 +8,7 @@ import { normalQuantile } from "../core/distributions.ts";
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { meanCurve } from "../stats/calibration.ts";
+import type { Certificates } from "../stats/certificates.ts";
 import { groupSupport, kaplanMeier, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { Scores } from "../stats/scores.ts";
 import type {
@@ -71,7 +72,11 @@ export interface GatherInput {
     readonly expression?: string;
     readonly rows: Int32Array;
   }[];
-  readonly audit: { readonly overall: Scores; readonly groups: readonly Scores[] };
+  readonly audit: {
+    readonly overall: Scores;
+    readonly groups: readonly Scores[];
+    readonly certificates?: Certificates;
+  };
   readonly findings?: readonly ReportFinding[];
   readonly cohort: {
     readonly table: string;
@@ -118,12 +123,14 @@ export function gatherReport(input: GatherInput): ReportData {
   const verdicts = judgeGroups(judged, grid.T);
   const reported = scored.map((scores, g): ReportGroup => {
     const expression = groups[g - 1]?.expression;
+    const certificate = audit.certificates?.groups[g];
     return {
       name: scores.name,
       expression: expression === undefined || expression === scores.name ? null : expression,
       scores,
       verdict: verdicts[g],
       curve: curvesOf[g],
+      ...(certificate === undefined ? {} : { certificate }),
     };
   });
   const tested = reported.slice(1).filter(({ verdict }) => verdict.kind !== "few");
@@ -136,6 +143,9 @@ export function gatherReport(input: GatherInput): ReportData {
     findings: input.findings ?? [],
     overall: reported[0],
     groups: reported.slice(1),
+    ...(audit.certificates === undefined
+      ? {}
+      : { certificates: { alpha: audit.certificates.alpha, assumes: audit.certificates.assumes } }),
     rejections: {
       ece: countRejections(tested.map(({ scores }) => scores.noiseFloor?.p ?? null)),
       logrank: countRejections(tested.map(({ scores }) => scores.logrankIndividual.p)),

@@ -26,7 +26,20 @@ export function survivalFloor(curves: readonly GroupCurve[]): number {
   return Math.max(0, Math.min(0.9, Math.floor(lowest * 10 - 1e-9) / 10));
 }
 
+/** Where less than this share of the bins is followed in any panel, the horizontal axis is cut. */
+const SHORT_FOLLOW_UP = 0.5;
+/** How much of the axis the longest followed stretch then takes. */
+const FOLLOWED_SHARE = 0.8;
+
+/** The last bin on a shared horizontal axis: all of them, unless follow-up would be squeezed into a corner. */
+export function shownBins(curves: readonly GroupCurve[], T: number): number {
+  const longest = Math.max(...curves.map(({ last }) => last));
+  if (longest === 0 || longest >= SHORT_FOLLOW_UP * T) return T;
+  return Math.ceil(longest / FOLLOWED_SHARE);
+}
+
 export interface PanelOptions {
+  /** Of the bins that are shown. */
   readonly edges: readonly number[];
   readonly timeLabel: string;
   /** Where the vertical axis starts. */
@@ -54,7 +67,7 @@ export function drawGroupPanel(document: PlotDocument, curve: GroupCurve, option
   const ticks = chooseTicks(end, PANEL_TICKS);
   const counts = ticks.map((time) => ({
     time,
-    count: String(time > edges[last] && last === 0 ? 0 : atRisk[binOfTime(edges, time)]),
+    count: String(atRisk[binOfTime(edges, time)]),
   }));
   const unsupported = last < edges.length - 1;
   return drawPlot(document, {

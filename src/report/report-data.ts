@@ -3,6 +3,7 @@
  * outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it: of the people in the
  * example curves only row number, time and outcome.
  */
+import type { GroupCertificate } from "../stats/certificates.ts";
 import type { Scores } from "../stats/scores.ts";
 import type { GroupVerdict, RejectionCount } from "./verdict.ts";
 
@@ -65,6 +66,8 @@ export interface ReportGroup {
   readonly scores: Scores;
   readonly verdict: GroupVerdict;
   readonly curve: GroupCurve;
+  /** Where certificates were asked for. */
+  readonly certificate?: GroupCertificate;
 }
 
 export interface RiskBin {
@@ -158,6 +161,8 @@ export interface ReportData {
   readonly findings: readonly ReportFinding[];
   readonly overall: ReportGroup;
   readonly groups: readonly ReportGroup[];
+  /** The probability with which any certificate may fail, and what they assume. */
+  readonly certificates?: { readonly alpha: number; readonly assumes: readonly string[] };
   readonly rejections: { readonly ece: RejectionCount | null; readonly logrank: RejectionCount | null };
   readonly calibration: readonly RiskCalibration[];
   readonly examples: readonly ExampleCurve[];

@@ -24,14 +24,14 @@ export function iconOf(kind: VerdictKind): Html {
   );
 }
 
-export function verdictWord({ kind, direction }: GroupVerdict): string {
+export function verdictWord({ kind, direction, lacks }: GroupVerdict): string {
   switch (kind) {
     case "agrees":
       return "agrees";
     case "uncertain":
       return "uncertain";
     case "few":
-      return "too few events to say";
+      return lacks === "followUp" ? "followed too briefly" : "too few events to say";
     case "untested":
       return "not tested";
     case "off":

@@ -1,7 +1,7 @@
 /** Who was audited: the way from the table to the rows that were scored, and what the checks of the table found. */
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData, ReportFinding, SplitSizes } from "./report-data.ts";
-import { countOf, durationOf, formatCount, iconOf, percentOf, timeOf } from "./report-words.ts";
+import { countOf, durationOf, formatCount, iconOf, momentOf, percentOf, timeOf } from "./report-words.ts";
 import type { VerdictKind } from "./verdict.ts";
 
 const LOOKS: Readonly<Record<ReportFinding["level"], VerdictKind>> = {
@@ -11,7 +11,7 @@ const LOOKS: Readonly<Record<ReportFinding["level"], VerdictKind>> = {
 };
 const ORDER: readonly ReportFinding["level"][] = ["error", "warning", "note"];
 
-export function renderCohort({ cohort, findings, time, training }: ReportData): Html {
+export function renderCohort({ cohort, findings, overall, time, training }: ReportData): Html {
   const { audited, split, rows, excluded, trainedOn } = cohort;
   const boxes: Html[] = [];
   if (rows !== null) {
@@ -40,12 +40,20 @@ export function renderCohort({ cohort, findings, time, training }: ReportData): 
     audited.medianFollowUp === null
       ? ""
       : `half of the people were followed for at least ${durationOf(audited.medianFollowUp, time.label)} (reverse Kaplan-Meier), `;
+  const longest = (median === "" ? durationOf : timeOf)(audited.longestFollowUp, time.label);
   return html`<section aria-labelledby="cohort"><h2 id="cohort">Who was audited, and what the table’s checks found</h2>
 <div class="card"><ol class="flow">${boxes.map((box) => html`<li>${box}</li>`)}</ol>
-<p class="lead" style="margin-top:12px">Follow-up: ${median}the longest ${timeOf(audited.longestFollowUp)}. Censored: last seen without the event; counted as at risk until then.${sayTrainedOn(split, trainedOn)}</p>
+<p class="lead" style="margin-top:12px">Follow-up: ${median}the longest ${longest}. Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time)}${sayTrainedOn(split, trainedOn)}</p>
 <h3>Findings</h3>
 ${found.length === 0 ? html`<p class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}</p>` : html`<ul class="findings">${found.map(({ level, message }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${message}</li>`)}</ul>`}
 </div></section>`;
+}
+
+/** Why the events that are scored may be fewer than those that happened. */
+function sayBeyond(events: number, { edges, label }: ReportData["time"]): string {
+  if (events <= 0) return "";
+  const end = momentOf(edges[edges.length - 1], label);
+  return ` ${countOf(events, "event")} after the model’s horizon (${end}) ${events === 1 ? "is" : "are"} scored as censored there.`;
 }
 
 /** An audit of the rows a model has seen flatters it. */

@@ -1,7 +1,7 @@
 /** The panels: for everyone and for every group the mean predicted curve against Kaplan-Meier, with its numbers. */
 import { type Html, html, nameOf, trustMarkup } from "./html.ts";
 import type { PlotDocument } from "./plot-canvas.ts";
-import { drawGroupPanel, survivalFloor } from "./plot-groups.ts";
+import { drawGroupPanel, type PanelOptions, shownBins, survivalFloor } from "./plot-groups.ts";
 import type { ReportData, ReportGroup } from "./report-data.ts";
 import {
   chipOf,
@@ -22,16 +22,23 @@ const TABLE_TIMES = 5;
 
 export function renderPanels(data: ReportData, document: PlotDocument): Html {
   const all = everyGroup(data);
-  const floor = survivalFloor(all.map(({ curve }) => curve));
+  const curves = all.map(({ curve }) => curve);
+  const floor = survivalFloor(curves);
+  const { edges, label } = data.time;
+  const shown = edges.slice(0, shownBins(curves, edges.length - 1) + 1);
+  const cut =
+    shown.length < edges.length
+      ? ` The horizontal axis ends at ${momentOf(shown[shown.length - 1], label)} of ${timeOf(edges[edges.length - 1])}: later, no group has ten people at risk.`
+      : "";
   return html`<section aria-labelledby="groups"><h2 id="groups">Predicted against observed, group by group</h2>
-<p class="lead">Mean predicted survival beside the Kaplan-Meier curve of the same people. All panels share their axes${floor > 0 ? `; the vertical one starts at ${floor.toFixed(1)}, not at 0` : ""}. Comparisons and scores of follow-up end where fewer than ten people are left at risk.</p>
+<p class="lead">Mean predicted survival beside the Kaplan-Meier curve of the same people. All panels share their axes${floor > 0 ? `; the vertical one starts at ${floor.toFixed(1)}, not at 0` : ""}.${cut} Comparisons and scores of follow-up end where fewer than ten people are left at risk.</p>
 <ul class="legend">
 <li>${sample('<path d="M2 9H38" stroke="var(--predicted)" stroke-width="2.4" stroke-dasharray="7 3"/>')} predicted, mean of the group</li>
 <li>${sample('<path d="M2 3H20V15H38" fill="none" stroke="var(--observed)" stroke-width="1.8"/>')} observed, Kaplan-Meier</li>
 <li>${sample('<rect x="2" y="3" width="36" height="12" fill="var(--observed)" fill-opacity=".2"/>')} its pointwise 95 % limits</li>
 <li>${sample('<rect x="2" y="3" width="36" height="12" fill="var(--unfollowed)" stroke="var(--line)" stroke-width=".5"/>')} fewer than ten at risk</li>
 </ul>
-<div class="panels">${all.map((group, k) => renderPanel(group, k, data, floor, document))}</div></section>`;
+<div class="panels">${all.map((group, k) => renderPanel(group, k, data, { edges: shown, timeLabel: label, floor }, document))}</div></section>`;
 }
 
 function sample(shape: string): Html {
@@ -42,7 +49,7 @@ function renderPanel(
   group: ReportGroup,
   k: number,
   { time }: ReportData,
-  floor: number,
+  options: PanelOptions,
   document: PlotDocument,
 ): Html {
   const { name, expression, scores, curve, verdict } = group;
@@ -52,10 +59,10 @@ function renderPanel(
   return html`<article class="card panel" id="${groupId(k)}" aria-labelledby="${groupId(k)}-name">
 <div class="title"><h3 id="${groupId(k)}-name">${shown}</h3>${chipOf(verdict)}</div>
 <p class="who">${size}${expression === null ? null : html` · <bdi>${expression}</bdi>`}</p>
-<div class="figure" role="img" aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, { edges: time.edges, timeLabel: time.label, floor })}</div>
+<div class="figure" role="img" aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, options)}</div>
 <p class="gap">${gapSentence(curve.gap, time.label)}${bound.upper === null ? "" : ` R.m.s. gap below ${pointsOf(bound.upper)}, with ${levelOf(scores)} confidence.`}</p>
 ${verdict.kind === "few" ? html`<p class="gap">Not judged: ${verdict.reason}.</p>` : null}
-<details><summary>Numbers<span class="hidden"> of ${shown}</span></summary>${renderNumbers(group, time)}</details>
+<details><summary>Numbers<span class="hidden"> of ${shown}</span></summary>${renderNumbers(group, { edges: options.edges, label: time.label })}</details>
 </article>`;
 }
 

@@ -74,7 +74,7 @@ const TALLY_WORDS: Readonly<Record<VerdictKind, string>> = {
   off: "off",
   uncertain: "uncertain",
   agrees: "agree with what was observed",
-  few: "with too few events to say",
+  few: "with too little data to say",
   untested: "not tested",
 };
 
@@ -163,7 +163,7 @@ function renderConstraintTile(training: ReportData["training"]): Html {
   const reported = training.constraints.length - held.length;
   const isTight = held.filter(({ slack, noise }) => slack < noise).length * 2 > held.length;
   return html`<div class="card tile"><h3>Constraints met in training</h3>
-<div class="value">${met} <small>of ${held.length} groups</small></div>
+<div class="value">${met} <small>of ${countOf(held.length, "group")}</small></div>
 <p>On the training rows, at the weights that were kept.${reported > 0 ? ` ${countOf(reported, "group")} had too little data to be constrained.` : ""} ${isTight ? "The slack is tighter than the noise of a fresh sample: missing it is no verdict on the model, the lines below are." : "Whether the model is right for new people is what the lines below say."}</p></div>`;
 }
 

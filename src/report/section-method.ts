@@ -27,7 +27,7 @@ const WORDS: readonly (readonly [string, string])[] = [
   ],
   [
     "Verdict",
-    `Off: one of the two adjusted p-values is at most ${FAMILY_LEVEL / 2} (${FAMILY_LEVEL} where there is only one). Uncertain: a p by itself is at most 0.05, the adjusted one is not. Agrees: neither. Too few events to say: fewer than ${MINIMUM_EVENTS} events, or ten people at risk for less than a quarter of the time.`,
+    `Off: one of the two adjusted p-values is at most ${FAMILY_LEVEL / 2} (${FAMILY_LEVEL} where there is only one). Uncertain: a p by itself is at most 0.05, the adjusted one is not. Agrees: neither. Too few events to say: fewer than ${MINIMUM_EVENTS}. Followed too briefly: ten people at risk for less than a quarter of the time up to the horizon; where most events come early, a model trained with a shorter horizon can be judged.`,
   ],
   [
     "Bound",

@@ -150,12 +150,29 @@ const COLUMNS: readonly ScoreColumn[] = [
   },
 ];
 
+/** After the r.m.s. gap, where certificates were asked for. */
+const CERTIFIED: ScoreColumn = {
+  key: "certificate",
+  title: "Certified gap",
+  small: "tight",
+  value: ({ certificate }) => certificate?.exact ?? null,
+  format: digits(3),
+  below: ({ certificate }) => below(certificate?.tight, 3),
+  path: "certificate",
+  first: "descending",
+};
+
+function columnsOf({ certificates }: ReportData): readonly ScoreColumn[] {
+  if (certificates === undefined) return COLUMNS;
+  return COLUMNS.flatMap((column) => (column.key === "rootGap" ? [column, CERTIFIED] : [column]));
+}
+
 /** The verdicts in the width of a column; the direction is in the panels. */
 const SHORT_WORDS: Readonly<Record<VerdictKind, string>> = {
   agrees: "agrees",
   uncertain: "uncertain",
   off: "off",
-  few: "too few events",
+  few: "too little data",
   untested: "not tested",
 };
 
@@ -164,6 +181,7 @@ function reasonOf(group: ReportGroup, column: ScoreColumn): string {
   const { absent } = group.scores;
   const said = absent[column.path] ?? absent[column.path.split(".")[0]];
   if (said !== undefined) return said;
+  if (column === CERTIFIED) return group.certificate?.absent.exact ?? "not certified";
   if (column.key === "logrankAdjustedP" && isFew(group)) return `not judged: ${group.verdict.reason}`;
   if (column.path === "noiseFloor" && group.scores.noiseFloor === null)
     return "the noise floor was not drawn";
@@ -184,14 +202,16 @@ function createNotes() {
 
 export function renderScores(data: ReportData): Html {
   const notes = createNotes();
-  const [overall, ...groups] = everyGroup(data).map((group, k) => renderRow(group, k, notes));
+  const [overall, ...groups] = everyGroup(data).map((group, k) =>
+    renderRow(group, k, columnsOf(data), notes),
+  );
   return html`<section aria-labelledby="scores" class="scores"><h2 id="scores">Every score</h2>
 <p class="lead">Choose a heading to sort by it. ${sayIntervals(data.overall.scores)} A dash has a footnote that says why there is no number.</p>
 <p id="sorted" class="hidden" role="status"></p>
 <div class="card scroll" tabindex="0" role="region" aria-label="Table of every score">
-<table data-sortable><thead><tr>${renderHead("name", "Group", undefined, "text", "ascending")}<th scope="col" class="judged">Verdict</th>${COLUMNS.map((column) => renderHead(column.key, column.title, column.small, "number", column.first))}</tr></thead>
+<table data-sortable><thead><tr>${renderHead("name", "Group", undefined, "text", "ascending")}<th scope="col" class="judged">Verdict</th>${columnsOf(data).map((column) => renderHead(column.key, column.title, column.small, "number", column.first))}</tr></thead>
 <tbody class="everyone">${overall}</tbody><tbody data-rows>${groups}</tbody></table></div>
-${notes.reasons.length === 0 ? null : html`<ol class="notes">${notes.reasons.map((reason, k) => html`<li id="why-${k + 1}">${reason}</li>`)}</ol>`}
+${sayCertificates(data)}${notes.reasons.length === 0 ? null : html`<ol class="notes">${notes.reasons.map((reason, k) => html`<li id="why-${k + 1}">${reason}</li>`)}</ol>`}
 </section>`;
 }
 
@@ -200,6 +220,13 @@ function sayIntervals(scores: Scores): string {
   if (intervals === undefined) return "No intervals were asked for.";
   const level = levelOf(scores);
   return `Below C-index and IBS their ${level} bootstrap intervals; below ECE and r.m.s. gap the value they stay under with ${level} confidence (${intervals.replicates} replicates).`;
+}
+
+function sayCertificates({ certificates }: ReportData): Html | null {
+  if (certificates === undefined) return null;
+  const level = Number((100 * (1 - certificates.alpha)).toPrecision(4));
+  return html`<p class="lead">Certified gap: the r.m.s. distance of the mean curve to the true survival stays under it, for all groups together with ${level} % confidence, at any sample size; below it the same for large groups. Assumed: ${certificates.assumes.join("; ")}.</p>
+`;
 }
 
 function renderHead(
@@ -215,9 +242,14 @@ function renderHead(
   return html`<th scope="col" data-key="${key}" data-kind="${kind}" data-first="${first}"><button type="button" data-name="${title}">${before}<span class="last">${lastWord}<span class="arrow" aria-hidden="true">↕</span></span></button>${small === undefined ? null : html`<small>${small}</small>`}</th>`;
 }
 
-function renderRow(group: ReportGroup, k: number, notes: ReturnType<typeof createNotes>): Html {
+function renderRow(
+  group: ReportGroup,
+  k: number,
+  columns: readonly ScoreColumn[],
+  notes: ReturnType<typeof createNotes>,
+): Html {
   const name = k === 0 ? html`Everyone` : nameOf(group.name);
-  const cells = COLUMNS.map((column) => {
+  const cells = columns.map((column) => {
     const value = column.value(group);
     const second = column.below?.(group) ?? null;
     const more = second === null ? null : html`<small>${second}</small>`;

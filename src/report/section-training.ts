@@ -132,7 +132,7 @@ function renderConstraints({ constraints, distance }: ReportTraining): Html {
     met === null
       ? html`<span class="chip few">not constrained</span>`
       : chipOf(
-          { kind: met ? "agrees" : "off", direction: null, logrankAdjustedP: null, reason: "" },
+          { kind: met ? "agrees" : "off", direction: null, lacks: null, logrankAdjustedP: null, reason: "" },
           met ? "met" : "not met",
         );
   return html`<div class="card scroll" tabindex="0" role="region" aria-label="Constraints at the end of training">

@@ -16,6 +16,8 @@ export interface GroupVerdict {
   readonly kind: VerdictKind;
   /** Of the gap, whatever the verdict; null where there is none to measure. */
   readonly direction: GapDirection | null;
+  /** What a group that is not judged has too little of; null for any other. */
+  readonly lacks: "events" | "followUp" | null;
   /** Holm's adjustment over the groups judged; null where the test is absent or the group not judged. */
   readonly logrankAdjustedP: number | null;
   /** One sentence. */
@@ -47,12 +49,14 @@ export interface JudgedGroup {
 }
 
 /** Why a group is not judged; null when it is. */
-function tooLittle({ events, supported }: Scores, T: number): string | null {
+function tooLittle({ events, supported }: Scores, T: number): Pick<GroupVerdict, "lacks" | "reason"> | null {
   if (events < MINIMUM_EVENTS) {
-    return `${events === 1 ? "1 event" : `${events} events`}: fewer than ${MINIMUM_EVENTS}, too few to say`;
+    const had = events === 1 ? "1 event" : `${events} events`;
+    return { lacks: "events", reason: `${had}: fewer than ${MINIMUM_EVENTS}, too few to say` };
   }
   if (supported.bins < MINIMUM_FOLLOWED_SHARE * T) {
-    return `ten people or more are at risk in only ${supported.bins} of ${T} time bins: too little follow-up to say`;
+    const followed = `ten people or more are at risk in only ${supported.bins} of ${T} time bins`;
+    return { lacks: "followUp", reason: `${followed}: too little follow-up to say` };
   }
   return null;
 }
@@ -74,30 +78,31 @@ export function judgeGroups(groups: readonly JudgedGroup[], T: number): readonly
     const direction = directionOf(gap);
     const logrankAdjustedP = logrankPs[g] === null ? null : adjusted[next++];
     const lack = lacking[g];
-    if (lack !== null) return { kind: "few", direction, logrankAdjustedP: null, reason: lack };
+    if (lack !== null) return { kind: "few", direction, logrankAdjustedP: null, ...lack };
     const tests = [
       { name: "calibration error", p: scores.noiseFloor?.p ?? null, adjusted: scores.noiseFloor?.adjustedP },
       { name: "logrank", p: logrankPs[g], adjusted: logrankAdjustedP },
     ].filter((test) => test.p !== null);
     if (tests.length === 0) {
       const reason = "no test could be made: there are neither draws of the noise floor nor expected events";
-      return { kind: "untested", direction, logrankAdjustedP, reason };
+      return { kind: "untested", direction, lacks: null, logrankAdjustedP, reason };
     }
     const level = FAMILY_LEVEL / tests.length;
     const name = (chosen: typeof tests) => chosen.map((test) => test.name).join(" and ");
     const failed = tests.filter((test) => (test.adjusted ?? 1) <= level);
     if (failed.length > 0) {
       const reason = `further from the observed than chance explains (${name(failed)}, all groups considered)`;
-      return { kind: "off", direction, logrankAdjustedP, reason };
+      return { kind: "off", direction, lacks: null, logrankAdjustedP, reason };
     }
     const doubtful = tests.filter((test) => (test.p ?? 1) <= SINGLE_LEVEL);
     if (doubtful.length > 0) {
       const reason = `doubtful by itself (${name(doubtful)}), but among so many groups chance may explain it`;
-      return { kind: "uncertain", direction, logrankAdjustedP, reason };
+      return { kind: "uncertain", direction, lacks: null, logrankAdjustedP, reason };
     }
     return {
       kind: "agrees",
       direction,
+      lacks: null,
       logrankAdjustedP,
       reason: "no departure from the observed beyond chance",
     };

@@ -26,6 +26,8 @@ export {
   totalScore,
 } from "./calibration.ts";
 export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
+export { type FollowUp, tallyFollowUp } from "./certificate-exact.ts";
+export { type Certificates, type CertifyOptions, certify, type GroupCertificate } from "./certificates.ts";
 export {
   benjaminiHochberg,
   binomialRange,

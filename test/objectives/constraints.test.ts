@@ -79,7 +79,7 @@ describe("preparation", () => {
         events: 1,
         constrained: false,
         measurable: true,
-        reason: "1 events, fewer than 8",
+        reason: "1 event, fewer than 8",
       },
       { support: 0, bins: 0, events: 0, constrained: false, measurable: false, reason: "no rows" },
       {

@@ -1,0 +1,47 @@
+/**
+ * How the training rows of a model were followed, overall and by group, where the audited table is the one it was trained on:
+ * what certificates fix their bins and rates by before an audited row is seen. The model file holds no row, so of another table it
+ * is not known.
+ */
+import { ALL_GROUP, resolveGroups } from "../data/groups.ts";
+import { pickOutcomes } from "../data/outcomes.ts";
+import { readOutcomes } from "../data/read-outcomes.ts";
+import { splitFromTable, splitRows } from "../data/split.ts";
+import type { Table } from "../data/table.ts";
+import { binOutcomes } from "../data/time-grid.ts";
+import { gridOf } from "../predict.ts";
+import { type FollowUp, tallyFollowUp } from "../stats/certificate-exact.ts";
+import type { Model } from "../training/model.ts";
+import type { ScoredGroup } from "./score-rows.ts";
+import { readTableFile } from "./table-options.ts";
+
+export interface TrainingFollowUpInput {
+  readonly model: Model;
+  readonly table: Table;
+  /** The row,set table, where the split is not the seed's. */
+  readonly split?: string;
+  /** Groups beyond the model's, their rows the table's. */
+  readonly more: readonly ScoredGroup[];
+}
+
+/** Everyone, the model's groups and then `more`, as the audit has them; null for a group without training rows. */
+export async function readTrainingFollowUp(input: TrainingFollowUpInput): Promise<(FollowUp | null)[]> {
+  const { model, table, more } = input;
+  const { train } = await findSplit(input);
+  const outcomes = binOutcomes(pickOutcomes(readOutcomes(table, model.columns), train), gridOf(model));
+  const place = new Map(Array.from(train, (row, k) => [row, k]));
+  const named = model.groups.filter(({ expression }) => expression !== ALL_GROUP.expression);
+  const groups = [...resolveGroups(named, table, { unknownLevels: "allow" }), ...more];
+  const members = groups.map(({ rows }) =>
+    Array.from(rows, (row) => place.get(row) ?? -1).filter((k) => k >= 0),
+  );
+  const everyone = Array.from(train, (_, k) => k);
+  return [everyone, ...members].map((rows) => (rows.length === 0 ? null : tallyFollowUp(outcomes, rows)));
+}
+
+async function findSplit({ model, table, split }: TrainingFollowUpInput) {
+  if (split !== undefined) return splitFromTable(await readTableFile(split, {}), table.rows);
+  const { rows, seed } = model.training;
+  const N = table.rows;
+  return splitRows(N, { seed, fractions: [rows.train / N, rows.valid / N, rows.test / N] });
+}
