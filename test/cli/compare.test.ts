@@ -1,6 +1,6 @@
 // `graduate compare` as a command: one split with its resamples, several splits with the t test.
 import { describe, expect, test } from "vitest";
-import { runCli, runJson, writeScratch } from "./run-cli.ts";
+import { runCli, runJson } from "./run-cli.ts";
 
 const table = "datasets/nwtco/nwtco.csv";
 const OUTCOME = ["--time", "edrel", "--event", "rel", "--drop", "seqno", "--bins", "12"];
@@ -58,15 +58,5 @@ describe("graduate compare", () => {
     // qt(0.975, 2) standard errors, of variance × (1/J + n_test/n_train)
     const half = 4.302652729749462 * Math.sqrt(variance * (1 / 3 + 806 / 2416));
     expect(C.upper - C.lower).toBeCloseTo(2 * half, 10);
-  });
-
-  test("what cannot be compared is refused in a sentence", () => {
-    const one = runCli(["compare", table, ...OUTCOME, "--methods", "cox"]);
-    expect(one.code).toBe(1);
-    expect(one.stderr).toContain("at least two methods");
-    const file = writeScratch("split.csv", "row,set\n1,train\n");
-    const both = runCli(["compare", table, ...OUTCOME, "--seeds", "1,2", "--split", file]);
-    expect(both.code).toBe(1);
-    expect(both.stderr).toContain("several seeds and a split from a file");
   });
 });

@@ -30,27 +30,12 @@ describe("graduate export", () => {
     expect(document.inputs.map(({ name }) => name)).toEqual(["age", "sex, “quoted”"]);
   });
 
-  test.each([
-    ["no file to write", ["export", cox], /required option '--onnx <file>' not specified/],
-    [
-      "no such model",
-      ["export", "none.model", "--onnx", "x.onnx"],
-      /cannot read the model: "none\.model" \(no such file\)/,
-    ],
-    [
-      "no such folder",
-      ["export", cox, "--onnx", "no/such/x.onnx"],
-      /cannot write the ONNX file: .*no such folder/,
-    ],
-    ["no model", ["export", "datasets/nwtco/nwtco.csv", "--onnx", "x.onnx"], /nwtco\.csv/],
-    [
-      "a weight beyond single precision",
-      ["export", writeScratch("mlp.model", modelToBytes(smallMlp)), "--onnx", "x.onnx"],
-      /number too large for an ONNX file in single precision: 1e\+300\s+\(dense1\.bias\)/,
-    ],
-  ])("%s", (_, args, message) => {
-    const { code, stdout, stderr } = runCli(args);
+  test("a weight beyond single precision is refused", () => {
+    const mlp = writeScratch("mlp.model", modelToBytes(smallMlp));
+    const { code, stdout, stderr } = runCli(["export", mlp, "--onnx", "x.onnx"]);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(
+      /number too large for an ONNX file in single precision: 1e\+300\s+\(dense1\.bias\)/,
+    );
   });
 });

@@ -304,23 +304,4 @@ describe("bad input", () => {
     expect(code).toBe(1);
     expect(stderr).toContain('"visit"');
   });
-
-  test.each([
-    ["no such folder", join("no", "such", "folder.csv"), "cannot write to"],
-    ["a folder", ".", "it is a folder"],
-    ["the model", "cox.model", "would write over what it reads"],
-    ["the table", "people.csv", "would write over what it reads"],
-  ])("%s to write to", (_, out, reason) => {
-    const before = readFileSync(inScratch("cox.model"));
-    const { code, stderr } = runCli(["predict", inScratch("cox.model"), table, "--out", inScratch(out)]);
-    expect([code, stderr.replace(/\s+/g, " ").includes(reason)]).toEqual([1, true]);
-    expect(readFileSync(inScratch("cox.model")).equals(before)).toBe(true);
-  });
-
-  test("a table without a column that the model needs", () => {
-    const path = inScratch("narrow.csv");
-    writeFileSync(path, "age,sex\n50,M\n");
-    const { code, stderr } = runCli(["predict", inScratch("cox.model"), path]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('missing column: "')]);
-  });
 });

@@ -175,24 +175,6 @@ describe("graduate tune", () => {
     expect(sorted(document.runs)).toEqual(sorted(same));
     expect(same).toHaveLength(2);
   });
-
-  test.each([
-    ["an option swept and given", ["--sweep", "kappa=1,2", "--kappa", "1"], "both swept and given"],
-    ["no validation rows", ["--split", "0.8,0,0.2"], "no validation rows"],
-    ["results over the table", ["--results", table], "would write over what it reads"],
-    [
-      "a results file of something else",
-      ["--results", splitFile, "--split", "0.6,0.2,0.2"],
-      "not a results file",
-    ],
-  ])("%s is refused in a sentence", (_, more, says) => {
-    const before = readFileSync(splitFile, "utf8");
-    const { code, stdout, stderr } = runCli(["tune", table, ...asked, ...more]);
-    expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain(says);
-    expect(stderr).not.toMatch(/^\s+at .*\.(js|ts):\d+/m);
-    expect(readFileSync(splitFile, "utf8")).toBe(before);
-  });
 });
 
 describe("a results file", () => {
