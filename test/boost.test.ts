@@ -1,11 +1,13 @@
 // The guarded boost on planted tables whose truth is known; the two departures from the reference (doubt, hazards) by hand; its file.
+// docs/decisions/009-boost.md has the same on many more tables. The repair on the hazard scale by hand: training/hazard-boost.
 import { describe, expect, test } from "vitest";
 import { type BoostTask, boost, fitGuardedBoost, judgeBoost, pickTask } from "../src/boost.ts";
 import { FormatError } from "../src/core/errors.ts";
 import { resolveGroups } from "../src/data/groups.ts";
 import { splitRows } from "../src/data/split.ts";
 import { boostFromJson, boostToJson } from "../src/files/boost-file.ts";
-import { applyBoost, boostCurves, fitBoost } from "../src/training/mcboost.ts";
+import { fitHazardBoost } from "../src/training/hazard-boost.ts";
+import { applyBoost, type Boost, boostCurves, fitBoost } from "../src/training/mcboost.ts";
 import { drawPeople, type Plant } from "./simulated-people.ts";
 
 const GROUPS = ["all", "race = A", "race = B", "sex = F", "site = south", "age >= 70"].map((expression) => ({
@@ -25,70 +27,123 @@ function drawTask(seed: number, plant: Plant | null, N = 1600) {
   return { task, rows: { fit: train, held } };
 }
 
-/** Quicker than the defaults, by fewer folds and rounds. */
-const QUICK = { folds: 3, repeats: 1, rounds: 40 } as const;
 const DOUBLED: Plant = { expression: "race = B", ratio: () => 2 };
 const HALVED: Plant = { expression: "race = B", ratio: () => 0.5 };
 const TURNED: Plant = { expression: "site = south", ratio: (share) => (share < 0.4 ? 2.5 : 0.4) };
+/** A small share of what MCBoostSurv does by default. */
+const QUICK = { method: "mcboost", folds: 3, repeats: 1, rounds: 40 } as const;
 
 describe("planted groups", () => {
   test.each([
-    { what: "hazards doubled", plant: DOUBLED, seed: 1 },
-    { what: "hazards doubled", plant: DOUBLED, seed: 2 },
-    { what: "hazards halved", plant: HALVED, seed: 1 },
-    { what: "hazards halved", plant: HALVED, seed: 2 },
-    { what: "a change of shape", plant: TURNED, seed: 1 },
-    { what: "a change of shape", plant: TURNED, seed: 2 },
+    { what: "hazards doubled", plant: DOUBLED },
+    { what: "hazards halved", plant: HALVED },
+    { what: "a change of shape", plant: TURNED },
   ])(
-    "$what, seed $seed: the worst distance on unseen rows falls, and the Brier score rises by no more than 1 %",
-    (one) => {
-      const { task, rows } = drawTask(one.seed, one.plant);
-      const { verdict, choice, boost: fitted } = boost(task, rows, QUICK);
-      expect(verdict.worst.before?.group).toBe(one.plant.expression);
-      const { before, after } = verdict.worst;
-      expect(after?.distance).toBeLessThan(0.75 * (before?.distance ?? 0));
-      expect(verdict.ibsChange).toBeLessThan(0.01);
-      expect(choice.rounds).toBeGreaterThan(0);
-      expect(fitted.updates.length).toBeLessThanOrEqual(choice.rounds);
-      expect(choice.worst[choice.rounds]).toBeLessThanOrEqual(choice.worst[0]);
-      expect(choice.ibs[choice.rounds]).toBeLessThanOrEqual(choice.ibs[0]);
+    "$what, four seeds: the worst distance on unseen rows falls, and the Brier score rises by no more than 1 %",
+    ({ plant }) => {
+      for (let seed = 1; seed <= 4; seed++) {
+        const { task, rows } = drawTask(seed, plant, 2400);
+        const { verdict, choice } = boost(task, rows);
+        const { before, after } = verdict.worst;
+        expect(before?.group).toBe(plant.expression);
+        const planted = verdict.groups.find(({ name }) => name === plant.expression);
+        // The group that was worst, and whichever is the worst afterwards.
+        expect(planted?.distance.after).toBeLessThan(0.75 * (before?.distance ?? 0));
+        expect(after?.distance).toBeLessThan(before?.distance ?? 0);
+        expect(verdict.ibsChange).toBeLessThan(0.01);
+        expect("share" in choice && choice.share).toBeGreaterThan(0);
+      }
     },
   );
 
-  test("curves that are right for everybody are left alone where no number of rounds helps", () => {
-    const { task, rows } = drawTask(1, null);
-    const { verdict, choice, boost: fitted, curves } = boost(task, rows, QUICK);
-    expect(choice.rounds).toBe(0);
-    expect(fitted.updates).toEqual([]);
-    expect(curves.survival).toEqual(task.curves.survival);
-    expect(verdict.ibsChange).toBe(0);
-    expect(verdict.worst.after).toEqual(verdict.worst.before);
+  test("the ratios that are found are the planted ones, and other groups' are near 1", () => {
+    const ratiosOf = (plant: Plant) => {
+      const { task } = drawTask(1, plant, 4000);
+      const fitted = fitHazardBoost(task, { timeBuckets: 3 });
+      return GROUPS.map((_, g) => fitted.updates.find(({ group }) => group === g)?.logRatios ?? []);
+    };
+    const doubled = ratiosOf(DOUBLED);
+    for (const a of doubled[2]) expect(Math.abs(Math.exp(a) - 1.9)).toBeLessThan(0.3);
+    for (const g of [0, 1, 3, 4, 5]) for (const a of doubled[g]) expect(Math.abs(a)).toBeLessThan(0.08);
+    const turned = ratiosOf(TURNED)[4];
+    expect(Math.exp(turned[0])).toBeGreaterThan(1.8);
+    expect(Math.exp(turned[2])).toBeLessThan(0.6);
   });
 
-  test("what the judging rows show has no say in the fit; a boost survives its file", () => {
-    const { task, rows } = drawTask(3, DOUBLED, 800);
-    const options = { ...QUICK, folds: 2, rounds: 20 };
-    const result = boost(task, rows, options);
-    const event = task.outcomes.event.slice();
-    for (const row of rows.held) event[row] = 1 - event[row];
-    const other = boost({ ...task, outcomes: { ...task.outcomes, event } }, rows, options);
-    expect(other.boost).toEqual(result.boost);
-    expect(other.verdict).not.toEqual(result.verdict);
-    const again = boostToJson({ boost: result.boost, model: null, table: null });
-    const read = boostFromJson(again, "b.json");
-    expect(read.boost).toEqual(result.boost);
-    const applied = applyBoost(read.boost, task.curves, { groups: task.groups });
-    expect(applied.survival).toEqual(result.curves.survival);
-    const held = pickTask(task, rows.held);
-    expect(judgeBoost(held, pickTask({ ...task, curves: applied }, rows.held).curves)).toEqual(
-      result.verdict,
+  test("curves that are right for everybody are hardly moved: Brier score and groups stay what they were", () => {
+    for (let seed = 1; seed <= 3; seed++) {
+      const { task, rows } = drawTask(seed, null, 2400);
+      const { verdict } = boost(task, rows);
+      expect(Math.abs(verdict.ibsChange ?? 1)).toBeLessThan(0.005);
+      for (const { distance } of verdict.groups) {
+        const moved = Math.abs(Math.sqrt(distance.after ?? 1) - Math.sqrt(distance.before ?? 0));
+        expect(moved).toBeLessThan(0.02);
+      }
+    }
+  });
+
+  test("MCBoostSurv: rounds that help are taken, and none where none does", () => {
+    const planted = drawTask(1, DOUBLED);
+    const { verdict, choice, boost: fitted } = boost(planted.task, planted.rows, QUICK);
+    expect(verdict.worst.after?.distance).toBeLessThan(0.75 * (verdict.worst.before?.distance ?? 0));
+    expect(verdict.ibsChange).toBeLessThan(0.01);
+    if (!("rounds" in choice)) throw new Error("no rounds");
+    expect(choice.rounds).toBeGreaterThan(0);
+    expect(fitted.updates.length).toBeLessThanOrEqual(choice.rounds);
+    expect(choice.worst[choice.rounds]).toBeLessThanOrEqual(choice.worst[0]);
+    expect(choice.ibs[choice.rounds]).toBeLessThanOrEqual(choice.ibs[0]);
+    const right = drawTask(1, null);
+    const none = boost(right.task, right.rows, QUICK);
+    expect(none.choice).toMatchObject({ rounds: 0 });
+    expect(none.boost.updates).toEqual([]);
+    expect(none.curves.survival).toEqual(right.task.curves.survival);
+    expect(none.verdict.ibsChange).toBe(0);
+    expect(none.verdict.worst.after).toEqual(none.verdict.worst.before);
+  });
+
+  test.each([
+    { method: "hazards", folds: 2 },
+    { ...QUICK, folds: 2, rounds: 20 },
+  ] as const)(
+    "$method: what the judging rows show has no say in the fit; a boost survives its file",
+    (options) => {
+      const { task, rows } = drawTask(3, DOUBLED, 800);
+      const result = boost(task, rows, options);
+      expect(result.boost.updates.length).toBeGreaterThan(0);
+      const event = task.outcomes.event.slice();
+      for (const row of rows.held) event[row] = 1 - event[row];
+      const other = boost({ ...task, outcomes: { ...task.outcomes, event } }, rows, options);
+      expect(other.boost).toEqual(result.boost);
+      expect(other.verdict).not.toEqual(result.verdict);
+      const again = boostToJson({ boost: result.boost, model: null, table: null });
+      const read = boostFromJson(again, "b.json");
+      expect(read.boost).toEqual(result.boost);
+      const applied = applyBoost(read.boost, task.curves, { groups: task.groups });
+      expect(applied.survival).toEqual(result.curves.survival);
+      const held = pickTask(task, rows.held);
+      expect(judgeBoost(held, pickTask({ ...task, curves: applied }, rows.held).curves)).toEqual(
+        result.verdict,
+      );
+    },
+  );
+
+  test("the share is the largest whose rise of the Brier score and three standard errors are within half a percent", () => {
+    const { task } = drawTask(2, DOUBLED, 60);
+    const { choice, boost: fitted } = fitGuardedBoost(task);
+    if (!("share" in choice)) throw new Error("no share");
+    expect(choice.tried.map(({ share }) => share)).toEqual([1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05]);
+    const passes = choice.tried.filter(
+      ({ ibsChange, standardError }) => ibsChange + 3 * standardError <= 0.005,
     );
+    expect(choice.share).toBe(passes[0]?.share ?? 0);
+    expect(fitted).toMatchObject({ kind: "hazards", share: choice.share });
   });
 
   test("rows that cannot be cut into folds, or none to judge on, are refused", () => {
     const { task, rows } = drawTask(1, null, 100);
     expect(() => fitGuardedBoost(pickTask(task, rows.fit.subarray(0, 25)))).toThrow("too few rows");
     expect(() => fitGuardedBoost(task, { folds: 1 })).toThrow("folds are not a whole number");
+    expect(() => fitGuardedBoost(task, { rounds: 3 })).toThrow('rounds is an option of the method "mcboost"');
     expect(() => boost(task, { fit: rows.fit, held: new Int32Array() })).toThrow("no rows left to judge");
   });
 });
@@ -145,23 +200,45 @@ describe("doubt and hazards, by hand", () => {
 });
 
 describe("a boost in a file", () => {
-  const good = JSON.parse(
-    boostToJson({ boost: fitBoost(FOUR, ONE_STEP), model: "0".repeat(64), table: null }, { note: "kept" }),
-  );
-  const read = (change: object) => boostFromJson(JSON.stringify({ ...good, ...change }), "b.json");
+  const write = (boost: Boost) =>
+    JSON.parse(boostToJson({ boost, model: "0".repeat(64), table: null }, { note: "kept" }));
+  const good = write(fitBoost(FOUR, ONE_STEP));
+  const hazards = write(fitHazardBoost(FOUR));
+  const read = (change: object, from = good) =>
+    boostFromJson(JSON.stringify({ ...from, ...change }), "b.json");
+  const readHazards = (change: object) => read({ boost: { ...hazards.boost, ...change } }, hazards);
   test("is read back; more travels along", () => {
     expect(good.note).toBe("kept");
     expect(read({})).toEqual({ boost: fitBoost(FOUR, ONE_STEP), model: "0".repeat(64), table: null });
+    expect(readHazards({}).boost).toEqual(fitHazardBoost(FOUR));
+  });
+
+  test("one of the first version, which knew updates only, is read as well", () => {
+    expect(good.version).toBe(2);
+    expect(read({ version: 1 }).boost).toEqual(fitBoost(FOUR, ONE_STEP));
   });
 
   test.each([
     ["no JSON", () => boostFromJson("{", "b.json"), "not JSON"],
     ["another file", () => boostFromJson('{"groups": []}', "b.json"), "not a boost"],
-    ["a later version", () => read({ version: 2 }), "version 2"],
+    ["a later version", () => read({ version: 3 }), "version 3"],
+    ["another kind", () => read({ boost: { ...good.boost, kind: "magic" } }), "boost.kind"],
     ["a value that is no number", () => read({ boost: { ...good.boost, T: null } }), "boost.T"],
     ["bins that are not there", () => read({ boost: { ...good.boost, T: 1 } }), "bins 1 to 2 of 1"],
     ["a group that is not there", () => read({ boost: { ...good.boost, groups: [] } }), "no group 0"],
     ["a hash that is none", () => read({ model: "x" }), "model"],
+    [
+      "a block that is missing",
+      () => readHazards({ blocks: [{ first: 2, last: 2 }] }),
+      "bins 2 to 2 after 0",
+    ],
+    ["bins beyond the blocks", () => readHazards({ T: 3 }), "blocks up to bin 2 of 3"],
+    ["hazards of nobody", () => readHazards({ groups: [] }), "no group 0"],
+    [
+      "a ratio too many",
+      () => readHazards({ updates: [{ group: 0, logRatios: [0, 0, 0] }] }),
+      /3 ratios for [12] blocks?/,
+    ],
   ])("%s is refused", (_, run, message) => {
     expect(run).toThrow(FormatError);
     expect(run).toThrow(message);

@@ -208,8 +208,21 @@ async function redrawSplit(source: BoostSource): Promise<Split | null> {
   return splitRows(N, { seed, fractions: [rows.train / N, rows.valid / N, rows.test / N] });
 }
 
-/** As `graduate predict` writes them. */
-export async function writeCurves(path: string, curves: Curves, grid: TimeGrid): Promise<void> {
+/** Which rows did what, in the words of a split. */
+function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
+  const sets = new Array<string>(N).fill("train");
+  for (const row of fit) sets[row] = "valid";
+  for (const row of held) sets[row] = "test";
+  return sets;
+}
+
+/** As `graduate predict` writes them, with outcomes beside them where they are known; `rows` where some were fitted on. */
+export async function writeCurves(
+  path: string,
+  curves: Curves,
+  { grid, outcomes }: BoostSource,
+  rows?: BoostRowSets,
+): Promise<void> {
   const { N, T, survival } = curves;
   const median = Float64Array.from({ length: N }, (_, i) => {
     const at = medianTime(survival.subarray(i * T, (i + 1) * T), grid);
@@ -217,9 +230,11 @@ export async function writeCurves(path: string, curves: Curves, grid: TimeGrid):
   });
   const output = await openGrowingFile(path, "the repaired curves");
   try {
+    const set = rows === undefined ? {} : { set: nameSets(N, rows) };
+    const known = outcomes === null ? undefined : { bin: outcomes.bin, event: outcomes.event, ...set };
     const written = path.endsWith(".parquet")
-      ? await openParquetPredictions(output, T)
-      : openCsvPredictions(output, T);
+      ? await openParquetPredictions(output, T, known)
+      : openCsvPredictions(output, T, known);
     await written.write({ curves, median });
     await written.finish();
   } finally {

@@ -7,11 +7,12 @@ import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
+  BOOST_METHODS,
+  type BoostMethod,
   type BoostResult,
   type BoostTask,
   type BoostVerdict,
   boost,
-  GUARDED_BOOST_DEFAULTS,
   type GuardedBoostOptions,
   judgeBoost,
 } from "../boost.ts";
@@ -20,7 +21,10 @@ import { countOf } from "../data/findings.ts";
 import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../data/groups.ts";
 import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../files/boost-file.ts";
 import { formatNumber, formatTable, wrapText } from "../report/text-table.ts";
+import { HAZARD_BOOST_DEFAULTS, type HazardBoost } from "../training/hazard-boost.ts";
+import { LARGEST_RISE } from "../training/hazard-share.ts";
 import { applyBoost, type Boost } from "../training/mcboost.ts";
+import { GUARDED_BOOST_DEFAULTS } from "../training/mcboost-rounds.ts";
 import { type BoostSource, chooseBoostRows, readBoostSource, writeCurves } from "./boost-source.ts";
 import { print, printJson, terminalWidth, warn } from "./output.ts";
 import { addPredictionOptions, type PredictionOptions } from "./read-predictions.ts";
@@ -39,11 +43,12 @@ import { refuseUnwritable } from "./writable.ts";
 export interface BoostCommandOptions extends PredictionOptions, GroupOptions {
   readonly fit?: number;
   readonly seed: number;
-  readonly rounds: number;
-  readonly step: number;
-  readonly timeRanges: number;
-  readonly doubt: number;
-  readonly censoring: "group" | "pooled";
+  readonly method?: BoostMethod;
+  readonly timeRanges?: number;
+  readonly doubt?: number;
+  readonly rounds?: number;
+  readonly step?: number;
+  readonly censoring?: "group" | "pooled";
   readonly out?: string;
   readonly save?: string;
   readonly apply?: string;
@@ -55,7 +60,8 @@ const sayDistance = (value: number | null | undefined) =>
   value === null || value === undefined ? "–" : value.toExponential(2);
 
 export function addBoost(program: Command): void {
-  const { rounds, step, timeBuckets, doubt } = GUARDED_BOOST_DEFAULTS;
+  const { rounds, step, timeBuckets, doubt, censoring } = GUARDED_BOOST_DEFAULTS;
+  const ranges = `${HAZARD_BOOST_DEFAULTS.timeBuckets}; mcboost: ${timeBuckets}`;
   const command = program
     .command("boost")
     .description("repair predicted curves group by group, on rows the model has not learnt from")
@@ -72,14 +78,29 @@ export function addBoost(program: Command): void {
       parseShare,
     )
     .option("--seed <n>", "seed of that share and of the folds", parseCount, 1)
-    .option("--rounds <n>", "updates at most; fewer are taken where more do not help", parseCount, rounds)
-    .option("--step <η>", "how far an update moves the curves", parsePositive, step)
-    .option("--time-ranges <n>", "ranges of time that are moved by themselves", parseRanges, timeBuckets)
-    .option("--doubt <n>", "standard errors that are taken off every deviation", parseDoubt, doubt)
     .addOption(
-      new Option("--censoring <whose>", "censoring curve of each group by itself, or of all rows")
-        .choices(["group", "pooled"])
-        .default("group"),
+      new Option(
+        "--method <name>",
+        "multiply the groups' hazards, or MCBoostSurv (default: hazards)",
+      ).choices(BOOST_METHODS),
+    )
+    .option(
+      "--time-ranges <n>",
+      `ranges of time that are moved by themselves (default: ${ranges})`,
+      parseRanges,
+    )
+    .option(
+      "--doubt <n>",
+      `standard errors that are taken off every deviation (default: ${doubt})`,
+      parseDoubt,
+    )
+    .option("--rounds <n>", `of mcboost: updates at most (default: ${rounds})`, parseCount)
+    .option("--step <η>", `of mcboost: how far an update moves the curves (default: ${step})`, parsePositive)
+    .addOption(
+      new Option(
+        "--censoring <whose>",
+        `of mcboost: censoring curve of each group by itself, or pooled (default: ${censoring})`,
+      ).choices(["group", "pooled"]),
     )
     .option("--out <file>", "write the repaired curves of all rows here, CSV or .parquet")
     .option("--save <file>", "keep the repair here (JSON)")
@@ -121,17 +142,10 @@ async function runBoost(paths: readonly string[], options: BoostCommandOptions):
   if (outcomes === null) throw new InputError("no outcomes to fit a boost to", { code: "outcomes.none" });
   const task = { curves, outcomes, groups: await chooseGroups(source, options) };
   if (task.groups.length === 1) warnings.push("everyone is the only group: name others with --group");
-  const settings: GuardedBoostOptions = {
-    seed: options.seed,
-    rounds: options.rounds,
-    step: options.step,
-    timeBuckets: options.timeRanges,
-    doubt: options.doubt,
-    censoring: options.censoring,
-  };
+  const settings = chooseSettings(options);
   const result = boost(task, rows, settings);
   const { boost: fitted, choice, verdict } = result;
-  if (options.out !== undefined) await writeCurves(options.out, result.curves, source.grid);
+  if (options.out !== undefined) await writeCurves(options.out, result.curves, source, rows);
   if (options.save !== undefined) {
     const saved = boostToJson(
       { boost: fitted, model: source.modelHash, table: source.tableHash },
@@ -147,7 +161,24 @@ async function runBoost(paths: readonly string[], options: BoostCommandOptions):
   }
   for (const warning of warnings) warn(warning);
   printBoost(result, sizesOf(rows));
-  printFiles(files);
+  printFiles(files, ' --group "set = test"');
+}
+
+/** Options that only MCBoostSurv has ask for it. */
+function chooseSettings(options: BoostCommandOptions): GuardedBoostOptions {
+  const { seed, rounds, step, censoring, timeRanges, doubt } = options;
+  const own = Object.entries({ rounds, step, censoring }).filter(([, value]) => value !== undefined);
+  const method = options.method ?? (own.length > 0 ? "mcboost" : "hazards");
+  if (method === "hazards" && own.length > 0) {
+    throw new InputError(`--${own[0][0]} is an option of --method mcboost`, { code: "option.conflict" });
+  }
+  return {
+    method,
+    seed,
+    ...(timeRanges === undefined ? {} : { timeBuckets: timeRanges }),
+    ...(doubt === undefined ? {} : { doubt }),
+    ...Object.fromEntries(own),
+  };
 }
 
 function sizesOf({ fit, held }: { readonly fit: Int32Array; readonly held: Int32Array }) {
@@ -187,7 +218,7 @@ async function runApply(paths: readonly string[], options: BoostCommandOptions, 
   }
   const groups = resolveSaved(saved.boost, source);
   const curves = applyBoost(saved.boost, source.curves, { groups });
-  if (options.out !== undefined) await writeCurves(options.out, curves, source.grid);
+  if (options.out !== undefined) await writeCurves(options.out, curves, source);
   const { obstacle, verdict } = judgeApplied(source, groups, curves, saved.table);
   const files = { out: options.out ?? null, save: null };
   if (options.json) {
@@ -197,7 +228,7 @@ async function runApply(paths: readonly string[], options: BoostCommandOptions, 
   print(`${countOf(saved.boost.updates.length, "update")} carried out on ${countOf(curves.N, "row")}`);
   if (verdict === null) print(`not judged: ${obstacle}`);
   else printVerdict(verdict);
-  printFiles(files);
+  printFiles(files, verdict === null ? null : "");
 }
 
 async function readBoostFile(path: string): Promise<string> {
@@ -236,25 +267,84 @@ function judgeApplied(
   return { verdict: judgeBoost(task, curves), obstacle: null };
 }
 
-function printFiles({ out, save }: { readonly out: string | null; readonly save: string | null }): void {
+/** `auditing`: what else an audit of the written curves is to be told; null where it would flatter them. */
+function printFiles(
+  { out, save }: { readonly out: string | null; readonly save: string | null },
+  auditing: string | null,
+): void {
   if (out !== null) print(`\nrepaired curves written to ${out}`);
+  if (out !== null && auditing !== null) print(`  graduate audit --curves ${quote(out)}${auditing}`);
   if (save !== null) print(`\nthe repair is in ${save}; --apply ${save} carries it out on other rows`);
+}
+
+/** As a shell takes it. */
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function printBoost(result: BoostResult, rows: { readonly fit: number; readonly held: number }): void {
   const { choice, boost: fitted, verdict } = result;
   const width = terminalWidth();
-  const how = `chosen on the ${countOf(rows.fit, "fitting row")}, cut ${choice.repeats} times into ${choice.folds} folds`;
-  print(
-    wrapText(
-      choice.rounds === 0
-        ? `No repair: every number of rounds raised the groups' distances or the Brier score on rows left out of the fit ` +
-            `(${how}). The curves stay as they were.`
-        : `${countOf(fitted.updates.length, "update")}, as many as did no harm on rows left out of the fit (${how}).`,
-      width,
-    ),
-  );
+  const left = `on rows left out of the fit (the ${countOf(rows.fit, "fitting row")}, cut`;
+  if (fitted.kind === "hazards") {
+    const how = `${left} into ${choice.folds} folds)`;
+    const limit = `${100 * LARGEST_RISE} %`;
+    print(
+      wrapText(
+        fitted.updates.length === 0
+          ? `No repair: every share of it might raise the Brier score by ${limit} or more ${how}. The curves stay as they were.`
+          : `${sayShare(fitted.share)} of the repair: as much as does not raise the Brier score by ${limit}, three standard errors included, ${how}.`,
+        width,
+      ),
+    );
+    printRatios(fitted);
+  } else if ("rounds" in choice) {
+    const how = `${left} ${choice.repeats} times into ${choice.folds} folds)`;
+    print(
+      wrapText(
+        choice.rounds === 0
+          ? `No repair: every number of rounds raised the groups' distances or the Brier score ${how}. The curves stay as they were.`
+          : `${countOf(fitted.updates.length, "update")}, as many as did no harm ${how}.`,
+        width,
+      ),
+    );
+  }
   printVerdict(verdict);
+}
+
+function sayShare(share: number): string {
+  return share === 1 ? "All" : `${Math.round(100 * share)} %`;
+}
+
+/** A hazard multiplied by less than this is as good as left alone. */
+const WORTH_SAYING = 0.05;
+
+/** What the hazards of each group are multiplied by, early to late. */
+function printRatios({ groups, updates }: HazardBoost): void {
+  const moved = updates.filter(({ logRatios }) => logRatios.some((a) => Math.abs(a) >= WORTH_SAYING));
+  if (updates.length === 0) return;
+  print("\nhazards multiplied by, early to late:\n");
+  if (moved.length > 0) {
+    print(
+      formatTable(
+        [
+          { title: "group", flexible: true },
+          { title: "events", align: "right" },
+          { title: "expected", align: "right" },
+          { title: "times" },
+        ],
+        moved.map(({ group, logRatios }) => [
+          groups[group].name,
+          String(groups[group].events),
+          groups[group].expected.toFixed(1),
+          logRatios.map((a) => Math.exp(a).toFixed(2)).join("  "),
+        ]),
+        terminalWidth(),
+      ),
+    );
+  }
+  const rest = updates.length - moved.length;
+  if (rest > 0) print(`${countOf(rest, moved.length > 0 ? "other group" : "group")}: by 0.95 to 1.05`);
 }
 
 function printVerdict(verdict: BoostVerdict): void {

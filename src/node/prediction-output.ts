@@ -1,9 +1,18 @@
 /**
  * Predictions as they are written, part by part: `row` (1-based, as in the table), S1 … ST and `median`, which is empty where a curve
- * stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in row groups.
+ * stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in row groups. With outcomes
+ * known, `bin`, `event` and perhaps `set` follow, so that `graduate audit --curves` reads the file as it is.
  */
 import type { Prediction } from "../predict.ts";
 import type { ByteOutput } from "./growing-file.ts";
+
+/** What is known of rows besides their curves. */
+export interface KnownRows {
+  readonly bin: Int32Array; // [N]
+  readonly event: Uint8Array; // [N]
+  /** "train", "valid" or "test", where rows had a part to play. */
+  readonly set?: readonly string[]; // [N]
+}
 
 export interface PredictionOutput {
   /** Parts come in the order of the table. */
@@ -25,8 +34,8 @@ const LEAST_PLAIN = 1e-6;
 const NEAR_A_HALF = 1e-3;
 /** Bytes of a probability and its comma at most: "1.23e-10,". */
 const PROBABILITY_BYTES = 16;
-/** Bytes of two float64 and a line end at most. */
-const ROW_BYTES = 64;
+/** Bytes of two float64, a row's outcome and set, and a line end at most. */
+const ROW_BYTES = 128;
 /** Bytes handed on at a time. */
 const PIECE_BYTES = 1 << 18;
 
@@ -35,12 +44,15 @@ const POINT = 0x2e;
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 
-export function openCsvPredictions(output: ByteOutput, T: number): PredictionOutput {
+/** `known`: of all rows that will be written. */
+export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownRows): PredictionOutput {
+  const more = known === undefined ? [] : ["bin", "event", ...(known.set === undefined ? [] : ["set"])];
   const bytes = new Uint8Array(PIECE_BYTES + T * PROBABILITY_BYTES + ROW_BYTES);
   let row = 0;
   return {
     async write({ curves, median }) {
-      if (row === 0) await output.write(Buffer.from(`${["row", ...curveNames(T), "median"].join(",")}\n`));
+      if (row === 0)
+        await output.write(Buffer.from(`${["row", ...curveNames(T), "median", ...more].join(",")}\n`));
       const { N, survival } = curves;
       let at = 0;
       for (let i = 0; i < N; i++) {
@@ -51,6 +63,11 @@ export function openCsvPredictions(output: ByteOutput, T: number): PredictionOut
         }
         bytes[at++] = COMMA;
         if (!Number.isNaN(median[i])) at = writeText(String(median[i]), bytes, at);
+        if (known !== undefined) {
+          const { bin, event, set } = known;
+          at = writeText(`,${bin[row - 1]},${event[row - 1]}`, bytes, at);
+          if (set !== undefined) at = writeText(`,${set[row - 1]}`, bytes, at);
+        }
         bytes[at++] = LINE_FEED;
         if (at < PIECE_BYTES) continue;
         await output.write(bytes.subarray(0, at));
@@ -98,7 +115,11 @@ function writeText(text: string, bytes: Uint8Array, at: number): number {
 /** Rows of a row group: for a hundred bins 26 MB, held until they are complete. */
 const ROW_GROUP_ROWS = 1 << 15;
 
-export async function openParquetPredictions(output: ByteOutput, T: number): Promise<PredictionOutput> {
+export async function openParquetPredictions(
+  output: ByteOutput,
+  T: number,
+  known?: KnownRows,
+): Promise<PredictionOutput> {
   // Loaded when it is needed: most predictions are written as CSV.
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const bytes = new ByteWriter();
@@ -109,15 +130,23 @@ export async function openParquetPredictions(output: ByteOutput, T: number): Pro
   };
   const names = curveNames(T);
   const required = { repetition_type: "REQUIRED" } as const;
+  const text = { type: "BYTE_ARRAY", converted_type: "UTF8", ...required } as const;
+  const more = [
+    ...(known === undefined ? [] : ["bin", "event"]).map(
+      (name) => ({ name, type: "INT32", ...required }) as const,
+    ),
+    ...(known?.set === undefined ? [] : [{ name: "set", ...text }]),
+  ];
   const writer = new ParquetWriter({
     writer: bytes,
     // Probabilities hardly repeat: compression takes longer than it saves.
     codec: "UNCOMPRESSED",
     schema: [
-      { name: "root", num_children: T + 2 },
+      { name: "root", num_children: T + 2 + more.length },
       { name: "row", type: "INT64", ...required },
       ...names.map((name) => ({ name, type: "DOUBLE", ...required }) as const),
       { name: "median", type: "DOUBLE", repetition_type: "OPTIONAL" },
+      ...more,
     ],
   });
   const columns = names.map(() => new Float64Array(ROW_GROUP_ROWS)); // [T] of [rows]
@@ -141,6 +170,7 @@ export async function openParquetPredictions(output: ByteOutput, T: number): Pro
           encoding: "PLAIN" as const,
         })),
         { name: "median", data: medians, encoding: "PLAIN" },
+        ...(known === undefined ? [] : pickKnown(known, first - 1, rows)),
       ],
     });
     await flush();
@@ -165,4 +195,14 @@ export async function openParquetPredictions(output: ByteOutput, T: number): Pro
       await output.finish();
     },
   };
+}
+
+/** Columns of some consecutive rows. */
+function pickKnown({ bin, event, set }: KnownRows, start: number, rows: number) {
+  const end = start + rows;
+  return [
+    { name: "bin", data: bin.slice(start, end), encoding: "PLAIN" as const },
+    { name: "event", data: Int32Array.from(event.subarray(start, end)), encoding: "PLAIN" as const },
+    ...(set === undefined ? [] : [{ name: "set", data: set.slice(start, end), encoding: "PLAIN" as const }]),
+  ];
 }

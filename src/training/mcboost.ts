@@ -11,6 +11,7 @@ import { InputError } from "../core/errors.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { checkMatching } from "../stats/calibration.ts";
+import { applyHazardBoost, type HazardBoost } from "./hazard-boost.ts";
 import {
   type AuditedCurves,
   type AuditedGroup,
@@ -55,8 +56,11 @@ const LARGEST_HAZARD_STEP = 1;
  */
 export type BoostStop = "tolerance" | "rounds" | "stuck" | "unaudited";
 
+/** A repair of either kind. */
+export type Boost = McBoost | HazardBoost;
+
 /** Plain data: survives JSON. */
-export interface Boost {
+export interface McBoost {
   readonly kind: "mcboost";
   readonly T: number;
   /** Features of the ridge auditor; 0 for groups. */
@@ -74,13 +78,13 @@ export interface Boost {
 }
 
 export interface BoostFit {
-  readonly boost: Boost;
+  readonly boost: McBoost;
   /** The calibration rows' curves after the last update. */
   readonly curves: Curves;
 }
 
 /** Repairs curves after training, by the groups' residuals (MCBoostSurv). */
-export function fitBoost(input: BoostInput, options: Partial<BoostOptions> = {}): Boost {
+export function fitBoost(input: BoostInput, options: Partial<BoostOptions> = {}): McBoost {
   return boostCurves(input, options).boost;
 }
 
@@ -164,7 +168,7 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
       else updates.push(update);
     }
   }
-  const boost: Boost = {
+  const boost: McBoost = {
     kind: "mcboost",
     T,
     D: features?.D ?? 0,
@@ -189,6 +193,7 @@ export interface BoostRows {
 
 /** The updates in order on the same model's curves of other rows; on the calibration rows, the fitted curves to the last bit. */
 export function applyBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): Curves {
+  if (boost.kind === "hazards") return applyHazardBoost(boost, curves, rows.groups);
   const replay = replayBoost(boost, curves, rows);
   for (;;) {
     const step = replay.next();
@@ -197,7 +202,11 @@ export function applyBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): 
 }
 
 /** As `applyBoost`, yielding the curves after each update: one array, overwritten by the next. */
-export function* replayBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): Generator<Curves, Curves> {
+export function* replayBoost(
+  boost: McBoost,
+  curves: Curves,
+  rows: BoostRows = {},
+): Generator<Curves, Curves> {
   const { N, T } = curves;
   const { options: settings } = boost;
   if (boost.T !== T) {

@@ -1,0 +1,75 @@
+/**
+ * What a repair of curves is fitted to and judged by, and cutting it: some rows of everything, and folds with equally many events.
+ */
+import { InputError } from "../core/errors.ts";
+import { createRandom, shuffle } from "../core/random.ts";
+import type { Curves } from "../data/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { BoostGroup } from "./mcboost-input.ts";
+
+export interface BoostTask {
+  readonly curves: Curves; // [N,T]
+  readonly outcomes: BinnedOutcomes; // [N]
+  /** Everyone is a group only if given as one. */
+  readonly groups: readonly BoostGroup[];
+}
+
+export const DEFAULT_FOLDS = 5;
+/** Own stream of the seed: folds share no draws with a model's split of the same seed. */
+const FOLD_STREAM = 0xb005;
+/** A fold of fewer rows has nothing to say. */
+const FEWEST_FOLD_ROWS = 10;
+
+/** Some rows of everything; members that are not among them leave their groups. */
+export function pickTask({ curves, outcomes, groups }: BoostTask, rows: Int32Array): BoostTask {
+  const { T, survival } = curves;
+  const picked = new Float64Array(rows.length * T);
+  const place = new Int32Array(curves.N).fill(-1);
+  rows.forEach((row, k) => {
+    picked.set(survival.subarray(row * T, (row + 1) * T), k * T);
+    place[row] = k;
+  });
+  return {
+    curves: { N: rows.length, T, survival: picked },
+    outcomes: {
+      T: outcomes.T,
+      bin: rows.map((row) => outcomes.bin[row]),
+      event: Uint8Array.from(rows, (row) => outcomes.event[row]),
+    },
+    groups: groups.map((group) => ({
+      ...group,
+      rows: Int32Array.from(group.rows, (row) => place[row]).filter((k) => k >= 0),
+    })),
+  };
+}
+
+/** One fold, and all rows but its own. */
+export interface Fold {
+  readonly inside: Int32Array;
+  readonly outside: Int32Array;
+}
+
+/** Equally many events in each, as far as they go round. */
+export function cutFolds({ event }: BinnedOutcomes, folds: number, seed: number, repeat = 0): Fold[] {
+  if (!(Number.isInteger(folds) && folds >= 2)) {
+    throw new InputError(`folds are not a whole number, 2 or more: ${folds}`, { code: "option.invalid" });
+  }
+  const N = event.length;
+  if (N < folds * FEWEST_FOLD_ROWS) {
+    throw new InputError(`too few rows to fit a boost on: ${N}`, {
+      code: "rows.few",
+      hint: `at least ${folds * FEWEST_FOLD_ROWS}; hundreds for groups worth repairing`,
+    });
+  }
+  const order = Int32Array.from(event, (_, row) => row);
+  shuffle(order, createRandom(seed, FOLD_STREAM + repeat));
+  const foldOf = new Uint8Array(N);
+  let dealt = 0;
+  for (const value of [1, 0])
+    for (const row of order) if (event[row] === value) foldOf[row] = dealt++ % folds;
+  const everyone = Int32Array.from(event, (_, row) => row);
+  return Array.from({ length: folds }, (_, fold) => ({
+    inside: everyone.filter((row) => foldOf[row] === fold),
+    outside: everyone.filter((row) => foldOf[row] !== fold),
+  }));
+}
