@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   boost: async () => (await import("./boost.ts")).addBoost,
   compare: async () => (await import("./compare.ts")).addCompare,
   tune: async () => (await import("./tune.ts")).addTune,
+  reproduce: async () => (await import("./reproduce.ts")).addReproduce,
   export: async () => (await import("./export.ts")).addExport,
   demo: async () => (await import("./demo.ts")).addDemo,
 };
@@ -41,8 +42,8 @@ async function createProgram(name: string | undefined): Promise<Command> {
   return program;
 }
 
-export async function main(argv: readonly string[]): Promise<void> {
-  leaveQuietly();
+/** One command, from its arguments to `process.exitCode`. Whoever runs several in one process calls this. */
+export async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     const program = await createProgram(argv[2]);
     await program.parseAsync([...argv]);
@@ -50,4 +51,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_INPUT;
     else process.exitCode = explainFailure(error);
   }
+}
+
+export async function main(argv: readonly string[]): Promise<void> {
+  leaveQuietly();
+  await runCommand(argv);
 }

@@ -1,0 +1,155 @@
+/** A page of docs/results: the tables of one of the paper's cohorts, from the results of its plans, with what they mean. */
+import { DEFAULT_BINS } from "../data/time-grid.ts";
+import { expandPlan, type Plan } from "./plan.ts";
+import type { Published } from "./published.ts";
+import type { Results } from "./results.ts";
+import { collectRuns } from "./summary.ts";
+import {
+  attributeTable,
+  type CohortRuns,
+  differenceTables,
+  extraTable,
+  populationTable,
+  printedAttributes,
+  winTables,
+} from "./tables.ts";
+import { concordanceOfTruth, truthDifferences, truthTable } from "./truth-tables.ts";
+
+/** A plan and what has been run of it. */
+export interface PlanResults {
+  readonly plan: Plan;
+  /** Undefined where nothing has. */
+  readonly results: Results | undefined;
+}
+
+export const PAGE_TARGETS = ["nwtco", "flchain", "eye"] as const;
+export type PageTarget = (typeof PAGE_TARGETS)[number];
+
+const TITLES: Readonly<Record<PageTarget, string>> = {
+  nwtco: "nwtco: relapse of Wilms tumour",
+  flchain: "flchain: free light chain and mortality",
+  eye: "Eye complication, simulated",
+};
+
+/** The printed cells belong to this cohort of a target's plans. */
+const PRINTED_COHORT: Readonly<Record<PageTarget, string>> = {
+  nwtco: "nwtco",
+  flchain: "flchain with chapter",
+  eye: "level 2 dependent",
+};
+
+const NOTES: Readonly<Record<PageTarget, string>> = {
+  nwtco:
+    "The paper's seven variables include the number of the row, `seqno`; the default preset leaves it out and takes `stage` as a category, the paper's plan keeps all seven as numbers.",
+  flchain:
+    "`chapter` is the chapter of the cause of death: it is known of the dead and of nobody else, so a model that sees it knows who died. It is one of the paper's nine variables and the reason for its C-index above .92; without it honest models give about .80. Both are shown, always.",
+  eye: "The hospital's data are private. These people are simulated, from a law fixed before any model was run: nobody in them is real, and the printed numbers are of other people. What the simulation gives instead is the truth, S(t|x) of everyone.",
+};
+
+const REPEATS: Readonly<Record<Plan["repeats"], string>> = {
+  splits:
+    "The repeats are splits: the seed draws which rows train, validate and test, and the weights. (The paper's are initialisations on one split.) Tests are the corrected resampled t, since splits share rows.",
+  cohorts:
+    "The repeats are cohorts: the seed draws the people, their split and the weights, so repeats are independent and tests are Student's paired t.",
+  initialisations:
+    "The repeats are initialisations on one split, as in the paper; tests are Student's paired t and speak of this one test set only. Cox has no initialisation: its repeats are one run.",
+};
+
+const READING = `Every number is of the test rows. C is the paper's C-index (ties score 0), *logrank* how often the mean curve passes the one-sample logrank at 5 %
+(no logrank we know gives the printed column), ECE the paper's over all bins, *total* the harmonic mean of C and 1 − ECE; mean ± standard deviation
+over repeats. Best bold, second underlined, controls aside; \\* and \\*\\*: best against second best at 5 % and 1 %, as in the paper.
+*Controls*: *placebo groups* are random groups of the real ones' sizes and overlaps, *all only* has everyone as its only group; the network is
+told who is in which real group all the same.`;
+
+const EXTRA = `*IBS*: integrated Brier score. *Individual logrank*: events against those expected from each person's own curve, valid where censoring depends on the features;
+how many repeats pass, and the share of groups that do over all repeats (a perfect model: 95 %). *Subgroup ECE*: mean over the groups. *Worst-group ECE*: the largest, over bins with ten rows at risk and
+groups with ten events and a quarter of the follow-up. *ECE / floor*: in units of the mean ECE a perfect model shows on these rows (1 is perfect). *ECE within chance*: repeats in which it is below that
+model's 95 % point. *Seconds*: of CPU, to fit.`;
+
+const TRUTH = `*Against the truth*: on fresh people whose curves are known. A: r.m.s. over time of a group's mean error; B: the same within fifths of true risk; ISE: mean square error of people's own curves.
+*Worst*: the largest over the groups, then averaged over repeats; *less generator's*: that group's error less the one of the generator's own family, fitted by maximum
+likelihood to the same rows, which is what could be reached.`;
+
+export function resultsPage(target: PageTarget, plans: readonly PlanResults[], published: Published): string {
+  const parts = [
+    `# ${TITLES[target]}`,
+    `Made by \`graduate reproduce ${target} --tables docs/results/${target}.md\` from ${plans.map(({ plan }) => `\`paper/results/${plan.name}.jsonl\``).join(" and ")}; the runs by \`graduate reproduce ${target}\` and \`graduate reproduce ${target} --preset paper\`.`,
+    NOTES[target],
+    READING,
+    EXTRA,
+    ...(target === "eye" ? [TRUTH] : []),
+    ...plans.flatMap((one) => planSection(target, one, published)),
+    "## Table 1 as printed",
+    "A cell there says what a method is made for; the tables above say what came of it.",
+    printedAttributes(published),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function planSection(target: PageTarget, { plan, results }: PlanResults, published: Published): string[] {
+  const title = plan.preset === "paper" ? "The paper's recipe" : "The default preset";
+  const head = [`## ${title}`, `${plan.about} ${REPEATS[plan.repeats]}`];
+  if (results === undefined || results.runs.size === 0) return [...head, "None of its runs have been made."];
+  const lines = expandPlan(plan);
+  const cohorts = plan.cohorts.filter(({ name }) => collectRuns(results, name).size > 0);
+  return [
+    ...head,
+    `${results.runs.size} of its ${lines.length} runs have been made${describeFailures(results)}.`,
+    ...cohorts.flatMap(({ name }) => {
+      const cohort: CohortRuns = {
+        runs: collectRuns(results, name),
+        repeats: plan.repeats,
+        groups: results.cohorts.get(name)?.groups.length ?? 1,
+        bins: plan.bins ?? DEFAULT_BINS,
+      };
+      return cohortSection(target, name, cohort, published);
+    }),
+  ];
+}
+
+function describeFailures({ failures }: Results): string {
+  if (failures.size === 0) return "";
+  const named = [...failures.values()].map(({ run }) => `${run.system} seed ${run.seed} of ${run.cohort}`);
+  return `; these failed: ${named.join(", ")}`;
+}
+
+function cohortSection(target: PageTarget, name: string, cohort: CohortRuns, published: Published): string[] {
+  const isPrinted = PRINTED_COHORT[target] === name;
+  const population = published.population.find((table) => table.cohort === target);
+  const wins = published.wins.find((table) => table.cohort === target);
+  const sizes = [...cohort.runs.values()][0][0].rows.join("/");
+  const isTrue = [...cohort.runs.values()].some((runs) => runs.some(({ truth }) => truth !== null));
+  const differences = isTrue ? truthDifferences(cohort) : null;
+  const ofTable = (number: number | undefined) => (isPrinted ? `Table ${number}` : `As Table ${number}`);
+  return [
+    `### ${name} (${sizes} rows, ${cohort.groups} groups)`,
+    `**${ofTable(population?.table)}**: everyone in the test rows.`,
+    populationTable(cohort, isPrinted ? (population?.rows ?? {}) : {}),
+    ...headed(
+      "**Differences**, paired by repeat; bold where Holm's p over the column is below 5 %.",
+      differenceTables(cohort),
+    ),
+    "**More columns.**",
+    extraTable(cohort),
+    ...(isTrue
+      ? [
+          `**Against the truth**, constrained groups. The true curves' C is ${concordanceOfTruth(cohort.runs)}.`,
+          truthTable(cohort, "constrained"),
+          "**Against the truth**, groups that no system was told of.",
+          truthTable(cohort, "audit-only"),
+          ...(differences === null ? [] : ["Differences ± standard error.", differences]),
+        ]
+      : []),
+    ...headed(
+      `**${ofTable(wins?.table)}**: wins-losses-draws over the ${cohort.groups} groups, each by a test at 5 %${isPrinted ? ", the printed ones in brackets" : ""}.`,
+      winTables(cohort, isPrinted ? wins : undefined),
+    ),
+    "**Table 1, measured**: within chance is an ECE below the 95 % point of a perfect model's on the same rows.",
+    attributeTable(cohort),
+  ];
+}
+
+/** Nothing where there are no tables: a single run has no differences. */
+function headed(title: string, tables: readonly string[]): string[] {
+  return tables.length === 0 ? [] : [title, ...tables];
+}

@@ -1,0 +1,233 @@
+/**
+ * The systems of the paper's tables and their controls, each as what `train` is asked for. Within a preset they share features, network,
+ * split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards:
+ *   drsa, xcal, rps       the losses of method §3 and §8; drsa without tail is the plain likelihood
+ *   mcboost               drsa's curves (`paper`) or drsa without tail's (`default`, as boosting the tail term's damage would be no test),
+ *                         repaired on the validation rows: by the reference's 25 rounds (`paper`), or as many as folds allow (`default`)
+ *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
+ *   controls              placebo groups: the same sizes and overlaps, members drawn at random; all only; multipliers held at 0. The network
+ *                         of the `default` preset is told who is in which real group in all of them
+ *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: what can be reached
+ */
+import type { Backend } from "../compute/backend.ts";
+import { InputError } from "../core/errors.ts";
+import { createRandom, shuffle } from "../core/random.ts";
+import type { Curves } from "../data/curves.ts";
+import { addGroupColumns, groupColumnName } from "../data/group-columns.ts";
+import { ALL_GROUP, type Group, resolveGroups } from "../data/groups.ts";
+import { pickOutcomes } from "../data/outcomes.ts";
+import type { Table } from "../data/table.ts";
+import { binOutcomes, fitTimeGrid, type TimeGrid } from "../data/time-grid.ts";
+import { gridOf, preparePredictor } from "../predict.ts";
+import { type TrainEvent, type TrainRequest, train } from "../train.ts";
+import { applyBoost, fitBoost, type McBoost } from "../training/mcboost.ts";
+import { fitBoostRounds } from "../training/mcboost-rounds.ts";
+import type { Model } from "../training/model.ts";
+import type { PresetName } from "../training/options.ts";
+import type { OpenCohort } from "./cohorts.ts";
+import { fitGenerator } from "./generator-fit.ts";
+import type { SystemName } from "./plan.ts";
+import type { EyeCohort } from "./simulate.ts";
+
+/** Apart from every stream that a run of the same seed uses. */
+const PLACEBO_STREAM = 0x50000000;
+/** The paper's c of the variance-adjusted constraint, for all cohorts. */
+const PAPER_VARIANCE_SLACK = 1.96;
+
+/** How the `default` preset chooses a boost's rounds: two dealings of five folds. */
+const BOOST_FOLDS = { folds: 5, repeats: 2 } as const;
+
+export interface FitRequest {
+  readonly system: SystemName;
+  readonly preset: PresetName;
+  readonly seed: number;
+  /** Other than the preset's. */
+  readonly bins?: number;
+  readonly steps?: number;
+}
+
+type TrainedRequest = FitRequest & { readonly system: Exclude<SystemName, "generator"> };
+
+export interface FittedSystem {
+  readonly grid: TimeGrid;
+  /** Of any table with the cohort's columns. */
+  readonly predictCurves: (table: Table, rows?: ArrayLike<number>) => Promise<Curves>;
+  /** Set for a system that knows simulated people as they were drawn, and not by their table. */
+  readonly predictDrawn?: (people: EyeCohort, rows?: ArrayLike<number>) => Curves;
+  /** Null for what is no model of the package. */
+  readonly training: Model["training"] | null;
+  /** Updates of a boost; null for what is not boosted. */
+  readonly boostRounds: number | null;
+}
+
+export async function fitSystem(
+  cohort: OpenCohort,
+  request: FitRequest,
+  backend: Backend,
+  onEvent: (event: TrainEvent) => void = () => {},
+): Promise<FittedSystem> {
+  const { system, seed } = request;
+  if (system === "generator") return fitFamily(cohort, request.bins);
+  const table = prepareTable(cohort, system, seed);
+  const run = train(table, requestOf(cohort, { ...request, system }), backend);
+  let next = await run.next();
+  for (; !next.done; next = await run.next()) onEvent(next.value);
+  const model = next.value;
+  const predict = preparePredictor(model, backend);
+  const widen =
+    system === "cox with group terms"
+      ? (one: Table) => addGroupColumns(one, namedGroups(cohort))
+      : (one: Table) => one;
+  const plain = async (one: Table, rows?: ArrayLike<number>) => (await predict(widen(one), rows)).curves;
+  const fitted = { grid: gridOf(model), training: model.training };
+  if (system !== "mcboost") return { ...fitted, predictCurves: plain, boostRounds: null };
+  const boost = await boostOnValidation(cohort, request, fitted.grid, plain);
+  return {
+    ...fitted,
+    boostRounds: boost.updates.length,
+    predictCurves: async (one, rows) =>
+      applyBoost(boost, await plain(one, rows), { groups: membersAmong(cohort.groups, one, rows) }),
+  };
+}
+
+/** On the time grid that the others have. */
+function fitFamily({ eye, outcomes, split }: OpenCohort, bins: number | undefined): FittedSystem {
+  if (eye === null) throw new InputError("only simulated people have a generator", { code: "plan.system" });
+  const grid = fitTimeGrid(pickOutcomes(outcomes, split.train), bins === undefined ? {} : { T: bins });
+  const fit = fitGenerator(eye, split.train);
+  const predictDrawn = (people: EyeCohort, rows?: ArrayLike<number>): Curves => {
+    const survival = fit.survival(people, grid.edges.subarray(1), rows);
+    return { N: survival.length / grid.T, T: grid.T, survival };
+  };
+  return {
+    grid,
+    predictDrawn,
+    predictCurves: async (_, rows) => predictDrawn(eye, rows),
+    training: null,
+    boostRounds: null,
+  };
+}
+
+function namedGroups({ groups }: OpenCohort): readonly Group[] {
+  return groups.filter(({ name }) => name !== ALL_GROUP.name);
+}
+
+/** What `train` is asked for; all else is the preset's. */
+function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: TrainedRequest): TrainRequest {
+  const { plan, time, event, split } = cohort;
+  const real = namedGroups(cohort);
+  const columns =
+    plan.kind === "table"
+      ? {
+          drop: plan.drop,
+          allowLeak: plan.allowLeak,
+          ...(plan.features === undefined ? {} : { features: plan.features }),
+        }
+      : { drop: [] };
+  const asked: TrainRequest = {
+    time,
+    event,
+    ...columns,
+    split,
+    seed,
+    preset,
+    groups: real,
+    inputGroups: preset === "paper" ? "none" : real,
+    ...(bins === undefined ? {} : { bins }),
+    options: steps === undefined ? {} : { steps },
+  };
+  const isPaper = preset === "paper";
+  switch (system) {
+    case "cox":
+    case "cox with group terms":
+      return { ...asked, method: "cox", ...widenFeatures(asked, system, real) };
+    case "drsa":
+    case "xcal":
+    case "rps":
+      return { ...asked, method: system };
+    case "drsa without tail":
+      return { ...asked, method: "nll" };
+    case "mcboost":
+      return { ...asked, method: isPaper ? "drsa" : "nll" };
+    case "graduate l2":
+      return { ...asked, constraint: { kind: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
+    case "graduate variance":
+      return {
+        ...asked,
+        constraint: { kind: "variance", ...(isPaper ? { slack: PAPER_VARIANCE_SLACK } : {}) },
+      };
+    case "graduate":
+      return asked;
+    case "no multipliers":
+      return { ...asked, options: { ...asked.options, dual: { form: "ascent", rate: 0, start: 0 } } };
+    case "all only":
+      return { ...asked, groups: [] };
+    case "placebo groups":
+      return {
+        ...asked,
+        drop: [...columns.drop, ...real.map((_, g) => placeboColumn(g))],
+        groups: real.map(({ name }, g) => ({ name, expression: `"${placeboColumn(g)}"` })),
+      };
+  }
+}
+
+/** Columns that are named must have the groups' columns named with them. */
+function widenFeatures({ features }: TrainRequest, system: SystemName, groups: readonly Group[]) {
+  if (features === undefined || system === "cox") return {};
+  return { features: [...features, ...groups.map((group) => groupColumnName(group))] };
+}
+
+function prepareTable(cohort: OpenCohort, system: SystemName, seed: number): Table {
+  if (system === "cox with group terms") return addGroupColumns(cohort.table, namedGroups(cohort));
+  return system === "placebo groups" ? addPlacebos(cohort, seed) : cohort.table;
+}
+
+function placeboColumn(group: number): string {
+  return `placebo ${group}`;
+}
+
+/** Each group as a column of its own, its rows exchanged at random with others of the same part of the split. */
+function addPlacebos(cohort: OpenCohort, seed: number): Table {
+  const { table, split } = cohort;
+  const from = Int32Array.from({ length: table.rows }, (_, row) => row);
+  [split.train, split.valid, split.test].forEach((part, k) => {
+    const order = Int32Array.from(part);
+    shuffle(order, createRandom(seed, PLACEBO_STREAM + k));
+    part.forEach((row, i) => {
+      from[row] = order[i];
+    });
+  });
+  const columns = resolveGroups(namedGroups(cohort), table).map(({ rows }, g) => {
+    const members = new Set(rows);
+    const values = Uint8Array.from(from, (row) => (members.has(row) ? 1 : 0));
+    return { name: placeboColumn(g), type: "boolean" as const, values };
+  });
+  return { ...table, columns: [...table.columns, ...columns] };
+}
+
+/** Groups whose rows are places among `rows` of the table (all of them, unless said). */
+export function membersAmong(groups: readonly Group[], table: Table, rows?: ArrayLike<number>) {
+  const resolved = resolveGroups(groups, table, { unknownLevels: "allow" });
+  if (rows === undefined) return resolved;
+  const place = new Int32Array(table.rows).fill(-1);
+  for (let k = 0; k < rows.length; k++) place[rows[k]] = k;
+  return resolved.map((group) => ({
+    ...group,
+    rows: group.rows.map((row) => place[row]).filter((k) => k >= 0),
+  }));
+}
+
+async function boostOnValidation(
+  cohort: OpenCohort,
+  { preset, seed }: FitRequest,
+  grid: TimeGrid,
+  predict: FittedSystem["predictCurves"],
+): Promise<McBoost> {
+  const { table, outcomes, split, groups } = cohort;
+  const task = {
+    curves: await predict(table, split.valid),
+    outcomes: binOutcomes(pickOutcomes(outcomes, split.valid), grid),
+    groups: membersAmong(groups, table, split.valid).filter(({ rows }) => rows.length > 0),
+  };
+  return preset === "paper" ? fitBoost(task) : fitBoostRounds(task, { ...BOOST_FOLDS, seed }).boost;
+}

@@ -1,0 +1,116 @@
+/**
+ * Errors against the truth of the simulated cohorts, as Markdown (truth.ts has A, B and ISE). The floor is the generator's own family fitted by
+ * maximum likelihood to the same training rows: an error less the generator's in the same group is what a system could still
+ * have avoided. Worst is the largest over groups within a run, then averaged over runs.
+ */
+import type { SystemName } from "./plan.ts";
+import type { RunResult } from "./results.ts";
+import { compareRuns, largest, meanOf, type Read, type RunsBySystem, spreadOf } from "./summary.ts";
+import {
+  type CohortRuns,
+  formatMarkdown,
+  formatMean,
+  formatSigned,
+  listSystems,
+  runsOf,
+  SYSTEM_LABELS,
+} from "./tables.ts";
+
+/** Which groups: places from `from` up to `to`. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+type TrueError = "A" | "B" | "ise";
+
+const ERRORS: readonly TrueError[] = ["A", "B", "ise"];
+const DIGITS: Readonly<Record<TrueError, number>> = { A: 4, B: 4, ise: 5 };
+const LABELS: Readonly<Record<TrueError, string>> = { A: "A", B: "B", ise: "ISE" };
+
+export function readWorst(error: TrueError, { from, to }: Range): Read {
+  return ({ truth }) => (truth === null ? null : largest(truth[error].slice(from, to)));
+}
+
+function readMean(error: TrueError, { from, to }: Range): Read {
+  return ({ truth }) => (truth === null ? null : meanOf(truth[error].slice(from, to)));
+}
+
+/** The largest error less the generator's, of the same run's people, in the same group. */
+export function readExcess(runs: RunsBySystem, error: TrueError, range: Range): Read {
+  const floors = new Map(runsOf(runs, "generator").map((run) => [run.run.seed, run.truth]));
+  return (run) => {
+    const floor = floors.get(run.run.seed);
+    if (run.truth === null || floor === undefined || floor === null) return null;
+    const own = run.truth[error];
+    let worst = range.from;
+    for (let g = range.from; g < range.to; g++) if ((own[g] ?? 0) > (own[worst] ?? 0)) worst = g;
+    const [value, least] = [own[worst] ?? null, floor[error][worst] ?? null];
+    return value === null || least === null ? null : value - least;
+  };
+}
+
+/** One row a system: everyone, then the worst and the mean of the groups in the range. */
+export function truthTable(cohort: CohortRuns, which: "constrained" | "audit-only"): string {
+  const { runs } = cohort;
+  const range = rangeOf(cohort, which);
+  const rows = listSystems(runs).map((system) => {
+    const own = runsOf(runs, system);
+    const cells = ERRORS.flatMap((error) => [
+      formatMean(own, readWorst(error, range), DIGITS[error]),
+      formatMean(own, readExcess(runs, error, range), DIGITS[error]),
+      formatMean(own, readMean(error, range), DIGITS[error]),
+    ]);
+    const everyone = which === "constrained" ? [formatMean(own, ({ truth }) => truth?.A[0] ?? null, 4)] : [];
+    const c = which === "constrained" ? [formatMean(own, ({ truth }) => truth?.concordance ?? null, 4)] : [];
+    return [SYSTEM_LABELS[system], ...c, ...everyone, ...cells];
+  });
+  const titles = ERRORS.flatMap((error) => [
+    `worst ${LABELS[error]}`,
+    "less generator's",
+    `mean ${LABELS[error]}`,
+  ]);
+  const first = which === "constrained" ? ["C", "A of all"] : [];
+  return formatMarkdown(["system", ...first, ...titles], rows);
+}
+
+/** The same errors of GRADUATE's default against every system's, paired by seed; null without such runs. */
+export function truthDifferences(cohort: CohortRuns, system: SystemName = "graduate"): string | null {
+  const { runs, repeats } = cohort;
+  const own = runsOf(runs, system);
+  if (own.length < 2) return null;
+  const range = rangeOf(cohort, "constrained");
+  const hidden = rangeOf(cohort, "audit-only");
+  const reads: readonly { readonly title: string; readonly digits: number; readonly read: Read }[] = [
+    { title: "worst A", digits: 4, read: readWorst("A", range) },
+    { title: "mean A", digits: 4, read: readMean("A", range) },
+    { title: "mean B", digits: 4, read: readMean("B", range) },
+    { title: "mean ISE", digits: 5, read: readMean("ise", range) },
+    { title: "audit-only mean A", digits: 4, read: readMean("A", hidden) },
+  ];
+  const rows = listSystems(runs)
+    .filter((other) => other !== system)
+    .map((other) => [
+      SYSTEM_LABELS[other],
+      ...reads.map(({ digits, read }) => {
+        const test = compareRuns(own, runsOf(runs, other), read, repeats);
+        return test === null
+          ? "–"
+          : `${formatSigned(test.mean, digits)} ± ${test.standardError.toFixed(digits)}`;
+      }),
+    ]);
+  return formatMarkdown([`${SYSTEM_LABELS[system]} less …`, ...reads.map(({ title }) => title)], rows);
+}
+
+/** The C-index that the true curves have on the same people. */
+export function concordanceOfTruth(runs: RunsBySystem): string {
+  const all: readonly RunResult[] = [...runs.values()].flat();
+  return spreadOf(all, ({ truth }) => truth?.concordanceOfTruth ?? null)?.mean.toFixed(4) ?? "–";
+}
+
+function rangeOf({ runs, groups }: CohortRuns, which: "constrained" | "audit-only"): Range {
+  const [any] = [...runs.values()].flat();
+  return which === "constrained"
+    ? { from: 0, to: groups }
+    : { from: groups, to: any?.truth?.A.length ?? groups };
+}

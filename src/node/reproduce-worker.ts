@@ -1,0 +1,123 @@
+/**
+ * What one process of reproduce-pool.ts runs: one line of a plan after the other, each with a backend of its own, one thread, and arithmetic that is
+ * the same on every machine. A process and not a thread, so that its CPU time is its own: seconds of a run do not depend on what
+ * else the machine does. Tables and groups files are read here, once. A run that is refused or diverges is answered with what the
+ * error says; the other runs go on.
+ */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { GraduateError } from "../core/errors.ts";
+import { parseGroupsFile } from "../data/groups.ts";
+import { readTable } from "../data/read-table.ts";
+import type { CohortSources } from "../experiments/cohorts.ts";
+import type { CohortPlan, Plan, RunLine } from "../experiments/plan.ts";
+import type { CohortNames, RunResult } from "../experiments/results.ts";
+import { runLine } from "../experiments/run.ts";
+import { tableSourceFromPath } from "./table-file.ts";
+import { openWasmBackend } from "./wasm-backend.ts";
+
+export interface ToReproduceWorker {
+  readonly index: number;
+  readonly plan: Plan;
+  readonly line: RunLine;
+}
+
+export type FromReproduceWorker =
+  | { readonly kind: "progress"; readonly index: number; readonly share: number }
+  | {
+      readonly kind: "done";
+      readonly index: number;
+      readonly result: Omit<RunResult, "version">;
+      readonly names: CohortNames;
+    }
+  | { readonly kind: "failed"; readonly index: number; readonly failure: string };
+
+/** Milliseconds between two reports of a run's progress. */
+const REPORT_EVERY = 200;
+/** Of a run's progress, the part that is training; the rest is scoring. */
+const FITTING_SHARE = 0.9;
+
+const packageFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+const opened = new Map<string, Promise<CohortSources>>();
+
+function openSources(cohort: CohortPlan): Promise<CohortSources> {
+  const key = JSON.stringify(cohort);
+  const known = opened.get(key) ?? readSources(cohort);
+  opened.set(key, known);
+  return known;
+}
+
+async function readSources(cohort: CohortPlan): Promise<CohortSources> {
+  const readGroups = async (path: string) => parseGroupsFile(await readFile(packageFile(path), "utf8"), path);
+  const table =
+    cohort.kind === "table"
+      ? await readTable(await tableSourceFromPath(packageFile(cohort.table)), { category: cohort.category })
+      : null;
+  return {
+    table,
+    groups: await readGroups(cohort.groups),
+    auditOnly: cohort.kind === "eye" ? await readGroups(cohort.auditOnly) : null,
+  };
+}
+
+async function run(
+  { index, plan, line }: ToReproduceWorker,
+  send: (message: FromReproduceWorker) => void,
+): Promise<void> {
+  const cohort = plan.cohorts.find(({ name }) => name === line.cohort);
+  if (cohort === undefined) throw new Error(`no cohort ${line.cohort}`);
+  const backend = await openWasmBackend({ threads: 1, deterministic: true });
+  try {
+    const sources = await openSources(cohort);
+    const started = cpuSeconds();
+    let [steps, reportedAt, fittedAt] = [0, performance.now(), started];
+    const { result, names } = await runLine(plan, line, sources, backend, {
+      onEvent(event) {
+        if (event.type === "start") steps = event.steps;
+        if (event.type !== "step" || performance.now() - reportedAt < REPORT_EVERY) return;
+        reportedAt = performance.now();
+        send({
+          kind: "progress",
+          index,
+          share: FITTING_SHARE * Math.min(1, event.step / Math.max(1, steps)),
+        });
+      },
+      onFitted() {
+        fittedAt = cpuSeconds();
+        send({ kind: "progress", index, share: FITTING_SHARE });
+      },
+    });
+    const tenths = (seconds: number) => Number(seconds.toFixed(1));
+    const seconds = { fit: tenths(fittedAt - started), score: tenths(cpuSeconds() - fittedAt) };
+    send({ kind: "done", index, result: { ...result, seconds }, names });
+  } catch (error) {
+    // A bug fails its run like anything else: hours of other runs are worth more than its stack.
+    const what =
+      error instanceof GraduateError ? error.message : error instanceof Error ? error.stack : error;
+    send({ kind: "failed", index, failure: String(what) });
+  } finally {
+    await backend.close();
+  }
+}
+
+/** Of this process, since it began. */
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** `send` is there where the process was forked. */
+function serve(send: (message: FromReproduceWorker) => void): void {
+  // Ctrl-C reaches every process of the terminal; the pool decides what becomes of this one.
+  process.on("SIGINT", () => {});
+  process.on("disconnect", () => process.exit());
+  process.on("message", (message: ToReproduceWorker) => {
+    void run(message, send);
+  });
+}
+
+if (process.send !== undefined) {
+  const send = process.send.bind(process);
+  serve((message) => send(message));
+}

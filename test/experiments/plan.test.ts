@@ -1,0 +1,151 @@
+// Plans: those of the paper say what they should, and a plan that contradicts itself is refused before anything runs.
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import {
+  expandPlan,
+  lineKey,
+  type Plan,
+  parsePlan,
+  planContent,
+  selectLines,
+} from "../../src/experiments/plan.ts";
+
+const folder = new URL("../../paper/plans/", import.meta.url);
+const readText = (name: string) => readFileSync(new URL(`${name}.json`, folder), "utf8");
+const readPlan = (name: string) => parsePlan(readText(name), name);
+
+/** A plan of the file with something changed. */
+function change(name: string, edit: (plan: Record<string, unknown>) => void): () => Plan {
+  const plan = JSON.parse(readText(name)) as Record<string, unknown>;
+  edit(plan);
+  return () => parsePlan(JSON.stringify(plan), "changed.json");
+}
+
+function countBy(plan: Plan): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { cohort } of expandPlan(plan)) counts[cohort] = (counts[cohort] ?? 0) + 1;
+  return counts;
+}
+
+describe("the plans of paper/plans", () => {
+  const names = ["nwtco", "flchain", "eye", "paper-nwtco", "paper-flchain", "paper-eye"];
+  test.each(names)("%s is valid and named after its file", (name) => {
+    expect(readPlan(name).name).toBe(name);
+  });
+
+  test("repeat as often as the paper, at its sizes", () => {
+    expect(countBy(readPlan("nwtco"))).toEqual({ nwtco: 21 * 12 });
+    expect(countBy(readPlan("flchain"))).toEqual({
+      "flchain with chapter": 10 * 12,
+      "flchain without chapter": 10 * 12,
+    });
+    expect(readPlan("nwtco").cohorts[0].sizes).toEqual([2416, 806, 806]);
+    expect(readPlan("flchain").cohorts.map(({ sizes }) => sizes)).toEqual([
+      [4724, 1575, 1575],
+      [4724, 1575, 1575],
+    ]);
+    for (const [name, seeds] of [
+      ["paper-nwtco", 21],
+      ["paper-flchain", 10],
+      ["paper-eye", 15],
+    ] as const) {
+      const plan = readPlan(name);
+      expect(plan.repeats).toBe("initialisations");
+      expect(new Set(expandPlan(plan).map(({ seed }) => seed)).size).toBe(seeds);
+    }
+  });
+
+  test("the simulated cohorts: 15 seeds of all systems, 3 at 30,000, 5 of the other levels and censorings", () => {
+    const plan = readPlan("eye");
+    expect(countBy(plan)).toEqual({
+      "level 2 dependent": 15 * 13,
+      "level 2 dependent 30000": 3 * 7,
+      "level 0 dependent": 5 * 7,
+      "level 1 dependent": 5 * 7,
+      "level 2 independent": 5 * 7,
+      "level 2 late": 5 * 7,
+    });
+    // Seeds up to 100 are for choosing things; none of them is in the claim.
+    expect(Math.min(...expandPlan(plan).map(({ seed }) => seed))).toBe(101);
+    expect(plan.truthPeople).toBe(200_000);
+  });
+
+  test("the row id is a feature in the paper's plan only", () => {
+    const features = (name: string) => {
+      const [cohort] = readPlan(name).cohorts;
+      return cohort.kind === "table" ? { features: cohort.features, drop: cohort.drop } : null;
+    };
+    expect(features("nwtco")).toEqual({ features: undefined, drop: ["seqno"] });
+    expect(features("paper-nwtco")?.features).toHaveLength(7);
+    expect(features("paper-nwtco")?.features).toContain("seqno");
+  });
+});
+
+describe("a plan that contradicts itself is refused", () => {
+  const part = (plan: Record<string, unknown>) => (plan.parts as Record<string, unknown>[])[0];
+  test.each([
+    [
+      "an unknown field",
+      "nwtco",
+      (plan: Record<string, unknown>) => Object.assign(plan, { seed: 1 }),
+      /seed/,
+    ],
+    [
+      "an unknown cohort",
+      "nwtco",
+      (plan) => Object.assign(part(plan), { cohorts: ["x"] }),
+      /no such cohort: "x"/,
+    ],
+    ["a split that varies and is fixed", "nwtco", (plan) => Object.assign(plan, { split: 1 }), /"split"/],
+    ["a table drawn anew", "nwtco", (plan) => Object.assign(plan, { repeats: "cohorts" }), /is a table/],
+    [
+      "people split but not drawn anew",
+      "eye",
+      (plan) => Object.assign(plan, { repeats: "splits" }),
+      /cohorts/,
+    ],
+    ["truth without people", "eye", (plan) => delete plan.truthPeople, /truthPeople/],
+    [
+      "a generator of a table",
+      "nwtco",
+      (plan) => Object.assign(part(plan), { systems: ["generator"] }),
+      /generator/,
+    ],
+    [
+      "our constraint in the paper's preset",
+      "paper-nwtco",
+      (plan) => Object.assign(part(plan), { systems: ["graduate"] }),
+      /default preset/,
+    ],
+    ["a run twice", "nwtco", (plan) => Object.assign(plan, { parts: [part(plan), part(plan)] }), /same run/],
+  ] as [string, string, (plan: Record<string, unknown>) => void, RegExp][])(
+    "%s",
+    (_, name, edit, message) => {
+      expect(change(name, edit)).toThrow(message);
+    },
+  );
+
+  test("what is not JSON at all", () => {
+    expect(() => parsePlan("{", "broken.json")).toThrow(/^plan: /);
+  });
+});
+
+test("lines are distinct, and a subset is those asked for", () => {
+  const plan = readPlan("flchain");
+  expect(new Set(expandPlan(plan).map(lineKey)).size).toBe(240);
+  expect(selectLines(plan, { seeds: [3], systems: ["cox"] })).toEqual([
+    { plan: "flchain", cohort: "flchain with chapter", system: "cox", seed: 3 },
+    { plan: "flchain", cohort: "flchain without chapter", system: "cox", seed: 3 },
+  ]);
+  expect(() => selectLines(plan, { systems: ["oracle"] })).toThrow(/no such system: oracle \(have cox, /);
+  expect(() => selectLines(plan, { seeds: [11] })).toThrow(/no such seed: 11/);
+});
+
+test("which runs there are is not part of what a line means", () => {
+  const longer = change("nwtco", (plan) => {
+    (plan.parts as { seeds: object }[])[0].seeds = { from: 1, count: 30 };
+  })();
+  expect(planContent(longer)).toEqual(planContent(readPlan("nwtco")));
+  const other = change("nwtco", (plan) => Object.assign(plan, { draws: 10 }))();
+  expect(planContent(other)).not.toEqual(planContent(readPlan("nwtco")));
+});
