@@ -104,11 +104,14 @@ async function runAudit(
     model !== undefined && table !== undefined
       ? await auditModel(model, table, options, settings, requirements)
       : await auditCurves(model, options, settings, requirements);
+  for (const warning of audited.warnings) warn(warning);
   if (options.report !== undefined) await writeReport(options.report, audited, options);
   const results = checkRequirements(requirements, audited.audit, options);
   if (options.json) {
     printJson({
       ...audited.audit,
+      rows: { which: audited.cohort.which, judged: audited.curves.N },
+      warnings: audited.warnings,
       certificates: audited.audit.certificates ?? null,
       ...(requirements.length === 0 ? {} : { requirements: results }),
       ...(options.report === undefined ? {} : { report: options.report }),
@@ -121,7 +124,7 @@ async function runAudit(
 }
 
 /** What was audited, as a report takes it. */
-type Audited = ReportedAudit & { readonly audit: AuditTable };
+type Audited = ReportedAudit & { readonly audit: AuditTable; readonly warnings: readonly string[] };
 
 async function auditCurves(
   model: string | undefined,
@@ -140,7 +143,7 @@ async function auditCurves(
   const groups: ScoredGroup[] = [
     ...groupsBy(others, options.by ?? []),
     ...(await readGroups(others, options)),
-  ];
+  ].filter(({ name }) => isNamed(name));
   checkRequiredGroups(
     requirements,
     groups.map(({ name }) => name),
@@ -154,6 +157,7 @@ async function auditCurves(
     groups,
     audit: await audit({ curves, outcomes, groups }, settings),
     cohort: { table: table.name, which: "rows of the file" },
+    warnings: [],
     files: [{ role: "curves", path: options.curves }],
     source: table,
   };
@@ -193,7 +197,6 @@ async function auditModel(
       allRows: options.allRows === true,
       predictRows: (rows) => predictRows(model, table, rows, backend),
     });
-    if (judged.warning !== null) warn(judged.warning);
     const isSeen = origin !== null && origin.sha256 === model.provenance?.table?.sha256 && !judged.isTest;
     const certify = settings.certify && {
       ...settings.certify,
@@ -212,6 +215,7 @@ async function auditModel(
       timeLabel: options.timeUnit,
       findings: findingsFor(model, table),
       model,
+      warnings: judged.warning === null ? [] : [judged.warning],
       rowNumbers: rows.map((row) => row + 1),
       cohort: {
         table: table.name,

@@ -52,9 +52,7 @@ export function printAudit({ overall, groups, certificates }: AuditTable, T: num
   for (const line of sayVerdicts(all, T)) print(wrapText(line, width, "  "));
   if (overall.intervals !== undefined) printIntervals(all, width);
   if (certificates !== undefined) printCertificates(certificates, width);
-  const missing = all.flatMap((scores) =>
-    Object.entries(scores.absent).map(([field, reason]) => `${scores.name}: no ${field} (${reason})`),
-  );
+  const missing = all.flatMap(sayAbsent);
   if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
 }
 
@@ -84,6 +82,15 @@ function sayVerdicts(all: readonly Scores[], T: number): string[] {
       return names.length === 0 ? [] : [`${says}: ${names.join("; ")}`];
     }),
   ];
+}
+
+/** One line a reason: the fields of the JSON document that are null for it. */
+function sayAbsent({ name, absent }: Scores): string[] {
+  const fields = new Map<string, string[]>();
+  for (const [field, reason] of Object.entries(absent)) {
+    fields.set(reason, [...(fields.get(reason) ?? []), field]);
+  }
+  return Array.from(fields, ([reason, list]) => `${name}: no ${list.join(", ")} (${reason})`);
 }
 
 function printIntervals(all: readonly Scores[], width: number): void {

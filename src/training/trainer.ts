@@ -10,7 +10,7 @@ import { GraduateError, InputError, NumericalError } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { type ParameterValues, readParameters, writeParameters } from "../models/create-network.ts";
-import type { Network } from "../models/network.ts";
+import type { Network, Parameter } from "../models/network.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
 import { createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
 import { createEvaluator, type Evaluation, isBetter } from "./evaluation.ts";
@@ -206,6 +206,7 @@ export async function* optimise(
     };
     if (options.clip !== null) clipGradientNorm(parameters, options.clip);
     optimiser.step();
+    refuseOverflow(parameters);
     current = false;
     averageWeights(average, parameters, step > options.average.from ? options.average.decay : 0);
     return event;
@@ -260,6 +261,18 @@ export async function* optimise(
     };
   }
   return checkpoint();
+}
+
+function refuseOverflow(parameters: readonly Parameter[]): void {
+  for (const { name, values } of parameters) {
+    for (let k = 0; k < values.length; k++) {
+      if (Number.isFinite(values[k])) continue;
+      throw new NumericalError(`the weights "${name}" are no longer finite`, {
+        code: "weights.nan",
+        hint: "a smaller rate of the optimiser may hold",
+      });
+    }
+  }
 }
 
 /** Whether the loss is a mean over rows, so that parts of them can be added up. */
