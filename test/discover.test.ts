@@ -1,8 +1,9 @@
 // Planted groups are found and confirmed, right curves are left alone, and what is printed is what was tested.
 import { describe, expect, test } from "vitest";
 import { evaluateGroup } from "../src/data/group-members.ts";
-import { type Discovery, discover } from "../src/discover.ts";
-import { binomialRange } from "../src/stats/comparison.ts";
+import type { Column } from "../src/data/table.ts";
+import { type Discovery, discover, holmWeighted } from "../src/discover.ts";
+import { binomialRange, holm } from "../src/stats/comparison.ts";
 import { drawPeople, type People, type Plant } from "./simulated-people.ts";
 
 /** The largest Jaccard similarity of a confirmed group to the planted one. */
@@ -29,6 +30,33 @@ const PLANTS: readonly (readonly [string, Plant])[] = [
   ["events that come late", { expression: "race = B", ratio: (share) => (share < 0.3 ? 1 / 3 : 2.1) }],
 ];
 
+function appendColumn(a: Column, b: Column): Column {
+  if (a.type === "category" && b.type === "category")
+    return { ...a, codes: Int32Array.from([...a.codes, ...b.codes]) };
+  if (a.type === "number" && b.type === "number")
+    return { ...a, values: Float64Array.from([...a.values, ...b.values]) };
+  throw new Error(`${a.type} and ${b.type}`);
+}
+
+describe("holmWeighted", () => {
+  test("equal weights: Holm's; others by hand", () => {
+    const p = [0.012, 0.3, 0.004, 0.02];
+    holmWeighted(p, [0.25, 0.25, 0.25, 0.25]).forEach((one, k) => {
+      expect(one).toBeCloseTo(holm(p)[k], 14);
+    });
+    // p/w: 0.08, 0.06, 0.2 → the second first, at 0.03·1/0.5; then 0.02·0.5/0.25; then 0.05 as it is, but no less than those before.
+    const adjusted = holmWeighted([0.02, 0.03, 0.05], [0.25, 0.5, 0.25]);
+    [0.06, 0.06, 0.06].forEach((one, k) => {
+      expect(adjusted[k]).toBeCloseTo(one, 14);
+    });
+    // A place that is left empty keeps its share.
+    expect(holmWeighted([0.01], [0.5])).toEqual([0.02]);
+    const [rare, common] = holmWeighted([0.9, 0.8], [0.1, 0.9]);
+    expect(common).toBeCloseTo(8 / 9, 14);
+    expect(rare).toBeCloseTo(0.9, 14);
+  });
+});
+
 describe("discover", () => {
   test.each(PLANTS)("%s is found and confirmed in at least 9 of 10", (_, plant) => {
     const SEEDS = 10;
@@ -43,12 +71,14 @@ describe("discover", () => {
   test("right curves: any group confirmed in no more of 40 tables than the level allows", () => {
     const RUNS = 40;
     let any = 0;
+    let tested = 0;
     for (let seed = 1; seed <= RUNS; seed++) {
       const { groups } = discover(drawPeople(1000, seed, null), { seed, top: 5, columns: COLUMNS });
-      expect(groups.length).toBeGreaterThan(0);
+      tested += groups.length;
       if (groups.some(({ confirmed }) => confirmed)) any++;
     }
     expect(any).toBeLessThanOrEqual(binomialRange(RUNS, 0.05).high);
+    expect(tested).toBeGreaterThan(RUNS);
   });
 
   const people = drawPeople(4000, 3, PLANTS[4][1]);
@@ -60,7 +90,7 @@ describe("discover", () => {
     expect(first.direction).toBe("too many events predicted early, too few late");
     for (const { explained, confirmed, beyond } of others) {
       expect(beyond === null).toBe(!confirmed);
-      if (confirmed) expect(explained).toBe(Number(beyond?.p) > found.level);
+      if (confirmed) expect(explained).toBe(Number(beyond?.replicationP) > found.level);
     }
   });
 
@@ -72,6 +102,51 @@ describe("discover", () => {
       expect(search.n + confirm.n).toBe(members);
       expect(search.n).toBeGreaterThanOrEqual(50);
     }
+  });
+
+  test("rows that are to confirm are taken for it, and the outcomes of no others count", () => {
+    const confirmRows = Int32Array.from({ length: 1500 }, (_, k) => 2 * k + 1);
+    const told = discover({ ...people, confirmRows }, { top: 2 });
+    expect(told.rows).toEqual({ search: 2500, confirm: 1500 });
+    expect(told.groups[0]).toMatchObject({ expression: "race = B", confirmed: true });
+    // Other outcomes of the confirming rows change what is confirmed and nothing that is found.
+    const event = people.outcomes.event.slice();
+    for (const row of confirmRows) event[row] = 0;
+    const changed = discover({ ...people, outcomes: { ...people.outcomes, event }, confirmRows }, { top: 2 });
+    const searched = ({ groups }: Discovery) =>
+      groups
+        .map(({ expression, search }) => ({ expression, search }))
+        .sort((a, b) => a.search.p - b.search.p);
+    expect(searched(changed)).toEqual(searched(told));
+    expect(changed.groups.find(({ expression }) => expression === "race = B")?.confirm.observed).toBe(0);
+    expect(() => discover({ ...people, confirmRows: [] })).toThrow("4000 and 0");
+  });
+
+  test("what departs the other way on the confirming rows is not confirmed", () => {
+    // Twice the hazard on the searched rows, half on the others: both depart, each its own way.
+    const more = drawPeople(2000, 5, { expression: "race = B", ratio: () => 3 });
+    const less = drawPeople(2000, 6, { expression: "race = B", ratio: () => 1 / 3 });
+    const table = {
+      ...more.table,
+      rows: 4000,
+      columns: more.table.columns.map((column, c) => appendColumn(column, less.table.columns[c])),
+    };
+    const { T } = more.curves;
+    const survival = Float64Array.from([...more.curves.survival, ...less.curves.survival]);
+    const outcomes = {
+      T,
+      bin: Int32Array.from([...more.outcomes.bin, ...less.outcomes.bin]),
+      event: Uint8Array.from([...more.outcomes.event, ...less.outcomes.event]),
+    };
+    const confirmRows = Int32Array.from({ length: 2000 }, (_, k) => 2000 + k);
+    const { groups } = discover(
+      { table, curves: { N: 4000, T, survival }, outcomes, confirmRows },
+      { top: 1 },
+    );
+    expect(groups[0].expression).toBe("race = B");
+    expect(groups[0].confirm.p).toBeLessThan(1e-6);
+    expect(groups[0].confirm.replicationP).toBeGreaterThan(0.99);
+    expect(groups[0].confirmed).toBe(false);
   });
 
   test("a seed gives one answer, another seed other halves", () => {

@@ -1,4 +1,4 @@
-/** `graduate discover`: the groups that predicted curves are most wrong for, found on half of the rows and tested on the other. */
+/** `graduate discover`: the groups that predicted curves are most wrong for, found on some rows and tested on others. */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
 import { countOf } from "../data/findings.ts";
@@ -40,7 +40,7 @@ export function addDiscover(program: Command): void {
       namesOption,
     )
     .option("--drop <columns>", "make no groups of these", namesOption)
-    .option("--top <n>", "groups to find and test", parseAtLeastOne, 10)
+    .option("--top <n>", "most groups to find and test", parseAtLeastOne, 8)
     .option("--cross <n>", "most columns in one group: 1, 2 or 3", parseCross, 2)
     .option("--min-rows <n>", "fewest rows of a group", parseAtLeastOne, 100)
     .option("--min-events <n>", "fewest events of a group, observed or expected", parseAtLeastOne, 10)
@@ -75,18 +75,27 @@ function parseLevel(text: string): number {
 }
 
 async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
-  const predictions = await readPredictions(paths, options);
+  const { confirmRows, trainingRows, rowsAre, ...predictions } = await readPredictions(
+    paths,
+    options,
+    "search",
+  );
   const { columns, leftOut } = chooseColumns(predictions, options);
   const { top, cross: maxCross, minRows, minEvents, level, seed } = options;
-  const found = discover(predictions, { columns, top, maxCross, minRows, minEvents, level, seed });
+  const input = {
+    ...predictions,
+    ...(confirmRows === null ? {} : { confirmRows }),
+    ...(trainingRows === null ? {} : { trainingRows }),
+  };
+  const found = discover(input, { columns, top, maxCross, minRows, minEvents, level, seed });
   const { warnings } = predictions;
   if (options.json) {
-    printJson({ ...found, leftOut, warnings });
+    printJson({ ...found, rowsAre, leftOut, warnings });
     return;
   }
   for (const warning of warnings) warn(warning);
   for (const { name, reason } of leftOut) warn(`${name} makes no groups: it ${reason}`);
-  printDiscovery(found);
+  printDiscovery(found, rowsAre);
 }
 
 interface ChosenColumns {
@@ -96,7 +105,7 @@ interface ChosenColumns {
 
 /** The columns that are named, or all that describe people at the start. */
 function chooseColumns(
-  { table, columns: outcome }: Predictions,
+  { table, columns: outcome }: Pick<Predictions, "table" | "columns">,
   options: DiscoverCommandOptions,
 ): ChosenColumns {
   const drop = new Set(options.drop);
@@ -113,7 +122,7 @@ function chooseColumns(
 
 const INDENT = "    ";
 
-function printDiscovery(found: Discovery): void {
+function printDiscovery(found: Discovery, rowsAre: Predictions["rowsAre"]): void {
   const width = terminalWidth();
   const { rows, events, columns, candidates, groups, level } = found;
   const confirmed = groups.filter((group) => group.confirmed);
@@ -121,13 +130,14 @@ function printDiscovery(found: Discovery): void {
   print(
     wrapText(
       `${countOf(candidates, "group")} of ${countOf(columns.length, "column")} searched on ` +
-        `${countOf(rows.search, "row")} (${countOf(events.search, "event")}); the ${groups.length} worst tested on the ` +
-        `other ${countOf(rows.confirm, "row")} (${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
+        `${rows.search} ${rowsAre.search} (${countOf(events.search, "event")}); the ${groups.length} worst tested on ` +
+        `${rowsAre.search === rowsAre.confirm ? "the other " : ""}${rows.confirm} ${rowsAre.confirm} ` +
+        `(${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
       width,
     ),
   );
   if (groups.length === 0) {
-    print("No group is large enough to be looked at.");
+    print("No group of sufficient size stands out enough to be tested.");
     return;
   }
   if (confirmed.length > 0) printGroups("confirmed", confirmed, width);
@@ -149,6 +159,7 @@ function printGroups(title: string, groups: readonly DiscoveredGroup[], width: n
       { title: "ratio", align: "right" },
       { title: "95 %", align: "right" },
       { title: "p search", align: "right" },
+      { title: "p again", align: "right" },
       { title: "p adjusted", align: "right" },
     ],
     groups.map(({ expression, search, confirm, adjustedP }) => [
@@ -159,6 +170,7 @@ function printGroups(title: string, groups: readonly DiscoveredGroup[], width: n
       formatNumber(confirm.ratio, 2),
       formatRange(confirm.lower, confirm.upper, 2),
       formatP(search.p),
+      formatP(confirm.replicationP),
       formatP(adjustedP),
     ]),
     width,
@@ -176,8 +188,9 @@ function explainColumns(level: number): string {
   return (
     "n to 95 %: on the rows that were not searched. predicted: the events that the curves expect of these people while under " +
     "observation; ratio: events over predicted. p search: on the searched rows, the smallest of very many and so no test. " +
-    "p adjusted: how often curves that are right for everybody would show as much in any of the groups listed, in level or " +
-    `over time (Holm); at most ${level} confirms. A group that is not confirmed may still be off.`
+    "p again: how often right curves would depart in the same way, in level and over time, on rows that were not searched. " +
+    "p adjusted: the same for any of the groups listed, those first found with the larger shares (Holm); " +
+    `at most ${level} confirms. A group that is not confirmed may still be off.`
   );
 }
 

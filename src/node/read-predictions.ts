@@ -1,7 +1,7 @@
 /**
  * Predicted curves with the outcomes and the columns of the same rows: out of a model and a table, or of a file of curves that any
  * program wrote (with a table beside it, row by row, when the curves' file does not hold everything). A model that was trained on
- * this very table is judged on its test rows only, where they can be drawn again; where they cannot, a warning says so.
+ * this very table is judged on its test rows only, where they can be drawn again (unseen-rows.ts); a search gets rows it knows as well.
  */
 import type { Command } from "commander";
 import { InputError } from "../core/errors.ts";
@@ -15,7 +15,12 @@ import { categoriesOf } from "./predict.ts";
 import { describeOrigin } from "./provenance.ts";
 import { predictRows } from "./score-rows.ts";
 import { parsePositive, readTableFile, type TableOptions } from "./table-options.ts";
-import { predictUnseenRows } from "./unseen-rows.ts";
+import {
+  predictSearchedRows,
+  predictUnseenRows,
+  type SearchedRows,
+  type UnseenRowsInput,
+} from "./unseen-rows.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 
 export interface PredictionOptions extends TableOptions {
@@ -35,6 +40,12 @@ export interface Predictions {
   readonly table: Table;
   readonly columns: OutcomeColumns;
   readonly warnings: readonly string[];
+  /** Places of the rows that are to confirm what is found on the others; null where nothing sets them apart. */
+  readonly confirmRows: Int32Array | null;
+  /** How many rows trained the model, where confirmRows sets them apart. */
+  readonly trainingRows: number | null;
+  /** What the rows are that are searched, and those that confirm: "training rows", "rows". */
+  readonly rowsAre: { readonly search: string; readonly confirm: string };
 }
 
 export function addPredictionOptions(command: Command): Command {
@@ -47,13 +58,17 @@ export function addPredictionOptions(command: Command): Command {
     .option("--split <file>", "the row,set table the model was trained with: its test rows alone are used");
 }
 
+/** For what: "judge" takes rows that are new to the model and no others, "search" also rows it knows, told apart by confirmRows. */
+export type PredictionUse = "judge" | "search";
+
 /** `paths`: a model and a table; with --curves a table or nothing. */
 export async function readPredictions(
   paths: readonly string[],
   options: PredictionOptions,
+  use: PredictionUse = "judge",
 ): Promise<Predictions> {
   if (options.curves !== undefined) return readWithCurves(options.curves, paths, options);
-  if (paths.length === 2) return predictTable(paths[0], paths[1], options);
+  if (paths.length === 2) return predictTable(paths[0], paths[1], options, use);
   throw new InputError("no predictions", {
     code: "option.missing",
     hint: "give a model and a table, or predictions with --curves FILE",
@@ -91,34 +106,62 @@ async function readWithCurves(
   const people =
     beside === null ? others.columns : beside.columns.filter((column) => !outcome.includes(column));
   const table = { name: beside?.name ?? file.name, rows: file.rows, columns: [...people, ...outcome] };
-  return { curves, outcomes, table, columns, warnings: [] };
+  return {
+    curves,
+    outcomes,
+    table,
+    columns,
+    warnings: [],
+    confirmRows: null,
+    trainingRows: null,
+    rowsAre: UNDIVIDED,
+  };
 }
+
+const UNDIVIDED = { search: "rows", confirm: "rows" } as const;
 
 async function predictTable(
   modelPath: string,
   path: string,
   options: PredictionOptions,
+  use: PredictionUse,
 ): Promise<Predictions> {
   const model = await readModel(modelPath);
   const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
   const table = await readTableFile(path, { ...options, category });
   const backend = model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: options.threads });
   try {
-    const { rows, curves, binned, warning } = await predictUnseenRows({
+    const input = {
       model,
       table,
       sha256: (await describeOrigin(path, table, null)).table?.sha256 ?? null,
       ...(options.split === undefined ? {} : { split: options.split }),
-      predictRows: (chosen) => predictRows(model, table, chosen, backend),
-    });
+      predictRows: (chosen: Int32Array) => predictRows(model, table, chosen, backend),
+    };
+    const predicted = await (use === "search" ? predictSearchedRows(input) : judgeRows(input));
+    const { rows, curves, binned, warning, confirm, searchedAre, confirmAre, trainingRows } = predicted;
     return {
       curves,
       outcomes: binned,
       table: selectRows(table, rows),
       columns: model.columns,
       warnings: warning === null ? [] : [warning],
+      confirmRows: confirm,
+      trainingRows,
+      rowsAre: { search: searchedAre, confirm: confirmAre },
     };
   } finally {
     await backend?.close();
   }
+}
+
+async function judgeRows(input: UnseenRowsInput): Promise<SearchedRows> {
+  const { search, confirm } = UNDIVIDED;
+  return {
+    ...(await predictUnseenRows(input)),
+    confirm: null,
+    searchedAre: search,
+    confirmAre: confirm,
+    trainingRows: null,
+  };
 }

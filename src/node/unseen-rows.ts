@@ -2,10 +2,11 @@
  * Which rows a model is judged on. A model that was trained on this very table (by its SHA-256) is judged on its test rows only, where
  * they can be drawn again by its seed and show the events, observed and expected, that were recorded at the end of training; where
  * they cannot, every row is taken and a warning says what that is worth.
+ * A search for groups (discover) has use for rows that the model knows: predictSearchedRows gives it the others too.
  */
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
-import { splitFromTable, splitRows } from "../data/split.ts";
+import { type Split, splitFromTable, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import { logrankIndividual } from "../stats/logrank.ts";
 import type { Model } from "../training/model.ts";
@@ -47,7 +48,7 @@ export async function predictUnseenRows(input: UnseenRowsInput): Promise<JudgedR
   if (!isOwnTable) {
     return { ...(await predictRows(everyRow)), which: "rows of the table", isTest: false, warning: null };
   }
-  const test = input.allRows ? new Int32Array() : redrawTestRows(model, table.rows);
+  const test = input.allRows ? new Int32Array() : (redrawSplit(model, table.rows)?.test ?? new Int32Array());
   const predicted = test.length > 0 ? await predictRows(test) : null;
   if (predicted !== null && isAsRecorded(model, predicted)) {
     const warning = `the model was trained on this table: only its ${test.length} test rows are judged`;
@@ -60,10 +61,75 @@ export async function predictUnseenRows(input: UnseenRowsInput): Promise<JudgedR
   return { ...(await predictRows(everyRow)), which, isTest: false, warning };
 }
 
-/** The test rows of a split by seed with the recorded sizes; whether there was such a split, isAsRecorded tells. */
-function redrawTestRows({ training: { rows, seed } }: Model, N: number): Int32Array {
-  if (rows.train + rows.valid + rows.test !== N || rows.test === 0) return new Int32Array();
-  return splitRows(N, { seed, fractions: [rows.train / N, rows.valid / N, rows.test / N] }).test;
+/** Rows to search and rows to confirm on; or, where no split is known, rows that are divided by chance. */
+export interface SearchedRows extends PredictedRows {
+  /** Places among the rows: those that confirm, none of which the model has seen. Null: any half of them. */
+  readonly confirm: Int32Array | null;
+  /** "training rows", "validation rows", "rows". */
+  readonly searchedAre: string;
+  readonly confirmAre: string;
+  /** How many rows trained the model, where they are of this table; null elsewhere. */
+  readonly trainingRows: number | null;
+  readonly warning: string | null;
+}
+
+/**
+ * The rows to search and, apart from them, the rows that the model has not seen. A Cox model learns from its training rows alone: those are
+ * searched, validation and test rows confirm. Of a network, which can know its training rows by heart and was stopped by the validation
+ * rows, the validation rows are searched and the test rows confirm.
+ */
+export async function predictSearchedRows(input: UnseenRowsInput): Promise<SearchedRows> {
+  const { model, table, sha256, predictRows } = input;
+  const isOwnTable = sha256 !== null && model.provenance?.table?.sha256 === sha256;
+  const given =
+    input.split === undefined ? null : splitFromTable(await readTableFile(input.split, {}), table.rows);
+  const split = given ?? (isOwnTable ? redrawSplit(model, table.rows) : null);
+  const sets = split === null ? null : chooseSets(model, split);
+  if (split !== null && sets !== null) {
+    const isKnown = given !== null || isAsRecorded(model, await predictRows(split.test));
+    if (isKnown) {
+      const rows = Int32Array.from([...sets.search, ...sets.confirm]).sort();
+      const confirms = new Set(sets.confirm);
+      const confirm = Int32Array.from(rows.keys()).filter((place) => confirms.has(rows[place]));
+      const { searchedAre, confirmAre } = sets;
+      const warning =
+        given !== null
+          ? null
+          : `the model was trained on this table: its ${sets.search.length} ${searchedAre} are searched, and its ${sets.confirm.length} ${confirmAre}, which it has not seen, confirm`;
+      const trainingRows = split.train.length;
+      return { ...(await predictRows(rows)), confirm, searchedAre, confirmAre, trainingRows, warning };
+    }
+  }
+  const { which: _which, isTest, ...judged } = await predictUnseenRows(input);
+  const are = isTest ? "test rows" : "rows";
+  return { ...judged, confirm: null, searchedAre: are, confirmAre: are, trainingRows: null };
+}
+
+interface ChosenSets {
+  readonly search: Int32Array;
+  readonly confirm: Int32Array;
+  readonly searchedAre: string;
+  readonly confirmAre: string;
+}
+
+/** Null when a set is empty. */
+function chooseSets({ predictor }: Model, { train, valid, test }: Split): ChosenSets | null {
+  const isCox = predictor.kind === "cox";
+  const search = isCox ? train : valid;
+  const confirm = isCox ? Int32Array.from([...valid, ...test]).sort() : test;
+  if (search.length === 0 || test.length === 0) return null;
+  return {
+    search,
+    confirm,
+    searchedAre: isCox ? "training rows" : "validation rows",
+    confirmAre: isCox && valid.length > 0 ? "validation and test rows" : "test rows",
+  };
+}
+
+/** The split by seed with the recorded sizes; whether there was such a split, isAsRecorded tells of its test rows. */
+function redrawSplit({ training: { rows, seed } }: Model, N: number): Split | null {
+  if (rows.train + rows.valid + rows.test !== N || rows.test === 0) return null;
+  return splitRows(N, { seed, fractions: [rows.train / N, rows.valid / N, rows.test / N] });
 }
 
 /** Expected events agree to this share with those the model was scored with, whichever machine computed them. */

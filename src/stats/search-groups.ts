@@ -2,16 +2,20 @@
  * The groups whose events depart most from the predicted, among all runs of cells of one column and all crosses of such runs of
  * two columns (of three, within the best crosses of two only). The sums of every cell of a column pair are added up once and
  * cumulated in both directions, so that each candidate costs a few additions however many rows it has.
- * A candidate's score is −log p (excess-events.ts) − log M, M the number of candidates of its kind: the runs of its columns
- * times the number of sets of so many columns. So a cross has to beat what the many crosses show by chance.
+ * A candidate's score is −log p (excess-events.ts) − log M − (k−1) log 2: k numbers or values are named to describe it (`age >= 75` one,
+ * `60 <= age < 75` two), M is how many candidates with as many there are of its columns (tails of
+ * one column counted in the cells of crosses), times the number of sets of so many columns. So a cross has to beat what the many crosses show by chance, and of two equal groups the simpler is first.
+ * The best few of each set of columns and each k are kept: measured again after one of them has been taken as found, they say what is next.
  * A score ranks candidates and is no test: that needs rows that were not searched.
  */
-import { logChiSquareUpperTail } from "../core/distributions.ts";
 import type { CellColumn, CellRun } from "../data/candidate-groups.ts";
-import { type BlockTotals, measureExcess } from "./excess-events.ts";
+import { type BlockTotals, DEVIANCES, measureExcess } from "./excess-events.ts";
 
 /** What the search needs to know of a column. */
-export type SearchColumn = Pick<CellColumn, "codes" | "cells" | "runs">;
+export interface SearchColumn extends Pick<CellColumn, "codes" | "cells" | "runs"> {
+  /** Of each run: how many numbers or values describe it, 1 or 2. */
+  readonly bounds: Uint8Array;
+}
 
 export interface SearchColumns {
   /** For groups of one column … */
@@ -26,8 +30,10 @@ export interface SearchOptions {
   readonly minRows: number;
   /** Fewest observed or expected events, whichever are more. */
   readonly minEvents: number;
-  /** How many of the best are kept. */
+  /** How many are kept of each set of columns, of those that as many numbers describe. */
   readonly keep: number;
+  /** Those with less are not kept. */
+  readonly minScore: number;
 }
 
 export interface FoundTerm extends CellRun {
@@ -38,6 +44,8 @@ export interface FoundTerm extends CellRun {
 export interface FoundGroup {
   /** None: everyone. */
   readonly terms: readonly FoundTerm[];
+  /** What its score is less than −log p by. */
+  readonly charge: number;
   readonly score: number;
 }
 
@@ -47,6 +55,13 @@ export interface SearchResult {
   /** Candidates large enough to be measured. */
   readonly candidates: number;
 }
+
+/** Crosses of two columns within which those of three are looked for. */
+const CROSSED_AGAIN = 32;
+/** Numbers that describe one run: where it begins and where it ends. */
+const MOST_BOUNDS = 2;
+/** For each number or value more in a description, half the odds. */
+const BOUND_CHARGE = Math.LN2;
 
 export function isMember(
   row: number,
@@ -66,58 +81,79 @@ export function searchGroups(
   options: SearchOptions,
 ): SearchResult {
   const { alone, crossed } = columns;
-  const { maxCross, minRows, minEvents, keep } = options;
+  const { maxCross, minRows, minEvents, keep, minScore } = options;
   const { N, B, width } = totals;
   const everyRow = Int32Array.from({ length: N }, (_, row) => row);
   /** One cell with everyone in it: crossed with it, a column stands alone. */
-  const undivided: SearchColumn = { codes: new Int32Array(N), cells: 1, runs: [{ first: 0, last: 0 }] };
-  const best: FoundGroup[] = [];
+  const undivided: SearchColumn = {
+    codes: new Int32Array(N),
+    cells: 1,
+    runs: [{ first: 0, last: 0 }],
+    bounds: new Uint8Array(1),
+  };
   const sums = new Float64Array(width);
   const counts = 3 * B; // where a sum holds its number of rows
   let candidates = 0;
 
-  searchCross(everyRow, undivided, undivided, 0, () => []);
+  const found: FoundGroup[] = searchCross(everyRow, undivided, undivided, { sets: 1 }, () => []);
   alone.forEach((column, a) => {
-    const charge = Math.log(column.runs.length * alone.length);
-    searchCross(everyRow, undivided, column, charge, (_, run) => [{ column: a, ...run }]);
+    const terms = (_: CellRun, run: CellRun) => [{ column: a, ...run }];
+    found.push(
+      ...searchCross(everyRow, undivided, column, { sets: alone.length, coarser: crossed[a] }, terms),
+    );
   });
   const D = crossed.length;
   for (let a = 0; a < D && maxCross >= 2; a++) {
     for (let b = a + 1; b < D; b++) {
-      const charge = Math.log((crossed[a].runs.length * crossed[b].runs.length * D * (D - 1)) / 2);
-      searchCross(everyRow, crossed[a], crossed[b], charge, (outer, inner) => [
-        { column: a, ...outer },
-        { column: b, ...inner },
-      ]);
+      const kind = { sets: (D * (D - 1)) / 2 };
+      found.push(
+        ...searchCross(everyRow, crossed[a], crossed[b], kind, (outer, inner) => [
+          { column: a, ...outer },
+          { column: b, ...inner },
+        ]),
+      );
     }
   }
-  const pairs = maxCross >= 3 ? best.filter(({ terms }) => terms.length === 2) : [];
-  for (const { terms } of pairs) {
+  found.sort((a, b) => b.score - a.score);
+  const pairs = maxCross >= 3 ? found.filter(({ terms }) => terms.length === 2) : [];
+  for (const { terms } of pairs.slice(0, CROSSED_AGAIN)) {
     const rows = everyRow.filter((row) => isMember(row, terms, columns));
-    const runs = terms.reduce((product, term) => product * crossed[term.column].runs.length, 1);
+    const within = terms.map(({ column, first, last }) => {
+      const { runs, bounds } = crossed[column];
+      const own = bounds[runs.findIndex((run) => run.first === first && run.last === last)];
+      return { bounds: own, alike: countBounds(crossed[column], own) };
+    });
+    const kind = {
+      sets: (D * (D - 1) * (D - 2)) / 6,
+      bounds: within.reduce((sum, one) => sum + one.bounds, 0),
+      alike: within.reduce((product, one) => product * one.alike, 1),
+    };
     crossed.forEach((column, c) => {
       if (terms.some((term) => term.column === c)) return;
-      const charge = Math.log((runs * column.runs.length * D * (D - 1) * (D - 2)) / 6);
-      searchCross(rows, undivided, column, charge, (_, run) => [...terms, { column: c, ...run }]);
+      const toTerms = (_: CellRun, run: CellRun) => [...terms, { column: c, ...run }];
+      found.push(...searchCross(rows, undivided, column, kind, toTerms));
     });
   }
-  return { best, candidates };
+  return { best: found.sort((a, b) => b.score - a.score), candidates };
 
-  /** Measures every run of one column crossed with every run of another among the rows. */
+  /** The best of every run of one column crossed with every run of another among the rows. */
   function searchCross(
     rows: Int32Array,
     first: SearchColumn,
     second: SearchColumn,
-    charge: number,
+    kind: CandidateKind,
     toTerms: (outer: CellRun, inner: CellRun) => readonly FoundTerm[],
-  ): void {
+  ): FoundGroup[] {
+    const best = Array.from({ length: 2 * MOST_BOUNDS + 1 }, (): FoundGroup[] => []);
     const table = cumulateCells(totals, rows, first, second);
     const across = (second.cells + 1) * width;
     const strip = new Float64Array(across); // [cells+1, width]: the rows of one outer run, cumulated over the second column
     const lefts = Int32Array.from(second.runs, (run) => run.first * width);
     const rights = Int32Array.from(second.runs, (run) => (run.last + 1) * width);
-    let needed = leastDeviances(charge);
-    for (const outer of first.runs) {
+    const charges = chargeBounds(first, second, kind);
+    const needed = charges.map((charge) => leastDeviances(minScore + charge));
+    for (let o = 0; o < first.runs.length; o++) {
+      const outer = first.runs[o];
       const above = outer.first * across;
       const below = (outer.last + 1) * across;
       for (let k = 0; k < across; k++) strip[k] = table[below + k] - table[above + k];
@@ -144,35 +180,83 @@ export function searchGroups(
         }
         if (observed < minEvents && expected < minEvents) continue;
         candidates++;
+        const bounds = first.bounds[o] + second.bounds[r];
         // Most candidates are known by these bounds to be too small, without a logarithm.
-        if (bound < needed.shape && boundDeviance(observed, expected, variance) < needed.level) continue;
+        const { level, shape } = needed[bounds];
+        if (bound < shape && boundDeviance(observed, expected, variance) < level) continue;
+        const charge = charges[bounds];
         const score = -measureExcess(sums, B).logP - charge;
-        if (insert(score, outer, second.runs[r], toTerms)) needed = leastDeviances(charge);
+        const kept = best[bounds];
+        if (score <= (kept.length < keep ? minScore : kept[keep - 1].score)) continue;
+        insertByScore(kept, { terms: toTerms(outer, second.runs[r]), charge, score });
+        if (kept.length > keep) kept.pop();
+        if (kept.length === keep) needed[bounds] = leastDeviances(kept[keep - 1].score + charge);
       }
     }
+    return best.flat();
   }
+}
 
-  /** Whether the last that is kept is another now. */
-  function insert(
-    score: number,
-    outer: CellRun,
-    inner: CellRun,
-    toTerms: (outer: CellRun, inner: CellRun) => readonly FoundTerm[],
-  ): boolean {
-    if (best.length === keep && score <= best[keep - 1].score) return false;
-    let place = best.length;
-    while (place > 0 && best[place - 1].score < score) place--;
-    best.splice(place, 0, { terms: toTerms(outer, inner), score });
-    if (best.length > keep) best.pop();
-    return best.length === keep;
-  }
+interface CandidateKind {
+  /** Sets of so many columns. */
+  readonly sets: number;
+  /** The second column in fewer cells, where it has them: finer cuts of a tail make near copies of it, not more groups. */
+  readonly coarser?: SearchColumn;
+  /** Of terms that are given already: the numbers that describe them, and how many there are alike. */
+  readonly bounds?: number;
+  readonly alike?: number;
+}
 
-  /** Candidates of which neither deviance is as large have no score above the last that is kept. */
-  function leastDeviances(charge: number): { readonly level: number; readonly shape: number } {
-    if (best.length < keep) return { level: 0, shape: 0 };
-    const logP = -(best[keep - 1].score + charge) - Math.LN2;
-    return { level: deviancePassing(logP, 1), shape: deviancePassing(logP, B) };
+function countBounds({ bounds }: SearchColumn, count: number): number {
+  return bounds.reduce((sum, one) => sum + (one === count ? 1 : 0), 0);
+}
+
+/** By how many numbers describe the two runs (0…4): log M + (k−1) log 2. */
+function chargeBounds(first: SearchColumn, second: SearchColumn, kind: CandidateKind): number[] {
+  const { sets, coarser = second, bounds = 0, alike = 1 } = kind;
+  const counts = [countBounds(second, 0), countBounds(coarser, 1), countBounds(second, 2)];
+  return Array.from({ length: 2 * MOST_BOUNDS + 1 }, (_, total) => {
+    let M = 0;
+    for (let own = 0; own <= MOST_BOUNDS; own++) M += countBounds(first, own) * (counts[total - own] ?? 0);
+    return Math.log(Math.max(1, M * sets * alike)) + Math.max(0, bounds + total - 1) * BOUND_CHARGE;
+  });
+}
+
+/** Keeps the order by decreasing score; of equals the earlier stays first. */
+export function insertByScore(best: FoundGroup[], group: FoundGroup): void {
+  let place = best.length;
+  while (place > 0 && best[place - 1].score < group.score) place--;
+  best.splice(place, 0, group);
+}
+
+/** The same group on other sums of the same rows. */
+export function measureAgain(
+  { terms, charge }: FoundGroup,
+  { N, B, width, values }: BlockTotals,
+  columns: SearchColumns,
+): FoundGroup {
+  const cells = terms.length === 1 ? columns.alone : columns.crossed;
+  const runs = terms.map(({ column, first, last }) => ({ codes: cells[column].codes, first, last }));
+  const sums = new Float64Array(width);
+  // As isMember, without a closure a row: this is done thousands of times.
+  next: for (let row = 0; row < N; row++) {
+    for (let k = 0; k < runs.length; k++) {
+      const cell = runs[k].codes[row];
+      if (cell < runs[k].first || cell > runs[k].last) continue next;
+    }
+    for (let w = 0; w < width; w++) sums[w] += values[row * width + w];
   }
+  return { terms, charge, score: -measureExcess(sums, B).logP - charge };
+}
+
+/**
+ * What the deviances of a candidate must reach for a −log p of this: of χ² with 2 df or more p is at least exp(−x/2); with 1 df,
+ * at least exp(−x/2) √(2/π) √x/(1+x) (Mills' ratio), taken at the larger of these x, since it falls with x ≥ 1.
+ */
+function leastDeviances(wanted: number): { readonly level: number; readonly shape: number } {
+  const shape = Math.max(0, 2 * (wanted + Math.log(DEVIANCES)));
+  const mills = Math.log((Math.sqrt(Math.PI / 2) * (1 + shape)) / Math.sqrt(shape));
+  return { level: shape > 1 ? Math.max(0, shape - 2 * mills) : 0, shape };
 }
 
 /**
@@ -212,21 +296,4 @@ function cumulateCells(
     }
   }
   return table;
-}
-
-/** Halvings that bring the bracket below any difference worth a logarithm. */
-const HALVINGS = 20;
-
-/** Nearly the χ² whose log p is this, and no more than it. */
-function deviancePassing(logP: number, df: number): number {
-  if (logP >= 0) return 0;
-  let low = 0;
-  let high = 1;
-  while (logChiSquareUpperTail(high, df) > logP) high *= 2;
-  for (let k = 0; k < HALVINGS; k++) {
-    const middle = (low + high) / 2;
-    if (logChiSquareUpperTail(middle, df) > logP) low = middle;
-    else high = middle;
-  }
-  return low;
 }

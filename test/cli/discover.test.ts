@@ -19,6 +19,7 @@ const N = 4028;
 
 interface DiscoverDocument {
   readonly rows: { readonly search: number; readonly confirm: number };
+  readonly rowsAre: { readonly search: string; readonly confirm: string };
   readonly columns: readonly string[];
   readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
   readonly warnings: readonly string[];
@@ -56,11 +57,12 @@ beforeAll(async () => {
 });
 
 describe("graduate discover", () => {
-  test("on the table of the training: the test rows alone, and the column that was left out", () => {
+  test("on the table of the training: rows a Cox model has not seen confirm, and name the column that was left out", () => {
     const found = runJson<DiscoverDocument>(["discover", drawn, table]);
-    expect(found.rows.search + found.rows.confirm).toBe(2015);
+    expect(found.rows).toEqual({ search: 1611, confirm: 2417 });
+    expect(found.rowsAre).toEqual({ search: "training rows", confirm: "validation and test rows" });
     expect(found.warnings).toEqual([
-      "the model was trained on this table: only its 2015 test rows are judged",
+      "the model was trained on this table: its 1611 training rows are searched, and its 2417 validation and test rows, which it has not seen, confirm",
     ]);
     expect(found.leftOut).toEqual([{ name: "seqno", reason: "identifies rows" }]);
     expect(found.groups[0]).toMatchObject({ expression: "histol = 2", confirmed: true });
@@ -71,9 +73,9 @@ describe("graduate discover", () => {
     const { code, stdout, stderr } = runCli(["discover", drawn, table]);
     expect(code).toBe(0);
     for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
-    expect(stdout).toMatch(/^\d+ groups of 6 columns searched on 1007 rows/);
+    expect(stdout).toMatch(/^\d+ groups of 6 columns searched on 1611 training rows/);
     expect(stdout).toContain("too few events predicted");
-    expect(stderr).toContain("only its 2015 test rows");
+    expect(stderr).toContain("1611 training rows are searched");
     const groups = [...stdout.matchAll(/--group "(.*)"/g)].map((match) => match[1]);
     expect(groups).toContain("histol = 2");
     for (const group of groups) expect(parseNamedGroup(group)).toEqual({ name: group, expression: group });
@@ -88,7 +90,8 @@ describe("graduate discover", () => {
     const split = writeScratch("every-second.csv", `row,set\n${sets.join("\n")}\n`);
     const told = runJson<DiscoverDocument>(["discover", listed, table, ...quick, "--split", split]);
     expect(told.warnings).toEqual([]);
-    expect(told.rows.search + told.rows.confirm).toBe(N / 2);
+    expect(told.rows).toEqual({ search: N / 2, confirm: N / 2 });
+    expect(told.rowsAre).toEqual({ search: "training rows", confirm: "test rows" });
   });
 
   test("curves of any program, with the table beside them", async () => {

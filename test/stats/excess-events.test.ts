@@ -1,16 +1,18 @@
 // Observed against expected events by time block: by hand, against the individual logrank, and its level on few events.
 import { describe, expect, test } from "vitest";
-import { normalQuantile } from "../../src/core/distributions.ts";
+import { normalQuantile, normalUpperTail } from "../../src/core/distributions.ts";
 import { isAbsent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { binomialRange } from "../../src/stats/comparison.ts";
 import {
   describeExcess,
   deviance,
+  estimateDirection,
   measureExcess,
   sumTotals,
   tallyBlocks,
   testExcess,
+  testReplication,
 } from "../../src/stats/excess-events.ts";
 import { logrankIndividual } from "../../src/stats/logrank.ts";
 import { drawCohort, randomCohort } from "./simulated-cohort.ts";
@@ -85,6 +87,117 @@ describe("testExcess", () => {
   });
 });
 
+/** O, E and V = E/scale of each block, in the layout of BlockTotals. */
+const toSums = (O: readonly number[], E: readonly number[], scale = 1) => [
+  ...O,
+  ...E,
+  ...E.map((e) => e / scale),
+  1,
+];
+
+describe("the trend", () => {
+  test("ratios on a line are fitted whole: its deviance is that of the shape", () => {
+    const E = [8, 5, 4, 2];
+    const O = E.map((e, b) => e * Math.exp(0.3 - 0.4 * b));
+    const { trend, shape, level } = measureExcess(toSums(O, E), 4);
+    expect(trend).toBeCloseTo(shape, 10);
+    expect(level).toBeLessThan(trend);
+    expect(measureExcess(toSums(O, E, 1.25), 4).trend).toBeCloseTo(1.25 * trend, 10);
+  });
+
+  test("one ratio for all blocks: that of the level; a bend without slope adds nothing", () => {
+    const same = measureExcess(toSums([6, 6, 6, 6], [3, 3, 3, 3]), 4);
+    expect(same.trend).toBeCloseTo(same.level, 10);
+    const bent = measureExcess(toSums([6, 2, 2, 6], [4, 4, 4, 4]), 4);
+    expect(bent.trend).toBeCloseTo(0, 10);
+    expect(bent.shape).toBeGreaterThan(4);
+  });
+
+  test("by glm(c(2,7,10,10) ~ 0:3 + offset(log(c(9,8,7,5))), poisson) of R", () => {
+    // deviance of the fitted against the ratios all 1: 2·(logLik(fit) − Σ dpois(O, E, log = TRUE)).
+    expect(measureExcess(toSums([2, 7, 10, 10], [9, 8, 7, 5]), 4).trend).toBeCloseTo(11.713249182086, 8);
+  });
+
+  test("all events in the last block, none at all, none expected: finite", () => {
+    for (const [O, E] of [
+      [
+        [0, 0, 0, 7],
+        [2, 2, 2, 2],
+      ],
+      [
+        [0, 0, 0, 0],
+        [2, 2, 2, 2],
+      ],
+      [
+        [0, 1, 0, 0],
+        [0, 0, 0, 0],
+      ],
+    ] as const) {
+      const { trend, shape } = measureExcess(toSums(O, E), 4);
+      expect(Number.isFinite(trend)).toBe(true);
+      expect(trend).toBeLessThanOrEqual(shape);
+      expect(trend).toBeCloseTo(O[3] === 7 ? shape : trend, 3);
+    }
+  });
+});
+
+describe("testReplication", () => {
+  test("a direction without change over time: the signed root of the level's deviance", () => {
+    const sums = toSums([6, 5, 4, 5], [3, 3, 3, 3]);
+    const p = testReplication(sums, 4, [0.7, 0.7, 0.7, 0.7]);
+    expect(p).toBeCloseTo(normalUpperTail(Math.sqrt(deviance(20, 12, 12))), 12);
+    expect(testReplication(sums, 4, [-1, -1, -1, -1])).toBeCloseTo(1 - p, 12);
+  });
+
+  test("a departure in the direction asked for has a smaller p than any two-sided test; in another, a large one", () => {
+    const sums = toSums([2, 6, 9, 12], [9, 8, 7, 5]);
+    const direction = estimateDirection(toSums([3, 5, 11, 9], [8, 8, 8, 4]), 4);
+    expect(direction[0]).toBeCloseTo(Math.log(4 / 9), 14);
+    const p = testReplication(sums, 4, direction);
+    expect(p).toBeLessThan(Math.exp(measureExcess(sums, 4).logP) / 3);
+    expect(
+      testReplication(
+        sums,
+        4,
+        direction.map((one) => -one),
+      ),
+    ).toBeCloseTo(1 - p, 10);
+  });
+
+  test("no direction, or no rows: no departure", () => {
+    expect(testReplication(toSums([9, 9], [1, 1]), 2, [0, 0])).toBe(0.5);
+    expect(testReplication(toSums([0, 0], [0, 0]), 2, [1, -1])).toBe(0.5);
+    expect(testReplication(toSums([0, 0, 0], [3, 3, 3]), 3, [-1, -1, -1])).toBeLessThan(1e-3);
+  });
+
+  test("keeps its level on some six events a group, whatever the direction", () => {
+    const T = 12;
+    const random = createRandom(12);
+    const RUNS = 1500;
+    const blocks = [1, 4, 7, 10].map((first) => ({ first, last: first + 2 }));
+    const directions = [
+      [1, 1, 1, 1],
+      [-1, -1, -1, -1],
+      [-1.5, -0.2, 0.3, 0.7],
+      [1, 0, -0.5, -1.5],
+      [0, 2, 0, -1],
+    ];
+    const rejected = new Int32Array(directions.length);
+    for (let run = 0; run < RUNS; run++) {
+      const cohort = drawCohort(18, T, random, (S) => S);
+      const all = Array.from({ length: 18 }, (_, i) => i);
+      const sums = sumTotals(tallyBlocks(cohort.curves, cohort.binned, blocks), all);
+      directions.forEach((direction, k) => {
+        if (testReplication(sums, blocks.length, direction) <= 0.05) rejected[k]++;
+      });
+    }
+    for (const count of rejected) {
+      expect(count).toBeLessThanOrEqual(binomialRange(RUNS, 0.05, 0.99).high);
+      expect(count).toBeGreaterThan(0.02 * RUNS);
+    }
+  });
+});
+
 describe("describeExcess", () => {
   const words = (blocks: readonly (readonly [number, number])[]) => {
     const observed = blocks.reduce((sum, [O]) => sum + O, 0);
@@ -94,6 +207,7 @@ describe("describeExcess", () => {
       observed,
       expected,
       level: deviance(observed, expected, expected),
+      trend: 0,
       shape: 0,
       logP: 0,
       p: 1,
