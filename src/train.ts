@@ -25,10 +25,11 @@ import { checkFollowup, checkGroups, checkTable } from "./data/sanity.ts";
 import { type Split, splitRows } from "./data/split.ts";
 import type { Table } from "./data/table.ts";
 import { binningGap, binOutcomes, fitTimeGrid, type TimeGrid } from "./data/time-grid.ts";
+import { fitAdditiveStart } from "./models/additive-start.ts";
 import { fitCox } from "./models/cox.ts";
 import { createNetwork, type NetworkSpec } from "./models/create-network.ts";
 import { anchorHazards } from "./models/initialise.ts";
-import { fitLinearStart } from "./models/linear-start.ts";
+import type { Network } from "./models/network.ts";
 import { kaplanMeierBinned } from "./stats/kaplan-meier.ts";
 import { chooseNetwork, chooseOptions } from "./training/choose-options.ts";
 import { finishRun } from "./training/finish.ts";
@@ -156,10 +157,13 @@ export async function* train(
   // Cells that cannot be encoded are refused now and not when the model is scored.
   if (split.test.length > 0) encode(encoder, widened, split.test);
   const rows = { train: split.train.length, valid: split.valid.length, test: split.test.length };
+  /** A finding about a column that was asked not to be used is nobody's concern. */
+  const isUsed = (column: string | null) =>
+    column === null || [...features, request.time, request.event].includes(column);
   const warnings = [
     ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
     ...checked.findings
-      .filter(({ level, column }) => level === "warning" && !leftOut.some(({ name }) => name === column))
+      .filter(({ level, column }) => level === "warning" && isUsed(column))
       .map(({ message }) => message),
     ...describePooling(encoder, split.train.length),
     ...warnOfManyFeatures(D, events),
@@ -232,14 +236,18 @@ export async function* train(
   const options = chooseOptions(method, preset, request, split.train.length);
   const begin =
     preset === "default"
-      ? fitLinearStart({ ...training.binned, x: training.x, D, groups: inputGroups.length })
-      : { slopes: null, baselineHazard: anchorHazards(km.events.subarray(1), km.atRisk.subarray(1)) };
+      ? fitAdditiveStart({ ...training.binned, x: training.x, D, groups: inputGroups.length })
+      : {
+          slopes: null,
+          offsets: null,
+          baselineHazard: anchorHazards(km.events.subarray(1), km.atRisk.subarray(1)),
+        };
   const spec = chooseNetwork(request, preset, { D, T, groups: inputGroups.length }, begin.baselineHazard);
   /** One run from the start to the weights it keeps. */
   async function* runOnce(chosen: TrainingOptions): AsyncGenerator<TrainingEvent, Finished> {
     const network = createNetwork(backend, spec, seed);
-    const skip = network.parameters.find(({ name }) => name === "skip");
-    if (begin.slopes !== null) skip?.values.set(begin.slopes);
+    setStart(network, "skip", begin.slopes);
+    setStart(network, "groupOffsets", begin.offsets);
     const input = { backend, network, training, validation };
     const history = [...(hooks.history ?? [])];
     const run = optimise(input, chosen, hooks);
@@ -344,7 +352,9 @@ function chooseInputs(
   const chosen = inputGroups ?? (preset === "paper" ? "none" : "auto");
   // Cox is what others would fit; a network without offsets would only be told twice what it knows.
   if (chosen === "none" || method === "cox" || network === "drsa" || network === "mlp") return [];
-  return chooseInputGroups(chosen === "auto" ? groups : chosen, table, features, split.train);
+  return chosen === "auto"
+    ? chooseInputGroups(groups, table, features, split.train)
+    : chooseInputGroups(chosen, table, null, split.train);
 }
 
 /** Everyone first, then the groups that are named, then the file's, then the automatic ones. */
@@ -356,6 +366,12 @@ function chooseGroups(table: Table, split: Split, request: TrainRequest): Group[
   const chosen = [...named, ...(request.groups ?? [])];
   if (request.autoGroups === undefined || request.autoGroups === 0) return chosen;
   return [...chosen, ...selectGroups(table, split.train, { exclude, chosen, limit: request.autoGroups })];
+}
+
+/** Networks without such a parameter start as they do. */
+function setStart(network: Network, name: string, values: Float64Array | null): void {
+  const parameter = network.parameters.find((one) => one.name === name);
+  if (values !== null) parameter?.values.set(values);
 }
 
 /** Beyond one feature an event, a fit can follow its training rows whatever they are. */

@@ -26,11 +26,11 @@ export function addGroupColumns(table: Table, groups: readonly Group[]): Table {
   return { ...table, columns: [...table.columns, ...columns] };
 }
 
-/** Of some groups, those that can be inputs beside these features. */
+/** Of some groups, those that can be inputs; with features, only those made of them. */
 export function chooseInputGroups(
   groups: readonly Group[],
   table: Table,
-  features: readonly string[],
+  features: readonly string[] | null,
   rows: Int32Array,
 ): Group[] {
   const training = new Uint8Array(table.rows);
@@ -41,7 +41,7 @@ export function chooseInputGroups(
       let inside = 0;
       for (const row of members) inside += training[row];
       return (
-        columns.every((column) => features.includes(column)) &&
+        columns.every((column) => features?.includes(column) ?? true) &&
         inside >= FEWEST_ROWS &&
         rows.length - inside >= FEWEST_ROWS
       );

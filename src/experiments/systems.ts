@@ -1,12 +1,13 @@
 /**
  * The systems of the paper's tables and their controls, each as what `train` is asked for. Within a preset they share features, network,
- * split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards:
+ * split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards. Of the networks only those that
+ * are held to groups are told who is in them (`default` preset), which the features say too:
  *   drsa, xcal, rps       the losses of method §3 and §8; drsa without tail is the plain likelihood
  *   mcboost               drsa's curves (`paper`) or drsa without tail's (`default`, as boosting the tail term's damage would be no test),
  *                         repaired on the validation rows: by the reference's 25 rounds (`paper`), or as many as folds allow (`default`)
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
- *   controls              placebo groups: the same sizes and overlaps, members drawn at random; all only; multipliers held at 0. The network
- *                         of the `default` preset is told who is in which real group in all of them
+ *   controls              placebo groups: who names groups of the same sizes and overlaps whose members are drawn at random; all only: who
+ *                         names none; no multipliers: the groups are named, but their multipliers are held at 0
  *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: what can be reached
  */
 import type { Backend } from "../compute/backend.ts";
@@ -74,10 +75,12 @@ export async function fitSystem(
   for (; !next.done; next = await run.next()) onEvent(next.value);
   const model = next.value;
   const predict = preparePredictor(model, backend);
-  const widen =
-    system === "cox with group terms"
-      ? (one: Table) => addGroupColumns(one, namedGroups(cohort))
-      : (one: Table) => one;
+  const widen = (one: Table) => {
+    if (one === cohort.table) return table;
+    if (system === "cox with group terms") return addGroupColumns(one, namedGroups(cohort));
+    if (system !== "placebo groups") return one;
+    return exchangeMembers(cohort, one, [Int32Array.from({ length: one.rows }, (_, row) => row)], seed);
+  };
   const plain = async (one: Table, rows?: ArrayLike<number>) => (await predict(widen(one), rows)).curves;
   const fitted = { grid: gridOf(model), training: model.training };
   if (system !== "mcboost") return { ...fitted, predictCurves: plain, boostRounds: null };
@@ -132,11 +135,12 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
     seed,
     preset,
     groups: real,
-    inputGroups: preset === "paper" ? "none" : real,
+    inputGroups: "none",
     ...(bins === undefined ? {} : { bins }),
     options: steps === undefined ? {} : { steps },
   };
   const isPaper = preset === "paper";
+  const held: TrainRequest = isPaper ? asked : { ...asked, inputGroups: real };
   switch (system) {
     case "cox":
     case "cox with group terms":
@@ -150,24 +154,23 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
     case "mcboost":
       return { ...asked, method: isPaper ? "drsa" : "nll" };
     case "graduate l2":
-      return { ...asked, constraint: { kind: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
+      return { ...held, constraint: { kind: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
     case "graduate variance":
       return {
-        ...asked,
+        ...held,
         constraint: { kind: "variance", ...(isPaper ? { slack: PAPER_VARIANCE_SLACK } : {}) },
       };
     case "graduate":
-      return asked;
+      return held;
     case "no multipliers":
-      return { ...asked, options: { ...asked.options, dual: { form: "ascent", rate: 0, start: 0 } } };
+      return { ...held, options: { ...asked.options, dual: { form: "ascent", rate: 0, start: 0 } } };
     case "all only":
       return { ...asked, groups: [] };
-    case "placebo groups":
-      return {
-        ...asked,
-        drop: [...columns.drop, ...real.map((_, g) => placeboColumn(g))],
-        groups: real.map(({ name }, g) => ({ name, expression: `"${placeboColumn(g)}"` })),
-      };
+    case "placebo groups": {
+      const placebos = real.map(({ name }, g) => ({ name, expression: `"${placeboColumn(g)}"` }));
+      const drop = [...columns.drop, ...placebos.map((_, g) => placeboColumn(g))];
+      return { ...asked, drop, groups: placebos, inputGroups: placebos };
+    }
   }
 }
 
@@ -188,16 +191,26 @@ function placeboColumn(group: number): string {
 
 /** Each group as a column of its own, its rows exchanged at random with others of the same part of the split. */
 function addPlacebos(cohort: OpenCohort, seed: number): Table {
-  const { table, split } = cohort;
+  const { train: training, valid, test } = cohort.split;
+  return exchangeMembers(cohort, cohort.table, [training, valid, test], seed);
+}
+
+function exchangeMembers(
+  cohort: OpenCohort,
+  table: Table,
+  parts: readonly Int32Array[],
+  seed: number,
+): Table {
   const from = Int32Array.from({ length: table.rows }, (_, row) => row);
-  [split.train, split.valid, split.test].forEach((part, k) => {
+  parts.forEach((part, k) => {
     const order = Int32Array.from(part);
     shuffle(order, createRandom(seed, PLACEBO_STREAM + k));
     part.forEach((row, i) => {
       from[row] = order[i];
     });
   });
-  const columns = resolveGroups(namedGroups(cohort), table).map(({ rows }, g) => {
+  const groups = resolveGroups(namedGroups(cohort), table, { unknownLevels: "allow" });
+  const columns = groups.map(({ rows }, g) => {
     const members = new Set(rows);
     const values = Uint8Array.from(from, (row) => (members.has(row) ? 1 : 0));
     return { name: placeboColumn(g), type: "boolean" as const, values };
