@@ -1,12 +1,11 @@
 /**
  * Discover: which groups are the predicted curves wrong for? Some rows are searched and others confirm: the halves of a division by
  * seed, with equally many events, or, where the caller says which, rows that the model has not seen confirm and others are searched.
- * On the searched rows all candidate groups are measured (search-groups.ts) and the worst taken, one after the other: before the next is
- * chosen, the expected events of those found are brought to the observed in every time block, so that it has to be wrong
- * in a way of its own and not a neighbour of the first. On the confirming rows, which no choice has seen, each of the few is
- * tested for the departure that the searched rows showed, in the same direction (one df, one side), and the p-values are
- * adjusted by Holm with weights that fall along the list: a model that is right for everybody has any group confirmed with probability at most
- * `level`. The rows that confirm must be new to the model; those searched need not be (docs/decisions/010-discover.md).
+ * On the searched rows the worst groups are found, one after the other (stats/find-worst.ts). On the confirming rows, which no choice
+ * has seen, each of the few is tested for the departure that the searched rows showed, in the same direction (one df, one side), and
+ * the p-values are adjusted by Holm with weights that fall along the list: a model that is right for everybody has any group
+ * confirmed with probability at most `level`. The rows that confirm must be new to the model; those searched need not be
+ * (docs/decisions/010-discover.md).
  */
 import { InputError } from "./core/errors.ts";
 import { createRandom } from "./core/random.ts";
@@ -20,7 +19,6 @@ import { findColumn, type Table } from "./data/table.ts";
 import { equalEventBlocks } from "./objectives/time-blocks.ts";
 import {
   type BinBlock,
-  type BlockTotals,
   describeExcess,
   type ExcessEvents,
   estimateDirection,
@@ -29,15 +27,8 @@ import {
   testExcess,
   testReplication,
 } from "./stats/excess-events.ts";
-import {
-  type FoundGroup,
-  type FoundTerm,
-  insertByScore,
-  isMember,
-  measureAgain,
-  type SearchColumns,
-  searchGroups,
-} from "./stats/search-groups.ts";
+import { findWorst } from "./stats/find-worst.ts";
+import type { FoundTerm, SearchColumns } from "./stats/search-groups.ts";
 
 /** Curves, outcomes and the table whose columns are searched. */
 export interface DiscoverInput {
@@ -125,22 +116,6 @@ const BLOCKS = 4;
 const CELLS_ALONE = 40;
 /** … and in crosses (tenths: 54 runs, 2916 crosses of two such columns). */
 const CELLS_CROSSED = 10;
-/** Two groups with a larger share of their rows in common are one finding. */
-const MAX_JACCARD = 0.75;
-/** A group is not worth a test when, of its kind alone, chance gives more than this many that look as bad. */
-const MAX_BY_CHANCE = 20;
-/** A group that the searched rows themselves hardly show is not worth a test either. */
-const MAX_SEARCH_P = 0.05;
-/** Candidates kept of each set of columns: after the best has been found, another of them may be the next. */
-const KEEP = 8;
-/** A simpler or larger group of the same columns with nearly the best's score is taken in its place, … */
-const NEARLY = 1;
-/** … if it holds this share of the best's rows: the extreme of many cuts is mostly luck, and large groups are easier to confirm. */
-const HOLDS = 0.9;
-/** Score that a group may gain once another that hid it has been found: those below the least by no more are kept. */
-const MASKED = 2;
-/** Events added on both sides of O/E when a group is taken as found: a block with none does not become certain. */
-const PRIOR_EVENTS = 0.5;
 /**
  * Part of a training sample's chance that its curves take over. About true Cox models of 38 columns and 160 training events, unseen
  * events varied 1.7 times as much as about right curves, with 0.67 confirming rows for each that trained: all of the sample's chance. With
@@ -336,110 +311,6 @@ function cutColumns(
     cut: { alone, crossed },
     searched: { alone: alone.map(narrow), crossed: crossed.map(narrow) },
   };
-}
-
-interface FindOptions {
-  readonly top: number;
-  readonly maxCross: number;
-  readonly minRows: number;
-  readonly minEvents: number;
-}
-
-/** The worst one after the other; those kept are measured anew when they are next, since most have less to show then. */
-function findWorst(
-  totals: BlockTotals,
-  columns: SearchColumns,
-  options: FindOptions,
-): { readonly found: readonly ChosenGroup[]; readonly candidates: number } {
-  const everyRow = Int32Array.from({ length: totals.N }, (_, row) => row);
-  const minScore = -Math.log(MAX_BY_CHANCE);
-  const least = minScore - MASKED;
-  const { best, candidates } = searchGroups(totals, columns, { ...options, keep: KEEP, minScore: least });
-  const found: ChosenGroup[] = [];
-  /** After how many finds each was measured last. */
-  const measuredAt = new Map<FoundGroup, number>();
-  const queue = [...best];
-  let left = totals;
-  while (found.length < options.top && queue.length > 0) {
-    const group = queue[0];
-    queue.shift();
-    if ((measuredAt.get(group) ?? 0) < found.length) {
-      const again = measureAgain(group, left, columns);
-      measuredAt.set(again, found.length);
-      insertByScore(queue, again);
-      continue;
-    }
-    if (group.score < minScore || -group.score - group.charge > Math.log(MAX_SEARCH_P)) continue;
-    const chosen = widen(group);
-    if (found.some(({ members }) => jaccard(members, chosen.members) > MAX_JACCARD)) continue;
-    found.push(chosen);
-    left = takeAsFound(
-      left,
-      everyRow.filter((row) => chosen.members[row] === 1),
-    );
-  }
-  return { found, candidates };
-
-  /** The simplest, then the largest group of the same columns that is nearly as bad and holds nearly all of this one. */
-  function widen(worst: FoundGroup): ChosenGroup {
-    const own = membersOf(worst);
-    const size = countMembers(own);
-    let chosen = { ...worst, members: own, n: size };
-    for (const { terms, charge, score } of best) {
-      if (charge > chosen.charge || !sameColumns(terms, worst.terms)) continue;
-      const again = measureAgain({ terms, charge, score }, left, columns);
-      if (again.score < worst.score - NEARLY) continue;
-      const members = membersOf(again);
-      const n = countMembers(members);
-      const isBetter = charge < chosen.charge || n > chosen.n;
-      if (isBetter && countMembers(members, own) >= HOLDS * size) chosen = { ...again, members, n };
-    }
-    return { terms: chosen.terms, members: chosen.members, score: worst.score };
-  }
-
-  function membersOf({ terms }: FoundGroup): Uint8Array {
-    return Uint8Array.from(everyRow, (row) => (isMember(row, terms, columns) ? 1 : 0));
-  }
-}
-
-/** With who is in it, among the searched rows. */
-interface ChosenGroup {
-  readonly terms: readonly FoundTerm[];
-  readonly members: Uint8Array;
-  readonly score: number;
-}
-
-function sameColumns(a: readonly FoundTerm[], b: readonly FoundTerm[]): boolean {
-  return a.length === b.length && a.every(({ column }, k) => column === b[k].column);
-}
-
-/** Of these, or of these that are also those. */
-function countMembers(these: Uint8Array, those: Uint8Array = these): number {
-  return these.reduce((sum, one, row) => sum + (one & those[row]), 0);
-}
-
-function jaccard(a: Uint8Array, b: Uint8Array): number {
-  let [both, either] = [0, 0];
-  for (let row = 0; row < a.length; row++) {
-    both += a[row] & b[row];
-    either += a[row] | b[row];
-  }
-  return either === 0 ? 0 : both / either;
-}
-
-/** The rows' expected events brought to what was observed of them, block by block. */
-function takeAsFound(totals: BlockTotals, rows: Int32Array): BlockTotals {
-  const { B, width } = totals;
-  const sums = sumTotals(totals, rows);
-  const values = totals.values.slice();
-  for (let b = 0; b < B; b++) {
-    const ratio = (sums[b] + PRIOR_EVENTS) / (sums[B + b] + PRIOR_EVENTS);
-    for (const row of rows) {
-      values[row * width + B + b] *= ratio;
-      values[row * width + 2 * B + b] *= ratio;
-    }
-  }
-  return { ...totals, values };
 }
 
 function describeTerms(terms: readonly FoundTerm[], { alone, crossed }: CutColumns): GroupExpression {

@@ -14,7 +14,7 @@ export function printTraining(model: Model, seconds: number): void {
   const rows = `${training.rows.train} training and ${training.rows.valid} validation rows`;
   const fitted =
     options === null
-      ? `${method}: fitted to ${rows} in ${seconds.toFixed(1)} s`
+      ? `${method}: fitted to ${training.rows.train} training rows in ${seconds.toFixed(1)} s`
       : `${method}: ${training.steps} steps on ${rows} in ${seconds.toFixed(1)} s, weights of ${keptText(model)}`;
   print(wrapText(fitted, width, "  "));
   const { verdict } = training;

@@ -4,9 +4,10 @@
  */
 import type { Command } from "commander";
 import { addExamplesTarget } from "./reproduce-examples.ts";
+import { addFoldsTarget } from "./reproduce-folds.ts";
 import { addPlanTargets } from "./reproduce-plan.ts";
 
-const TARGETS: readonly ((command: Command) => void)[] = [addPlanTargets, addExamplesTarget];
+const TARGETS: readonly ((command: Command) => void)[] = [addPlanTargets, addFoldsTarget, addExamplesTarget];
 
 export function addReproduce(program: Command): void {
   const command = program.command("reproduce").description("run the paper's experiments again, and ours");

@@ -1,0 +1,174 @@
+/**
+ * `graduate reproduce folds --data DIR`: Cox, DRSA and graduate on the folds of a published benchmark, in its table. The tables and scores are not
+ * part of the package: DIR holds them, and a message says what belongs there. One fold after the other, each kept as it ends; the
+ * same command goes on from there.
+ */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { z } from "zod";
+import type { Backend } from "../compute/backend.ts";
+import { FormatError, InputError } from "../core/errors.ts";
+import { readTable } from "../data/read-table.ts";
+import type { Table } from "../data/table.ts";
+import {
+  FOLD_SYSTEMS,
+  type FoldPlan,
+  type FoldSystem,
+  type FoldTask,
+  parseFoldPlan,
+  readFolds,
+  runFold,
+} from "../experiments/folds.ts";
+import { compareCox, type FoldLine, foldsPage, GATE, readPublished } from "../experiments/folds-table.ts";
+import { createProgress, print, warn } from "./output.ts";
+import { replaceFile } from "./replace-file.ts";
+import { tableSourceFromPath } from "./table-file.ts";
+import { parseThreads } from "./table-options.ts";
+import { openWasmBackend } from "./wasm-backend.ts";
+
+interface FoldOptions {
+  readonly data: string;
+  readonly out: string;
+  readonly tables?: string;
+  readonly threads: number;
+}
+
+const lineSchema = z.strictObject({
+  task: z.string(),
+  system: z.enum(FOLD_SYSTEMS),
+  iteration: z.int(),
+  harrell: z.number(),
+  uno: z.number(),
+  ibs: z.number(),
+  seconds: z.number(),
+});
+
+export function addFoldsTarget(command: Command): void {
+  command
+    .command("folds")
+    .description("Cox, DRSA and graduate on the folds of a published benchmark of tuned learners")
+    .requiredOption("--data <folder>", "holds the benchmark's tables, test rows and scores")
+    .option("--out <file>", "where scores are kept as folds end", "folds.jsonl")
+    .option("--tables <file>", "write the page of tables to a file")
+    .option("--threads <n>", "threads that train", parseThreads, availableParallelism())
+    .action(async (options: FoldOptions) => runFolds(options));
+}
+
+async function runFolds(options: FoldOptions): Promise<void> {
+  const planPath = new URL("../../paper/plans/folds.json", import.meta.url);
+  const plan = parseFoldPlan(await readFile(planPath, "utf8"), "paper/plans/folds.json");
+  requireFiles(options.data, plan);
+  const lines = readLines(options.out);
+  const tasks = await Promise.all(plan.tasks.map((task) => openTask(options.data, task)));
+  const backend = await openWasmBackend({ threads: options.threads, deterministic: true });
+  const total = tasks.reduce((sum, { folds }) => sum + folds.size * plan.systems.length, 0);
+  const progress = createProgress("folds");
+  try {
+    for (const task of tasks) {
+      for (const system of plan.systems) {
+        for (const [iteration, test] of task.folds) {
+          if (lines.some((line) => isOf(line, task.task.name, system, iteration))) continue;
+          progress.update(lines.length, total);
+          lines.push(await runOne({ ...task, test }, { system, iteration, plan }, backend, options.out));
+        }
+      }
+    }
+  } finally {
+    progress.finish();
+    await backend.close();
+  }
+  const scores = await openTable(join(options.data, plan.scores), []);
+  await report(plan, tasks, lines, readPublished(scores, plan.scores), options);
+}
+
+const isOf = (line: FoldLine, task: string, system: FoldSystem, iteration: number) =>
+  line.task === task && line.system === system && line.iteration === iteration;
+
+interface OpenTask {
+  readonly task: FoldTask;
+  readonly table: Table;
+  readonly folds: ReadonlyMap<number, Int32Array>;
+}
+
+async function openTask(folder: string, task: FoldTask): Promise<OpenTask> {
+  const table = await openTable(join(folder, task.table), task.category);
+  const rows = await openTable(join(folder, task.testRows), []);
+  return { task, table, folds: readFolds(rows, task.testRows) };
+}
+
+async function openTable(path: string, category: readonly string[]): Promise<Table> {
+  return readTable(await tableSourceFromPath(path), { category });
+}
+
+async function runOne(
+  fold: OpenTask & { readonly test: Int32Array },
+  run: { readonly system: FoldSystem; readonly iteration: number; readonly plan: FoldPlan },
+  backend: Backend,
+  out: string,
+): Promise<FoldLine> {
+  const { system, iteration, plan } = run;
+  const started = process.cpuUsage();
+  const scores = await runFold(fold, { system, seed: iteration, validation: plan.validation }, backend);
+  const used = process.cpuUsage(started);
+  const seconds = Number(((used.user + used.system) / 1e6).toFixed(1));
+  const line = { task: fold.task.name, system, iteration, ...scores };
+  appendFileSync(out, `${JSON.stringify({ ...line, seconds })}\n`);
+  return line;
+}
+
+function requireFiles(folder: string, plan: FoldPlan): void {
+  const files = [plan.scores, ...plan.tasks.flatMap(({ table, testRows }) => [table, testRows])];
+  const missing = files.filter((file) => !existsSync(join(folder, file)));
+  if (missing.length === 0) return;
+  throw new InputError(`missing in the folder: ${missing.join(", ")}`, {
+    code: "folds.data",
+    where: folder,
+    hint:
+      `it has to hold ${files.join(", ")}: the benchmark's tables, its test rows (columns iteration and row, counted from 1) ` +
+      "and its scores (task_id, learner_id, tune_measure, iteration, harrell_c, uno_c, isbs)",
+  });
+}
+
+/** What was done before. */
+function readLines(path: string): FoldLine[] {
+  if (!existsSync(path)) return [];
+  const texts = readFileSync(path, "utf8").split("\n");
+  return texts.flatMap((text, k) => {
+    if (text === "") return [];
+    try {
+      const { seconds: _, ...line } = lineSchema.parse(JSON.parse(text));
+      return [line];
+    } catch {
+      throw new FormatError("not a line of scores of folds", {
+        code: "folds.line",
+        where: `${path}, line ${k + 1}`,
+        hint: "take the line out, or name another file (--out)",
+      });
+    }
+  });
+}
+
+async function report(
+  plan: FoldPlan,
+  tasks: readonly OpenTask[],
+  lines: readonly FoldLine[],
+  published: ReturnType<typeof readPublished>,
+  { tables }: FoldOptions,
+): Promise<void> {
+  const gate = compareCox(lines, published);
+  const said =
+    `Our Cox model against the published one, ${gate.folds} folds: concordances differ by at most ${gate.concordance.toExponential(1)} ` +
+    `(${GATE.concordance.toExponential(0)} allowed), Brier scores by ${gate.ibs.toExponential(1)} (${GATE.ibs.toExponential(0)} allowed).`;
+  if (!gate.passed)
+    warn("our Cox model is not the published one: the other rows cannot be read in its table");
+  const sizes = tasks.map(({ task, table, folds }) => {
+    const test = Math.round([...folds.values()].reduce((sum, rows) => sum + rows.length, 0) / folds.size);
+    return { name: task.name, test, train: table.rows - test };
+  });
+  const page = `# On the folds of a published benchmark\n\n${plan.about}\n\n${said}\n\n${foldsPage(sizes, lines, published)}\n`;
+  if (tables === undefined) print(page);
+  else await replaceFile(tables, page, "the page");
+}
