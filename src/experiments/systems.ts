@@ -2,7 +2,7 @@
  * The systems of the paper's tables and their controls, each as what `train` is asked for. Within a preset they share features, network,
  * split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards. Of the networks only those that
  * are held to groups are told who is in them (`default` preset), which the features say too:
- *   drsa, xcal, rps       the losses of method §3 and §8; drsa without tail is the plain likelihood
+ *   drsa, xcal, rps       the losses of method §3 and §8, weights kept by validation C-index; drsa without tail is the plain likelihood
  *   mcboost               drsa's curves (`paper`) or drsa without tail's (`default`, as boosting the tail term's damage would be no test),
  *                         repaired on the validation rows: by the reference's 25 rounds (`paper`), or as many as folds allow (`default`)
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
@@ -148,7 +148,7 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
     case "drsa":
     case "xcal":
     case "rps":
-      return { ...asked, method: system };
+      return { ...asked, method: system, options: { ...asked.options, keep: "concordance" } };
     case "drsa without tail":
       return { ...asked, method: "nll" };
     case "mcboost":

@@ -9,7 +9,6 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { z } from "zod";
-import type { Backend } from "../compute/backend.ts";
 import { FormatError, InputError } from "../core/errors.ts";
 import { readTable } from "../data/read-table.ts";
 import type { Table } from "../data/table.ts";
@@ -63,7 +62,6 @@ async function runFolds(options: FoldOptions): Promise<void> {
   requireFiles(options.data, plan);
   const lines = readLines(options.out);
   const tasks = await Promise.all(plan.tasks.map((task) => openTask(options.data, task)));
-  const backend = await openWasmBackend({ threads: options.threads, deterministic: true });
   const total = tasks.reduce((sum, { folds }) => sum + folds.size * plan.systems.length, 0);
   const progress = createProgress("folds");
   try {
@@ -72,13 +70,12 @@ async function runFolds(options: FoldOptions): Promise<void> {
         for (const [iteration, test] of task.folds) {
           if (lines.some((line) => isOf(line, task.task.name, system, iteration))) continue;
           progress.update(lines.length, total);
-          lines.push(await runOne({ ...task, test }, { system, iteration, plan }, backend, options.out));
+          lines.push(await runOne({ ...task, test }, { system, iteration, plan }, options));
         }
       }
     }
   } finally {
     progress.finish();
-    await backend.close();
   }
   const scores = await openTable(join(options.data, plan.scores), []);
   await report(plan, tasks, lines, readPublished(scores, plan.scores), options);
@@ -106,12 +103,14 @@ async function openTable(path: string, category: readonly string[]): Promise<Tab
 async function runOne(
   fold: OpenTask & { readonly test: Int32Array },
   run: { readonly system: FoldSystem; readonly iteration: number; readonly plan: FoldPlan },
-  backend: Backend,
-  out: string,
+  { out, threads }: FoldOptions,
 ): Promise<FoldLine> {
   const { system, iteration, plan } = run;
   const started = process.cpuUsage();
-  const scores = await runFold(fold, { system, seed: iteration, validation: plan.validation }, backend);
+  // One a run: a backend does not take back what it has handed out.
+  const backend = await openWasmBackend({ threads, deterministic: true });
+  const request = { system, seed: iteration, validation: plan.validation };
+  const scores = await runFold(fold, request, backend).finally(() => backend.close());
   const used = process.cpuUsage(started);
   const seconds = Number(((used.user + used.system) / 1e6).toFixed(1));
   const line = { task: fold.task.name, system, iteration, ...scores };

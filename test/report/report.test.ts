@@ -7,10 +7,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { gatherReport } from "../../src/report/gather-report.ts";
 import { cleanText, html } from "../../src/report/html.ts";
 import { spreadLabels } from "../../src/report/plot-canvas.ts";
+import { shownBins } from "../../src/report/plot-groups.ts";
 import { renderReport } from "../../src/report/render-report.ts";
 import type { ReportData } from "../../src/report/report-data.ts";
 import { SORT_SCRIPT, SORT_SCRIPT_HASH } from "../../src/report/report-script.ts";
-import { ratioOf, rootGapOf } from "../../src/report/report-words.ts";
+import { ratioOf, rootGapOf, verdictWord } from "../../src/report/report-words.ts";
 import { calibrateByRisk } from "../../src/report/risk-calibration.ts";
 import { binOfTime, chooseTicks } from "../../src/report/ticks.ts";
 import { countRejections, judgeGroups } from "../../src/report/verdict.ts";
@@ -327,6 +328,30 @@ describe("verdicts", () => {
     expect(verdicts.map(({ logrankAdjustedP }) => logrankAdjustedP)).toEqual([null, 0.024, null, 0.4]);
   });
 
+  test("a group that is not judged lacks events, or else follow-up, and says how much there was", () => {
+    const good = { p: 0.5, adjustedP: 0.9, logrank: 0.5 };
+    // A quarter of 102 bins is 25.5.
+    const verdicts = judge(
+      scores({ ...good, events: 9, bins: 25 }),
+      scores({ ...good, events: 1 }),
+      scores({ ...good, events: 10, bins: 25 }),
+      scores({ ...good, events: 10, bins: 26 }),
+    );
+    expect(verdicts.map(({ lacks }) => lacks)).toEqual(["events", "events", "followUp", null]);
+    expect(verdicts.map(({ reason }) => reason)).toEqual([
+      "9 events: fewer than 10, too few to say",
+      "1 event: fewer than 10, too few to say",
+      "ten people or more are at risk in only 25 of 102 time bins: too little follow-up to say",
+      "no departure from the observed beyond chance",
+    ]);
+    expect(verdicts.map(verdictWord)).toEqual([
+      "too few events to say",
+      "too few events to say",
+      "followed too briefly",
+      "agrees",
+    ]);
+  });
+
   test("the direction is that of the mean gap, unless its signs cancel", () => {
     const one = scores({ p: 0.5, adjustedP: 0.9, logrank: 0.5 });
     const directions = [
@@ -349,6 +374,21 @@ describe("verdicts", () => {
     });
     expect(countRejections(new Array(25).fill(0.5))?.range).toEqual({ low: 0, high: 4 });
   });
+});
+
+test("the horizontal axis is cut where no group is followed for half of the bins", () => {
+  const shown = (...lasts: number[]) =>
+    shownBins(
+      lasts.map((last) => ({ ...data.groups[1].curve, last })),
+      100,
+    );
+  expect(shown(100, 3)).toBe(100);
+  expect(shown(3, 50)).toBe(100);
+  // The longest stretch takes four fifths: 49/0.8 = 61.25, 8/0.8 = 10.
+  expect(shown(3, 49)).toBe(62);
+  expect(shown(8, 0)).toBe(10);
+  // Nobody is followed at all: there is nothing to make room for.
+  expect(shown(0, 0)).toBe(100);
 });
 
 test("axes: round ticks, the bin of a time, labels moved apart", () => {
