@@ -25,7 +25,7 @@ export interface LinearStartInput {
   readonly event: Uint8Array; // [N]
   readonly x: ArrayLike<number>; // [N,D]
   readonly D: number;
-  /** How many of the last columns say who is in a group: their slopes start at 0, as their offsets do. */
+  /** How many of the last columns say who is in a group: their slopes are 0, since their offsets say more. */
   readonly groups: number;
 }
 

@@ -55,7 +55,7 @@ export function addPredictionOptions(command: Command): Command {
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
     .option("--time <column>", "the time of each person, in place of the bin")
     .option("--horizon <time>", "the end of bin T, with --time", parsePositive)
-    .option("--split <file>", "the row,set table the model was trained with: its test rows alone are used");
+    .option("--split <file>", "the row,set table that the model was trained with");
 }
 
 /** For what: "judge" takes rows that are new to the model and no others, "search" also rows it knows, told apart by confirmRows. */
