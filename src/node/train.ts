@@ -23,6 +23,7 @@ import {
   type RequireOptions,
   readRequirements,
 } from "./check-requirements.ts";
+import { findUnclaimed, markFile } from "./claimed-path.ts";
 import { readCheckpoint, writeCheckpoint, writeModel } from "./model-file.ts";
 import { EXIT_INTERRUPTED, print, printJson, warn } from "./output.ts";
 import { printAudit } from "./print-audit.ts";
@@ -116,12 +117,14 @@ function parseSlack(text: string): number | "auto" {
   return value;
 }
 
-async function runTrain(path: string, options: TrainOptions): Promise<void> {
+async function runTrain(path: string, asked: TrainOptions): Promise<void> {
+  let options = asked;
   const requirements = readRequirements(options);
   await refuseUnwritable(
     [options.out, options.checkpoint, options.report],
     [path, options.groups, options.split],
   );
+  const mark = await markFile(options.out);
   const table = await readTableFile(path, options);
   const split = await readSplit(table, options);
   if (split.test.length === 0 && (requirements.length > 0 || options.report !== undefined)) {
@@ -167,7 +170,12 @@ async function runTrain(path: string, options: TrainOptions): Promise<void> {
       test = await scorePredicted(model, table, predicted, [], { ...settings, replicates: 0 });
     }
     if (options.out !== undefined) {
-      await writeModel(options.out, { ...model, ...(test === null ? {} : { metrics: test.audit }) });
+      const out = await findUnclaimed(options.out, mark);
+      if (out !== options.out) {
+        warn(`${options.out} was written by another program meanwhile: this model is in ${out}`);
+        options = { ...options, out };
+      }
+      await writeModel(out, { ...model, ...(test === null ? {} : { metrics: test.audit }) });
     }
     if (test !== null && settings.replicates > 0) test = await addIntervals(test, settings);
     if (test !== null && options.report !== undefined) {

@@ -377,3 +377,22 @@ test("progress counts bytes up to the whole file and rows up to the whole table"
   expect(seen.length).toBeGreaterThan(2);
   expect(seen.at(-1)).toEqual({ bytes: text.length, rows: 300_000 });
 });
+
+test("a line without an end is refused before it fills the memory", async () => {
+  // A line of 200 MB, of which little more than the 16 MiB that a row may have is asked for.
+  let taken = 0;
+  const source: TableSource = {
+    ...chunked(encoder.encode("time,event,note\n"), []),
+    async *open() {
+      yield encoder.encode('time,event,note\n5,1,"');
+      for (; taken < 200; taken++) yield new Uint8Array(1_000_000).fill(120);
+    },
+  };
+  const error: unknown = await readTable(source).then(
+    () => undefined,
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(InputError);
+  expect((error as InputError).message).toContain("one row is longer than 16777216 bytes");
+  expect(taken).toBeLessThan(40);
+});
