@@ -3,11 +3,19 @@
  * (reproduce-NAME.ts) that adds it.
  */
 import type { Command } from "commander";
+import { addClaimsTarget } from "./reproduce-claims.ts";
 import { addExamplesTarget } from "./reproduce-examples.ts";
+import { addFiguresTarget } from "./reproduce-figures.ts";
 import { addFoldsTarget } from "./reproduce-folds.ts";
 import { addPlanTargets } from "./reproduce-plan.ts";
 
-const TARGETS: readonly ((command: Command) => void)[] = [addPlanTargets, addFoldsTarget, addExamplesTarget];
+const TARGETS: readonly ((command: Command) => void)[] = [
+  addPlanTargets,
+  addFoldsTarget,
+  addExamplesTarget,
+  addFiguresTarget,
+  addClaimsTarget,
+];
 
 export function addReproduce(program: Command): void {
   const command = program.command("reproduce").description("run the paper's experiments again, and ours");

@@ -1,0 +1,207 @@
+/** The paper's statements about everyone in the test rows: its Tables 2 to 4 and the text beside them (§6.4, §1). */
+import { averageClaims, totalsClaim } from "./claims-arithmetic.ts";
+import { claimsOnCalibration } from "./claims-calibration.ts";
+import {
+  BASELINES,
+  type Board,
+  type Claim,
+  type ClaimInputs,
+  formatMeans,
+  formatPercent,
+  formatScore,
+  judgeBoards,
+  labelsOf,
+  meansOf,
+  percentAbove,
+  printedBoard,
+  SIX,
+  VARIANTS,
+  variantsBeat,
+} from "./claims-entry.ts";
+import type { PageTarget } from "./page.ts";
+import type { SystemName } from "./plan.ts";
+import type { Metric } from "./published.ts";
+
+const PLACE = "§6.4";
+const COMMAND = "`graduate reproduce nwtco|flchain|eye [--preset paper]`";
+/** "Comparable" and "similar" are not defined there; these are ours. */
+const COMPARABLE_PERCENT = 2;
+const SIMILAR_TOTAL = 0.01;
+
+/** The percentages of the text. */
+const TOTAL_PERCENT: Readonly<Record<PageTarget, number>> = { nwtco: 7, flchain: 0, eye: 15 };
+const EYE_LOSS_PERCENT = { least: 8, most: 15 };
+
+export function claimsOnEveryone(inputs: ClaimInputs): Claim[] {
+  return [
+    ...discriminationClaims(inputs),
+    ...claimsOnCalibration(inputs),
+    ...totalClaims(inputs),
+    totalsClaim(inputs),
+    ...averageClaims(inputs),
+    coxClaim(inputs),
+  ];
+}
+
+function discriminationClaims(inputs: ClaimInputs): Claim[] {
+  return [
+    judgeBoards(inputs, {
+      title: "DRSA ranks best or second best",
+      place: PLACE,
+      statement: "In C-index DRSA is the best system or a close second on every dataset.",
+      check: "The place of DRSA's mean C-index among the six systems.",
+      titles: [...labelsOf(SIX), "DRSA's place"],
+      row: (board) => [...formatMeans(board, "concordance", SIX), placeOf(board, "concordance", "drsa")],
+      judge: (board) => atMost(rankOf(board, "concordance", "drsa"), 2),
+      command: COMMAND,
+    }),
+    judgeBoards(inputs, {
+      title: "Comparable C-index on nwtco and flchain",
+      place: PLACE,
+      statement: "Both GRADUATE variants have C-indices comparable to DRSA's on nwtco and flchain.",
+      check: `No definition is given; here: at most ${COMPARABLE_PERCENT} % below DRSA's mean.`,
+      targets: ["nwtco", "flchain"],
+      titles: [...labelsOf(["drsa", ...VARIANTS]), "places"],
+      row: (board) => [
+        ...formatMeans(board, "concordance", ["drsa", ...VARIANTS]),
+        VARIANTS.map((system) => placeOf(board, "concordance", system)).join(", "),
+      ],
+      judge(board) {
+        const means = meansOf(board, "concordance", ["drsa", ...VARIANTS]);
+        if (means === null) return null;
+        const [drsa, ...own] = means;
+        return own.every((c) => percentAbove(drsa, c) <= COMPARABLE_PERCENT);
+      },
+      note: describeFlchainBest(inputs),
+      command: "`graduate reproduce nwtco|flchain [--preset paper]`",
+    }),
+    judgeBoards(inputs, {
+      title: "C-index lost on eye complication",
+      place: PLACE,
+      statement: `On eye complication the variants lose ${EYE_LOSS_PERCENT.least} to ${EYE_LOSS_PERCENT.most} % of C-index to DRSA.`,
+      check: "DRSA's mean over each variant's, less 1, rounded to whole percents.",
+      targets: ["eye"],
+      titles: [...labelsOf(["drsa", ...VARIANTS]), "lost"],
+      row: (board) => [
+        ...formatMeans(board, "concordance", ["drsa", ...VARIANTS]),
+        lossesToDrsa(board)?.map(formatPercent).join(", ") ?? "–",
+      ],
+      judge: (board) =>
+        lossesToDrsa(board)?.every(
+          (loss) => Math.round(loss) >= EYE_LOSS_PERCENT.least && Math.round(loss) <= EYE_LOSS_PERCENT.most,
+        ) ?? null,
+      command: "`graduate reproduce eye [--preset paper]`",
+    }),
+  ];
+}
+
+function totalClaims(inputs: ClaimInputs): Claim[] {
+  return [
+    judgeBoards(inputs, {
+      title: "Best and second best total score",
+      place: PLACE,
+      statement: "On nwtco and eye complication the two variants have the best and second best total score.",
+      check: "Both variants' mean total above every baseline's.",
+      targets: ["nwtco", "eye"],
+      titles: labelsOf(SIX),
+      row: (board) => formatMeans(board, "total", SIX),
+      judge: (board) => variantsBeat(board, "total", BASELINES, 1),
+      command: COMMAND,
+    }),
+    judgeBoards(inputs, {
+      title: "Total score ahead by 7 % and 15 %",
+      place: PLACE,
+      statement: `The better variant's total score is about ${TOTAL_PERCENT.nwtco} % above the best baseline's on nwtco and about ${TOTAL_PERCENT.eye} % on eye complication.`,
+      check:
+        "Best variant's total over best baseline's, less 1; as printed to the nearest percent, of runs at least that.",
+      targets: ["nwtco", "eye"],
+      titles: ["best baseline's", "better variant's", "ahead by", "said"],
+      row(board) {
+        const ahead = totalAhead(board);
+        return [
+          formatScore("total", ahead?.theirs ?? null),
+          formatScore("total", ahead?.own ?? null),
+          ahead === null ? "–" : `${ahead.percent.toFixed(1)} %`,
+          `${TOTAL_PERCENT[board.target]} %`,
+        ];
+      },
+      judge(board) {
+        const ahead = totalAhead(board);
+        if (ahead === null) return null;
+        const said = TOTAL_PERCENT[board.target];
+        return board.source === "printed" ? Math.round(ahead.percent) === said : ahead.percent >= said;
+      },
+      command: "`graduate reproduce claims`",
+    }),
+    judgeBoards(inputs, {
+      title: "Totals on flchain are alike",
+      place: PLACE,
+      statement: "On flchain all systems have similar total scores.",
+      check: `Largest less smallest mean total at most ${SIMILAR_TOTAL}.`,
+      targets: ["flchain"],
+      titles: labelsOf(SIX),
+      row: (board) => formatMeans(board, "total", SIX),
+      judge(board) {
+        const means = meansOf(board, "total", SIX);
+        return means === null ? null : Math.max(...means) - Math.min(...means) <= SIMILAR_TOTAL;
+      },
+      command: "`graduate reproduce flchain [--preset paper]`",
+    }),
+  ];
+}
+
+function coxClaim(inputs: ClaimInputs): Claim {
+  const rows: readonly SystemName[] = ["cox", ...VARIANTS, "graduate"];
+  return judgeBoards(inputs, {
+    title: "The best trade-off, with Cox among the systems",
+    place: "§1, third contribution; §2 on Cox and other statistical models",
+    statement:
+      "GRADUATE has the best trade-off between discrimination and calibration; Cox's model is said not to generalise well, and is not among the baselines.",
+    check:
+      "Both variants' mean total against that of plain Cox on the same rows. *GRADUATE (default)*, our recipe, is shown and not judged.",
+    titles: [...labelsOf(rows).map((label) => `total ${label}`), "printed best total"],
+    row: (board) => [
+      ...formatMeans(board, "total", rows),
+      formatScore("total", Math.max(...(meansOf(printedBoard(inputs, board.target), "total", SIX) ?? [0]))),
+    ],
+    judge: (board) =>
+      board.source === "printed" ? "cannot be checked" : variantsBeat(board, "total", ["cox"], 1),
+    command: COMMAND,
+  });
+}
+
+/** 1 is the best of the six; null where one is wanting. */
+function rankOf(board: Board, metric: Metric, system: SystemName): number | null {
+  const means = meansOf(board, metric, SIX);
+  const own = board.mean(metric, system);
+  return means === null || own === null ? null : 1 + means.filter((mean) => mean > own).length;
+}
+
+function placeOf(board: Board, metric: Metric, system: SystemName): string {
+  const rank = rankOf(board, metric, system);
+  return rank === null ? "–" : `${rank} of ${SIX.length}`;
+}
+
+function atMost(value: number | null, limit: number): boolean | null {
+  return value === null ? null : value <= limit;
+}
+
+function lossesToDrsa(board: Board): number[] | null {
+  const means = meansOf(board, "concordance", ["drsa", ...VARIANTS]);
+  return means === null ? null : means.slice(1).map((own) => percentAbove(means[0], own));
+}
+
+function totalAhead(board: Board) {
+  const [baselines, own] = [meansOf(board, "total", BASELINES), meansOf(board, "total", VARIANTS)];
+  if (baselines === null || own === null) return null;
+  const [theirs, best] = [Math.max(...baselines), Math.max(...own)];
+  return { theirs, own: best, percent: percentAbove(best, theirs) };
+}
+
+function describeFlchainBest(inputs: ClaimInputs): string {
+  const board = printedBoard(inputs, "flchain");
+  const best = [...SIX].sort(
+    (a, b) => (board.mean("concordance", b) ?? 0) - (board.mean("concordance", a) ?? 0),
+  )[0];
+  return `The printed ${formatScore("concordance", board.mean("concordance", best))} on flchain, the table's highest, belongs to ${labelsOf([best])[0]}, and is starred as better than the second; it is not GRADUATE's.`;
+}

@@ -1,0 +1,168 @@
+// The claims page: the slips of the printed tables, verdicts on results made by hand, and docs/results/claims.md against what is committed.
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { implyTotals, sumWins } from "../../src/experiments/claims-arithmetic.ts";
+import type { Claim, ClaimInputs } from "../../src/experiments/claims-entry.ts";
+import { claimsOnEveryone } from "../../src/experiments/claims-everyone.ts";
+import { claimsOnGroups } from "../../src/experiments/claims-groups.ts";
+import { parsePlan, type SystemName } from "../../src/experiments/plan.ts";
+import { parsePublished } from "../../src/experiments/published.ts";
+import { parseResults, planLine, type RunResult } from "../../src/experiments/results.ts";
+import { makeClaimsPage } from "../../src/node/reproduce-claims.ts";
+
+const readText = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const published = parsePublished(readText("paper/published.json"), "published");
+const nwtco = parsePlan(readText("paper/plans/nwtco.json"), "nwtco");
+const noTable = { rows: 0, events: 0, features: [], chapter: null };
+
+function inputsOf(runs: readonly RunResult[]): ClaimInputs {
+  const text = [planLine(nwtco), ...runs.map((run) => JSON.stringify(run))].join("\n");
+  const results = runs.length === 0 ? undefined : parseResults(text, "made").get("nwtco");
+  return {
+    published,
+    plans: new Map([["nwtco", { plan: nwtco, results }]]),
+    tables: { nwtco: noTable, flchain: noTable },
+  };
+}
+
+interface Made {
+  readonly c: number;
+  readonly ece: number;
+  /** Of the logrank. */
+  readonly p?: number;
+}
+
+/** Two repeats, a hair apart. */
+function makeRuns(system: SystemName, { c, ece, p = 0.5 }: Made): RunResult[] {
+  return [1, 2].map((seed) => ({
+    run: { plan: "nwtco", cohort: "nwtco", system, seed },
+    version: "0",
+    rows: [300, 100, 100],
+    training: null,
+    scores: {
+      n: [100],
+      events: [50],
+      support: [102],
+      concordance: [c + 0.0001 * seed],
+      ece: [ece + 0.00001 * seed],
+      supportedEce: [ece],
+      ibs: [0.1],
+      logrank: [p],
+      individual: [p],
+      floor: [0.01],
+      critical: [0.02],
+      floorP: [0.5],
+    },
+    truth: null,
+    seconds: { fit: 1, score: 1 },
+  }));
+}
+
+const made = [
+  ...makeRuns("cox", { c: 0.73, ece: 0.01 }),
+  ...makeRuns("drsa", { c: 0.71, ece: 0.2, p: 0.001 }),
+  ...makeRuns("xcal", { c: 0.72, ece: 0.06 }),
+  ...makeRuns("mcboost", { c: 0.7, ece: 0.03 }),
+  ...makeRuns("rps", { c: 0.69, ece: 0.05 }),
+  ...makeRuns("graduate l2", { c: 0.705, ece: 0.02 }),
+  ...makeRuns("graduate variance", { c: 0.6, ece: 0.005 }),
+];
+
+function verdictOf(claims: readonly Claim[], title: string, source: "printed" | "paper" | "default"): string {
+  const claim = claims.find((one) => one.title === title);
+  return claim?.findings.find((finding) => finding.source === source)?.text ?? `no claim "${title}"`;
+}
+
+describe("what is printed", () => {
+  test("one cell of Tables 5 to 7 does not add up", () => {
+    expect(sumWins(published)).toHaveLength(48);
+    expect(sumWins(published).filter(({ sum, groups }) => sum !== groups)).toEqual([
+      {
+        table: 7,
+        cohort: "eye",
+        metric: "ece",
+        baseline: "drsa",
+        printed: "17-4-1",
+        sum: 22,
+        groups: 24,
+      },
+    ]);
+  });
+
+  test("the totals that do not follow from C and ECE are of flchain, and the variance row's is 0.957", () => {
+    const off = implyTotals(published).filter(({ follows }) => !follows);
+    expect(off.map(({ table, system }) => `${table} ${system}`)).toEqual([
+      "3 drsa",
+      "3 xcal",
+      "3 mcboost",
+      "3 graduate variance",
+    ]);
+    // 2·0.92·0.997/(0.92+0.997)
+    expect(off[3].implied).toBeCloseTo(1.83448 / 1.917, 12);
+    expect(off[3].implied.toFixed(3)).toBe("0.957");
+    expect(off[3].printed).toBe("0.960");
+  });
+
+  test("percentages of the text against the tables", () => {
+    const claims = claimsOnEveryone(inputsOf([]));
+    expect(verdictOf(claims, "ECE ahead by more than 400 %, more than 500 %, and 9 %", "printed")).toBe(
+      "holds on nwtco, does not hold on flchain and eye",
+    );
+    expect(verdictOf(claims, "Total score ahead by 7 % and 15 %", "printed")).toBe("does not hold");
+    expect(verdictOf(claims, "C-index lost on eye complication", "printed")).toBe("holds");
+    const table = (title: string) => claims.find((claim) => claim.title === title)?.table ?? "";
+    // .315/.059, .0035/.0018, .233/.057; .784/.665, .769/.712
+    for (const percent of ["| 434 % |", "| 94 % |", "| 309 % |"])
+      expect(table("ECE ahead by more than 400 %, more than 500 %, and 9 %")).toContain(percent);
+    for (const percent of ["| 17.9 % |", "| 8.0 % |"])
+      expect(table("Total score ahead by 7 % and 15 %")).toContain(percent);
+    expect(claims.find(({ title }) => title === "Comparable C-index on nwtco and flchain")?.note).toContain(
+      "The printed 0.934 on flchain, the table's highest, belongs to DRSA",
+    );
+  });
+});
+
+describe("what has been run", () => {
+  test("without results nothing is judged by them", () => {
+    const claims = [...claimsOnEveryone(inputsOf([])), ...claimsOnGroups(inputsOf([]))];
+    const texts = claims.flatMap(({ findings }) =>
+      findings.flatMap(({ source, text }) => (source === "printed" ? [] : [text])),
+    );
+    expect([...new Set(texts)].sort()).toEqual(["cannot be checked", "not run yet"]);
+  });
+
+  test("with results of one cohort, by the same rules", () => {
+    const inputs = inputsOf(made);
+    const everyone = claimsOnEveryone(inputs);
+    const judged = (title: string) => verdictOf(everyone, title, "default");
+    const rest = "not run yet on flchain and eye";
+    expect(judged("DRSA ranks best or second best")).toBe(`holds on nwtco, ${rest}`);
+    expect(judged("Best and second best ECE")).toBe(`holds on nwtco, ${rest}`);
+    // .03/.005 − 1 is about 500 %
+    expect(judged("ECE ahead by more than 400 %, more than 500 %, and 9 %")).toBe(`holds on nwtco, ${rest}`);
+    expect(judged("All logranks passed")).toBe(`holds on nwtco, ${rest}`);
+    // 0.6 is far from 0.71
+    expect(judged("Comparable C-index on nwtco and flchain")).toBe(
+      "does not hold on nwtco, not run yet on flchain",
+    );
+    expect(judged("The best trade-off, with Cox among the systems")).toBe(`does not hold on nwtco, ${rest}`);
+    // the two runs as far off as the printed .142 fail
+    expect(judged("The logrank column")).toBe(`does not hold on nwtco, ${rest}`);
+    expect(verdictOf(everyone, "Best and second best ECE", "paper")).toBe("not run yet");
+    const groups = claimsOnGroups(inputs);
+    expect(verdictOf(groups, "MCBoostSurv gives up discrimination", "default")).toBe(
+      `holds on nwtco, ${rest}`,
+    );
+    expect(verdictOf(groups, "The two variants are alike", "default")).toBe(
+      `does not hold on nwtco, ${rest}`,
+    );
+  });
+});
+
+test("docs/results/claims.md is what the committed results give", async () => {
+  const page = await makeClaimsPage();
+  expect(readText("docs/results/claims.md")).toBe(page);
+  expect(page).toContain("| given | 2169 | 2169 |");
+  expect(page).toContain("| missing | 5705 | 0 |");
+  expect(page).toContain("| nwtco | 0.02 | 0.141 |");
+}, 30_000);
