@@ -17,6 +17,7 @@ import { fitBoostRounds, type RoundChoice } from "./training/mcboost-rounds.ts";
 export { type BoostTask, DEFAULT_FOLDS, pickTask } from "./training/boost-task.ts";
 export { DEFAULT_REPEATS } from "./training/mcboost-rounds.ts";
 
+/** Which rows a repair is fitted on and which judge it. */
 export interface BoostRowSets {
   /** Rows the model has not learnt from, 0-based. */
   readonly fit: Int32Array;
@@ -62,6 +63,7 @@ export interface WorstChange {
   readonly after: { readonly group: string; readonly distance: number } | null;
 }
 
+/** How the judging rows stand before and after the repair. */
 export interface BoostVerdict {
   readonly rows: number;
   readonly events: number;
@@ -73,6 +75,7 @@ export interface BoostVerdict {
   readonly concordance: Change;
 }
 
+/** A repair and what the judging rows say of it. */
 export interface BoostResult extends GuardedBoost {
   /** Of all rows, those that were fitted on among them. */
   readonly curves: Curves; // [N,T]

@@ -38,6 +38,7 @@ const LARGEST_SHARE = 0.5;
 /** The share of α spent on the mean curve where the bound is for the population. */
 const MEAN_SHARE = 0.25;
 
+/** Rows at risk and events of some rows, bin by bin: what a certificate may know beforehand. */
 export function tallyFollowUp(outcomes: BinnedOutcomes, rows: ArrayLike<number>): FollowUp {
   const { atRisk, events } = tallyBins(outcomes, undefined, rows);
   return { n: rows.length, atRisk, events };

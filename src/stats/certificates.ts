@@ -60,6 +60,7 @@ export interface Certificates {
   readonly assumes: readonly string[];
 }
 
+/** How surely the bounds are to hold, and what was fixed before the rows were seen. */
 export interface CertifyOptions {
   /** The probability with which any of the bounds may fail. */
   readonly alpha: number;

@@ -7,6 +7,7 @@ import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import type { BoostGroup } from "./mcboost-input.ts";
 
+/** What is repaired: curves, the outcomes of their rows, and the groups. */
 export interface BoostTask {
   readonly curves: Curves; // [N,T]
   readonly outcomes: BinnedOutcomes; // [N]
