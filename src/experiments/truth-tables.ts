@@ -109,8 +109,8 @@ export function concordanceOfTruth(runs: RunsBySystem): string {
 }
 
 function rangeOf({ runs, groups }: CohortRuns, which: "constrained" | "audit-only"): Range {
-  const [any] = [...runs.values()].flat();
+  const [first] = [...runs.values()].flat();
   return which === "constrained"
     ? { from: 0, to: groups }
-    : { from: groups, to: any?.truth?.A.length ?? groups };
+    : { from: groups, to: first?.truth?.A.length ?? groups };
 }

@@ -7,12 +7,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Argument, type Command } from "commander";
 import { InputError } from "../core/errors.ts";
-import { parseGroupsFile } from "../data/groups.ts";
-import { readTable } from "../data/read-table.ts";
-import { type CohortSources, type OpenCohort, openCohort } from "../experiments/cohorts.ts";
+import { type OpenCohort, openCohort } from "../experiments/cohorts.ts";
 import {
   addSystem,
   beginFigure,
@@ -27,10 +24,10 @@ import {
   writeFigures,
 } from "../experiments/figures.ts";
 import { PAGE_TARGETS, type PageTarget } from "../experiments/page.ts";
-import { type CohortPlan, type Plan, parsePlan } from "../experiments/plan.ts";
+import { type Plan, parsePlan } from "../experiments/plan.ts";
+import { packageFile, readSources } from "./cohort-sources.ts";
 import { createProgress, print } from "./output.ts";
 import { createUnwritableError, replaceFile } from "./replace-file.ts";
-import { tableSourceFromPath } from "./table-file.ts";
 import { parseThreads } from "./table-options.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 import { refuseUnwritable } from "./writable.ts";
@@ -48,7 +45,6 @@ export interface FigureFile {
   readonly text: string;
 }
 
-const packageFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const { version } = JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { version: string };
 
 export function addFiguresTarget(command: Command): void {
@@ -147,18 +143,6 @@ export async function openFigureCohort(
   const cohort = plan.cohorts.find((one) => one.name === name);
   if (cohort === undefined) throw new Error(`no cohort ${name}`);
   return openCohort(cohort, await readSources(cohort), plan, seed);
-}
-
-async function readSources(cohort: CohortPlan): Promise<CohortSources> {
-  const readGroups = async (path: string) => parseGroupsFile(await readFile(packageFile(path), "utf8"), path);
-  return {
-    table:
-      cohort.kind === "table"
-        ? await readTable(await tableSourceFromPath(packageFile(cohort.table)), { category: cohort.category })
-        : null,
-    groups: await readGroups(cohort.groups),
-    auditOnly: cohort.kind === "eye" ? await readGroups(cohort.auditOnly) : null,
-  };
 }
 
 /** The SVGs of what a file has. */

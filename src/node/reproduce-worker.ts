@@ -4,16 +4,12 @@
  * else the machine does. Tables and groups files are read here, once. A run that is refused or diverges is answered with what the
  * error says; the other runs go on.
  */
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { GraduateError } from "../core/errors.ts";
-import { parseGroupsFile } from "../data/groups.ts";
-import { readTable } from "../data/read-table.ts";
 import type { CohortSources } from "../experiments/cohorts.ts";
 import type { CohortPlan, Plan, RunLine } from "../experiments/plan.ts";
 import type { CohortNames, RunResult } from "../experiments/results.ts";
 import { runLine } from "../experiments/run.ts";
-import { tableSourceFromPath } from "./table-file.ts";
+import { readSources } from "./cohort-sources.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 
 export interface ToReproduceWorker {
@@ -37,8 +33,6 @@ const REPORT_EVERY = 200;
 /** Of a run's progress, the part that is training; the rest is scoring. */
 const FITTING_SHARE = 0.9;
 
-const packageFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-
 const opened = new Map<string, Promise<CohortSources>>();
 
 function openSources(cohort: CohortPlan): Promise<CohortSources> {
@@ -46,19 +40,6 @@ function openSources(cohort: CohortPlan): Promise<CohortSources> {
   const known = opened.get(key) ?? readSources(cohort);
   opened.set(key, known);
   return known;
-}
-
-async function readSources(cohort: CohortPlan): Promise<CohortSources> {
-  const readGroups = async (path: string) => parseGroupsFile(await readFile(packageFile(path), "utf8"), path);
-  const table =
-    cohort.kind === "table"
-      ? await readTable(await tableSourceFromPath(packageFile(cohort.table)), { category: cohort.category })
-      : null;
-  return {
-    table,
-    groups: await readGroups(cohort.groups),
-    auditOnly: cohort.kind === "eye" ? await readGroups(cohort.auditOnly) : null,
-  };
 }
 
 async function run(

@@ -47,6 +47,13 @@ beforeAll(async () => {
 });
 
 describe("graduate boost", () => {
+  test("MCBoostSurv on request: twenty rounds take the worst group to under three tenths of its distance", () => {
+    const { verdict, rows } = runJson<BoostDocument>(["boost", model, table, ...QUICK]);
+    expect(rows).toEqual({ fit: 806, held: 806 });
+    expect(verdict.worst.before.group).toBe("histol = 2");
+    expect(verdict.worst.after.distance).toBeLessThan(0.3 * verdict.worst.before.distance);
+  });
+
   test("fits on the validation rows, judges on the test rows, and keeps curves and repair", () => {
     const args = ["boost", model, table, "--out", curves, "--save", saved];
     const found = runJson<BoostDocument>(args);
