@@ -20,9 +20,8 @@ import {
   summariseTruth,
   type TruthScores,
 } from "./results.ts";
-import { simulateEye } from "./simulate.ts";
 import { type FittedSystem, fitSystem, membersAmong } from "./systems.ts";
-import { type PredictCurves, scoreAgainstTruth, TRUTH_PEOPLE } from "./truth.ts";
+import { type PredictCurves, type PrepareTruth, prepareTruth, TRUTH_PEOPLE } from "./truth.ts";
 
 /** Of the fresh people: beyond the seeds that plans draw cohorts by. */
 const TRUTH_SEED = 1_000_000;
@@ -31,6 +30,8 @@ export interface RunHooks {
   readonly onEvent?: (event: TrainEvent) => void;
   /** The system is fitted; what follows is scoring. */
   readonly onFitted?: () => void;
+  /** In place of prepareTruth, by one who runs many lines. */
+  readonly prepareTruth?: PrepareTruth;
 }
 
 export interface FinishedRun {
@@ -75,7 +76,7 @@ export async function runLine(
       rows: [split.train.length, split.valid.length, split.test.length],
       training: fitted.training && summariseTraining(fitted.training, fitted.boostRounds),
       scores: summariseScores([scored.overall, ...scored.groups]),
-      truth: await scoreTruth(cohort, fitted, plan.truthPeople),
+      truth: await scoreTruth(cohort, fitted, hooks.prepareTruth ?? prepareTruth, plan.truthPeople),
     },
     names: {
       plan: plan.name,
@@ -90,6 +91,7 @@ export async function runLine(
 async function scoreTruth(
   { plan, eye, table, outcomes, split, groups, auditOnly }: OpenCohort,
   { grid, predictCurves, predictDrawn }: FittedSystem,
+  prepare: PrepareTruth,
   people = TRUTH_PEOPLE,
 ): Promise<TruthScores | null> {
   if (eye === null || plan.kind !== "eye") return null;
@@ -99,20 +101,18 @@ async function scoreTruth(
     Math.max(1, groupSupport(training, { rows })),
   );
   const settings = { ...eye.settings, seed: TRUTH_SEED, n: people };
+  const truth = prepare({ settings, groups: all, supports, grid });
   let predict: PredictCurves = (chunk) => predictCurves(chunk);
   if (predictDrawn !== undefined) {
-    const fresh = simulateEye(settings);
     let from = 0;
     // Chunks come in the order of the people.
     predict = async ({ rows }) => {
       from += rows;
       return predictDrawn(
-        fresh,
+        truth.people,
         Int32Array.from({ length: rows }, (_, k) => from - rows + k),
       );
     };
   }
-  return summariseTruth(
-    await scoreAgainstTruth({ settings, groups: all, supports, grid, predictCurves: predict }),
-  );
+  return summariseTruth(await truth.score(predict));
 }

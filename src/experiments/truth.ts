@@ -10,7 +10,7 @@
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
-import { type Group, resolveGroups } from "../data/groups.ts";
+import { type Group, type GroupMembers, resolveGroups } from "../data/groups.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import type { Column, Table } from "../data/table.ts";
 import { binOutcomes, type TimeGrid } from "../data/time-grid.ts";
@@ -57,8 +57,11 @@ export interface TruthScores {
 
 /** A fresh sample made ready once for every system that is scored on it. */
 export interface PreparedTruth {
+  readonly people: EyeCohort;
   score(predictCurves: PredictCurves): Promise<TruthScores>;
 }
+
+export type PrepareTruth = (sample: TruthSample) => PreparedTruth;
 
 const CHUNK = 10_000;
 const FIFTHS = 5;
@@ -76,18 +79,57 @@ export async function scoreAgainstTruth(request: TruthRequest): Promise<TruthSco
 }
 
 export function prepareTruth(sample: TruthSample): PreparedTruth {
+  checkSupports(sample);
+  return prepareSample(sample, drawPeople(sample));
+}
+
+/**
+ * A prepareTruth that keeps what it made last: the systems of a cohort and seed share a sample, the seeds of a cohort its people. Half
+ * of the time of scoring is in them.
+ */
+export function keepLastTruth(): PrepareTruth {
+  const people = keepLast(drawPeople, ({ settings, groups }) => [settings, groups]);
+  return keepLast(
+    (sample) => {
+      checkSupports(sample);
+      return prepareSample(sample, people(sample));
+    },
+    ({ settings, groups, supports, grid }) => [settings, groups, supports, Array.from(grid.edges)],
+  );
+}
+
+function keepLast<From, To>(make: (from: From) => To, keyOf: (from: From) => unknown): (from: From) => To {
+  let last: { readonly key: string; readonly made: To } | null = null;
+  return (from) => {
+    const key = JSON.stringify(keyOf(from));
+    if (last?.key !== key) last = { key, made: make(from) };
+    return last.made;
+  };
+}
+
+interface People {
+  readonly cohort: EyeCohort;
+  readonly members: readonly GroupMembers[];
+}
+
+function drawPeople({ settings, groups }: Pick<TruthSample, "settings" | "groups">): People {
+  const cohort = simulateEye(settings);
+  return { cohort, members: resolveGroups(groups, cohort.table) };
+}
+
+function prepareSample(sample: TruthSample, people: People): PreparedTruth {
   const { grid } = sample;
   const { T } = grid;
-  checkSupports(sample);
-  const cohort = simulateEye(sample.settings);
+  const { cohort } = people;
   const { table } = cohort;
   const features = table.columns.filter(({ name }) => name !== "time" && name !== "event");
-  const groups = findMembers(sample, cohort);
+  const groups = rankMembers(sample, people);
   const uncensored = binOutcomes({ time: cohort.eventTime, event: new Uint8Array(table.rows).fill(1) }, grid);
   const ofTruth = createPairSum();
   let isTruthCompared = false;
 
   return {
+    people: cohort,
     async score(predictCurves) {
       const sums = groups.map(() => new Float64Array(FIFTHS * T)); // ΣΔ per fifth and bin
       const squares = new Float64Array(groups.length); // Σ over people of mean Δ²
@@ -172,8 +214,8 @@ function summarise(members: Members, sums: Float64Array, squares: number, T: num
   return { name, n, A: Math.sqrt(a / support), B: Math.sqrt(b / support), ise: squares / n };
 }
 
-function findMembers({ groups, supports, grid }: TruthSample, cohort: EyeCohort): Members[] {
-  return resolveGroups(groups, cohort.table).map(({ name, rows }, g) => {
+function rankMembers({ supports, grid }: TruthSample, { cohort, members }: People): Members[] {
+  return members.map(({ name, rows }, g) => {
     if (rows.length === 0) {
       throw new InputError(`nobody of ${cohort.table.rows} simulated people is in the group`, {
         code: "truth.group",

@@ -9,6 +9,7 @@ import type { CohortSources } from "../experiments/cohorts.ts";
 import type { CohortPlan, Plan, RunLine } from "../experiments/plan.ts";
 import type { CohortNames, RunResult } from "../experiments/results.ts";
 import { runLine } from "../experiments/run.ts";
+import { keepLastTruth } from "../experiments/truth.ts";
 import { readSources } from "./cohort-sources.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 
@@ -33,6 +34,7 @@ const REPORT_EVERY = 200;
 /** Of a run's progress, the part that is training; the rest is scoring. */
 const FITTING_SHARE = 0.9;
 
+const prepareTruth = keepLastTruth();
 const opened = new Map<string, Promise<CohortSources>>();
 
 function openSources(cohort: CohortPlan): Promise<CohortSources> {
@@ -54,6 +56,7 @@ async function run(
     const started = cpuSeconds();
     let [steps, reportedAt, fittedAt] = [0, performance.now(), started];
     const { result, names } = await runLine(plan, line, sources, backend, {
+      prepareTruth,
       onEvent(event) {
         if (event.type === "start") steps = event.steps;
         if (event.type !== "step" || performance.now() - reportedAt < REPORT_EVERY) return;

@@ -5,7 +5,12 @@ import { findColumn, type Table } from "../../src/data/table.ts";
 import { equalTimeGrid, findBin } from "../../src/data/time-grid.ts";
 import { TERM_NAMES, TERMS } from "../../src/experiments/eye-survival.ts";
 import { type EyeCohort, type EyeSettings, simulateEye } from "../../src/experiments/simulate.ts";
-import { type PredictCurves, prepareTruth, scoreAgainstTruth } from "../../src/experiments/truth.ts";
+import {
+  keepLastTruth,
+  type PredictCurves,
+  prepareTruth,
+  scoreAgainstTruth,
+} from "../../src/experiments/truth.ts";
 import { coxCurvesOnGrid, fitCox } from "../../src/models/cox.ts";
 
 const T = 12;
@@ -121,6 +126,26 @@ describe("on a fresh sample", () => {
       expect(scored.A).toBeLessThan(scored.B);
       expect(scored.B).toBeLessThan(Math.sqrt(scored.ise));
     });
+  });
+
+  test("a kept sample is the sample of its request", async () => {
+    const guess = (row: number, t: number) => trueAt(row, t) ** (0.7 + (row % 7) / 10);
+    const prepare = keepLastTruth();
+    const first = { settings, groups, supports, grid };
+    const others = [
+      { ...first, supports: [T, 8, 2] },
+      { ...first, grid: equalTimeGrid(T, 4000) },
+      { ...first, groups: groups.toReversed() },
+      { ...first, settings: { ...settings, level: 1 as const } },
+    ];
+    expect(prepare(first)).toBe(prepare({ ...first }));
+    for (const sample of [first, ...others, first]) {
+      const kept = await prepare(sample).score(predictInTurn(guess));
+      expect(kept).toEqual(await prepareTruth(sample).score(predictInTurn(guess)));
+    }
+    const people = prepare(first).people;
+    expect(prepare(others[0]).people).toBe(people);
+    expect(prepare(others[3]).people).not.toBe(people);
   });
 
   test("concordance compares the pairs of a chunk by their uncensored times", async () => {
