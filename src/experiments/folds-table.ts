@@ -1,6 +1,6 @@
 /**
- * The published table of the folds with our rows in it: means over the folds, each learner's rank, and the differences to the published
- * Cox model fold by fold. A published learner's C is of its tuning for C, its Brier score of its tuning for that. One that failed on a
+ * The published table of the folds with our rows in it: means over the folds, each learner's rank, and the differences to the Cox model
+ * (ours, which is the published one) fold by fold. A published learner's C is of its tuning for C, its Brier score of its tuning for that. One that failed on a
  * fold is left out of that score's ranks. Folds of one cross-validation share training rows: the differences' test is the corrected
  * resampled t (method §9).
  */
@@ -125,69 +125,102 @@ export function rankLearners(
     .map(({ name, ours, mean }, k) => ({ name, ours, mean, rank: k + 1 }));
 }
 
-/** One section a task: the ranks by each measure, and our differences to the published Cox model. */
+export interface FoldSizes {
+  readonly name: string;
+  readonly test: number;
+  readonly train: number;
+}
+
+/** One section a task: all learners ranked by each measure, and our differences to the Cox model. */
 export function foldsPage(
-  tasks: readonly { readonly name: string; readonly test: number; readonly train: number }[],
+  tasks: readonly FoldSizes[],
   lines: readonly FoldLine[],
   published: readonly PublishedFold[],
 ): string {
-  return tasks
-    .filter(({ name }) => lines.some(({ task }) => task === name))
-    .map(({ name, ...sizes }) => {
-      const ranked = MEASURES.map((measure) => rankLearners(name, measure, lines, published));
-      const longest = Math.max(...ranked.map(({ length }) => length));
-      const cell = (one: RankedLearner | undefined) => {
-        if (one === undefined) return "";
-        const text = `${one.name} ${one.mean.toFixed(4)}`;
-        return one.ours ? `**${text}**` : text;
-      };
-      const rows = Array.from(
+  return writeSections(tasks, lines, (task) => {
+    const ranked = MEASURES.map((measure) => rankLearners(task, measure, lines, published));
+    const cell = (one: RankedLearner | undefined) => {
+      if (one === undefined) return "";
+      const text = `${one.name} ${one.mean.toFixed(4)}`;
+      return one.ours ? `**${text}**` : text;
+    };
+    const longest = Math.max(...ranked.map(({ length }) => length));
+    return [
+      `| rank | ${MEASURES.map(({ title }) => title).join(" | ")} |`,
+      `|---|${MEASURES.map(() => "---").join("|")}|`,
+      ...Array.from(
         { length: longest },
         (_, k) => `| ${k + 1} | ${ranked.map((list) => cell(list[k])).join(" | ")} |`,
-      );
-      return [
-        `## ${name}`,
-        "",
-        `| rank | ${MEASURES.map(({ title }) => title).join(" | ")} |`,
-        `|---|${MEASURES.map(() => "---").join("|")}|`,
-        ...rows,
-        "",
-        ...sayDifferences(name, sizes, lines, published),
-      ].join("\n");
-    })
+      ),
+    ];
+  });
+}
+
+/** The same without a published score: our means and their ranks, for those who may not pass the others on. */
+export function foldsSummary(
+  tasks: readonly FoldSizes[],
+  lines: readonly FoldLine[],
+  published: readonly PublishedFold[],
+): string {
+  return writeSections(tasks, lines, (task) => {
+    const ranked = MEASURES.map((measure) => rankLearners(task, measure, lines, published));
+    const cells = (system: FoldSystem) =>
+      MEASURES.map(({ key }, m) => {
+        const place = ranked[m].find(({ name }) => name === (system === "cox" ? PUBLISHED_COX : system));
+        const mean = meanOf(linesOf(lines, task, system).map((line) => line[key]));
+        return `${mean.toFixed(4)}, ${place?.rank ?? "–"} of ${ranked[m].length}`;
+      });
+    return [
+      `| | ${MEASURES.map(({ title }) => title).join(" | ")} |`,
+      `|---|${MEASURES.map(() => "---").join("|")}|`,
+      ...systemsOf(lines, task).map((system) => `| ${system} | ${cells(system).join(" | ")} |`),
+    ];
+  });
+}
+
+function writeSections(
+  tasks: readonly FoldSizes[],
+  lines: readonly FoldLine[],
+  writeTable: (task: string) => readonly string[],
+): string {
+  return tasks
+    .filter(({ name }) => lines.some(({ task }) => task === name))
+    .map((task) =>
+      [`## ${task.name}`, "", ...writeTable(task.name), "", ...sayDifferences(task, lines)].join("\n"),
+    )
     .join("\n\n");
 }
 
-function sayDifferences(
-  task: string,
-  sizes: { readonly test: number; readonly train: number },
-  lines: readonly FoldLine[],
-  published: readonly PublishedFold[],
-): string[] {
-  const cox = new Map(
-    published
-      .filter((one) => one.task === task && one.learner === PUBLISHED_COX)
-      .map((one) => [one.iteration, one]),
-  );
-  const systems = [...new Set(lines.filter((line) => line.task === task).map(({ system }) => system))];
-  const said = systems
+const linesOf = (lines: readonly FoldLine[], task: string, system: FoldSystem) =>
+  lines.filter((line) => line.task === task && line.system === system);
+
+const systemsOf = (lines: readonly FoldLine[], task: string): FoldSystem[] => [
+  ...new Set(lines.filter((line) => line.task === task).map(({ system }) => system)),
+];
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+function sayDifferences({ name: task, test, train }: FoldSizes, lines: readonly FoldLine[]): string[] {
+  const cox = new Map(linesOf(lines, task, "cox").map((line) => [line.iteration, line]));
+  const said = systemsOf(lines, task)
     .filter((system) => system !== "cox")
     .map((system) => {
-      const own = lines.filter(
-        (line) => line.task === task && line.system === system && cox.has(line.iteration),
-      );
+      const pairs = linesOf(lines, task, system).flatMap((own) => {
+        const other = cox.get(own.iteration);
+        return other === undefined ? [] : [{ own, other }];
+      });
       const parts = MEASURES.map(({ key, title, higher }) => {
-        const differences = own.map((line) => line[key] - (cox.get(line.iteration)?.[key] ?? Number.NaN));
+        const differences = pairs.map(({ own, other }) => own[key] - other[key]);
         const better = differences.filter((value) => (higher ? value > 0 : value < 0)).length;
-        const mean = differences.reduce((sum, value) => sum + value, 0) / differences.length;
-        const tested = correctedResampledT(differences, { testSize: sizes.test, trainSize: sizes.train });
+        const mean = meanOf(differences);
+        const tested = correctedResampledT(differences, { testSize: test, trainSize: train });
         const p = isAbsent(tested) ? null : tested.p;
         const sign = mean > 0 ? "+" : "−";
         return `${title} ${sign}${Math.abs(mean).toFixed(4)} (better on ${better} of ${differences.length} folds, p ${formatP(p)})`;
       });
       return `- ${system}: ${parts.join("; ")}`;
     });
-  return said.length === 0 ? [] : ["Less the published Cox model, fold by fold:", "", ...said];
+  return said.length === 0 ? [] : ["Less the Cox model, fold by fold:", "", ...said];
 }
 
 function formatP(p: number | null): string {

@@ -21,7 +21,15 @@ import {
   readFolds,
   runFold,
 } from "../experiments/folds.ts";
-import { compareCox, type FoldLine, foldsPage, GATE, readPublished } from "../experiments/folds-table.ts";
+import {
+  compareCox,
+  type FoldLine,
+  type FoldSizes,
+  foldsPage,
+  foldsSummary,
+  GATE,
+  readPublished,
+} from "../experiments/folds-table.ts";
 import { createProgress, print, warn } from "./output.ts";
 import { replaceFile } from "./replace-file.ts";
 import { tableSourceFromPath } from "./table-file.ts";
@@ -32,6 +40,7 @@ interface FoldOptions {
   readonly data: string;
   readonly out: string;
   readonly tables?: string;
+  readonly summary?: string;
   readonly threads: number;
 }
 
@@ -52,6 +61,7 @@ export function addFoldsTarget(command: Command): void {
     .requiredOption("--data <folder>", "holds the benchmark's tables, test rows and scores")
     .option("--out <file>", "where scores are kept as folds end", "folds.jsonl")
     .option("--tables <file>", "write the page of tables to a file")
+    .option("--summary <file>", "write our scores and ranks alone, without the published scores")
     .option("--threads <n>", "threads that train", parseThreads, availableParallelism())
     .action(async (options: FoldOptions) => runFolds(options));
 }
@@ -155,7 +165,7 @@ async function report(
   tasks: readonly OpenTask[],
   lines: readonly FoldLine[],
   published: ReturnType<typeof readPublished>,
-  { tables }: FoldOptions,
+  { tables, summary }: FoldOptions,
 ): Promise<void> {
   const gate = compareCox(lines, published);
   const said =
@@ -165,9 +175,14 @@ async function report(
     warn("our Cox model is not the published one: the other rows cannot be read in its table");
   const sizes = tasks.map(({ task, table, folds }) => {
     const test = Math.round([...folds.values()].reduce((sum, rows) => sum + rows.length, 0) / folds.size);
-    return { name: task.name, test, train: table.rows - test };
+    return { name: task.name, test, train: table.rows - test } satisfies FoldSizes;
   });
-  const page = `# On the folds of a published benchmark\n\n${plan.about}\n\n${said}\n\n${foldsPage(sizes, lines, published)}\n`;
-  if (tables === undefined) print(page);
-  else await replaceFile(tables, page, "the page");
+  const write = (sections: string) =>
+    `# On the folds of a published benchmark\n\n${plan.about}\n\n${said}\n\n${sections}\n`;
+  const page = write(foldsPage(sizes, lines, published));
+  if (summary !== undefined) {
+    await replaceFile(summary, write(foldsSummary(sizes, lines, published)), "the page");
+  }
+  if (tables !== undefined) await replaceFile(tables, page, "the page");
+  if (tables === undefined && summary === undefined) print(page);
 }
