@@ -121,7 +121,7 @@ export async function runFold(fold: Fold, request: FoldRequest, backend: Backend
 }
 
 /** The validation rows of each run: a share of the rows outside the fold, or each fifth of them once. */
-function listValidation(rest: Int32Array, { system, seed, validation }: FoldRequest): Int32Array[] {
+export function listValidation(rest: Int32Array, { system, seed, validation }: FoldRequest): Int32Array[] {
   const order = Int32Array.from(rest);
   shuffle(order, createRandom(seed, VALIDATION_STREAM));
   if (system !== "five graduates") return [order.slice(0, Math.round(rest.length * validation))];

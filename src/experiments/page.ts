@@ -42,7 +42,7 @@ const NOTES: Readonly<Record<PageTarget, string>> = {
   nwtco:
     "The paper's seven variables include the number of the row, `seqno`; the default preset leaves it out and takes `stage` as a category, the paper's plan keeps all seven as numbers.",
   flchain:
-    "`chapter` is the chapter of the cause of death: it is known of the dead and of nobody else, so a model that sees it knows who died. It is one of the paper's nine variables and the reason for its C-index above .92; without it honest models give about .80. Both are shown, always.",
+    "`chapter` is the chapter of the cause of death: it is known of the dead and of nobody else, so a model that sees it knows who died. It is one of the paper's nine variables and the reason for its C-index above .92; without it honest models give about .80. Both are shown, always. With it censoring depends on the features, for whoever is censored has no chapter: Kaplan-Meier of everyone is then not the mean of the right curves, so that logrank and ECE, which compare with it, fault any model more often than the individual logrank, which does not.",
   eye: "The hospital's data are private. These people are simulated, from a law fixed before any model was run: nobody in them is real, and the printed numbers are of other people. What the simulation gives instead is the truth, S(t|x) of everyone.",
 };
 

@@ -17,12 +17,12 @@ import {
 } from "./tables.ts";
 
 /** Which groups: places from `from` up to `to`. */
-interface Range {
+export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-type TrueError = "A" | "B" | "ise";
+export type TrueError = "A" | "B" | "ise";
 
 const ERRORS: readonly TrueError[] = ["A", "B", "ise"];
 const DIGITS: Readonly<Record<TrueError, number>> = { A: 4, B: 4, ise: 5 };
@@ -32,7 +32,7 @@ export function readWorst(error: TrueError, { from, to }: Range): Read {
   return ({ truth }) => (truth === null ? null : largest(truth[error].slice(from, to)));
 }
 
-function readMean(error: TrueError, { from, to }: Range): Read {
+export function readMean(error: TrueError, { from, to }: Range): Read {
   return ({ truth }) => (truth === null ? null : meanOf(truth[error].slice(from, to)));
 }
 
@@ -108,7 +108,7 @@ export function concordanceOfTruth(runs: RunsBySystem): string {
   return spreadOf(all, ({ truth }) => truth?.concordanceOfTruth ?? null)?.mean.toFixed(4) ?? "–";
 }
 
-function rangeOf({ runs, groups }: CohortRuns, which: "constrained" | "audit-only"): Range {
+export function rangeOf({ runs, groups }: CohortRuns, which: "constrained" | "audit-only"): Range {
   const [first] = [...runs.values()].flat();
   return which === "constrained"
     ? { from: 0, to: groups }

@@ -1,4 +1,4 @@
-/** `graduate reproduce claims [--out FILE]`: the paper's statements one by one, from what is printed and the results that are there; nothing is run. */
+/** `graduate reproduce claims|goals [--out FILE]`: pages of verdicts, from what is printed and the results that are there; nothing is run. */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
@@ -6,6 +6,7 @@ import { readOutcomes } from "../data/read-outcomes.ts";
 import { readTable } from "../data/read-table.ts";
 import { findColumn, isMissing } from "../data/table.ts";
 import { claimsPage, type TableFacts } from "../experiments/claims.ts";
+import { type GoalInputs, goalsPage } from "../experiments/goals.ts";
 import { PAGE_TARGETS, type PlanResults } from "../experiments/page.ts";
 import { parsePlan } from "../experiments/plan.ts";
 import { parsePublished } from "../experiments/published.ts";
@@ -22,16 +23,26 @@ const OUTCOMES = {
   flchain: { time: "futime", event: "death" },
 } as const;
 
+const RESULTS = packageFile("paper/results");
+
 /** From the committed results, or from those in another folder. */
-export async function makeClaimsPage(folder: string = packageFile("paper/results")): Promise<string> {
+export async function makeClaimsPage(folder: string = RESULTS): Promise<string> {
+  const tables = { nwtco: await countTable("nwtco"), flchain: await countTable("flchain") };
+  return claimsPage({ ...readAll(folder), tables });
+}
+
+/** From the committed results, or from those in another folder. */
+export function makeGoalsPage(folder: string = RESULTS): string {
+  return goalsPage(readAll(folder));
+}
+
+function readAll(folder: string): GoalInputs {
   const published = packageFile("paper/published.json");
-  return claimsPage({
+  const names = PAGE_TARGETS.flatMap(pagePlans);
+  return {
     published: parsePublished(readFileSync(published, "utf8"), published),
-    plans: new Map(
-      PAGE_TARGETS.flatMap(pagePlans).map((name) => [name, readPlanResults(name, `${folder}/${name}.jsonl`)]),
-    ),
-    tables: { nwtco: await countTable("nwtco"), flchain: await countTable("flchain") },
-  });
+    plans: new Map(names.map((name) => [name, readPlanResults(name, `${folder}/${name}.jsonl`)])),
+  };
 }
 
 function readPlanResults(name: string, path: string): PlanResults {
@@ -68,12 +79,24 @@ async function countTable(name: keyof typeof OUTCOMES): Promise<TableFacts> {
 }
 
 export function addClaimsTarget(command: Command): void {
+  addPage(
+    command,
+    "claims",
+    "the paper's statements one by one, by what is printed and what has been run",
+    () => makeClaimsPage(),
+  );
+  addPage(command, "goals", "what was to be shown beyond the paper, and what was measured", async () =>
+    makeGoalsPage(),
+  );
+}
+
+function addPage(command: Command, name: string, description: string, make: () => Promise<string>): void {
   command
-    .command("claims")
-    .description("the paper's statements one by one, by what is printed and what has been run")
+    .command(name)
+    .description(description)
     .option("--out <file>", "write the page there")
     .action(async ({ out }: { readonly out?: string }) => {
-      const page = await makeClaimsPage();
+      const page = await make();
       if (out === undefined) print(page.trimEnd());
       else await replaceFile(out, page, "the page");
     });
