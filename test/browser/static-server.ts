@@ -28,6 +28,9 @@ const TYPES: Readonly<Record<string, string>> = {
   ".csv": "text/csv",
 };
 
+/** What a page has loaded, the next one need not load again. */
+const KEPT = { "Cache-Control": "max-age=3600" };
+
 const ISOLATED = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
@@ -54,6 +57,7 @@ export async function startServer(
         "Content-Type": TYPES[extname(path)] ?? "application/octet-stream",
         "Cross-Origin-Embedder-Policy": "require-corp",
         "Cross-Origin-Resource-Policy": "same-origin",
+        ...KEPT,
       });
       response.end(bytes);
     } catch {

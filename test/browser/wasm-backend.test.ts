@@ -2,7 +2,7 @@
 // it; the page shown in the documentation.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { WasmBackend } from "../../src/compute/wasm.ts";
 import type * as Graduate from "../../src/index.ts";
@@ -81,6 +81,7 @@ function documentedPage(): string {
 describe.skipIf(program === null)("in a browser page", () => {
   let server: StaticServer;
   let chromium: Browser;
+  let context: BrowserContext;
 
   beforeAll(async () => {
     server = await startServer(root, {
@@ -93,6 +94,7 @@ describe.skipIf(program === null)("in a browser page", () => {
       "/ordinary.html": { html: pageWith({ browser: "graduate/browser" }), isolated: false },
     });
     chromium = await launchChromium(program ?? "");
+    context = await chromium.newContext();
   }, 60_000);
 
   afterAll(async () => {
@@ -106,7 +108,7 @@ describe.skipIf(program === null)("in a browser page", () => {
     work: (page: Page) => Promise<void>,
     expected: readonly RegExp[] = [],
   ): Promise<void> {
-    const page = await chromium.newPage();
+    const page = await context.newPage();
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("console", (message) => {

@@ -87,10 +87,8 @@ async function expectCurves(model: Model, table: Table): Promise<void> {
   const { curves } = await predict(model, table, createReferenceBackend());
   const { T, survival } = curves;
   expect(survival.length).toBe(table.rows * T);
-  for (let k = 0; k < survival.length; k++) {
-    const before = k % T === 0 ? 1 : survival[k - 1];
-    expect(survival[k] >= 0 && survival[k] <= before).toBe(true);
-  }
+  const isCurve = survival.every((S, k) => S >= 0 && S <= (k % T === 0 ? 1 : survival[k - 1]));
+  expect(isCurve).toBe(true);
 }
 
 describe.each(METHODS)("%s refuses before it starts", (method) => {

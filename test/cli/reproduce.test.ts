@@ -1,20 +1,21 @@
 // Experiments as a command: results are kept as runs end, a killed file goes on, and one bad run does not stop the others.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseResults } from "../../src/experiments/results.ts";
 import { launcher, root, runCli, writeScratch } from "./run-cli.ts";
 
+const groups = { all: true, groups: [{ where: "grade = 3" }, { where: "nodes > 5" }] };
 const cohort = {
-  name: "nwtco",
+  name: "gbsg",
   kind: "table",
-  table: "datasets/nwtco/nwtco.csv",
-  groups: "datasets/nwtco/groups.json",
-  time: "edrel",
-  event: "rel",
-  drop: ["seqno"],
-  sizes: [2416, 806, 806],
+  table: "test/tables/gbsg.csv",
+  groups: relative(root, writeScratch("gbsg-groups.json", JSON.stringify(groups))),
+  time: "rfstime",
+  event: "status",
+  drop: ["pid"],
+  sizes: [412, 137, 137],
   paperSlack: 0.02,
 };
 
@@ -26,7 +27,7 @@ function writePlan(name: string, changes: object = {}): string {
     repeats: "splits",
     draws: 0,
     cohorts: [cohort],
-    parts: [{ cohorts: ["nwtco"], systems: ["cox"], seeds: { from: 1, count: 3 } }],
+    parts: [{ cohorts: ["gbsg"], systems: ["cox"], seeds: { from: 1, count: 3 } }],
     ...changes,
   };
   return writeScratch(name, JSON.stringify(plan));
@@ -47,7 +48,7 @@ describe("reproduce plan", () => {
     const first = runCli(["reproduce", "plan", plan, "--out", out, "--seeds", "1"]);
     expect(first.code).toBe(0);
     expect(read(out)?.runs.size).toBe(1);
-    expect(first.stderr).toMatch(/^small: 1 run to do\n1\/1 nwtco, cox, seed 1: C 0\.7/);
+    expect(first.stderr).toMatch(/^small: 1 run to do\n1\/1 gbsg, cox, seed 1: C 0\.6/);
     // What a kill leaves behind.
     appendFileSync(out, '{"run":{"plan":"small","coho');
     const second = runCli(["reproduce", "plan", plan, "--out", out, "--workers", "2"]);
@@ -84,7 +85,7 @@ describe("reproduce plan", () => {
   test("a run that fails is kept, named and tried again; the others go on", () => {
     const bad = writePlan("bad.json", {
       cohorts: [{ ...cohort, name: "bad", drop: ["nothing"] }, cohort],
-      parts: [{ cohorts: ["bad", "nwtco"], systems: ["cox"], seeds: { from: 1, count: 1 } }],
+      parts: [{ cohorts: ["bad", "gbsg"], systems: ["cox"], seeds: { from: 1, count: 1 } }],
     });
     const kept = fresh("bad.jsonl");
     const { code, stderr } = runCli(["reproduce", "plan", bad, "--out", kept, "--workers", "1"]);
@@ -97,7 +98,7 @@ describe("reproduce plan", () => {
   });
 
   test("Ctrl-C leaves a file to go on with", async () => {
-    const long = writePlan("long.json", { draws: 600 });
+    const long = writePlan("long.json", { draws: 2000 });
     const kept = fresh("long.jsonl");
     const args = ["reproduce", "plan", long, "--out", kept, "--workers", "1"];
     const child = spawn(process.execPath, [launcher, ...args], { cwd: root });

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { expect } from "vitest";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 export const launcher = join(root, "bin", "graduate.js");
@@ -16,7 +17,17 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-const scratch = mkdtempSync(join(tmpdir(), "graduate-cli-"));
+/** A folder for each file of tests: several of them may run in one process, one after another. */
+const folders = new Map<string, string>();
+
+function scratchFolder(): string {
+  const { testPath = "" } = expect.getState();
+  const known = folders.get(testPath);
+  if (known !== undefined) return known;
+  const folder = mkdtempSync(join(tmpdir(), "graduate-cli-"));
+  folders.set(testPath, folder);
+  return folder;
+}
 
 /** In a process of its own; `input` is its standard input. */
 export function runFresh(args: readonly string[], input = "", cwd = root): CliResult {
@@ -81,7 +92,7 @@ export function runJson<T>(args: readonly string[]): T {
 
 /** A file in a folder of its own that outlives the test only until the machine clears it. */
 export function writeScratch(name: string, content: string | Uint8Array): string {
-  const path = join(scratch, name);
+  const path = join(scratchFolder(), name);
   writeFileSync(path, content);
   return path;
 }
