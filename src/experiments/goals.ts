@@ -148,6 +148,7 @@ function eyeGoals(inputs: GoalInputs, eye: CohortRuns | null): Goal[] {
         cohort,
         worst(below, "placebo groups"),
       ),
+      toGoal(where, "worst A with multipliers below that without", cohort, worst(below, "no multipliers")),
     ]),
     toGoal("eye, level 0", "worst A within 10 % of Cox's", level0, worst(nearly, "cox")),
     toGoal("eye, level 0", "mean A within 10 % of Cox's", level0, mean("A", "constrained", nearly, "cox")),
