@@ -12,7 +12,6 @@ import { addGroupColumns, chooseInputGroups, groupColumnName } from "./data/grou
 import {
   ALL_GROUP,
   type Group,
-  type GroupsFile,
   groupsFromFile,
   refuseOutcomeGroups,
   resolveGroups,
@@ -20,94 +19,26 @@ import {
 } from "./data/groups.ts";
 import { type Outcomes, pickOutcomes } from "./data/outcomes.ts";
 import { describePooling } from "./data/rare-levels.ts";
-import { type OutcomeColumns, readOutcomes } from "./data/read-outcomes.ts";
+import { readOutcomes } from "./data/read-outcomes.ts";
 import { checkFollowup, checkGroups, checkTable } from "./data/sanity.ts";
 import { type Split, splitRows } from "./data/split.ts";
 import type { Table } from "./data/table.ts";
 import { binningGap, binOutcomes, fitTimeGrid, type TimeGrid } from "./data/time-grid.ts";
 import { fitAdditiveStart } from "./models/additive-start.ts";
 import { fitCox } from "./models/cox.ts";
-import { createNetwork, type NetworkSpec } from "./models/create-network.ts";
+import { createNetwork } from "./models/create-network.ts";
 import { anchorHazards } from "./models/initialise.ts";
 import type { Network } from "./models/network.ts";
 import { kaplanMeierBinned } from "./stats/kaplan-meier.ts";
+import type { TrainEvent, TrainHooks, TrainRequest } from "./train-request.ts";
 import { chooseNetwork, chooseOptions } from "./training/choose-options.ts";
 import { finishRun } from "./training/finish.ts";
-import {
-  type Method,
-  type Model,
-  type ModelHistoryEntry,
-  type Provenance,
-  toHistoryEntry,
-} from "./training/model.ts";
-import {
-  type ConstraintSpec,
-  type PresetName,
-  type TrainingOptions,
-  XCAL_LAMBDAS,
-} from "./training/options.ts";
+import { type Method, type Model, type ModelHistoryEntry, toHistoryEntry } from "./training/model.ts";
+import { type TrainingOptions, XCAL_LAMBDAS } from "./training/options.ts";
 import { scoreTotal } from "./training/total-score.ts";
-import { type OptimiseHooks, optimise, type TrainingEvent, type TrainingRows } from "./training/trainer.ts";
+import { optimise, type TrainingEvent, type TrainingRows } from "./training/trainer.ts";
 
-/** Everything a run can be told: columns, groups, method, network, options. */
-export interface TrainRequest extends OutcomeColumns {
-  readonly method?: Method;
-  readonly preset?: PresetName;
-  readonly features?: readonly string[];
-  readonly drop?: readonly string[];
-  readonly allowLeak?: readonly string[];
-  readonly groups?: readonly Group[];
-  readonly groupsFile?: GroupsFile;
-  /** How many groups the automatic rule may add. */
-  readonly autoGroups?: number;
-  readonly constraint?: Partial<ConstraintSpec>;
-  /**
-   * Groups whose membership the network takes as inputs. "auto", the `default` preset's: the groups of the run whose columns are
-   * features themselves; "none", the `paper` preset's.
-   */
-  readonly inputGroups?: readonly Group[] | "auto" | "none";
-  readonly network?: NetworkSpec["kind"];
-  readonly hidden?: number;
-  readonly bins?: number;
-  readonly horizon?: number;
-  readonly split?: Split;
-  readonly fractions?: readonly [number, number, number];
-  readonly seed?: number;
-  /** Anything else of the trainer's options. */
-  readonly options?: Partial<TrainingOptions>;
-  /** Kept in the model as it is. */
-  readonly provenance?: Provenance;
-}
-
-/** Where a run takes up another that was interrupted. */
-export interface TrainHooks extends OptimiseHooks {
-  /** Of the run that is resumed, so that the model has all of it. */
-  readonly history?: readonly ModelHistoryEntry[];
-}
-
-/** What a run starts with, once everything is prepared. */
-export interface StartEvent {
-  readonly type: "start";
-  readonly rows: { readonly train: number; readonly valid: number; readonly test: number };
-  readonly features: readonly string[];
-  readonly D: number;
-  readonly T: number;
-  readonly groups: readonly { readonly name: string; readonly n: number; readonly events: number }[];
-  readonly parameters: number;
-  /** Updates to come; 0 for a model that is fitted at once. */
-  readonly steps: number;
-  readonly backend: string;
-  readonly warnings: readonly string[];
-}
-
-/** One of several runs of which the one that does best on the validation rows is kept. */
-export interface CandidateEvent {
-  readonly type: "candidate";
-  readonly what: string;
-}
-
-/** What a run says as it goes on. */
-export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent;
+export type { CandidateEvent, StartEvent, TrainEvent, TrainHooks, TrainRequest } from "./train-request.ts";
 
 /** From a table to a model: checks, splits, encodes, trains under the constraints; yields events, returns the model. */
 export async function* train(

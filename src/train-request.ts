@@ -1,0 +1,68 @@
+/** What a run of train can be told, where it takes up another, and what it says as it goes on. */
+import type { Group, GroupsFile } from "./data/groups.ts";
+import type { OutcomeColumns } from "./data/read-outcomes.ts";
+import type { Split } from "./data/split.ts";
+import type { NetworkSpec } from "./models/create-network.ts";
+import type { Method, ModelHistoryEntry, Provenance } from "./training/model.ts";
+import type { ConstraintSpec, PresetName, TrainingOptions } from "./training/options.ts";
+import type { OptimiseHooks, TrainingEvent } from "./training/trainer.ts";
+
+/** Everything a run can be told: columns, groups, method, network, options. */
+export interface TrainRequest extends OutcomeColumns {
+  readonly method?: Method;
+  readonly preset?: PresetName;
+  readonly features?: readonly string[];
+  readonly drop?: readonly string[];
+  readonly allowLeak?: readonly string[];
+  readonly groups?: readonly Group[];
+  readonly groupsFile?: GroupsFile;
+  /** How many groups the automatic rule may add. */
+  readonly autoGroups?: number;
+  readonly constraint?: Partial<ConstraintSpec>;
+  /**
+   * Groups whose membership the network takes as inputs. "auto", the `default` preset's: the groups of the run whose columns are
+   * features themselves; "none", the `paper` preset's.
+   */
+  readonly inputGroups?: readonly Group[] | "auto" | "none";
+  readonly network?: NetworkSpec["kind"];
+  readonly hidden?: number;
+  readonly bins?: number;
+  readonly horizon?: number;
+  readonly split?: Split;
+  readonly fractions?: readonly [number, number, number];
+  readonly seed?: number;
+  /** Anything else of the trainer's options. */
+  readonly options?: Partial<TrainingOptions>;
+  /** Kept in the model as it is. */
+  readonly provenance?: Provenance;
+}
+
+/** Where a run takes up another that was interrupted. */
+export interface TrainHooks extends OptimiseHooks {
+  /** Of the run that is resumed, so that the model has all of it. */
+  readonly history?: readonly ModelHistoryEntry[];
+}
+
+/** What a run starts with, once everything is prepared. */
+export interface StartEvent {
+  readonly type: "start";
+  readonly rows: { readonly train: number; readonly valid: number; readonly test: number };
+  readonly features: readonly string[];
+  readonly D: number;
+  readonly T: number;
+  readonly groups: readonly { readonly name: string; readonly n: number; readonly events: number }[];
+  readonly parameters: number;
+  /** Updates to come; 0 for a model that is fitted at once. */
+  readonly steps: number;
+  readonly backend: string;
+  readonly warnings: readonly string[];
+}
+
+/** One of several runs of which the one that does best on the validation rows is kept. */
+export interface CandidateEvent {
+  readonly type: "candidate";
+  readonly what: string;
+}
+
+/** What a run says as it goes on. */
+export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent;
