@@ -14,7 +14,7 @@ import { binOutcomes, fitTimeGrid, type TimeGrid } from "../data/time-grid.ts";
 import { groupSupport, kaplanMeier } from "../stats/kaplan-meier.ts";
 import type { TrainEvent } from "../train.ts";
 import type { OpenCohort } from "./cohorts.ts";
-import { PAGE_TARGETS, type PageTarget } from "./page.ts";
+import { FIGURE_COHORTS, PAGE_TARGETS, type PageTarget } from "./page.ts";
 import { type Plan, SYSTEM_NAMES, type SystemName } from "./plan.ts";
 import { fitSystem } from "./systems.ts";
 
@@ -69,13 +69,6 @@ export interface FiguresFile {
   readonly figures: PageTarget;
   readonly cohorts: readonly CohortFigure[];
 }
-
-/** Which of a plan's cohorts are drawn: those of the paper. */
-export const FIGURE_COHORTS: Readonly<Record<PageTarget, readonly string[]>> = {
-  nwtco: ["nwtco"],
-  flchain: ["flchain with chapter", "flchain without chapter"],
-  eye: ["level 2 dependent"],
-};
 
 /** Drawn person by person. */
 export const PEOPLE_SYSTEMS: readonly SystemName[] = ["drsa", "cox", "graduate"];
@@ -177,12 +170,6 @@ export function addSystem(figure: CohortFigure, traced: TracedSystem): CohortFig
   const systems = [...figure.systems.filter(({ system }) => system !== traced.system), traced];
   const place = ({ system }: TracedSystem) => SYSTEM_NAMES.indexOf(system);
   return { ...figure, systems: systems.sort((a, b) => place(a) - place(b)) };
-}
-
-/** File name of a cohort's figures, without what they show and its ending. */
-export function figureName(target: PageTarget, cohort: string): string {
-  const words = cohort.split(" ").filter((word) => word !== target);
-  return [target, ...words].join("-");
 }
 
 /** Whether the curves are of this plan and seed. */

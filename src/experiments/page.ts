@@ -25,6 +25,19 @@ export interface PlanResults {
 export const PAGE_TARGETS = ["nwtco", "flchain", "eye"] as const;
 export type PageTarget = (typeof PAGE_TARGETS)[number];
 
+/** Which of a plan's cohorts are drawn: those of the paper. */
+export const FIGURE_COHORTS: Readonly<Record<PageTarget, readonly string[]>> = {
+  nwtco: ["nwtco"],
+  flchain: ["flchain with chapter", "flchain without chapter"],
+  eye: ["level 2 dependent"],
+};
+
+/** File name of a cohort's figures, without what they show and its ending. */
+export function figureName(target: PageTarget, cohort: string): string {
+  const words = cohort.split(" ").filter((word) => word !== target);
+  return [target, ...words].join("-");
+}
+
 const TITLES: Readonly<Record<PageTarget, string>> = {
   nwtco: "nwtco: relapse of Wilms tumour",
   flchain: "flchain: free light chain and mortality",
@@ -102,7 +115,8 @@ function planSection(target: PageTarget, { plan, results }: PlanResults, publish
         groups: results.cohorts.get(name)?.groups.length ?? 1,
         bins: plan.bins ?? DEFAULT_BINS,
       };
-      return cohortSection(target, name, cohort, published);
+      const isDrawn = plan.preset === "default" && FIGURE_COHORTS[target].includes(name);
+      return [...cohortSection(target, name, cohort, published), ...(isDrawn ? [figures(target, name)] : [])];
     }),
   ];
 }
@@ -147,6 +161,16 @@ function cohortSection(target: PageTarget, name: string, cohort: CohortRuns, pub
     "**Table 1, measured**: within chance is an ECE below the 95 % point of a perfect model's on the same rows.",
     attributeTable(cohort),
   ];
+}
+
+/** As `graduate reproduce figures` draws them. */
+function figures(target: PageTarget, cohort: string): string {
+  const path = `figures/${figureName(target, cohort)}`;
+  return [
+    "**Curves** of the first repeat: everyone's mean beside Kaplan-Meier, and six people's own.",
+    `![${cohort}: mean predicted curves of all systems and Kaplan-Meier](${path}-marginal.svg)`,
+    `![${cohort}: six people's predicted curves and what became of them](${path}-people.svg)`,
+  ].join("\n\n");
 }
 
 /** Nothing where there are no tables: a single run has no differences. */

@@ -16,14 +16,13 @@ import {
   type CohortFigure,
   type FigureRuns,
   type FiguresFile,
-  figureName,
   isOfPlan,
   listFigureRuns,
   parseFigures,
   traceSystem,
   writeFigures,
 } from "../experiments/figures.ts";
-import { PAGE_TARGETS, type PageTarget } from "../experiments/page.ts";
+import { figureName, PAGE_TARGETS, type PageTarget } from "../experiments/page.ts";
 import { type Plan, parsePlan } from "../experiments/plan.ts";
 import { packageFile, readSources } from "./cohort-sources.ts";
 import { createProgress, print } from "./output.ts";

@@ -11,7 +11,6 @@ import {
   beginFigure,
   type CohortFigure,
   type FiguresFile,
-  figureName,
   isOfPlan,
   listFigureRuns,
   PEOPLE_SYSTEMS,
@@ -21,7 +20,7 @@ import {
   traceSystem,
   writeFigures,
 } from "../../src/experiments/figures.ts";
-import { PAGE_TARGETS, type PageTarget } from "../../src/experiments/page.ts";
+import { figureName, PAGE_TARGETS, type PageTarget } from "../../src/experiments/page.ts";
 import { type Plan, parsePlan, type SystemName } from "../../src/experiments/plan.ts";
 import { fitSystem } from "../../src/experiments/systems.ts";
 import { makeFigureFiles, openFigureCohort } from "../../src/node/reproduce-figures.ts";
