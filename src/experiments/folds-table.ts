@@ -156,19 +156,20 @@ export function foldsPage(
   });
 }
 
-/** The same without a published score: our means and their ranks, for those who may not pass the others on. */
+/** The same without a published score: our means and their ranks, each system by itself among the published learners. */
 export function foldsSummary(
   tasks: readonly FoldSizes[],
   lines: readonly FoldLine[],
   published: readonly PublishedFold[],
 ): string {
   return writeSections(tasks, lines, (task) => {
-    const ranked = MEASURES.map((measure) => rankLearners(task, measure, lines, published));
     const cells = (system: FoldSystem) =>
-      MEASURES.map(({ key }, m) => {
-        const place = ranked[m].find(({ name }) => name === (system === "cox" ? PUBLISHED_COX : system));
-        const mean = meanOf(linesOf(lines, task, system).map((line) => line[key]));
-        return `${mean.toFixed(4)}, ${place?.rank ?? "–"} of ${ranked[m].length}`;
+      MEASURES.map((measure) => {
+        const own = linesOf(lines, task, system);
+        const ranked = rankLearners(task, measure, own, published);
+        const place = ranked.find(({ name }) => name === (system === "cox" ? PUBLISHED_COX : system));
+        const mean = meanOf(own.map((line) => line[measure.key]));
+        return `${mean.toFixed(4)}, ${place?.rank ?? "–"} of ${ranked.length}`;
       });
     return [
       `| | ${MEASURES.map(({ title }) => title).join(" | ")} |`,

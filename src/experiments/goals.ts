@@ -170,7 +170,7 @@ the two means stands the difference, ours less the other, paired by repeat, ± i
 
 ${formatMarkdown(["where", "goal", "measured", ""], rows).replace("| --- | --: | --: | --: |", "| --- | --- | --- | --- |")}
 
-The benchmark's folds have [a page of their own](folds.md).
+On a benchmark's folds the goal was to be among the five best by C-index and by Brier score on both tables: [the ranks](folds.md) say how far that went.
 `;
 }
 

@@ -134,7 +134,7 @@ test("ranks: by the mean, C of the tuning for C, one that failed left out", () =
   ]);
   const summary = foldsSummary(sizes, lines, theirs);
   expect(rows(summary)).toEqual([
-    "| cox | 0.7500, 3 of 3 | 0.7500, 3 of 3 | 0.1500, 3 of 3 |",
+    "| cox | 0.7500, 2 of 2 | 0.7500, 2 of 2 | 0.1500, 2 of 2 |",
     "| graduate | 0.7700, 2 of 3 | 0.7700, 2 of 3 | 0.1300, 2 of 3 |",
   ]);
   // Differences .04 and 0: mean .02, s² .0008, t = .02/√(.0008·(½ + 10/20)) = .7071 on one degree of freedom, p = 1 − 2·atan(t)/π.
