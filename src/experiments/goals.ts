@@ -1,5 +1,5 @@
 /**
- * What was to be shown before the runs were made, goal by goal, with what was measured: beyond the paper's own numbers, Cox is the mark on
+ * What was to be shown, goal by goal, with what was measured: beyond the paper's own numbers, Cox is the mark on
  * tables and the truth on simulated people. A goal is met or missed by the means as they are; the paired difference ± its standard
  * error beside it says how much that means.
  */
@@ -164,7 +164,7 @@ export function goalsPage(inputs: GoalInputs): string {
   ]);
   return `# What was to be shown
 
-Made by \`graduate reproduce goals --out docs/results/goals.md\` from the results in \`paper/results\`. The goals were set before the runs: on tables the mark is Cox's model and the paper's printed
+Made by \`graduate reproduce goals --out docs/results/goals.md\` from the results in \`paper/results\`. The goals were set before the runs, but for the two lines on multipliers, which were added when the runs were there: on tables the mark is Cox's model and the paper's printed
 rows, on simulated people the truth, where the floor is the generator's own family fitted by maximum likelihood to the same rows. Ours is the default preset. After
 the two means stands the difference, ours less the other, paired by repeat, ± its standard error: where that is the larger of the two, "met" and "missed" are chance.
 
