@@ -125,7 +125,7 @@ export function parseWins(text: string): WinsOf {
 
 /** Null where the plan has no runs of the cohort. */
 export function cohortOf(
-  { plans }: ClaimInputs,
+  { plans }: Pick<ClaimInputs, "plans">,
   source: "paper" | "default",
   target: PageTarget,
   name: string = PRINTED_COHORT[target],

@@ -4,13 +4,11 @@
  * error beside it says how much that means.
  */
 import { binomialUpperTail } from "../core/distributions.ts";
-import { DEFAULT_BINS } from "../data/time-grid.ts";
-import { METRIC_NAMES } from "./claims-entry.ts";
-import type { PageTarget, PlanResults } from "./page.ts";
+import { type ClaimInputs, cohortOf, METRIC_NAMES } from "./claims-entry.ts";
+import type { PageTarget } from "./page.ts";
 import type { SystemName } from "./plan.ts";
-import type { Metric, Published } from "./published.ts";
+import type { Metric } from "./published.ts";
 import {
-  collectRuns,
   compareRuns,
   countPasses,
   HIGHER_IS_BETTER,
@@ -24,10 +22,7 @@ import {
 import { type CohortRuns, formatMarkdown, formatSigned, runsOf, SYSTEM_LABELS } from "./tables.ts";
 import { rangeOf, readExcess, readMean, readWorst, type TrueError } from "./truth-tables.ts";
 
-export interface GoalInputs {
-  readonly published: Published;
-  readonly plans: ReadonlyMap<string, PlanResults>;
-}
+export type GoalInputs = Pick<ClaimInputs, "published" | "plans">;
 
 export interface Goal {
   readonly where: string;
@@ -63,10 +58,10 @@ const above: Judge = (own, other) => own > other;
 const below: Judge = (own, other) => own < other;
 
 export function collectGoals(inputs: GoalInputs): Goal[] {
-  const nwtco = cohortOf(inputs, "nwtco", "nwtco");
-  const chapter = cohortOf(inputs, "flchain", "flchain with chapter");
-  const honest = cohortOf(inputs, "flchain", "flchain without chapter");
-  const eye = cohortOf(inputs, "eye", "level 2 dependent");
+  const nwtco = ownCohort(inputs, "nwtco", "nwtco");
+  const chapter = ownCohort(inputs, "flchain", "flchain with chapter");
+  const honest = ownCohort(inputs, "flchain", "flchain without chapter");
+  const eye = ownCohort(inputs, "eye", "level 2 dependent");
   const passes: Measure = against(["cox"], readMetric("logrank", 0), 3, (own, other) => own >= other);
   return [
     ...(["concordance", "ece", "total"] as const).map((metric) =>
@@ -97,8 +92,8 @@ export function collectGoals(inputs: GoalInputs): Goal[] {
 }
 
 function eyeGoals(inputs: GoalInputs, eye: CohortRuns | null): Goal[] {
-  const many = cohortOf(inputs, "eye", "level 2 dependent 30000");
-  const level0 = cohortOf(inputs, "eye", "level 0 dependent");
+  const many = ownCohort(inputs, "eye", "level 2 dependent 30000");
+  const level0 = ownCohort(inputs, "eye", "level 0 dependent");
   const excess = (judge: Judge, others: readonly SystemName[]): Measure => {
     return (cohort) =>
       against(others, readExcess(cohort.runs, "A", rangeOf(cohort, "constrained")), 4, judge)(cohort);
@@ -174,13 +169,10 @@ On a benchmark's folds the goal was to be among the five best by C-index and by 
 `;
 }
 
-function cohortOf({ plans }: GoalInputs, target: PageTarget, name: string): CohortRuns | null {
-  const one = plans.get(target);
-  if (one?.results === undefined) return null;
-  const runs = collectRuns(one.results, name);
-  if (runsOf(runs, OWN).length < 2) return null;
-  const groups = one.results.cohorts.get(name)?.groups.length ?? 1;
-  return { runs, repeats: one.plan.repeats, groups, bins: one.plan.bins ?? DEFAULT_BINS };
+/** Null with fewer than two runs of ours. */
+function ownCohort(inputs: GoalInputs, target: PageTarget, name: string): CohortRuns | null {
+  const cohort = cohortOf(inputs, "default", target, name);
+  return cohort === null || runsOf(cohort.runs, OWN).length < 2 ? null : cohort;
 }
 
 type Measure = (cohort: CohortRuns) => Outcome | null;
