@@ -7,7 +7,6 @@ import {
   type Claim,
   type ClaimInputs,
   labelsOf,
-  METRIC_NAMES,
   parseWins,
   printedBoard,
   SIX,
@@ -16,7 +15,7 @@ import {
 } from "./claims-entry.ts";
 import type { SystemName } from "./plan.ts";
 import { METRICS, type Metric, type PrintedCell, type Published } from "./published.ts";
-import { formatMarkdown } from "./tables.ts";
+import { formatMarkdown, METRIC_NAMES } from "./tables.ts";
 
 /** Half of the last of two decimals. */
 const TWO_DECIMALS = 0.005;

@@ -4,7 +4,7 @@
  * A board whose systems have fewer than two runs is "not run yet"; nothing is filled in.
  */
 import { DEFAULT_BINS } from "../data/time-grid.ts";
-import type { PageTarget, PlanResults } from "./page.ts";
+import { type PageTarget, type PlanResults, PRINTED_COHORT } from "./page.ts";
 import type { SystemName } from "./plan.ts";
 import type { Metric, Published } from "./published.ts";
 import type { RunResult } from "./results.ts";
@@ -21,20 +21,6 @@ export const SOURCE_LABELS: Readonly<Record<Source, string>> = {
 };
 const SOURCES: readonly Source[] = ["printed", "paper", "default"];
 export const TARGETS: readonly PageTarget[] = ["nwtco", "flchain", "eye"];
-
-/** The cohort of a target's plans that the printed tables are of. */
-const PRINTED_COHORT: Readonly<Record<PageTarget, string>> = {
-  nwtco: "nwtco",
-  flchain: "flchain with chapter",
-  eye: "level 2 dependent",
-};
-
-export const METRIC_NAMES: Readonly<Record<Metric, string>> = {
-  concordance: "C-index",
-  logrank: "logrank",
-  ece: "ECE",
-  total: "total",
-};
 
 export const BASELINES = ["drsa", "xcal", "mcboost", "rps"] as const satisfies readonly SystemName[];
 export const VARIANTS = ["graduate l2", "graduate variance"] as const satisfies readonly SystemName[];

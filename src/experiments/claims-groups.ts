@@ -9,7 +9,6 @@ import {
   formatScore,
   judgeBoards,
   labelsOf,
-  METRIC_NAMES,
   meansOf,
   VARIANTS,
   type WinsOf,
@@ -17,7 +16,7 @@ import {
 import type { SystemName } from "./plan.ts";
 import type { Metric } from "./published.ts";
 import { compareRuns, LEVEL, readGroupEce, spreadOf } from "./summary.ts";
-import { formatSigned, runsOf } from "./tables.ts";
+import { formatSigned, METRIC_NAMES, runsOf } from "./tables.ts";
 
 const PLACE = "§6.5";
 const COMMAND = "`graduate reproduce nwtco|flchain|eye [--preset paper]`";

@@ -16,7 +16,7 @@ import type { TrainEvent } from "../train.ts";
 import type { OpenCohort } from "./cohorts.ts";
 import { FIGURE_COHORTS, PAGE_TARGETS, type PageTarget } from "./page.ts";
 import { type Plan, SYSTEM_NAMES, type SystemName } from "./plan.ts";
-import { fitSystem } from "./systems.ts";
+import { fitRequestOf, fitSystem } from "./systems.ts";
 
 const curve = z.array(z.number().min(0).max(1));
 const limits = z.array(z.number().min(0).max(1).nullable());
@@ -146,15 +146,12 @@ export async function traceSystem(
   backend: Backend,
   onEvent?: (event: TrainEvent) => void,
 ): Promise<Omit<TracedSystem, "version">> {
-  const { preset, bins, steps } = plan;
-  const asked = {
-    system,
-    seed,
-    preset,
-    ...(bins === undefined ? {} : { bins }),
-    ...(steps === undefined ? {} : { steps }),
-  };
-  const { grid, predictCurves } = await fitSystem(open, asked, backend, onEvent);
+  const { grid, predictCurves } = await fitSystem(
+    open,
+    fitRequestOf(plan, { system, seed }),
+    backend,
+    onEvent,
+  );
   const expected = gridOfCohort(open, plan).edges;
   if (grid.edges.length !== expected.length || grid.edges.some((edge, t) => edge !== expected[t]))
     throw new Error(`${system} has a time grid of its own`);

@@ -4,7 +4,7 @@
  * error beside it says how much that means.
  */
 import { binomialUpperTail } from "../core/distributions.ts";
-import { type ClaimInputs, cohortOf, METRIC_NAMES } from "./claims-entry.ts";
+import { type ClaimInputs, cohortOf } from "./claims-entry.ts";
 import type { PageTarget } from "./page.ts";
 import type { SystemName } from "./plan.ts";
 import type { Metric } from "./published.ts";
@@ -19,7 +19,14 @@ import {
   readMetric,
   spreadOf,
 } from "./summary.ts";
-import { type CohortRuns, formatMarkdown, formatSigned, runsOf, SYSTEM_LABELS } from "./tables.ts";
+import {
+  type CohortRuns,
+  formatMarkdown,
+  formatSigned,
+  METRIC_NAMES,
+  runsOf,
+  SYSTEM_LABELS,
+} from "./tables.ts";
 import { rangeOf, readExcess, readMean, readWorst, type TrueError } from "./truth-tables.ts";
 
 export type GoalInputs = Pick<ClaimInputs, "published" | "plans">;

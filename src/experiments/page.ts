@@ -45,7 +45,7 @@ const TITLES: Readonly<Record<PageTarget, string>> = {
 };
 
 /** The printed cells belong to this cohort of a target's plans. */
-const PRINTED_COHORT: Readonly<Record<PageTarget, string>> = {
+export const PRINTED_COHORT: Readonly<Record<PageTarget, string>> = {
   nwtco: "nwtco",
   flchain: "flchain with chapter",
   eye: "level 2 dependent",

@@ -20,7 +20,7 @@ import {
   summariseTruth,
   type TruthScores,
 } from "./results.ts";
-import { type FittedSystem, fitSystem, membersAmong } from "./systems.ts";
+import { type FittedSystem, fitRequestOf, fitSystem, membersAmong } from "./systems.ts";
 import { type PredictCurves, type PrepareTruth, prepareTruth, TRUTH_PEOPLE } from "./truth.ts";
 
 /** Of the fresh people: beyond the seeds that plans draw cohorts by. */
@@ -55,15 +55,7 @@ export async function runLine(
   }
   const cohort = openCohort(cohortPlan, sources, plan, seed);
   const { table, split, groups, auditOnly } = cohort;
-  const { preset, bins, steps } = plan;
-  const asked = {
-    system,
-    seed,
-    preset,
-    ...(bins === undefined ? {} : { bins }),
-    ...(steps === undefined ? {} : { steps }),
-  };
-  const fitted = await fitSystem(cohort, asked, backend, hooks.onEvent);
+  const fitted = await fitSystem(cohort, fitRequestOf(plan, line), backend, hooks.onEvent);
   hooks.onFitted?.();
   const curves = await fitted.predictCurves(table, split.test);
   const outcomes = binOutcomes(pickOutcomes(cohort.outcomes, split.test), fitted.grid);

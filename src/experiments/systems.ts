@@ -27,7 +27,7 @@ import type { Model } from "../training/model.ts";
 import type { PresetName } from "../training/options.ts";
 import type { OpenCohort } from "./cohorts.ts";
 import { fitGenerator } from "./generator-fit.ts";
-import type { SystemName } from "./plan.ts";
+import type { Plan, RunLine, SystemName } from "./plan.ts";
 import type { EyeCohort } from "./simulate.ts";
 
 /** Apart from every stream that a run of the same seed uses. */
@@ -59,6 +59,20 @@ export interface FittedSystem {
   readonly training: Model["training"] | null;
   /** Updates of a boost; null for what is not boosted. */
   readonly boostRounds: number | null;
+}
+
+/** What a plan asks of one of its systems. */
+export function fitRequestOf(
+  { preset, bins, steps }: Plan,
+  { system, seed }: Pick<RunLine, "system" | "seed">,
+): FitRequest {
+  return {
+    system,
+    seed,
+    preset,
+    ...(bins === undefined ? {} : { bins }),
+    ...(steps === undefined ? {} : { steps }),
+  };
 }
 
 export async function fitSystem(

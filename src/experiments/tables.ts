@@ -52,7 +52,7 @@ export const SYSTEM_LABELS: Readonly<Record<SystemName, string>> = {
 
 const CONTROLS: readonly SystemName[] = ["placebo groups", "all only", "no multipliers", "generator"];
 const GRADUATES: readonly SystemName[] = ["graduate", "graduate l2", "graduate variance"];
-const METRIC_LABELS: Readonly<Record<Metric, string>> = {
+export const METRIC_NAMES: Readonly<Record<Metric, string>> = {
   concordance: "C-index",
   logrank: "logrank",
   ece: "ECE",
@@ -91,7 +91,7 @@ export function populationTable(
     }),
   ]);
   const titles = METRICS.flatMap((metric) => [
-    `${METRIC_LABELS[metric]} ${HIGHER_IS_BETTER[metric] ? "↑" : "↓"}`,
+    `${METRIC_NAMES[metric]} ${HIGHER_IS_BETTER[metric] ? "↑" : "↓"}`,
     "printed",
   ]);
   return formatMarkdown(["system", ...titles], rows);
@@ -171,7 +171,7 @@ export function differenceTables({ runs, repeats }: CohortRuns): string[] {
         return [formatSigned(test.mean, DIGITS[metric] + 1), (adjusted[m][k] ?? 1) < LEVEL ? `**${p}**` : p];
       }),
     ]);
-    const titles = metrics.flatMap((metric) => [METRIC_LABELS[metric], "p"]);
+    const titles = metrics.flatMap((metric) => [METRIC_NAMES[metric], "p"]);
     return formatMarkdown([`${SYSTEM_LABELS[system]} less …`, ...titles], rows);
   });
 }
@@ -224,7 +224,7 @@ export function winTables(
       (other) => !GRADUATES.includes(other) && runsOf(runs, other).length > 1,
     );
     const rows = METRICS.map((metric) => [
-      METRIC_LABELS[metric],
+      METRIC_NAMES[metric],
       ...others.map((other) => {
         const count = countGroupWins(runsOf(runs, system), runsOf(runs, other), metric, groups, repeats);
         const own = `${count.wins}-${count.losses}-${count.draws + count.untested}`;
