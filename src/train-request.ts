@@ -2,7 +2,7 @@
 import type { Group, GroupsFile } from "./data/groups.ts";
 import type { OutcomeColumns } from "./data/read-outcomes.ts";
 import type { Split } from "./data/split.ts";
-import type { NetworkSpec } from "./models/create-network.ts";
+import type { SingleNetworkSpec } from "./models/create-network.ts";
 import type { Method, ModelHistoryEntry, Provenance } from "./training/model.ts";
 import type { ConstraintSpec, PresetName, TrainingOptions } from "./training/options.ts";
 import type { OptimiseHooks, TrainingEvent } from "./training/trainer.ts";
@@ -24,11 +24,13 @@ export interface TrainRequest extends OutcomeColumns {
    * features themselves; "none", the `paper` preset's.
    */
   readonly inputGroups?: readonly Group[] | "auto" | "none";
-  readonly network?: NetworkSpec["kind"];
+  readonly network?: SingleNetworkSpec["kind"];
   readonly hidden?: number;
   readonly bins?: number;
   readonly horizon?: number;
   readonly split?: Split;
+  /** Rows that encoder, time grid and groups are fitted to; the training rows unless several runs are to share them. */
+  readonly fitRows?: Int32Array;
   readonly fractions?: readonly [number, number, number];
   readonly seed?: number;
   /** Anything else of the trainer's options. */
@@ -58,7 +60,7 @@ export interface StartEvent {
   readonly warnings: readonly string[];
 }
 
-/** One of several runs of which the one that does best on the validation rows is kept. */
+/** The next of several runs begins: of candidates the one that does best on the validation rows is kept, of an ensemble all are. */
 export interface CandidateEvent {
   readonly type: "candidate";
   readonly what: string;

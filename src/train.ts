@@ -21,9 +21,9 @@ import { type Outcomes, pickOutcomes } from "./data/outcomes.ts";
 import { describePooling } from "./data/rare-levels.ts";
 import { readOutcomes } from "./data/read-outcomes.ts";
 import { checkFollowup, checkGroups, checkTable } from "./data/sanity.ts";
-import { type Split, splitRows } from "./data/split.ts";
+import { splitRows } from "./data/split.ts";
 import type { Table } from "./data/table.ts";
-import { binningGap, binOutcomes, fitTimeGrid, type TimeGrid } from "./data/time-grid.ts";
+import { binningGap, fitTimeGrid, type TimeGrid } from "./data/time-grid.ts";
 import { fitAdditiveStart } from "./models/additive-start.ts";
 import { fitCox } from "./models/cox.ts";
 import { createNetwork } from "./models/create-network.ts";
@@ -31,12 +31,13 @@ import { anchorHazards } from "./models/initialise.ts";
 import type { Network } from "./models/network.ts";
 import { kaplanMeierBinned } from "./stats/kaplan-meier.ts";
 import type { TrainEvent, TrainHooks, TrainRequest } from "./train-request.ts";
-import { chooseNetwork, chooseOptions } from "./training/choose-options.ts";
+import { chooseNetwork, chooseOptions, listCandidates } from "./training/choose-options.ts";
 import { finishRun } from "./training/finish.ts";
-import { type Method, type Model, type ModelHistoryEntry, toHistoryEntry } from "./training/model.ts";
-import { type TrainingOptions, XCAL_LAMBDAS } from "./training/options.ts";
+import { type Model, type ModelHistoryEntry, toHistoryEntry } from "./training/model.ts";
+import type { TrainingOptions } from "./training/options.ts";
+import { prepareRows } from "./training/prepare-rows.ts";
 import { scoreTotal } from "./training/total-score.ts";
-import { optimise, type TrainingEvent, type TrainingRows } from "./training/trainer.ts";
+import { optimise, type TrainingEvent } from "./training/trainer.ts";
 
 export type { CandidateEvent, StartEvent, TrainEvent, TrainHooks, TrainRequest } from "./train-request.ts";
 
@@ -54,23 +55,24 @@ export async function* train(
   const split =
     request.split ??
     splitRows(table.rows, { seed, ...(request.fractions ? { fractions: request.fractions } : {}) });
-  const groups = chooseGroups(table, split, request);
+  const fitRows = request.fitRows ?? split.train;
+  const groups = chooseGroups(table, fitRows, request);
   refuseOutcomeGroups(groups, [request.time, request.event]);
-  const inputGroups = chooseInputs(table, features, split, groups, request);
+  const inputGroups = chooseInputs(table, features, fitRows, groups, request);
   const widened = addGroupColumns(table, inputGroups);
   const encoder = fitEncoder(widened, {
     features: [...features, ...inputGroups.map(groupColumnName)],
-    rows: split.train,
+    rows: fitRows,
     reference: method === "cox" ? "drop" : "keep",
     rareLevels: "pool",
   });
-  const grid = fitTimeGrid(pickOutcomes(outcomes, split.train), {
+  const grid = fitTimeGrid(pickOutcomes(outcomes, fitRows), {
     ...(request.bins === undefined ? {} : { T: request.bins }),
     ...(request.horizon === undefined ? {} : { horizon: request.horizon }),
   });
-  const members = resolveGroups(groups, table);
-  const training = prepareRows(split.train);
-  const validation = split.valid.length > 0 ? prepareRows(split.valid) : null;
+  const source = { backend, table: widened, outcomes, encoder, grid, groups: resolveGroups(groups, table) };
+  const training = prepareRows(source, split.train);
+  const validation = split.valid.length > 0 ? prepareRows(source, split.valid) : null;
   const D = encoder.names.length;
   const { T } = grid;
   const km = kaplanMeierBinned(training.binned);
@@ -96,7 +98,7 @@ export async function* train(
     ...checked.findings
       .filter(({ level, column }) => level === "warning" && isUsed(column))
       .map(({ message }) => message),
-    ...describePooling(encoder, split.train.length),
+    ...describePooling(encoder, fitRows.length),
     ...warnOfManyFeatures(D, events),
     ...checkGroups(training.groups, pickOutcomes(outcomes, split.train)).map(({ message }) => message),
     ...(split.test.length > 0
@@ -196,7 +198,10 @@ export async function* train(
     0,
   );
   yield { ...start, parameters, steps: options.steps, backend: backend.name };
-  const candidates = listCandidates(method, options, request, validation !== null);
+  const candidates = listCandidates(method, options, {
+    isGiven: request.options?.objective !== undefined,
+    canChoose: validation !== null,
+  });
   if (candidates.length > 1 && hooks.resume) throw refuseResume();
   let kept: Finished | null = null;
   for (const candidate of candidates) {
@@ -227,18 +232,6 @@ export async function* train(
       warnings,
     },
   };
-
-  function prepareRows(rowsOf: Int32Array): TrainingRows {
-    const encoded = encode(encoder, widened, rowsOf);
-    const x = backend.allocate(encoded.values.length);
-    x.set(encoded.values);
-    const place = new Map(Array.from(rowsOf, (row, k) => [row, k]));
-    const own = members.map(({ name, rows: all }) => ({
-      name,
-      rows: Int32Array.from(Array.from(all, (row) => place.get(row) ?? -1).filter((k) => k >= 0)),
-    }));
-    return { x, binned: binOutcomes(pickOutcomes(outcomes, rowsOf), grid), groups: own };
-  }
 }
 
 interface Finished {
@@ -247,23 +240,6 @@ interface Finished {
   readonly history: readonly ModelHistoryEntry[];
   /** The paper's total score of the kept weights on the validation rows. */
   readonly total: number;
-}
-
-/** X-Cal's weight is chosen on the validation rows unless it is given or there are none. */
-function listCandidates(
-  method: Method,
-  options: TrainingOptions,
-  request: TrainRequest,
-  canChoose: boolean,
-): { readonly what: string; readonly options: TrainingOptions }[] {
-  const { objective } = options;
-  if (method !== "xcal" || objective.kind !== "xcal" || request.options?.objective || !canChoose) {
-    return [{ what: method, options }];
-  }
-  return XCAL_LAMBDAS.map((lambda) => ({
-    what: `X-Cal with a penalty of weight ${lambda}`,
-    options: { ...options, objective: { ...objective, lambda } },
-  }));
 }
 
 function refuseResume(): InputError {
@@ -276,7 +252,7 @@ function refuseResume(): InputError {
 function chooseInputs(
   table: Table,
   features: readonly string[],
-  split: Split,
+  rows: Int32Array,
   groups: readonly Group[],
   { method, preset = "default", network = "anchored", inputGroups }: TrainRequest,
 ): Group[] {
@@ -284,19 +260,19 @@ function chooseInputs(
   // Cox is what others would fit; a network without offsets would only be told twice what it knows.
   if (chosen === "none" || method === "cox" || network === "drsa" || network === "mlp") return [];
   return chosen === "auto"
-    ? chooseInputGroups(groups, table, features, split.train)
-    : chooseInputGroups(chosen, table, null, split.train);
+    ? chooseInputGroups(groups, table, features, rows)
+    : chooseInputGroups(chosen, table, null, rows);
 }
 
 /** Everyone first, then the groups that are named, then the file's, then the automatic ones. */
-function chooseGroups(table: Table, split: Split, request: TrainRequest): Group[] {
+function chooseGroups(table: Table, rows: Int32Array, request: TrainRequest): Group[] {
   const exclude = [request.time, request.event];
   const named = request.groupsFile
-    ? groupsFromFile(request.groupsFile, table, split.train, { exclude })
+    ? groupsFromFile(request.groupsFile, table, rows, { exclude })
     : [ALL_GROUP];
   const chosen = [...named, ...(request.groups ?? [])];
   if (request.autoGroups === undefined || request.autoGroups === 0) return chosen;
-  return [...chosen, ...selectGroups(table, split.train, { exclude, chosen, limit: request.autoGroups })];
+  return [...chosen, ...selectGroups(table, rows, { exclude, chosen, limit: request.autoGroups })];
 }
 
 /** Networks without such a parameter start as they do. */

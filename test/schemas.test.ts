@@ -148,6 +148,7 @@ beforeAll(() => {
   print("train", "graduate model", [...inGbsg, ...strata], UNMET);
   const xcal = ["--method", "xcal", "--lambda", "1", ...quick, "--split", "0.7,0.3,0"];
   print("train", "xcal model without test rows", [...inGbsg, ...xcal]);
+  print("train", "ensemble", [...inGbsg, ...quick, "--ensemble", "2"]);
 
   const curves = writeCurves();
   const judged = [...alone, "--by", "meno", "--draws", "10", "--intervals", "10", "--certify", "0.1"];
@@ -346,7 +347,7 @@ function findNulls(value: Json, path = ""): readonly string[] {
 /** By the last part of the path; all other fields are always there. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   describe: ["rankCorrelation", "partner", "fixedColumns"],
-  train: ["model", "requirements", "report", "intervals"],
+  train: ["members", "model", "requirements", "report", "intervals"],
   audit: ["requirements", "report", "intervals"],
 };
 

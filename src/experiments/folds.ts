@@ -6,7 +6,7 @@
  *
  * Cox is the gate: with the same conventions ours must be the published one, fold by fold, before anything else is read off. It reads
  * raw times; networks are read off their grid between bin edges. A network's validation rows are drawn from the rows outside the fold;
- * "five graduates" is the mean of the curves of five runs, each with another fifth of those rows for validation.
+ * "five graduates" is the ensemble of five runs (ensemble.ts), each with another fifth of those rows for validation.
  */
 import { z } from "zod";
 import type { Backend } from "../compute/backend.ts";
@@ -20,6 +20,7 @@ import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
 import { findColumn, type Table } from "../data/table.ts";
 import { interpolateCurve, type TimeGrid } from "../data/time-grid.ts";
+import { trainEnsemble } from "../ensemble.ts";
 import { coxCurves, fitCox, linearPredictor } from "../models/cox.ts";
 import { gridOf, predict } from "../predict.ts";
 import { integratedBrier, mlr3probaTimes } from "../stats/brier.ts";
@@ -108,33 +109,15 @@ export async function runFold(fold: Fold, request: FoldRequest, backend: Backend
   const times = mlr3probaTimes(scored.outcomes);
   if (request.system === "cox") return scoreFold(scored, times, fitFoldCox(fold, rest, outcomes, times));
   const horizon = Math.max(...scored.training.time);
-  const parts = listValidation(rest, request);
-  const members = [];
-  for (const [k, valid] of parts.entries()) {
-    members.push(
-      await trainOnFold(fold, rest, { ...request, seed: request.seed + k, valid, horizon }, backend),
-    );
-  }
-  const curves = averageCurves(members.map((member) => member.curves));
-  const { grid } = members[0];
+  const { curves, grid } = await trainOnFold(fold, rest, { ...request, horizon }, backend);
   return scoreFold(scored, times, { risk: sumHazards(curves), survival: readAtTimes(curves, grid, times) });
 }
 
-/** The validation rows of each run: a share of the rows outside the fold, or each fifth of them once. */
-export function listValidation(rest: Int32Array, { system, seed, validation }: FoldRequest): Int32Array[] {
+/** A share of the rows outside the fold. */
+function drawValidation(rest: Int32Array, { seed, validation }: FoldRequest): Int32Array {
   const order = Int32Array.from(rest);
   shuffle(order, createRandom(seed, VALIDATION_STREAM));
-  if (system !== "five graduates") return [order.slice(0, Math.round(rest.length * validation))];
-  return Array.from({ length: MEMBERS }, (_, k) =>
-    order.slice(Math.round((k * rest.length) / MEMBERS), Math.round(((k + 1) * rest.length) / MEMBERS)),
-  );
-}
-
-function averageCurves(all: readonly Curves[]): Curves {
-  const [{ N, T }] = all;
-  const survival = new Float64Array(N * T);
-  for (const one of all) for (let k = 0; k < N * T; k++) survival[k] += one.survival[k] / all.length;
-  return { N, T, survival };
+  return order.slice(0, Math.round(rest.length * validation)).sort();
 }
 
 interface FoldPrediction {
@@ -180,22 +163,17 @@ function fitFoldCox(fold: Fold, rest: Int32Array, outcomes: Outcomes, times: Flo
   };
 }
 
-interface MemberRequest {
-  readonly system: FoldSystem;
-  readonly seed: number;
-  readonly valid: Int32Array;
-  readonly horizon: number;
-}
-
 async function trainOnFold(
   fold: Fold,
   rest: Int32Array,
-  { system, seed, valid, horizon }: MemberRequest,
+  { horizon, ...asked }: FoldRequest & { readonly horizon: number },
   backend: Backend,
 ): Promise<{ readonly curves: Curves; readonly grid: TimeGrid }> {
   const { task, table, test } = fold;
+  const { system, seed } = asked;
+  const valid = drawValidation(rest, asked);
   const held = new Set(valid);
-  const split = { train: rest.filter((row) => !held.has(row)), valid: valid.slice().sort(), test };
+  const split = { train: rest.filter((row) => !held.has(row)), valid, test };
   const groups = task.groups.map((text) => parseNamedGroup(text));
   const request: TrainRequest = {
     time: task.time,
@@ -207,7 +185,10 @@ async function trainOnFold(
     seed,
     horizon,
   };
-  const run = train(table, request, backend);
+  const run =
+    system === "five graduates"
+      ? trainEnsemble(table, { ...request, members: MEMBERS }, backend)
+      : train(table, request, backend);
   let next = await run.next();
   while (!next.done) next = await run.next();
   const { curves } = await predict(next.value, table, backend, test);

@@ -7,9 +7,10 @@ import { FormatError } from "../core/errors.ts";
 import { LARGEST_ENCODED } from "../data/conform-column.ts";
 import { EDGE_SLACK } from "../models/cox-baseline.ts";
 import { countAtMost } from "../models/cox-rows.ts";
-import type { NetworkSpec, ParameterValues } from "../models/create-network.ts";
+import type { NetworkSpec, ParameterValues, SingleNetworkSpec } from "../models/create-network.ts";
 import { DEFAULT_HIDDEN } from "../models/drsa.ts";
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../models/group-offsets.ts";
+import { memberParameter } from "../models/mean.ts";
 import { DEFAULT_LAYERS } from "../models/mlp.ts";
 import { parameterShapes } from "../models/network-spec.ts";
 import type { Predictor } from "../training/model.ts";
@@ -83,6 +84,14 @@ function networkToOnnx(graph: OnnxGraph, spec: NetworkSpec, parameters: Paramete
       where: name,
     });
   };
+  if (spec.kind !== "mean") return survivalOf(graph, spec, read, x);
+  const curves = spec.members.map((member, m) =>
+    survivalOf(graph, member, (name) => read(memberParameter(m, name)), x),
+  );
+  return graph.add("Mean", curves);
+}
+
+function survivalOf(graph: OnnxGraph, spec: SingleNetworkSpec, read: ReadParameter, x: string): string {
   const logits = logitsOf(graph, spec, read, x);
   const axis = graph.constant("int64", [], [1], "bins");
   const total = graph.add("CumSum", [graph.add("Softplus", [logits]), axis]);
@@ -91,7 +100,7 @@ function networkToOnnx(graph: OnnxGraph, spec: NetworkSpec, parameters: Paramete
 
 type ReadParameter = (name: string) => readonly number[];
 
-function logitsOf(graph: OnnxGraph, spec: NetworkSpec, read: ReadParameter, x: string): string {
+function logitsOf(graph: OnnxGraph, spec: SingleNetworkSpec, read: ReadParameter, x: string): string {
   const { D, T } = spec;
   switch (spec.kind) {
     case "drsa":

@@ -8,6 +8,7 @@ import { FormatError } from "../core/errors.ts";
 import { createAnchored } from "./anchored.ts";
 import { createDrsa } from "./drsa.ts";
 import { createLinear } from "./linear.ts";
+import { createMean } from "./mean.ts";
 import { createMlp } from "./mlp.ts";
 import type { Network, Parameter } from "./network.ts";
 
@@ -47,8 +48,17 @@ export interface LinearSpec extends Sizes {
   readonly groups?: number;
 }
 
+/** A network that is trained by itself. */
+export type SingleNetworkSpec = DrsaSpec | AnchoredSpec | MlpSpec | LinearSpec;
+
+/** The mean of the members' curves; each has the same D and T. */
+export interface MeanSpec extends Sizes {
+  readonly kind: "mean";
+  readonly members: readonly SingleNetworkSpec[];
+}
+
 /** Everything needed to build a network again, as plain data. */
-export type NetworkSpec = DrsaSpec | AnchoredSpec | MlpSpec | LinearSpec;
+export type NetworkSpec = SingleNetworkSpec | MeanSpec;
 
 /** The same description, seed and precision give the same parameters. */
 export function createNetwork(backend: Backend, spec: NetworkSpec, seed: number): Network {
@@ -61,11 +71,19 @@ export function createNetwork(backend: Backend, spec: NetworkSpec, seed: number)
       return createMlp(backend, { ...spec, seed });
     case "linear":
       return createLinear(backend, spec);
+    case "mean":
+      return createMean(
+        backend,
+        spec.members.map((member) => createNetwork(backend, member, seed)),
+      );
     default: {
       const { kind } = spec satisfies never as { readonly kind: string };
-      throw new FormatError(`unknown network: ${JSON.stringify(kind)} (have drsa, anchored, mlp, linear)`, {
-        code: "network.unknown",
-      });
+      throw new FormatError(
+        `unknown network: ${JSON.stringify(kind)} (have drsa, anchored, mlp, linear, mean)`,
+        {
+          code: "network.unknown",
+        },
+      );
     }
   }
 }

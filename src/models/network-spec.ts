@@ -4,13 +4,16 @@
  * kind of network is added here and in create-network.ts.
  */
 import { z } from "zod";
-import type { NetworkSpec } from "./create-network.ts";
+import type { NetworkSpec, SingleNetworkSpec } from "./create-network.ts";
 import { DEFAULT_HIDDEN } from "./drsa.ts";
 import { GROUP_KNOTS } from "./group-offsets.ts";
+import { memberParameter } from "./mean.ts";
 import { DEFAULT_LAYERS } from "./mlp.ts";
 
 /** Deeper than anyone builds; a file may not ask for millions. */
 const MAX_LAYERS = 1000;
+/** The same of networks in a mean. */
+export const MAX_MEMBERS = 100;
 
 const size = z.int().min(1);
 /** Asked of the whole list, so that a long wrong one makes one complaint. */
@@ -26,7 +29,7 @@ const layers = z.custom<number[]>(
   `expected at most ${MAX_LAYERS} whole numbers from 1`,
 );
 
-export const networkSpecSchema = z
+const singleNetworkSchema = z
   .discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("drsa"), D: size, T: size, H: size.exactOptional() }),
     z.strictObject({
@@ -62,8 +65,35 @@ export const networkSpecSchema = z
     message: "expected one baseline hazard a bin",
   });
 
+/** Counted before any of them is looked at. */
+const members = z
+  .custom<unknown[]>(
+    (list) => Array.isArray(list) && list.length >= 1 && list.length <= MAX_MEMBERS,
+    `expected 1 to ${MAX_MEMBERS} networks`,
+  )
+  .pipe(z.array(singleNetworkSchema));
+
+export const networkSpecSchema = z.discriminatedUnion("kind", [
+  z
+    .strictObject({ kind: z.literal("mean"), D: size, T: size, members })
+    .refine(({ D, T, members: all }) => all.every((one) => one.D === D && one.T === T), {
+      path: ["members"],
+      message: "expected members of the same features and time bins",
+    }),
+  singleNetworkSchema,
+]);
+
 /** Name → shape of every parameter of the network, in its own order. */
 export function parameterShapes(spec: NetworkSpec): Map<string, readonly number[]> {
+  if (spec.kind !== "mean") return singleShapes(spec);
+  return new Map(
+    spec.members.flatMap((member, m) =>
+      Array.from(singleShapes(member), ([name, shape]) => [memberParameter(m, name), shape] as const),
+    ),
+  );
+}
+
+function singleShapes(spec: SingleNetworkSpec): Map<string, readonly number[]> {
   const { D, T } = spec;
   switch (spec.kind) {
     case "drsa":

@@ -17,7 +17,7 @@ export interface Parameter {
 
 /** Anything that maps features to logits [N,T] and takes their gradient back. */
 export interface Network {
-  readonly kind: "drsa" | "anchored" | "mlp" | "linear";
+  readonly kind: "drsa" | "anchored" | "mlp" | "linear" | "mean";
   readonly D: number;
   readonly T: number;
   readonly parameters: readonly Parameter[];

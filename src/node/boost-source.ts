@@ -12,7 +12,7 @@ import type { Curves } from "../data/curves.ts";
 import type { Group } from "../data/groups.ts";
 import { type BinnedOutcomes, pickOutcomes } from "../data/outcomes.ts";
 import { type OutcomeColumns, readOutcomes } from "../data/read-outcomes.ts";
-import { type Split, splitFromTable, splitRows } from "../data/split.ts";
+import { type Split, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import { binOutcomes, equalTimeGrid, medianTime, type TimeGrid } from "../data/time-grid.ts";
 import { gridOf, predict } from "../predict.ts";
@@ -25,7 +25,7 @@ import { describeOrigin } from "./provenance.ts";
 import { type PredictionOptions, readPredictions } from "./read-predictions.ts";
 import type { PredictedRows } from "./score-rows.ts";
 import { readTableFile } from "./table-options.ts";
-import { predictUnseenRows } from "./unseen-rows.ts";
+import { predictUnseenRows, readSplitOf } from "./unseen-rows.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 
 /** A share of the unseen rows that fits where nothing says which do. */
@@ -129,7 +129,7 @@ export async function chooseBoostRows(
 ): Promise<ChosenBoostRows> {
   const N = source.curves.N;
   if (options.split !== undefined) {
-    const split = splitFromTable(await readTableFile(options.split, {}), N);
+    const split = await readSplitOf(source.model, options.split, N);
     return { rows: divideUnseen(split, source, options), warnings: [] };
   }
   const everyone = { train: new Int32Array(), valid: new Int32Array(), test: allRows(N) };

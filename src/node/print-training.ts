@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { DISTANCE_WORDS } from "../report/report-words.ts";
 import { formatNumber, formatTable, wrapText } from "../report/text-table.ts";
-import type { Model } from "../training/model.ts";
+import { countMembers, type Model } from "../training/model.ts";
 import { print, terminalWidth, warn } from "./output.ts";
 import { categoriesOf } from "./predict.ts";
 import type { TableOptions } from "./table-options.ts";
@@ -12,13 +12,17 @@ export function printTraining(model: Model, seconds: number): void {
   const { training, method, options } = model;
   const width = terminalWidth();
   const rows = `${training.rows.train} training and ${training.rows.valid} validation rows`;
+  const members = countMembers(model);
   const fitted =
     options === null
       ? `${method}: fitted to ${training.rows.train} training rows in ${seconds.toFixed(1)} s`
-      : `${method}: ${training.steps} steps on ${rows} in ${seconds.toFixed(1)} s, weights of ${keptText(model)}`;
+      : members > 1
+        ? `${method}: the mean of ${members} runs, ${training.steps} steps in all on ${training.rows.train} training rows in ${seconds.toFixed(1)} s; each run had another part of them for validation`
+        : `${method}: ${training.steps} steps on ${rows} in ${seconds.toFixed(1)} s, weights of ${keptText(model)}`;
   print(wrapText(fitted, width, "  "));
   const { verdict } = training;
   if (verdict.length > 0) {
+    const isValidated = verdict.some(({ validation }) => validation !== null);
     print("");
     print(
       formatTable(
@@ -28,7 +32,7 @@ export function printTraining(model: Model, seconds: number): void {
           { title: "events", align: "right" },
           { title: "slack", align: "right" },
           { title: "training", align: "right" },
-          { title: "validation", align: "right" },
+          ...(isValidated ? [{ title: "validation", align: "right" as const }] : []),
           { title: "noise", align: "right" },
           { title: "met" },
         ],
@@ -38,7 +42,7 @@ export function printTraining(model: Model, seconds: number): void {
           String(one.events),
           formatNumber(one.slack, 5),
           formatNumber(one.train, 5),
-          formatNumber(one.validation, 5),
+          ...(isValidated ? [formatNumber(one.validation, 5)] : []),
           formatNumber(one.noise, 5),
           one.met === null ? "–" : one.met ? "yes" : "no",
         ]),

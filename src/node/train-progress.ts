@@ -16,9 +16,10 @@ const USUAL_COLUMNS = 80;
 
 export function createTrainProgress(): (event: TrainEvent) => void {
   const live = process.stderr.isTTY === true;
-  const started = performance.now();
+  let started = performance.now();
   let shownAt = Number.NEGATIVE_INFINITY;
   let total = 0;
+  let which = "";
   let validation = "";
   let constraints = "";
   return (event) => {
@@ -28,6 +29,10 @@ export function createTrainProgress(): (event: TrainEvent) => void {
         total = event.steps;
         announce(event);
         return;
+      case "candidate":
+        which = `${event.what}: `;
+        started = performance.now();
+        return;
       case "step": {
         constraints = sayConstraints(event);
         if (!live) return;
@@ -35,7 +40,7 @@ export function createTrainProgress(): (event: TrainEvent) => void {
         if (now - shownAt < LIVE_EVERY && event.step < total) return;
         shownAt = now;
         const left = Math.ceil((seconds / event.step) * (total - event.step));
-        const line = `step ${event.step}/${total}, loss ${event.loss.toFixed(4)}${validation}${constraints}, ${left} s left`;
+        const line = `${which}step ${event.step}/${total}, loss ${event.loss.toFixed(4)}${validation}${constraints}, ${left} s left`;
         process.stderr.write(
           `\r\x1b[K${shorten(line, Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1))}`,
         );
@@ -45,7 +50,7 @@ export function createTrainProgress(): (event: TrainEvent) => void {
         const { loss, concordance } = event.evaluation;
         validation = `, validation C ${formatNumber(concordance, 3)}`;
         if (live) return;
-        const line = `step ${event.step}/${total}, validation loss ${loss.toFixed(4)}${validation}${constraints}`;
+        const line = `${which}step ${event.step}/${total}, validation loss ${loss.toFixed(4)}${validation}${constraints}`;
         process.stderr.write(`${line}, ${seconds.toFixed(1)} s\n`);
       }
     }

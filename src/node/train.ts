@@ -7,13 +7,12 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { AuditTable } from "../audit.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
 import { InputError } from "../core/errors.ts";
-import { ALL_GROUP } from "../data/groups.ts";
 import type { Split } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
-import type { SavedCheckpoint } from "../files/checkpoint-file.ts";
-import { checkRequiredGroups, type Requirement, type RequirementResult } from "../requirements.ts";
-import { type TrainEvent, type TrainRequest, train } from "../train.ts";
-import { type Method, type Model, type ModelHistoryEntry, toHistoryEntry } from "../training/model.ts";
+import { trainEnsemble } from "../ensemble.ts";
+import type { RequirementResult } from "../requirements.ts";
+import { type TrainRequest, train } from "../train.ts";
+import { countMembers, type Method, type Model } from "../training/model.ts";
 import type { ObjectiveSpec, PresetName } from "../training/options.ts";
 import { findingsFor } from "./audit.ts";
 import {
@@ -24,8 +23,9 @@ import {
   readRequirements,
 } from "./check-requirements.ts";
 import { findUnclaimed, markFile } from "./claimed-path.ts";
-import { readCheckpoint, writeCheckpoint, writeModel } from "./model-file.ts";
-import { EXIT_INTERRUPTED, print, printJson, warn } from "./output.ts";
+import { followTraining, leaveCheckpoint } from "./follow-training.ts";
+import { readCheckpoint, writeModel } from "./model-file.ts";
+import { print, printJson, warn } from "./output.ts";
 import { printAudit } from "./print-audit.ts";
 import { printNextSteps, printTraining } from "./print-training.ts";
 import { describeOrigin, fingerprintRun } from "./provenance.ts";
@@ -41,7 +41,6 @@ import {
   readTableFile,
   type TableOptions,
 } from "./table-options.ts";
-import { createTrainProgress } from "./train-progress.ts";
 import { given, readSplit, type TrainRequestOptions, toTrainRequest } from "./train-request.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 import { refuseUnwritable } from "./writable.ts";
@@ -56,6 +55,7 @@ interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions,
   readonly groupInputs: boolean;
   readonly split?: string;
   readonly batch?: number;
+  readonly ensemble?: number;
   readonly backend: "wasm" | "reference";
   readonly deterministic?: boolean;
   readonly out?: string;
@@ -99,6 +99,11 @@ export function addTrain(program: Command): void {
     .option("--split <file|shares>", "a row,set table, or shares such as 0.6,0.2,0.2")
     .option("--steps <n>", "parameter updates", parseCount)
     .option("--batch <n>", "rows a step; 0 is all of them", parseCount)
+    .option(
+      "--ensemble <n>",
+      "the mean of n runs, each with another nth of training and validation rows for validation",
+      parseCount,
+    )
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
     .addOption(new Option("--backend <name>", "what computes").choices(["wasm", "reference"]).default("wasm"))
     .option("--deterministic", "the same bytes on every machine")
@@ -119,6 +124,7 @@ function parseSlack(text: string): number | "auto" {
 
 async function runTrain(path: string, asked: TrainOptions): Promise<void> {
   let options = asked;
+  refuseConflicts(options);
   const requirements = readRequirements(options);
   await refuseUnwritable(
     [options.out, options.checkpoint, options.report],
@@ -147,13 +153,11 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
     const provenance = await describeOrigin(path, table, options.method === "cox" ? null : backend);
     const run = fingerprintRun(request, provenance);
     if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
-    const { model, checkpoint } = await follow(
-      train(
-        table,
-        { ...request, provenance },
-        backend,
-        resume ? { resume: resume.checkpoint, history: resume.history } : {},
-      ),
+    const told = { ...request, provenance };
+    const { model, checkpoint } = await followTraining(
+      options.ensemble === undefined
+        ? train(table, told, backend, resume ? { resume: resume.checkpoint, history: resume.history } : {})
+        : trainEnsemble(table, { ...told, members: options.ensemble }, backend),
       options,
       { run, history: resume?.history ?? [] },
       requirements,
@@ -199,74 +203,6 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
   }
 }
 
-/** Of the time of a run, taking and writing checkpoints may take one part in so many … */
-const CHECKPOINT_SHARE = 20;
-/** … but one that is this old (milliseconds) is renewed in any case. */
-const CHECKPOINT_AGE = 60_000;
-/** Milliseconds after Ctrl-C that a run goes on to the end of its epoch rather than fall back on the checkpoint before. */
-const EPOCH_PATIENCE = 5000;
-
-/**
- * Runs to the end, or to Ctrl-C: then to the end of the epoch, whose checkpoint it leaves; without patience, the one before.
- * A second Ctrl-C ends the program at once.
- */
-async function follow(
-  run: AsyncGenerator<TrainEvent, Model>,
-  options: TrainOptions,
-  begun: Omit<SavedCheckpoint, "checkpoint">,
-  requirements: readonly Requirement[],
-): Promise<{ readonly model: Model | null; readonly checkpoint: SavedCheckpoint | null }> {
-  let interruptedAt: number | null = null;
-  let [takenAt, taking] = [Number.NEGATIVE_INFINITY, 0];
-  let checkpoint: SavedCheckpoint | null = null;
-  const history: ModelHistoryEntry[] = [...begun.history];
-  process.removeAllListeners("SIGINT");
-  process.on("SIGINT", () => {
-    if (interruptedAt !== null) process.exit(EXIT_INTERRUPTED);
-    interruptedAt = performance.now();
-    process.stderr.write("\ngraduate: stopping at the next checkpoint; Ctrl-C again stops at once\n");
-  });
-  const show = createTrainProgress();
-  /** A run that fails leaves its last checkpoint. */
-  const go = () =>
-    run.next().catch(async (error) => {
-      if (options.checkpoint !== undefined && checkpoint !== null) {
-        await writeCheckpoint(options.checkpoint, checkpoint);
-        warn(`the checkpoint of step ${checkpoint.checkpoint.step} is in ${options.checkpoint}`);
-      }
-      throw error;
-    });
-  for (let next = await go(); ; next = await go()) {
-    if (next.done) {
-      // From here on there is nothing to leave.
-      process.removeAllListeners("SIGINT");
-      process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
-      return { model: next.value, checkpoint };
-    }
-    if (next.value.type === "start") {
-      const names = next.value.groups.map(({ name }) => name).filter((name) => name !== ALL_GROUP.name);
-      checkRequiredGroups(requirements, names);
-    }
-    if (next.value.type === "evaluation") history.push(toHistoryEntry(next.value));
-    if (next.value.type === "checkpoint") {
-      const now = performance.now();
-      if (interruptedAt !== null || now - takenAt >= Math.min(CHECKPOINT_SHARE * taking, CHECKPOINT_AGE)) {
-        checkpoint = { checkpoint: next.value.checkpoint, history: [...history], run: begun.run };
-        if (options.checkpoint !== undefined && interruptedAt === null)
-          await writeCheckpoint(options.checkpoint, checkpoint);
-        takenAt = performance.now();
-        taking = takenAt - now;
-      }
-    }
-    if (!options.json) show(next.value);
-    const isOver = (since: number) => performance.now() - since > EPOCH_PATIENCE && checkpoint !== null;
-    if (interruptedAt !== null && (next.value.type === "checkpoint" || isOver(interruptedAt))) {
-      await run.return(undefined as never);
-      return { model: null, checkpoint };
-    }
-  }
-}
-
 async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {
   const shared = await toTrainRequest(options);
   const objective = options.lambda === undefined ? undefined : penalise(options, options.lambda);
@@ -289,6 +225,14 @@ async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequ
   };
 }
 
+function refuseConflicts({ ensemble, checkpoint, resume }: TrainOptions): void {
+  if (ensemble === undefined || (checkpoint === undefined && resume === undefined)) return;
+  throw new InputError("an ensemble keeps no checkpoint and cannot be resumed", {
+    code: "option.conflict",
+    hint: "leave --checkpoint and --resume out, or --ensemble",
+  });
+}
+
 function penalise({ method, preset }: TrainOptions, lambda: number): ObjectiveSpec {
   if (method === "xcal") return { kind: "xcal", tail: preset === "paper", lambda };
   throw new InputError("--lambda is the weight of X-Cal's penalty", {
@@ -303,19 +247,6 @@ function refuseOtherRun(path: string): InputError {
     where: path,
     hint: "--resume takes the table and the options the run was begun with; only --steps and --threads may differ",
   });
-}
-
-async function leaveCheckpoint(saved: SavedCheckpoint | null, options: TrainOptions): Promise<void> {
-  process.exitCode = EXIT_INTERRUPTED;
-  if (saved === null) {
-    process.stderr.write("\ngraduate: interrupted before the first checkpoint\n");
-    return;
-  }
-  const path = options.checkpoint ?? `${options.out ?? "graduate"}.checkpoint`;
-  await writeCheckpoint(path, saved);
-  process.stderr.write(
-    `\ngraduate: interrupted at step ${saved.checkpoint.step}; the same command with --resume ${path} goes on\n`,
-  );
 }
 
 function toReport(model: Model, path: string, table: Table, test: ScoredRows, options: TrainOptions) {
@@ -345,6 +276,7 @@ function toDocument(
   { report, out }: TrainOptions,
 ) {
   const { training, method } = model;
+  const members = countMembers(model);
   const { seed, steps, bestStep, parameters, verdict, multipliers, warnings } = training;
   return {
     method,
@@ -357,6 +289,7 @@ function toDocument(
     multipliers,
     warnings,
     test,
+    ...(members > 1 ? { members } : {}),
     ...(out === undefined ? {} : { model: out }),
     ...(requirements.length === 0 ? {} : { requirements }),
     ...(report === undefined ? {} : { report }),

@@ -81,8 +81,7 @@ export interface SearchedRows extends PredictedRows {
 export async function predictSearchedRows(input: UnseenRowsInput): Promise<SearchedRows> {
   const { model, table, sha256, predictRows } = input;
   const isOwnTable = sha256 !== null && model.provenance?.table?.sha256 === sha256;
-  const given =
-    input.split === undefined ? null : splitFromTable(await readTableFile(input.split, {}), table.rows);
+  const given = input.split === undefined ? null : await readSplitOf(model, input.split, table.rows);
   const split = given ?? (isOwnTable ? redrawSplit(model, table.rows) : null);
   const sets = split === null ? null : chooseSets(model, split);
   if (split !== null && sets !== null) {
@@ -103,6 +102,14 @@ export async function predictSearchedRows(input: UnseenRowsInput): Promise<Searc
   const { which: _which, isTest, ...judged } = await predictUnseenRows(input);
   const are = isTest ? "test rows" : "rows";
   return { ...judged, confirm: null, searchedAre: are, confirmAre: are, trainingRows: null };
+}
+
+/** The split of a file. A model that had no rows for validation alone, as an ensemble has none, learnt from the file's. */
+export async function readSplitOf(model: Model | null, path: string, rows: number): Promise<Split> {
+  const split = splitFromTable(await readTableFile(path, {}), rows);
+  if (model === null || model.training.rows.valid > 0) return split;
+  const train = Int32Array.from([...split.train, ...split.valid]).sort();
+  return { train, valid: new Int32Array(), test: split.test };
 }
 
 interface ChosenSets {

@@ -259,10 +259,12 @@ function chooseExamples(
   });
 }
 
-function describeTraining({ method, training, options }: ReportedModel): ReportTraining {
+function describeTraining({ method, predictor, training, options }: ReportedModel): ReportTraining {
   const { steps, bestStep, history, verdict, multipliers, warnings } = training;
+  const { members = [0] } = (predictor.network ?? {}) as { readonly members?: readonly unknown[] };
   return {
     method,
+    members: members.length,
     steps,
     bestStep,
     history: history.map((entry) => nameGroups(entry, verdict)),
@@ -304,11 +306,13 @@ function listSettings({ method, predictor, options, training }: ReportedModel) {
   ];
 }
 
-/** { a: { b: 1 } } as a.b 1. */
+/** { a: { b: 1 } } as a.b 1; of a list of objects, how many there are. */
 function flatten(path: string, value: object): { readonly name: string; readonly value: string }[] {
   return Object.entries(value).flatMap(([key, entry]) => {
     const name = path === "" ? key : `${path}.${key}`;
     if (Array.isArray(entry)) {
+      if (entry.every((one) => typeof one === "object" && one !== null))
+        return [{ name, value: String(entry.length) }];
       return entry.length > LONGEST_SETTING ? [] : [{ name, value: entry.join(", ") }];
     }
     if (typeof entry === "object" && entry !== null) return flatten(name, entry);

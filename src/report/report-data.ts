@@ -131,6 +131,9 @@ export interface ConstraintVerdict {
 
 export interface ReportTraining {
   readonly method: string;
+  /** Runs that the curves are the mean of. */
+  readonly members: number;
+  /** Of all runs together. */
   readonly steps: number;
   readonly bestStep: number;
   readonly history: readonly HistoryEntry[];

@@ -20,8 +20,11 @@ ${constraints.length === 0 ? null : renderConstraints(training)}
 </div></section>`;
 }
 
-function describeRun({ method, steps, bestStep, history, fixedPenalty }: ReportTraining): string {
+function describeRun({ method, members, steps, bestStep, history, fixedPenalty }: ReportTraining): string {
   const kept = bestStep === steps ? "" : `; the weights kept are those of step ${formatCount(bestStep)}`;
+  if (members > 1) {
+    return `Method ${method}: the mean of ${members} runs of ${formatCount(steps)} steps in all, each with another part of the training rows for its validation.`;
+  }
   const recorded = history.length < 2 ? " No history was recorded." : "";
   const penalty = fixedPenalty ? " The multipliers hardly moved: this run was a fixed penalty." : "";
   return `Method ${method}, ${formatCount(steps)} steps${kept}.${recorded}${penalty}`;

@@ -2,7 +2,7 @@
  * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was given. Asking the `default` preset
  * for another kind of distance brings that kind's slack and multipliers along; a long table is passed over often enough.
  */
-import type { NetworkSpec } from "../models/create-network.ts";
+import type { SingleNetworkSpec } from "../models/create-network.ts";
 import type { Method } from "./model.ts";
 import {
   type ConstraintSpec,
@@ -15,10 +15,11 @@ import {
   RANDOM_START,
   type TrainingOptions,
   XCAL_LAMBDA,
+  XCAL_LAMBDAS,
 } from "./options.ts";
 
 export interface RunRequest {
-  readonly network?: NetworkSpec["kind"];
+  readonly network?: SingleNetworkSpec["kind"];
   readonly hidden?: number;
   readonly constraint?: Partial<ConstraintSpec>;
   readonly seed?: number;
@@ -55,6 +56,22 @@ export function chooseOptions(
   }
 }
 
+/** X-Cal's weight is chosen on the validation rows unless it is given or there are none. */
+export function listCandidates(
+  method: Method,
+  options: TrainingOptions,
+  { isGiven, canChoose }: { readonly isGiven: boolean; readonly canChoose: boolean },
+): { readonly what: string; readonly options: TrainingOptions }[] {
+  const { objective } = options;
+  if (method !== "xcal" || objective.kind !== "xcal" || isGiven || !canChoose) {
+    return [{ what: method, options }];
+  }
+  return XCAL_LAMBDAS.map((lambda) => ({
+    what: `X-Cal with a penalty of weight ${lambda}`,
+    options: { ...options, objective: { ...objective, lambda } },
+  }));
+}
+
 function fitToRequest({ network, constraint, options = {} }: RunRequest, N: number): TrainingOptions {
   const preset = { ...PRESETS.default, ...(network === "drsa" ? RANDOM_START : {}) };
   const kind = constraint?.kind ?? options.constraint?.kind ?? preset.constraint?.kind ?? "atRisk";
@@ -74,7 +91,7 @@ export function chooseNetwork(
   preset: PresetName,
   { D, T, groups }: { readonly D: number; readonly T: number; readonly groups: number },
   hazards: Float64Array,
-): NetworkSpec {
+): SingleNetworkSpec {
   const kind = request.network ?? (preset === "paper" ? "drsa" : "anchored");
   const hidden = request.hidden ?? (preset === "paper" ? undefined : DEFAULT_PRESET_HIDDEN);
   const H = hidden === undefined ? {} : { H: hidden };

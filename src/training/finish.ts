@@ -79,8 +79,9 @@ export async function finishRun(
   };
 }
 
-function judgeGroups(
-  { training }: TrainingInput,
+/** Per group, whether the evaluated curves meet the constraint. */
+export function judgeGroups(
+  { training }: Pick<TrainingInput, "training">,
   { constraint }: TrainingOptions,
   train: Evaluation,
   validation: Evaluation | null,

@@ -100,6 +100,12 @@ export interface Model {
   readonly metrics?: object;
 }
 
+/** How many runs the curves are the mean of. */
+export function countMembers({ predictor }: Pick<Model, "predictor">): number {
+  if (predictor.kind === "cox" || predictor.network.kind !== "mean") return 1;
+  return predictor.network.members.length;
+}
+
 /** A Cox predictor as its functions take it. */
 export function coxPredictor(predictor: Extract<Predictor, { kind: "cox" }>): CoxPredictor {
   return {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readTable } from "../../src/data/read-table.ts";
-import { type FoldTask, listValidation, readFolds, runFold } from "../../src/experiments/folds.ts";
+import { type FoldTask, readFolds, runFold } from "../../src/experiments/folds.ts";
 import {
   compareCox,
   type FoldLine,
@@ -67,16 +67,6 @@ test("Cox on a fold is R's", async () => {
   // coxph(Surv(edrel, rel) ~ age + histol + factor(stage)) on rows 1–900 that are not a multiple of 3; concordance() on the others:
   // 8696 concordant, 4025 discordant, 27 tied.
   expect(harrell).toBeCloseTo((8696 + 27 / 2) / (8696 + 4025 + 27), 14);
-});
-
-test("five runs watch a fifth of the rows each", () => {
-  const rest = Int32Array.from({ length: 103 }, (_, k) => 2 * k);
-  const five = listValidation(rest, { system: "five graduates", seed: 3, validation: 0.25 });
-  expect(five.map(({ length }) => length)).toEqual([21, 20, 21, 20, 21]);
-  expect(five.flatMap((rows) => [...rows]).sort((a, b) => a - b)).toEqual([...rest]);
-  expect(
-    listValidation(rest, { system: "graduate", seed: 3, validation: 0.25 }).map((rows) => rows.length),
-  ).toEqual([26]);
 });
 
 const line = (system: FoldLine["system"], iteration: number, harrell: number, ibs: number): FoldLine => ({

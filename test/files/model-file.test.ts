@@ -10,9 +10,9 @@ import { encodeJson } from "../../src/files/json-bytes.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model-file.ts";
 import { readSafetensors, writeSafetensors } from "../../src/files/safetensors.ts";
 import type { Model } from "../../src/training/model.ts";
-import { smallCheckpoint, smallCox, smallMlp, smallNetwork } from "./sample-models.ts";
+import { smallCheckpoint, smallCox, smallMean, smallMlp, smallNetwork } from "./sample-models.ts";
 
-const models = { smallNetwork, smallMlp, smallCox };
+const models = { smallNetwork, smallMlp, smallMean, smallCox };
 const tiny = new Uint8Array(readFileSync(new URL("../oracles/model-file/tiny.model", import.meta.url)));
 const headerBytes = new DataView(tiny.buffer, tiny.byteOffset).getUint32(12, true);
 const saved = { checkpoint: smallCheckpoint, history: smallNetwork.training.history, run: "the run" };

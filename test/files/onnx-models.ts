@@ -6,7 +6,7 @@ import type { Group } from "../../src/data/groups.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
 import { cellText, findColumn, isMissing, type Table } from "../../src/data/table.ts";
 import { type RawColumn, rawColumnsOf } from "../../src/files/onnx-columns.ts";
-import type { NetworkSpec } from "../../src/models/create-network.ts";
+import type { NetworkSpec, SingleNetworkSpec } from "../../src/models/create-network.ts";
 import { parameterShapes } from "../../src/models/network-spec.ts";
 import type { Model, Predictor } from "../../src/training/model.ts";
 import { smallCox } from "./sample-models.ts";
@@ -112,23 +112,12 @@ function coxOn(D: number): Predictor {
 }
 
 function networkOn(D: number, kind: NetworkSpec["kind"], groups: number): Predictor {
-  const baselineHazard = [0.1, 0.05, 0.2, 0.1, 0.15, 0.1];
   const network: NetworkSpec =
-    kind === "mlp"
-      ? { kind, D, T, hidden: [4, 3] }
-      : kind === "drsa"
-        ? { kind, D, T, H: 3 }
-        : {
-            kind,
-            D,
-            T,
-            ...(kind === "anchored" ? { H: 3 } : {}),
-            baselineHazard,
-            ...(groups > 0 ? { groups } : {}),
-          };
-  const shapes = Array.from(parameterShapes(network));
+    kind === "mean"
+      ? { kind, D, T, members: (["anchored", "mlp"] as const).map((one) => specOn(D, one, groups)) }
+      : specOn(D, kind, groups);
   const parameters = Object.fromEntries(
-    shapes.map(([name, shape], k) => [
+    Array.from(parameterShapes(network), ([name, shape], k) => [
       name,
       drawWeights(
         shape.reduce((a, b) => a * b),
@@ -137,6 +126,15 @@ function networkOn(D: number, kind: NetworkSpec["kind"], groups: number): Predic
     ]),
   );
   return { kind: "network", network, parameters };
+}
+
+function specOn(D: number, kind: SingleNetworkSpec["kind"], groups: number): SingleNetworkSpec {
+  const baselineHazard = [0.1, 0.05, 0.2, 0.1, 0.15, 0.1];
+  if (kind === "mlp") return { kind, D, T, hidden: [4, 3] };
+  if (kind === "drsa") return { kind, D, T, H: 3 };
+  const offsets = groups > 0 ? { groups } : {};
+  if (kind === "linear") return { kind, D, T, baselineHazard, ...offsets };
+  return { kind, D, T, H: 3, baselineHazard, ...offsets };
 }
 
 /** NaN where one is NaN and the other is not. */

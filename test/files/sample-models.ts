@@ -102,6 +102,35 @@ export const smallMlp: Model = {
   },
 };
 
+/** The mean of two networks of different kinds. */
+export const smallMean: Model = {
+  ...smallNetwork,
+  predictor: {
+    kind: "network",
+    network: {
+      kind: "mean",
+      D: 3,
+      T: 4,
+      members: [
+        { kind: "linear", D: 3, T: 4 },
+        { kind: "mlp", D: 3, T: 4, hidden: [] },
+      ],
+    },
+    parameters: {
+      "1.baseline": [-2.25, 0.5, -0, 4],
+      "1.skip": [0.5, -0.25, 3],
+      "2.dense0.weight": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+      "2.dense0.bias": [0, 1, 2, 3],
+    },
+  },
+  training: {
+    ...smallNetwork.training,
+    rows: { train: 80, valid: 0, test: 20 },
+    history: [],
+    multipliers: null,
+  },
+};
+
 /** One of its columns was left out of the fit. */
 export const smallCox: Model = {
   ...base,

@@ -18,6 +18,14 @@ const specs: NetworkSpec[] = [
   { kind: "mlp", ...sizes, hidden: [7, 2], baselineHazard },
   { kind: "linear", ...sizes },
   { kind: "linear", ...sizes, baselineHazard },
+  {
+    kind: "mean",
+    ...sizes,
+    members: [
+      { kind: "linear", ...sizes },
+      { kind: "anchored", ...sizes, H: 2, baselineHazard },
+    ],
+  },
 ];
 
 describe("a network's description", () => {
@@ -25,5 +33,16 @@ describe("a network's description", () => {
     const { parameters } = createNetwork(createReferenceBackend(), spec, 1);
     expect([...parameterShapes(spec)]).toEqual(parameters.map(({ name, shape }) => [name, shape]));
     expect(networkSpecSchema.parse(JSON.parse(JSON.stringify(spec)))).toEqual(spec);
+  });
+
+  test.each([
+    [[], /expected 1 to 100 networks/],
+    [Array.from({ length: 101 }, () => ({ kind: "linear", ...sizes })), /expected 1 to 100 networks/],
+    [[{ kind: "linear", D: 3, T: 5 }], /expected members of the same features and time bins/],
+    [[{ kind: "mean", ...sizes, members: [{ kind: "linear", ...sizes }] }], /kind/],
+    ["two", /expected 1 to 100 networks/],
+  ])("a mean of %j is none", (members, message) => {
+    const result = networkSpecSchema.safeParse({ kind: "mean", ...sizes, members });
+    expect(result.error?.message).toMatch(message);
   });
 });

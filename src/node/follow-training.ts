@@ -1,0 +1,114 @@
+/**
+ * A training run on the command line, to its end or to Ctrl-C: shows how it goes, keeps checkpoints as often as they are cheap, and leaves the
+ * last one where a run stops or fails before its end.
+ */
+import { setImmediate } from "node:timers/promises";
+import { ALL_GROUP } from "../data/groups.ts";
+import type { SavedCheckpoint } from "../files/checkpoint-file.ts";
+import { checkRequiredGroups, type Requirement } from "../requirements.ts";
+import type { TrainEvent } from "../train.ts";
+import { type Model, type ModelHistoryEntry, toHistoryEntry } from "../training/model.ts";
+import { writeCheckpoint } from "./model-file.ts";
+import { EXIT_INTERRUPTED, warn } from "./output.ts";
+import { createTrainProgress } from "./train-progress.ts";
+
+export interface FollowOptions {
+  readonly out?: string;
+  readonly checkpoint?: string;
+  readonly json?: boolean;
+}
+
+/** Of the time of a run, taking and writing checkpoints may take one part in so many … */
+const CHECKPOINT_SHARE = 20;
+/** … but one that is this old (milliseconds) is renewed in any case. */
+const CHECKPOINT_AGE = 60_000;
+/** Milliseconds after Ctrl-C that a run goes on to the end of its epoch rather than fall back on the checkpoint before. */
+const EPOCH_PATIENCE = 5000;
+/** A run on one thread never waits for anything: after so many milliseconds Ctrl-C gets its turn. */
+const BREATH = 50;
+
+/**
+ * Runs to the end, or to Ctrl-C: then to the end of the epoch, whose checkpoint it leaves; without patience, the one before.
+ * A second Ctrl-C ends the program at once.
+ */
+export async function followTraining(
+  run: AsyncGenerator<TrainEvent, Model>,
+  options: FollowOptions,
+  begun: Omit<SavedCheckpoint, "checkpoint">,
+  requirements: readonly Requirement[],
+): Promise<{ readonly model: Model | null; readonly checkpoint: SavedCheckpoint | null }> {
+  let interruptedAt: number | null = null;
+  let [takenAt, taking] = [Number.NEGATIVE_INFINITY, 0];
+  let breathedAt = performance.now();
+  let checkpoint: SavedCheckpoint | null = null;
+  /** Of several runs none leaves a checkpoint to wait for. */
+  let isOneOfSeveral = false;
+  const history: ModelHistoryEntry[] = [...begun.history];
+  process.removeAllListeners("SIGINT");
+  process.on("SIGINT", () => {
+    if (interruptedAt !== null) process.exit(EXIT_INTERRUPTED);
+    interruptedAt = performance.now();
+    process.stderr.write(
+      `\ngraduate: stopping${isOneOfSeveral ? "" : " at the next checkpoint"}; Ctrl-C again stops at once\n`,
+    );
+  });
+  const show = createTrainProgress();
+  /** A run that fails leaves its last checkpoint. */
+  const go = () =>
+    run.next().catch(async (error) => {
+      if (options.checkpoint !== undefined && checkpoint !== null) {
+        await writeCheckpoint(options.checkpoint, checkpoint);
+        warn(`the checkpoint of step ${checkpoint.checkpoint.step} is in ${options.checkpoint}`);
+      }
+      throw error;
+    });
+  for (let next = await go(); ; next = await go()) {
+    if (next.done) {
+      // From here on there is nothing to leave.
+      process.removeAllListeners("SIGINT");
+      process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
+      return { model: next.value, checkpoint };
+    }
+    if (next.value.type === "start") {
+      const names = next.value.groups.map(({ name }) => name).filter((name) => name !== ALL_GROUP.name);
+      checkRequiredGroups(requirements, names);
+    }
+    if (next.value.type === "candidate") isOneOfSeveral = true;
+    if (next.value.type === "evaluation") history.push(toHistoryEntry(next.value));
+    if (next.value.type === "checkpoint") {
+      const now = performance.now();
+      if (interruptedAt !== null || now - takenAt >= Math.min(CHECKPOINT_SHARE * taking, CHECKPOINT_AGE)) {
+        checkpoint = { checkpoint: next.value.checkpoint, history: [...history], run: begun.run };
+        if (options.checkpoint !== undefined && interruptedAt === null)
+          await writeCheckpoint(options.checkpoint, checkpoint);
+        takenAt = performance.now();
+        taking = takenAt - now;
+      }
+    }
+    if (!options.json) show(next.value);
+    if (performance.now() - breathedAt > BREATH) {
+      await setImmediate();
+      breathedAt = performance.now();
+    }
+    const isOver = (since: number) => performance.now() - since > EPOCH_PATIENCE && checkpoint !== null;
+    const canStop = next.value.type === "checkpoint" || isOneOfSeveral;
+    if (interruptedAt !== null && (canStop || isOver(interruptedAt))) {
+      await run.return(undefined as never);
+      return { model: null, checkpoint };
+    }
+  }
+}
+
+/** Where the same command can take it up again; several runs in one leave none. */
+export async function leaveCheckpoint(saved: SavedCheckpoint | null, options: FollowOptions): Promise<void> {
+  process.exitCode = EXIT_INTERRUPTED;
+  if (saved === null) {
+    process.stderr.write("\ngraduate: interrupted; there is no checkpoint to go on from\n");
+    return;
+  }
+  const path = options.checkpoint ?? `${options.out ?? "graduate"}.checkpoint`;
+  await writeCheckpoint(path, saved);
+  process.stderr.write(
+    `\ngraduate: interrupted at step ${saved.checkpoint.step}; the same command with --resume ${path} goes on\n`,
+  );
+}

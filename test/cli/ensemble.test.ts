@@ -1,0 +1,101 @@
+// `graduate train --ensemble` and the commands that take its model. A linear network on a short table keeps it quick.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
+
+const table = "test/tables/gbsg.csv";
+const request = [
+  "train",
+  table,
+  ...["--time", "rfstime", "--event", "status", "--drop", "pid", "--group", "grade = 3"],
+  ...["--network", "linear", "--bins", "12", "--threads", "1"],
+];
+const scratch = (name: string) => writeScratch(name, "");
+const model = scratch("ensemble.model");
+const report = scratch("ensemble.html");
+
+interface Trained {
+  readonly members?: number;
+  readonly steps: number;
+  readonly multipliers: unknown;
+  readonly verdict: readonly { readonly validation: number | null }[];
+  readonly test: { readonly overall: { readonly n: number; readonly concordance: number } };
+}
+
+describe("graduate train --ensemble", () => {
+  let printed = "";
+  let trained: Trained;
+  beforeAll(() => {
+    const asked = [...request, "--steps", "30", "--ensemble", "3", "--out", model];
+    const { code, stdout } = runCli([...asked, "--report", report, "--intervals", "0", "--draws", "20"]);
+    expect(code).toBe(0);
+    printed = stdout;
+    trained = runJson<Trained>([...asked, "--draws", "0"]);
+  });
+
+  test("says how many runs there were, on how many rows, and leaves the validation column out", () => {
+    expect(printed).toMatch(/^graduate: the mean of 3 runs, 90 steps in all on 548 training rows in/);
+    expect(printed.split("\n").find((line) => line.startsWith("group "))).not.toContain("validation");
+    expect(trained).toMatchObject({ members: 3, steps: 90, multipliers: null });
+    expect(trained.test.overall.n).toBe(138);
+  });
+
+  test("audit judges its test rows, with the same score", () => {
+    const { code, stdout, stderr } = runCli(["audit", model, table, "--draws", "0", "--json"]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("only its 138 test rows are judged")]);
+    expect(JSON.parse(stdout).overall.concordance).toBe(trained.test.overall.concordance);
+  });
+
+  test("the report names the runs and not a list of objects", () => {
+    const page = readFileSync(report, "utf8");
+    expect(page).toContain("the mean of 3 runs of 90 steps in all");
+    expect(page).toContain("<dt>network.members</dt><dd>3</dd>");
+    expect(page).not.toContain("[object Object]");
+  });
+
+  test("export writes it, and predict gives a row a person", () => {
+    const onnx = scratch("ensemble.onnx");
+    expect(runCli(["export", model, "--onnx", onnx]).code).toBe(0);
+    expect(existsSync(onnx)).toBe(true);
+    expect(runCli(["predict", model, table]).stdout.trimEnd().split("\n")).toHaveLength(687);
+  });
+
+  test("boost fits on none of the rows it learnt from, whether the split is drawn again or given", () => {
+    const split = writeScratch(
+      "ensemble-split.csv",
+      `row,set\n${Array.from({ length: 686 }, (_, k) => `${k + 1},${k < 400 ? "train" : k < 550 ? "valid" : "test"}`).join("\n")}\n`,
+    );
+    const boosted = (extra: readonly string[]) =>
+      runJson<{ rows: { fit: number; held: number } }>(["boost", model, table, ...extra]).rows;
+    expect(boosted([])).toEqual({ fit: 69, held: 69 });
+    expect(boosted(["--split", split])).toEqual({ fit: 68, held: 68 });
+  });
+
+  test.each([
+    ["--checkpoint", "a.checkpoint"],
+    ["--resume", "a.checkpoint"],
+    ["--method", "cox"],
+  ])("%s beside it is refused", (option, value) => {
+    const { code, stderr } = runCli([...request, "--ensemble", "2", option, value]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/an ensemble (keeps no checkpoint and cannot be resumed|is of networks)/);
+  });
+
+  test("Ctrl-C stops it at once", async () => {
+    const child = spawn(
+      process.execPath,
+      [join(root, "bin/graduate.js"), ...request, "--steps", "100000", "--ensemble", "3"],
+      { cwd: root },
+    );
+    let stderr = "";
+    child.stderr.on("data", (chunk) => {
+      stderr += chunk;
+      if (stderr.includes("run 1 of 3: step 25/") && !stderr.includes("stopping")) child.kill("SIGINT");
+    });
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect([code, stderr]).toEqual([130, expect.stringContaining("interrupted; there is no checkpoint")]);
+    expect(stderr).not.toContain("run 2 of 3");
+  });
+});
