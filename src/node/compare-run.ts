@@ -43,11 +43,14 @@ export async function runMethod(
   table: Table,
   method: ComparedMethod,
   common: TrainRequest & { readonly split: NonNullable<TrainRequest["split"]> },
-  threads: number,
+  computing: { readonly threads: number; readonly deterministic?: boolean },
   onProgress: (done: number, total: number) => void,
 ): Promise<MethodRun> {
   const { split, constraint } = common;
-  const backend = await openWasmBackend({ threads });
+  const backend = await openWasmBackend({
+    threads: computing.threads,
+    deterministic: computing.deterministic === true,
+  });
   const started = performance.now();
   const secondsNow = () => (performance.now() - started) / 1000;
   try {

@@ -16,18 +16,8 @@ import { type ComparedMethod, type MethodRun, runMethod } from "./compare-run.ts
 import { createProgress, printJson, warn } from "./output.ts";
 import { announceRun, printComparison } from "./print-comparison.ts";
 import { bootstrapInParallel } from "./replicate-pool.ts";
-import {
-  addGroupOptions,
-  addOutcomeOptions,
-  addTableOptions,
-  namesOption,
-  parseCount,
-  parsePositive,
-  parseThreads,
-  readTableFile,
-  type TableOptions,
-} from "./table-options.ts";
-import { readSplit, type TrainRequestOptions, toTrainRequest } from "./train-request.ts";
+import { parseCount, parseThreads, readTableFile, type TableOptions } from "./table-options.ts";
+import { addSubjectOptions, readSplit, type TrainRequestOptions, toTrainRequest } from "./train-request.ts";
 
 interface CompareOptions extends TrainRequestOptions, TableOptions {
   readonly methods: readonly ComparedMethod[];
@@ -36,6 +26,7 @@ interface CompareOptions extends TrainRequestOptions, TableOptions {
   readonly split: readonly string[];
   readonly replicates: number;
   readonly threads: number;
+  readonly deterministic?: boolean;
   readonly json?: boolean;
 }
 
@@ -50,7 +41,7 @@ export function addCompare(program: Command): void {
     .command("compare")
     .description("train several methods on the same rows and print their differences")
     .argument("<table>", "CSV, gzip or Parquet file");
-  addGroupOptions(addTableOptions(addOutcomeOptions(command)))
+  addSubjectOptions(command)
     .addOption(
       new Option(
         "--methods <list>",
@@ -60,18 +51,8 @@ export function addCompare(program: Command): void {
         .default(parseMethods(DEFAULT_METHODS), DEFAULT_METHODS),
     )
     .addOption(new Option("--distance <kind>", "the constraint of graduate").choices([...DISTANCES]))
-    .option(
-      "--features <columns>",
-      "the columns to learn from (default: all but ids and constants)",
-      namesOption,
-    )
-    .option("--drop <columns>", "columns not to learn from", namesOption)
-    .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
-    .option("--auto-groups <n>", "let the automatic rule add up to n groups", parseCount)
     .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
     .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
-    .option("--bins <n>", "time bins (default: 102)", parseCount)
-    .option("--horizon <time>", "the end of the last bin (default: the largest training time)", parsePositive)
     .addOption(
       new Option("--seeds <list>", "one split and one start of the weights for each")
         .argParser(parseSeeds)
@@ -86,6 +67,7 @@ export function addCompare(program: Command): void {
     .option("--steps <n>", "parameter updates", parseCount)
     .option("--replicates <n>", "resamples of the test rows, with one split", parseReplicates, 500)
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
+    .option("--deterministic", "the same bytes on every machine")
     .option("--json", "print one JSON document")
     .action(async (path: string, options: CompareOptions) => runCompare(path, options));
 }
@@ -150,13 +132,7 @@ async function runCompare(path: string, options: CompareOptions): Promise<void> 
     const own: MethodRun[] = [];
     for (const method of options.methods) {
       const progress = createProgress(`${name}, ${method.label}`);
-      const run = await runMethod(
-        table,
-        method,
-        { ...common, seed, split },
-        options.threads,
-        progress.update,
-      );
+      const run = await runMethod(table, method, { ...common, seed, split }, options, progress.update);
       progress.finish();
       own.push(run);
       for (const warning of run.warnings) {

@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
 import { InputError } from "../core/errors.ts";
 import { parseGroupsFile, parseNamedGroup } from "../data/groups.ts";
 import { type Split, splitFromTable, splitRows } from "../data/split.ts";
@@ -11,7 +12,17 @@ import type { Table } from "../data/table.ts";
 import type { ConstraintKind } from "../objectives/constraints.ts";
 import type { TrainRequest } from "../train.ts";
 import type { PresetName } from "../training/options.ts";
-import { type GroupOptions, type OutcomeOptions, readTableFile } from "./table-options.ts";
+import {
+  addGroupOptions,
+  addOutcomeOptions,
+  addTableOptions,
+  type GroupOptions,
+  namesOption,
+  type OutcomeOptions,
+  parseCount,
+  parsePositive,
+  readTableFile,
+} from "./table-options.ts";
 
 /** What a run is about, whatever is fitted. */
 export interface SubjectOptions extends OutcomeOptions, GroupOptions {
@@ -29,6 +40,25 @@ export interface TrainRequestOptions extends SubjectOptions {
   readonly network?: TrainRequest["network"];
   readonly hidden?: number;
   readonly steps?: number;
+}
+
+/** Outcome, how columns are read, groups, features and time grid. */
+export function addSubjectOptions(command: Command): Command {
+  return addGroupOptions(addTableOptions(addOutcomeOptions(command)))
+    .option(
+      "--features <columns>",
+      "the columns to learn from (default: all but ids and constants)",
+      namesOption,
+    )
+    .option("--drop <columns>", "columns not to learn from", namesOption)
+    .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
+    .option("--auto-groups <n>", "let the automatic rule add up to n groups", parseCount)
+    .option("--bins <n>", "time bins (default: 102)", parseCount)
+    .option(
+      "--horizon <time>",
+      "the end of the last bin (default: the largest training time)",
+      parsePositive,
+    );
 }
 
 /** A field where there is a value, nothing where there is none. */

@@ -31,17 +31,19 @@ import { printNextSteps, printTraining } from "./print-training.ts";
 import { describeOrigin, fingerprintRun } from "./provenance.ts";
 import { addIntervals, predictRows, type ScoredRows, scorePredicted } from "./score-rows.ts";
 import {
-  addGroupOptions,
-  addOutcomeOptions,
-  addTableOptions,
-  namesOption,
   parseCount,
   parsePositive,
   parseThreads,
   readTableFile,
   type TableOptions,
 } from "./table-options.ts";
-import { given, readSplit, type TrainRequestOptions, toTrainRequest } from "./train-request.ts";
+import {
+  addSubjectOptions,
+  given,
+  readSplit,
+  type TrainRequestOptions,
+  toTrainRequest,
+} from "./train-request.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 import { refuseUnwritable } from "./writable.ts";
 import { addReportOptions, auditSettings, type ReportOptions, writeReport } from "./write-report.ts";
@@ -71,15 +73,7 @@ export function addTrain(program: Command): void {
     .command("train")
     .description("fit a model whose curves stay close to Kaplan-Meier in every group")
     .argument("<table>", "CSV, gzip or Parquet file");
-  addRequireOptions(addReportOptions(addGroupOptions(addTableOptions(addOutcomeOptions(command)))))
-    .option(
-      "--features <columns>",
-      "the columns to learn from (default: all but ids and constants)",
-      namesOption,
-    )
-    .option("--drop <columns>", "columns not to learn from", namesOption)
-    .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
-    .option("--auto-groups <n>", "let the automatic rule add up to n groups", parseCount)
+  addRequireOptions(addReportOptions(addSubjectOptions(command)))
     .addOption(new Option("--method <name>", "what is fitted").choices(METHODS).default("graduate"))
     .addOption(new Option("--distance <kind>", "the constraint").choices(["l2", "variance", "atRisk"]))
     .option("--strata <n>", "constrain each group in n strata of predicted risk", parseCount)
@@ -92,8 +86,6 @@ export function addTrain(program: Command): void {
     .option("--no-group-inputs", "keep the network from knowing who is in which group")
     .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
     .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
-    .option("--bins <n>", "time bins (default: 102)", parseCount)
-    .option("--horizon <time>", "the end of the last bin (default: the largest training time)", parsePositive)
     .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
     .option("--split <file|shares>", "a row,set table, or shares such as 0.6,0.2,0.2")

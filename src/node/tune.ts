@@ -34,26 +34,16 @@ import {
   toTrainRequest,
 } from "../tune-settings.ts";
 import { writeModel } from "./model-file.ts";
-import { EXIT_INTERRUPTED, print, printJson, warn } from "./output.ts";
+import { print, printJson, warn } from "./output.ts";
 import { printAudit } from "./print-audit.ts";
 import { printNextSteps } from "./print-training.ts";
-import { createTuneProgress, printSweep, writeFrontier } from "./print-tune.ts";
+import { printSweep, writeFrontier } from "./print-tune.ts";
 import { describeOrigin } from "./provenance.ts";
 import { scoreRows } from "./score-rows.ts";
-import {
-  addGroupOptions,
-  addOutcomeOptions,
-  addTableOptions,
-  namesOption,
-  parseCount,
-  parsePositive,
-  parseThreads,
-  readTableFile,
-  type TableOptions,
-} from "./table-options.ts";
-import { readSplit, type SubjectOptions, toSubject } from "./train-request.ts";
-import { runSettings } from "./tune-pool.ts";
-import { hashKey, openResults, type ResultsFile } from "./tune-results.ts";
+import { parseCount, parseThreads, readTableFile, type TableOptions } from "./table-options.ts";
+import { addSubjectOptions, readSplit, type SubjectOptions, toSubject } from "./train-request.ts";
+import { type PlannedRun, runPlan } from "./tune-plan.ts";
+import { hashKey, openResults } from "./tune-results.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 import { refuseUnwritable } from "./writable.ts";
 
@@ -77,7 +67,7 @@ export function addTune(program: Command): void {
     .command("tune")
     .description("train with several settings and choose by discrimination and worst-group calibration")
     .argument("<table>", "CSV, gzip or Parquet file");
-  addGroupOptions(addTableOptions(addOutcomeOptions(command)))
+  addSubjectOptions(command)
     .option(
       "--sweep <option=values>",
       "an option of train and its values, e.g. kappa=0.25,1,none (repeatable; every combination is run)",
@@ -91,16 +81,6 @@ export function addTune(program: Command): void {
         .choices(SELECTION_RULES)
         .default("calibrated"),
     )
-    .option(
-      "--features <columns>",
-      "the columns to learn from (default: all but ids and constants)",
-      namesOption,
-    )
-    .option("--drop <columns>", "columns not to learn from", namesOption)
-    .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
-    .option("--auto-groups <n>", "let the automatic rule add up to n groups", parseCount)
-    .option("--bins <n>", "time bins (default: 102)", parseCount)
-    .option("--horizon <time>", "the end of the last bin (default: the largest training time)", parsePositive)
     .option("--seed <n>", "seed of the split, and of the weights without --seeds", parseCount, 1)
     .option("--split <file|shares>", "a row,set table, or shares such as 0.6,0.2,0.2")
     .option("--workers <n>", "runs at a time, each on one thread", parseThreads, availableParallelism())
@@ -147,14 +127,6 @@ function readSettings(options: TuneOptions): readonly Setting[] {
     );
   }
   return settings;
-}
-
-interface PlannedRun {
-  readonly key: string;
-  readonly setting: Setting;
-  readonly label: string;
-  readonly seed: number;
-  readonly request: TrainRequest;
 }
 
 async function runTune(path: string, options: TuneOptions): Promise<void> {
@@ -243,71 +215,6 @@ async function runTune(path: string, options: TuneOptions): Promise<void> {
     }
     printNextSteps(final.model, path, options);
   }
-}
-
-/** Runs what the file does not have yet; null after Ctrl-C. The runs come in the order of the plan. */
-async function runPlan(
-  plan: readonly PlannedRun[],
-  table: Table,
-  results: ResultsFile,
-  options: TuneOptions,
-  resultsPath: string,
-): Promise<readonly TuneRun[] | null> {
-  const outcomes = new Map(results.recorded);
-  const open = plan.filter(({ key }) => !outcomes.has(key));
-  const before = plan.length - open.length;
-  if (results.repaired)
-    warn(`the last line of ${resultsPath} was cut off in the middle: that run is done again`);
-  if (before > 0 && !options.json) {
-    process.stderr.write(`${before} of ${countOf(plan.length, "run")} are in ${resultsPath} already\n`);
-  }
-  const stop = new AbortController();
-  const onInterrupt = () => stop.abort();
-  process.removeAllListeners("SIGINT");
-  process.once("SIGINT", onInterrupt);
-  const progress = createTuneProgress(open.length, options.json === true);
-  const warned = new Set<string>();
-  try {
-    await runSettings(
-      open.map(({ request }) => request),
-      {
-        table,
-        deterministic: options.deterministic === true,
-        workers: options.workers,
-        signal: stop.signal,
-        onProgress: progress.underWay,
-        onDone: (index, { scores, failure, warnings }) => {
-          const { key, setting, seed, label } = open[index];
-          results.append({ key, setting, seed, scores, failure });
-          outcomes.set(key, { scores, failure });
-          for (const warning of warnings) {
-            if (warned.has(warning) || options.json) continue;
-            warned.add(warning);
-            warn(warning);
-          }
-          progress.done(label, seed, scores, failure);
-        },
-      },
-    );
-  } catch (error) {
-    progress.finish();
-    if (!stop.signal.aborted) throw error;
-    process.exitCode = EXIT_INTERRUPTED;
-    const kept = plan.filter(({ key }) => outcomes.has(key)).length;
-    process.stderr.write(
-      `\ngraduate: interrupted with ${kept} of ${countOf(plan.length, "run")} done; ` +
-        `they are in ${resultsPath}, and the same command goes on from there\n`,
-    );
-    return null;
-  } finally {
-    process.removeListener("SIGINT", onInterrupt);
-  }
-  process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
-  progress.finish();
-  return plan.map(({ key, setting, seed }) => {
-    const { scores = null, failure = null } = outcomes.get(key) ?? {};
-    return { setting, seed, scores, failure };
-  });
 }
 
 interface Final {
