@@ -26,6 +26,7 @@ import { gridOf, predict } from "../predict.ts";
 import { integratedBrier, mlr3probaTimes } from "../stats/brier.ts";
 import { concordanceHarrell, concordanceUno } from "../stats/concordance.ts";
 import { type TrainRequest, train } from "../train.ts";
+import { MEMBERS } from "./systems.ts";
 
 export const FOLD_SYSTEMS = ["cox", "drsa", "graduate", "five graduates"] as const;
 export type FoldSystem = (typeof FOLD_SYSTEMS)[number];
@@ -195,8 +196,6 @@ async function trainOnFold(
   return { curves, grid: gridOf(next.value) };
 }
 
-/** Runs of "five graduates". */
-const MEMBERS = 5;
 /** Apart from every stream that a run of the same seed uses. */
 const VALIDATION_STREAM = 0x60000000;
 /** Below this a survival probability is 0 to a network in single precision. */

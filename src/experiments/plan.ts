@@ -20,6 +20,8 @@ export const SYSTEM_NAMES = [
   "graduate l2",
   "graduate variance",
   "graduate",
+  "five graduates",
+  "cox of all rows",
   "placebo groups",
   "all only",
   "no multipliers",
@@ -30,6 +32,7 @@ export type SystemName = (typeof SYSTEM_NAMES)[number];
 /** Of the `default` preset only: they differ from it in one thing each. */
 const DEFAULT_PRESET_ONLY: readonly SystemName[] = [
   "graduate",
+  "five graduates",
   "placebo groups",
   "all only",
   "no multipliers",

@@ -6,6 +6,7 @@
  *   mcboost               drsa's curves (`paper`) or drsa without tail's (`default`, as boosting the tail term's damage would be no test),
  *                         repaired on the validation rows: by the reference's 25 rounds (`paper`), or as many as folds allow (`default`)
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
+ *   five graduates        the ensemble of five runs of graduate, which learns from the validation rows as well; cox of all rows does too
  *   controls              placebo groups: who names groups of the same sizes and overlaps whose members are drawn at random; all only: who
  *                         names none; no multipliers: the groups are named, but their multipliers are held at 0
  *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: what can be reached
@@ -19,6 +20,7 @@ import { ALL_GROUP, type Group, resolveGroups } from "../data/groups.ts";
 import { pickOutcomes } from "../data/outcomes.ts";
 import type { Table } from "../data/table.ts";
 import { binOutcomes, fitTimeGrid, type TimeGrid } from "../data/time-grid.ts";
+import { trainEnsemble } from "../ensemble.ts";
 import { gridOf, preparePredictor } from "../predict.ts";
 import { type TrainEvent, type TrainRequest, train } from "../train.ts";
 import { applyBoost, fitBoost, type McBoost } from "../training/mcboost.ts";
@@ -34,6 +36,9 @@ import type { EyeCohort } from "./simulate.ts";
 const PLACEBO_STREAM = 0x50000000;
 /** The paper's c of the variance-adjusted constraint, for all cohorts. */
 const PAPER_VARIANCE_SLACK = 1.96;
+
+/** Runs of "five graduates". */
+export const MEMBERS = 5;
 
 /** How the `default` preset chooses a boost's rounds: two dealings of five folds. */
 const BOOST_FOLDS = { folds: 5, repeats: 2 } as const;
@@ -84,7 +89,11 @@ export async function fitSystem(
   const { system, seed } = request;
   if (system === "generator") return fitFamily(cohort, request.bins);
   const table = prepareTable(cohort, system, seed);
-  const run = train(table, requestOf(cohort, { ...request, system }), backend);
+  const asked = requestOf(cohort, { ...request, system });
+  const run =
+    system === "five graduates"
+      ? trainEnsemble(table, { ...asked, members: MEMBERS }, backend)
+      : train(table, asked, backend);
   let next = await run.next();
   for (; !next.done; next = await run.next()) onEvent(next.value);
   const model = next.value;
@@ -156,6 +165,10 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
   const isPaper = preset === "paper";
   const held: TrainRequest = isPaper ? asked : { ...asked, inputGroups: real };
   switch (system) {
+    case "cox of all rows": {
+      const rows = Int32Array.from([...split.train, ...split.valid]).sort();
+      return { ...asked, method: "cox", split: { train: rows, valid: new Int32Array(), test: split.test } };
+    }
     case "cox":
     case "cox with group terms":
       return { ...asked, method: "cox", ...widenFeatures(asked, system, real) };
@@ -175,6 +188,7 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
         constraint: { kind: "variance", ...(isPaper ? { slack: PAPER_VARIANCE_SLACK } : {}) },
       };
     case "graduate":
+    case "five graduates":
       return held;
     case "no multipliers":
       return { ...held, options: { ...asked.options, dual: { form: "ascent", rate: 0, start: 0 } } };

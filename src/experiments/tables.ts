@@ -44,13 +44,23 @@ export const SYSTEM_LABELS: Readonly<Record<SystemName, string>> = {
   "graduate l2": "GRADUATE (L²)",
   "graduate variance": "GRADUATE (variance)",
   graduate: "GRADUATE (default)",
+  "five graduates": "*five graduates*",
+  "cox of all rows": "*Cox, validation rows too*",
   "placebo groups": "*placebo groups*",
   "all only": "*all only*",
   "no multipliers": "*no multipliers*",
   generator: "*generator*",
 };
 
-const CONTROLS: readonly SystemName[] = ["placebo groups", "all only", "no multipliers", "generator"];
+/** Not ranked: what they are told or made of is not what the others are. */
+const CONTROLS: readonly SystemName[] = [
+  "five graduates",
+  "cox of all rows",
+  "placebo groups",
+  "all only",
+  "no multipliers",
+  "generator",
+];
 const GRADUATES: readonly SystemName[] = ["graduate", "graduate l2", "graduate variance"];
 export const METRIC_NAMES: Readonly<Record<Metric, string>> = {
   concordance: "C-index",

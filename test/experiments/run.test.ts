@@ -29,6 +29,8 @@ const cohort = {
 const systems: SystemName[] = [
   "cox",
   "graduate",
+  "five graduates",
+  "cox of all rows",
   "no multipliers",
   "drsa without tail",
   "placebo groups",
@@ -97,6 +99,22 @@ describe("a run", () => {
       resultOf("drsa without tail").training?.parameters ?? 0,
     );
     expect(free.scores).not.toEqual(held.scores);
+  });
+
+  test("of five graduates is the mean of five runs of graduate, all groups held", () => {
+    const [five, one] = [resultOf("five graduates").training, resultOf("graduate").training];
+    expect(five?.parameters).toBe(5 * (one?.parameters ?? 0));
+    expect(five?.steps).toBe(5 * 30);
+    expect(five?.met).toHaveLength(one?.met.length ?? 0);
+    expect(resultOf("five graduates").scores.n).toEqual(resultOf("graduate").scores.n);
+  });
+
+  test("of Cox with the validation rows too is another Cox, judged on the same rows", () => {
+    const [all, some] = [resultOf("cox of all rows"), resultOf("cox")];
+    expect(all.training?.parameters).toBe(some.training?.parameters);
+    expect(all.rows).toEqual(some.rows);
+    expect(all.scores.n).toEqual(some.scores.n);
+    expect(all.scores.concordance).not.toEqual(some.scores.concordance);
   });
 
   test("with placebo groups holds other people to the constraint, as many of them", () => {
