@@ -7,10 +7,11 @@
  */
 import { z } from "zod";
 import type { Backend } from "../compute/backend.ts";
-import { FormatError } from "../core/errors.ts";
+import { FormatError, InputError } from "../core/errors.ts";
+import { isAbsent } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
-import { binOutcomes, fitTimeGrid, type TimeGrid } from "../data/time-grid.ts";
+import { binOutcomes, fitTimeGrid, interpolateCurve, type TimeGrid } from "../data/time-grid.ts";
 import { groupSupport, kaplanMeier } from "../stats/kaplan-meier.ts";
 import type { TrainEvent } from "../train.ts";
 import type { OpenCohort } from "./cohorts.ts";
@@ -152,14 +153,27 @@ export async function traceSystem(
     backend,
     onEvent,
   );
-  const expected = gridOfCohort(open, plan).edges;
-  if (grid.edges.length !== expected.length || grid.edges.some((edge, t) => edge !== expected[t]))
-    throw new Error(`${system} has a time grid of its own`);
-  const curves = await predictCurves(open.table, open.split.test);
+  const curves = readOnGrid(await predictCurves(open.table, open.split.test), grid, gridOfCohort(open, plan));
   const mean = meanCurve(curves);
   if (!PEOPLE_SYSTEMS.includes(system)) return { system, mean };
   const chosen = pickPeople(pickOutcomes(open.outcomes, open.split.test));
   return { system, mean, people: chosen.map((place) => personCurve(curves, place)) };
+}
+
+/** Curves of a system that learns from more rows, whose grid can reach further, read between its bins' edges; others as they are. */
+export function readOnGrid(curves: Curves, own: TimeGrid, grid: TimeGrid): Curves {
+  if (own.T === grid.T && own.edges.every((edge, t) => edge === grid.edges[t])) return curves;
+  const { N, T } = curves;
+  const survival = new Float64Array(N * grid.T);
+  for (let i = 0; i < N; i++) {
+    const curve = curves.survival.subarray(i * T, (i + 1) * T);
+    for (let t = 0; t < grid.T; t++) {
+      const value = interpolateCurve(curve, own, grid.edges[t + 1]);
+      if (isAbsent(value)) throw new InputError(value.absent, { code: "figure.grid" });
+      survival[i * grid.T + t] = value;
+    }
+  }
+  return { N, T: grid.T, survival };
 }
 
 /** The figure with one system more, in the order of the plan's. */

@@ -16,6 +16,7 @@ import {
   PEOPLE_SYSTEMS,
   parseFigures,
   pickPeople,
+  readOnGrid,
   type TracedSystem,
   traceSystem,
   writeFigures,
@@ -269,4 +270,16 @@ describe("a small simulated cohort", () => {
     const [onlyRps] = await makeFigureFiles({ figures: "eye", cohorts: [{ ...begun, systems: [rps] }] });
     expect(onlyRps.name).toBe("eye-level-2-dependent-marginal.svg");
   });
+});
+
+test("curves of a grid that reaches further are read between its edges", () => {
+  const own = { kind: "equal", T: 2, edges: Float64Array.of(0, 6, 12) } as const;
+  const grid = { kind: "equal", T: 2, edges: Float64Array.of(0, 5, 10) } as const;
+  const curves = { N: 1, T: 2, survival: Float64Array.of(0.7, 0.4) };
+  // 1 − .3·5/6 and .7 − .3·4/6
+  const { survival } = readOnGrid(curves, own, grid);
+  expect(survival[0]).toBeCloseTo(0.75, 14);
+  expect(survival[1]).toBeCloseTo(0.5, 14);
+  expect(readOnGrid(curves, own, { ...own, edges: Float64Array.of(0, 6, 12) })).toBe(curves);
+  expect(() => readOnGrid(curves, grid, own)).toThrow(/after the horizon/);
 });
