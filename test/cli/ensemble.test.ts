@@ -92,7 +92,7 @@ describe("graduate train --ensemble", () => {
     let stderr = "";
     child.stderr.on("data", (chunk) => {
       stderr += chunk;
-      if (stderr.includes("run 1 of 3: step 25/") && !stderr.includes("stopping")) child.kill("SIGINT");
+      if (stderr.includes("run 1 of 3: step 25/") && !child.killed) child.kill("SIGINT");
     });
     const code = await new Promise((resolve) => child.on("close", resolve));
     expect([code, stderr]).toEqual([130, expect.stringContaining("interrupted; there is no checkpoint")]);
