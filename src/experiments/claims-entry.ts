@@ -3,6 +3,7 @@
  * printed, as its recipe gives them here, and as the default preset does. A statement is judged by the same rule on all three.
  * A board whose systems have fewer than two runs is "not run yet"; nothing is filled in.
  */
+import { countOf } from "../data/findings.ts";
 import { DEFAULT_BINS } from "../data/time-grid.ts";
 import { type PageTarget, type PlanResults, PRINTED_COHORT } from "./page.ts";
 import type { SystemName } from "./plan.ts";
@@ -142,7 +143,7 @@ function runBoard(inputs: ClaimInputs, source: "paper" | "default", target: Page
     },
     groups: cohort?.groups ?? 0,
     cohort,
-    label: `${target}${target === "eye" ? " (simulated)" : ""}, ${SOURCE_LABELS[source]}, ${most} ${cohort?.repeats ?? "runs"}`,
+    label: `${target}${target === "eye" ? " (simulated)" : ""}, ${SOURCE_LABELS[source]}, ${countOf(most, (cohort?.repeats ?? "runs").slice(0, -1))}`,
   };
 }
 
