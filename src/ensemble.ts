@@ -10,7 +10,7 @@ import { createRandom, shuffle } from "./core/random.ts";
 import { addGroupColumns } from "./data/group-columns.ts";
 import { resolveGroups } from "./data/groups.ts";
 import { readOutcomes } from "./data/read-outcomes.ts";
-import { splitRows } from "./data/split.ts";
+import { joinRows, splitRows } from "./data/split.ts";
 import type { Table } from "./data/table.ts";
 import {
   createNetwork,
@@ -50,7 +50,7 @@ export async function* trainEnsemble(
     test,
   } = request.split ??
   splitRows(table.rows, { seed, ...(request.fractions ? { fractions: request.fractions } : {}) });
-  const rows = Int32Array.from([...first, ...valid]).sort();
+  const rows = joinRows(first, valid);
   const models: Model[] = [];
   for (const [m, part] of cutRows(rows, members, seed).entries()) {
     yield { type: "candidate", what: `run ${m + 1} of ${members}` };
@@ -75,10 +75,13 @@ function refuseRequest(members: number, { method }: TrainRequest): void {
     });
   }
   if (method === "cox") {
-    throw new InputError("an ensemble is of networks: Cox models of the same rows are all the same", {
-      code: "option.conflict",
-      hint: "leave --ensemble out, or ask for another --method",
-    });
+    throw new InputError(
+      "an ensemble is of networks: a Cox model needs no validation rows to take turns with",
+      {
+        code: "option.conflict",
+        hint: "leave --ensemble out, or ask for another --method",
+      },
+    );
   }
 }
 

@@ -60,6 +60,11 @@ export function splitRows(rows: number, options: SplitOptions): Split {
   return collectSets(setOf);
 }
 
+/** The rows of two sets, ascending. */
+export function joinRows(one: Int32Array, other: Int32Array): Int32Array {
+  return Int32Array.from([...one, ...other]).sort();
+}
+
 /** A split read from a table with columns `row` (1-based) and `set` (train, valid or validation, test). */
 export function splitFromTable(table: Table, rows: number): Split {
   const rowColumn = findColumn(table, "row");

@@ -18,6 +18,7 @@ import type { Curves } from "../data/curves.ts";
 import { addGroupColumns, groupColumnName } from "../data/group-columns.ts";
 import { ALL_GROUP, type Group, resolveGroups } from "../data/groups.ts";
 import { pickOutcomes } from "../data/outcomes.ts";
+import { joinRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import { binOutcomes, fitTimeGrid, type TimeGrid } from "../data/time-grid.ts";
 import { trainEnsemble } from "../ensemble.ts";
@@ -166,7 +167,7 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
   const held: TrainRequest = isPaper ? asked : { ...asked, inputGroups: real };
   switch (system) {
     case "cox of all rows": {
-      const rows = Int32Array.from([...split.train, ...split.valid]).sort();
+      const rows = joinRows(split.train, split.valid);
       return { ...asked, method: "cox", split: { train: rows, valid: new Int32Array(), test: split.test } };
     }
     case "cox":

@@ -12,7 +12,7 @@ import type { Curves } from "../data/curves.ts";
 import type { Group } from "../data/groups.ts";
 import { type BinnedOutcomes, pickOutcomes } from "../data/outcomes.ts";
 import { type OutcomeColumns, readOutcomes } from "../data/read-outcomes.ts";
-import { type Split, splitRows } from "../data/split.ts";
+import { joinRows, type Split, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import { binOutcomes, equalTimeGrid, medianTime, type TimeGrid } from "../data/time-grid.ts";
 import { gridOf, predict } from "../predict.ts";
@@ -161,7 +161,7 @@ function divideUnseen(
   { fit, seed }: RowChoiceOptions,
 ): BoostRowSets {
   if (fit === undefined && valid.length > 0 && test.length > 0) return { fit: valid, held: test };
-  const unseen = Int32Array.from([...valid, ...test]).sort();
+  const unseen = joinRows(valid, test);
   if (unseen.length < 2) {
     throw new InputError(`too few rows that the model has not learnt from: ${unseen.length}`, {
       code: "rows.few",

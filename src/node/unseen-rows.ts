@@ -6,7 +6,7 @@
  */
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
-import { type Split, splitFromTable, splitRows } from "../data/split.ts";
+import { joinRows, type Split, splitFromTable, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import { logrankIndividual } from "../stats/logrank.ts";
 import type { Model } from "../training/model.ts";
@@ -87,7 +87,7 @@ export async function predictSearchedRows(input: UnseenRowsInput): Promise<Searc
   if (split !== null && sets !== null) {
     const isKnown = given !== null || isAsRecorded(model, await predictRows(split.test));
     if (isKnown) {
-      const rows = Int32Array.from([...sets.search, ...sets.confirm]).sort();
+      const rows = joinRows(sets.search, sets.confirm);
       const confirms = new Set(sets.confirm);
       const confirm = Int32Array.from(rows.keys()).filter((place) => confirms.has(rows[place]));
       const { searchedAre, confirmAre } = sets;
@@ -108,7 +108,7 @@ export async function predictSearchedRows(input: UnseenRowsInput): Promise<Searc
 export async function readSplitOf(model: Model | null, path: string, rows: number): Promise<Split> {
   const split = splitFromTable(await readTableFile(path, {}), rows);
   if (model === null || model.training.rows.valid > 0) return split;
-  const train = Int32Array.from([...split.train, ...split.valid]).sort();
+  const train = joinRows(split.train, split.valid);
   return { train, valid: new Int32Array(), test: split.test };
 }
 
@@ -123,7 +123,7 @@ interface ChosenSets {
 function chooseSets({ predictor }: Model, { train, valid, test }: Split): ChosenSets | null {
   const isCox = predictor.kind === "cox";
   const search = isCox ? train : valid;
-  const confirm = isCox ? Int32Array.from([...valid, ...test]).sort() : test;
+  const confirm = isCox ? joinRows(valid, test) : test;
   if (search.length === 0 || test.length === 0) return null;
   return {
     search,
