@@ -16,7 +16,6 @@ import {
   createNetwork,
   type MeanSpec,
   type ParameterValues,
-  type SingleNetworkSpec,
   writeParameters,
 } from "./models/create-network.ts";
 import { memberParameter } from "./models/mean.ts";
@@ -27,6 +26,7 @@ import { createEvaluator } from "./training/evaluation.ts";
 import { type GroupVerdict, judgeGroups } from "./training/finish.ts";
 import type { Model } from "./training/model.ts";
 import { prepareRows } from "./training/prepare-rows.ts";
+import type { Checkpoint, TrainedMember } from "./training/trainer.ts";
 
 /** A request of train, and how many runs of it are averaged. */
 export interface EnsembleRequest extends TrainRequest {
@@ -36,11 +36,21 @@ export interface EnsembleRequest extends TrainRequest {
 /** Apart from every stream that a run of the same seed uses. */
 const PARTS_STREAM = 0x60000000;
 
-/** Trains the members one after the other; yields their events, returns one model. It cannot be resumed. */
+/** Where an ensemble takes up another that was interrupted. */
+export interface EnsembleHooks {
+  readonly resume?: {
+    readonly members: readonly TrainedMember[];
+    /** Of the run after them. */
+    readonly checkpoint: Checkpoint;
+  };
+}
+
+/** Trains the members one after the other; yields their events, returns one model. */
 export async function* trainEnsemble(
   table: Table,
   { members, ...request }: EnsembleRequest,
   backend: Backend,
+  { resume }: EnsembleHooks = {},
 ): AsyncGenerator<TrainEvent, Model> {
   refuseRequest(members, request);
   const { seed = 1 } = request;
@@ -51,21 +61,46 @@ export async function* trainEnsemble(
   } = request.split ??
   splitRows(table.rows, { seed, ...(request.fractions ? { fractions: request.fractions } : {}) });
   const rows = joinRows(first, valid);
-  const models: Model[] = [];
+  const trained = [...(resume?.members ?? [])];
+  const ended = trained.length;
+  if (ended >= members) throw refuseResume(ended, members);
+  let last: Model | null = null;
   for (const [m, part] of cutRows(rows, members, seed).entries()) {
-    yield { type: "candidate", what: `run ${m + 1} of ${members}` };
+    if (m < ended) continue;
+    const which = `run ${m + 1} of ${members}`;
+    yield { type: "candidate", what: which, leavesCheckpoints: true };
     const held = new Set(part);
     const split = { train: rows.filter((row) => !held.has(row)), valid: part, test };
-    const run = train(table, { ...request, seed: seed + m, split, fitRows: rows }, backend);
+    const asked = { ...request, seed: seed + m, split, fitRows: rows };
+    const run = train(table, asked, backend, m === ended && resume ? { resume: resume.checkpoint } : {});
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
-      const { type } = next.value;
-      // What a checkpoint or X-Cal's candidates say is of one run; the table's warnings are the same for all.
-      if (type === "step" || type === "evaluation" || (type === "start" && m === 0)) yield next.value;
+      // Rows and warnings are said once.
+      if (next.value.type !== "start" || m === ended) yield tellOfMember(next.value, which, trained);
     }
-    models.push(next.value);
+    last = next.value;
+    trained.push(keepMember(last));
   }
-  return joinModels(models, table, { rows, test: test.length }, backend);
+  return joinMembers(trained, last as Model, table, { rows, test: test.length, seed }, backend);
+}
+
+/** An event of one member as one of the ensemble. */
+function tellOfMember(event: TrainEvent, which: string, before: readonly TrainedMember[]): TrainEvent {
+  if (event.type === "candidate") return { ...event, what: `${which}, ${event.what}` };
+  if (event.type !== "checkpoint") return event;
+  return {
+    type: "checkpoint",
+    step: event.step,
+    get checkpoint() {
+      return event.checkpoint;
+    },
+    members: [...before],
+  };
+}
+
+function keepMember({ predictor, training }: Model): TrainedMember {
+  if (predictor.kind !== "network" || predictor.network.kind === "mean") throw refuseMethod();
+  return { network: predictor.network, parameters: predictor.parameters, steps: training.steps };
 }
 
 function refuseRequest(members: number, { method }: TrainRequest): void {
@@ -74,15 +109,24 @@ function refuseRequest(members: number, { method }: TrainRequest): void {
       code: "ensemble.members",
     });
   }
-  if (method === "cox") {
-    throw new InputError(
-      "an ensemble is of networks: a Cox model needs no validation rows to take turns with",
-      {
-        code: "option.conflict",
-        hint: "leave --ensemble out, or ask for another --method",
-      },
-    );
-  }
+  if (method === "cox") throw refuseMethod();
+}
+
+function refuseMethod(): InputError {
+  return new InputError(
+    "an ensemble is of networks: a Cox model needs no validation rows to take turns with",
+    {
+      code: "option.conflict",
+      hint: "leave --ensemble out, or ask for another --method",
+    },
+  );
+}
+
+function refuseResume(ended: number, members: number): InputError {
+  return new InputError(`the checkpoint has ${ended} runs that have ended, of ${members} nothing is left`, {
+    code: "checkpoint.run",
+    hint: "go on with as many members as the run was begun with",
+  });
 }
 
 /** Parts of nearly equal size, each in ascending order. */
@@ -97,32 +141,35 @@ interface EnsembleRows {
   /** Those that members learnt from or validated on. */
   readonly rows: Int32Array;
   readonly test: number;
+  /** Of the first member. */
+  readonly seed: number;
 }
 
-async function joinModels(
-  models: readonly Model[],
+/** `last` is the model of the last member, of which everything is taken that is the same for all. */
+async function joinMembers(
+  members: readonly TrainedMember[],
+  last: Model,
   table: Table,
-  { rows, test }: EnsembleRows,
+  { rows, test, seed }: EnsembleRows,
   backend: Backend,
 ): Promise<Model> {
-  const [first] = models;
-  const predictor = joinNetworks(models);
-  const sum = (of: (model: Model) => number) => models.reduce((total, model) => total + of(model), 0);
-  const steps = sum(({ training }) => training.steps);
+  const predictor = joinNetworks(members);
+  const steps = members.reduce((sum, one) => sum + one.steps, 0);
   return {
-    ...first,
+    ...last,
     predictor,
+    options: last.options && { ...last.options, seed },
     training: {
-      seed: first.training.seed,
-      backend: first.training.backend,
+      seed,
+      backend: last.training.backend,
       rows: { train: rows.length, valid: 0, test },
-      parameters: sum(({ training }) => training.parameters),
+      parameters: Object.values(predictor.parameters).reduce((sum, { length }) => sum + length, 0),
       steps,
       bestStep: steps,
       history: [],
-      verdict: await judge({ ...first, predictor }, table, rows, backend),
+      verdict: await judge({ ...last, predictor }, table, rows, backend),
       multipliers: null,
-      warnings: first.training.warnings,
+      warnings: last.training.warnings,
     },
   };
 }
@@ -133,18 +180,20 @@ type MeanPredictor = {
   readonly parameters: ParameterValues;
 };
 
-function joinNetworks(models: readonly Model[]): MeanPredictor {
-  const members: SingleNetworkSpec[] = [];
+function joinNetworks(members: readonly TrainedMember[]): MeanPredictor {
+  const [{ network }] = members;
   const parameters: ParameterValues = {};
-  for (const [m, { predictor }] of models.entries()) {
-    if (predictor.kind !== "network" || predictor.network.kind === "mean") continue;
-    members.push(predictor.network);
-    for (const [name, values] of Object.entries(predictor.parameters)) {
+  for (const [m, member] of members.entries()) {
+    for (const [name, values] of Object.entries(member.parameters)) {
       parameters[memberParameter(m, name)] = values;
     }
   }
-  const [{ D, T }] = members;
-  return { kind: "network", network: { kind: "mean", D, T, members }, parameters };
+  const networks = members.map((member) => member.network);
+  return {
+    kind: "network",
+    network: { kind: "mean", D: network.D, T: network.T, members: networks },
+    parameters,
+  };
 }
 
 /** On all rows the members were made of. */

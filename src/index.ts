@@ -24,7 +24,7 @@ export * from "./core/errors.ts";
 export * from "./core/measured.ts";
 export * from "./data/index.ts";
 export { type DiscoverInput, type DiscoverOptions, type Discovery, discover } from "./discover.ts";
-export { type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
+export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
 export * from "./files/index.ts";
 export * from "./models/index.ts";
 export * from "./objectives/index.ts";

@@ -64,6 +64,8 @@ export interface StartEvent {
 export interface CandidateEvent {
   readonly type: "candidate";
   readonly what: string;
+  /** Whether this run can be taken up again. */
+  readonly leavesCheckpoints: boolean;
 }
 
 /** What a run says as it goes on. */

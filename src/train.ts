@@ -205,7 +205,7 @@ export async function* train(
   if (candidates.length > 1 && hooks.resume) throw refuseResume();
   let kept: Finished | null = null;
   for (const candidate of candidates) {
-    if (candidates.length > 1) yield { type: "candidate", what: candidate.what };
+    if (candidates.length > 1) yield { type: "candidate", what: candidate.what, leavesCheckpoints: false };
     const run = runOnce(candidate.options);
     let next = await run.next();
     for (; !next.done; next = await run.next()) {

@@ -10,6 +10,7 @@ import { splitRows } from "../src/data/split.ts";
 import { selectRows, type Table } from "../src/data/table.ts";
 import { binOutcomes } from "../src/data/time-grid.ts";
 import { cutRows, type EnsembleRequest, trainEnsemble } from "../src/ensemble.ts";
+import { checkpointFromBytes, checkpointToBytes } from "../src/files/checkpoint-file.ts";
 import { modelFromBytes, modelToBytes } from "../src/files/model-file.ts";
 import { gridOf, predict } from "../src/predict.ts";
 import { groupSupport, kaplanMeierBinned } from "../src/stats/kaplan-meier.ts";
@@ -116,13 +117,53 @@ describe("an ensemble", () => {
     expect(distance).toBeGreaterThan(1e-6);
   });
 
-  test("announces each run, starts once and keeps no checkpoint", () => {
+  test("announces each run and starts once", () => {
     const types = events.map(({ type }) => type);
     expect(types.filter((type) => type === "start")).toHaveLength(1);
-    expect(types).not.toContain("checkpoint");
     expect(events.filter(({ type }) => type === "candidate")).toEqual(
-      [1, 2, 3].map((k) => ({ type: "candidate", what: `run ${k} of 3` })),
+      [1, 2, 3].map((k) => ({ type: "candidate", what: `run ${k} of 3`, leavesCheckpoints: true })),
     );
+  });
+
+  test("goes on from a checkpoint of any of its runs to the same bytes", async () => {
+    const backend = createReferenceBackend();
+    const saved: Uint8Array[] = [];
+    const run = trainEnsemble(table, request, backend);
+    for (let next = await run.next(); !next.done; next = await run.next()) {
+      if (next.value.type !== "checkpoint") continue;
+      const { checkpoint, members } = next.value;
+      saved.push(checkpointToBytes({ checkpoint, history: [], run: null, ...(members && { members }) }));
+    }
+    const perRun = saved.length / 3;
+    expect(perRun).toBeGreaterThan(1);
+    for (const k of [0, perRun - 1, perRun, 2 * perRun + 3]) {
+      const { checkpoint, members = [] } = checkpointFromBytes(saved[k], "saved");
+      expect(members).toHaveLength(Math.floor(k / perRun));
+      const resumed = await finish(
+        trainEnsemble(table, request, createReferenceBackend(), { resume: { checkpoint, members } }),
+      );
+      expect(modelToBytes(resumed.model)).toEqual(modelToBytes(model));
+      expect(resumed.events.filter(({ type }) => type === "start")).toHaveLength(1);
+      expect(resumed.events[0]).toMatchObject({ what: `run ${members.length + 1} of 3` });
+    }
+    const { checkpoint, members = [] } = checkpointFromBytes(saved[saved.length - 1], "saved");
+    const fewer = { ...request, members: 2 };
+    await expect(
+      trainEnsemble(table, fewer, backend, { resume: { checkpoint, members } }).next(),
+    ).rejects.toThrow(/2 runs that have ended/);
+  });
+
+  test("of X-Cal says which weight each run is trying, and that it leaves no checkpoint", async () => {
+    const xcal = { ...request, members: 2, method: "xcal" as const, options: { steps: 2 } };
+    const { events: told } = await finish(trainEnsemble(table, xcal, createReferenceBackend()));
+    const runs = told.flatMap((event) => (event.type === "candidate" ? [event] : []));
+    expect(runs.map(({ what }) => what.replace(/, .*?(\d+)$/, " λ $1"))).toEqual(
+      [1, 2].flatMap((k) => [`run ${k} of 2`, ...[1, 10, 100].map((weight) => `run ${k} of 2 λ ${weight}`)]),
+    );
+    expect(runs.map(({ leavesCheckpoints }) => leavesCheckpoints)).toEqual(
+      [1, 2].flatMap(() => [true, false, false, false]),
+    );
+    expect(told.map(({ type }) => type)).not.toContain("checkpoint");
   });
 
   test("the same seed gives the same bytes, which open again", async () => {

@@ -8,12 +8,13 @@ import { GraduateError } from "../core/errors.ts";
 import type { ColumnEncoding, Encoder } from "../data/encode.ts";
 import { parseGroup } from "../data/group-expression.ts";
 import type { Group } from "../data/groups.ts";
-import type { NetworkSpec } from "../models/create-network.ts";
-import { networkSpecSchema } from "../models/network-spec.ts";
+import type { NetworkSpec, SingleNetworkSpec } from "../models/create-network.ts";
+import { networkSpecSchema, singleNetworkSchema } from "../models/network-spec.ts";
 import type { Evaluation } from "../training/evaluation.ts";
 import type { HeldState } from "../training/held-groups.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import type { TrainingOptions } from "../training/options.ts";
+import type { TrainedMember } from "../training/trainer.ts";
 import {
   anyNumber,
   count,
@@ -300,6 +301,11 @@ const held = describing<HeldState>()(
   }),
 );
 
+/** A run of an ensemble that has ended, without its numbers. */
+const member = describing<Omit<TrainedMember, "parameters">>()(
+  z.strictObject({ network: describing<SingleNetworkSpec>()(singleNetworkSchema), steps: count }),
+);
+
 export const checkpointHeaderSchema = z.strictObject({
   kind: z.literal("checkpoint"),
   run: z.string().nullable(),
@@ -309,4 +315,5 @@ export const checkpointHeaderSchema = z.strictObject({
   startMultipliers: numbers,
   best: z.strictObject({ step: count, evaluation }).nullable(),
   history,
+  members: list(member).exactOptional(),
 });

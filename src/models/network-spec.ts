@@ -29,7 +29,7 @@ const layers = z.custom<number[]>(
   `expected at most ${MAX_LAYERS} whole numbers from 1`,
 );
 
-const singleNetworkSchema = z
+export const singleNetworkSchema = z
   .discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("drsa"), D: size, T: size, H: size.exactOptional() }),
     z.strictObject({

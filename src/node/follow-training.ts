@@ -11,6 +11,7 @@ import { type Model, type ModelHistoryEntry, toHistoryEntry } from "../training/
 import { writeCheckpoint } from "./model-file.ts";
 import { EXIT_INTERRUPTED, warn } from "./output.ts";
 import { createTrainProgress } from "./train-progress.ts";
+import { given } from "./train-request.ts";
 
 export interface FollowOptions {
   readonly out?: string;
@@ -41,15 +42,14 @@ export async function followTraining(
   let [takenAt, taking] = [Number.NEGATIVE_INFINITY, 0];
   let breathedAt = performance.now();
   let checkpoint: SavedCheckpoint | null = null;
-  /** Of several runs none leaves a checkpoint to wait for. */
-  let isOneOfSeveral = false;
+  let leavesCheckpoints = true;
   const history: ModelHistoryEntry[] = [...begun.history];
   process.removeAllListeners("SIGINT");
   process.on("SIGINT", () => {
     if (interruptedAt !== null) process.exit(EXIT_INTERRUPTED);
     interruptedAt = performance.now();
     process.stderr.write(
-      `\ngraduate: stopping${isOneOfSeveral ? "" : " at the next checkpoint"}; Ctrl-C again stops at once\n`,
+      `\ngraduate: stopping${leavesCheckpoints ? " at the next checkpoint" : ""}; Ctrl-C again stops at once\n`,
     );
   });
   const show = createTrainProgress();
@@ -58,7 +58,7 @@ export async function followTraining(
     run.next().catch(async (error) => {
       if (options.checkpoint !== undefined && checkpoint !== null) {
         await writeCheckpoint(options.checkpoint, checkpoint);
-        warn(`the checkpoint of step ${checkpoint.checkpoint.step} is in ${options.checkpoint}`);
+        warn(`the checkpoint of ${sayStep(checkpoint)} is in ${options.checkpoint}`);
       }
       throw error;
     });
@@ -73,12 +73,21 @@ export async function followTraining(
       const names = next.value.groups.map(({ name }) => name).filter((name) => name !== ALL_GROUP.name);
       checkRequiredGroups(requirements, names);
     }
-    if (next.value.type === "candidate") isOneOfSeveral = true;
+    if (next.value.type === "candidate") {
+      leavesCheckpoints = next.value.leavesCheckpoints;
+      history.length = 0;
+    }
     if (next.value.type === "evaluation") history.push(toHistoryEntry(next.value));
     if (next.value.type === "checkpoint") {
       const now = performance.now();
       if (interruptedAt !== null || now - takenAt >= Math.min(CHECKPOINT_SHARE * taking, CHECKPOINT_AGE)) {
-        checkpoint = { checkpoint: next.value.checkpoint, history: [...history], run: begun.run };
+        const { members, checkpoint: taken } = next.value;
+        checkpoint = {
+          checkpoint: taken,
+          history: [...history],
+          run: begun.run,
+          ...given("members", members),
+        };
         if (options.checkpoint !== undefined && interruptedAt === null)
           await writeCheckpoint(options.checkpoint, checkpoint);
         takenAt = performance.now();
@@ -91,7 +100,7 @@ export async function followTraining(
       breathedAt = performance.now();
     }
     const isOver = (since: number) => performance.now() - since > EPOCH_PATIENCE && checkpoint !== null;
-    const canStop = next.value.type === "checkpoint" || isOneOfSeveral;
+    const canStop = next.value.type === "checkpoint" || !leavesCheckpoints;
     if (interruptedAt !== null && (canStop || isOver(interruptedAt))) {
       await run.return(undefined as never);
       return { model: null, checkpoint };
@@ -99,7 +108,7 @@ export async function followTraining(
   }
 }
 
-/** Where the same command can take it up again; several runs in one leave none. */
+/** Where the same command can take it up again; X-Cal's candidates leave none. */
 export async function leaveCheckpoint(saved: SavedCheckpoint | null, options: FollowOptions): Promise<void> {
   process.exitCode = EXIT_INTERRUPTED;
   if (saved === null) {
@@ -109,6 +118,10 @@ export async function leaveCheckpoint(saved: SavedCheckpoint | null, options: Fo
   const path = options.checkpoint ?? `${options.out ?? "graduate"}.checkpoint`;
   await writeCheckpoint(path, saved);
   process.stderr.write(
-    `\ngraduate: interrupted at step ${saved.checkpoint.step}; the same command with --resume ${path} goes on\n`,
+    `\ngraduate: interrupted at ${sayStep(saved)}; the same command with --resume ${path} goes on\n`,
   );
+}
+
+function sayStep({ checkpoint, members }: SavedCheckpoint): string {
+  return `step ${checkpoint.step}${members === undefined ? "" : ` of run ${members.length + 1}`}`;
 }

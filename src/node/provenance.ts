@@ -40,12 +40,17 @@ async function hashFile(path: string): Promise<string | null> {
 }
 
 /**
- * What a checkpoint has to share with the run that goes on from it: the request and the table, but not how many steps there
- * are to be, and neither backend nor threads.
+ * What a checkpoint has to share with the run that goes on from it: the request and the table, but neither backend nor threads;
+ * and not how many steps there are to be, but in an ensemble, whose first members may have taken theirs.
  */
-export function fingerprintRun({ options, ...request }: TrainRequest, { table }: Provenance): string {
-  const { steps: _, ...rest } = options ?? {};
+export function fingerprintRun(
+  { options, ...request }: TrainRequest,
+  { table }: Provenance,
+  members?: number,
+): string {
+  const { steps, ...rest } = options ?? {};
+  const ensemble = members === undefined ? [] : [members, steps ?? null];
   return createHash("sha256")
-    .update(JSON.stringify([request, rest, table?.sha256 ?? null]))
+    .update(JSON.stringify([request, rest, table?.sha256 ?? null, ...ensemble]))
     .digest("hex");
 }

@@ -116,7 +116,6 @@ function parseSlack(text: string): number | "auto" {
 
 async function runTrain(path: string, asked: TrainOptions): Promise<void> {
   let options = asked;
-  refuseConflicts(options);
   const requirements = readRequirements(options);
   await refuseUnwritable(
     [options.out, options.checkpoint, options.report],
@@ -143,13 +142,18 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
   const started = performance.now();
   try {
     const provenance = await describeOrigin(path, table, options.method === "cox" ? null : backend);
-    const run = fingerprintRun(request, provenance);
+    const run = fingerprintRun(request, provenance, options.ensemble);
     if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
     const told = { ...request, provenance };
     const { model, checkpoint } = await followTraining(
       options.ensemble === undefined
         ? train(table, told, backend, resume ? { resume: resume.checkpoint, history: resume.history } : {})
-        : trainEnsemble(table, { ...told, members: options.ensemble }, backend),
+        : trainEnsemble(
+            table,
+            { ...told, members: options.ensemble },
+            backend,
+            resume ? { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } } : {},
+          ),
       options,
       { run, history: resume?.history ?? [] },
       requirements,
@@ -217,14 +221,6 @@ async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequ
   };
 }
 
-function refuseConflicts({ ensemble, checkpoint, resume }: TrainOptions): void {
-  if (ensemble === undefined || (checkpoint === undefined && resume === undefined)) return;
-  throw new InputError("an ensemble keeps no checkpoint and cannot be resumed", {
-    code: "option.conflict",
-    hint: "leave --checkpoint and --resume out, or --ensemble",
-  });
-}
-
 function penalise({ method, preset }: TrainOptions, lambda: number): ObjectiveSpec {
   if (method === "xcal") return { kind: "xcal", tail: preset === "paper", lambda };
   throw new InputError("--lambda is the weight of X-Cal's penalty", {
@@ -237,7 +233,7 @@ function refuseOtherRun(path: string): InputError {
   return new InputError(`the checkpoint is of another run: "${path}"`, {
     code: "checkpoint.run",
     where: path,
-    hint: "--resume takes the table and the options the run was begun with; only --steps and --threads may differ",
+    hint: "--resume takes the table and the options the run was begun with; only --steps (without --ensemble) and --threads may differ",
   });
 }
 

@@ -9,7 +9,12 @@ import type { Backend, Floats } from "../compute/backend.ts";
 import { GraduateError, InputError, NumericalError } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
-import { type ParameterValues, readParameters, writeParameters } from "../models/create-network.ts";
+import {
+  type ParameterValues,
+  readParameters,
+  type SingleNetworkSpec,
+  writeParameters,
+} from "../models/create-network.ts";
 import type { Network, Parameter } from "../models/network.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
 import { createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
@@ -85,6 +90,15 @@ export interface CheckpointEvent {
   readonly step: number;
   /** Taken when it is read, which must be before the run goes on: of a wide network it is hundreds of megabytes. */
   readonly checkpoint: Checkpoint;
+  /** Of an ensemble, the runs that ended before this one. */
+  readonly members?: readonly TrainedMember[];
+}
+
+/** What an ensemble keeps of a run that has ended. */
+export interface TrainedMember {
+  readonly network: SingleNetworkSpec;
+  readonly parameters: ParameterValues;
+  readonly steps: number;
 }
 
 /** What the training loop says as it goes on. */

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { checkpointFromBytes } from "../../src/files/checkpoint-file.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const table = "test/tables/gbsg.csv";
@@ -73,29 +74,44 @@ describe("graduate train --ensemble", () => {
     expect(boosted(["--split", split])).toEqual({ fit: 68, held: 68 });
   });
 
-  test.each([
-    ["--checkpoint", "a.checkpoint"],
-    ["--resume", "a.checkpoint"],
-    ["--method", "cox"],
-  ])("%s beside it is refused", (option, value) => {
-    const { code, stderr } = runCli([...request, "--ensemble", "2", option, value]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/an ensemble (keeps no checkpoint and cannot be resumed|is of networks)/);
+  test("of Cox models is refused", () => {
+    const { code, stderr } = runCli([...request, "--ensemble", "2", "--method", "cox"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("an ensemble is of networks")]);
   });
 
-  test("Ctrl-C stops it at once", async () => {
+  test("Ctrl-C in its second run leaves a checkpoint, from which it ends with the same model", async () => {
+    const [whole, resumed, checkpoint] = ["whole", "resumed", "stopped"].map((name) =>
+      scratch(`ensemble-${name}`),
+    );
+    const asked = [...request, "--steps", "600", "--ensemble", "3"];
+    expect(runCli([...asked, "--out", whole]).code).toBe(0);
     const child = spawn(
       process.execPath,
-      [join(root, "bin/graduate.js"), ...request, "--steps", "100000", "--ensemble", "3"],
+      [join(root, "bin/graduate.js"), ...asked, "--checkpoint", checkpoint],
       { cwd: root },
     );
     let stderr = "";
     child.stderr.on("data", (chunk) => {
       stderr += chunk;
-      if (stderr.includes("run 1 of 3: step 25/") && !child.killed) child.kill("SIGINT");
+      if (stderr.includes("run 2 of 3: step 25/") && !child.killed) child.kill("SIGINT");
     });
     const code = await new Promise((resolve) => child.on("close", resolve));
-    expect([code, stderr]).toEqual([130, expect.stringContaining("interrupted; there is no checkpoint")]);
-    expect(stderr).not.toContain("run 2 of 3");
+    expect([code, stderr]).toEqual([
+      130,
+      expect.stringMatching(/interrupted at step \d+ of run 2; the same/),
+    ]);
+    expect(stderr).not.toContain("run 3 of 3");
+    expect(checkpointFromBytes(readFileSync(checkpoint), "stopped").members).toHaveLength(1);
+    const again = runCli([...asked, "--resume", checkpoint, "--out", resumed]);
+    expect([again.code, again.stderr]).toEqual([0, expect.not.stringContaining("run 1 of 3")]);
+    expect(readFileSync(resumed).equals(readFileSync(whole))).toBe(true);
+    for (const other of [
+      [...asked.slice(0, -1), "4"],
+      [...request, "--steps", "601", "--ensemble", "3"],
+      [...request, "--steps", "600"],
+    ]) {
+      const refused = runCli([...other, "--resume", checkpoint]);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("of another run")]);
+    }
   });
 });

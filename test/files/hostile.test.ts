@@ -5,7 +5,7 @@ import { FormatError } from "../../src/core/errors.ts";
 import { checkpointFromBytes, checkpointToBytes } from "../../src/files/checkpoint-file.ts";
 import { sha256 } from "../../src/files/checksum.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model-file.ts";
-import { smallCheckpoint, smallCox, smallMlp, smallNetwork } from "./sample-models.ts";
+import { smallCheckpoint, smallCox, smallMembers, smallMlp, smallNetwork } from "./sample-models.ts";
 
 const models = [smallNetwork, smallMlp, smallCox].map((model) => ({
   bytes: modelToBytes(model),
@@ -15,7 +15,11 @@ const checkpoint = {
   bytes: checkpointToBytes({ checkpoint: smallCheckpoint, history: [], run: "run" }),
   read: checkpointFromBytes,
 };
-const files = [...models, checkpoint];
+const ensemble = {
+  bytes: checkpointToBytes({ checkpoint: smallCheckpoint, history: [], run: "run", members: smallMembers }),
+  read: checkpointFromBytes,
+};
+const files = [...models, checkpoint, ensemble];
 type Reader = (typeof files)[number]["read"];
 
 /** Whether the reader took it; anything but a FormatError with place and advice fails the test. */

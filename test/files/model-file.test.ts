@@ -8,9 +8,16 @@ import { sha256 } from "../../src/files/checksum.ts";
 import { MAX_HEADER_BYTES, packSections, unpackSections } from "../../src/files/container.ts";
 import { encodeJson } from "../../src/files/json-bytes.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model-file.ts";
-import { readSafetensors, writeSafetensors } from "../../src/files/safetensors.ts";
+import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/safetensors.ts";
 import type { Model } from "../../src/training/model.ts";
-import { smallCheckpoint, smallCox, smallMean, smallMlp, smallNetwork } from "./sample-models.ts";
+import {
+  smallCheckpoint,
+  smallCox,
+  smallMean,
+  smallMembers,
+  smallMlp,
+  smallNetwork,
+} from "./sample-models.ts";
 
 const models = { smallNetwork, smallMlp, smallMean, smallCox };
 const tiny = new Uint8Array(readFileSync(new URL("../oracles/model-file/tiny.model", import.meta.url)));
@@ -61,6 +68,15 @@ describe("a model file", () => {
     };
     expect(checkpointFromBytes(checkpointToBytes(plain), "checkpoint")).toEqual(plain);
   });
+
+  test.each([[smallMembers], [[]]])(
+    "a checkpoint of an ensemble, with the runs that have ended",
+    (members) => {
+      const bytes = checkpointToBytes({ ...saved, members });
+      expect(checkpointFromBytes(bytes, "checkpoint")).toEqual({ ...saved, members });
+      expect(checkpointToBytes(checkpointFromBytes(bytes, "checkpoint"))).toEqual(bytes);
+    },
+  );
 
   test("version 1 as it was first written is read, and written the same way", () => {
     expect(modelFromBytes(tiny, "tiny.model")).toEqual(smallNetwork);
@@ -294,6 +310,26 @@ describe("a header that was tampered with and given a new checksum", () => {
       change();
       const changed = rewrite(bytes, (header) => header, writeSafetensors(tensors));
       expect(refusal(() => checkpointFromBytes(changed, "c")).code).toBe("model.weights");
+    }
+  });
+
+  test("a checkpoint of an ensemble whose runs do not have the weights of their networks", () => {
+    const bytes = checkpointToBytes({ ...saved, members: smallMembers });
+    const whole = readSafetensors(unpackSections(bytes, "").weights, "");
+    const skip = (values: number[]): Tensor => ({ type: "F64", shape: [values.length], values });
+    const changes: [(tensors: Map<string, Tensor>) => unknown, string][] = [
+      [(tensors) => tensors.delete("members.2.skip"), '"skip" of run 2'],
+      [(tensors) => tensors.set("members.1.skip", skip([1, 2])), '"skip" of run 1'],
+      [(tensors) => tensors.set("members.1.skip", skip([1, 2, Number.NaN])), "not finite"],
+      [(tensors) => tensors.set("members.1.other", skip([1])), "1 of them"],
+      [(tensors) => tensors.set("members.3.skip", skip([1, 2, 3])), "1 of them"],
+    ];
+    for (const [change, message] of changes) {
+      const tensors = new Map(whole);
+      change(tensors);
+      const changed = rewrite(bytes, (header) => header, writeSafetensors(tensors));
+      const { code, message: said } = refusal(() => checkpointFromBytes(changed, "c"));
+      expect([code, said]).toEqual(["model.weights", expect.stringContaining(message)]);
     }
   });
 

@@ -1,7 +1,7 @@
 // Small models with every kind of field in them, odd texts and odd numbers included. tiny.model of test/oracles is `smallNetwork` as bytes.
 import type { Model } from "../../src/training/model.ts";
 import { PRESETS } from "../../src/training/options.ts";
-import type { Checkpoint } from "../../src/training/trainer.ts";
+import type { Checkpoint, TrainedMember } from "../../src/training/trainer.ts";
 
 const base = {
   columns: { time: "months", event: "status", eventIs: "dead" },
@@ -158,6 +158,16 @@ const like = (scale: number) => ({
   baseline: [1, 2, 3, 4].map((v) => v * scale),
   skip: [5, 6, 7].map((v) => v * scale),
 });
+
+/** Of an ensemble: two runs that have ended. */
+export const smallMembers: readonly TrainedMember[] = [
+  { network: { kind: "linear", D: 3, T: 4 }, parameters: like(2), steps: 120 },
+  {
+    network: { kind: "linear", D: 3, T: 4, baselineHazard: [0.1, 0.2, 0.3, 0.4] },
+    parameters: like(0.3),
+    steps: 75,
+  },
+];
 
 export const smallCheckpoint: Checkpoint = {
   step: 90,
