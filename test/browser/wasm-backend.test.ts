@@ -27,6 +27,8 @@ interface Run {
   readonly threads: number;
   readonly losses: number[];
   readonly lagrangians: number[];
+  /** Of the first rows of the table, by the model. */
+  readonly survival: number[];
 }
 
 /** Runs in Node and, by its text, in the page: it may use nothing but what it is given. */
@@ -36,6 +38,7 @@ async function takeSteps(
   table: Uint8Array<ArrayBuffer>,
   groups: string,
   steps: number,
+  members: number,
 ): Promise<Run> {
   const nwtco = await graduate.readTable(graduate.tableSourceFromBytes("nwtco.csv", table));
   const request = {
@@ -45,12 +48,25 @@ async function takeSteps(
     seed: 1,
     options: { steps },
   };
-  const run: Run = { simd: backend.simd, threads: backend.threads, losses: [], lagrangians: [] };
-  for await (const event of graduate.train(nwtco, request, backend)) {
-    if (event.type !== "step") continue;
-    run.losses.push(event.loss);
-    run.lagrangians.push(event.lagrangian);
+  const run: Run = {
+    simd: backend.simd,
+    threads: backend.threads,
+    losses: [],
+    lagrangians: [],
+    survival: [],
+  };
+  const training =
+    members === 1
+      ? graduate.train(nwtco, request, backend)
+      : graduate.trainEnsemble(nwtco, { ...request, members }, backend);
+  let next = await training.next();
+  for (; !next.done; next = await training.next()) {
+    if (next.value.type !== "step") continue;
+    run.losses.push(next.value.loss);
+    run.lagrangians.push(next.value.lagrangian);
   }
+  const { curves } = await graduate.predict(next.value, nwtco, backend, Int32Array.of(0, 1, 2, 3, 4));
+  run.survival.push(...curves.survival);
   await backend.close();
   return run;
 }
@@ -123,18 +139,18 @@ describe.skipIf(program === null)("in a browser page", () => {
   }
 
   /** The run in a page, which fetches table and groups itself. */
-  function runInPage(page: Page, threads: number, steps: number): Promise<Run> {
+  function runInPage(page: Page, threads: number, steps: number, members = 1): Promise<Run> {
     return page.evaluate(`(async () => {
       const fetched = async (name) => (await fetch("datasets/nwtco/" + name)).arrayBuffer();
       const table = new Uint8Array(await fetched("nwtco.csv"));
       const groups = new TextDecoder().decode(await fetched("groups.json"));
       const backend = await browser.openWasmBackend({ threads: ${threads}, deterministic: true });
-      return (${takeSteps})(graduate, backend, table, groups, ${steps});
+      return (${takeSteps})(graduate, backend, table, groups, ${steps}, ${members});
     })()`);
   }
 
   /** The same built files as the page loads. */
-  async function runInNode(threads: number, steps: number): Promise<Run> {
+  async function runInNode(threads: number, steps: number, members = 1): Promise<Run> {
     const graduate: typeof Graduate = await import(new URL("../../dist/index.js", import.meta.url).href);
     const node: typeof NodeEntry = await import(new URL("../../dist/node/index.js", import.meta.url).href);
     const nwtco = new URL("../../datasets/nwtco/", import.meta.url);
@@ -144,13 +160,16 @@ describe.skipIf(program === null)("in a browser page", () => {
       new Uint8Array(readFileSync(new URL("nwtco.csv", nwtco))),
       readFileSync(new URL("groups.json", nwtco), "utf8"),
       steps,
+      members,
     );
   }
 
   function expectSame(one: readonly number[], other: readonly number[]): void {
     expect(one).toHaveLength(other.length);
     one.forEach((value, k) => {
-      expect(Math.abs(value - other[k]) / Math.abs(other[k]), `step ${k + 1}`).toBeLessThan(ENGINE_TOLERANCE);
+      expect(Math.abs(value - other[k]) / Math.abs(other[k]), `number ${k + 1}`).toBeLessThan(
+        ENGINE_TOLERANCE,
+      );
     });
   }
 
@@ -163,10 +182,21 @@ describe.skipIf(program === null)("in a browser page", () => {
       expect(there).toMatchObject({ simd: "plain", threads: 2 });
       expectSame(there.losses, here.losses);
       expectSame(there.lagrangians, here.lagrangians);
+      expectSame(there.survival, here.survival);
       const alone = await runInPage(page, 1, 3);
       expect(alone.threads).toBe(1);
       expect(alone.losses).toEqual(there.losses.slice(0, 3));
       expect(alone.lagrangians).toEqual(there.lagrangians.slice(0, 3));
+    });
+  });
+
+  test("an ensemble of two: the page's steps and mean curves are Node's", async () => {
+    const here = await runInNode(2, 3, 2);
+    expect([here.losses.length, here.survival.length]).toEqual([6, 5 * 102]);
+    await inPage("/training.html", async (page) => {
+      const there = await runInPage(page, 2, 3, 2);
+      expectSame(there.losses, here.losses);
+      expectSame(there.survival, here.survival);
     });
   });
 
