@@ -5,6 +5,7 @@
  * of these rows. The verdict per group is of the mean curves; there are no rows left to validate them on but the test rows.
  */
 import type { Backend } from "./compute/backend.ts";
+import { borrow } from "./compute/borrow.ts";
 import { InputError } from "./core/errors.ts";
 import { createRandom, shuffle } from "./core/random.ts";
 import { addGroupColumns } from "./data/group-columns.ts";
@@ -81,7 +82,18 @@ export async function* trainEnsemble(
     last = next.value;
     trained.push(keepMember(last));
   }
-  return joinMembers(trained, last as Model, table, { rows, test: test.length, seed }, backend);
+  const memory = borrow(backend);
+  try {
+    return await joinMembers(
+      trained,
+      last as Model,
+      table,
+      { rows, test: test.length, seed },
+      memory.backend,
+    );
+  } finally {
+    memory.giveBack();
+  }
 }
 
 /** An event of one member as one of the ensemble. */

@@ -3,6 +3,7 @@
  * an unknown level or a missing column is refused with row and column.
  */
 import type { Backend, Floats } from "./compute/backend.ts";
+import { borrow } from "./compute/borrow.ts";
 import { BackendError } from "./core/errors.ts";
 import { isAbsent } from "./core/measured.ts";
 import type { Curves } from "./data/curves.ts";
@@ -37,13 +38,19 @@ export async function predict(
   backend: Backend | null,
   rows?: ArrayLike<number>,
 ): Promise<Prediction> {
-  return preparePredictor(model, backend)(table, rows);
+  if (backend === null) return preparePredictor(model, null)(table, rows);
+  const memory = borrow(backend);
+  try {
+    return await preparePredictor(model, memory.backend)(table, rows);
+  } finally {
+    memory.giveBack();
+  }
 }
 
 /** Predicts rows of a table, all of them unless given. */
 export type PredictRows = (table: Table, rows?: ArrayLike<number>) => Promise<Prediction>;
 
-/** A model made ready once, for tables that come in parts: what a backend hands out it does not take back. */
+/** A model made ready once, for tables that come in parts; it keeps its part of the backend's memory. */
 export function preparePredictor(model: Model, backend: Backend | null): PredictRows {
   const { T } = model.grid;
   const grid = gridOf(model);
@@ -76,6 +83,7 @@ function prepareCurves({ predictor }: Model, backend: Backend | null, { T, edges
   return async ({ N, D, values }) => {
     const wanted = Math.min(ROWS_AT_ONCE, Math.max(N, 1));
     if (room === null || room.size < wanted) {
+      if (room !== null) for (const array of [room.x, room.logits]) backend.release(array);
       room = { size: wanted, x: backend.allocate(wanted * D), logits: backend.allocate(wanted * T) };
     }
     const { size, x, logits } = room;

@@ -4,6 +4,7 @@
  * chooses; say per group whether the constraint was met. Events are passed on as the trainer yields them.
  */
 import type { Backend } from "./compute/backend.ts";
+import { borrow } from "./compute/borrow.ts";
 import { InputError } from "./core/errors.ts";
 import { encode, fitEncoder } from "./data/encode.ts";
 import { chooseFeatures } from "./data/features.ts";
@@ -47,6 +48,20 @@ export async function* train(
   request: TrainRequest,
   backend: Backend,
   hooks: TrainHooks = {},
+): AsyncGenerator<TrainEvent, Model> {
+  const memory = borrow(backend);
+  try {
+    return yield* runTraining(table, request, memory.backend, hooks);
+  } finally {
+    memory.giveBack();
+  }
+}
+
+async function* runTraining(
+  table: Table,
+  request: TrainRequest,
+  backend: Backend,
+  hooks: TrainHooks,
 ): AsyncGenerator<TrainEvent, Model> {
   const { method = "graduate", preset = "default", seed = 1 } = request;
   const outcomes = readOutcomes(table, request);
@@ -177,11 +192,11 @@ export async function* train(
         };
   const spec = chooseNetwork(request, preset, { D, T, groups: inputGroups.length }, begin.baselineHazard);
   /** One run from the start to the weights it keeps. */
-  async function* runOnce(chosen: TrainingOptions): AsyncGenerator<TrainingEvent, Finished> {
-    const network = createNetwork(backend, spec, seed);
+  async function* runOnce(chosen: TrainingOptions, own: Backend): AsyncGenerator<TrainingEvent, Finished> {
+    const network = createNetwork(own, spec, seed);
     setStart(network, "skip", begin.slopes);
     setStart(network, "groupOffsets", begin.offsets);
-    const input = { backend, network, training, validation };
+    const input = { backend: own, network, training, validation };
     const history = [...(hooks.history ?? [])];
     const run = optimise(input, chosen, hooks);
     let next = await run.next();
@@ -190,7 +205,7 @@ export async function* train(
       yield next.value;
     }
     const result = await finishRun(input, chosen, next.value);
-    const total = validation === null ? 0 : await scoreTotal(backend, network, validation);
+    const total = validation === null ? 0 : await scoreTotal(own, network, validation);
     return { options: chosen, result, history, total };
   }
   const parameters = createNetwork(backend, spec, seed).parameters.reduce(
@@ -206,12 +221,14 @@ export async function* train(
   let kept: Finished | null = null;
   for (const candidate of candidates) {
     if (candidates.length > 1) yield { type: "candidate", what: candidate.what, leavesCheckpoints: false };
-    const run = runOnce(candidate.options);
+    const memory = borrow(backend);
+    const run = runOnce(candidate.options, memory.backend);
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
       // A checkpoint knows one run only: of several, none can be taken up again.
       if (candidates.length === 1 || next.value.type !== "checkpoint") yield next.value;
     }
+    memory.giveBack();
     if (kept === null || next.value.total > kept.total) kept = next.value;
   }
   const { result, history, options: used } = kept as Finished;

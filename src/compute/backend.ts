@@ -2,7 +2,7 @@
  * What a compute backend gives to the networks: memory, and a few operations with hand-written gradients. `reference` is plain
  * float64 and is the truth; `wasm` is float32 SIMD on worker threads. Operations are asynchronous because a backend may
  * run them on other threads; none of them may be called while another of the same backend is running.
- * All arrays come from `allocate`, are row-major and keep their place for the life of the backend.
+ * All arrays come from `allocate`, are row-major and keep their place until they are released.
  */
 
 export type Floats = Float32Array | Float64Array;
@@ -36,6 +36,8 @@ export interface Backend {
 
   /** Zeroed memory that the operations of this backend can reach. */
   allocate(length: number): Floats;
+  /** Takes an array of `allocate` back: from now on its memory may be another's. */
+  release(array: Floats): void;
 
   /** logits[n,t] += w·h_t(x_n) + b, the LSTM run over bins 1…T on the input [x_n, t/T]. */
   lstmForward(shape: LstmShape, weights: LstmWeights, x: Floats, N: number, logits: Floats): Promise<void>;

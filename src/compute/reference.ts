@@ -16,6 +16,7 @@ export function createReferenceBackend(): Backend {
     precision: "f64",
     threads: 1,
     allocate: (length) => new Float64Array(length),
+    release: () => {},
     lstmForward: async (...input) => lstmForward(...input),
     lstmBackward: async (...input) => lstmBackward(...input),
     denseForward: async (...input) => denseForward(...input),

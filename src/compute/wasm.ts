@@ -92,6 +92,7 @@ export async function createWasmBackend(parts: WasmParts): Promise<WasmBackend> 
   /** What was differentiated last: a forward pass over it keeps its activations. */
   let wanted: TapeKey | null = null;
   let tape: Tape | null = null;
+  const handedOut = new WeakMap<Floats, MemoryArea>();
   const job = takeOrFail(JOB_WORDS * 4, false);
   const team = await startTeam(module, shared.memory, job.address, threads, parts.startThread);
 
@@ -217,9 +218,23 @@ export async function createWasmBackend(parts: WasmParts): Promise<WasmBackend> 
 
     allocate(length) {
       checkSizes({ length });
-      const array = shared.floats(takeOrFail(length * 4, !team.isBusy()), length);
+      const area = takeOrFail(length * 4, !team.isBusy());
+      const array = shared.floats(area, length);
       array.fill(0);
+      handedOut.set(array, area);
       return array;
+    },
+
+    release(array) {
+      const area = handedOut.get(array);
+      if (area === undefined) {
+        throw new BackendError("array not allocated by this backend, or released before", {
+          code: "array.foreign",
+          hint: "release() takes what allocate() gave, once",
+        });
+      }
+      handedOut.delete(array);
+      shared.giveBack(area);
     },
 
     async lstmForward(shape, weights, x, N, logits) {

@@ -30,7 +30,10 @@ export function createMean(backend: Backend, members: readonly Network[]): Netwo
     ),
     async forward(x, N, logits) {
       checkRows({ D, T }, x, N, logits);
-      if (own.length < N * T) own = backend.allocate(N * T);
+      if (own.length < N * T) {
+        backend.release(own);
+        own = backend.allocate(N * T);
+      }
       const sums = { alive: new Float64Array(N * T), died: new Float64Array(N * T) };
       for (const member of members) {
         await member.forward(x, N, own);

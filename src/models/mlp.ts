@@ -72,9 +72,10 @@ export function createMlp(backend: Backend, options: MlpOptions): Network {
   }
 
   let scratch: Scratch = { rows: 0, hidden: [], dHidden: [] };
-  /** A backend's memory is never given back, so it is taken once for the most rows seen. */
+  /** Taken for the most rows seen. */
   function reserve(N: number): Scratch {
     if (scratch.rows < N) {
+      for (const array of [...scratch.hidden, ...scratch.dHidden]) backend.release(array);
       const take = () => hidden.map((units) => backend.allocate(N * units));
       scratch = { rows: N, hidden: take(), dHidden: take() };
     }

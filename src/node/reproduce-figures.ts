@@ -115,7 +115,6 @@ async function traceCohort(
     if (figure.systems.some((one) => one.system === system)) continue;
     const progress = createProgress(`${name}, ${system}`);
     const started = process.cpuUsage();
-    // One a run: a backend does not take back what it has handed out.
     const backend = await openWasmBackend({ threads, deterministic: true });
     try {
       let steps = 0;

@@ -117,7 +117,6 @@ async function runOne(
 ): Promise<FoldLine> {
   const { system, iteration, plan } = run;
   const started = process.cpuUsage();
-  // One a run: a backend does not take back what it has handed out.
   const backend = await openWasmBackend({ threads, deterministic: true });
   const request = { system, seed: iteration, validation: plan.validation };
   const scores = await runFold(fold, request, backend).finally(() => backend.close());

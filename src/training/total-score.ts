@@ -16,6 +16,7 @@ export async function scoreTotal(backend: Backend, network: Network, rows: Train
   await network.forward(rows.x, N, logits);
   const curves = { N, T, survival: new Float64Array(N * T) };
   survivalCurves(logits, N, T, curves.survival);
+  backend.release(logits);
   const mean = meanCurve(curves);
   if (isAbsent(mean)) return 0;
   const ece = expectedCalibrationError(mean, kaplanMeierBinned(rows.binned).survival);

@@ -353,6 +353,21 @@ describe("what is refused", () => {
     expect(await codeOf(() => backend.allocate(-1))).toBe("size.invalid");
   });
 
+  test("what is released is handed out again, zeroed; once, and only what was handed out", async () => {
+    const backend = await openWasmBackend({ threads: 1, memoryLimit: 2 ** 20 });
+    const kept = backend.allocate(1000).fill(7);
+    for (let k = 0; k < 100; k++) {
+      const [one, other] = [backend.allocate(100_000), backend.allocate(100_000)];
+      expect([one.some(Boolean), other.some(Boolean)]).toEqual([false, false]);
+      for (const array of k % 2 === 0 ? [one, other] : [other, one]) backend.release(array.fill(k));
+    }
+    expect(kept.every((value) => value === 7)).toBe(true);
+    backend.release(kept);
+    expect(await codeOf(() => backend.release(kept))).toBe("array.foreign");
+    expect(await codeOf(() => backend.release(new Float32Array(3)))).toBe("array.foreign");
+    await backend.close();
+  });
+
   test("two operations at once, any after the end, more memory than the limit", async () => {
     const backend = await openWasmBackend({ threads: 1, memoryLimit: 2 ** 20 });
     const weights = mapArrays(drawLstm(shape, 1), (array) => place(backend, array as Float32Array));
