@@ -18,13 +18,12 @@ import {
   resolveGroups,
   selectGroups,
 } from "./data/groups.ts";
-import { type Outcomes, pickOutcomes } from "./data/outcomes.ts";
-import { describePooling } from "./data/rare-levels.ts";
+import { pickOutcomes } from "./data/outcomes.ts";
 import { readOutcomes } from "./data/read-outcomes.ts";
-import { checkFollowup, checkGroups, checkTable } from "./data/sanity.ts";
+import { checkTable } from "./data/sanity.ts";
 import { splitRows } from "./data/split.ts";
 import type { Table } from "./data/table.ts";
-import { binningGap, fitTimeGrid, type TimeGrid } from "./data/time-grid.ts";
+import { fitTimeGrid } from "./data/time-grid.ts";
 import { fitAdditiveStart } from "./models/additive-start.ts";
 import { fitCox } from "./models/cox.ts";
 import { createNetwork } from "./models/create-network.ts";
@@ -37,6 +36,7 @@ import { finishRun } from "./training/finish.ts";
 import { type Model, type ModelHistoryEntry, toHistoryEntry } from "./training/model.ts";
 import type { TrainingOptions } from "./training/options.ts";
 import { prepareRows } from "./training/prepare-rows.ts";
+import { listWarnings } from "./training/run-warnings.ts";
 import { scoreTotal } from "./training/total-score.ts";
 import { optimise, type TrainingEvent } from "./training/trainer.ts";
 
@@ -105,24 +105,18 @@ async function* runTraining(
   // Cells that cannot be encoded are refused now and not when the model is scored.
   if (split.test.length > 0) encode(encoder, widened, split.test);
   const rows = { train: split.train.length, valid: split.valid.length, test: split.test.length };
-  /** A finding about a column that was asked not to be used is nobody's concern. */
-  const isUsed = (column: string | null) =>
-    column === null || [...features, request.time, request.event].includes(column);
-  const warnings = [
-    ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
-    ...checked.findings
-      .filter(({ level, column }) => level === "warning" && isUsed(column))
-      .map(({ message }) => message),
-    ...describePooling(encoder, fitRows.length),
-    ...warnOfManyFeatures(D, events),
-    ...checkGroups(training.groups, pickOutcomes(outcomes, split.train)).map(({ message }) => message),
-    ...(split.test.length > 0
-      ? checkFollowup(pickOutcomes(outcomes, split.train), pickOutcomes(outcomes, split.test)).map(
-          ({ message }) => message,
-        )
-      : []),
-    ...warnOfBinning(pickOutcomes(outcomes, split.train), grid),
-  ];
+  const warnings = listWarnings({
+    usedColumns: [...features, request.time, request.event],
+    leftOut,
+    findings: checked.findings,
+    encoder,
+    fitted: fitRows.length,
+    training,
+    events,
+    outcomes,
+    split,
+    grid,
+  });
   const model = {
     method,
     columns: {
@@ -296,20 +290,4 @@ function chooseGroups(table: Table, rows: Int32Array, request: TrainRequest): Gr
 function setStart(network: Network, name: string, values: Float64Array | null): void {
   const parameter = network.parameters.find((one) => one.name === name);
   if (values !== null) parameter?.values.set(values);
-}
-
-/** Beyond one feature an event, a fit can follow its training rows whatever they are. */
-function warnOfManyFeatures(D: number, events: number): string[] {
-  if (D <= events) return [];
-  return [
-    `${D} features for ${events} training events: choose among them (--features), or expect a fit to noise`,
-  ];
-}
-
-function warnOfBinning(outcomes: Outcomes, grid: TimeGrid): string[] {
-  const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
-  if (!exceedsHalfStandardError) return [];
-  return [
-    `${countOf(grid.T, "time bin")} ${grid.T === 1 ? "raises" : "raise"} Kaplan-Meier at the end from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error: more bins would not`,
-  ];
 }

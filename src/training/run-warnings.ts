@@ -1,0 +1,61 @@
+/** What is said of a table and its rows before a run starts: nothing is refused, but a reader of the model should know. */
+import type { Encoder } from "../data/encode.ts";
+import type { FeatureChoice } from "../data/features.ts";
+import { countOf, type Finding } from "../data/findings.ts";
+import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
+import { describePooling } from "../data/rare-levels.ts";
+import { checkFollowup, checkGroups } from "../data/sanity.ts";
+import type { Split } from "../data/split.ts";
+import { binningGap, type TimeGrid } from "../data/time-grid.ts";
+import type { TrainingRows } from "./trainer.ts";
+
+export interface WarningSource {
+  /** Features, and the outcome's. */
+  readonly usedColumns: readonly string[];
+  readonly leftOut: FeatureChoice["leftOut"];
+  readonly findings: readonly Finding[];
+  readonly encoder: Encoder;
+  /** How many rows the encoder was fitted to. */
+  readonly fitted: number;
+  readonly training: TrainingRows;
+  readonly events: number;
+  readonly outcomes: Outcomes; // of every row of the table
+  readonly split: Split;
+  readonly grid: TimeGrid;
+}
+
+export function listWarnings(source: WarningSource): string[] {
+  const { usedColumns, encoder, outcomes, split, grid } = source;
+  /** A finding about a column that was asked not to be used is nobody's concern. */
+  const isUsed = (column: string | null) => column === null || usedColumns.includes(column);
+  const learnt = pickOutcomes(outcomes, split.train);
+  return [
+    ...source.leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
+    ...source.findings
+      .filter(({ level, column }) => level === "warning" && isUsed(column))
+      .map(({ message }) => message),
+    ...describePooling(encoder, source.fitted),
+    ...warnOfManyFeatures(encoder.names.length, source.events),
+    ...checkGroups(source.training.groups, learnt).map(({ message }) => message),
+    ...(split.test.length > 0
+      ? checkFollowup(learnt, pickOutcomes(outcomes, split.test)).map(({ message }) => message)
+      : []),
+    ...warnOfBinning(learnt, grid),
+  ];
+}
+
+/** Beyond one feature an event, a fit can follow its training rows whatever they are. */
+function warnOfManyFeatures(D: number, events: number): string[] {
+  if (D <= events) return [];
+  return [
+    `${D} features for ${events} training events: choose among them (--features), or expect a fit to noise`,
+  ];
+}
+
+function warnOfBinning(outcomes: Outcomes, grid: TimeGrid): string[] {
+  const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
+  if (!exceedsHalfStandardError) return [];
+  return [
+    `${countOf(grid.T, "time bin")} ${grid.T === 1 ? "raises" : "raise"} Kaplan-Meier at the end from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error: more bins would not`,
+  ];
+}
