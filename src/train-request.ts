@@ -24,6 +24,8 @@ export interface TrainRequest extends OutcomeColumns {
    * features themselves; "none", the `paper` preset's.
    */
   readonly inputGroups?: readonly Group[] | "auto" | "none";
+  /** Give networks the splines of numbers too, so that their effects may bend from the start. */
+  readonly splines?: boolean;
   readonly network?: SingleNetworkSpec["kind"];
   readonly hidden?: number;
   readonly bins?: number;

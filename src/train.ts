@@ -6,7 +6,7 @@
 import type { Backend } from "./compute/backend.ts";
 import { borrow } from "./compute/borrow.ts";
 import { InputError } from "./core/errors.ts";
-import { encode, fitEncoder } from "./data/encode.ts";
+import { encode, findSplines, fitEncoder } from "./data/encode.ts";
 import { chooseFeatures } from "./data/features.ts";
 import { countOf } from "./data/findings.ts";
 import { addGroupColumns, chooseInputGroups, groupColumnName } from "./data/group-columns.ts";
@@ -31,7 +31,7 @@ import { anchorHazards } from "./models/initialise.ts";
 import type { Network } from "./models/network.ts";
 import { kaplanMeierBinned } from "./stats/kaplan-meier.ts";
 import type { TrainEvent, TrainHooks, TrainRequest } from "./train-request.ts";
-import { chooseNetwork, chooseOptions, listCandidates } from "./training/choose-options.ts";
+import { chooseNetwork, chooseOptions, listCandidates, refuseSplines } from "./training/choose-options.ts";
 import { finishRun } from "./training/finish.ts";
 import { type Model, type ModelHistoryEntry, toHistoryEntry } from "./training/model.ts";
 import type { TrainingOptions } from "./training/options.ts";
@@ -79,6 +79,7 @@ async function* runTraining(
     features: [...features, ...inputGroups.map(groupColumnName)],
     rows: fitRows,
     reference: method === "cox" ? "drop" : "keep",
+    splines: request.splines === true && method !== "cox",
     rareLevels: "pool",
   });
   const grid = fitTimeGrid(pickOutcomes(outcomes, fitRows), {
@@ -90,6 +91,8 @@ async function* runTraining(
   const validation = split.valid.length > 0 ? prepareRows(source, split.valid) : null;
   const D = encoder.names.length;
   const { T } = grid;
+  const splines = findSplines(encoder);
+  if (splines.length > 0) refuseSplines(preset, D - inputGroups.length, inputGroups.length);
   const km = kaplanMeierBinned(training.binned);
   const events = km.events.reduce((sum, count) => sum + count, 0);
   if (events === 0) {
@@ -178,7 +181,13 @@ async function* runTraining(
   const options = chooseOptions(method, preset, request, split.train.length);
   const begin =
     preset === "default"
-      ? fitAdditiveStart({ ...training.binned, x: training.x, D, groups: inputGroups.length })
+      ? fitAdditiveStart({
+          ...training.binned,
+          x: training.x,
+          D,
+          groups: inputGroups.length,
+          splines,
+        })
       : {
           slopes: null,
           offsets: null,

@@ -20,6 +20,7 @@ export interface Setting {
   readonly strata?: number;
   readonly slack?: number | "auto" | "none";
   readonly kappa?: number | "none";
+  readonly splines?: "yes" | "no";
   readonly network?: NonNullable<TrainRequest["network"]>;
   readonly hidden?: number;
   readonly steps?: number;
@@ -70,6 +71,7 @@ export const SETTING_OPTIONS: Readonly<Record<SettingName, SettingOption>> = {
   strata: whole("constrain each group in n strata of predicted risk", 1),
   slack: above0("the distance allowed to a group; none is no constraint", ["auto", "none"]),
   kappa: above0("the automatic slack in multiples of the group's noise; none is no constraint", ["none"]),
+  splines: oneOf("splines of every number among the features", ["yes", "no"]),
   network: oneOf("the network", ["anchored", "drsa", "mlp", "linear"]),
   hidden: whole("hidden units", 1),
   steps: whole("parameter updates", 1),
@@ -179,6 +181,7 @@ export function reduceSetting(setting: Setting): Setting {
   // An automatic slack is what κ multiplies; the variance distance is in standard errors already and takes none.
   if (typeof left.get("slack") === "number" || left.get("distance") === "variance") remove("kappa");
   if (left.has("kappa")) remove("slack");
+  if (left.get("splines") === "no") remove("splines");
   if (left.get("network") === "linear") remove("hidden");
   return Object.fromEntries(
     SETTING_NAMES.flatMap((name) => {
@@ -213,8 +216,8 @@ export function sharedSetting(settings: readonly Setting[]): Setting {
 
 /** What train is asked for: the setting on top of what all runs share. */
 export function toTrainRequest(setting: Setting, common: TrainRequest, seed: number): TrainRequest {
-  const { method, preset, distance, strata, slack, kappa, network, hidden, steps, batch, rate, decay } =
-    setting;
+  const { method, preset, distance, strata, slack, kappa } = setting;
+  const { splines, network, hidden, steps, batch, rate, decay } = setting;
   const given = <T>(key: string, value: T | undefined) => (value === undefined ? {} : { [key]: value });
   const { optimiser } = PRESETS[preset ?? "default"];
   const isFree = slack === "none";
@@ -236,6 +239,7 @@ export function toTrainRequest(setting: Setting, common: TrainRequest, seed: num
       ...given("slack", isFree ? undefined : kappa === undefined ? slack : "auto"),
       ...given("kappa", kappa),
     },
+    ...(splines === "yes" ? { splines: true } : {}),
     ...given("network", network),
     ...given("hidden", hidden),
     options,

@@ -169,7 +169,18 @@ beforeAll(() => {
   print("compare", "two splits", [...inGbsg, "--methods", "cox,nll", "--seeds", "1,2", ...light]);
 
   // Every option that can be swept is in a setting: here as it is for all runs, below as it is varied.
-  const given = ["--preset", "default", "--network", "anchored", "--hidden", "2", "--steps", "2"];
+  const given = [
+    "--preset",
+    "default",
+    "--splines",
+    "yes",
+    "--network",
+    "anchored",
+    "--hidden",
+    "2",
+    "--steps",
+    "2",
+  ];
   const shared = [...given, "--batch", "50", "--decay", "0.1", "--kappa", "2", "--distance", "l2"];
   const swept = ["method=cox", "strata=2", "slack=0.5,none", "rate=1e30"].flatMap((one) => ["--sweep", one]);
   const kept = ["--workers", "1", "--results", scratch("runs.jsonl"), "--out", scratch("tuned.model")];

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../src/compute/reference.ts";
+import { createRandom } from "../src/core/random.ts";
 import { parseGroupsFile } from "../src/data/groups.ts";
 import { pickOutcomes } from "../src/data/outcomes.ts";
 import { readOutcomes } from "../src/data/read-outcomes.ts";
@@ -104,6 +105,72 @@ describe("train and predict", () => {
       return modelToBytes(next.value);
     };
     expect(await once()).toEqual(await once());
+  });
+
+  test("with splines an effect that bends is found: risk that is high for the young and the old", async () => {
+    const random = createRandom(4, 1);
+    const age = Float64Array.from({ length: 1500 }, () => 20 + 60 * random.uniform());
+    const outcomes = Array.from(age, (years) => {
+      const time = (-20 * Math.log(random.uniform())) / Math.exp(0.004 * (years - 50) ** 2);
+      return { time: Math.min(time, 15), died: time < 15 };
+    });
+    const values = (name: string, of: ArrayLike<number>) =>
+      ({ name, type: "number", values: Float64Array.from(of) }) as const;
+    const table: Table = {
+      name: "bent.csv",
+      rows: 1500,
+      columns: [
+        values("age", age),
+        values(
+          "months",
+          outcomes.map(({ time }) => time),
+        ),
+        values(
+          "died",
+          outcomes.map(({ died }) => Number(died)),
+        ),
+      ],
+    };
+    const request: TrainRequest = {
+      time: "months",
+      event: "died",
+      bins: 12,
+      network: "linear",
+      options: { steps: 1 },
+    };
+    const riskOf = async (one: Model) => {
+      const { curves } = await predict(one, table, createReferenceBackend());
+      const at = (years: number) => age.findIndex((value) => Math.abs(value - years) < 0.5);
+      return [25, 50, 75].map((years) => 1 - curves.survival[at(years) * 12 + 2]);
+    };
+    const { model: bent } = await run(table, { ...request, splines: true });
+    expect(bent.encoder.names).toEqual(["age", "age.score", "age.bend1", "age.bend2", "age.bend3"]);
+    const [young, middle, old] = await riskOf(bent);
+    expect(Math.min(young, old)).toBeGreaterThan(3 * middle);
+    const { model: straight } = await run(table, request);
+    const [first, second, third] = await riskOf(straight);
+    expect(second).toBeGreaterThan(Math.min(first, third));
+    const again = modelFromBytes(modelToBytes(bent), "bent.model");
+    expect(again.encoder).toEqual(bent.encoder);
+    expect(await riskOf(again)).toEqual([young, middle, old]);
+  });
+
+  test("splines are refused where nothing would hold them: the paper's preset, more columns than Newton can carry", async () => {
+    await expect(run(quarter, { ...small, splines: true, preset: "paper" })).rejects.toThrow(/no splines/);
+    const wide: Table = {
+      ...quarter,
+      columns: [
+        ...quarter.columns,
+        ...Array.from({ length: 90 }, (_, k) => ({
+          name: `x${k}`,
+          type: "number" as const,
+          values: Float64Array.from({ length: quarter.rows }, (_, i) => Math.sin(i * (k + 2))),
+        })),
+      ],
+    };
+    await expect(run(wide, { ...small, splines: true })).rejects.toThrow(
+      /too many columns for splines: 46\d/,
+    );
   });
 
   test("groups of features are inputs, groups of other columns and the paper's network have none", async () => {

@@ -63,6 +63,7 @@ describe("a sweep", () => {
       slack: 0.5,
       network: "linear",
     });
+    expect(expandSweep([parseSweep("splines=no,yes")]).settings).toEqual([{}, { splines: "yes" }]);
   });
 
   test("settings are named by what sets them apart", () => {
@@ -73,6 +74,8 @@ describe("a sweep", () => {
 
   test("a setting becomes a request of train", () => {
     const common: TrainRequest = { time: "t", event: "e" };
+    expect(toTrainRequest({ splines: "yes" }, common, 1).splines).toBe(true);
+    expect(toTrainRequest({}, common, 1)).not.toHaveProperty("splines");
     expect(toTrainRequest({ kappa: 2, distance: "l2", hidden: 8, batch: 0, rate: 0.01 }, common, 7)).toEqual({
       time: "t",
       event: "e",

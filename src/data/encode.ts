@@ -1,7 +1,8 @@
 /**
  * From typed columns to the numbers a model takes, x [N,D]. An Encoder is fitted on training rows only, is plain JSON
  * data (it travels in the model file) and is never refitted; `encode` applies it to any table with the same columns.
- *   number, date   missing → training median, then (value − mean) / sd of the imputed training column (population sd)
+ *   number, date   missing → training median, then (value − mean) / sd of the imputed training column (population sd); on request
+ *                  its splines too (spline.ts)
  *   boolean        0/1; missing → the training majority (false on a tie)
  *   category       one-hot over the levels seen in training, ascending, named as R does (histol2, sexM)
  * A missing value is its own level of a category, and `NAME.missing` of a boolean, where training had any; of a number
@@ -17,6 +18,7 @@ import {
   refuseInfinite,
 } from "./conform-column.ts";
 import { fewestLevelRows } from "./rare-levels.ts";
+import { fillSplines, fitScoreLine, nameSplines, type ScoreLine, SPLINE_COLUMNS } from "./spline.ts";
 import {
   type Column,
   type DateColumn,
@@ -36,6 +38,8 @@ export interface NumberEncoding {
   readonly mean: number;
   readonly sd: number;
   readonly missingIndicator: boolean;
+  /** Where the number has splines too. */
+  readonly spline?: ScoreLine;
 }
 
 export interface BooleanEncoding {
@@ -82,6 +86,8 @@ export interface EncoderOptions {
   /** "drop" leaves the first level of a category out, as R's treatment contrasts do. */
   readonly reference?: "keep" | "drop";
   readonly standardise?: boolean;
+  /** Give numbers their splines (spline.ts) too, where enough training values differ. */
+  readonly splines?: boolean;
   /** "pool" takes the levels below `fewestLevelRows` as one, also those that only other rows of the table have. */
   readonly rareLevels?: "keep" | "pool";
   /**
@@ -138,8 +144,16 @@ function fitColumn(table: Table, column: Column, rows: Int32Array, options: Enco
   switch (column.type) {
     case "number":
     case "date": {
-      const scale = fitScale(table, column, rows, standardise);
-      return { column: name, type: column.type, ...scale, missingIndicator: missingIndicator && hasMissing };
+      const observed = sortObserved(table, column, rows);
+      const scale = fitScale(table, column, rows, observed, standardise);
+      const spline = options.splines === true ? fitScoreLine(observed) : null;
+      return {
+        column: name,
+        type: column.type,
+        ...scale,
+        missingIndicator: missingIndicator && hasMissing,
+        ...(spline && { spline }),
+      };
     }
     case "boolean": {
       let nTrue = 0;
@@ -171,7 +185,11 @@ function fitColumn(table: Table, column: Column, rows: Int32Array, options: Enco
 function outputNames(encoding: ColumnEncoding): readonly string[] {
   const { column } = encoding;
   if (encoding.type !== "category") {
-    return encoding.missingIndicator ? [column, `${column}.missing`] : [column];
+    return [
+      column,
+      ...(encoding.missingIndicator ? [`${column}.missing`] : []),
+      ...(encoding.type !== "boolean" && encoding.spline ? nameSplines(column) : []),
+    ];
   }
   const other = encoding.otherLevel === true ? [`${column}(other)`] : [];
   const missing = encoding.missingLevel ? [`${column}(missing)`] : [];
@@ -179,12 +197,34 @@ function outputNames(encoding: ColumnEncoding): readonly string[] {
   return encoding.dropFirst ? names.slice(1) : names;
 }
 
-function fitScale(table: Table, column: NumberColumn | DateColumn, rows: Int32Array, standardise: boolean) {
+/** Columns of x that are splines. */
+export function findSplines({ columns }: Encoder): number[] {
+  const found: number[] = [];
+  let end = 0;
+  for (const encoding of columns) {
+    end += outputNames(encoding).length;
+    const isBent = encoding.type !== "category" && encoding.type !== "boolean" && encoding.spline;
+    for (let d = end - SPLINE_COLUMNS; isBent && d < end; d++) found.push(d);
+  }
+  return found;
+}
+
+function sortObserved(table: Table, column: NumberColumn | DateColumn, rows: Int32Array): Float64Array {
   refuseInfinite(table, column, rows);
   const values = new Float64Array(rows.length);
   let present = 0;
   for (const row of rows) if (!Number.isNaN(column.values[row])) values[present++] = column.values[row];
-  const observed = values.subarray(0, present).sort();
+  return values.subarray(0, present).sort();
+}
+
+function fitScale(
+  table: Table,
+  column: NumberColumn | DateColumn,
+  rows: Int32Array,
+  observed: Float64Array,
+  standardise: boolean,
+) {
+  const present = observed.length;
   const half = observed.length >> 1;
   const median = observed.length % 2 === 1 ? observed[half] : observed[half - 1] / 2 + observed[half] / 2;
   if (!standardise) return { median, mean: 0, sd: 1 };
@@ -269,17 +309,18 @@ function fillNumbers(
 ): FillBlock {
   const { values, D, offset, rows } = place;
   const { missingIndicator } = encoding;
-  const { median, mean, sd } =
-    encoding.type === "boolean" ? { median: encoding.majority, mean: 0, sd: 1 } : encoding;
+  const { median, mean, sd, spline } =
+    encoding.type === "boolean"
+      ? { median: encoding.majority, mean: 0, sd: 1, spline: undefined }
+      : { spline: undefined, ...encoding };
+  const splines = missingIndicator ? 2 : 1;
   return (from, to) => {
     for (let i = from, at = from * D + offset; i < to; i++, at += D) {
-      const value = source[rows[i]];
-      if (Number.isNaN(value)) {
-        values[at] = (median - mean) / sd;
-        if (missingIndicator) values[at + 1] = 1;
-      } else {
-        values[at] = (value - mean) / sd;
-      }
+      const isMissing = Number.isNaN(source[rows[i]]);
+      const value = isMissing ? median : source[rows[i]];
+      values[at] = (value - mean) / sd;
+      if (isMissing && missingIndicator) values[at + 1] = 1;
+      if (spline) fillSplines(spline, value, values, at + splines);
     }
   };
 }

@@ -26,9 +26,16 @@ import { gridOf, predict } from "../predict.ts";
 import { integratedBrier, mlr3probaTimes } from "../stats/brier.ts";
 import { concordanceHarrell, concordanceUno } from "../stats/concordance.ts";
 import { type TrainRequest, train } from "../train.ts";
-import { MEMBERS } from "./systems.ts";
+import { isEnsemble, MEMBERS } from "./systems.ts";
 
-export const FOLD_SYSTEMS = ["cox", "drsa", "graduate", "five graduates"] as const;
+export const FOLD_SYSTEMS = [
+  "cox",
+  "drsa",
+  "graduate",
+  "five graduates",
+  "graduate with splines",
+  "five with splines",
+] as const;
 export type FoldSystem = (typeof FOLD_SYSTEMS)[number];
 
 const taskSchema = z.strictObject({
@@ -182,14 +189,14 @@ async function trainOnFold(
     features: featuresOf(fold),
     groups,
     method: system === "drsa" ? "drsa" : "graduate",
+    splines: system === "graduate with splines" || system === "five with splines",
     split,
     seed,
     horizon,
   };
-  const run =
-    system === "five graduates"
-      ? trainEnsemble(table, { ...request, members: MEMBERS }, backend)
-      : train(table, request, backend);
+  const run = isEnsemble(system)
+    ? trainEnsemble(table, { ...request, members: MEMBERS }, backend)
+    : train(table, request, backend);
   let next = await run.next();
   while (!next.done) next = await run.next();
   const { curves } = await predict(next.value, table, backend, test);

@@ -21,6 +21,8 @@ export const SYSTEM_NAMES = [
   "graduate variance",
   "graduate",
   "five graduates",
+  "graduate with splines",
+  "five with splines",
   "cox of all rows",
   "placebo groups",
   "all only",
@@ -33,6 +35,8 @@ export type SystemName = (typeof SYSTEM_NAMES)[number];
 const DEFAULT_PRESET_ONLY: readonly SystemName[] = [
   "graduate",
   "five graduates",
+  "graduate with splines",
+  "five with splines",
   "placebo groups",
   "all only",
   "no multipliers",

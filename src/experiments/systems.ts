@@ -7,6 +7,7 @@
  *                         repaired on the validation rows: by the reference's 25 rounds (`paper`), or as many as folds allow (`default`)
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
  *   five graduates        the ensemble of five runs of graduate, which learns from the validation rows as well; cox of all rows does too
+ *   … with splines        graduate or five of them, with splines of every number among the features (data/spline.ts)
  *   controls              placebo groups: who names groups of the same sizes and overlaps whose members are drawn at random; all only: who
  *                         names none; no multipliers: the groups are named, but their multipliers are held at 0
  *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: what can be reached
@@ -38,8 +39,11 @@ const PLACEBO_STREAM = 0x50000000;
 /** The paper's c of the variance-adjusted constraint, for all cohorts. */
 const PAPER_VARIANCE_SLACK = 1.96;
 
-/** Runs of "five graduates". */
+/** Runs of an ensemble. */
 export const MEMBERS = 5;
+export function isEnsemble(system: SystemName): boolean {
+  return system === "five graduates" || system === "five with splines";
+}
 
 /** How the `default` preset chooses a boost's rounds: two dealings of five folds. */
 const BOOST_FOLDS = { folds: 5, repeats: 2 } as const;
@@ -91,10 +95,9 @@ export async function fitSystem(
   if (system === "generator") return fitFamily(cohort, request.bins);
   const table = prepareTable(cohort, system, seed);
   const asked = requestOf(cohort, { ...request, system });
-  const run =
-    system === "five graduates"
-      ? trainEnsemble(table, { ...asked, members: MEMBERS }, backend)
-      : train(table, asked, backend);
+  const run = isEnsemble(system)
+    ? trainEnsemble(table, { ...asked, members: MEMBERS }, backend)
+    : train(table, asked, backend);
   let next = await run.next();
   for (; !next.done; next = await run.next()) onEvent(next.value);
   const model = next.value;
@@ -191,6 +194,9 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
     case "graduate":
     case "five graduates":
       return held;
+    case "graduate with splines":
+    case "five with splines":
+      return { ...held, splines: true };
     case "no multipliers":
       return { ...held, options: { ...asked.options, dual: { form: "ascent", rate: 0, start: 0 } } };
     case "all only":

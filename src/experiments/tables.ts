@@ -45,6 +45,8 @@ export const SYSTEM_LABELS: Readonly<Record<SystemName, string>> = {
   "graduate variance": "GRADUATE (variance)",
   graduate: "GRADUATE (default)",
   "five graduates": "*five graduates*",
+  "graduate with splines": "*graduate with splines*",
+  "five with splines": "*five with splines*",
   "cox of all rows": "*Cox, validation rows too*",
   "placebo groups": "*placebo groups*",
   "all only": "*all only*",
@@ -55,6 +57,8 @@ export const SYSTEM_LABELS: Readonly<Record<SystemName, string>> = {
 /** Not ranked: what they are told or made of is not what the others are. */
 const CONTROLS: readonly SystemName[] = [
   "five graduates",
+  "graduate with splines",
+  "five with splines",
   "cox of all rows",
   "placebo groups",
   "all only",

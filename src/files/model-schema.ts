@@ -8,6 +8,7 @@ import { GraduateError } from "../core/errors.ts";
 import type { ColumnEncoding, Encoder } from "../data/encode.ts";
 import { parseGroup } from "../data/group-expression.ts";
 import type { Group } from "../data/groups.ts";
+import { type ScoreLine, SPLINE_COLUMNS } from "../data/spline.ts";
 import type { NetworkSpec, SingleNetworkSpec } from "../models/create-network.ts";
 import { networkSpecSchema, singleNetworkSchema } from "../models/network-spec.ts";
 import type { Evaluation } from "../training/evaluation.ts";
@@ -28,6 +29,14 @@ import {
 
 const texts = list(z.string());
 
+const spline = describing<ScoreLine>()(z.strictObject({ at: numbers, scores: numbers })).refine(
+  ({ at, scores }) =>
+    at.length >= 2 &&
+    at.length === scores.length &&
+    [at, scores].every((one) => isAscending(one) && one.every(Number.isFinite)),
+  "expected ascending scores of ascending values",
+);
+
 const encoding = describing<ColumnEncoding>()(
   z.discriminatedUnion("type", [
     z.strictObject({
@@ -37,6 +46,7 @@ const encoding = describing<ColumnEncoding>()(
       mean: finite,
       sd: finite,
       missingIndicator: z.boolean(),
+      spline: spline.exactOptional(),
     }),
     z.strictObject({
       column: z.string(),
@@ -58,7 +68,10 @@ const encoding = describing<ColumnEncoding>()(
 
 /** How many columns of x an encoding fills. */
 function widthOf(one: ColumnEncoding): number {
-  if (one.type !== "category") return one.missingIndicator ? 2 : 1;
+  if (one.type !== "category") {
+    const splines = one.type !== "boolean" && one.spline ? SPLINE_COLUMNS : 0;
+    return (one.missingIndicator ? 2 : 1) + splines;
+  }
   const levels = one.levels.length + (one.otherLevel === true ? 1 : 0) + (one.missingLevel ? 1 : 0);
   return Math.max(0, levels - (one.dropFirst ? 1 : 0));
 }

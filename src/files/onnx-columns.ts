@@ -34,7 +34,7 @@ export function rawColumnsOf({ columns }: Encoder, inputGroups: readonly Group[]
 
 function rawColumnOf(encoding: ColumnEncoding): RawColumn {
   const { column: name, type } = encoding;
-  const levels = type === "category" ? encoding.levels : [];
+  const levels = type === "category" ? [...encoding.levels, ...(encoding.pooled ?? [])] : [];
   return { name, type, levels, holds: type === "category" && !areNumbers(levels) ? "string" : "double" };
 }
 

@@ -7,6 +7,7 @@ import type { BooleanEncoding, CategoryEncoding, Encoder, NumberEncoding } from 
 import { groupColumnName } from "../data/group-columns.ts";
 import { parseGroup } from "../data/group-expression.ts";
 import type { Group } from "../data/groups.ts";
+import { SPLINE_COLUMNS } from "../data/spline.ts";
 import {
   findMissing,
   levelNumber,
@@ -18,6 +19,7 @@ import {
 } from "./onnx-columns.ts";
 import type { OnnxGraph } from "./onnx-graph.ts";
 import { groupToOnnx } from "./onnx-groups.ts";
+import { splinesToOnnx } from "./onnx-splines.ts";
 import { TYPE_NUMBERS } from "./onnx-writer.ts";
 
 /** The name of x, double [N,D]. */
@@ -38,17 +40,27 @@ export function encodeToOnnx(graph: OnnxGraph, encoder: Encoder, inputGroups: re
   /** Column encoding → where its columns of x stand among the blocks. */
   const places = new Map<object, readonly number[]>();
   if (numeric.length > 0) {
-    const { scaled, missing } = scaleNumbers(
+    const { value, scaled, missing } = scaleNumbers(
       graph,
       numeric,
       numeric.map(({ column }) => members.get(column) ?? (columns.get(column) as RawTensor).tensor),
     );
     blocks.push(scaled, missing);
+    const bent = numeric.flatMap((one, k) =>
+      one.type !== "boolean" && one.spline ? [{ k, line: one.spline }] : [],
+    );
+    if (bent.length > 0) blocks.push(splinesToOnnx(graph, value, bent));
+    let splines = 2 * numeric.length;
     numeric.forEach((one, k) => {
-      places.set(one, one.missingIndicator ? [k, numeric.length + k] : [k]);
+      const own = one.missingIndicator ? [k, numeric.length + k] : [k];
+      if (one.type !== "boolean" && one.spline) {
+        for (let j = 0; j < SPLINE_COLUMNS; j++) own.push(splines++);
+      }
+      places.set(one, own);
     });
   }
-  let width = 2 * numeric.length;
+  const bends = numeric.filter((one) => one.type !== "boolean" && one.spline).length;
+  let width = 2 * numeric.length + SPLINE_COLUMNS * bends;
   for (const one of categories) {
     const table = oneHotTable(one, encoder.unknownLevels);
     blocks.push(encodeLevels(graph, one, columns.get(one.column) as RawTensor, table));
@@ -76,12 +88,12 @@ function pickColumns(graph: OnnxGraph, from: string, order: readonly number[]): 
 
 type Numeric = NumberEncoding | BooleanEncoding;
 
-/** Both [N,columns], double. */
+/** All [N,columns], double; `value` with the missing ones filled. */
 function scaleNumbers(
   graph: OnnxGraph,
   numeric: readonly Numeric[],
   tensors: readonly string[],
-): { readonly scaled: string; readonly missing: string } {
+): { readonly value: string; readonly scaled: string; readonly missing: string } {
   const row = (label: string, value: (one: Numeric) => number) =>
     graph.constant("double", [1, numeric.length], numeric.map(value), label);
   const raw = graph.add("Concat", tensors, { axis: 1 });
@@ -92,6 +104,7 @@ function scaleNumbers(
   const mean = row("mean", (one) => (one.type === "boolean" ? 0 : one.mean));
   const sd = row("sd", (one) => (one.type === "boolean" ? 1 : one.sd));
   return {
+    value,
     scaled: graph.add("Div", [graph.add("Sub", [value, mean]), sd]),
     missing: graph.add("Cast", [isMissing], { to: TYPE_NUMBERS.double }),
   };
@@ -113,59 +126,78 @@ function refuseOtherThanBoolean(graph: OnnxGraph, numeric: readonly Numeric[], v
 }
 
 /** How many columns of x a category has. */
-function countColumns({ levels, dropFirst, missingLevel }: CategoryEncoding): number {
-  return levels.length - (dropFirst ? 1 : 0) + (missingLevel ? 1 : 0);
+function countColumns({ levels, dropFirst, otherLevel, missingLevel }: CategoryEncoding): number {
+  const all = levels.length + (otherLevel === true ? 1 : 0) + (missingLevel ? 1 : 0);
+  return Math.max(0, all - (dropFirst ? 1 : 0));
 }
 
 interface OneHotTable {
   readonly width: number;
-  /** Levels, then missing, then a level not seen in training. */
-  readonly values: Float64Array; // [levels + 2, width]
+  /** Levels, one row for the pooled ones where there are any, then missing, then a level not seen in training. */
+  readonly values: Float64Array; // [rows, width]
+  readonly rows: number;
 }
 
 function oneHotTable(encoding: CategoryEncoding, unknownLevels: Encoder["unknownLevels"]): OneHotTable {
-  const { levels, dropFirst, missingLevel } = encoding;
-  const dropped = dropFirst ? 1 : 0;
+  const { levels, dropFirst, otherLevel = false, missingLevel } = encoding;
   const width = Math.max(1, countColumns(encoding));
-  const values = new Float64Array((levels.length + 2) * width);
-  for (let level = dropped; level < levels.length; level++) values[level * width + level - dropped] = 1;
+  const missing = firstMissingRow(encoding);
+  const values = new Float64Array((missing + 2) * width);
+  const mark = (row: number, column: number) => {
+    if (column >= 0) values[row * width + column] = 1;
+  };
   const refuse = (row: number) => {
     if (unknownLevels === "error") values.fill(Number.NaN, row * width, (row + 1) * width);
   };
-  if (missingLevel) values[levels.length * width + levels.length - dropped] = 1;
-  else refuse(levels.length);
-  refuse(levels.length + 1);
-  return { width, values };
+  const first = dropFirst ? -1 : 0;
+  for (let level = 0; level < levels.length; level++) mark(level, first + level);
+  if (otherLevel) mark(levels.length, first + levels.length);
+  if (missingLevel) mark(missing, first + levels.length + (otherLevel ? 1 : 0));
+  else refuse(missing);
+  refuse(missing + 1);
+  return { width, values, rows: missing + 2 };
+}
+
+function firstMissingRow({ levels, pooled = [] }: CategoryEncoding): number {
+  return levels.length + (pooled.length > 0 ? 1 : 0);
 }
 
 /** [N,width] */
 function encodeLevels(
   graph: OnnxGraph,
-  { column, levels }: CategoryEncoding,
+  encoding: CategoryEncoding,
   raw: RawTensor,
-  { width, values }: OneHotTable,
+  { width, values, rows }: OneHotTable,
 ): string {
-  const table = graph.constant("double", [levels.length + 2, width], values, `${column} one-hot`);
-  const index = raw.holds === "string" ? findText(graph, levels, raw) : findNumber(graph, levels, raw);
+  const table = graph.constant("double", [rows, width], values, `${encoding.column} one-hot`);
+  const index = raw.holds === "string" ? findText(graph, encoding, raw) : findNumber(graph, encoding, raw);
   return graph.add("Gather", [table, index], { axis: 0 });
 }
 
 /** Int64 [N], a row of the one-hot table. */
-function findText(graph: OnnxGraph, levels: readonly string[], { tensor }: RawTensor): string {
+function findText(graph: OnnxGraph, encoding: CategoryEncoding, { tensor }: RawTensor): string {
+  const { levels, pooled = [] } = encoding;
+  const missing = firstMissingRow(encoding);
   const rows = new Map<string, number>(levels.map((level, k) => [level, k]));
-  for (const text of missingTexts(levels)) rows.set(text, levels.length);
-  const found = lookUp(graph, tensor, rows, levels.length + 1);
+  for (const level of pooled) rows.set(level, levels.length);
+  for (const text of missingTexts([...levels, ...pooled])) rows.set(text, missing);
+  const found = lookUp(graph, tensor, rows, missing + 1);
   return graph.add("Squeeze", [found, graph.constant("int64", [1], [1])]);
 }
 
-/** The first that is true of: equal to each level, missing, anything. */
-function findNumber(graph: OnnxGraph, levels: readonly string[], raw: RawTensor): string {
-  const numbers = graph.constant("double", [1, levels.length], levels.map(levelNumber), `${raw.name} levels`);
+/** The first that is true of: equal to each level, to any pooled one, missing, anything. */
+function findNumber(graph: OnnxGraph, { levels, pooled = [] }: CategoryEncoding, raw: RawTensor): string {
+  const isEqual = (some: readonly string[], label: string) => {
+    const numbers = graph.constant("double", [1, some.length], some.map(levelNumber), `${raw.name} ${label}`);
+    return () => graph.add("Equal", [raw.tensor, numbers]);
+  };
+  const isLevel = isEqual(levels, "levels");
   const isMissing = findMissing(graph, raw);
   const tests = graph.add(
     "Concat",
     [
-      graph.add("Equal", [raw.tensor, numbers]),
+      ...(levels.length === 0 ? [] : [isLevel()]),
+      ...(pooled.length === 0 ? [] : [anyOf(graph, isEqual(pooled, "pooled")())]),
       isMissing,
       graph.add("Or", [isMissing, graph.constant("bool", [1, 1], [1])]),
     ],
@@ -175,4 +207,12 @@ function findNumber(graph: OnnxGraph, levels: readonly string[], raw: RawTensor)
     axis: 1,
     keepdims: 0,
   });
+}
+
+/** [N,1]: whether any of a row's is true. */
+function anyOf(graph: OnnxGraph, tests: string): string {
+  const most = graph.add("ReduceMax", [graph.add("Cast", [tests], { to: TYPE_NUMBERS.int32 })], {
+    axes: [1],
+  });
+  return graph.add("Cast", [most], { to: TYPE_NUMBERS.bool });
 }

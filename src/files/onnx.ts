@@ -7,6 +7,7 @@
 import { InputError } from "../core/errors.ts";
 import type { ColumnEncoding } from "../data/encode.ts";
 import { groupColumnName } from "../data/group-columns.ts";
+import { type ScoreLine, SPLINE_COLUMNS } from "../data/spline.ts";
 import type { Model } from "../training/model.ts";
 import { describeInput, rawColumnsOf } from "./onnx-columns.ts";
 import { encodeToOnnx } from "./onnx-encode.ts";
@@ -80,12 +81,15 @@ function describeModel(model: Model): Record<string, string> {
 
 /**
  * One column of x: a scaled number (value − mean) / sd with the median where it is missing, a 0/1 with the majority where it is missing,
- * or 1 where a level is met, a value is missing, or a row is in a group.
+ * 1 where a level or any of several is met, a value is missing, or a row is in a group; or a spline of a number (data/spline.ts), the
+ * number's normal score read off the line from `scores` to `scores` at the values `at`.
  */
 export type OnnxFeature = { readonly name: string; readonly column: string } & (
   | { readonly type: "number" | "date"; readonly median: number; readonly mean: number; readonly sd: number }
   | { readonly type: "boolean"; readonly majority: 0 | 1 }
   | { readonly type: "level"; readonly level: string }
+  | { readonly type: "levels"; readonly levels: readonly string[] }
+  | ({ readonly type: "spline"; readonly part: number } & ScoreLine)
   | { readonly type: "missing" }
   | { readonly type: "group"; readonly expression: string }
 );
@@ -109,15 +113,27 @@ function describeColumn(encoding: ColumnEncoding): Unnamed<OnnxFeature>[] {
   const { column, type } = encoding;
   const missing = { column, type: "missing" } as const;
   if (type === "category") {
-    const levels = encoding.dropFirst ? encoding.levels.slice(1) : encoding.levels;
-    return [
+    const { levels, pooled = [], otherLevel = false } = encoding;
+    const all = [
       ...levels.map((level) => ({ column, type: "level", level }) as const),
+      ...(otherLevel ? [{ column, type: "levels", levels: pooled } as const] : []),
       ...(encoding.missingLevel ? [missing] : []),
     ];
+    return encoding.dropFirst ? all.slice(1) : all;
   }
   const value: Unnamed<OnnxFeature> =
     type === "boolean"
       ? { column, type, majority: encoding.majority }
       : { column, type, median: encoding.median, mean: encoding.mean, sd: encoding.sd };
-  return encoding.missingIndicator ? [value, missing] : [value];
+  const spline = type === "boolean" ? undefined : encoding.spline;
+  return [
+    value,
+    ...(encoding.missingIndicator ? [missing] : []),
+    ...(spline
+      ? Array.from(
+          { length: SPLINE_COLUMNS },
+          (_, part) => ({ column, type: "spline", part, ...spline }) as const,
+        )
+      : []),
+  ];
 }

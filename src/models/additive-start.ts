@@ -14,7 +14,12 @@ import {
 } from "../core/linear-algebra.ts";
 import { createHazardFit, type HazardFit } from "./additive-hazard.ts";
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "./group-offsets.ts";
-import { fitLinearStart, type LinearStart, type LinearStartInput } from "./linear-start.ts";
+import {
+  fitLinearStart,
+  type LinearStart,
+  type LinearStartInput,
+  MOST_START_COLUMNS,
+} from "./linear-start.ts";
 
 export interface AdditiveStart extends LinearStart {
   /** As group-offsets.ts keeps them. */
@@ -36,22 +41,36 @@ const PRIOR_SQUARES = 0.01;
 /** Before anything is known: slopes as in linear-start.ts, offsets within a third of a unit of log-hazard. */
 const FIRST_SLOPES = 1;
 const FIRST_OFFSETS = 10;
+/** Splines, as little as offsets. */
+const FIRST_SPLINES = 10;
+/**
+ * Splines are held this much more tightly than the data ask for: an estimated precision is too small as often as too large, and
+ * undue bends cost more (the reason of mgcv's gamma above 1). On simulated people with 28 numbers the curves were worse at 1
+ * and no worse at 4; what is gained on flchain stays (docs/decisions/011-splines.md).
+ */
+const SPLINE_CAUTION = 4;
 /** On everyone's own offset, which only keeps the baseline in step with the rest. */
 const EVERYONE = 0.1;
 
-/** Precisions of the priors: one of all slopes, and of each group's level (its mean over knots) and shape (the rest). */
+/** Precisions of the priors: one of all slopes, one of all splines, and of each group's level (its mean over knots) and shape (the rest). */
 export interface Precisions {
   readonly slopes: number;
+  readonly splines: number;
   readonly level: readonly number[]; // [G+1], everyone last
   readonly shape: readonly number[]; // [G+1]
 }
 
+/** Whether Newton can carry so many features and groups; if not, offsets start at 0. */
+export function canStart(own: number, groups: number): boolean {
+  return own <= MOST_START_COLUMNS && own + (groups + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS;
+}
+
 export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
-  const { T, D, groups: G } = input;
+  const { T, D, groups: G, splines = [] } = input;
   const K = GROUP_KNOTS;
   const own = D - G;
   const start = fitLinearStart(input);
-  if (G === 0 || own + (G + 1) * K > MOST_START_PARAMETERS) {
+  if (G + splines.length === 0 || own + (G + 1) * K > MOST_START_PARAMETERS) {
     return { ...start, offsets: new Float64Array(G * K) };
   }
   const fit = createHazardFit(input, start.baselineHazard);
@@ -59,14 +78,15 @@ export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
   theta.set(start.slopes.subarray(0, own));
   let precisions: Precisions = {
     slopes: FIRST_SLOPES,
+    splines: FIRST_SPLINES,
     level: [...Array<number>(G).fill(FIRST_OFFSETS), EVERYONE],
     shape: [...Array<number>(G).fill(FIRST_OFFSETS), EVERYONE],
   };
   for (let round = 1; ; round++) {
-    const { theta: reached, factor } = climb(fit, theta, precisions);
+    const { theta: reached, factor } = climb(fit, theta, precisions, splines);
     theta = reached;
     if (round === ROUNDS) break;
-    precisions = estimatePrecisions(precisions, theta, invertCholesky(factor), own);
+    precisions = estimatePrecisions(precisions, theta, invertCholesky(factor), { own, splines });
   }
   const { knot, share } = placeKnots(T, start.baselineHazard);
   const everyone = theta.subarray(own + G * K);
@@ -93,11 +113,12 @@ export function climb(
   fit: HazardFit,
   from: Float64Array<ArrayBuffer>,
   precisions: Precisions,
+  splines: readonly number[] = [],
   settled = SETTLED_GAIN,
   steps = STEPS,
 ): Climbed {
   const { P } = fit;
-  const prior = priorMatrix(precisions, P);
+  const prior = priorMatrix(precisions, P, splines);
   let theta = from;
   for (let step = 1; ; step++) {
     const { value, gradient, information } = fit.measure(theta);
@@ -119,12 +140,17 @@ export function climb(
   }
 }
 
-/** λ_shape (I − 11ᵀ/K) + λ_level 11ᵀ/K for every group, λ I for the slopes. */
-function priorMatrix({ slopes, level, shape }: Precisions, P: number): Float64Array {
+/** λ_shape (I − 11ᵀ/K) + λ_level 11ᵀ/K for every group, λ I for the slopes and for the splines. */
+function priorMatrix(
+  { slopes, splines, level, shape }: Precisions,
+  P: number,
+  bends: readonly number[],
+): Float64Array {
   const K = GROUP_KNOTS;
   const own = P - level.length * K;
   const prior = new Float64Array(P * P);
   for (let j = 0; j < own; j++) prior[j * P + j] = slopes;
+  for (const j of bends) prior[j * P + j] = splines;
   level.forEach((ofLevel, g) => {
     const at = own + g * K;
     for (let k = 0; k < K; k++) {
@@ -151,26 +177,32 @@ function addPenalty(theta: Float64Array, prior: Float64Array, gradient: Float64A
 
 /** The fixed point's right-hand side; everyone's stay. */
 function estimatePrecisions(
-  { slopes, level, shape }: Precisions,
+  { slopes, splines, level, shape }: Precisions,
   theta: Float64Array,
   covariance: Float64Array,
-  own: number,
+  columns: { readonly own: number; readonly splines: readonly number[] },
 ): Precisions {
   const K = GROUP_KNOTS;
   const P = theta.length;
   const G = level.length - 1;
   const estimate = (determined: number, squares: number) =>
     (Math.max(determined, 0) + PRIOR_PARAMETERS) / (squares + PRIOR_SQUARES);
-  let slopeTrace = 0;
-  let slopeSquares = 0;
-  for (let j = 0; j < own; j++) {
-    slopeTrace += covariance[j * P + j];
-    slopeSquares += theta[j] ** 2;
-  }
+  /** Of parameters that share one precision. */
+  const estimateShared = (precision: number, which: readonly number[]) => {
+    let trace = 0;
+    let squares = 0;
+    for (const j of which) {
+      trace += covariance[j * P + j];
+      squares += theta[j] ** 2;
+    }
+    return which.length === 0 ? precision : estimate(which.length - precision * trace, squares);
+  };
+  const bends = new Set(columns.splines);
+  const straight = Array.from({ length: columns.own }, (_, j) => j).filter((j) => !bends.has(j));
   const newLevel = [...level];
   const newShape = [...shape];
   for (let g = 0; g < G; g++) {
-    const at = own + g * K;
+    const at = columns.own + g * K;
     let sum = 0;
     let squares = 0;
     let trace = 0;
@@ -185,7 +217,8 @@ function estimatePrecisions(
     newShape[g] = estimate(K - 1 - shape[g] * (trace - total / K), Math.max(squares - sum ** 2 / K, 0));
   }
   return {
-    slopes: own === 0 ? slopes : estimate(own - slopes * slopeTrace, slopeSquares),
+    slopes: estimateShared(slopes, straight),
+    splines: SPLINE_CAUTION * estimateShared(splines, columns.splines),
     level: newLevel,
     shape: newShape,
   };

@@ -27,6 +27,8 @@ export interface LinearStartInput {
   readonly D: number;
   /** How many of the last columns say who is in a group: their slopes are 0, since their offsets say more. */
   readonly groups: number;
+  /** Columns that are splines of others. */
+  readonly splines?: readonly number[];
 }
 
 export function fitLinearStart({ T, bin, event, x, D, groups }: LinearStartInput): LinearStart {

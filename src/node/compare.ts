@@ -64,6 +64,7 @@ export function addCompare(program: Command): void {
       (text: string, before: readonly string[]) => [...before, text],
       [],
     )
+    .option("--splines", "give networks splines of every number too, so that effects may bend")
     .option("--steps <n>", "parameter updates", parseCount)
     .option("--replicates <n>", "resamples of the test rows, with one split", parseReplicates, 500)
     .option("--threads <n>", "threads", parseThreads, availableParallelism())

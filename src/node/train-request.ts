@@ -37,6 +37,7 @@ export interface SubjectOptions extends OutcomeOptions, GroupOptions {
 export interface TrainRequestOptions extends SubjectOptions {
   readonly distance?: ConstraintKind;
   readonly preset?: PresetName;
+  readonly splines?: boolean;
   readonly network?: TrainRequest["network"];
   readonly hidden?: number;
   readonly steps?: number;
@@ -89,6 +90,7 @@ export async function toTrainRequest(options: TrainRequestOptions): Promise<Trai
     constraint: given("kind", options.distance),
     options: given("steps", options.steps),
     ...given("preset", options.preset),
+    ...given("splines", options.splines),
     ...given("network", options.network),
     ...given("hidden", options.hidden),
   };

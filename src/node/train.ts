@@ -86,6 +86,7 @@ export function addTrain(program: Command): void {
     .option("--no-group-inputs", "keep the network from knowing who is in which group")
     .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
     .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
+    .option("--splines", "give the network splines of every number too, so that effects may bend")
     .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
     .option("--split <file|shares>", "a row,set table, or shares such as 0.6,0.2,0.2")
@@ -200,6 +201,12 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
 }
 
 async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {
+  if (options.splines === true && options.method === "cox") {
+    throw new InputError("splines are for networks: Cox is fitted as others fit it", {
+      code: "option.conflict",
+      hint: "leave --splines out, or ask for another --method",
+    });
+  }
   const shared = await toTrainRequest(options);
   const objective = options.lambda === undefined ? undefined : penalise(options, options.lambda);
   return {

@@ -2,6 +2,9 @@
  * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was given. Asking the `default` preset
  * for another kind of distance brings that kind's slack and multipliers along; a long table is passed over often enough.
  */
+import { InputError } from "../core/errors.ts";
+import { countOf } from "../data/findings.ts";
+import { canStart } from "../models/additive-start.ts";
 import type { SingleNetworkSpec } from "../models/create-network.ts";
 import type { Method } from "./model.ts";
 import {
@@ -113,4 +116,22 @@ export function chooseNetwork(
     case "linear":
       return { kind, D, T, baselineHazard, ...offsets };
   }
+}
+
+/** The additive start is what keeps splines in check. */
+export function refuseSplines(preset: PresetName, own: number, groups: number): void {
+  if (preset === "paper") {
+    throw new InputError("the paper's preset has no splines", {
+      code: "option.conflict",
+      hint: "leave --splines out, or --preset paper",
+    });
+  }
+  if (canStart(own, groups)) return;
+  throw new InputError(
+    `too many columns for splines: ${own} features with them, ${countOf(groups, "group")}`,
+    {
+      code: "splines.wide",
+      hint: "choose among the features (--features), or leave --splines out",
+    },
+  );
 }

@@ -34,10 +34,10 @@ describe("the plans of paper/plans", () => {
   });
 
   test("repeat as often as the paper, at its sizes", () => {
-    expect(countBy(readPlan("nwtco"))).toEqual({ nwtco: 21 * 15 });
+    expect(countBy(readPlan("nwtco"))).toEqual({ nwtco: 21 * 17 });
     expect(countBy(readPlan("flchain"))).toEqual({
-      "flchain with chapter": 10 * 15,
-      "flchain without chapter": 10 * 15,
+      "flchain with chapter": 10 * 17,
+      "flchain without chapter": 10 * 17,
     });
     expect(readPlan("nwtco").cohorts[0].sizes).toEqual([2416, 806, 806]);
     expect(readPlan("flchain").cohorts.map(({ sizes }) => sizes)).toEqual([
@@ -58,7 +58,7 @@ describe("the plans of paper/plans", () => {
   test("the simulated cohorts: 15 seeds of all systems, 3 at 30,000, 5 of the other levels and censorings", () => {
     const plan = readPlan("eye");
     expect(countBy(plan)).toEqual({
-      "level 2 dependent": 15 * 16,
+      "level 2 dependent": 15 * 18,
       "level 2 dependent 30000": 3 * 10,
       "level 0 dependent": 5 * 8,
       "level 1 dependent": 5 * 8,
@@ -132,7 +132,7 @@ describe("a plan that contradicts itself is refused", () => {
 
 test("lines are distinct, and a subset is those asked for", () => {
   const plan = readPlan("flchain");
-  expect(new Set(expandPlan(plan).map(lineKey)).size).toBe(300);
+  expect(new Set(expandPlan(plan).map(lineKey)).size).toBe(340);
   expect(selectLines(plan, { seeds: [3], systems: ["cox"] })).toEqual([
     { plan: "flchain", cohort: "flchain with chapter", system: "cox", seed: 3 },
     { plan: "flchain", cohort: "flchain without chapter", system: "cox", seed: 3 },

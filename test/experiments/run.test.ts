@@ -30,6 +30,8 @@ const systems: SystemName[] = [
   "cox",
   "graduate",
   "five graduates",
+  "graduate with splines",
+  "five with splines",
   "cox of all rows",
   "no multipliers",
   "drsa without tail",
@@ -107,6 +109,14 @@ describe("a run", () => {
     expect(five?.steps).toBe(5 * 30);
     expect(five?.met).toHaveLength(one?.met.length ?? 0);
     expect(resultOf("five graduates").scores.n).toEqual(resultOf("graduate").scores.n);
+  });
+
+  test("with splines has more inputs for the same groups; five of them are five times as many", () => {
+    const [bent, straight] = [resultOf("graduate with splines"), resultOf("graduate")];
+    expect(bent.training?.met).toHaveLength(straight.training?.met.length ?? 0);
+    expect(bent.training?.parameters).toBeGreaterThan(straight.training?.parameters ?? 0);
+    expect(resultOf("five with splines").training?.parameters).toBe(5 * (bent.training?.parameters ?? 0));
+    expect(bent.scores).not.toEqual(straight.scores);
   });
 
   test("of Cox with the validation rows too is another Cox, judged on the same rows", () => {

@@ -5,9 +5,16 @@ import { FormatError } from "../../src/core/errors.ts";
 import { checkpointFromBytes, checkpointToBytes } from "../../src/files/checkpoint-file.ts";
 import { sha256 } from "../../src/files/checksum.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model-file.ts";
-import { smallCheckpoint, smallCox, smallMembers, smallMlp, smallNetwork } from "./sample-models.ts";
+import {
+  smallBent,
+  smallCheckpoint,
+  smallCox,
+  smallMembers,
+  smallMlp,
+  smallNetwork,
+} from "./sample-models.ts";
 
-const models = [smallNetwork, smallMlp, smallCox].map((model) => ({
+const models = [smallNetwork, smallMlp, smallCox, smallBent].map((model) => ({
   bytes: modelToBytes(model),
   read: modelFromBytes as (bytes: Uint8Array, name: string) => unknown,
 }));

@@ -11,6 +11,7 @@ import { modelFromBytes, modelToBytes } from "../../src/files/model-file.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/safetensors.ts";
 import type { Model } from "../../src/training/model.ts";
 import {
+  smallBent,
   smallCheckpoint,
   smallCox,
   smallMean,
@@ -19,7 +20,7 @@ import {
   smallNetwork,
 } from "./sample-models.ts";
 
-const models = { smallNetwork, smallMlp, smallMean, smallCox };
+const models = { smallNetwork, smallMlp, smallMean, smallBent, smallCox };
 const tiny = new Uint8Array(readFileSync(new URL("../oracles/model-file/tiny.model", import.meta.url)));
 const headerBytes = new DataView(tiny.buffer, tiny.byteOffset).getUint32(12, true);
 const saved = { checkpoint: smallCheckpoint, history: smallNetwork.training.history, run: "the run" };
@@ -331,6 +332,23 @@ describe("a header that was tampered with and given a new checksum", () => {
       const { code, message: said } = refusal(() => checkpointFromBytes(changed, "c"));
       expect([code, said]).toEqual(["model.weights", expect.stringContaining(message)]);
     }
+  });
+
+  test.each([
+    { at: [0, 1], scores: [0] },
+    { at: [1, 1], scores: [0, 1] },
+    { at: [0, 1], scores: [1, 0] },
+    { at: [0], scores: [0] },
+    { at: [0, "NaN"], scores: [0, 1] },
+    { at: [0, "Infinity"], scores: [0, 1] },
+    { at: [0, 1] },
+  ])("a number whose scores do not rise with it: %j", (spline) => {
+    const bytes = rewrite(modelToBytes(smallBent), (header) => {
+      const encoder = header.encoder as { columns: object[] };
+      encoder.columns[0] = { ...encoder.columns[0], spline };
+      return header;
+    });
+    expect(refusal(() => modelFromBytes(bytes, "m"))).toMatchObject({ code: "model.header" });
   });
 
   const withHeader = (text: string) => {

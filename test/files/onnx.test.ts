@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import type { WasmBackend } from "../../src/compute/wasm.ts";
 import { InputError } from "../../src/core/errors.ts";
-import { type Encoder, encode } from "../../src/data/encode.ts";
+import { type Encoder, encode, fitEncoder } from "../../src/data/encode.ts";
 import { addGroupColumns, groupColumnName } from "../../src/data/group-columns.ts";
 import { type GroupExpression, parseGroup } from "../../src/data/group-expression.ts";
 import { evaluateGroup } from "../../src/data/group-members.ts";
@@ -111,6 +111,59 @@ describe.skipIf(runtime === null)("a table of every type", () => {
     expect(Float64Array.from(numbersOf(x))).toEqual(values);
     expect(rawColumnsOf(own, []).filter(({ holds }) => holds === "string")).toHaveLength(2);
   });
+
+  test("x with splines is encode's, on training rows, beyond them and where a number is missing", async () => {
+    const lines = Array.from({ length: 60 }, (_, k) => {
+      const age = k % 11 === 3 ? "" : 30 + ((k * 17) % 45) / 2;
+      return `${age},${k % 4},${k % 2 === 0},${Math.exp(((k * 13) % 29) / 4)},${k * k}`;
+    });
+    const table = await readPatients(`age,few,smoker,dose,visits\n${lines.join("\n")}\n`, []);
+    const own = fitEncoder(table, {
+      features: ["age", "few", "smoker", "dose", "visits"],
+      rows: Array.from({ length: 40 }, (_, k) => k),
+      missingIndicator: true,
+      splines: true,
+    });
+    const bent = own.names.filter((name) => name.endsWith(".bend3"));
+    expect(bent).toEqual(["age.bend3", "dose.bend3", "visits.bend3"]);
+    const { N, D, values } = encode(own, table);
+    const x = await runOnnx(encodeAlone(own), feedRaw(own, table));
+    expect([x.type, ...x.dims]).toEqual(["float64", N, D]);
+    expect(largestDifference(numbersOf(x), values)).toBeLessThan(1e-12);
+    const features = describeFeatures({ encoder: own, inputGroups: [] });
+    expect(features.map(({ name }) => name)).toEqual(own.names);
+    expect(features.find(({ name }) => name === "age.bend1")).toMatchObject({
+      type: "spline",
+      part: 1,
+      column: "age",
+    });
+  });
+
+  test.each(["keep", "drop"] as const)(
+    "levels that were pooled, of texts and of numbers, reference %s",
+    async (reference) => {
+      const rows = Array.from({ length: 90 }, (_, k) => {
+        const at = k < 40 ? 0 : k < 80 ? 1 : k < 83 ? k - 78 : 5;
+        return `${["a", "b", "c", "d", "e", ""][at]},${[1, 2.5, 30, 40, 50, ""][at]}`;
+      });
+      const table = await readPatients(`site,grade\n${rows.join("\n")}\n`, ["site", "grade"]);
+      const own = fitEncoder(table, { features: ["site", "grade"], rareLevels: "pool", reference });
+      expect(own.names.slice(-3)).toEqual(["grade2.5", "grade(other)", "grade(missing)"]);
+      const { N, D, values } = encode(own, table);
+      const x = await runOnnx(encodeAlone(own), feedRaw(own, table));
+      expect([...x.dims]).toEqual([N, D]);
+      expect(Float64Array.from(numbersOf(x))).toEqual(values);
+      expect(describeFeatures({ encoder: own, inputGroups: [] }).map(({ name }) => name)).toEqual(own.names);
+      expect(describeFeatures({ encoder: own, inputGroups: [] }).at(-2)).toMatchObject({
+        type: "levels",
+        levels: ["30", "40", "50"],
+      });
+      const strange = await readPatients("site,grade\nz,1\na,77\nb,2.5\n", ["site", "grade"]);
+      const refused = numbersOf(await runOnnx(encodeAlone(own), feedRaw(own, strange)));
+      const isNaNRow = [0, 1, 2].map((row) => refused.slice(row * D, (row + 1) * D).some(Number.isNaN));
+      expect(isNaNRow).toEqual([true, true, false]);
+    },
+  );
 
   test.each(KINDS)("%s: from x and from raw columns", async (kind) => {
     const model = patientModel(encoder, kind);

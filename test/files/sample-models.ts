@@ -1,4 +1,5 @@
 // Small models with every kind of field in them, odd texts and odd numbers included. tiny.model of test/oracles is `smallNetwork` as bytes.
+import { nameSplines } from "../../src/data/spline.ts";
 import type { Model } from "../../src/training/model.ts";
 import { PRESETS } from "../../src/training/options.ts";
 import type { Checkpoint, TrainedMember } from "../../src/training/trainer.ts";
@@ -151,6 +152,24 @@ export const smallCox: Model = {
     verdict: [],
     multipliers: null,
     warnings: [],
+  },
+};
+
+/** Its number has splines. */
+export const smallBent: Model = {
+  ...smallNetwork,
+  encoder: {
+    ...base.encoder,
+    columns: [
+      { ...base.encoder.columns[0], spline: { at: [-0, 1, 8], scores: [-2.5, 0.1, 2] } },
+      base.encoder.columns[1],
+    ],
+    names: ["age", ...nameSplines("age"), "sexNaN", "sex-0"],
+  },
+  predictor: {
+    kind: "network",
+    network: { kind: "linear", D: 7, T: 4 },
+    parameters: { baseline: [1, 2, 3, 4], skip: [1, 2, 3, 4, 5, 6, 7] },
   },
 };
 

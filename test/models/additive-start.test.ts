@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
+import { fillSplines, SPLINE_COLUMNS } from "../../src/data/spline.ts";
 import { createHazardFit } from "../../src/models/additive-hazard.ts";
 import { climb, fitAdditiveStart, MOST_START_PARAMETERS } from "../../src/models/additive-start.ts";
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../src/models/group-offsets.ts";
@@ -74,8 +75,13 @@ describe("the likelihood", () => {
       writeFileSync(new URL("rows.json", oracle), JSON.stringify({ ...given, x: cut(0), g: cut(2) }));
     }
     const all = createHazardFit(people, hazards);
-    const flat = { slopes: 1e-12, level: [1e-12, 1e-12, 1e-12], shape: [1e-12, 1e-12, 1e-12] };
-    const { theta: mode } = climb(all, new Float64Array(all.P), flat, 1e-18, 50);
+    const flat = {
+      slopes: 1e-12,
+      splines: 1e-12,
+      level: [1e-12, 1e-12, 1e-12],
+      shape: [1e-12, 1e-12, 1e-12],
+    };
+    const { theta: mode } = climb(all, new Float64Array(all.P), flat, [], 1e-18, 50);
     const r = JSON.parse(readFileSync(new URL("additive.json", oracle), "utf8"));
     expect(all.evaluate(mode)).toBeCloseTo(r.negativeLogLikelihood, 8);
     r.coefficients.forEach((value: number, p: number) => {
@@ -113,6 +119,38 @@ describe("fitAdditiveStart", () => {
     const events = rows.event.reduce((sum, value) => sum + value, 0);
     const gap = gradient.subarray(fit.P - GROUP_KNOTS).reduce((sum, value) => sum + value, 0);
     expect(Math.abs(gap)).toBeLessThan(0.01 * events);
+  });
+
+  test("splines follow an effect that bends, and lie flat beside one that does not", () => {
+    const N = 6000;
+    const D = 1 + SPLINE_COLUMNS;
+    const line = { at: [-2.5, 2.5], scores: [-2.5, 2.5] };
+    for (const effect of [(z: number) => 0.5 * z * z, (z: number) => 0.5 * z]) {
+      const random = createRandom(21, 1);
+      const x = new Float64Array(N * D);
+      const bin = new Int32Array(N).fill(T);
+      const event = new Uint8Array(N);
+      for (let i = 0; i < N; i++) {
+        x[i * D] = random.normal();
+        fillSplines(line, x[i * D], x, i * D + 1);
+        const odds = 0.03 * Math.exp(effect(x[i * D]));
+        for (let t = 0; t < T && event[i] === 0; t++) {
+          bin[i] = t + 1;
+          if (random.uniform() < odds / (1 + odds)) event[i] = 1;
+        }
+      }
+      const splines = [1, 2, 3, 4];
+      const { slopes } = fitAdditiveStart({ T, bin, event, x, D, groups: 0, splines });
+      const fitted = (z: number) => {
+        const row = new Float64Array(D);
+        row[0] = z;
+        fillSplines(line, z, row, 1);
+        return row.reduce((sum, value, d) => sum + value * slopes[d], 0);
+      };
+      for (const z of [-2, -1, 1, 2]) {
+        expect(Math.abs(fitted(z) - fitted(0) - effect(z)), `at ${z}`).toBeLessThan(0.2);
+      }
+    }
   });
 
   test("more groups than Newton can carry start at 0", () => {

@@ -1,0 +1,128 @@
+// Splines of a number: normal scores by hand, scales and logarithms, Harrell's basis in another form, and the columns of an encoder.
+import { describe, expect, test } from "vitest";
+import { normalQuantile } from "../../src/core/distributions.ts";
+import { createRandom } from "../../src/core/random.ts";
+import { encode, findSplines, fitEncoder } from "../../src/data/encode.ts";
+import {
+  fillSplines,
+  fitScoreLine,
+  KNOTS,
+  SCALES,
+  type ScoreLine,
+  SPLINE_COLUMNS,
+} from "../../src/data/spline.ts";
+import type { Table } from "../../src/data/table.ts";
+
+function columnsOf(line: ScoreLine, value: number): number[] {
+  const values = new Float64Array(SPLINE_COLUMNS);
+  fillSplines(line, value, values, 0);
+  return [...values];
+}
+
+/** Before they are scaled. */
+function plainColumnsOf(line: ScoreLine, value: number): number[] {
+  return columnsOf(line, value).map((column, j) => column * SCALES[j].sd + SCALES[j].mean);
+}
+
+function lineOf(values: readonly number[]): ScoreLine {
+  const line = fitScoreLine(Float64Array.from(values).sort());
+  if (line === null) throw new Error("no line");
+  return line;
+}
+
+const normal = Array.from({ length: 5000 }, (_, i) => normalQuantile((i + 0.5) / 5000));
+
+describe("the normal score", () => {
+  test("of a tie is that of its middle, between values a straight line, beyond them the outermost", () => {
+    // 2 zeros, then 1 … 8: the zeros are 2 of 10 values, their middle at a share of .1
+    const line = lineOf([0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    const score = (value: number) => plainColumnsOf(line, value)[0];
+    expect(score(0)).toBeCloseTo(normalQuantile(0.1), 12);
+    expect(score(1)).toBeCloseTo(normalQuantile(0.25), 12);
+    expect(score(8)).toBeCloseTo(normalQuantile(0.95), 12);
+    expect(score(0.5)).toBeCloseTo((normalQuantile(0.1) + normalQuantile(0.25)) / 2, 12);
+    expect([score(-1e300), score(1e300)]).toEqual([score(0), score(8)]);
+  });
+
+  test("of a normal number is the number itself, to the width of a step", () => {
+    const line = lineOf(normal);
+    for (const z of [-2.4, -1.1, 0, 0.33, 1.9]) expect(plainColumnsOf(line, z)[0]).toBeCloseTo(z, 2);
+    expect(plainColumnsOf(line, 3)[0]).toBeCloseTo(2.5, 1);
+  });
+
+  test("does not know the scale: a number and its exponential have the same splines at training values", () => {
+    const random = createRandom(3, 1);
+    const values = Array.from({ length: 400 }, () => random.normal());
+    const [plain, exponential] = [lineOf(values), lineOf(values.map(Math.exp))];
+    expect(exponential.scores).toEqual(plain.scores);
+    for (const value of plain.at)
+      expect(columnsOf(exponential, Math.exp(value))).toEqual(columnsOf(plain, value));
+  });
+
+  test("needs five different values", () => {
+    expect(fitScoreLine(Float64Array.from([1, 1, 2, 2, 3, 3, 4, 4]))).toBeNull();
+    expect(fitScoreLine(Float64Array.from([1, 2, 3, 4, 5]))?.at).toEqual([1, 2, 3, 4, 5]);
+    expect(fitScoreLine(new Float64Array(0))).toBeNull();
+  });
+});
+
+describe("the bends", () => {
+  const line = { at: [-2.5, 2.5], scores: [-2.5, 2.5] };
+
+  test("are the restricted cubic spline of the textbook: zero before their knot, straight beyond the last", () => {
+    const [k1, , , k4, k5] = KNOTS;
+    const plus = (z: number) => Math.max(z, 0) ** 3;
+    for (const z of [-2, -1, -0.3, 0.2, 0.9, 1.5, 2.2]) {
+      const [score, ...bends] = plainColumnsOf(line, z);
+      expect(score).toBeCloseTo(z, 12);
+      bends.forEach((bend, j) => {
+        const kj = KNOTS[j];
+        const expected =
+          plus(z - kj) - (plus(z - k4) * (k5 - kj)) / (k5 - k4) + (plus(z - k5) * (k4 - kj)) / (k5 - k4);
+        expect(bend).toBeCloseTo(expected, 10);
+      });
+    }
+    expect(plainColumnsOf(line, k1 - 0.1).slice(1)).toEqual([0, 0, 0].map(() => expect.closeTo(0, 12)));
+    for (const j of [1, 2, 3]) {
+      const [a, b, c] = [1.7, 2, 2.3].map((z) => plainColumnsOf(line, z)[j]);
+      expect(c - b).toBeCloseTo(b - a, 10);
+    }
+  });
+
+  test("have mean 0 and variance 1 over a normal sample", () => {
+    const own = lineOf(normal);
+    const sums = normal.map((z) => columnsOf(own, z));
+    for (let j = 0; j < SPLINE_COLUMNS; j++) {
+      const mean = sums.reduce((sum, row) => sum + row[j], 0) / normal.length;
+      const variance = sums.reduce((sum, row) => sum + (row[j] - mean) ** 2, 0) / normal.length;
+      expect(Math.abs(mean)).toBeLessThan(0.01);
+      expect(Math.abs(variance - 1)).toBeLessThan(0.01);
+    }
+  });
+});
+
+test("an encoder has them beside the number and its missing indicator, the median's where it is missing", () => {
+  const ages = [30, 35, Number.NaN, 45, 50, 55, 62];
+  const table: Table = {
+    name: "t.csv",
+    rows: 7,
+    columns: [
+      { name: "age", type: "number", values: Float64Array.from(ages) },
+      { name: "few", type: "number", values: Float64Array.from([1, 2, 1, 2, 1, 2, 3]) },
+    ],
+  };
+  const encoder = fitEncoder(table, { features: ["age", "few"], missingIndicator: true, splines: true });
+  const splines = ["age.score", "age.bend1", "age.bend2", "age.bend3"];
+  expect(encoder.names).toEqual(["age", "age.missing", ...splines, "few"]);
+  expect(findSplines(encoder)).toEqual([2, 3, 4, 5]);
+  const { values, D } = encode(encoder, table);
+  const line = encoder.columns[0].type === "number" ? encoder.columns[0].spline : undefined;
+  if (line === undefined) throw new Error("no line");
+  ages.forEach((age, i) => {
+    const own = [...values.subarray(i * D + 2, i * D + 6)];
+    expect(own).toEqual(columnsOf(line, Number.isNaN(age) ? 47.5 : age));
+  });
+  const plain = fitEncoder(table, { features: ["age", "few"], missingIndicator: true });
+  expect(plain.names).toEqual(["age", "age.missing", "few"]);
+  expect(findSplines(plain)).toEqual([]);
+});
