@@ -74,7 +74,8 @@ over repeats. Best bold, second underlined, controls aside; \\* and \\*\\*: best
 *Controls*: *no multipliers* names the groups, so that the network knows them, and holds nobody to them; *placebo groups* names random
 groups of the real ones' sizes and overlaps; *all only* names none. Of the other networks only the graduates know the groups.
 *five graduates* is \`train --ensemble 5\`, the mean of five runs of the default preset. It learns from the validation rows too, where the others only stop by them; so does
-*Cox, validation rows too*, which is what to compare it with; their time bins reach to the last time of all these rows.`;
+*Cox, validation rows too*, which is what to compare it with; their time bins reach to the last time of all these rows. *graduate with splines* and *five with splines* are one run
+and five with \`--splines\`: the effects of numbers may bend.`;
 
 const EXTRA = `*IBS*: integrated Brier score. *Individual logrank*: events against those expected from each person's own curve, valid where censoring depends on the features;
 how many repeats pass, and the share of groups that do over all repeats (a perfect model: 95 %). *Subgroup ECE*: mean over the groups. *Worst-group ECE*: the largest, over bins with ten rows at risk and
