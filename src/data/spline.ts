@@ -61,14 +61,16 @@ function readScore({ at, scores }: ScoreLine, value: number): number {
 export function fillSplines(line: ScoreLine, value: number, values: Float64Array, start: number): void {
   const z = readScore(line, value);
   for (let j = 0; j < SPLINE_COLUMNS; j++) {
-    values[start + j] = (bend(z, j) - SCALES[j].mean) / SCALES[j].sd;
+    const { mean, sd } = SCALES[j];
+    values[start + j] = ((j === 0 ? z : bend(z, BEND_WEIGHTS[j - 1])) - mean) / sd;
   }
 }
 
-/** Column 0 is z itself; the others are cubic between the knots and linear beyond. */
-function bend(z: number, column: number): number {
-  if (column === 0) return z;
-  return BEND_WEIGHTS[column - 1].reduce((sum, weight, k) => sum + weight * cube(z - KNOTS[k]), 0);
+/** Cubic between the knots and linear beyond. */
+function bend(z: number, weights: readonly number[]): number {
+  let sum = 0;
+  for (let k = 0; k < KNOTS.length && z > KNOTS[k]; k++) sum += weights[k] * cube(z - KNOTS[k]);
+  return sum;
 }
 
 /** What each knot's cube counts for in each bend. */
@@ -81,7 +83,7 @@ export const BEND_WEIGHTS: readonly (readonly number[])[] = [0, 1, 2].map((j) =>
 });
 
 function cube(gap: number): number {
-  return gap > 0 ? gap ** 3 : 0;
+  return gap * gap * gap;
 }
 
 /** Mean and standard deviation of each column of a normal z, by the midpoint rule. */
@@ -92,7 +94,8 @@ export const SCALES: readonly { readonly mean: number; readonly sd: number }[] =
     let [sum, squares] = [0, 0];
     for (let i = 0; i < n; i++) {
       const z = normalQuantile((i + 0.5) / n);
-      const value = bend(Math.max(-OUTERMOST, Math.min(OUTERMOST, z)), j);
+      const within = Math.max(-OUTERMOST, Math.min(OUTERMOST, z));
+      const value = j === 0 ? within : bend(within, BEND_WEIGHTS[j - 1]);
       sum += value;
       squares += value * value;
     }
