@@ -117,6 +117,7 @@ function parseSlack(text: string): number | "auto" {
 
 async function runTrain(path: string, asked: TrainOptions): Promise<void> {
   let options = asked;
+  refuseConflicts(options);
   const requirements = readRequirements(options);
   await refuseUnwritable(
     [options.out, options.checkpoint, options.report],
@@ -201,12 +202,6 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
 }
 
 async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {
-  if (options.splines === true && options.method === "cox") {
-    throw new InputError("splines are for networks: Cox is fitted as others fit it", {
-      code: "option.conflict",
-      hint: "leave --splines out, or ask for another --method",
-    });
-  }
   const shared = await toTrainRequest(options);
   const objective = options.lambda === undefined ? undefined : penalise(options, options.lambda);
   return {
@@ -226,6 +221,14 @@ async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequ
     },
     ...(options.groupInputs ? {} : { inputGroups: "none" }),
   };
+}
+
+function refuseConflicts({ splines, method }: TrainOptions): void {
+  if (splines !== true || method !== "cox") return;
+  throw new InputError("splines are for networks: Cox is fitted as others fit it", {
+    code: "option.conflict",
+    hint: "leave --splines out, or ask for another --method",
+  });
 }
 
 function penalise({ method, preset }: TrainOptions, lambda: number): ObjectiveSpec {
