@@ -39,6 +39,7 @@ export function encodeToOnnx(graph: OnnxGraph, encoder: Encoder, inputGroups: re
   const blocks: string[] = [];
   /** Column encoding → where its columns of x stand among the blocks. */
   const places = new Map<object, readonly number[]>();
+  let width = 2 * numeric.length;
   if (numeric.length > 0) {
     const { value, scaled, missing } = scaleNumbers(
       graph,
@@ -50,17 +51,14 @@ export function encodeToOnnx(graph: OnnxGraph, encoder: Encoder, inputGroups: re
       one.type !== "boolean" && one.spline ? [{ k, line: one.spline }] : [],
     );
     if (bent.length > 0) blocks.push(splinesToOnnx(graph, value, bent));
-    let splines = 2 * numeric.length;
     numeric.forEach((one, k) => {
       const own = one.missingIndicator ? [k, numeric.length + k] : [k];
       if (one.type !== "boolean" && one.spline) {
-        for (let j = 0; j < SPLINE_COLUMNS; j++) own.push(splines++);
+        for (let j = 0; j < SPLINE_COLUMNS; j++) own.push(width++);
       }
       places.set(one, own);
     });
   }
-  const bends = numeric.filter((one) => one.type !== "boolean" && one.spline).length;
-  let width = 2 * numeric.length + SPLINE_COLUMNS * bends;
   for (const one of categories) {
     const table = oneHotTable(one, encoder.unknownLevels);
     blocks.push(encodeLevels(graph, one, columns.get(one.column) as RawTensor, table));
