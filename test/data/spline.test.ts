@@ -1,4 +1,5 @@
-// Splines of a number: normal scores by hand, scales and logarithms, Harrell's basis in another form, and the columns of an encoder.
+// Splines of a number: normal scores by hand, scales and logarithms, the spline against R's in another basis, and the columns of an encoder.
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { normalQuantile } from "../../src/core/distributions.ts";
 import { createRandom } from "../../src/core/random.ts";
@@ -86,6 +87,31 @@ describe("the bends", () => {
     for (const j of [1, 2, 3]) {
       const [a, b, c] = [1.7, 2, 2.3].map((z) => plainColumnsOf(line, z)[j]);
       expect(c - b).toBeCloseTo(b - a, 10);
+    }
+  });
+
+  test("with the score and a constant they make R's natural splines: each of its columns is a sum of ours", () => {
+    const oracle = JSON.parse(readFileSync(new URL("../oracles/splines.json", import.meta.url), "utf8"));
+    const z: number[] = oracle.z;
+    const product = (a: readonly number[], b: readonly number[]) =>
+      a.reduce((sum, one, i) => sum + one * b[i], 0);
+    /** What is left of a column when the directions are taken out of it. */
+    const remove = (column: readonly number[], directions: readonly (readonly number[])[]) =>
+      directions.reduce<readonly number[]>((left, one) => {
+        const share = product(left, one);
+        return left.map((value, i) => value - share * one[i]);
+      }, column);
+    const own = [z.map(() => 1), ...[0, 1, 2, 3].map((j) => z.map((value) => columnsOf(line, value)[j]))];
+    const directions: (readonly number[])[] = [];
+    for (const column of own) {
+      const left = remove(column, directions);
+      const length = Math.sqrt(product(left, left));
+      expect(length).toBeGreaterThan(1e-3);
+      directions.push(left.map((value) => value / length));
+    }
+    expect(oracle.basis).toHaveLength(4);
+    for (const column of oracle.basis) {
+      for (const rest of remove(column, directions)) expect(Math.abs(rest)).toBeLessThan(1e-10);
     }
   });
 
