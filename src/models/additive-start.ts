@@ -2,7 +2,7 @@
  * Where a network with group offsets starts (not in the paper): the additive hazard model
  *   logit h_t(x) = b_t + c(t) + wᵀx + Σ_g x_g a_g(t),
  * a_g and c piecewise linear between the knots of group-offsets.ts, fitted by Newton's method to the discrete likelihood with normal
- * priors on the slopes and on every group's level and shape. Their precisions are estimated too (empirical Bayes: MacKay's fixed
+ * priors on the slopes, on those of splines, and on every group's level and shape. Their precisions are estimated too (empirical Bayes: MacKay's fixed
  * point λ = (γ + 2p)/(Σθ² + 2q), γ the number of parameters that the data determine): a group that is like the others is left
  * alone, one that is not is met, in level and over time, before the LSTM has learnt a row. b_t is linear-start.ts's and stays.
  */
@@ -45,7 +45,7 @@ const FIRST_OFFSETS = 10;
 const FIRST_SPLINES = 10;
 /**
  * Splines are held this much more tightly than the data ask for: an estimated precision is too small as often as too large, and
- * undue bends cost more (the reason of mgcv's gamma above 1). On simulated people with 28 numbers the curves were worse at 1
+ * undue bends cost more (the reason of mgcv's gamma above 1). On simulated people with 27 numbers the curves were worse at 1
  * and no worse at 4; what is gained on flchain stays (docs/decisions/011-splines.md).
  */
 const SPLINE_CAUTION = 4;

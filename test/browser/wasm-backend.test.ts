@@ -58,7 +58,7 @@ async function takeSteps(
   const training =
     members === 1
       ? graduate.train(nwtco, request, backend)
-      : graduate.trainEnsemble(nwtco, { ...request, members }, backend);
+      : graduate.trainEnsemble(nwtco, { ...request, splines: true, members }, backend);
   let next = await training.next();
   for (; !next.done; next = await training.next()) {
     if (next.value.type !== "step") continue;
@@ -190,7 +190,7 @@ describe.skipIf(program === null)("in a browser page", () => {
     });
   });
 
-  test("an ensemble of two: the page's steps and mean curves are Node's", async () => {
+  test("an ensemble of two with splines: the page's steps and mean curves are Node's", async () => {
     const here = await runInNode(2, 3, 2);
     expect([here.losses.length, here.survival.length]).toEqual([6, 5 * 102]);
     await inPage("/training.html", async (page) => {
