@@ -82,6 +82,11 @@ export const SETTING_OPTIONS: Readonly<Record<SettingName, SettingOption>> = {
 
 export const SETTING_NAMES = Object.keys(SETTING_OPTIONS) as readonly SettingName[];
 
+/** As train spells the option: the field is `strata` of the constraint, the option says of what. */
+export function spellSetting(name: SettingName): string {
+  return name === "strata" ? "risk-strata" : name;
+}
+
 /** Without --sweep: from a slack few models meet to no constraint at all. */
 export const DEFAULT_SWEEP: Sweep = { name: "kappa", values: [0.25, 0.5, 1, 2, 4, "none"] };
 
@@ -96,7 +101,7 @@ function checkName(name: string): asserts name is SettingName {
         code: "sweep.option",
         hint: fixed
           ? "scores on other time grids, rows, groups or columns do not compare: run tune once for each"
-          : `can be swept: ${SETTING_NAMES.join(", ")} (and --seeds)`,
+          : `can be swept: ${SETTING_NAMES.map(spellSetting).join(", ")} (and --seeds)`,
       },
     );
   }
@@ -106,7 +111,7 @@ export function readSettingValue(name: SettingName, text: string): SettingValue 
   const { read, expected } = SETTING_OPTIONS[name];
   const value = read(text.trim());
   if (value !== null) return value;
-  throw new InputError(`no value of ${name}: "${text}" (expected ${expected})`, {
+  throw new InputError(`invalid value for ${spellSetting(name)}: "${text}" (expected ${expected})`, {
     code: "sweep.value",
   });
 }
@@ -120,7 +125,8 @@ export function parseSweep(text: string): Sweep {
       hint: "an option and its values: --sweep kappa=0.25,1,4",
     });
   }
-  const name: string = text.slice(0, at).trim();
+  const spelt = text.slice(0, at).trim();
+  const name: string = SETTING_NAMES.find((one) => spellSetting(one) === spelt) ?? spelt;
   checkName(name);
   const values = text
     .slice(at + 1)
@@ -143,7 +149,7 @@ export function expandSweep(
 ): Expansion {
   const twice = sweeps.find(({ name }, k) => sweeps.findIndex((other) => other.name === name) < k);
   if (twice !== undefined) {
-    throw new InputError(`swept twice: ${twice.name}`, {
+    throw new InputError(`swept twice: ${spellSetting(twice.name)}`, {
       code: "sweep.twice",
       hint: "put all its values into one --sweep",
     });
@@ -192,7 +198,9 @@ export function reduceSetting(setting: Setting): Setting {
 }
 
 export function describeSetting(setting: Setting): string {
-  const parts = Object.entries(setting).map(([name, value]) => `${name}=${value}`);
+  const parts = Object.entries(setting).map(
+    ([name, value]) => `${spellSetting(name as SettingName)}=${value}`,
+  );
   return parts.length === 0 ? "defaults" : parts.join(" ");
 }
 

@@ -21,10 +21,10 @@ const inputs = prepareInputs();
 afterAll(() => rmSync(inputs, { recursive: true }));
 
 test("every command has its folder, and its help is kept", () => {
-  const [, listed] = runCli(["--help"]).stdout.split("Commands:");
-  const commands = [...listed.matchAll(/^ {2}(\w+) /gm)].map((match) => match[1]);
+  const commands = [...runCli(["--help"]).stdout.matchAll(/^ {2}(\w+) /gm)].map((match) => match[1]);
+  expect(commands).toContain("train");
   const names = new Set(cases.map(({ name }) => name));
-  expect(commands.filter((command) => command !== "help" && !names.has(`${command}/help`))).toEqual([]);
+  expect(commands.filter((command) => !names.has(`${command}/help`))).toEqual([]);
 });
 
 test.each(cases)("$name", (one) => {

@@ -144,7 +144,7 @@ beforeAll(() => {
     "--out",
     cox,
   ]);
-  const strata = [...groups, ...quick, "--strata", "2", "--intervals", "10", ...required, "--out", net];
+  const strata = [...groups, ...quick, "--risk-strata", "2", "--intervals", "10", ...required, "--out", net];
   print("train", "graduate model", [...inGbsg, ...strata], UNMET);
   const xcal = ["--method", "xcal", "--lambda", "1", ...quick, "--split", "0.7,0.3,0"];
   print("train", "xcal model without test rows", [...inGbsg, ...xcal]);
@@ -182,7 +182,10 @@ beforeAll(() => {
     "2",
   ];
   const shared = [...given, "--batch", "50", "--decay", "0.1", "--kappa", "2", "--distance", "l2"];
-  const swept = ["method=cox", "strata=2", "slack=0.5,none", "rate=1e30"].flatMap((one) => ["--sweep", one]);
+  const swept = ["method=cox", "risk-strata=2", "slack=0.5,none", "rate=1e30"].flatMap((one) => [
+    "--sweep",
+    one,
+  ]);
   const kept = ["--workers", "1", "--results", scratch("runs.jsonl"), "--out", scratch("tuned.model")];
   print("tune", "chosen", [...inVeteran, "--one-at-a-time", ...shared, ...swept, ...kept]);
   const runaway = ["--workers", "1", "--hidden", "2", "--rate", "1e30", "--sweep", "steps=2"];

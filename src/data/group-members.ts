@@ -6,6 +6,7 @@
  * asked of a category) is refused rather than answered with an empty group.
  */
 import { InputError } from "../core/errors.ts";
+import { nearestName } from "../core/nearest-name.ts";
 import {
   type Comparison,
   formatGroup,
@@ -266,34 +267,7 @@ function listSome(names: readonly string[]): string {
   return `${names.slice(0, MAX_LISTED).join(", ")}, … ${names.length} in all`;
 }
 
-/** Two slips of the finger; more than that is another word. */
-const MAX_SUGGESTED_DISTANCE = 2;
-
 function suggest(name: string, candidates: readonly string[]): { readonly hint?: string } {
-  let nearest: string | undefined;
-  let least = MAX_SUGGESTED_DISTANCE + 1;
-  for (const candidate of candidates) {
-    const sameLetters = candidate.toLowerCase() === name.toLowerCase();
-    const distance = sameLetters ? 0 : editDistance(name, candidate);
-    // A distance as long as the name would turn any short word into any other.
-    if (distance >= Math.min(least, Math.max(name.length, candidate.length))) continue;
-    nearest = candidate;
-    least = distance;
-  }
+  const nearest = nearestName(name, candidates);
   return nearest === undefined ? {} : { hint: `did you mean ${JSON.stringify(nearest)}?` };
-}
-
-/** Levenshtein's distance; texts that differ too much in length are not measured. */
-function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > MAX_SUGGESTED_DISTANCE) return Number.POSITIVE_INFINITY;
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const current = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(replaced, previous[j] + 1, current[j - 1] + 1));
-    }
-    previous = current;
-  }
-  return previous[b.length];
 }

@@ -3,6 +3,7 @@
  * NaN in numbers and dates, code −1 in categories, 255 in booleans. Reading files is read-table.ts' business.
  */
 import { InputError } from "../core/errors.ts";
+import { nearestName } from "../core/nearest-name.ts";
 
 /** The types a column can have. */
 export type ColumnType = "number" | "category" | "boolean" | "date";
@@ -107,11 +108,14 @@ export function findColumn(table: Table, name: string): Column {
   const have = table.columns.map((column) => column.name);
   const shown =
     have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
-  const near = have.find((other) => other.toLowerCase() === name.toLowerCase());
+  const near = nearestName(name, have);
+  const isCase = near?.toLowerCase() === name.toLowerCase();
   throw new InputError(`missing column: "${name}" (have ${shown})`, {
     code: "column.missing",
     where: table.name,
-    ...(near === undefined ? {} : { hint: `column names are case-sensitive: did you mean "${near}"?` }),
+    ...(near === undefined
+      ? {}
+      : { hint: `${isCase ? "column names are case-sensitive: " : ""}did you mean "${near}"?` }),
   });
 }
 

@@ -153,7 +153,7 @@ function swapSection({ four, many, horizon }: SwapExample): string {
   return [
     `## ${TITLES.swap}`,
     `*The claim, ours.* The paper's constraint is on the mean curve of a group. Exchanging the curves of people in it changes no mean, so a model that ranks them backwards meets every
-such constraint exactly, at c = 0, and its gradient there is 0. Held instead in cells of the group by predicted risk (\`--strata\`), the same curves are far off. Nothing is printed.`,
+such constraint exactly, at c = 0, and its gradient there is 0. Held instead in cells of the group by predicted risk (\`--risk-strata\`), the same curves are far off. Nothing is printed.`,
     "Four people, dying at times 1 and 2 and alive at 5 (two of them); each of the dying has the curve of one of the living and the other way round:",
     swapTable(four),
     `Two hundred people, half of whom die at 16 a year out of a hundred and half at 6, with one curve a half: in this size the cells are formed as in training, at least ten expected events in each. (C is

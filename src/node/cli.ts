@@ -4,49 +4,75 @@
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { EXIT_INPUT, explainFailure, leaveQuietly } from "./output.ts";
+import { createHelpStyle, readHelpRequest } from "./command-help.ts";
+import { EXIT_INPUT, explainFailure, leaveQuietly, terminalWidth } from "./output.ts";
+import { createErrorStyle, everyCommand, requireOptionsLast } from "./usage-errors.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;
 };
 
-/** Loaded by name, so that a command does not wait for what only another needs. */
-const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
-  describe: async () => (await import("./describe.ts")).addDescribe,
-  km: async () => (await import("./km.ts")).addKm,
-  cox: async () => (await import("./cox.ts")).addCox,
-  train: async () => (await import("./train.ts")).addTrain,
-  predict: async () => (await import("./predict.ts")).addPredict,
-  audit: async () => (await import("./audit.ts")).addAudit,
-  discover: async () => (await import("./discover.ts")).addDiscover,
-  boost: async () => (await import("./boost.ts")).addBoost,
-  compare: async () => (await import("./compare.ts")).addCompare,
-  tune: async () => (await import("./tune.ts")).addTune,
-  reproduce: async () => (await import("./reproduce.ts")).addReproduce,
-  export: async () => (await import("./export.ts")).addExport,
-  demo: async () => (await import("./demo.ts")).addDemo,
+interface Listed {
+  readonly heading: string;
+  /** Loaded by name, so that a command does not wait for what only another needs. */
+  readonly load: () => Promise<(program: Command) => void>;
+}
+
+const LOOK = "Look at a table:";
+const FIT = "Fit a model:";
+const USE = "Use and judge a model, anyone's:";
+const SHOW = "See what it does:";
+
+const COMMANDS: Readonly<Record<string, Listed>> = {
+  describe: { heading: LOOK, load: async () => (await import("./describe.ts")).addDescribe },
+  km: { heading: LOOK, load: async () => (await import("./km.ts")).addKm },
+  cox: { heading: LOOK, load: async () => (await import("./cox.ts")).addCox },
+  train: { heading: FIT, load: async () => (await import("./train.ts")).addTrain },
+  tune: { heading: FIT, load: async () => (await import("./tune.ts")).addTune },
+  compare: { heading: FIT, load: async () => (await import("./compare.ts")).addCompare },
+  predict: { heading: USE, load: async () => (await import("./predict.ts")).addPredict },
+  audit: { heading: USE, load: async () => (await import("./audit.ts")).addAudit },
+  discover: { heading: USE, load: async () => (await import("./discover.ts")).addDiscover },
+  boost: { heading: USE, load: async () => (await import("./boost.ts")).addBoost },
+  export: { heading: USE, load: async () => (await import("./export.ts")).addExport },
+  demo: { heading: SHOW, load: async () => (await import("./demo.ts")).addDemo },
+  reproduce: { heading: SHOW, load: async () => (await import("./reproduce.ts")).addReproduce },
 };
 
 /** With the named command, or with all of them where help may be wanted. */
-async function createProgram(name: string | undefined): Promise<Command> {
+export async function createProgram(
+  name: string | undefined,
+  { all = false }: { readonly all?: boolean } = {},
+): Promise<Command> {
   const program = new Command("graduate")
     .description("Multicalibrated survival analysis: curves that are right for every group you name.")
-    .version(version)
-    .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError("(see `graduate --help`, or `graduate COMMAND --help`)")
+    .version(version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this")
+    .helpCommand(false)
+    .usage("COMMAND [options]")
+    .configureHelp(createHelpStyle(all))
+    .configureOutput({ getOutHelpWidth: terminalWidth, getErrHelpWidth: terminalWidth })
+    .showSuggestionAfterError(false)
     .exitOverride();
   const wanted =
     name !== undefined && Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]] : Object.values(COMMANDS);
-  for (const load of wanted) (await load())(program);
-  for (const command of program.commands) command.exitOverride().allowExcessArguments(false);
+  for (const { heading, load } of wanted) {
+    program.commandsGroup(heading);
+    (await load())(program);
+  }
+  for (const command of everyCommand(program)) {
+    command.exitOverride().allowExcessArguments(false).configureOutput(createErrorStyle(command));
+  }
+  requireOptionsLast(program);
   return program;
 }
 
 /** One command, from its arguments to `process.exitCode`. Whoever runs several in one process calls this. */
 export async function runCommand(argv: readonly string[]): Promise<void> {
   try {
-    const program = await createProgram(argv[2]);
-    await program.parseAsync([...argv]);
+    const { args, all } = readHelpRequest(argv.slice(2));
+    const program = await createProgram(args[0], { all });
+    await program.parseAsync([...args], { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_INPUT;
     else process.exitCode = explainFailure(error);

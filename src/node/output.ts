@@ -35,6 +35,11 @@ export function warn(text: string): void {
   process.stderr.write(`graduate: ${wrapText(text, terminalWidth() - 10, "  ")}\n`);
 }
 
+/** What is said of an option that is given by the name it had before. */
+export function renamedNote(before: string, now: string): string {
+  return `${before} is now ${now}; the old name still works here`;
+}
+
 /** Prints why the command stopped and returns the exit code: people see a sentence, bugs show their stack. */
 export function explainFailure(error: unknown): number {
   if (error instanceof GraduateError) {

@@ -25,7 +25,7 @@ import {
 import { findUnclaimed, markFile } from "./claimed-path.ts";
 import { followTraining, leaveCheckpoint } from "./follow-training.ts";
 import { readCheckpoint, writeModel } from "./model-file.ts";
-import { print, printJson, warn } from "./output.ts";
+import { print, printJson, renamedNote, warn } from "./output.ts";
 import { printAudit } from "./print-audit.ts";
 import { printNextSteps, printTraining } from "./print-training.ts";
 import { describeOrigin, fingerprintRun } from "./provenance.ts";
@@ -51,6 +51,8 @@ import { addReportOptions, auditSettings, type ReportOptions, writeReport } from
 interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions, RequireOptions {
   readonly method: Method;
   readonly preset: PresetName;
+  readonly riskStrata?: number;
+  /** The name `riskStrata` had. */
   readonly strata?: number;
   readonly slack?: number | "auto";
   readonly lambda?: number;
@@ -76,7 +78,8 @@ export function addTrain(program: Command): void {
   addRequireOptions(addReportOptions(addSubjectOptions(command)))
     .addOption(new Option("--method <name>", "what is fitted").choices(METHODS).default("graduate"))
     .addOption(new Option("--distance <kind>", "the constraint").choices(["l2", "variance", "atRisk"]))
-    .option("--strata <n>", "constrain each group in n strata of predicted risk", parseCount)
+    .option("--risk-strata <n>", "constrain each group in n strata of predicted risk", parseCount)
+    .addOption(new Option("--strata <n>", "--risk-strata by its old name").argParser(parseCount).hideHelp())
     .option("--slack <c>", "the distance allowed to a group: a number, or auto", parseSlack)
     .option(
       "--lambda <weight>",
@@ -118,6 +121,7 @@ function parseSlack(text: string): number | "auto" {
 async function runTrain(path: string, asked: TrainOptions): Promise<void> {
   let options = asked;
   refuseConflicts(options);
+  if (options.strata !== undefined) warn(renamedNote("--strata", "--risk-strata"));
   const requirements = readRequirements(options);
   await refuseUnwritable(
     [options.out, options.checkpoint, options.report],
@@ -211,7 +215,7 @@ async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequ
     split,
     constraint: {
       ...shared.constraint,
-      ...given("strata", options.strata),
+      ...given("strata", options.riskStrata ?? options.strata),
       ...given("slack", options.slack),
     },
     options: {

@@ -31,10 +31,11 @@ import {
   SETTING_NAMES,
   SETTING_OPTIONS,
   type Setting,
+  spellSetting,
   toTrainRequest,
 } from "../tune-settings.ts";
 import { writeModel } from "./model-file.ts";
-import { print, printJson, warn } from "./output.ts";
+import { print, printJson, renamedNote, warn } from "./output.ts";
 import { printAudit } from "./print-audit.ts";
 import { printNextSteps } from "./print-training.ts";
 import { printSweep, writeFrontier } from "./print-tune.ts";
@@ -91,8 +92,9 @@ export function addTune(program: Command): void {
     .option("--json", "print one JSON document");
   for (const name of SETTING_NAMES) {
     const { what, expected } = SETTING_OPTIONS[name];
-    command.option(`--${name} <value>`, `for all runs: ${what} (${expected})`);
+    command.option(`--${spellSetting(name)} <value>`, `for all runs: ${what} (${expected})`);
   }
+  command.addOption(new Option("--strata <value>", "--risk-strata by its old name").hideHelp());
   command.action(async (path: string, options: TuneOptions) => runTune(path, options));
 }
 
@@ -108,16 +110,18 @@ function readSettings(options: TuneOptions): readonly Setting[] {
   const given = options as unknown as Readonly<Record<string, string | undefined>>;
   const fixed = Object.fromEntries(
     SETTING_NAMES.flatMap((name) => {
-      const text = given[name];
+      const text = name === "strata" ? (given.riskStrata ?? given.strata) : given[name];
       return text === undefined ? [] : [[name, readSettingValue(name, text)] as const];
     }),
   ) as Setting;
   const sweeps = options.sweep.length === 0 ? [DEFAULT_SWEEP] : options.sweep.map(parseSweep);
+  if (given.strata !== undefined || options.sweep.some((text) => /^\s*strata\s*=/.test(text)))
+    warn(renamedNote("strata", "risk-strata"));
   const both = sweeps.find(({ name }) => fixed[name] !== undefined);
   if (both !== undefined && options.sweep.length > 0 && options.oneAtATime !== true) {
-    throw new InputError(`${both.name} is both swept and given for all runs`, {
+    throw new InputError(`${spellSetting(both.name)} is both swept and given for all runs`, {
       code: "sweep.twice",
-      hint: `leave out --${both.name}, or vary one option at a time (--one-at-a-time)`,
+      hint: `leave out --${spellSetting(both.name)}, or vary one option at a time (--one-at-a-time)`,
     });
   }
   const { settings, merged } = expandSweep(sweeps, fixed, options.oneAtATime ? "each" : "cross");

@@ -1,0 +1,48 @@
+/**
+ * The name somebody meant: the nearest of those there are, for "did you mean …?". A letter too many, too few or in place of another is
+ * one slip, and so are two letters the wrong way round; letters in another case and leading zeros are none. Says nothing where every candidate is another word.
+ */
+
+/** More than two slips make another word. */
+const MOST_SLIPS = 2;
+/** So does a second one in a word shorter than this ("stage" is not "age"), … */
+const LEAST_FOR_TWO = 6;
+/** … and any in a word shorter than this. */
+const LEAST_FOR_ONE = 3;
+
+export function nearestName(name: string, candidates: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let least = MOST_SLIPS + 1;
+  for (const candidate of candidates) {
+    const length = Math.max(name.length, candidate.length);
+    const allowed = length >= LEAST_FOR_TWO ? MOST_SLIPS : length >= LEAST_FOR_ONE ? 1 : 0;
+    const slips = simplify(candidate) === simplify(name) ? 0 : countSlips(name, candidate);
+    if (slips >= least || slips > allowed) continue;
+    nearest = candidate;
+    least = slips;
+  }
+  return nearest;
+}
+
+function simplify(name: string): string {
+  return name.toLowerCase().replace(/^0+(?=\d)/, "");
+}
+
+/** Levenshtein's distance with neighbours swapped as one step; texts that differ too much in length are not measured. */
+function countSlips(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > MOST_SLIPS) return Number.POSITIVE_INFINITY;
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwap ? before[j - 2] + 1 : Number.POSITIVE_INFINITY;
+      current.push(Math.min(replaced, swapped, previous[j] + 1, current[j - 1] + 1));
+    }
+    before = previous;
+    previous = current;
+  }
+  return previous[b.length];
+}

@@ -1,0 +1,121 @@
+// What `--help` shows, at any width; and what is said of a command that is called wrongly.
+import type { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import { optionName } from "../../src/node/command-help.ts";
+import { createProgram } from "../../src/node/cli.ts";
+import { basicOptions, headingOf, MAX_BASIC } from "../../src/node/option-groups.ts";
+import { everyCommand } from "../../src/node/usage-errors.ts";
+import { runCli } from "./run-cli.ts";
+
+const program = await createProgram(undefined);
+
+/** "train", "reproduce nwtco" → its command, with the first word. */
+const commands: readonly { readonly path: string; readonly first: string; readonly command: Command }[] =
+  program.commands.flatMap((first) =>
+    everyCommand(first).map((command) => ({
+      path: command === first ? first.name() : `${first.name()} ${command.name()}`,
+      first: first.name(),
+      command,
+    })),
+  );
+
+/** The page of a command at a width. */
+async function helpOf(path: string, all: boolean, width: number): Promise<string> {
+  const [first, second] = path.split(" ");
+  const made = await createProgram(first, { all });
+  const own = made.commands[0];
+  const command = second === undefined ? own : own.commands.find((one) => one.name() === second);
+  return command?.configureOutput({ getOutHelpWidth: () => width }).helpInformation() ?? "";
+}
+
+describe("the table of options", () => {
+  test.each(commands)("every option of $path stands under a heading", ({ first, command }) => {
+    const lost = command.options
+      .filter(({ hidden }) => !hidden)
+      .map(optionName)
+      .filter((name) => headingOf(first, name) === "Other");
+    expect(lost, "add them to src/node/option-groups.ts").toEqual([]);
+  });
+
+  test.each(commands)(
+    "$path shows ten options at most, then how to see the others",
+    async ({ path, command }) => {
+      const all = command.options.filter(({ hidden }) => !hidden).length;
+      const page = await helpOf(path, false, 80);
+      const shown = [...page.matchAll(/^ {2}--/gm)].length;
+      expect(shown).toBeLessThanOrEqual(MAX_BASIC);
+      expect(page.includes("--help all shows")).toBe(shown < all);
+      if (shown < all) expect(page).toContain(`\n--help all shows ${all - shown} more.\n`);
+    },
+  );
+
+  test("no command is given more than ten in the table", () => {
+    for (const { first } of commands) expect(basicOptions(first)?.length ?? 0).toBeLessThanOrEqual(MAX_BASIC);
+  });
+
+  test.each(commands)("--help all of $path shows every option once", async ({ path, command }) => {
+    const page = await helpOf(path, true, 80);
+    const flags = [...page.matchAll(/^ {2}(--\S+)/gm)].map(([, flag]) => flag);
+    const own = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long);
+    expect([...flags].sort()).toEqual([...own].sort());
+  });
+});
+
+describe("help fits the terminal", () => {
+  test.each([40, 60, 80])("no line is wider than %i columns", async (width) => {
+    for (const { path } of commands) {
+      const page = await helpOf(path, true, width);
+      const wide = page.split("\n").filter((line) => [...line].length > width);
+      // one word alone on its line cannot be made narrower
+      expect(wide.filter((line) => line.trim().includes(" ") && !/^ {2}--\S+ <[^>]+>$/.test(line))).toEqual(
+        [],
+      );
+    }
+  });
+
+  test("on 40 columns a description stands below its option", async () => {
+    expect(await helpOf("train", false, 40)).toContain(
+      "  --time <column>\n      time to the event or to censoring\n      (required)\n",
+    );
+  });
+});
+
+describe("ways to ask for help", () => {
+  const all = runCli(["train", "--help", "all"]).stdout;
+  test.each([[["train", "--help=all"]], [["train", "-h", "all"]], [["help", "train", "all"]]])(
+    "%j",
+    (args) => {
+      expect(runCli(args)).toEqual({ code: 0, stdout: all, stderr: "" });
+    },
+  );
+  test("in named groups", () => {
+    const headings = [...all.matchAll(/^(\w+):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(["Arguments", "Data", "Groups", "Model", "Training", "Scores", "Output"]);
+  });
+});
+
+describe("called wrongly", () => {
+  test.each([
+    ["train x.csv --evnt rel", "unknown option '--evnt', did you mean '--event'?", "train"],
+    ["train x.csv --evnt=rel", "unknown option '--evnt=rel', did you mean '--event'?", "train"],
+    ["train x.csv -event rel", "unknown option '-event', did you mean '--event'?", "train"],
+    ["train x.csv --determin", "unknown option '--determin', did you mean '--deterministic'?", "train"],
+    ["train x.csv --colour red", "unknown option '--colour'", "train"],
+    ["export x.model --onxn y", "unknown option '--onxn', did you mean '--onnx'?", "export"],
+    ["train x.csv", "missing options: --time <column> and --event <column>", "train"],
+    ["train x.csv --time t", "missing option: --event <column>", "train"],
+    ["train", "missing argument: <table>", "train"],
+    ["km x.csv --time", "missing value: --time <column>", "km"],
+    ["km x.csv y.csv", 'unexpected argument: "y.csv" (km takes <table>)', "km"],
+    ["trian x.csv", "unknown command 'trian', did you mean 'train'?", ""],
+    ["dicsover", "unknown command 'dicsover', did you mean 'discover'?", ""],
+    ["reproduce nwtcoo", "unknown command 'nwtcoo', did you mean 'nwtco'?", "reproduce"],
+  ])("graduate %s", (args, message, command) => {
+    const see = ["graduate", command, "--help"].filter((word) => word !== "").join(" ");
+    expect(runCli(args.split(" "))).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `graduate: ${message}\n  see \`${see}\`\n`,
+    });
+  });
+});
