@@ -1,7 +1,7 @@
 /** `graduate audit`: every score of predicted curves, overall and by group; a report and requirements where they are asked for. */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
@@ -63,6 +63,9 @@ interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions,
   readonly json?: boolean;
 }
 
+/** Of `--certify` without a value: 95 % confidence, as in the intervals. */
+const USUAL_ALPHA = 0.05;
+
 export function addAudit(program: Command): void {
   const command = program
     .command("audit")
@@ -78,10 +81,13 @@ export function addAudit(program: Command): void {
     .option("--all-rows", "judge every row of the table the model was trained on, not its test rows alone")
     .option("--by <columns>", "one group for each value of each of these columns", namesOption);
   addRequireOptions(addReportOptions(addGroupOptions(addTableOptions(command))))
-    .option(
-      "--certify <alpha>",
-      "bounds on every group's true distance that all hold with probability 1 - ALPHA",
-      parseShare,
+    .addOption(
+      new Option(
+        "--certify [alpha]",
+        `bounds on every group's true distance that all hold with probability 1 - ALPHA (default: ${USUAL_ALPHA})`,
+      )
+        .argParser(parseShare)
+        .preset(String(USUAL_ALPHA)),
     )
     .option("--seed <n>", "seed of draws and replicates", parseCount, 1)
     .option("--threads <n>", "worker threads for the intervals", parseThreads, availableParallelism())

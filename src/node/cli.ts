@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { createHelpStyle, readHelpRequest } from "./command-help.ts";
 import { EXIT_INPUT, explainFailure, leaveQuietly, terminalWidth } from "./output.ts";
-import { createErrorStyle, everyCommand, requireOptionsLast } from "./usage-errors.ts";
+import { createErrorStyle, everyCommand, requireOptionsLast, settleOptionalValues } from "./usage-errors.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -72,7 +72,8 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     const { args, all } = readHelpRequest(argv.slice(2));
     const program = await createProgram(args[0], { all });
-    await program.parseAsync([...args], { from: "user" });
+    const command = program.commands.find((one) => one.name() === args[0]);
+    await program.parseAsync(settleOptionalValues(args, command), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_INPUT;
     else process.exitCode = explainFailure(error);

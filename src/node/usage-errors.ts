@@ -37,6 +37,28 @@ export function requireOptionsLast(program: Command): void {
   });
 }
 
+/**
+ * An optional value is taken only where it can be one: in `audit --certify a.model table.csv` the model is an argument. A number
+ * that is out of range is meant as the value, and left to be refused.
+ */
+export function settleOptionalValues(args: readonly string[], command: Command | undefined): string[] {
+  return args.map((arg, k) => {
+    const option = command?.options.find(({ long, optional }) => optional && long === arg);
+    const next = args[k + 1];
+    if (option?.parseArg === undefined || next === undefined || !Number.isNaN(Number(next))) return arg;
+    return canRead(option, next) ? arg : `${arg}=${option.presetArg}`;
+  });
+}
+
+function canRead(option: Option, text: string): boolean {
+  try {
+    option.parseArg?.(text, undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** To be given to `configureOutput` of one command: its errors end with how to get its help. */
 export function createErrorStyle(command: Command): OutputConfiguration {
   return {

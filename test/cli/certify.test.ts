@@ -33,6 +33,13 @@ describe("certificates of another program's curves", () => {
     expect(distance).toBeCloseTo(Math.sqrt(overall.supported.distanceL2), 12);
   });
 
+  test("are at 5 % without a value, wherever the option stands", () => {
+    const usual = runCli([...given, "--certify", "0.05"]);
+    expect(runCli([...given, "--certify"])).toEqual(usual);
+    expect(runCli(["audit", "--certify", "--curves", CURVES, "--draws", "0"])).toEqual(usual);
+    expect(runCli([...given, "--certify=0.05"])).toEqual(usual);
+  });
+
   test("are printed with what they assume, and Theorem 1 once, as vacuous", () => {
     const { stdout, code } = runCli([...given, "--certify", "0.1"]);
     expect(code).toBe(0);
@@ -61,7 +68,7 @@ describe("certificates of another program's curves", () => {
   });
 
   test("a share that is none is refused", () => {
-    for (const share of ["0", "1", "5", "x"]) {
+    for (const share of ["0", "1", "5", "-1", ""]) {
       const { code, stderr } = runCli([...given, "--certify", share]);
       expect(code).toBe(1);
       expect(stderr).toMatch(/between 0 and 1/);
@@ -89,6 +96,15 @@ describe("certificates of a model", () => {
       expect(exactPopulation as number).toBeGreaterThan(exact as number);
       expect(tight as number).toBeGreaterThan(distance as number);
     }
+  });
+
+  test("leave the model and the table their places", () => {
+    const rest = ["--draws", "0", "--json"];
+    const usual = runCli(["audit", model, NWTCO, ...rest, "--certify", "0.05"]);
+    expect(usual.code).toBe(0);
+    expect(runCli(["audit", "--certify", model, NWTCO, ...rest])).toEqual(usual);
+    expect(runCli(["audit", model, "--certify", NWTCO, ...rest])).toEqual(usual);
+    expect(runCli(["audit", "--certify", "0.05", model, NWTCO, ...rest])).toEqual(usual);
   });
 
   test("are refused on rows it has seen", () => {
