@@ -22,6 +22,7 @@ import {
 } from "./check-requirements.ts";
 import { readModel } from "./model-file.ts";
 import { print, printJson, warn } from "./output.ts";
+import { refuseWrongSuffix } from "./output-suffix.ts";
 import { categoriesOf } from "./predict.ts";
 import { printAudit } from "./print-audit.ts";
 import { describeOrigin } from "./provenance.ts";
@@ -104,6 +105,7 @@ async function runAudit(
 ): Promise<void> {
   const requirements = readRequirements(options);
   await refuseUnwritable([options.report], [model, table, options.curves, options.split, options.groups]);
+  refuseWrongSuffix({ report: options.report });
   const { certify: alpha } = options;
   const settings = { ...auditSettings(options), ...(alpha === undefined ? {} : { certify: { alpha } }) };
   const audited =

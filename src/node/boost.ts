@@ -24,6 +24,7 @@ import { applyBoost, type Boost } from "../training/mcboost.ts";
 import { GUARDED_BOOST_DEFAULTS } from "../training/mcboost-rounds.ts";
 import { type BoostSource, chooseBoostRows, readBoostSource, writeCurves } from "./boost-source.ts";
 import { print, printJson, warn } from "./output.ts";
+import { refuseWrongSuffix } from "./output-suffix.ts";
 import { printBoost, printFiles, printVerdict } from "./print-boost.ts";
 import { addPredictionOptions, type PredictionOptions } from "./read-predictions.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -105,6 +106,7 @@ export function addBoost(program: Command): void {
       const paths = [first, second].filter((path) => path !== undefined);
       const inputs = [...paths, options.curves, options.split, options.groups, options.apply];
       await refuseUnwritable([options.out, options.save], inputs);
+      refuseWrongSuffix({ curves: options.out, repair: options.save });
       if (options.apply === undefined) await runBoost(paths, options);
       else await runApply(paths, options, options.apply);
     });

@@ -4,6 +4,7 @@ import { modelToOnnx } from "../files/onnx.ts";
 import { wrapText } from "../report/text-table.ts";
 import { readModel } from "./model-file.ts";
 import { print, printJson, terminalWidth } from "./output.ts";
+import { refuseWrongSuffix } from "./output-suffix.ts";
 import { replaceFile } from "./replace-file.ts";
 
 interface ExportOptions {
@@ -24,6 +25,7 @@ export function addExport(program: Command): void {
 }
 
 async function runExport(path: string, { onnx, raw = false, json }: ExportOptions): Promise<void> {
+  refuseWrongSuffix({ onnx });
   const model = await readModel(path);
   const { bytes, inputs, output } = modelToOnnx(model, { raw });
   await replaceFile(onnx, bytes, "the ONNX file");

@@ -12,6 +12,7 @@ import { formatNumber, formatP, formatRange, formatTable } from "../report/text-
 import { type IntervalScale, type KaplanMeier, kaplanMeier } from "../stats/kaplan-meier.ts";
 import { logrank } from "../stats/logrank.ts";
 import { print, printJson, terminalWidth, warn } from "./output.ts";
+import { refuseWrongSuffix } from "./output-suffix.ts";
 import {
   addOutcomeOptions,
   addTableOptions,
@@ -58,6 +59,7 @@ export function addKm(program: Command): void {
     .option("--svg <file>", "also write the plot as SVG")
     .option("--json", "print one JSON document")
     .action(async (path: string, options: KmOptions) => {
+      refuseWrongSuffix({ plot: options.svg });
       const table = await readTableFile(path, options);
       const document = computeKm(table, options);
       if (options.svg !== undefined) await writePlot(options.svg, document, options.time);

@@ -13,6 +13,7 @@ import type { Model } from "../training/model.ts";
 import { openGrowingFile, openStandardOutput } from "./growing-file.ts";
 import { readModel } from "./model-file.ts";
 import { createProgress, print } from "./output.ts";
+import { refuseWrongSuffix } from "./output-suffix.ts";
 import { openCsvPredictions, openParquetPredictions } from "./prediction-output.ts";
 import { openStreamedSource } from "./streamed-source.ts";
 import { addTableOptions, parseThreads, type TableOptions } from "./table-options.ts";
@@ -35,6 +36,7 @@ export function addPredict(program: Command): void {
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
     .action(async (modelPath: string, path: string, options: PredictOptions) => {
       await refuseUnwritable([options.out], [modelPath, path]);
+      refuseWrongSuffix({ curves: options.out });
       const model = await readModel(modelPath);
       const backend =
         model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: options.threads });

@@ -26,6 +26,7 @@ import { findUnclaimed, markFile } from "./claimed-path.ts";
 import { followTraining, leaveCheckpoint } from "./follow-training.ts";
 import { readCheckpoint, writeModel } from "./model-file.ts";
 import { print, printJson, renamedNote, warn } from "./output.ts";
+import { refuseWrongSuffix } from "./output-suffix.ts";
 import { printAudit } from "./print-audit.ts";
 import { printNextSteps, printTraining } from "./print-training.ts";
 import { describeOrigin, fingerprintRun } from "./provenance.ts";
@@ -127,6 +128,7 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
     [options.out, options.checkpoint, options.report],
     [path, options.groups, options.split],
   );
+  refuseWrongSuffix({ model: options.out, checkpoint: options.checkpoint, report: options.report });
   const mark = await markFile(options.out);
   const table = await readTableFile(path, options);
   const split = await readSplit(table, options);

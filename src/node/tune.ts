@@ -36,6 +36,7 @@ import {
 } from "../tune-settings.ts";
 import { writeModel } from "./model-file.ts";
 import { print, printJson, renamedNote, warn } from "./output.ts";
+import { refuseWrongSuffix } from "./output-suffix.ts";
 import { printAudit } from "./print-audit.ts";
 import { printNextSteps } from "./print-training.ts";
 import { printSweep, writeFrontier } from "./print-tune.ts";
@@ -137,6 +138,7 @@ async function runTune(path: string, options: TuneOptions): Promise<void> {
   const settings = readSettings(options);
   const resultsPath = options.results ?? `${basename(path)}.tune.jsonl`;
   await refuseUnwritable([resultsPath, options.plot, options.out], [path, options.split, options.groups]);
+  refuseWrongSuffix({ runs: options.results, plot: options.plot, model: options.out });
   const table = await readTableFile(path, options);
   const split = await readSplit(table, options);
   if (split.valid.length === 0) {

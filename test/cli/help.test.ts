@@ -1,8 +1,8 @@
 // What `--help` shows, at any width; and what is said of a command that is called wrongly.
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { optionName } from "../../src/node/command-help.ts";
 import { createProgram } from "../../src/node/cli.ts";
+import { optionName } from "../../src/node/command-help.ts";
 import { basicOptions, headingOf, MAX_BASIC } from "../../src/node/option-groups.ts";
 import { everyCommand } from "../../src/node/usage-errors.ts";
 import { runCli } from "./run-cli.ts";
@@ -118,4 +118,45 @@ describe("called wrongly", () => {
       stderr: `graduate: ${message}\n  see \`${see}\`\n`,
     });
   });
+});
+
+describe("a name that promises another kind of file", () => {
+  const outcome = ["--time", "t", "--event", "e"];
+  test.each([
+    [["boost", "m.model", "t.csv", "--out", "x.model"], "curves are written as CSV or Parquet", "a model"],
+    [["boost", "m.model", "t.csv", "--save", "x.csv"], "the repair is written as JSON", "a CSV file"],
+    [["predict", "m.model", "t.csv", "--out", "x.model"], "curves are written as CSV or Parquet", "a model"],
+    [
+      ["predict", "m.model", "t.csv", "--out", "x.csv.gz"],
+      "curves are written as CSV or Parquet",
+      "a compressed file",
+    ],
+    [["export", "m.model", "--onnx", "x.model"], "an ONNX file is written", "a model"],
+    [["audit", "m.model", "t.csv", "--report", "x.PDF"], "the report is written as HTML", "a PDF file"],
+    [["train", "t.csv", ...outcome, "--out", "x.html"], "a model is written", "a page"],
+    [["train", "t.csv", ...outcome, "--checkpoint", "x.model"], "a checkpoint is written", "a model"],
+    [["tune", "t.csv", ...outcome, "--plot", "x.png"], "the plot is written as SVG", "a PNG file"],
+    [
+      ["tune", "t.csv", ...outcome, "--results", "x.csv"],
+      "the runs are written as lines of JSON",
+      "a CSV file",
+    ],
+    [["km", "t.csv", ...outcome, "--svg", "x.html"], "the plot is written as SVG", "a page"],
+  ])("graduate %j", (args, written, promised) => {
+    const { code, stderr } = runCli(args);
+    expect(code).toBe(1);
+    expect(stderr.replace(/\s+/g, " ")).toContain(
+      `graduate: ${written}, and the name is that of ${promised}: "x.`,
+    );
+    expect(stderr).toMatch(/\n {2}name a file that ends in \.\w+/);
+  });
+});
+
+test("train and tune take --strata for --risk-strata, and say so", () => {
+  const outcome = ["nowhere.csv", "--time", "t", "--event", "e"];
+  const note = /^graduate: (--)?strata is now (--)?risk-strata; the old name still works here\n/;
+  expect(runCli(["train", ...outcome, "--strata", "3"]).stderr).toMatch(note);
+  expect(runCli(["tune", ...outcome, "--strata", "3"]).stderr).toMatch(note);
+  expect(runCli(["tune", ...outcome, "--sweep", "strata=1,3"]).stderr).toMatch(note);
+  expect(runCli(["tune", ...outcome, "--sweep", "risk-strata=1,3"]).stderr).not.toMatch(/old name/);
 });
