@@ -91,7 +91,7 @@ async function run(name: string): Promise<BenchResult> {
     ["rps", plain.rps, fast.rps],
     ["logrank", plain.logrank.chi2, fast.logrankChi2],
     ["logrankIndividual", plain.logrankIndividual.chi2, fast.logrankIndividualChi2],
-    ["supported.ece", plain.supported.ece, fast.supportedEce],
+    ["paper.ece", plain.paper.ece, fast.paperEce],
   ];
   for (const [field, expected, actual] of pairs) {
     if (expected !== null && Math.abs(actual - expected) <= AGREEMENT * Math.max(1, Math.abs(expected)))

@@ -68,17 +68,17 @@ function splitTable(table, { patient }, seed) {
 
 /** The scores of test rows; a group is judged with ten events among them. */
 function readAudit({ overall, groups }) {
-  const judged = groups.filter(({ events, ece }) => events >= MINIMUM_EVENTS && ece !== null);
-  const worst = judged.reduce((one, other) => (one === null || other.ece > one.ece ? other : one), null);
+  const judged = groups.filter(({ events, paper }) => events >= MINIMUM_EVENTS && paper.ece !== null);
+  const worst = judged.reduce((one, other) => (one === null || other.paper.ece > one.paper.ece ? other : one), null);
   return {
     concordance: round(overall.concordance),
-    ece: round(overall.ece),
-    eceFloor: round(overall.noiseFloor?.ece ?? null),
-    eceP: round(overall.noiseFloor?.p ?? null),
-    groupEce: judged.length === 0 ? null : round(mean(judged.map(({ ece }) => ece))),
+    ece: round(overall.paper.ece),
+    eceFloor: round(overall.paper.noiseFloor?.ece ?? null),
+    eceP: round(overall.paper.noiseFloor?.p ?? null),
+    groupEce: judged.length === 0 ? null : round(mean(judged.map(({ paper }) => paper.ece))),
     groupEceFloor:
-      judged.length === 0 ? null : round(mean(judged.map(({ noiseFloor }) => noiseFloor?.ece ?? Number.NaN))),
-    worstEce: round(worst?.ece ?? null),
+      judged.length === 0 ? null : round(mean(judged.map(({ paper }) => paper.noiseFloor?.ece ?? Number.NaN))),
+    worstEce: round(worst?.paper.ece ?? null),
     worstGroup: worst?.name ?? null,
     ibs: round(overall.ibs),
     logrankIndividualP: round(overall.logrankIndividual.p),

@@ -1,13 +1,21 @@
 /**
  * The audit of predicted curves: every score for everyone and for every group, each calibration error beside the error a
- * perfect model would show on the same rows, and bootstrap intervals and certificates when asked for. Any program's curves
- * will do: only the survival matrix and the observed outcomes are looked at.
+ * perfect model would show on the same rows, whether the group disagrees with what was observed and how far off it could be, and
+ * bootstrap intervals and certificates when asked for. Any program's curves will do: only the survival matrix and the
+ * observed outcomes are looked at.
  */
-import { isAbsent } from "./core/measured.ts";
+import { isAbsent, type Measured } from "./core/measured.ts";
 import type { Curves } from "./data/curves.ts";
 import type { BinnedOutcomes } from "./data/outcomes.ts";
 import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "./stats/bootstrap.ts";
-import { type Certificates, type CertifyOptions, certify } from "./stats/certificates.ts";
+import { type Agreement, type GroupAgreement, judgeAgreement } from "./stats/agreement.ts";
+import {
+  boundGroups,
+  type Certificates,
+  type CertifyOptions,
+  certify,
+  type GroupBounds,
+} from "./stats/certificates.ts";
 import { type GroupNoiseFloor, simultaneousNoiseFloor } from "./stats/noise-floor.ts";
 import { type PreparedScores, prepareScores } from "./stats/prepared-scores.ts";
 import { type Scores, scoreCurves } from "./stats/scores.ts";
@@ -35,6 +43,8 @@ export interface AuditOptions {
   readonly level?: number;
   /** Bounds on the distance of every group, for all of them together; none unless asked for. */
   readonly certify?: Omit<CertifyOptions, "seed">;
+  /** Why these rows can bound nothing, as where the model has seen them; bounds are then left out with this reason. */
+  readonly unbounded?: string;
   /** What runs the replicates; one after the other in this thread unless something faster is given. */
   readonly bootstrap?: (
     groups: readonly PreparedScores[],
@@ -42,14 +52,33 @@ export interface AuditOptions {
   ) => Promise<readonly GroupBootstrap[]>;
 }
 
+/** The scores of a group that was audited together with others. */
+export interface AuditedScores extends Scores {
+  readonly logrankIndividual: Scores["logrankIndividual"] & {
+    /** Holm's, over the groups with events and follow-up enough to be tested. */
+    readonly adjustedP: number | null;
+  };
+  /** Whether the group's curves disagree with what was observed, all groups considered. */
+  readonly agreement: Agreement;
+  /**
+   * How far off the mean curve could be: its r.m.s. distance to the true survival curve, over the group's support, stays
+   * below with 95 % confidence for all groups together. Null, with its reason in `absent`, where no bound can be given.
+   */
+  readonly bound: number | null;
+}
+
 /** Every score, of everyone and of each group. */
 export interface AuditTable {
-  readonly overall: Scores;
-  readonly groups: readonly Scores[];
+  readonly overall: AuditedScores;
+  readonly groups: readonly AuditedScores[];
+  /** How the bounds were drawn: each of them fails with probability alpha at most, all together. */
+  readonly bounds: Omit<GroupBounds, "groups">;
   readonly certificates?: Certificates;
 }
 
 const EVERYONE = "all";
+/** The probability with which any of the bounds may fail. */
+export const BOUND_ALPHA = 0.05;
 const DEFAULT_SEED = 1;
 const DEFAULT_DRAWS = 200;
 
@@ -70,12 +99,37 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
     const results = await run(prepared, { replicates, seed, ...(level === undefined ? {} : { level }) });
     scores = scores.map((one, g) => addIntervals(one, results[g]));
   }
+  const { groups: bounds, ...drawn } = boundGroups(curves, outcomes, audited, { alpha: BOUND_ALPHA, seed });
+  const judged = judgeAgreement(scores, curves.T);
+  const results = scores.map((one, g) => addAgreement(one, judged[g], options.unbounded, bounds[g]));
   return {
-    overall: scores[0],
-    groups: scores.slice(1),
+    overall: results[0],
+    groups: results.slice(1),
+    bounds: drawn,
     ...(options.certify === undefined
       ? {}
       : { certificates: certify(curves, outcomes, audited, { seed, ...options.certify }) }),
+  };
+}
+
+function addAgreement(
+  scores: Scores,
+  { agreement, logrankAdjustedP, reason }: GroupAgreement,
+  unbounded: string | undefined,
+  bound: Measured,
+): AuditedScores {
+  const why = unbounded ?? (isAbsent(bound) ? bound.absent : null);
+  const isUnadjusted = logrankAdjustedP === null && scores.logrankIndividual.p !== null;
+  return {
+    ...scores,
+    logrankIndividual: { ...scores.logrankIndividual, adjustedP: logrankAdjustedP },
+    agreement,
+    bound: why !== null || isAbsent(bound) ? null : bound,
+    absent: {
+      ...scores.absent,
+      ...(isUnadjusted ? { "logrankIndividual.adjustedP": reason } : {}),
+      ...(why === null ? {} : { bound: why }),
+    },
   };
 }
 
@@ -86,13 +140,23 @@ async function bootstrapHere(groups: readonly PreparedScores[], options: Bootstr
   return step.value;
 }
 
-function addNoiseFloor(scores: Scores, { floor, adjustedP }: GroupNoiseFloor): Scores {
-  if (isAbsent(floor)) return { ...scores, absent: { ...scores.absent, noiseFloor: floor.absent } };
+function addNoiseFloor(scores: Scores, { floor, adjustedP, paper }: GroupNoiseFloor): Scores {
+  const among = (adjusted: Measured) => (isAbsent(adjusted) ? null : adjusted);
+  const { noise } = paper;
+  const carried = isAbsent(noise)
+    ? {}
+    : {
+        noiseFloor: {
+          ece: noise.floor,
+          eceCritical: noise.critical,
+          p: noise.p,
+          adjustedP: among(paper.adjustedP),
+        },
+      };
+  const scored = { ...scores, paper: { ...scores.paper, ...carried } };
+  if (isAbsent(floor)) return { ...scored, absent: { ...scores.absent, noiseFloor: floor.absent } };
   const { ece, eceCritical, p } = floor;
-  return {
-    ...scores,
-    noiseFloor: { ece, eceCritical, p, adjustedP: isAbsent(adjustedP) ? null : adjustedP },
-  };
+  return { ...scored, noiseFloor: { ece, eceCritical, p, adjustedP: among(adjustedP) } };
 }
 
 function addIntervals(scores: Scores, result: GroupBootstrap): Scores {

@@ -115,8 +115,8 @@ export function judgeBoost({ curves, outcomes, groups }: BoostTask, boosted: Cur
       events: before.events,
       bins,
       judged: before.events >= MINIMUM_EVENTS && bins >= MINIMUM_SUPPORT * curves.T,
-      distance: { before: before.supported.distanceL2, after: after.supported.distanceL2 },
-      ece: { before: before.supported.ece, after: after.supported.ece },
+      distance: { before: before.distanceL2, after: after.distanceL2 },
+      ece: { before: before.ece, after: after.ece },
     };
   });
   const worstOf = (when: keyof Change) => {

@@ -53,14 +53,14 @@ export function readScores(audit: AuditTable, T: number): MethodScores {
   const judged = new Set(judgedGroups(audit, T));
   let sum = 0;
   let worst: { name: string; ece: number } | null = null;
-  for (const { name, supported } of groups) {
-    if (!judged.has(name) || supported.ece === null) continue;
-    sum += supported.ece;
-    if (worst === null || supported.ece > worst.ece) worst = { name, ece: supported.ece };
+  for (const { name, ece } of groups) {
+    if (!judged.has(name) || ece === null) continue;
+    sum += ece;
+    if (worst === null || ece > worst.ece) worst = { name, ece };
   }
   return {
     concordance: overall.concordance,
-    ece: overall.supported.ece,
+    ece: overall.ece,
     groupEce: worst === null ? null : sum / judged.size,
     worstEce: worst?.ece ?? null,
     ibs: overall.ibs,
@@ -133,8 +133,8 @@ const NOTHING = { estimate: null, lower: null, upper: null, p: null } as const;
 function drawsOf(bootstrap: readonly GroupBootstrap[], score: ComparedScore): Float64Array {
   const [everyone, ...groups] = bootstrap;
   if (score === "concordance" || score === "ibs") return replicatesOf(everyone, score);
-  if (score === "ece") return replicatesOf(everyone, "supportedEce");
-  const own = groups.map((group) => replicatesOf(group, "supportedEce"));
+  if (score === "ece") return replicatesOf(everyone, "ece");
+  const own = groups.map((group) => replicatesOf(group, "ece"));
   return Float64Array.from({ length: everyone.options.replicates }, (_, r) => {
     const values = own.map((draws) => draws[r]).filter((value) => !Number.isNaN(value));
     if (values.length === 0) return Number.NaN;

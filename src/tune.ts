@@ -33,7 +33,7 @@ export interface WorstGroup {
 /** One run on the validation rows. */
 export interface RunScores {
   readonly concordance: number | null;
-  /** Of everyone, over all bins, as in the paper's total score. */
+  /** Of everyone, over the support. */
   readonly ece: number | null;
   readonly total: number | null;
   /** Null where no group has events and follow-up enough on the validation rows. */
@@ -86,7 +86,7 @@ export async function scoreRun(
   const noise = simultaneousNoiseFloor(curves, binned, groups, { draws: NOISE_DRAWS, seed: NOISE_SEED });
   let worst: WorstGroup | null = null;
   for (const { name, floor } of noise.groups) {
-    const measured = isAbsent(floor) ? floor : floor.metrics.supportedEce;
+    const measured = isAbsent(floor) ? floor : floor.metrics.ece;
     if (isAbsent(measured) || !(measured.critical > 0)) continue;
     const { observed: ece, critical } = measured;
     const ratio = ece / critical;
@@ -94,7 +94,9 @@ export async function scoreRun(
   }
   const concordance = concordancePaper(timeDependentPairs(curves, binned));
   const mean = meanCurve(curves);
-  const error = isAbsent(mean) ? mean : expectedCalibrationError(mean, kaplanMeierBinned(binned).survival);
+  const error = isAbsent(mean)
+    ? mean
+    : expectedCalibrationError(mean, kaplanMeierBinned(binned).survival, { bins: groupSupport(binned) });
   const ece = isAbsent(error) ? error : error.ece;
   const { verdict, steps } = model.training;
   return {

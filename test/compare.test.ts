@@ -28,7 +28,7 @@ const SCORES: MethodScores = {
 };
 
 /** Replicates in which concordance and ibs are what is given; nothing else is looked at. */
-function drawn(values: readonly number[], field: "concordance" | "supportedEce"): GroupBootstrap {
+function drawn(values: readonly number[], field: "concordance" | "ece"): GroupBootstrap {
   const K = SCORE_FIELDS.length;
   const filled = new Float64Array(values.length * K).fill(Number.NaN);
   values.forEach((value, r) => {
@@ -69,9 +69,9 @@ describe("one split", () => {
 
   test("groups: their mean and their worst, in every resample of its own", () => {
     const groupsOf = (one: readonly number[], two: readonly number[]) => [
-      drawn([0, 0, 0], "supportedEce"),
-      drawn(one, "supportedEce"),
-      drawn(two, "supportedEce"),
+      drawn([0, 0, 0], "ece"),
+      drawn(one, "ece"),
+      drawn(two, "ece"),
     ];
     const differences = compareResampled([
       { method: "a", scores: SCORES, bootstrap: groupsOf([0.1, 0.1, 0.1], [0.2, 0.2, 0.2]) },
@@ -105,7 +105,7 @@ describe("one split", () => {
       scores: {
         ...SCORES,
         ibs: scoreCurves("all", of, outcomes).ibs,
-        worstEce: scoreCurves("F", of, outcomes, groups[0].rows).supported.ece,
+        worstEce: scoreCurves("F", of, outcomes, groups[0].rows).ece,
       },
       bootstrap: resample(of),
     });
@@ -187,7 +187,7 @@ test("scores of an audit: groups with few events are not judged", async () => {
   const table_ = await audit({ curves, outcomes, groups }, { draws: 0 });
   expect(judgedGroups(table_, curves.T)).toEqual(["sex = F", "sex = M"]);
   const scores = readScores(table_, curves.T);
-  const [F, M] = table_.groups.map(({ supported }) => supported.ece ?? Number.NaN);
+  const [F, M] = table_.groups.map(({ ece }) => ece ?? Number.NaN);
   expect(scores.groupEce).toBeCloseTo((F + M) / 2, 14);
   expect(scores.worstEce).toBe(Math.max(F, M));
   expect(scores.worstGroup).toBe(F > M ? "sex = F" : "sex = M");

@@ -282,7 +282,7 @@ test("a run's scores are the audit's, and its error is in units of the noise flo
   );
   const ratios = [undefined, inA].map((rows) => {
     const floor = noiseFloor(curves, binned, rows, { draws: 200, seed: 1 });
-    const measured = isAbsent(floor) ? floor : floor.metrics.supportedEce;
+    const measured = isAbsent(floor) ? floor : floor.metrics.ece;
     if (isAbsent(measured)) throw new Error("no floor");
     return measured.observed / measured.critical;
   });

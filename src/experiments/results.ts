@@ -216,14 +216,14 @@ export function summariseScores(all: readonly Scores[]): GroupScores {
     events: all.map(({ events }) => events),
     support: all.map(({ supported }) => supported.bins),
     concordance: score((one) => one.concordance),
-    ece: score((one) => one.ece),
-    supportedEce: score((one) => one.supported.ece),
+    ece: score((one) => one.paper.ece),
+    supportedEce: score((one) => one.ece),
     ibs: score((one) => one.ibs),
     logrank: chance((one) => one.logrank.p),
     individual: chance((one) => one.logrankIndividual.p),
-    floor: chance((one) => one.noiseFloor?.ece),
-    critical: chance((one) => one.noiseFloor?.eceCritical),
-    floorP: chance((one) => one.noiseFloor?.p),
+    floor: chance((one) => one.paper.noiseFloor?.ece),
+    critical: chance((one) => one.paper.noiseFloor?.eceCritical),
+    floorP: chance((one) => one.paper.noiseFloor?.p),
   };
 }
 

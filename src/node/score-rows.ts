@@ -76,6 +76,7 @@ export async function addIntervals(scored: ScoredRows, options: AuditOptions): P
   return {
     ...scored,
     audit: {
+      ...scored.audit,
       overall: merge(scored.audit.overall, drawn.overall),
       groups: scored.audit.groups.map((one, g) => merge(one, drawn.groups[g])),
     },

@@ -4,9 +4,9 @@
  * overlapping groups and differences between models are coherent and a replicate is the same whichever thread
  * computes it. Concordance, IBS, RPS and total score get percentile intervals. For ECE and the two distances, whose
  * null lies on the boundary, a percentile interval covers a perfect model 0 % of the time; they get the one-sided
- * bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in the norms of gap-norms.ts (method §9). The
- * bounds are conservative, valid where Kaplan-Meier is: prefer `supported` where follow-up ends early. Bounds over
- * several groups at once are certificates' business.
+ * bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in the norms of gap-norms.ts (method §9), over the
+ * group's support; `paper` has those over all bins. The bounds are conservative, valid where Kaplan-Meier is. Bounds
+ * over several groups at once are certificates' business.
  */
 import { InputError } from "../core/errors.ts";
 import { absent, type Measured } from "../core/measured.ts";
@@ -62,11 +62,16 @@ export interface ScoreIntervals {
   /** √ of the L2 distance: the r.m.s. gap. */
   readonly distanceL2Root: RootUpperBound;
   readonly distanceVariance: UpperBound;
-  readonly supported: {
-    readonly ece: UpperBound;
-    readonly distanceL2Root: RootUpperBound;
-    readonly distanceVariance: UpperBound;
-  };
+  /** The same three, which are over the supported bins. */
+  readonly supported: CalibrationBounds;
+  /** Over all bins. */
+  readonly paper: CalibrationBounds & { readonly totalScore: Interval };
+}
+
+export interface CalibrationBounds {
+  readonly ece: UpperBound;
+  readonly distanceL2Root: RootUpperBound;
+  readonly distanceVariance: UpperBound;
 }
 
 /** The scores of one group in every replicate. */
@@ -182,8 +187,8 @@ function summariseGroup(
     } else return found;
     return undefined;
   };
-  const interval = (field: ScoreField): Interval => {
-    const found = defined(field, field);
+  const interval = (field: ScoreField, path: string = field): Interval => {
+    const found = defined(path, field);
     return found === undefined ? { lower: null, upper: null } : percentileInterval(found, level);
   };
   const bound = (path: string, field: ScoreField, size: number): RootUpperBound => {
@@ -194,8 +199,18 @@ function summariseGroup(
     return { estimate: size, upper: size + quantile(found, level) };
   };
   const { reference, T } = prepared;
-  const all = measureGap(reference.gap, reference, T);
-  const supported = measureGap(reference.gap, reference, reference.supportedBins);
+  const boundAll = (prefix: string, names: readonly [ScoreField, ScoreField, ScoreField], last: number) => {
+    const size = measureGap(reference.gap, reference, last);
+    return {
+      ece: { upper: bound(`${prefix}ece`, names[0], size.ece).upper },
+      distanceL2Root: bound(`${prefix}distanceL2Root`, names[1], size.l2Root),
+      distanceVariance: { upper: bound(`${prefix}distanceVariance`, names[2], size.variance).upper },
+    };
+  };
+  const supported = boundAll("", ["gapEce", "gapL2Root", "gapVariance"], reference.supportedBins);
+  for (const key of Object.keys(supported)) {
+    if (reasons[key] !== undefined) reasons[`supported.${key}`] = reasons[key];
+  }
   const intervals: ScoreIntervals = {
     level,
     replicates,
@@ -204,15 +219,11 @@ function summariseGroup(
     ibs: interval("ibs"),
     rps: interval("rps"),
     totalScore: interval("totalScore"),
-    ece: { upper: bound("ece", "gapEce", all.ece).upper },
-    distanceL2Root: bound("distanceL2Root", "gapL2Root", all.l2Root),
-    distanceVariance: { upper: bound("distanceVariance", "gapVariance", all.variance).upper },
-    supported: {
-      ece: { upper: bound("supported.ece", "gapSupportedEce", supported.ece).upper },
-      distanceL2Root: bound("supported.distanceL2Root", "gapSupportedL2Root", supported.l2Root),
-      distanceVariance: {
-        upper: bound("supported.distanceVariance", "gapSupportedVariance", supported.variance).upper,
-      },
+    ...supported,
+    supported,
+    paper: {
+      ...boundAll("paper.", ["gapPaperEce", "gapPaperL2Root", "gapPaperVariance"], T),
+      totalScore: interval("paperTotalScore", "paper.totalScore"),
     },
   };
   return { name: prepared.name, options, N: prepared.N, estimate, values, intervals, absent: reasons };

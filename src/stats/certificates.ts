@@ -2,12 +2,13 @@
  * Certificates: for every group an upper bound on d_g, the r.m.s. distance over t ≤ τ_g between the mean predicted curve and
  * the true survival curve S_g of the people the rows were drawn from, which holds for all groups together with probability
  * 1 − α (method §13). `exact` for any sample size (certificate-exact.ts, α/G a group), `tight` for large groups (certificate-tight.ts).
- * λ and τ_g come from the follow-up of training rows where it is given. Otherwise λ comes from the size of the group alone,
- * and τ_g is the last bin with ten of its rows at risk: the exact band holds in all bins, so for a norm over any of them.
- * Beside them, once, what the paper's Theorem 1 promises.
+ * τ_g is the last bin with ten of its rows at risk, as for every other distance of an audit: the exact band holds in all bins,
+ * so for a norm over any of them. λ comes from the follow-up of training rows where it is given, otherwise from the size of the
+ * group alone. `boundGroups` gives the tight bounds by themselves, which every audit has. Beside the certificates, once, what the
+ * paper's Theorem 1 promises.
  */
 import { InputError } from "../core/errors.ts";
-import { isAbsent } from "../core/measured.ts";
+import { absent, isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { checkMatching, meanCurve } from "./calibration.ts";
@@ -15,7 +16,7 @@ import { boundExactly, expectedSupport, type FollowUp } from "./certificate-exac
 import { boundByMultipliers, rootGap, type TightGroup } from "./certificate-tight.ts";
 import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK } from "./kaplan-meier.ts";
 
-/** Where λ and τ_g of a group come from. */
+/** Whose follow-up λ, or τ_g, of a group comes from. */
 export type CertificateBasis = "training rows" | "audited rows";
 
 /** The certificate of one group; distances are r.m.s. gaps of survival over 1…bins. */
@@ -69,6 +70,20 @@ export interface CertifyOptions {
   readonly seed?: number;
   /** Of the training rows: everyone, then each group; null for a group that was not known then. */
   readonly followUp?: readonly (FollowUp | null)[];
+  /**
+   * Whose follow-up says where τ_g is: the audited rows', as in the rest of an audit, or the training rows' given here, so that
+   * the bins too are fixed before an audited row is seen.
+   */
+  readonly support?: CertificateBasis;
+}
+
+/** The tight bounds of an audit's groups, by themselves. */
+export interface GroupBounds {
+  readonly alpha: number;
+  readonly draws: number;
+  readonly seed: number;
+  /** Of ‖E[Ŝ|g] − S_g‖ over the group's support; in the order of the groups. */
+  readonly groups: readonly Measured[];
 }
 
 const DEFAULT_DRAWS = 1024;
@@ -85,7 +100,7 @@ export function certify(
   groups: readonly { readonly name: string; readonly rows: Int32Array }[],
   options: CertifyOptions,
 ): Certificates {
-  const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED, followUp } = options;
+  const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED, followUp, support = "audited rows" } = options;
   checkOptions(alpha, draws, followUp, groups.length);
   checkMatching(curves, outcomes);
   const tightGroups: TightGroup[] = [];
@@ -97,10 +112,11 @@ export function certify(
     const events = km.events.reduce((sum, e) => sum + e, 0);
     const trained = followUp?.[g] ?? null;
     const basis = trained === null ? "audited rows" : "training rows";
-    const last = trained === null ? groupSupport(outcomes, { rows }) : expectedSupport(trained, n);
+    const isExpected = trained !== null && support === "training rows";
+    const last = isExpected ? expectedSupport(trained, n) : groupSupport(outcomes, { rows });
     const about = { name, n, events, bins: last, basis } as const;
     if (isAbsent(mean) || last === 0) {
-      const where = trained === null ? "" : " by the follow-up of the training rows";
+      const where = isExpected ? " by the follow-up of the training rows" : "";
       const reason = n === 0 ? "no rows" : `no time bin has ${MINIMUM_AT_RISK} rows at risk${where}`;
       tightOf[g] = reason;
       const none = { distance: null, exact: null, exactPopulation: null };
@@ -135,7 +151,38 @@ export function certify(
       return { ...one, tight: null, absent: { ...one.absent, tight: place } };
     }),
     theorem1: boundOfTheorem(alpha, groups.length),
-    assumes: listAssumptions(certified.map(({ basis }) => basis)),
+    assumes: listAssumptions(
+      support === "training rows" && certified.every(({ basis }) => basis === "training rows"),
+    ),
+  };
+}
+
+/** Tight bounds for all groups together, each over its own support; absent with a reason for a group that is too small. */
+export function boundGroups(
+  curves: Curves,
+  outcomes: BinnedOutcomes,
+  groups: readonly { readonly rows: Int32Array }[],
+  options: Omit<CertifyOptions, "followUp" | "support">,
+): GroupBounds {
+  const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED } = options;
+  checkOptions(alpha, draws, undefined, groups.length);
+  checkMatching(curves, outcomes);
+  const bounded: TightGroup[] = [];
+  const places = groups.map(({ rows }): number | string => {
+    const km = kaplanMeierBinned(outcomes, undefined, rows);
+    const mean = meanCurve(curves, undefined, rows);
+    const last = groupSupport(outcomes, { rows });
+    if (isAbsent(mean)) return "no rows";
+    if (last === 0) return `no time bin has ${MINIMUM_AT_RISK} rows at risk`;
+    const events = km.events.reduce((sum, e) => sum + e, 0);
+    return whyNotTight(events, km.atRisk[last]) ?? bounded.push({ rows, mean, km, last }) - 1;
+  });
+  const tight = boundByMultipliers(curves, outcomes, bounded, { alpha, draws, seed });
+  return {
+    alpha,
+    draws,
+    seed,
+    groups: places.map((place) => (typeof place === "number" ? tight.groups[place].upper : absent(place))),
   };
 }
 
@@ -176,15 +223,14 @@ export function boundOfTheorem(alpha: number, groups: number): TheoremBound {
   return { copies, rhoOverB, vacuous: rhoOverB >= 1 };
 }
 
-function listAssumptions(bases: readonly CertificateBasis[]): readonly string[] {
-  const looked = bases.some((basis) => basis === "audited rows");
+function listAssumptions(binsWereFixed: boolean): readonly string[] {
   return [
     "model and groups were fixed before these rows were seen: rows that chose the model do not count",
     "the rows are independent draws from the people the bounds are about",
     "within each group censoring is independent of when the event comes, and inside a time bin it comes after the events",
-    looked
-      ? "the bins were read off these rows: exact bounds hold for any choice of bins, tight ones then for large groups"
-      : "the bins were fixed by the training rows",
+    binsWereFixed
+      ? "the bins were fixed by the training rows"
+      : "the bins were read off these rows: exact bounds hold for any choice of bins, tight ones then for large groups",
     `tight bounds are for large groups: they rest on the normal limit, and are left out below ${MINIMUM_TIGHT_EVENTS} events`,
   ];
 }

@@ -18,7 +18,8 @@ import type { PreparedScores } from "./prepared-scores.ts";
 import { checkLength } from "./ranks.ts";
 
 /**
- * In the order of their positions; the `gap…` ones are norms of (gap of these weights − gap of the rows taken once).
+ * In the order of their positions: calibration over the bins with at least ten rows at risk, the `paper…` ones over all bins;
+ * the `gap…` ones are norms of (gap of these weights − gap of the rows taken once).
  */
 export const SCORE_FIELDS = [
   "n",
@@ -38,15 +39,16 @@ export const SCORE_FIELDS = [
   "logrankIndividualChi2",
   "totalScore",
   "supportedBins",
-  "supportedEce",
-  "supportedDistanceL2",
-  "supportedDistanceVariance",
+  "paperEce",
+  "paperDistanceL2",
+  "paperDistanceVariance",
+  "paperTotalScore",
   "gapEce",
   "gapL2Root",
   "gapVariance",
-  "gapSupportedEce",
-  "gapSupportedL2Root",
-  "gapSupportedVariance",
+  "gapPaperEce",
+  "gapPaperL2Root",
+  "gapPaperVariance",
 ] as const;
 
 /** The name of a score. */
@@ -236,24 +238,25 @@ export function evaluate(
   put("rps", rps);
   put("dCalibrationChi2", testDistribution(prepared, weight, n));
 
-  const calibration = expectedCalibrationError(mean, km.survival);
-  const ece = isAbsent(calibration) ? Number.NaN : calibration.ece;
-  const worst = distanceVariance(mean, km.survival, km.variance);
-  put("ece", ece);
-  put("distanceL2", numberOf(distanceL2(mean, km.survival)));
-  put("distanceVariance", isAbsent(worst) ? Number.NaN : worst.value);
-  put("totalScore", numberOf(totalScore(concordance, ece)));
-
   let bins = T;
   while (bins > 0 && km.atRisk[bins] < MINIMUM_AT_RISK) bins--;
   put("supportedBins", bins);
   if (bins > 0) {
-    const supported = expectedCalibrationError(mean, km.survival, { bins });
-    const worstSupported = distanceVariance(mean, km.survival, km.variance, { bins });
-    put("supportedEce", isAbsent(supported) ? Number.NaN : supported.ece);
-    put("supportedDistanceL2", numberOf(distanceL2(mean, km.survival, { bins })));
-    put("supportedDistanceVariance", isAbsent(worstSupported) ? Number.NaN : worstSupported.value);
+    const calibration = expectedCalibrationError(mean, km.survival, { bins });
+    const ece = isAbsent(calibration) ? Number.NaN : calibration.ece;
+    const worst = distanceVariance(mean, km.survival, km.variance, { bins });
+    put("ece", ece);
+    put("distanceL2", numberOf(distanceL2(mean, km.survival, { bins })));
+    put("distanceVariance", isAbsent(worst) ? Number.NaN : worst.value);
+    put("totalScore", numberOf(totalScore(concordance, ece)));
   }
+  const carried = expectedCalibrationError(mean, km.survival);
+  const paperEce = isAbsent(carried) ? Number.NaN : carried.ece;
+  const worstCarried = distanceVariance(mean, km.survival, km.variance);
+  put("paperEce", paperEce);
+  put("paperDistanceL2", numberOf(distanceL2(mean, km.survival)));
+  put("paperDistanceVariance", isAbsent(worstCarried) ? Number.NaN : worstCarried.value);
+  put("paperTotalScore", numberOf(totalScore(concordance, paperEce)));
 
   let expected = 0;
   for (let t = 1; t <= T; t++) {
@@ -271,13 +274,13 @@ export function evaluate(
 
   const moved = subtractCurves(mean, km.survival);
   for (let t = 0; t <= T; t++) moved[t] -= reference.gap[t];
-  const norms = measureGap(moved, reference, T);
-  const supportedNorms = measureGap(moved, reference, reference.supportedBins);
+  const norms = measureGap(moved, reference, reference.supportedBins);
+  const paperNorms = measureGap(moved, reference, T);
   put("gapEce", norms.ece);
   put("gapL2Root", norms.l2Root);
   put("gapVariance", norms.variance);
-  put("gapSupportedEce", supportedNorms.ece);
-  put("gapSupportedL2Root", supportedNorms.l2Root);
-  put("gapSupportedVariance", supportedNorms.variance);
+  put("gapPaperEce", paperNorms.ece);
+  put("gapPaperL2Root", paperNorms.l2Root);
+  put("gapPaperVariance", paperNorms.variance);
   return out;
 }

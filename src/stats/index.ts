@@ -1,3 +1,4 @@
+export { AGREEMENTS, type Agreement } from "./agreement.ts";
 export {
   type BootstrapOptions,
   bootstrapScores,
@@ -27,7 +28,14 @@ export {
 } from "./calibration.ts";
 export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
 export { type FollowUp, tallyFollowUp } from "./certificate-exact.ts";
-export { type Certificates, type CertifyOptions, certify, type GroupCertificate } from "./certificates.ts";
+export {
+  boundGroups,
+  type Certificates,
+  type CertifyOptions,
+  certify,
+  type GroupBounds,
+  type GroupCertificate,
+} from "./certificates.ts";
 export {
   benjaminiHochberg,
   binomialRange,

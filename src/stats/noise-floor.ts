@@ -4,7 +4,7 @@
  * curve of the drawn outcomes. The mean over draws is the floor, their 95 % point the critical value, and the rank of
  * the observed value among them a p-value: a test of calibration for any of the metrics (method §9). Over groups: the
  * largest standardised ECE, observed against the same draws (Westfall & Young's single-step maxT). Draws are scored
- * on the observed rows' support, not on their own.
+ * on the observed rows' support, not on their own; the `paper…` metrics on all bins.
  */
 import { InputError } from "../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../core/measured.ts";
@@ -44,9 +44,9 @@ export const NOISE_METRICS = [
   "distanceL2",
   "distanceVariance",
   "logrankIndividual",
-  "supportedEce",
-  "supportedDistanceL2",
-  "supportedDistanceVariance",
+  "paperEce",
+  "paperDistanceL2",
+  "paperDistanceVariance",
 ] as const;
 export type NoiseMetric = (typeof NOISE_METRICS)[number];
 
@@ -54,7 +54,7 @@ export type NoiseMetric = (typeof NOISE_METRICS)[number];
 export interface NoiseFloor {
   readonly draws: number;
   readonly seed: number;
-  /** Floor, critical value and p-value of the ECE over all bins; the same numbers as in metrics.ece. */
+  /** Floor, critical value and p-value of the ECE over the support; the same numbers as in metrics.ece. */
   readonly ece: number;
   readonly eceCritical: number;
   readonly p: number;
@@ -81,9 +81,9 @@ function simulate(
     distanceL2: newColumn(),
     distanceVariance: newColumn(),
     logrankIndividual: newColumn(),
-    supportedEce: newColumn(),
-    supportedDistanceL2: newColumn(),
-    supportedDistanceVariance: newColumn(),
+    paperEce: newColumn(),
+    paperDistanceL2: newColumn(),
+    paperDistanceVariance: newColumn(),
   };
   // Kaplan-Meier from counts: one row per bin and outcome, weighted by how many there are.
   const tally: BinnedOutcomes = {
@@ -108,8 +108,8 @@ function simulate(
       put(names[1], distanceL2(mean, km.survival, { bins: last }));
       put(names[2], isAbsent(worst) ? worst : worst.value);
     };
-    putDistances(["ece", "distanceL2", "distanceVariance"], T);
-    if (bins > 0) putDistances(["supportedEce", "supportedDistanceL2", "supportedDistanceVariance"], bins);
+    if (bins > 0) putDistances(["ece", "distanceL2", "distanceVariance"], bins);
+    putDistances(["paperEce", "paperDistanceL2", "paperDistanceVariance"], T);
     const observed = km.events.reduce((sum, count) => sum + count, 0);
     if (drawn.variance[draw] > 0) {
       put("logrankIndividual", (observed - drawn.expected[draw]) ** 2 / drawn.variance[draw]);
@@ -185,15 +185,21 @@ export interface NoiseGroup {
   readonly rows?: ArrayLike<number>;
 }
 
-export interface GroupNoiseFloor {
-  readonly name: string;
-  readonly floor: Measured<NoiseFloor>;
+/** A group's ECE among those of all groups. */
+export interface RankedEce {
   /** The observed ECE in standard deviations from its mean under a perfect model. */
   readonly standardised: Measured;
   /**
    * p-value adjusted for the number of groups: how often the largest standardised ECE of all groups reaches this one.
    */
   readonly adjustedP: Measured;
+}
+
+export interface GroupNoiseFloor extends RankedEce {
+  readonly name: string;
+  readonly floor: Measured<NoiseFloor>;
+  /** The same of the ECE over all bins. */
+  readonly paper: RankedEce & { readonly noise: Measured<MetricNoise> };
 }
 
 export interface SimultaneousNoiseFloor {
@@ -228,20 +234,36 @@ export function simultaneousNoiseFloor(
   const { draws = DEFAULT_DRAWS, seed } = options;
   checkDraws(draws);
   checkMatching(curves, binned);
+  const simulated = groups.map(({ rows }) => simulateRows(curves, binned, rows, draws, seed));
+  const supported = rankGroups(simulated, "ece", draws);
+  const paper = rankGroups(simulated, "paperEce", draws);
+  return {
+    draws,
+    seed,
+    p: supported.p,
+    groups: simulated.map((one, g) => ({
+      name: groups[g].name,
+      floor: isAbsent(one) ? one : summarise(one, draws, seed),
+      ...supported.groups[g],
+      paper: { noise: isAbsent(one) ? one : rankObserved(one.paperEce), ...paper.groups[g] },
+    })),
+  };
+}
+
+/** The largest standardised error of all groups in every draw, and how often it reaches each group's own. */
+function rankGroups(
+  simulated: readonly Measured<Simulated>[],
+  metric: "ece" | "paperEce",
+  draws: number,
+): { readonly p: Measured; readonly groups: readonly RankedEce[] } {
   const largest = new Float64Array(1 + draws).fill(Number.NEGATIVE_INFINITY);
-  const scored = groups.map(({ name, rows }) => {
-    const simulated = simulateRows(curves, binned, rows, draws, seed);
-    if (isAbsent(simulated)) return { name, floor: simulated, standardised: simulated };
-    const standardised = standardise(simulated.ece);
-    if (!isAbsent(standardised))
-      standardised.forEach((z, k) => {
-        largest[k] = Math.max(largest[k], z);
-      });
-    return {
-      name,
-      floor: summarise(simulated, draws, seed),
-      standardised: isAbsent(standardised) ? standardised : standardised[0],
-    };
+  const standardised = simulated.map((one): Measured => {
+    const values = isAbsent(one) ? one : standardise(one[metric]);
+    if (isAbsent(values)) return values;
+    values.forEach((z, k) => {
+      largest[k] = Math.max(largest[k], z);
+    });
+    return values[0];
   });
   const adjust = (observed: number) => {
     let reached = 0;
@@ -249,12 +271,7 @@ export function simultaneousNoiseFloor(
     return (1 + reached) / (1 + draws);
   };
   return {
-    draws,
-    seed,
     p: Number.isFinite(largest[0]) ? adjust(largest[0]) : absent("no group has an ECE that varies"),
-    groups: scored.map((group) => ({
-      ...group,
-      adjustedP: isAbsent(group.standardised) ? group.standardised : adjust(group.standardised),
-    })),
+    groups: standardised.map((z) => ({ standardised: z, adjustedP: isAbsent(z) ? z : adjust(z) })),
   };
 }

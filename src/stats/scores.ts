@@ -1,9 +1,9 @@
 /**
  * Every score of one group's rows in one record: the shape `graduate audit` prints as JSON. A score that cannot be
- * computed is null, and `absent` says why under its path ("concordance", "supported.ece"). Conventions (method §9):
- * concordance is the paper's, ties scoring 0; ece and the distances run over all bins, Kaplan-Meier carried flat, and
- * `supported` repeats them over the bins with at least ten rows at risk; ibs is the mean over bins with the
- * reverse-ties censoring curve of the same rows; rps is the sum over rows, censored rows through their own bin;
+ * computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions (method §9):
+ * concordance is the paper's, ties scoring 0; ece, the distances and the total score run over the group's support, the
+ * bins up to the last with at least ten rows at risk (`supported` has its size, and the same numbers); `paper` has them
+ * over all bins, Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same rows; rps is the sum over rows, censored rows through their own bin;
  * logrank is against the mean curve, logrankIndividual against each row's own. This is the plain form, by the plain
  * functions; evaluate-scores.ts is the fast one under weights.
  */
@@ -27,12 +27,31 @@ import { groupSupport, kaplanMeierBinned } from "./kaplan-meier.ts";
 import { logrankIndividual, logrankMeanCurve } from "./logrank.ts";
 import { rankedProbabilityScore } from "./rps.ts";
 
+/** The support of the group's follow-up, and the calibration scores over it: those of the group itself. */
 export interface SupportedScores {
   /** τ_g: the last bin with at least ten rows at risk, 0 when there is none. */
   readonly bins: number;
   readonly ece: number | null;
   readonly distanceL2: number | null;
   readonly distanceVariance: number | null;
+}
+
+/** What a perfect model's ECE would be, and where the observed one ranks. */
+export interface EceNoise {
+  readonly ece: number;
+  readonly eceCritical: number;
+  readonly p: number;
+  readonly adjustedP: number | null;
+}
+
+/** The scores as the paper has them: over all bins, Kaplan-Meier carried flat past the follow-up. */
+export interface PaperScores {
+  readonly ece: number | null;
+  readonly distanceL2: number | null;
+  readonly distanceVariance: number | null;
+  readonly totalScore: number | null;
+  /** Of its ece, where it was drawn. */
+  readonly noiseFloor?: EceNoise;
 }
 
 /** Every score of one group. */
@@ -68,16 +87,12 @@ export interface Scores {
   };
   readonly totalScore: number | null;
   readonly supported: SupportedScores;
+  readonly paper: PaperScores;
   /**
    * The mean ECE of a perfect model on rows like these, its 95 % point, where this ECE ranks, and the same adjusted
    * for the number of groups audited together (noise-floor.ts). Null until it is drawn.
    */
-  readonly noiseFloor: {
-    readonly ece: number | null;
-    readonly eceCritical: number | null;
-    readonly p: number | null;
-    readonly adjustedP: number | null;
-  } | null;
+  readonly noiseFloor: EceNoise | null;
   readonly intervals?: ScoreIntervals;
   /** Path of a null field → why it is null. */
   readonly absent: Readonly<Record<string, string>>;
@@ -129,7 +144,7 @@ function createCollector() {
 
 type Collector = ReturnType<typeof createCollector>;
 
-/** The three calibration scores over all bins, or over the supported ones. */
+/** The three calibration scores over the supported bins, or over all. */
 function scoreCalibration(
   mean: Measured<Float64Array>,
   km: ReturnType<typeof kaplanMeierBinned>,
@@ -168,15 +183,19 @@ export function scoreCurves(
   const rps = collect.part("rps", rankedProbabilityScore(scored.curves, scored.binned));
   const logrank = collect.part("logrank", logrankMeanCurve(scored.curves, scored.binned));
   const individual = collect.part("logrankIndividual", logrankIndividual(scored.curves, scored.binned));
-  const all = scoreCalibration(mean, km, collect, "", {});
   const bins = groupSupport(scored.binned);
+  const supported = scoreCalibration(mean, km, collect, "", { bins });
+  const paper = scoreCalibration(mean, km, collect, "paper.", {});
+  for (const key of ["ece", "distanceL2", "distanceVariance"]) {
+    if (collect.reasons[key] !== undefined) collect.reasons[`supported.${key}`] = collect.reasons[key];
+  }
   return {
     name,
     n: scored.curves.N,
     events: km.events.reduce((sum, events) => sum + events, 0),
     concordance: collect.number("concordance", concordance),
     concordanceHalfTies: collect.number("concordanceHalfTies", concordanceHalfTies(pairs)),
-    ...all,
+    ...supported,
     ibs: brier?.ibs ?? null,
     dCalibration: {
       chi2: distribution?.chi2 ?? null,
@@ -199,9 +218,16 @@ export function scoreCurves(
     },
     totalScore: collect.number(
       "totalScore",
-      totalScore(concordance, all.ece ?? { absent: collect.reasons.ece }),
+      totalScore(concordance, supported.ece ?? { absent: collect.reasons.ece }),
     ),
-    supported: { bins, ...scoreCalibration(mean, km, collect, "supported.", { bins }) },
+    supported: { bins, ...supported },
+    paper: {
+      ...paper,
+      totalScore: collect.number(
+        "paper.totalScore",
+        totalScore(concordance, paper.ece ?? { absent: collect.reasons["paper.ece"] }),
+      ),
+    },
     noiseFloor: null,
     absent: collect.reasons,
   };
