@@ -71,6 +71,11 @@ const REPLACEMENTS: readonly { readonly what: string; readonly from: RegExp; rea
   { what: "seconds in the table of compare", from: /^(cox\S* {2}.*?) +\d+\.\d$/gm, to: "$1  0.0" },
   { what: "this machine's threads", from: /(--(?:threads|workers) <n>[^(]*\(default: )\d+\)/g, to: "$1N)" },
   { what: "the engine's words for bad JSON", from: /( is not JSON: ).*/g, to: "$1…" },
+  {
+    what: "how it is called",
+    from: /(?:npx graduate|node \S*\bbin\/graduate\.js'?)(?= [a-z])/g,
+    to: "graduate",
+  },
   { what: "the version", from: new RegExp(version.replaceAll(".", "\\."), "g"), to: "VERSION" },
 ];
 

@@ -2,7 +2,7 @@
  * The command line: one file a command, each a thin reading of options around the library's functions.
  * Exit codes: 0 done, 1 the input cannot be used, 2 a requirement is not met, 70 a bug, 130 interrupted.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { createHelpStyle, readHelpRequest } from "./command-help.ts";
 import { EXIT_INPUT, explainFailure, leaveQuietly, terminalWidth } from "./output.ts";
@@ -36,7 +36,13 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   boost: { heading: USE, load: async () => (await import("./boost.ts")).addBoost },
   export: { heading: USE, load: async () => (await import("./export.ts")).addExport },
   demo: { heading: SHOW, load: async () => (await import("./demo.ts")).addDemo },
-  reproduce: { heading: SHOW, load: async () => (await import("./reproduce.ts")).addReproduce },
+  reproduce: {
+    heading: SHOW,
+    load: async () =>
+      existsSync(new URL("../../paper", import.meta.url))
+        ? (await import("./reproduce.ts")).addReproduce
+        : (await import("./without-paper.ts")).addWithoutPaper,
+  },
 };
 
 /** With the named command, or with all of them where help may be wanted. */

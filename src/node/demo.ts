@@ -10,6 +10,7 @@ import { Command } from "commander";
 import { wrapText } from "../report/text-table.ts";
 import { addDescribe } from "./describe.ts";
 import { print, terminalWidth } from "./output.ts";
+import { programName } from "./program-name.ts";
 import { createUnwritableError } from "./replace-file.ts";
 import { parseCount } from "./table-options.ts";
 import { addTrain } from "./train.ts";
@@ -59,7 +60,7 @@ async function show(title: string, add: (program: Command) => void, args: readon
     word.startsWith(DATASETS) ? `datasets/${word.slice(DATASETS.length)}` : word,
   );
   print(
-    `${wrapText(`$ npx graduate ${words.join(" ")}`, terminalWidth() - 2, "    ").replaceAll("\n", " \\\n")}\n`,
+    `${wrapText(`$ ${programName()} ${words.join(" ")}`, terminalWidth() - 2, "    ").replaceAll("\n", " \\\n")}\n`,
   );
   const program = new Command("graduate").exitOverride();
   add(program);

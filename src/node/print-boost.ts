@@ -5,6 +5,7 @@ import { formatNumber, formatTable, wrapText } from "../report/text-table.ts";
 import type { HazardBoost } from "../training/hazard-boost.ts";
 import { LARGEST_RISE } from "../training/hazard-share.ts";
 import { print, terminalWidth, warn } from "./output.ts";
+import { programName } from "./program-name.ts";
 
 /** A hazard multiplied by less than this is as good as left alone. */
 const WORTH_SAYING = 0.05;
@@ -21,7 +22,7 @@ export function printFiles(
   auditing: string | null,
 ): void {
   if (out !== null) print(`\nrepaired curves written to ${out}`);
-  if (out !== null && auditing !== null) print(`  graduate audit --curves ${quote(out)}${auditing}`);
+  if (out !== null && auditing !== null) print(`  ${programName()} audit --curves ${quote(out)}${auditing}`);
   if (save !== null) print(`\nthe repair is in ${save}; --apply ${save} carries it out on other rows`);
 }
 

@@ -5,6 +5,7 @@ import { formatNumber, formatTable, wrapText } from "../report/text-table.ts";
 import { countMembers, type Model } from "../training/model.ts";
 import { print, terminalWidth, warn } from "./output.ts";
 import { categoriesOf } from "./predict.ts";
+import { programName } from "./program-name.ts";
 import type { TableOptions } from "./table-options.ts";
 import { describeCommand } from "./write-report.ts";
 
@@ -101,9 +102,11 @@ export function printNextSteps(model: Model, path: string, options: NextStepOpti
   const isFile = options.split !== undefined && !/^[\d.,\s]+$/.test(options.split) && options.split !== "-";
   const split = isFile && options.split !== undefined ? ["--split", options.split] : [];
   print("audit it");
-  print(`  npx ${describeCommand(["audit", kept, table, ...split, ...reading])}`);
+  print(`  ${describeCommand(["audit", kept, table, ...split, ...reading], programName())}`);
   print("predict with it");
-  print(`  npx ${describeCommand(["predict", kept, table, "--out", `${stem}-curves.csv`, ...reading])}`);
+  print(
+    `  ${describeCommand(["predict", kept, table, "--out", `${stem}-curves.csv`, ...reading], programName())}`,
+  );
 }
 
 /** How columns were read in training, as far as the model does not know it by itself. */

@@ -97,8 +97,8 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
 }
 
 /** The command as one would type it again. */
-export function describeCommand(args: readonly string[]): string {
-  return ["graduate", ...args.map(quoteArgument)].join(" ");
+export function describeCommand(args: readonly string[], program = "graduate"): string {
+  return [program, ...args.map(quoteArgument)].join(" ");
 }
 
 /** As a shell reads it: bare where it can be, otherwise in single quotes. */

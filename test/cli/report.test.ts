@@ -54,8 +54,9 @@ describe("graduate train --report --require", () => {
     expect(stdout).toMatch(/ {2}met: ece<0\.5\n {2}not met: all groups: ece<0\n {4}all has 0\.0\d+\n/);
     expect(stdout).toMatch(/not met: group "stage = 4": ibs>2\n {4}stage = 4 has 0\.\d+\n/);
     expect(stdout).toContain(`model written to ${model}\nreport written to ${page}\n`);
-    expect(stdout).toContain(`npx graduate audit '${model}' ${table}\n`);
-    expect(stdout).toContain(`npx graduate predict '${model}' ${table} --out nwtco-curves.csv\n`);
+    // in the checkout's own folder
+    expect(stdout).toContain(`  npx graduate audit '${model}' ${table}\n`);
+    expect(stdout).toContain(`  npx graduate predict '${model}' ${table} --out nwtco-curves.csv\n`);
     const { text, rows, headings } = readPage();
     expect(rows).toHaveLength(12);
     expect(headings).toContain("How the model was trained");

@@ -1,0 +1,27 @@
+/**
+ * How to call the program again, for commands that are printed to be pasted: as it was called this time. Never a bare `npx graduate`
+ * where that would look for a package of this name elsewhere: on the public registry it is another one.
+ */
+import { basename, dirname, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { quoteArgument } from "./write-report.ts";
+
+const PACKAGE = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+export function programName({
+  launcher = process.argv[1] ?? "",
+  command = process.env.npm_command ?? "",
+  folder = process.cwd(),
+}: {
+  readonly launcher?: string;
+  /** What npm is doing, where npm started this: "exec" for npx. */
+  readonly command?: string;
+  readonly folder?: string;
+} = {}): string {
+  if (command === "exec") return "npx graduate";
+  if (basename(launcher) === "graduate") return "graduate";
+  // In a checkout's own folders npx runs the checkout.
+  const isInside = folder === PACKAGE || !relative(PACKAGE, folder).startsWith("..");
+  if (isInside && !PACKAGE.includes("node_modules")) return "npx graduate";
+  return `node ${quoteArgument(launcher)}`;
+}

@@ -1,0 +1,81 @@
+// What npm would publish: small, whole (every page the README links to, every module another one imports), and without result lines.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "./cli/run-cli.ts";
+
+/** Bytes of the tarball. */
+const MOST_BYTES = 1_200_000;
+
+interface Packed {
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+const shell = process.platform === "win32";
+const listed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+  cwd: root,
+  encoding: "utf8",
+  shell,
+  stdio: ["ignore", "pipe", "ignore"],
+});
+const [packed] = JSON.parse(listed) as readonly Packed[];
+const paths = new Set(packed.files.map(({ path }) => path));
+
+/** Relative links and pictures of a page, as paths of the package. */
+function linksOf(page: string): string[] {
+  const text = readFileSync(join(root, page), "utf8");
+  return [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+    .map(([, target]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => posix.normalize(posix.join(dirname(page), target)));
+}
+
+const isPacked = (target: string) =>
+  paths.has(target) || [...paths].some((path) => path.startsWith(`${target.replace(/\/$/, "")}/`));
+
+describe("the package", () => {
+  test(`takes less than ${MOST_BYTES / 1e6} MB`, () => {
+    expect(packed.size).toBeLessThan(MOST_BYTES);
+  });
+
+  test("holds no result lines and nothing of the paper's runs", () => {
+    expect([...paths].filter((path) => path.endsWith(".jsonl") || path.startsWith("paper/"))).toEqual([]);
+  });
+
+  test("holds what its README links to, and the pictures of those pages", () => {
+    const links = linksOf("README.md");
+    expect(links.length).toBeGreaterThan(5);
+    expect(links.filter((target) => !isPacked(target))).toEqual([]);
+    const pages = links.filter((target) => target.endsWith(".md"));
+    const pictures = pages.flatMap(linksOf).filter((target) => /\.(svg|png)$/.test(target));
+    expect(pictures.filter((target) => !isPacked(target))).toEqual([]);
+  });
+
+  test("holds every module that another one imports", () => {
+    const missing = [...paths]
+      .filter((path) => path.startsWith("dist/") && path.endsWith(".js"))
+      .flatMap((path) => {
+        const text = readFileSync(join(root, path), "utf8");
+        const targets = [...text.matchAll(/^(?:import|export)\b[^;]*?from "(\.[^"]+)";$/gm)].map(
+          ([, to]) => to,
+        );
+        return targets.map((to) => posix.normalize(posix.join(dirname(path), to)));
+      });
+    // what the sources no longer have may be left in dist/ from an earlier build
+    const current = missing.filter((target) => existsSync(join(root, target)) && !paths.has(target));
+    expect(current).toEqual([]);
+  });
+
+  test("holds what its exports name", () => {
+    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      exports: Record<string, string | { types: string; default: string }>;
+    };
+    const named = Object.values(exports).flatMap((one) =>
+      typeof one === "string" ? [one] : Object.values(one),
+    );
+    const files = named.filter((path) => !path.includes("*")).map((path) => path.replace(/^\.\//, ""));
+    expect(files.filter((path) => !paths.has(path))).toEqual([]);
+  });
+});
