@@ -23,3 +23,24 @@ export function joinNearTimes(ascending: Float64Array): Float64Array {
   if (first >= finite) return ascending;
   return ascending.filter((_, k) => k === 0 || !isTied(k));
 }
+
+/** Every row's time replaced by the one that stands for it; the same array where no two are tied by rounding. */
+export function joinTimes(time: Float64Array): Float64Array {
+  const sorted = time.slice().sort();
+  const ascending = sorted.filter((value, i) => i === 0 || value !== sorted[i - 1]);
+  const joined = joinNearTimes(ascending);
+  if (joined === ascending) return time;
+  return time.map((value) => joined[countAtMost(joined, value) - 1]);
+}
+
+/** How many of the ascending values are ≤ limit. */
+export function countAtMost(ascending: ArrayLike<number>, limit: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle] <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

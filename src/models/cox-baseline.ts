@@ -5,8 +5,8 @@
  * far from zero the covariates lie. H0 is a right-continuous step function, 0 before the first event and flat after the last.
  */
 import { InputError } from "../core/errors.ts";
+import { countAtMost } from "../core/near-times.ts";
 import type { CoxWork } from "./cox-likelihood.ts";
-import { countAtMost } from "./cox-order.ts";
 import type { PreparedCoxRows } from "./cox-rows.ts";
 
 export interface CoxBaseline {

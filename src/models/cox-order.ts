@@ -2,7 +2,7 @@
  * The order in which a Cox model goes through its rows: stratum after stratum, each by ascending time, in groups of tied
  * times. Which times are tied is R's rule (core/near-times.ts) or exact equality.
  */
-import { joinNearTimes } from "../core/near-times.ts";
+import { countAtMost, joinNearTimes } from "../core/near-times.ts";
 
 export interface SortedRows {
   readonly order: Uint32Array; // [N]
@@ -72,16 +72,4 @@ export function splitByStratum(
     start: Uint32Array.from([...starts, N]),
     firstGroup: Uint32Array.from([...firstGroup, starts.length]),
   };
-}
-
-/** How many of the ascending values are ≤ limit. */
-export function countAtMost(values: Float64Array, limit: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[middle] <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

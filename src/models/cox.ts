@@ -219,7 +219,8 @@ function warnOfFit(
   return warnings;
 }
 
-function describeInfinite(names: readonly string[]): string {
+/** A sentence that names the coefficients without a maximum. */
+export function describeInfinite(names: readonly string[]): string {
   const shown = names.slice(0, MAX_COLUMNS_NAMED).map((name) => `"${name}"`);
   const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : "";
   const [who, run, it] =
