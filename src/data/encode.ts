@@ -182,7 +182,8 @@ function fitColumn(table: Table, column: Column, rows: Int32Array, options: Enco
   }
 }
 
-function outputNames(encoding: ColumnEncoding): readonly string[] {
+/** The columns of x that one column of the table becomes. */
+export function outputNames(encoding: ColumnEncoding): readonly string[] {
   const { column } = encoding;
   if (encoding.type !== "category") {
     return [

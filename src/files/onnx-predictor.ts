@@ -5,8 +5,8 @@
  */
 import { FormatError } from "../core/errors.ts";
 import { LARGEST_ENCODED } from "../data/conform-column.ts";
+import { countAtMost } from "../core/near-times.ts";
 import { EDGE_SLACK } from "../models/cox-baseline.ts";
-import { countAtMost } from "../models/cox-rows.ts";
 import type { NetworkSpec, ParameterValues, SingleNetworkSpec } from "../models/create-network.ts";
 import { DEFAULT_HIDDEN } from "../models/drsa.ts";
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../models/group-offsets.ts";

@@ -5,8 +5,9 @@
  * far from zero the covariates lie. H0 is a right-continuous step function, 0 before the first event and flat after the last.
  */
 import { InputError } from "../core/errors.ts";
+import { countAtMost } from "../core/near-times.ts";
 import type { CoxWork } from "./cox-likelihood.ts";
-import { type CoxRows, countAtMost } from "./cox-rows.ts";
+import type { PreparedCoxRows } from "./cox-rows.ts";
 
 export interface CoxBaseline {
   /** Distinct event times, ascending. */
@@ -15,10 +16,19 @@ export interface CoxBaseline {
   readonly cumulativeHazardAtMeans: Float64Array; // [K]
 }
 
-/** What a prediction needs of a fitted model. */
-export interface CoxPredictor {
+/** The baseline of one stratum; without strata there is one, 0. */
+export interface StratumBaseline extends CoxBaseline {
+  readonly stratum: number;
+}
+
+/** What a linear predictor needs. */
+interface LinearModel {
   readonly D: number;
   readonly coefficients: Float64Array; // [D]
+}
+
+/** What a prediction needs of a fitted model. */
+export interface CoxPredictor extends LinearModel {
   readonly means: Float64Array; // [D]
   readonly baseline: CoxBaseline;
 }
@@ -26,16 +36,29 @@ export interface CoxPredictor {
 /** A grid's upper edge may be rounded to just below an event time that lies in its bin; edges are read this much later (relatively). */
 export const EDGE_SLACK = 1e-12;
 
-/** The baseline of the last evaluation in `work`. */
-export function readBaseline(rows: CoxRows, work: CoxWork): CoxBaseline {
-  const at = Array.from(rows.deaths.keys()).filter((k) => rows.deaths[k] > 0);
-  const cumulative = new Float64Array(at.length);
-  let H = 0;
-  at.forEach((k, i) => {
-    H += work.hazard[k];
-    cumulative[i] = H;
+/** The baselines of the last evaluation in `work`, at the scaled coefficients `beta`. */
+export function readBaselines(
+  { rows, means, centres, scales }: PreparedCoxRows,
+  work: CoxWork,
+  beta: Float64Array,
+  strata: ArrayLike<number> | undefined,
+): readonly StratumBaseline[] {
+  const { firstGroup, deaths, order, start, times } = rows;
+  // The sums belong to a person at the centres; their hazards are exp(−shift) times what `work` holds.
+  const toMeans = beta.reduce((sum, b, j) => sum + (b * (means[j] - centres[j])) / scales[j], 0);
+  return Array.from({ length: firstGroup.length - 1 }, (_, s) => {
+    const first = firstGroup[s];
+    const own = Array.from({ length: firstGroup[s + 1] - first }, (_, i) => first + i);
+    const at = own.filter((k) => deaths[k] > 0);
+    return {
+      stratum: strata === undefined ? 0 : strata[order[start[first]]],
+      time: Float64Array.from(at, (k) => times[k]),
+      cumulativeHazardAtMeans: Float64Array.from(
+        at,
+        (k) => work.exposure[k] * Math.exp(toMeans - work.shift[k]),
+      ),
+    };
   });
-  return { time: Float64Array.from(at, (k) => rows.times[k]), cumulativeHazardAtMeans: cumulative };
 }
 
 /** H0 at the baseline's event times of a person with every covariate 0 (R's basehaz(centered = FALSE)). */
@@ -45,7 +68,7 @@ export function cumulativeHazardAtZero(model: CoxPredictor): Float64Array {
 }
 
 /** xβ per row, not centred; columns without a coefficient are left out. */
-export function linearPredictor(model: CoxPredictor, x: Float64Array): Float64Array {
+export function linearPredictor(model: LinearModel, x: Float64Array): Float64Array {
   return Float64Array.from({ length: countRows(model, x) }, (_, i) =>
     sumProducts(model, (j) => x[i * model.D + j]),
   );
@@ -89,14 +112,14 @@ function readHazard(baseline: CoxBaseline, times: ArrayLike<number>): Float64Arr
   });
 }
 
-function sumProducts({ D, coefficients }: CoxPredictor, value: (j: number) => number): number {
+function sumProducts({ D, coefficients }: LinearModel, value: (j: number) => number): number {
   let sum = 0;
   for (let j = 0; j < D; j++) if (!Number.isNaN(coefficients[j])) sum += coefficients[j] * value(j);
   return sum;
 }
 
 /** How many rows x holds; see coxCurves for D = 0. */
-function countRows({ D }: CoxPredictor, x: Float64Array): number {
+function countRows({ D }: LinearModel, x: Float64Array): number {
   if (D === 0) return x.length;
   if (x.length % D !== 0)
     throw new InputError(`x has ${x.length} entries, not a multiple of the model's ${D} columns`, {

@@ -1,163 +1,242 @@
 /**
- * Cox's partial log-likelihood with Efron's or Breslow's treatment of ties: value, score, information and baseline hazard
- * at a given coefficient vector, in two passes over rows sorted by time. With r_i = w_i exp(x_iβ), risk-set sums S0, S1 of
- * r and r·x, tied deaths' sums E0, E1, mean death weight v, and f_k = k/d (Efron) or 0 (Breslow) for k = 0 … d−1:
- *   logL = Σ_deaths w x β − Σ_t Σ_k v log(S0 − f_k E0);  ΔH(t) = Σ_k v / (S0 − f_k E0);
- *   information = Σ_i r_i A_i x_i x_iᵀ − Σ_t Σ_k v x̄_k x̄_kᵀ,  x̄_k = (S1 − f_k E1)/(S0 − f_k E0),  score = Σ_i (w_i δ_i − r_i A_i) x_i,
- * where A_i is the hazard row i was exposed to: H(t_i), less Σ_k v f_k/(S0 − f_k E0) for a death itself. Exchanging the sums
- * this way costs one D×D update per row and two per death time, however many deaths are tied (Therneau & Grambsch 2000, §3.3
- * for the quantities). Fitting is cox.ts' business.
+ * Cox's partial log-likelihood with Efron's or Breslow's treatment of ties: value, score, information and hazards at a given
+ * coefficient vector. With r_i = w_i exp(x_iβ); at a death time W_E and x̄_E the sum of r and the r-weighted mean of x over
+ * the tied deaths, W_N and x̄_N those over the others at risk; v the mean death weight, f_k = k/d (Efron) or 0 (Breslow) for
+ * k = 0 … d−1, and W_k = W_N + (1−f_k) W_E, Δ = x̄_E − x̄_N (Therneau & Grambsch 2000, §3.3 for the quantities):
+ *   logL = Σ_deaths w x β − Σ_t Σ_k v log W_k;  ΔH(t) = Σ_k v / W_k;
+ *   score = Σ_t [Σ_deaths w (x − x̄_E) + Σ_k v W_N/W_k Δ];
+ *   information = Σ_t Σ_k v/W_k · (second moment of the weighted risk set about its own mean).
+ * That second moment grows by one outer product r W/(W+r)·(x−x̄)(x−x̄)ᵀ a row (Welford), so the sum over times is, row by
+ * row, that product times the hazard the row was exposed to: nothing is subtracted, hence no digit lost, however far out a
+ * value lies. Sums of r are kept relative to the largest in their own risk set: exp can neither overflow nor leave a risk
+ * set empty. Fitting is cox-newton.ts' business.
  */
 import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../core/linear-algebra.ts";
 import type { CoxRows } from "./cox-rows.ts";
 
-/** Reused between evaluations. */
+/** What an evaluation leaves per row and per group of tied times; reused between evaluations. */
 export interface CoxWork {
-  readonly risk: Float64Array; // [N] r_i, up to the factor exp(shift)
-  /** ΔH at each distinct time and the part of it that a death at that time was not exposed to; both × exp(−shift). */
+  /** r_i × exp(−shift of its group). */
+  readonly risk: Float64Array; // [N]
+  /** The largest x_iβ among those at risk. */
+  readonly shift: Float64Array; // [K]
+  /** W_N and W_E, × exp(−shift). */
+  readonly others: Float64Array; // [K]
+  readonly dying: Float64Array; // [K]
+  readonly deathWeight: Float64Array; // [K], Σ w over the deaths
+  /** ΔH and the part of it that a death at that time was not exposed to, × exp(shift). */
   readonly hazard: Float64Array; // [K]
   readonly spared: Float64Array; // [K]
+  /** Σ ΔH up to and with the group, within the stratum, × exp(shift). */
+  readonly exposure: Float64Array; // [K]
 }
 
-export interface CoxEvaluation {
-  readonly logLikelihood: number;
+export interface CoxDerivatives {
   readonly score: Float64Array; // [D]
   readonly information: Float64Array; // [D,D], both triangles
-  /** Σ r_i A_i x_ij², the information's diagonal before the means are taken off: the scale of its rounding error. */
-  readonly secondMoment: Float64Array; // [D]
 }
+
+export interface CoxEvaluation extends CoxDerivatives {
+  readonly logLikelihood: number;
+}
+
+/** Called at every death time, from the last of the last stratum to the first: x̄_E and Δ are overwritten afterwards. */
+export type CoxVisitor = (k: number, deathMean: Float64Array, difference: Float64Array) => void;
 
 export function createCoxWork(rows: CoxRows): CoxWork {
   const K = rows.times.length;
-  return { risk: new Float64Array(rows.N), hazard: new Float64Array(K), spared: new Float64Array(K) };
+  const perGroup = () => new Float64Array(K);
+  return {
+    risk: new Float64Array(rows.N),
+    shift: perGroup(),
+    others: perGroup(),
+    dying: perGroup(),
+    deathWeight: perGroup(),
+    hazard: perGroup(),
+    spared: perGroup(),
+    exposure: perGroup(),
+  };
 }
 
 /** Evaluates at `beta` (of the scaled covariates). A log-likelihood of −Infinity or NaN says that beta is out of reach. */
 export function evaluateCox(rows: CoxRows, beta: Float64Array, work: CoxWork): CoxEvaluation {
-  const { D } = rows;
-  // exp(xβ − shift) cannot overflow; the shift cancels everywhere but in the hazard.
-  const shift = predictRows(rows, beta, work.risk);
-  const means = createOuterSum(D);
-  const logLikelihood = sumRiskSets(rows, work, shift, means);
-  const moments = createOuterSum(D);
-  const score = new Float64Array(D);
-  sumExposures(rows, work, score, moments);
-
-  const information = new Float64Array(D * D);
-  const secondMoment = new Float64Array(D);
-  for (let j = 0; j < D; j++) {
-    const row = j * moments.width;
-    secondMoment[j] = moments.matrix[row + j];
-    for (let k = 0; k <= j; k++)
-      information[j * D + k] = information[k * D + j] = moments.matrix[row + k] - means.matrix[row + k];
-  }
-  const unshift = Math.exp(-shift);
-  for (let k = 0; k < work.hazard.length; k++) work.hazard[k] *= unshift;
-  return { logLikelihood, score, information, secondMoment };
+  const logLikelihood = sumRisks(rows, beta, work);
+  return { logLikelihood, ...differentiate(rows, work) };
 }
 
-/** x_iβ into `risk`; returns the largest. */
-function predictRows({ N, D, x }: CoxRows, beta: Float64Array, risk: Float64Array): number {
-  let largest = Number.NEGATIVE_INFINITY;
-  for (let i = 0, at = 0; i < N; i++, at += D) {
+/** How many tied deaths share a time, and each one's f_k. */
+function tiedDeaths({ deaths, ties }: CoxRows, k: number) {
+  const d = deaths[k];
+  return ties === "efron" ? { terms: d, share: 1 / d } : { terms: 1, share: 0 };
+}
+
+/** Fills `work`; returns the log-likelihood. */
+export function sumRisks(rows: CoxRows, beta: Float64Array, work: CoxWork): number {
+  const { D, x, event, weight, start, firstGroup } = rows;
+  const { risk, shift, others, dying, deathWeight, hazard, spared, exposure } = work;
+  for (let i = 0, at = 0; i < rows.N; i++, at += D) {
     let predictor = 0;
     for (let j = 0; j < D; j++) predictor += x[at + j] * beta[j];
     risk[i] = predictor;
-    if (predictor > largest) largest = predictor;
   }
-  return largest;
-}
-
-/** Backwards in time: r_i into `risk`, the hazards, Σ_t Σ_k v x̄_k x̄_kᵀ into `means`; returns the log-likelihood. */
-function sumRiskSets(rows: CoxRows, work: CoxWork, shift: number, means: OuterSum): number {
-  const { D, x, event, weight, start, deaths, ties } = rows;
-  const { risk, hazard, spared } = work;
   let logLikelihood = 0;
-  let S0 = 0;
-  const S1 = new Float64Array(D);
-  const E1 = new Float64Array(D);
-  const mean = new Float64Array(D);
-  for (let k = deaths.length - 1; k >= 0; k--) {
-    const d = deaths[k];
-    const shared = ties === "efron" && d > 1;
-    let E0 = 0;
-    let deathWeight = 0;
-    if (shared) E1.fill(0);
-    for (let i = start[k]; i < start[k + 1]; i++) {
-      const predictor = risk[i] - shift;
-      const r = weight[i] * Math.exp(predictor);
-      risk[i] = r;
-      S0 += r;
-      const at = i * D;
-      for (let j = 0; j < D; j++) S1[j] += r * x[at + j];
-      if (event[i] === 0) continue;
-      deathWeight += weight[i];
-      logLikelihood += weight[i] * predictor;
-      if (!shared) continue;
-      E0 += r;
-      for (let j = 0; j < D; j++) E1[j] += r * x[at + j];
+  for (let s = 0; s + 1 < firstGroup.length; s++) {
+    let largest = Number.NEGATIVE_INFINITY;
+    let later = 0;
+    for (let k = firstGroup[s + 1] - 1; k >= firstGroup[s]; k--) {
+      const before = largest;
+      for (let i = start[k]; i < start[k + 1]; i++) if (risk[i] > largest) largest = risk[i];
+      let W = later === 0 ? 0 : later * Math.exp(before - largest);
+      let E = 0;
+      let deadWeight = 0;
+      for (let i = start[k]; i < start[k + 1]; i++) {
+        const predictor = risk[i] - largest;
+        const r = weight[i] * Math.exp(predictor);
+        risk[i] = r;
+        if (event[i] === 0) {
+          W += r;
+          continue;
+        }
+        E += r;
+        deadWeight += weight[i];
+        logLikelihood += weight[i] * predictor;
+      }
+      shift[k] = largest;
+      others[k] = W;
+      dying[k] = E;
+      deathWeight[k] = deadWeight;
+      hazard[k] = 0;
+      spared[k] = 0;
+      later = W + E;
+      if (deadWeight === 0) continue;
+      const { terms, share } = tiedDeaths(rows, k);
+      const v = deadWeight / terms;
+      for (let m = 0; m < terms; m++) {
+        const f = m * share;
+        const left = W + (1 - f) * E;
+        logLikelihood -= v * Math.log(left);
+        hazard[k] += v / left;
+        spared[k] += (v * f) / left;
+      }
     }
-    hazard[k] = 0;
-    spared[k] = 0;
-    if (d === 0) continue;
-    if (!shared) {
-      logLikelihood -= deathWeight * Math.log(S0);
-      hazard[k] = deathWeight / S0;
-      const inverse = 1 / S0;
-      for (let j = 0; j < D; j++) mean[j] = S1[j] * inverse;
-      addOuter(means, deathWeight, mean, 0, D);
-      continue;
-    }
-    // Σ_k v x̄_k x̄_kᵀ is a quadratic form in (S1, E1): with q = E0/S0, c_k = v/(1 − f_k q)² and f̄ the c-weighted mean of f,
-    // it is (Σc) m mᵀ + (Σ c (f − f̄)²) e eᵀ for m = (S1 − f̄ E1)/S0 and e = E1/S0.
-    const v = deathWeight / d;
-    const q = E0 / S0;
-    let sumC = 0;
-    let sumCf = 0;
-    for (let m = 0; m < d; m++) {
-      const f = m / d;
-      const left = 1 - f * q;
-      logLikelihood -= v * Math.log(S0 * left);
-      hazard[k] += v / (S0 * left);
-      spared[k] += (v * f) / (S0 * left);
-      const c = v / (left * left);
-      sumC += c;
-      sumCf += c * f;
-    }
-    const meanF = sumCf / sumC;
-    let spread = 0;
-    for (let m = 0; m < d; m++) {
-      const f = m / d;
-      const left = 1 - f * q;
-      spread += (v / (left * left)) * (f - meanF) * (f - meanF);
-    }
-    for (let j = 0; j < D; j++) {
-      mean[j] = (S1[j] - meanF * E1[j]) / S0;
-      E1[j] /= S0;
-    }
-    addOuter(means, sumC, mean, 0, D);
-    addOuter(means, spread, E1, 0, D);
   }
-  flushOuter(means);
+  accumulate(rows, work, hazard, exposure);
   return logLikelihood;
 }
 
-/** Forwards in time: Σ_i (w_i δ_i − r_i A_i) x_i into `score`, Σ_i r_i A_i x_i x_iᵀ into `moments`. */
-function sumExposures(rows: CoxRows, work: CoxWork, score: Float64Array, moments: OuterSum): void {
-  const { D, x, event, weight, start } = rows;
-  const { risk, hazard, spared } = work;
-  let H = 0;
-  for (let k = 0; k < hazard.length; k++) {
-    H += hazard[k];
-    if (H === 0) continue; // before the first death
-    for (let i = start[k]; i < start[k + 1]; i++) {
-      const death = event[i] === 1;
-      const exposure = risk[i] * (death ? H - spared[k] : H);
-      const residual = (death ? weight[i] : 0) - exposure;
-      const at = i * D;
-      for (let j = 0; j < D; j++) score[j] += residual * x[at + j];
-      addOuter(moments, exposure, x, at, D);
+/** Running sums of values × exp(shift) within each stratum, on the shift of the group they have come to. */
+function accumulate({ firstGroup }: CoxRows, { shift }: CoxWork, values: Float64Array, sums: Float64Array) {
+  for (let s = 0; s + 1 < firstGroup.length; s++)
+    for (let k = firstGroup[s]; k < firstGroup[s + 1]; k++)
+      sums[k] = values[k] + (k === firstGroup[s] ? 0 : sums[k - 1] * Math.exp(shift[k] - shift[k - 1]));
+}
+
+/** Score and information of what is in `work`, each death time multiplied by its entry of `emphasis` where given. */
+export function differentiate(
+  rows: CoxRows,
+  work: CoxWork,
+  emphasis?: Float64Array, // [K]
+  visit?: CoxVisitor,
+): CoxDerivatives {
+  const { D } = rows;
+  let exposure = work.exposure;
+  if (emphasis !== undefined) {
+    exposure = new Float64Array(emphasis.length);
+    accumulate(
+      rows,
+      work,
+      work.hazard.map((h, k) => h * emphasis[k]),
+      exposure,
+    );
+  }
+  const score = new Float64Array(D);
+  const sum = createOuterSum(D);
+  for (let s = 0; s + 1 < rows.firstGroup.length; s++) {
+    const groups = { first: rows.firstGroup[s], end: rows.firstGroup[s + 1] };
+    goBackwards(rows, work, groups, { exposure, emphasis, visit, score, sum });
+  }
+  flushOuter(sum);
+  const information = new Float64Array(D * D);
+  for (let j = 0; j < D; j++)
+    for (let k = 0; k <= j; k++)
+      information[j * D + k] = information[k * D + j] = sum.matrix[j * sum.width + k];
+  return { score, information };
+}
+
+interface Sums {
+  readonly exposure: Float64Array; // [K]
+  readonly emphasis: Float64Array | undefined; // [K]
+  readonly visit: CoxVisitor | undefined;
+  readonly score: Float64Array; // [D]
+  readonly sum: OuterSum;
+}
+
+/** One stratum from its last time to its first, rows entering the risk set as their times are reached. */
+function goBackwards(
+  rows: CoxRows,
+  work: CoxWork,
+  { first, end }: { readonly first: number; readonly end: number },
+  { exposure, emphasis, visit, score, sum }: Sums,
+): void {
+  const { D, x, event, weight, start, deaths } = rows;
+  const { risk, shift, others, dying, deathWeight, spared } = work;
+  const mean = new Float64Array(D); // x̄_N
+  const deathMean = new Float64Array(D); // x̄_E
+  const difference = new Float64Array(D);
+  /** Takes row i into a set of weight W and mean `of`; its spread counts `exposed` times. Returns the new weight. */
+  const enter = (i: number, W: number, of: Float64Array, exposed: number): number => {
+    const r = risk[i];
+    const at = i * D;
+    if (W === 0) {
+      for (let j = 0; j < D; j++) of[j] = x[at + j];
+      return r;
+    }
+    if (r === 0) return W;
+    const share = r / (W + r);
+    for (let j = 0; j < D; j++) difference[j] = x[at + j] - of[j];
+    addOuter(sum, W * share * exposed, difference, 0, D);
+    for (let j = 0; j < D; j++) of[j] += share * difference[j];
+    return W + r;
+  };
+  let W = 0;
+  for (let k = end - 1; k >= first; k--) {
+    if (k + 1 < end) W *= Math.exp(shift[k + 1] - shift[k]);
+    for (let i = start[k]; i < start[k + 1]; i++) if (event[i] === 0) W = enter(i, W, mean, exposure[k]);
+    if (deaths[k] === 0) continue;
+
+    const g = emphasis === undefined ? 1 : emphasis[k];
+    let E = 0;
+    for (let i = start[k]; i < start[k + 1]; i++)
+      if (event[i] === 1) E = enter(i, E, deathMean, exposure[k] - g * spared[k]);
+    if (deaths[k] > 1)
+      for (let i = start[k]; i < start[k + 1]; i++) {
+        if (event[i] === 0) continue;
+        for (let j = 0; j < D; j++) score[j] += g * weight[i] * (x[i * D + j] - deathMean[j]);
+      }
+    const all = others[k] + dying[k];
+    const { terms, share } = tiedDeaths(rows, k);
+    const v = deathWeight[k] / terms;
+    let towards = 0; // Σ_k v W_N/W_k
+    let apart = 0; // Σ_k v W_N (1−f_k) W_E/W_k²
+    for (let m = 0; m < terms; m++) {
+      const part = 1 - m * share;
+      const left = others[k] + part * dying[k];
+      const pull = (v * others[k]) / left;
+      towards += pull;
+      apart += (pull * part * dying[k]) / left;
+    }
+    const earlier = k === first ? 0 : exposure[k - 1] * Math.exp(shift[k] - shift[k - 1]);
+    if (W === 0) mean.set(deathMean);
+    for (let j = 0; j < D; j++) {
+      difference[j] = deathMean[j] - mean[j];
+      score[j] += g * towards * difference[j];
+    }
+    visit?.(k, deathMean, difference);
+    addOuter(sum, ((others[k] * dying[k]) / all) * earlier + g * apart, difference, 0, D);
+    if (W === 0) W = E;
+    else {
+      for (let j = 0; j < D; j++) mean[j] += (dying[k] / all) * difference[j];
+      W += E;
     }
   }
-  flushOuter(moments);
 }

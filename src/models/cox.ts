@@ -1,25 +1,27 @@
 /**
- * Cox's proportional hazards model, h(t|x) = h0(t) exp(xβ), fitted by Newton's method on the partial likelihood
- * (cox-likelihood.ts) with step halving, optionally with a ridge penalty ½·ridge·Σβ² on the columns as given. Covariates are
- * centred and scaled inside for conditioning; every result is in the units given. What cannot be estimated is said, as R's
- * coxph says it: a column determined by earlier ones has no coefficient (NaN) and a warning; a coefficient the likelihood
- * pushes to infinity keeps the value where the likelihood stopped changing, and a warning. Case weights act as in coxph: under
- * Efron's ties a weight of 2 is not quite the same as two rows. Curves are cox-baseline.ts' business. No strata, no delayed
- * entry, no time-varying covariates.
+ * Cox's proportional hazards model, h(t|x) = h0(t) exp(xβ), fitted on the partial likelihood (cox-likelihood.ts) by Newton's
+ * method (cox-newton.ts), optionally with a ridge penalty ½·ridge·Σβ² on the columns as given, and with a baseline hazard of
+ * its own for each stratum. Covariates are centred and scaled inside for conditioning; every result is in the units given.
+ * What cannot be estimated is said, as R's coxph says it: a column determined by earlier ones has no coefficient (NaN) and a
+ * warning; a coefficient the likelihood pushes to infinity keeps the value where the likelihood stopped changing, has no
+ * error, and a warning. Case weights act as in coxph: under Efron's ties a weight of 2 is not quite the same as two rows.
+ * Curves are cox-baseline.ts' business, errors robust to repeated rows cox-robust.ts', the test of proportional hazards
+ * cox-proportional.ts'. No delayed entry, no time-varying covariates.
  */
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../core/distributions.ts";
 import { InputError } from "../core/errors.ts";
 import { factorCholesky, invertCholesky, solveCholesky } from "../core/linear-algebra.ts";
 import { absent, type Measured } from "../core/measured.ts";
-import { type CoxBaseline, readBaseline } from "./cox-baseline.ts";
-import { type CoxEvaluation, createCoxWork, evaluateCox } from "./cox-likelihood.ts";
+import { type CoxBaseline, readBaselines, type StratumBaseline } from "./cox-baseline.ts";
+import { createCoxWork } from "./cox-likelihood.ts";
+import { type CoxMaximum, maximiseCox } from "./cox-newton.ts";
 import {
   type CoxInput,
-  type CoxRows,
   type CoxTies,
   checkInput,
   nameColumn,
   prepareRows,
+  type StratifiedCoxInput,
 } from "./cox-rows.ts";
 
 export {
@@ -29,16 +31,19 @@ export {
   coxCurvesOnGrid,
   cumulativeHazardAtZero,
   linearPredictor,
+  type StratumBaseline,
 } from "./cox-baseline.ts";
-export type { CoxInput, CoxTies } from "./cox-rows.ts";
+export type { CoxInput, CoxTies, StratifiedCoxInput } from "./cox-rows.ts";
 
 /** Ties and limits of the iteration. */
 export interface CoxOptions {
   /** How tied deaths are treated; default "efron". */
   readonly ties?: CoxTies;
+  /** Whether times that differ only by rounding are tied, by R's rule (core/near-times.ts); default true, as in R. */
+  readonly timefix?: boolean;
   /** λ of the penalty ½·λ·Σβ²; default 0. */
   readonly ridge?: number;
-  /** Largest number of Newton steps; default 50. */
+  /** Largest number of Newton steps; default 100. */
   readonly maxIterations?: number;
   /** Newton stops when the next step is shorter than this many standard errors; default 1e-12. */
   readonly tolerance?: number;
@@ -54,21 +59,26 @@ export interface ChiSquareTest {
   readonly logP: number;
 }
 
-/** A fitted Cox model: coefficients, their errors, tests and baseline. */
-export interface CoxModel {
+/** A fitted Cox model: coefficients, their errors and tests, and the baseline of each stratum. */
+export interface CoxFit {
   readonly kind: "cox";
   readonly ties: CoxTies;
+  readonly timefix: boolean;
   readonly ridge: number;
   readonly D: number;
   readonly names: readonly string[]; // [D]
   /** NaN where the column is determined by earlier ones; such a column is left out of every prediction. */
   readonly coefficients: Float64Array; // [D]
-  readonly standardErrors: Float64Array; // [D], NaN where there is no coefficient
-  /** Inverse of the (penalised) information; rows and columns without a coefficient are NaN. */
+  /** NaN where there is no coefficient, or an infinite one. */
+  readonly standardErrors: Float64Array; // [D]
+  /** Inverse of the (penalised) information; rows and columns without a standard error are NaN. */
   readonly covariance: Float64Array; // [D,D]
-  /** (Weighted) column means, the person `baseline` belongs to. */
+  /** Columns whose coefficients the likelihood pushes to infinity. */
+  readonly infinite: readonly number[];
+  /** (Weighted) column means, the person the baselines belong to. */
   readonly means: Float64Array; // [D]
-  readonly baseline: CoxBaseline;
+  /** One for each stratum that has rows, ascending. */
+  readonly baselines: readonly StratumBaseline[];
   /** Partial log-likelihood at the coefficients, without the penalty. */
   readonly logLikelihood: number;
   /** The same with all coefficients 0. */
@@ -86,140 +96,95 @@ export interface CoxModel {
   readonly warnings: readonly string[];
 }
 
-/** Newton's method keeps a D × D matrix (32 MB at this many columns) and factors it at every step. */
-const MAX_COLUMNS = 2000;
-const DEFAULT_MAX_ITERATIONS = 50;
-const DEFAULT_TOLERANCE = 1e-12;
-/** A pivot of the information below this share of the column's second moment is rounding: R's toler.chol, ε^(3/4). */
-const ALIASED_PIVOT = 1.8e-12;
-/** Rounding of a sum over the rows: a log-likelihood this little lower (relatively) does not count as lower. */
-const ROUNDING_SLACK = 1e-11;
-/** Half the step at most this often, to 1e-6 of it. */
-const MAX_HALVINGS = 20;
-/** The log-likelihood counts as settled when a step gains less than this share of it (or of 1, as it may go to 0): R's eps. */
-const SETTLED_GAIN = 1e-9;
-/** … and a linear predictor still moving by this much then is on its way to infinity (each Newton step moves it by about 1). */
-const STILL_MOVING = 0.1;
-/** Steps this short (in squared standard errors) shrink quadratically; one that does not … */
-const ROUNDING_FLOOR = 1e-14;
-/** … by at least this factor is rounding error, hence convergence. */
-const ROUNDING_SHRINKAGE = 0.01;
+/** A Cox model with one baseline hazard for everyone, from which curves follow. */
+export interface CoxModel extends CoxFit {
+  readonly baseline: CoxBaseline;
+}
 
-/** Fits a proportional hazards model by Newton's method. */
-export function fitCox(input: CoxInput, options: CoxOptions = {}): CoxModel {
+/** Newton's method keeps a D × D matrix (32 MB at this many columns) and factors it at every step. */
+export const MAX_COX_COLUMNS = 2000;
+const DEFAULT_MAX_ITERATIONS = 100;
+const DEFAULT_TOLERANCE = 1e-12;
+/** Columns that one sentence names. */
+const MAX_COLUMNS_NAMED = 5;
+
+/** Fits a proportional hazards model by Newton's method; rows of one stratum alone are compared where strata are given. */
+export function fitCox(input: StratifiedCoxInput, options?: CoxOptions): CoxFit;
+export function fitCox(input: CoxInput, options?: CoxOptions): CoxModel;
+export function fitCox(
+  input: CoxInput | StratifiedCoxInput,
+  options: CoxOptions = {},
+): CoxFit & { readonly baseline?: CoxBaseline } {
   const { D } = input;
-  const ties = options.ties ?? "efron";
-  const ridge = options.ridge ?? 0;
-  const maxIterations = options.maxIterations ?? DEFAULT_MAX_ITERATIONS;
-  const tolerance = options.tolerance ?? DEFAULT_TOLERANCE;
-  checkInput(input, options.weights);
-  if (D > MAX_COLUMNS) {
-    throw new InputError(`too many columns for a Cox model: ${D} (at most ${MAX_COLUMNS})`, {
-      code: "cox.columns",
-      hint: "choose among them (--features, --drop), or train a network: --method nll --network linear",
-    });
-  }
+  const { ties = "efron", timefix = true, ridge = 0, weights } = options;
+  checkColumns(D);
+  checkInput(input, weights);
   if (!(ridge >= 0 && ridge < Number.POSITIVE_INFINITY))
     throw new InputError(`ridge is not a number from 0 up: ${ridge}`, { code: "cox.ridge" });
   const names = Array.from({ length: D }, (_, j) => nameColumn(input.names, j));
-  const { rows, means, scales, ranges } = prepareRows(input, ties, options.weights);
+  const prepared = prepareRows(input, { ties, timefix, weights });
+  const { rows, means, scales, ranges } = prepared;
   const events = rows.event.reduce((sum, event) => sum + event, 0);
   if (events === 0)
     throw new InputError(`no events among ${rows.N} rows: a Cox model needs at least one`, {
       code: "outcome.noEvents",
       hint: "check which value of the event column means that the event happened",
     });
-  const penalty = scales.map((scale) => ridge / (scale * scale)); // of the scaled coefficients
   const work = createCoxWork(rows);
-  const warnings: string[] = [];
-
-  let beta = new Float64Array(D);
-  let current = evaluateCox(rows, beta, work);
-  const atZero = current;
-  const penalised = (evaluation: CoxEvaluation, at: Float64Array) =>
-    at.reduce((sum, value, j) => sum - 0.5 * penalty[j] * value * value, evaluation.logLikelihood);
-  const curvature = ({ information }: CoxEvaluation) => {
-    const sum = information.slice();
-    for (let j = 0; j < D; j++) sum[j * D + j] += penalty[j];
-    return sum;
-  };
-  let factor = factorCholesky(
-    curvature(current),
-    D,
-    current.secondMoment.map((moment, j) => ALIASED_PIVOT * (moment + penalty[j])),
-  );
-  // Which columns the others determine does not depend on β: decided once, here.
-  const { kept, rank } = factor;
-  const pivotBounds = Float64Array.from(kept, (use) => (use === 1 ? 0 : Number.POSITIVE_INFINITY));
-  for (let j = 0; j < D; j++)
-    if (kept[j] === 0)
-      warnings.push(
-        `column "${names[j]}" is constant or determined by the columns before it: no coefficient`,
-      );
-
-  let value = penalised(current, beta);
-  let iterations = 0;
-  let converged = false;
-  let lastLength = Number.POSITIVE_INFINITY;
-  let lastMove = Number.POSITIVE_INFINITY;
-  while (true) {
-    const gradient = current.score.map((score, j) => score - penalty[j] * beta[j]);
-    const step = solveCholesky(factor, gradient);
-    const length = step.reduce((sum, s, j) => sum + s * gradient[j], 0); // squared, in standard errors
-    converged =
-      length <= tolerance * tolerance ||
-      (length <= ROUNDING_FLOOR && length >= ROUNDING_SHRINKAGE * lastLength);
-    if (converged || iterations === maxIterations) break;
-    lastLength = length;
-
-    let accepted: { beta: Float64Array<ArrayBuffer>; value: number } | undefined;
-    for (let halvings = 0, size = 1; halvings <= MAX_HALVINGS && !accepted; halvings++, size /= 2) {
-      const candidate = beta.map((b, j) => b + size * step[j]);
-      const evaluation = evaluateCox(rows, candidate, work);
-      const candidateValue = penalised(evaluation, candidate);
-      if (!(candidateValue >= value - ROUNDING_SLACK * Math.abs(value))) continue;
-      const candidateFactor = factorCholesky(curvature(evaluation), D, pivotBounds);
-      if (candidateFactor.rank < rank) continue;
-      current = evaluation;
-      factor = candidateFactor;
-      accepted = { beta: candidate, value: candidateValue };
-    }
-    if (!accepted) {
-      current = evaluateCox(rows, beta, work); // the work arrays hold the last candidate's hazards
-      break;
-    }
-    iterations++;
-    const gain = accepted.value - value;
-    beta = accepted.beta;
-    value = accepted.value;
-    const columnMoves = step.map((s, j) => Math.abs(s) * ranges[j]);
-    // Their sum bounds the predictor's move, which needs a pass over the rows (nearly collinear columns move against each other).
-    if (
-      gain <= SETTLED_GAIN * Math.max(1, Math.abs(value)) &&
-      columnMoves.reduce((sum, m) => sum + m, 0) > STILL_MOVING
-    ) {
-      const move = predictorMove(rows, step);
-      if (move > STILL_MOVING && move > lastMove / 2) {
-        const infinite = names.filter((_, j) => columnMoves[j] > STILL_MOVING).map((name) => `"${name}"`);
-        warnings.push(
-          `the likelihood settled while the coefficient of ${infinite.join(", ")} was still growing: it may be infinite`,
-        );
-        converged = true;
-        break;
-      }
-      lastMove = move;
-    }
-  }
-  if (!converged) warnings.push(`Newton's method did not converge in ${iterations} iterations`);
+  const maximum = maximiseCox(rows, work, {
+    penalty: scales.map((scale) => ridge / (scale * scale)),
+    ranges,
+    maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
+    tolerance: options.tolerance ?? DEFAULT_TOLERANCE,
+  });
+  const { beta, kept, infinite, factor, converged, iterations } = maximum;
 
   // Back to the units given: β = γ / scale.
-  const missing = (j: number) => kept[j] === 0;
-  const inverse = invertCholesky(factor);
-  const covariance = inverse.map((entry, at) => {
+  const noError = new Uint8Array(D);
+  for (let j = 0; j < D; j++) noError[j] = kept[j] === 0 || infinite.includes(j) ? 1 : 0;
+  const covariance = invertCholesky(factor).map((entry, at) => {
     const j = Math.floor(at / D);
     const k = at % D;
-    return missing(j) || missing(k) ? Number.NaN : entry / (scales[j] * scales[k]);
+    return noError[j] + noError[k] > 0 ? Number.NaN : entry / (scales[j] * scales[k]);
   });
+  const baselines = readBaselines(prepared, work, beta, input.strata);
+  const fit: CoxFit = {
+    kind: "cox",
+    ties,
+    timefix,
+    ridge,
+    D,
+    names,
+    coefficients: beta.map((b, j) => (kept[j] === 0 ? Number.NaN : b / scales[j])),
+    standardErrors: Float64Array.from(scales, (_, j) => Math.sqrt(covariance[j * D + j])),
+    covariance,
+    infinite,
+    means,
+    baselines,
+    logLikelihood: maximum.evaluation.logLikelihood,
+    logLikelihoodNull: maximum.atZero.logLikelihood,
+    tests: testCoefficients(maximum, ridge),
+    converged,
+    iterations,
+    n: rows.N,
+    events,
+    warnings: warnOfFit(maximum, names),
+  };
+  return input.strata === undefined ? { ...fit, baseline: baselines[0] } : fit;
+}
+
+/** Refuses more columns than Newton's method can take. */
+export function checkColumns(D: number): void {
+  if (D <= MAX_COX_COLUMNS) return;
+  throw new InputError(`too many columns for a Cox model: ${D} (at most ${MAX_COX_COLUMNS})`, {
+    code: "cox.columns",
+    hint: "choose among them (--features, --drop), or train a network: --method nll --network linear",
+  });
+}
+
+function testCoefficients(maximum: CoxMaximum, ridge: number): CoxFit["tests"] {
+  const { beta, atZero, evaluation, kept, rank, infinite } = maximum;
+  const D = beta.length;
   const untested =
     D === 0
       ? "no covariates"
@@ -230,51 +195,46 @@ export function fitCox(input: CoxInput, options: CoxOptions = {}): CoxModel {
           : "";
   const test = (chiSquare: () => number): Measured<ChiSquareTest> =>
     untested === "" ? chiSquareTest(chiSquare(), rank) : absent(untested);
+  const pivotBounds = Float64Array.from(kept, (use) => (use === 1 ? 0 : Number.POSITIVE_INFINITY));
   const scoreStep = () => solveCholesky(factorCholesky(atZero.information, D, pivotBounds), atZero.score);
   return {
-    kind: "cox",
-    ties,
-    ridge,
-    D,
-    names,
-    coefficients: beta.map((b, j) => (missing(j) ? Number.NaN : b / scales[j])),
-    standardErrors: Float64Array.from(scales, (_, j) => Math.sqrt(covariance[j * D + j])),
-    covariance,
-    means,
-    baseline: readBaseline(rows, work),
-    logLikelihood: current.logLikelihood,
-    logLikelihoodNull: atZero.logLikelihood,
-    tests: {
-      likelihoodRatio: test(() => 2 * (current.logLikelihood - atZero.logLikelihood)),
-      score: test(() => scoreStep().reduce((sum, s, j) => sum + s * atZero.score[j], 0)),
-      wald: test(() => quadraticForm(current.information, beta)),
-    },
-    converged,
-    iterations,
-    n: rows.N,
-    events,
-    warnings,
+    likelihoodRatio: test(() => 2 * (evaluation.logLikelihood - atZero.logLikelihood)),
+    score: test(() => scoreStep().reduce((sum, s, j) => sum + s * atZero.score[j], 0)),
+    wald:
+      untested === "" && infinite.length > 0
+        ? absent("a coefficient is infinite")
+        : test(() => quadraticForm(evaluation.information, beta)),
   };
 }
 
-function chiSquareTest(value: number, df: number): ChiSquareTest {
+function warnOfFit(
+  { kept, infinite, converged, iterations }: CoxMaximum,
+  names: readonly string[],
+): string[] {
+  const warnings = names
+    .filter((_, j) => kept[j] === 0)
+    .map((name) => `column "${name}" is constant or determined by the columns before it: no coefficient`);
+  if (infinite.length > 0) warnings.push(describeInfinite(infinite.map((j) => names[j])));
+  if (!converged) warnings.push(`Newton's method did not converge in ${iterations} iterations`);
+  return warnings;
+}
+
+/** A sentence that names the coefficients without a maximum. */
+export function describeInfinite(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_COLUMNS_NAMED).map((name) => `"${name}"`);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : "";
+  const [who, run, it] =
+    names.length === 1
+      ? [`coefficient of ${shown[0]}`, "runs", "it"]
+      : [`coefficients of ${shown.join(", ")}${more}`, "run", "them"];
+  return `the ${who} ${run} to infinity: the likelihood keeps growing with ${it}`;
+}
+
+export function chiSquareTest(value: number, df: number): ChiSquareTest {
   const chiSquare = Math.max(0, value); // rounding may put a zero statistic just below 0
   return { chiSquare, df, p: chiSquareUpperTail(chiSquare, df), logP: logChiSquareUpperTail(chiSquare, df) };
 }
 
 function quadraticForm(matrix: Float64Array, v: Float64Array): number {
   return matrix.reduce((sum, entry, at) => sum + entry * v[Math.floor(at / v.length)] * v[at % v.length], 0);
-}
-
-/** The range over the rows by which a step moves the linear predictor. */
-function predictorMove({ N, D, x }: CoxRows, step: Float64Array): number {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (let i = 0, at = 0; i < N; i++, at += D) {
-    let move = 0;
-    for (let j = 0; j < D; j++) move += x[at + j] * step[j];
-    if (move < low) low = move;
-    if (move > high) high = move;
-  }
-  return high - low;
 }

@@ -1,17 +1,26 @@
-/** `graduate cox`: a proportional hazards fit with R's conventions, on the rows without missing values. */
+/**
+ * `graduate cox`: a proportional hazards fit with R's conventions, on the rows without missing values, and all that R says
+ * about one: hazard ratios with intervals, global tests, the test of proportional hazards, robust errors, strata.
+ */
 import { type Command, Option } from "commander";
-import { chiSquareUpperTail } from "../core/distributions.ts";
-import { isAbsent } from "../core/measured.ts";
-import { encode, fitEncoder } from "../data/encode.ts";
+import { InputError, NumericalError } from "../core/errors.ts";
+import { isAbsent, type Measured } from "../core/measured.ts";
+import { joinTimes } from "../core/near-times.ts";
+import { buildDesign, type Design, parseInteraction, parseReference } from "../data/design.ts";
 import { chooseFeatures, completeRows } from "../data/features.ts";
-import { pickOutcomes } from "../data/outcomes.ts";
+import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
+import { numberRows, type RowKeys } from "../data/row-keys.ts";
 import { checkTable } from "../data/sanity.ts";
-import type { Table } from "../data/table.ts";
-import { fitCox, linearPredictor } from "../models/cox.ts";
-import { formatNumber, formatP, formatTable } from "../report/text-table.ts";
+import { findColumn, type Table } from "../data/table.ts";
+import { type ChiSquareTest, type CoxFit, checkColumns, fitCox, linearPredictor } from "../models/cox.ts";
+import { describeCoefficients } from "../models/cox-coefficients.ts";
+import { type TimeTransform, testProportionalHazards } from "../models/cox-proportional.ts";
+import { robustCox } from "../models/cox-robust.ts";
 import { concordanceHarrell } from "../stats/concordance.ts";
-import { print, printJson, terminalWidth, warn } from "./output.ts";
+import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
+import { printJson } from "./output.ts";
+import { printCox } from "./print-cox.ts";
 import {
   addOutcomeOptions,
   addTableOptions,
@@ -22,45 +31,40 @@ import {
   type TableOptions,
 } from "./table-options.ts";
 
-export interface CoxDocument {
-  readonly coefficients: readonly { readonly name: string; readonly estimate: number; readonly se: number }[];
-  readonly loglik: number;
-  readonly loglikNull: number;
-  readonly n: number;
-  readonly events: number;
-  readonly omitted: number;
-  readonly ties: "efron" | "breslow";
-  readonly concordance: {
-    readonly c: number | null;
-    readonly concordant: number;
-    readonly discordant: number;
-    readonly tiedRisk: number;
-    readonly tiedTime: number;
-    readonly tiedBoth: number;
-  };
-  readonly warnings: readonly string[];
-}
-
-interface CoxOptions extends OutcomeOptions, TableOptions {
+export interface CoxOptions extends OutcomeOptions, TableOptions {
   readonly features?: readonly string[];
   readonly drop?: readonly string[];
   readonly allowLeak?: readonly string[];
   readonly ties: "efron" | "breslow";
   readonly ridge?: number;
+  readonly id?: string;
+  readonly strata?: readonly string[];
+  readonly interaction?: readonly string[];
+  readonly reference?: readonly string[];
+  readonly timefix?: boolean;
+  readonly iterations?: number;
   readonly json?: boolean;
 }
+
+const collect = (text: string, before: readonly string[] = []) => [...before, text];
 
 export function addCox(program: Command): void {
   const command = program
     .command("cox")
-    .description("Cox proportional hazards, as R's coxph fits it, with its concordance")
+    .description("Cox proportional hazards, as R's coxph fits it, with hazard ratios and tests")
     .argument("<table>", "CSV, gzip or Parquet file");
   addTableOptions(addOutcomeOptions(command))
     .option("--features <columns>", "the columns to use (default: all but ids and constants)", namesOption)
     .option("--drop <columns>", "columns not to use", namesOption)
+    .option("--interaction <a:b>", "the product of two columns, beside both of them (repeatable)", collect)
+    .option("--reference <column=level>", "the level a category is compared with (repeatable)", collect)
+    .option("--strata <columns>", "a baseline hazard of its own for each value of these columns", namesOption)
+    .option("--id <column>", "rows of one value are one person: robust errors, as R's cluster()")
     .option("--allow-leak <columns>", "use these columns although they give the outcome away", namesOption)
     .addOption(new Option("--ties <rule>", "tied event times").choices(["efron", "breslow"]).default("efron"))
+    .option("--no-timefix", "do not tie times that differ only by rounding (1.5e-8), as R's coxph does")
     .option("--ridge <penalty>", "ridge penalty on the coefficients", parsePositive)
+    .option("--iterations <n>", "most steps of Newton's method (default: 100)", parsePositive)
     .option("--json", "print one JSON document")
     .action(async (path: string, options: CoxOptions) => {
       const table = await readTableFile(path, options);
@@ -70,66 +74,196 @@ export function addCox(program: Command): void {
     });
 }
 
+/** Which columns and rows take part. */
+interface CoxSample {
+  readonly features: readonly string[];
+  readonly warnings: readonly string[];
+  readonly rows: Int32Array;
+  readonly outcomes: Outcomes;
+  readonly design: Design;
+  readonly strata: RowKeys;
+  readonly people: RowKeys | undefined;
+}
+
 export function computeCox(table: Table, options: Omit<CoxOptions, "json">): CoxDocument {
-  const all = readOutcomes(table, options);
-  const { features, leftOut } = chooseFeatures(table, checkTable(table, options), options);
-  const rows = completeRows(table, features);
-  const outcomes = pickOutcomes(all, rows);
-  const encoder = fitEncoder(table, { features, rows, reference: "drop", standardise: false });
-  const x = encode(encoder, table, rows);
-  const model = fitCox(
-    { ...outcomes, x: x.values, D: x.D, names: x.names },
-    { ties: options.ties, ...(options.ridge === undefined ? {} : { ridge: options.ridge }) },
-  );
-  const { c, ...pairs } = concordanceHarrell(outcomes, linearPredictor(model, x.values));
+  const timefix = options.timefix ?? true;
+  const { rows, outcomes, design, strata, people, warnings } = prepareSample(table, options);
+  const { D, names, values: x, terms } = design;
+  const input = { ...outcomes, x, D, names, strata: strata.codes };
+  const fit = fitCox(input, {
+    ties: options.ties,
+    timefix,
+    ...(options.ridge === undefined ? {} : { ridge: options.ridge }),
+    ...(options.iterations === undefined ? {} : { maxIterations: options.iterations }),
+  });
+  if (!fit.converged) {
+    throw new NumericalError(`the Cox fit did not converge in ${fit.iterations} iterations`, {
+      code: "cox.notConverged",
+      where: table.name,
+      hint: "allow more --iterations, or leave out features that are nearly determined by others",
+    });
+  }
+  const robust = people === undefined ? undefined : robustCox(input, fit, people.codes);
+  const tests = {
+    likelihoodRatio: fit.tests.likelihoodRatio,
+    wald: robust?.wald ?? fit.tests.wald,
+    score: fit.tests.score,
+    robustScore: robust?.score ?? null,
+  };
+  const testHazards = (transform: TimeTransform) => {
+    const { terms: tested, global } = testProportionalHazards(input, fit, terms, transform);
+    return {
+      terms: tested.map(({ name, test }) => ({ term: name, ...toEntry(test) })),
+      global: toEntry(global),
+    };
+  };
   return {
-    coefficients: x.names.map((name, d) => ({
-      name,
-      estimate: model.coefficients[d],
-      se: model.standardErrors[d],
-    })),
-    loglik: model.logLikelihood,
-    loglikNull: model.logLikelihoodNull,
-    n: model.n,
-    events: model.events,
+    coefficients: describeCoefficients(fit, robust).map(toPlainCoefficient),
+    loglik: fit.logLikelihood,
+    loglikNull: fit.logLikelihoodNull,
+    tests: {
+      likelihoodRatio: toEntry(tests.likelihoodRatio),
+      wald: toEntry(tests.wald),
+      score: toEntry(tests.score),
+      robustScore: tests.robustScore === null ? null : toEntry(tests.robustScore),
+    },
+    proportionalHazards: { km: testHazards("km"), identity: testHazards("identity") },
+    n: fit.n,
+    events: fit.events,
     omitted: table.rows - rows.length,
     ties: options.ties,
-    concordance: { c: isAbsent(c) ? null : c, ...pairs },
-    warnings: [...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`), ...model.warnings],
+    timefix,
+    iterations: fit.iterations,
+    infinite: fit.infinite.map((j) => names[j]),
+    references: design.references,
+    strata: options.strata === undefined ? null : { columns: options.strata, count: strata.count },
+    id: people === undefined ? null : { column: options.id ?? "", people: people.count },
+    concordance: countConcordance(outcomes, fit, x, strata, timefix),
+    warnings: [...warnings, ...fit.warnings],
   };
 }
 
-export function printCox(document: CoxDocument): void {
-  const omitted = document.omitted > 0 ? `, ${document.omitted} rows with missing values left out` : "";
-  print(`Cox, ${document.ties} ties: ${document.n} rows, ${document.events} events${omitted}\n`);
-  print(
-    formatTable(
-      [
-        { title: "", flexible: true },
-        { title: "coefficient", align: "right" },
-        { title: "hazard ratio", align: "right" },
-        { title: "se", align: "right" },
-        { title: "z", align: "right" },
-        { title: "p", align: "right" },
-      ],
-      document.coefficients.map(({ name, estimate, se }) => {
-        const z = estimate / se;
-        return [
-          name,
-          formatNumber(estimate),
-          formatNumber(Math.exp(estimate)),
-          formatNumber(se),
-          formatNumber(z, 2),
-          formatP(chiSquareUpperTail(z * z, 1)),
-        ];
-      }),
-      terminalWidth(),
-    ),
-  );
-  const { c, concordant, discordant, tiedRisk } = document.concordance;
-  print(
-    `\nlog-likelihood ${formatNumber(document.loglik)} (${formatNumber(document.loglikNull)} without features)`,
-  );
-  print(`C-index ${formatNumber(c)} (${concordant} concordant, ${discordant} discordant, ${tiedRisk} tied)`);
-  for (const warning of document.warnings) warn(warning);
+function prepareSample(table: Table, options: Omit<CoxOptions, "json">): CoxSample {
+  const all = readOutcomes(table, options);
+  const beside = [...(options.strata ?? []), ...(options.id === undefined ? [] : [options.id])];
+  for (const name of beside) findColumn(table, name);
+  for (const [option, columns] of [
+    ["--strata", options.strata ?? []],
+    ["--id", options.id === undefined ? [] : [options.id]],
+  ] as const) {
+    const twice = columns.find((name) => options.features?.includes(name));
+    if (twice !== undefined)
+      throw new InputError(`a column of ${option} cannot be a feature as well: "${twice}"`, {
+        code: "feature.twice",
+        where: table.name,
+      });
+  }
+  const interactions = (options.interaction ?? []).map((text) => parseInteraction(text, table));
+  const asked = interactions.flatMap(({ first, second }) => [first, second]);
+  const named = options.features === undefined ? undefined : [...new Set([...options.features, ...asked])];
+  const request = {
+    ...options,
+    drop: [...(options.drop ?? []), ...beside],
+    ...(named === undefined ? {} : { features: named }),
+  };
+  // Looking for leaks among more columns than can be fitted would take minutes, for nothing.
+  const outcome = new Set([options.time, options.event, ...request.drop]);
+  checkColumns((named ?? table.columns.map(({ name }) => name)).filter((name) => !outcome.has(name)).length);
+  const { features, leftOut } = chooseFeatures(table, checkTable(table, options), request);
+  const unused = asked.find((name) => !features.includes(name));
+  if (unused !== undefined)
+    throw new InputError(`an interaction of a column that is not a feature: "${unused}"`, {
+      code: "interaction.invalid",
+      where: table.name,
+      hint: "name the column in --features, or leave the interaction out",
+    });
+  const rows = completeRows(table, [...features, ...beside]);
+  if (rows.length === 0)
+    throw new InputError("no row without missing values", {
+      code: "rows.none",
+      where: table.name,
+      hint: "choose the columns with --features, or leave out those with many missing values with --drop",
+    });
+  const design = buildDesign(table, {
+    features,
+    rows,
+    interactions,
+    references: (options.reference ?? []).map((text) => parseReference(text, table)),
+  });
+  const strata = numberRows(table, options.strata ?? [], rows);
+  checkRank(design.D, rows.length - strata.count, options);
+  return {
+    features,
+    warnings: leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
+    rows,
+    outcomes: pickOutcomes(all, rows),
+    design,
+    strata,
+    people: options.id === undefined ? undefined : numberRows(table, [options.id], rows),
+  };
+}
+
+/** Rows are compared with each other within a stratum, which leaves one fewer than rows in each. */
+function checkRank(D: number, comparisons: number, options: Pick<CoxOptions, "ridge">): void {
+  if (D <= comparisons || options.ridge !== undefined) return;
+  throw new InputError(`more coefficients than these rows can determine: ${D} (at most ${comparisons})`, {
+    code: "cox.columns",
+    hint: "choose features (--features, --drop), or add a penalty (--ridge 1)",
+  });
+}
+
+/** Pairs within each stratum, as R counts them. */
+function countConcordance(
+  { time, event }: Outcomes,
+  fit: CoxFit,
+  x: Float64Array,
+  strata: RowKeys,
+  timefix: boolean,
+): CoxDocument["concordance"] {
+  const risk = linearPredictor(fit, x);
+  const joined = timefix ? joinTimes(time) : time;
+  const rowsOf: number[][] = Array.from({ length: strata.count }, () => []);
+  strata.codes.forEach((s, row) => {
+    rowsOf[s].push(row);
+  });
+  const sum = { concordant: 0, discordant: 0, tiedRisk: 0, tiedTime: 0, tiedBoth: 0 };
+  for (const rows of rowsOf) {
+    const { c: _, ...pairs } = concordanceHarrell(
+      pickOutcomes({ time: joined, event }, rows),
+      rows.map((row) => risk[row]),
+    );
+    for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += pairs[key];
+  }
+  const comparable = sum.concordant + sum.discordant + sum.tiedRisk;
+  return { c: comparable === 0 ? null : (sum.concordant + sum.tiedRisk / 2) / comparable, ...sum };
+}
+
+function toEntry(test: Measured<ChiSquareTest>): CoxTestEntry {
+  if (isAbsent(test)) return { chi2: null, df: null, p: null, absent: test.absent };
+  return { chi2: test.chiSquare, df: test.df, p: test.p, absent: null };
+}
+
+function toPlainCoefficient({
+  name,
+  ...measured
+}: ReturnType<typeof describeCoefficients>[number]): CoxDocument["coefficients"][number] {
+  const reasons: Record<string, string> = {};
+  const plain = (key: keyof typeof measured): number | null => {
+    const value = measured[key];
+    if (!isAbsent(value)) return value;
+    reasons[key] = value.absent;
+    return null;
+  };
+  return {
+    name,
+    estimate: plain("estimate"),
+    se: plain("se"),
+    robustSe: plain("robustSe"),
+    hazardRatio: plain("hazardRatio"),
+    lower: plain("lower"),
+    upper: plain("upper"),
+    z: plain("z"),
+    p: plain("p"),
+    absent: reasons,
+  };
 }

@@ -18,6 +18,8 @@ export interface KaplanMeierOptions {
   /** The scale on which the pointwise limits are symmetric; R's `conf.type`. */
   readonly interval?: IntervalScale;
   readonly level?: number;
+  /** Whether times that differ only by rounding are one, by R's rule (core/near-times.ts); default true, as in R. */
+  readonly timefix?: boolean;
 }
 
 /** Who was at risk, and what happened, at each distinct time. */
@@ -57,8 +59,8 @@ export interface BinnedKaplanMeier {
   readonly hazard: Float64Array;
 }
 
-export function tallyRisk(outcomes: Outcomes, weights?: RowWeights): RiskTable {
-  const { time, start, rows } = groupRowsByTime(outcomes, weights);
+export function tallyRisk(outcomes: Outcomes, weights?: RowWeights, timefix = false): RiskTable {
+  const { time, start, rows } = groupRowsByTime(outcomes, weights, timefix);
   const K = time.length;
   const atRisk = new Float64Array(K);
   const events = new Float64Array(K);
@@ -110,7 +112,7 @@ export function kaplanMeier(outcomes: Outcomes, options: KaplanMeierOptions = {}
     throw new InputError(`confidence level outside (0, 1): ${level}`, { code: "option.invalid" });
   }
   const z = normalQuantile(1 - (1 - level) / 2);
-  const table = tallyRisk(outcomes, options.weights);
+  const table = tallyRisk(outcomes, options.weights, options.timefix ?? true);
   const K = table.time.length;
   const survival = new Float64Array(K);
   const variance = new Float64Array(K);

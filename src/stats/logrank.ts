@@ -17,6 +17,8 @@ export interface LogrankOptions {
   /** 0: every event time counts alike; 1: weighted by the pooled S(t−) (Peto-Peto). */
   readonly rho?: 0 | 1;
   readonly weights?: RowWeights;
+  /** Whether times that differ only by rounding are one, by R's rule (core/near-times.ts); default true, as in R. */
+  readonly timefix?: boolean;
 }
 
 export interface Logrank {
@@ -84,7 +86,7 @@ export function logrank(
   }
   checkWeights(options.weights, N);
   const weights = Float64Array.from(group, (g, row) => (g < 0 ? 0 : (options.weights?.[row] ?? 1)));
-  const { time, start, rows } = groupRowsByTime(outcomes, weights);
+  const { time, start, rows } = groupRowsByTime(outcomes, weights, options.timefix ?? true);
   const K = time.length;
   const deaths = new Float64Array(K);
   const leaving = new Float64Array(K);

@@ -1,9 +1,10 @@
 /**
  * Sorting without comparators: distinct values in ascending order, a row's rank among them by binary search, and rows
- * grouped by time. Everything in this folder that walks over times or scores starts here, so ties are exact equality
- * everywhere (R's `timefix = FALSE`): times that differ in the last bit are two times.
+ * grouped by time. Everything in this folder that walks over times or scores starts here. Ties are exact equality unless
+ * `timefix` is asked for, as Kaplan-Meier and the logrank test do: then times apart by rounding are one (core/near-times.ts).
  */
 import { InputError, nameRows } from "../core/errors.ts";
+import { countAtMost, joinNearTimes } from "../core/near-times.ts";
 import type { Outcomes, RowWeights } from "../data/outcomes.ts";
 
 /** Rows of positive weight grouped by distinct time, ascending; group k is rows[start[k]] … rows[start[k+1] − 1]. */
@@ -62,18 +63,19 @@ export function checkLength(what: string, length: number, N: number): void {
   throw new InputError(`${what}: ${length} values for ${N} rows`, { code: "rows.mismatch" });
 }
 
-export function groupRowsByTime(outcomes: Outcomes, weights?: RowWeights): RowsByTime {
+export function groupRowsByTime(outcomes: Outcomes, weights?: RowWeights, timefix = false): RowsByTime {
   const N = outcomes.time.length;
   checkLength("event", outcomes.event.length, N);
   checkWeights(weights, N);
   // Rows of weight 0 are absent: a time at which only they stand must not appear.
   const used = weights === undefined ? outcomes.time : outcomes.time.filter((_, row) => weights[row] > 0);
-  const time = distinctAscending(used, "time");
+  const distinct = distinctAscending(used, "time");
+  const time = timefix ? joinNearTimes(distinct) : distinct;
   const rank = new Int32Array(N);
   const start = new Int32Array(time.length + 1);
   for (let row = 0; row < N; row++) {
     if (weights !== undefined && weights[row] === 0) continue;
-    rank[row] = countBelow(time, outcomes.time[row]);
+    rank[row] = countAtMost(time, outcomes.time[row]) - 1;
     start[rank[row] + 1]++;
   }
   for (let k = 0; k < time.length; k++) start[k + 1] += start[k];

@@ -1,0 +1,144 @@
+/**
+ * The maximum of Cox's partial likelihood, penalised or not, by Newton's method on the scaled columns: full steps where they
+ * gain what their length promises, halved ones elsewhere; the log-likelihood is concave, so this cannot end anywhere but at
+ * its maximum or on the way to infinity. Which columns the others determine is decided once, at β = 0.
+ * A coefficient is infinite where the likelihood has settled and its column still moves the linear predictor by about as
+ * much at each step as at the one before (R's "coefficient may be infinite").
+ */
+import { type CholeskyFactor, factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
+import { type CoxEvaluation, type CoxWork, evaluateCox } from "./cox-likelihood.ts";
+import type { CoxRows } from "./cox-rows.ts";
+
+/** A pivot of the information below this share of its own diagonal is rounding: R's toler.chol, ε^(3/4). */
+const ALIASED_PIVOT = 1.8e-12;
+/** Rounding of a sum over the rows: a log-likelihood this little lower (relatively) does not count as lower. */
+const ROUNDING_SLACK = 1e-11;
+/** A step must gain this share of what its slope promises (Armijo's rule; any small number will do). */
+const SUFFICIENT_GAIN = 1e-4;
+/** Half the step at most this often: 1e-18 of a step moves nothing that counts. */
+const MAX_HALVINGS = 60;
+/** The log-likelihood counts as settled when a step gains less than this share of it (or of 1, as it may go to 0): R's eps. */
+const SETTLED_GAIN = 1e-9;
+/** … and a linear predictor still moving by this much then is on its way to infinity (each Newton step moves it by about 1). */
+const STILL_MOVING = 0.1;
+/** Newton goes on until nothing more is gained, so that the other coefficients are those of the limit. */
+const FINISHED_GAIN = 1e-13;
+/** Steps this short (in squared standard errors) shrink quadratically; one that does not … */
+const ROUNDING_FLOOR = 1e-14;
+/** … by at least this factor is rounding error, hence convergence. */
+const ROUNDING_SHRINKAGE = 0.01;
+/** Where no step gains any more, this short a one (1e-4 standard errors, squared) is rounding too. */
+const STALLED = 1e-8;
+
+export interface NewtonOptions {
+  readonly penalty: Float64Array; // [D], of the scaled coefficients
+  readonly ranges: Float64Array; // [D], of the scaled columns
+  readonly maxIterations: number;
+  /** In standard errors. */
+  readonly tolerance: number;
+}
+
+export interface CoxMaximum {
+  readonly beta: Float64Array; // [D], of the scaled columns
+  readonly atZero: CoxEvaluation;
+  readonly evaluation: CoxEvaluation;
+  /** Of the (penalised) information at `beta`. */
+  readonly factor: CholeskyFactor;
+  /** 1 where the column has a coefficient; 0 where earlier columns determine it. */
+  readonly kept: Uint8Array; // [D]
+  readonly rank: number;
+  /** Columns whose coefficients have no maximum. */
+  readonly infinite: readonly number[];
+  readonly converged: boolean;
+  readonly iterations: number;
+}
+
+/** `work` is left as of the maximum. */
+export function maximiseCox(rows: CoxRows, work: CoxWork, options: NewtonOptions): CoxMaximum {
+  const { penalty, ranges, maxIterations, tolerance } = options;
+  const { D } = rows;
+  const penalised = (evaluation: CoxEvaluation, at: Float64Array) =>
+    at.reduce((sum, value, j) => sum - 0.5 * penalty[j] * value * value, evaluation.logLikelihood);
+  const factorAt = ({ information }: CoxEvaluation, smallestPivot: ArrayLike<number>) => {
+    const curvature = information.slice();
+    for (let j = 0; j < D; j++) curvature[j * D + j] += penalty[j];
+    return factorCholesky(curvature, D, smallestPivot);
+  };
+
+  let beta = new Float64Array(D);
+  const atZero = evaluateCox(rows, beta, work);
+  let evaluation = atZero;
+  let factor = factorAt(
+    atZero,
+    penalty.map((own, j) => ALIASED_PIVOT * (atZero.information[j * D + j] + own)),
+  );
+  const { kept, rank } = factor;
+  // From here on a pivot that vanishes is a likelihood gone flat, not a column that others determine.
+  const pivotBounds = Float64Array.from(kept, (use) => (use === 1 ? 0 : Number.POSITIVE_INFINITY));
+  const flat = () => [...kept.keys()].filter((j) => kept[j] === 1 && factor.kept[j] === 0);
+
+  let value = penalised(evaluation, beta);
+  let iterations = 0;
+  let converged = false;
+  let infinite: readonly number[] = [];
+  let lastLength = Number.POSITIVE_INFINITY;
+  let lastMove = Number.POSITIVE_INFINITY;
+  while (true) {
+    const gradient = evaluation.score.map((score, j) => score - penalty[j] * beta[j]);
+    const step = solveCholesky(factor, gradient);
+    const length = step.reduce((sum, s, j) => sum + s * gradient[j], 0); // squared, in standard errors
+    converged =
+      length <= tolerance * tolerance ||
+      (length <= ROUNDING_FLOOR && length >= ROUNDING_SHRINKAGE * lastLength);
+    if (converged || iterations === maxIterations) break;
+    lastLength = length;
+
+    let accepted: { beta: Float64Array<ArrayBuffer>; value: number } | undefined;
+    for (let halvings = 0, size = 1; halvings <= MAX_HALVINGS && !accepted; halvings++, size /= 2) {
+      const candidate = beta.map((b, j) => b + size * step[j]);
+      const tried = evaluateCox(rows, candidate, work);
+      const gained = penalised(tried, candidate);
+      if (!(gained >= value + SUFFICIENT_GAIN * size * length - ROUNDING_SLACK * Math.abs(value))) continue;
+      evaluation = tried;
+      accepted = { beta: candidate, value: gained };
+    }
+    if (!accepted) {
+      evaluation = evaluateCox(rows, beta, work); // the work arrays hold the last candidate's sums
+      converged = length <= STALLED;
+      break;
+    }
+    iterations++;
+    const gain = accepted.value - value;
+    beta = accepted.beta;
+    value = accepted.value;
+    factor = factorAt(evaluation, pivotBounds);
+    if (gain > SETTLED_GAIN * Math.max(1, Math.abs(value))) continue;
+    const moves = step.map((s, j) => Math.abs(s) * ranges[j]);
+    // Their sum bounds the predictor's move, which needs a pass over the rows (nearly collinear columns move against each other).
+    if (!(moves.reduce((sum, move) => sum + move, 0) > STILL_MOVING)) continue;
+    const move = predictorMove(rows, step);
+    if (move > STILL_MOVING && move > lastMove / 2)
+      infinite = [...moves.keys()].filter((j) => moves[j] > STILL_MOVING);
+    lastMove = move;
+    if (infinite.length > 0 && gain <= FINISHED_GAIN * Math.max(1, Math.abs(value))) {
+      converged = true;
+      break;
+    }
+  }
+  if (infinite.length > 0) converged = true;
+  infinite = [...new Set([...infinite, ...flat()])].sort((a, b) => a - b);
+  return { beta, atZero, evaluation, factor, kept, rank, infinite, converged, iterations };
+}
+
+/** The range over the rows by which a step moves the linear predictor. */
+function predictorMove({ N, D, x }: CoxRows, step: Float64Array): number {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (let i = 0, at = 0; i < N; i++, at += D) {
+    let move = 0;
+    for (let j = 0; j < D; j++) move += x[at + j] * step[j];
+    if (move < low) low = move;
+    if (move > high) high = move;
+  }
+  return high - low;
+}

@@ -1,0 +1,60 @@
+/** What `graduate cox --json` prints (schemas/cox.schema.json) and its text is made of. */
+
+/** A chi-square test; where it cannot be made all is null but the reason. */
+export interface CoxTestEntry {
+  readonly chi2: number | null;
+  readonly df: number | null;
+  readonly p: number | null;
+  readonly absent: string | null;
+}
+
+export interface CoxHazardsEntry {
+  readonly terms: readonly (CoxTestEntry & { readonly term: string })[];
+  readonly global: CoxTestEntry;
+}
+
+export interface CoxDocument {
+  readonly coefficients: readonly {
+    readonly name: string;
+    readonly estimate: number | null;
+    readonly se: number | null;
+    readonly robustSe: number | null;
+    readonly hazardRatio: number | null;
+    readonly lower: number | null;
+    readonly upper: number | null;
+    readonly z: number | null;
+    readonly p: number | null;
+    /** Field that is null → why. */
+    readonly absent: Readonly<Record<string, string>>;
+  }[];
+  readonly loglik: number;
+  readonly loglikNull: number;
+  readonly tests: {
+    readonly likelihoodRatio: CoxTestEntry;
+    readonly wald: CoxTestEntry;
+    readonly score: CoxTestEntry;
+    /** With an id only. */
+    readonly robustScore: CoxTestEntry | null;
+  };
+  readonly proportionalHazards: { readonly km: CoxHazardsEntry; readonly identity: CoxHazardsEntry };
+  readonly n: number;
+  readonly events: number;
+  readonly omitted: number;
+  readonly ties: "efron" | "breslow";
+  readonly timefix: boolean;
+  readonly iterations: number;
+  /** Coefficients that run to infinity. */
+  readonly infinite: readonly string[];
+  readonly references: readonly { readonly column: string; readonly level: string }[];
+  readonly strata: { readonly columns: readonly string[]; readonly count: number } | null;
+  readonly id: { readonly column: string; readonly people: number } | null;
+  readonly concordance: {
+    readonly c: number | null;
+    readonly concordant: number;
+    readonly discordant: number;
+    readonly tiedRisk: number;
+    readonly tiedTime: number;
+    readonly tiedBoth: number;
+  };
+  readonly warnings: readonly string[];
+}
