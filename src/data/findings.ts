@@ -14,6 +14,8 @@ export type FindingCode =
   | "leak.near"
   /** The column, or its difference from another one, is the time. */
   | "leak.time"
+  /** Known only later, by all appearances: a value without events, a time within the follow-up, another outcome. */
+  | "leak.later"
   /** A row or patient number: it can be memorised, not learned from. */
   | "id"
   | "constant"

@@ -5,6 +5,7 @@ import { compareIntervals, compareOrder, rankCorrelation } from "../../src/data/
 import { collectLeakRows } from "../../src/data/leaks/rows.ts";
 import { readOutcomes } from "../../src/data/read-outcomes.ts";
 import type { Column } from "../../src/data/table.ts";
+import { simulateHonest } from "./honest-tables.ts";
 import * as tables from "./sanity-tables.ts";
 
 const { booleans, brief, categories, dates, leaksAmong, numbers, readNamed, simulateCohort, without } =
@@ -258,87 +259,6 @@ test("sentences carry the numbers", async () => {
     "score determines the event: all 201 rows above 2 had it, none of the 299 rows at or below 2",
   );
 });
-
-/** What strong but honest columns look like: hazard ratios up to 10 per sd, rounded, cut, missing by risk, with entry dates. */
-function simulateHonest(seed: number) {
-  const random = createRandom(2024, seed);
-  const N = Math.round(100 * 20 ** random.uniform());
-  const each = (value: (row: number) => number) => Float64Array.from({ length: N }, (_, row) => value(row));
-  const strength = Math.log(1 + 9 * random.uniform());
-  const shape = 0.5 + 1.5 * random.uniform();
-  const z = each(() => random.normal());
-  const other = each(() => random.normal());
-  const entry = each(() => random.uniform());
-  const logRisk = z.map((value, row) => strength * value + 0.5 * other[row]);
-  const eventTime = logRisk.map((risk) => (-Math.log(1 - random.uniform()) * Math.exp(-risk)) ** (1 / shape));
-  const kind = random.integer(4);
-  const censoring = each((row) => {
-    if (kind === 0) return 1;
-    if (kind === 1) return random.uniform() + 0.001;
-    return kind === 2 ? 1.05 - entry[row] : -Math.log(1 - random.uniform()) * Math.exp(0.7 * other[row]);
-  });
-  const share = 0.05 + 0.9 * random.uniform();
-  const scale = eventTime.map((time, row) => time / censoring[row]).sort()[Math.floor(share * N)];
-  const event = Uint8Array.from(eventTime, (time, row) => (time <= scale * censoring[row] ? 1 : 0));
-  const unit = random.integer(3) === 0 ? 10 : 1000; // now and then a dozen different times only
-  const time = each((row) => Math.ceil((unit * Math.min(eventTime[row], scale * censoring[row])) / scale));
-  const cutAt = (quantile: number) => Float64Array.from(z).sort()[Math.floor(quantile * N)];
-  const cuts = [0.1, 0.5, 0.8].map(cutAt);
-  const top = cutAt(0.6 + 0.35 * random.uniform());
-  const missingIf = (values: Float64Array, chance: (row: number) => number) =>
-    values.map((value, row) => (random.uniform() < chance(row) ? MISSING : value));
-  const sites = Math.max(5, Math.floor(N / 4));
-  const columns = [
-    numbers("z", z),
-    numbers("other", other),
-    numbers("logRisk", logRisk),
-    numbers(
-      "integer",
-      z.map((value) => Math.round(10 * value + 50)),
-    ),
-    numbers(
-      "coarse",
-      z.map((value) => Math.round(2 * value)),
-    ),
-    categories(
-      "class",
-      Array.from(z, (value) => `class ${cuts.filter((cut) => value >= cut).length}`),
-    ),
-    booleans(
-      "top",
-      z.map((value) => (value >= top ? 1 : 0)),
-    ),
-    numbers(
-      "missingAtRandom",
-      missingIf(z, () => 0.3),
-    ),
-    numbers(
-      "missingByRisk",
-      missingIf(other, (row) => 1 / (1 + Math.exp(-3 * logRisk[row]))),
-    ),
-    numbers(
-      "missingAtTop",
-      missingIf(other, (row) => (logRisk[row] > strength ? 0.95 : 0.02)),
-    ),
-    numbers(
-      "id",
-      each((row) => row + 1),
-    ),
-    categories(
-      "site",
-      Array.from({ length: N }, () => `site ${random.integer(sites)}`),
-    ),
-    categories(
-      "text",
-      Array.from({ length: N }, (_, row) => `patient ${row}`),
-    ),
-    dates(
-      "entry",
-      entry.map((value) => Math.round(10_000 + unit * value)),
-    ),
-  ];
-  return { columns, outcomes: { time, event } };
-}
 
 describe("no false alarm", () => {
   test("60 simulated tables with strong predictors", () => {

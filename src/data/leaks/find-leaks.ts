@@ -1,33 +1,106 @@
 /**
  * Leaks: columns that could only be filled in after the outcome was known. A model fitted on one looks excellent and
- * is worthless. The detectors look at what a column says about event (event.ts) and time (time.ts), never
- * at its name; the rules and their reasons are in docs/decisions/005-leak-rules.md. Findings, worst first per column.
+ * is worthless. The detectors look at what a column says about event (event.ts) and time (time.ts), and whether it
+ * behaves like something known only later (later.ts, within.ts); never at its name. The rules and their reasons are in
+ * docs/decisions/005-leak-rules.md. Findings, worst first per column.
  */
 import type { Finding } from "../findings.ts";
 import type { Outcomes } from "../outcomes.ts";
 import type { Column } from "../table.ts";
+import { commonQuotient } from "./copies.ts";
 import { findEventLeak } from "./event.ts";
-import { findTimePairs } from "./pairs.ts";
-import { collectLeakColumn, collectLeakRows } from "./rows.ts";
+import { findLaterValue, poolHazards } from "./later.ts";
+import { findTimePairs, type PairColumn } from "./pairs.ts";
+import { collectLeakColumn, collectLeakRows, type LeakRows } from "./rows.ts";
 import { findTimeLeak } from "./time.ts";
+import { describeFollowUpTime, type FollowUpTime, findFollowUpTime, findOutcomePair } from "./within.ts";
+
+/** Columns that are not judged themselves. */
+export interface LeakContext {
+  /** Other columns of the table, with which a judged one may form a pair. */
+  readonly partners?: readonly Column[];
+  /** The date from which times are counted, where they come from dates. */
+  readonly origin?: Column;
+}
+
+/** Dates whose differences are looked at, the first of them: their number grows with the square. */
+const MAX_DATES = 12;
+/** Partners that are looked at, the first of them. */
+const MAX_PARTNERS = 200;
 
 /** Leaks among the given columns (time and event themselves not among them), in the order of the columns. */
-export function findLeaks(columns: readonly Column[], outcomes: Outcomes, usable: Uint8Array): Finding[] {
+export function findLeaks(
+  columns: readonly Column[],
+  outcomes: Outcomes,
+  usable: Uint8Array,
+  { partners = [], origin }: LeakContext = {},
+): Finding[] {
   const leak = collectLeakRows(outcomes.time, outcomes.event, usable, columns.length);
   if (leak.rows.length === 0) return [];
+  const hazards = poolHazards(leak);
   const single = columns.map((column) => {
     const collected = collectLeakColumn(column, leak);
     const { name, type, numbers } = collected; // the counts of every column at once would fill the memory
+    const unit = numbers === null ? null : commonQuotient(numbers, leak.time);
     const event = findEventLeak(collected, leak);
-    return { column: { name, type, numbers }, event, time: findTimeLeak(collected, leak) };
+    const time = findTimeLeak(collected, unit, leak);
+    const later = event === null ? findLaterValue(collected, leak, hazards) : null;
+    const within = findOwnTime({ name, type, numbers }, unit, leak);
+    return { column, summary: { name, type, numbers }, event, time, later, within };
   });
-  const suspects = single.filter(({ time }) => time?.level !== "error").map(({ column }) => column);
-  const pairs = findTimePairs(suspects, leak);
-  return single.flatMap(({ column, event, time }) => {
+  const others = partners.slice(0, MAX_PARTNERS).map((column) => summarise(column, leak));
+  const start = origin === undefined ? null : summarise(origin, leak);
+  const suspects = single.filter(({ time }) => time?.level !== "error").map(({ summary }) => summary);
+  const pairs = findTimePairs(start === null ? suspects : [start, ...suspects], leak);
+  const summaries = [...single.map(({ summary }) => summary), ...others];
+  const times = [
+    ...single.map(({ within }) => within),
+    ...others.map((other) =>
+      findOwnTime(other, other.numbers && commonQuotient(other.numbers, leak.time), leak),
+    ),
+    ...findDateTimes(summaries, start, leak),
+  ].filter((one) => one !== null);
+  return single.flatMap(({ column, event, time, later }) => {
     const paired = pairs.filter((finding) => finding.column === column.name);
     const pair = paired.find((finding) => finding.level === "error") ?? paired[0];
     // A column has one finding about the time: the pair's if it is graver than its own.
     const graver = pair && (time === null || pair.level === "error") ? pair : time;
-    return [event, graver].filter((finding) => finding !== null);
+    const found = [event, graver].filter((finding) => finding !== null);
+    // What is known only later is asked of columns that nothing worse is said of.
+    if (found.length > 0) return found;
+    const within = times.find(({ name }) => name === column.name);
+    if (within) return [describeFollowUpTime(within)];
+    const other = times.length > 0 ? findOutcomePair(collectLeakColumn(column, leak), times, leak) : null;
+    return [other ?? later].filter((finding) => finding !== null);
+  });
+}
+
+function summarise(column: Column, leak: LeakRows): PairColumn {
+  const { name, type, numbers } = collectLeakColumn(column, leak);
+  return { name, type, numbers };
+}
+
+/** A column of numbers as a time within the follow-up; a date is one only from some other date on. */
+function findOwnTime({ name, type, numbers }: PairColumn, unit: number | null, leak: LeakRows) {
+  if (numbers === null || type === "date") return null;
+  return findFollowUpTime({ name, numbers, unit: unit ?? 1, partner: null }, leak);
+}
+
+/** Dates that lie within the follow-up, counted in days from the origin, or from any other date where none is named. */
+function findDateTimes(
+  columns: readonly PairColumn[],
+  origin: PairColumn | null,
+  leak: LeakRows,
+): FollowUpTime[] {
+  const dates = columns.filter(({ type }) => type === "date").slice(0, MAX_DATES);
+  return dates.flatMap(({ name, numbers }) => {
+    for (const start of origin === null ? dates : [origin]) {
+      const from = start.numbers;
+      if (numbers === null || from === null || start.name === name) continue;
+      const days = numbers.map((day, row) => day - from[row]);
+      const found = findFollowUpTime({ name, numbers: days, unit: 1, partner: start.name }, leak);
+      if (found !== null) return [found];
+    }
+    return [];
   });
 }

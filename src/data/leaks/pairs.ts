@@ -37,7 +37,7 @@ export function findTimePairs(columns: readonly PairColumn[], leak: LeakRows): F
       if (x === null || y === null) continue;
       const what = `${candidates[late].name} − ${candidates[early].name}`;
       const difference = x.map((value, row) => value - y[row]);
-      const found = orderOfNumbers(difference, what, leak);
+      const found = orderOfNumbers(difference, what, leak, candidates[late].name);
       if (found === null) continue;
       const evidence = { ...found.evidence, partner: candidates[early].name };
       findings.push({ code: "leak.time", column: candidates[late].name, ...found, evidence });

@@ -6,7 +6,9 @@
  * unit (another outcome of the same people). Non-monotone transforms and sums of three columns are not looked for.
  */
 import type { Finding } from "../findings.ts";
-import { countOf, percentOf } from "../findings.ts";
+import { countOf } from "../findings.ts";
+import { equalTimes } from "./copies.ts";
+import { askWhenKnown } from "./later.ts";
 import { compareIntervals, compareOrder, rankCorrelation } from "./orders.ts";
 import type { LeakColumn, LeakRows } from "./rows.ts";
 
@@ -25,30 +27,22 @@ const CORRELATION_SHORTFALL = 0.05;
 const QUANTILE_1_IN_1000 = 3.09;
 /** Fisher's z needs a correlation below 1. */
 const LARGEST_CORRELATION = 1 - 1e-12;
-/** Known for, or equal in, about half of the rows: an error; in some of them: a warning. */
+/** Known for about half of the rows: an error; for some of them: a warning. */
 const MOST = 0.45;
 const SOME = 0.1;
-/** Equal to the time by chance in no more than this share of the rows. */
-const EQUAL_BY_CHANCE = 0.01;
-/** So many rows, and so many different times, must agree to the digit. */
-const MIN_EQUAL_ROWS = 20;
-const MIN_EQUAL_TIMES = 10;
-/** Two quotients column / time within this relative distance are one unit: beyond the digits of a file. */
-const SAME_QUOTIENT = 1e-9;
-/** A golden-section step around the table pairs each value with a stranger's time, in no rhythm of the rows. */
-const STRANGER_STEP = 0.381966;
 /** Values that can stand for stretches of time; beyond, they are names, and two rows of one patient share their time. */
 const MAX_INTERVALS = 50;
 /** Rows of a sample: enough to drop every column that is not a copy, few enough to be free. */
-const SAMPLE_ROWS = 2000;
+export const SAMPLE_ROWS = 2000;
 
-interface TimeLeak {
+export interface TimeLeak {
   readonly level: "error" | "warning";
   readonly message: string;
   readonly evidence: Readonly<Record<string, number | string>>;
 }
 
-export function findTimeLeak(column: LeakColumn, leak: LeakRows): Finding | null {
+/** `unit` is the `commonQuotient` of a column of numbers. */
+export function findTimeLeak(column: LeakColumn, unit: number | null, leak: LeakRows): Finding | null {
   const { numbers, name } = column;
   const found =
     numbers === null
@@ -56,7 +50,7 @@ export function findTimeLeak(column: LeakColumn, leak: LeakRows): Finding | null
       : [
           orderOfNumbers(numbers, name, leak),
           intervalsOfMissing(column, numbers, leak),
-          equalTimes(numbers, name, leak),
+          equalTimes(numbers, name, unit, leak),
         ];
   const worst = found.find((one) => one?.level === "error") ?? found.find((one) => one !== null);
   return worst ? { code: "leak.time", column: name, ...worst } : null;
@@ -69,8 +63,13 @@ export function sampleOf(rows: Int32Array, size: number): Int32Array {
   return sample;
 }
 
-/** `what` is the column, or "death − entry" for a difference. */
-export function orderOfNumbers(numbers: Float64Array, what: string, leak: LeakRows): TimeLeak | null {
+/** `what` is the column, or "death − entry" for a difference; `name` the column that would be dropped. */
+export function orderOfNumbers(
+  numbers: Float64Array,
+  what: string,
+  leak: LeakRows,
+  name = what,
+): TimeLeak | null {
   if (leak.events < MIN_EVENTS_AMONG_ALL) return null;
   const among = leak.events >= MIN_EVENTS ? "events" : "all";
   const rows = among === "events" ? leak.eventsByTime() : leak.byTime();
@@ -100,7 +99,8 @@ export function orderOfNumbers(numbers: Float64Array, what: string, leak: LeakRo
   if (!isNear || coverage < MOST) return null;
   const message = `${what} has rank correlation ${correlation.toFixed(3)} with the time in ${share}`;
   const evidence = { rows: known.length, among, rankCorrelation: correlation };
-  return { level: reaches(COPY_CORRELATION) ? "error" : "warning", message, evidence };
+  if (reaches(COPY_CORRELATION)) return { level: "error", message, evidence };
+  return { level: "warning", message: `${message}. ${askWhenKnown(name)}`, evidence };
 }
 
 /** Known for early events only, or for late ones only: a measurement at a fixed time after entry. */
@@ -137,73 +137,4 @@ function disjointIntervals(
   const more = found.codes.length > 2 ? ` (${found.codes.length} values, no two overlap)` : "";
   const message = `${name} tells early events from late ones: all with ${first} come before all with ${last}${more}`;
   return { level: "error", message, evidence: { rows: eventRows.length, values: found.codes.length } };
-}
-
-/** Rows whose value is the time itself, in one unit: the share among all, among events and among censored rows. */
-function equalTimes(numbers: Float64Array, name: string, leak: LeakRows): TimeLeak | null {
-  const { time, event } = leak;
-  const N = time.length;
-  const unit = commonQuotient(numbers, time);
-  if (unit === null) return null;
-  const isEqual = (value: number, other: number) =>
-    value !== 0 && other !== 0 && Math.abs(value - unit * other) <= SAME_QUOTIENT * Math.abs(value);
-  const atTime = new Map<number, number>();
-  let total = 0;
-  for (let row = 0; row < N; row++) {
-    if (!isEqual(numbers[row], time[row])) continue;
-    atTime.set(time[row], (atTime.get(time[row]) ?? 0) + 1);
-    total++;
-  }
-  if (total < MIN_EQUAL_ROWS || atTime.size < MIN_EQUAL_TIMES) return null;
-  // One time shared by most (the end of the study) proves nothing: its rows are left out.
-  const common = [...atTime].find(([, count]) => count > MOST * total)?.[0];
-  const step = Math.max(1, Math.floor(N * STRANGER_STEP));
-  const equal = [0, 0]; // censored, events
-  const counted = [0, 0];
-  let byChance = 0;
-  for (let row = 0; row < N; row++) {
-    if (time[row] === common) continue;
-    counted[event[row]]++;
-    if (isEqual(numbers[row], time[row])) equal[event[row]]++;
-    const stranger = time[(row + step) % N];
-    if (stranger !== common && isEqual(numbers[row], stranger)) byChance++;
-  }
-  const rows = equal[0] + equal[1];
-  const of = counted[0] + counted[1];
-  if (rows < MIN_EQUAL_ROWS || byChance > EQUAL_BY_CHANCE * of) return null;
-  const shareOf = (side: number) => (equal[side] >= MIN_EQUAL_ROWS ? equal[side] / counted[side] : 0);
-  const share = Math.max(rows / of, shareOf(0), shareOf(1));
-  if (share < SOME) return null;
-  const scaled = unit === 1 ? "is the time" : `is ${Number(unit.toPrecision(6))} times the time`;
-  const message = `${name} ${scaled} in ${countOf(rows, "row")} of ${of} (${percentOf(rows, of)})`;
-  const evidence = { rows, equalEvents: equal[1], equalCensored: equal[0], unit };
-  return { level: share >= MOST ? "error" : "warning", message, evidence };
-}
-
-/** The commonest quotient value / time in a sample of the rows, if enough of them have it. */
-function commonQuotient(numbers: Float64Array, time: Float64Array): number | null {
-  const size = Math.min(time.length, SAMPLE_ROWS);
-  const sample = new Float64Array(size);
-  for (let i = 0; i < size; i++) {
-    const row = Math.floor((i * time.length) / size);
-    sample[i] = numbers[row] / time[row];
-  }
-  const quotients = sample.filter((quotient) => Number.isFinite(quotient) && quotient !== 0).sort();
-  let best = 0;
-  let unit = 0;
-  for (let from = 0; from < quotients.length; ) {
-    let to = from;
-    while (
-      to < quotients.length &&
-      quotients[to] - quotients[from] <= SAME_QUOTIENT * Math.abs(quotients[from])
-    )
-      to++;
-    if (to - from > best) {
-      best = to - from;
-      unit = quotients[from];
-    }
-    from = to;
-  }
-  // Half of the share asked for, so that a sample does not lose what the table has.
-  return best >= (SOME / 2) * size ? unit : null;
 }

@@ -1,0 +1,157 @@
+/**
+ * Rows whose value is the time itself, to the digit, in one unit: a copy in part of the table, or the time of another
+ * outcome of the same people. Where times repeat, some are equal by chance, and more where the column goes with the time;
+ * so the rows that are equal are held against those expected of strangers and against those equal to the time just before
+ * or just after. A copy is equal to the time and to nothing beside it; an honest column does not know the difference.
+ */
+import { countOf, percentOf } from "../findings.ts";
+import type { LeakRows } from "./rows.ts";
+import { SAMPLE_ROWS, type TimeLeak } from "./time.ts";
+
+/** Equal, beyond chance, in about half of the rows: an error; in some of them: a warning. */
+const MOST = 0.45;
+const SOME = 0.1;
+/** So many rows, and so many different times, must agree to the digit. */
+const MIN_EQUAL_ROWS = 20;
+const MIN_EQUAL_TIMES = 10;
+/** Two quotients column / time within this relative distance are one unit: beyond the digits of a file. */
+const SAME_QUOTIENT = 1e-9;
+/** Rows beyond those equal by chance, in standard deviations of their number: no luck of the draw. */
+const BEYOND_CHANCE = 5;
+/** … and so many times their number: a good prognosis in whole months is right twice as often as one month off. */
+const TIMES_CHANCE = 3;
+
+/** Rows of one kind (censored, events, all) that are equal to the time, and how many would be all the same. */
+interface Equal {
+  rows: number;
+  counted: number;
+  byChance: number;
+  justBefore: number;
+  justAfter: number;
+}
+
+/** `unit` is the column's `commonQuotient`. */
+export function equalTimes(
+  numbers: Float64Array,
+  name: string,
+  unit: number | null,
+  leak: LeakRows,
+): TimeLeak | null {
+  if (unit === null) return null;
+  const found = countEqual(numbers, unit, leak);
+  if (found === null) return null;
+  const [censored, events] = found;
+  const all = addUp(censored, events);
+  if (all.rows < MIN_EQUAL_ROWS) return null;
+  const share = Math.max(...[all, censored, events].map(excessShare));
+  if (share < SOME) return null;
+  const scaled = unit === 1 ? "is the time" : `is ${Number(unit.toPrecision(6))} times the time`;
+  const rows = `${countOf(all.rows, "row")} of ${all.counted} (${percentOf(all.rows, all.counted)})`;
+  const ofEvents = `${events.rows} of ${countOf(events.counted, "event")} among them`;
+  const byChance = Math.max(all.byChance, all.justBefore, all.justAfter);
+  const chance = byChance >= 1 ? `; ${Math.round(byChance)} would be by chance` : "";
+  const message = `${name} ${scaled} in ${rows}, ${ofEvents}${chance}`;
+  const evidence = { rows: all.rows, equalEvents: events.rows, equalCensored: censored.rows, unit, byChance };
+  return { level: share >= MOST ? "error" : "warning", message, evidence };
+}
+
+/** Whether a value is the time in that unit, within the digits of a file. */
+export function isSameTime(value: number, time: number, unit: number): boolean {
+  return value !== 0 && time !== 0 && Math.abs(value - unit * time) <= SAME_QUOTIENT * Math.abs(value);
+}
+
+function excessShare({ rows, counted, byChance, justBefore, justAfter }: Equal): number {
+  const otherwise = Math.max(byChance, justBefore, justAfter);
+  const excess = rows - otherwise;
+  if (rows < MIN_EQUAL_ROWS || excess <= BEYOND_CHANCE * Math.sqrt(otherwise)) return 0;
+  if (rows < TIMES_CHANCE * otherwise) return 0;
+  return excess / (counted - otherwise);
+}
+
+function addUp(a: Equal, b: Equal): Equal {
+  return {
+    rows: a.rows + b.rows,
+    counted: a.counted + b.counted,
+    byChance: a.byChance + b.byChance,
+    justBefore: a.justBefore + b.justBefore,
+    justAfter: a.justAfter + b.justAfter,
+  };
+}
+
+/** Censored rows and events; null where too few times are met. */
+function countEqual(numbers: Float64Array, unit: number, leak: LeakRows): [Equal, Equal] | null {
+  const { time, event } = leak;
+  const N = time.length;
+  const atTime = new Map<number, number>();
+  let total = 0;
+  for (let row = 0; row < N; row++) {
+    if (!isSameTime(numbers[row], time[row], unit)) continue;
+    atTime.set(time[row], (atTime.get(time[row]) ?? 0) + 1);
+    total++;
+  }
+  if (total < MIN_EQUAL_ROWS || atTime.size < MIN_EQUAL_TIMES) return null;
+  // One time shared by most (the end of the study) proves nothing: its rows are left out.
+  const common = [...atTime].find(([, count]) => count > MOST * total)?.[0];
+  const times = Float64Array.from(new Set(time.filter((one) => one !== common))).sort();
+  const place = (value: number) => {
+    const near = firstFrom(times, (value / unit) * (1 - SAME_QUOTIENT));
+    return near < times.length && isSameTime(value, times[near], unit) ? near : -1;
+  };
+  const own = [new Int32Array(times.length), new Int32Array(times.length)];
+  for (let row = 0; row < N; row++) if (time[row] !== common) own[event[row]][firstFrom(times, time[row])]++;
+  const found: [Equal, Equal] = [createEqual(), createEqual()];
+  for (let row = 0; row < N; row++) {
+    if (time[row] === common) continue;
+    const one = found[event[row]];
+    one.counted++;
+    const k = place(numbers[row]);
+    if (k < 0) continue;
+    one.byChance += own[event[row]][k];
+    if (times[k] === time[row]) one.rows++;
+    else if (times[k + 1] === time[row]) one.justBefore++;
+    else if (times[k - 1] === time[row]) one.justAfter++;
+  }
+  for (const one of found) one.byChance /= Math.max(1, one.counted);
+  return found;
+}
+
+function createEqual(): Equal {
+  return { rows: 0, counted: 0, byChance: 0, justBefore: 0, justAfter: 0 };
+}
+
+/** The place of the first of ascending values that is not below `from`. */
+export function firstFrom(values: Float64Array, from: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The commonest quotient value / time in a sample of the rows, if enough of them have it. */
+export function commonQuotient(numbers: Float64Array, time: Float64Array): number | null {
+  const size = Math.min(time.length, SAMPLE_ROWS);
+  const sample = new Float64Array(size);
+  for (let i = 0; i < size; i++) {
+    const row = Math.floor((i * time.length) / size);
+    sample[i] = numbers[row] / time[row];
+  }
+  const quotients = sample.filter((quotient) => Number.isFinite(quotient) && quotient !== 0).sort();
+  let best = 0;
+  let unit = 0;
+  for (let from = 0; from < quotients.length; ) {
+    let to = from;
+    const limit = SAME_QUOTIENT * Math.abs(quotients[from]);
+    while (to < quotients.length && quotients[to] - quotients[from] <= limit) to++;
+    if (to - from > best) {
+      best = to - from;
+      unit = quotients[from];
+    }
+    from = to;
+  }
+  // Half of the share asked for, so that a sample does not lose what the table has.
+  return best >= (SOME / 2) * size ? unit : null;
+}

@@ -1,0 +1,189 @@
+/**
+ * Times that lie within the follow-up, and what belongs to them. The time of a relapse, of a transplantation, of a visit is
+ * never later than the end of the row's own follow-up, though it is often later than the end of a stranger's: nothing
+ * known at the start behaves so. A column that says whether that other thing happened (it did not where the time is
+ * that of the follow-up, or is missing) is known no earlier: together they are another outcome of the same people.
+ */
+import type { Finding } from "../findings.ts";
+import { countOf, percentOf } from "../findings.ts";
+import { isSameTime } from "./copies.ts";
+import { askWhenKnown } from "./later.ts";
+import type { LeakColumn, LeakRows } from "./rows.ts";
+import { splitByValues } from "./splits.ts";
+import { sampleOf, SAMPLE_ROWS } from "./time.ts";
+
+/** Rows that would lie beyond a stranger's follow-up: so many at least, and this share of those with a value. */
+const MIN_BEYOND = 10;
+const MIN_BEYOND_SHARE = 0.05;
+/** Those beyond their own are at most this share of them: slips of the pen. */
+const MAX_SLIPS = 0.02;
+/** Digits that a unit costs. */
+const ROUNDING = 1e-9;
+/** sensitivity + specificity − 1 with which a column tells whether the other thing happened. */
+const PAIR_YOUDEN = 0.8;
+/** Rows of either kind: fewer say nothing. */
+const MIN_PAIR_ROWS = 20;
+/** Times that are paired with every other column, the first of them. */
+const MAX_PAIRED_TIMES = 10;
+
+/** Numbers that may be a time within the follow-up: a column, or its difference from the date that `partner` is. */
+export interface TimeCandidate {
+  readonly name: string;
+  readonly numbers: Float64Array; // [N]
+  /** What one unit of the time is in these numbers. */
+  readonly unit: number;
+  readonly partner: string | null;
+}
+
+/** A column that is a time within the follow-up. */
+export interface FollowUpTime extends TimeCandidate {
+  /** Rows with a value, and those that would lie beyond a stranger's follow-up. */
+  readonly known: number;
+  readonly beyond: number;
+  readonly slips: number;
+}
+
+/**
+ * The column as a time within the follow-up, or null where it is none. `partner` is subtracted already: the date at
+ * which the follow-up of each row began.
+ */
+export function findFollowUpTime(
+  { name, numbers, unit, partner }: TimeCandidate,
+  leak: LeakRows,
+): FollowUpTime | null {
+  if (unit < 0) return null;
+  const sample = sampleOf(leak.byTime(), SAMPLE_ROWS);
+  const isSample = sample.length < leak.time.length;
+  const screened = countBeyond(numbers, unit, leak, sample);
+  if (screened === null || screened.slips > MAX_SLIPS * screened.beyond + (isSample ? 1 : 0)) return null;
+  const counted = isSample ? countBeyond(numbers, unit, leak, leak.byTime()) : screened;
+  if (counted === null || counted.slips > MAX_SLIPS * counted.beyond) return null;
+  if (counted.beyond < Math.max(MIN_BEYOND, MIN_BEYOND_SHARE * counted.known)) return null;
+  return { name, numbers, unit, partner, ...counted };
+}
+
+/**
+ * Values beyond the row's own time, and expected beyond a stranger's; null for values below 0, which are no times, and as
+ * soon as too many are beyond their own. `rows` by increasing time, so that the place of a value among the times is found
+ * among them.
+ */
+function countBeyond(numbers: Float64Array, unit: number, { time }: LeakRows, rows: Int32Array) {
+  const n = rows.length;
+  const mostSlips = MAX_SLIPS * n + 1;
+  let known = 0;
+  let beyond = 0;
+  let slips = 0;
+  for (const row of rows) {
+    const value = numbers[row] / unit;
+    if (Number.isNaN(value)) continue;
+    const shortened = value * (1 - ROUNDING);
+    if (shortened > time[row]) slips++;
+    if (value < 0 || slips > mostSlips) return null;
+    known++;
+    beyond += countEarlier(rows, time, shortened) / n;
+  }
+  return { known, beyond, slips };
+}
+
+/** How many of the rows, which are by increasing time, have an earlier one. */
+function countEarlier(rows: Int32Array, time: Float64Array, than: number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (time[rows[middle]] < than) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function describeFollowUpTime({ name, partner, known, beyond, slips }: FollowUpTime): Finding {
+  const what = partner === null ? name : `${name} − ${partner}`;
+  const within =
+    slips === 0 ? `all ${countOf(known, "row")}` : `${known - slips} of ${countOf(known, "row")}`;
+  const chance = `${Math.round(beyond)} would lie beyond it by chance`;
+  const message = `${what} is a time within the follow-up: it is no later than the row's own time in ${within} with a value, where ${chance}. ${askWhenKnown(name)}`;
+  const evidence = { sign: "within", rows: known, beyond, slips, ...(partner === null ? {} : { partner }) };
+  return { code: "leak.later", level: "warning", column: name, message, evidence };
+}
+
+/** Columns that say whether what a follow-up time stands for happened, with that time's name. */
+export function findOutcomePair(
+  column: LeakColumn,
+  times: readonly FollowUpTime[],
+  leak: LeakRows,
+): Finding | null {
+  const others = times.filter(({ name }) => name !== column.name).slice(0, MAX_PAIRED_TIMES);
+  if (others.length === 0) return null;
+  const { codes, splits } = splitByValues(column, leak);
+  if (splits.length === 0) return null;
+  for (const other of others) {
+    for (const [kind, happened] of listStates(other, leak)) {
+      for (const split of splits) {
+        const told = tellApart(codes, split.code, happened);
+        if (told === null) continue;
+        const side = told.isValue ? split.text : split.otherText;
+        const rest = told.isValue ? split.otherText : split.text;
+        const what = kind === "equal" ? "earlier than the time" : "known";
+        const message = `${column.name} and ${other.name} look like another outcome of the same people: ${other.name} is ${what} in ${told.hits} of ${countOf(told.sideRows, "row")} ${side} (${percentOf(told.hits, told.sideRows)}) and in ${told.falseHits} of ${told.otherRows} ${rest}. ${askWhenKnown(column.name)}`;
+        const evidence = {
+          sign: "pair",
+          partner: other.name,
+          side,
+          rows: told.sideRows,
+          hits: told.hits,
+          otherRows: told.otherRows,
+          otherHits: told.falseHits,
+        };
+        return { code: "leak.later", level: "warning", column: column.name, message, evidence };
+      }
+    }
+  }
+  return null;
+}
+
+/** 1 where the other thing happened, by the time being earlier than the follow-up's or by being known at all; −1 unknown. */
+function listStates({ numbers, unit }: FollowUpTime, leak: LeakRows): ["equal" | "known", Int8Array][] {
+  const N = numbers.length;
+  const known = new Int8Array(N);
+  const earlier = new Int8Array(N);
+  for (let row = 0; row < N; row++) {
+    const isKnown = !Number.isNaN(numbers[row]);
+    known[row] = isKnown ? 1 : 0;
+    earlier[row] = isKnown ? (isSameTime(numbers[row], leak.time[row], unit) ? 0 : 1) : -1;
+  }
+  return [
+    ["equal", earlier],
+    ["known", known],
+  ];
+}
+
+/** Whether a value's rows are those in which it happened, or those in which it did not; null where they are neither. */
+function tellApart(codes: Int8Array, code: number, happened: Int8Array) {
+  const counts = [0, 0, 0, 0]; // other rows without and with it, rows of the value without and with it
+  for (let row = 0; row < codes.length; row++) {
+    if (happened[row] < 0) continue;
+    counts[(codes[row] === code ? 2 : 0) + happened[row]]++;
+  }
+  const [otherNot, otherHits, valueNot, valueHits] = counts;
+  const did = otherHits + valueHits;
+  const didNot = otherNot + valueNot;
+  if (did < MIN_PAIR_ROWS || didNot < MIN_PAIR_ROWS) return null;
+  const youden = valueHits / did - valueNot / didNot;
+  if (Math.abs(youden) < PAIR_YOUDEN) return null;
+  return youden > 0
+    ? {
+        isValue: true,
+        hits: valueHits,
+        sideRows: valueHits + valueNot,
+        falseHits: otherHits,
+        otherRows: did + didNot - valueHits - valueNot,
+      }
+    : {
+        isValue: false,
+        hits: otherHits,
+        sideRows: otherHits + otherNot,
+        falseHits: valueHits,
+        otherRows: did + didNot - otherHits - otherNot,
+      };
+}

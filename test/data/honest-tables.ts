@@ -1,0 +1,127 @@
+// Tables as honest studies have them: strong predictors and nothing that was filled in later. Hazard ratios up to 10 per standard
+// deviation, columns rounded, cut, missing by risk or by date, entry dates, four kinds of censoring. What alarms here is false.
+import { createRandom } from "../../src/core/random.ts";
+import type { Outcomes } from "../../src/data/outcomes.ts";
+import type { Column } from "../../src/data/table.ts";
+import { booleans, categories, dates, numbers } from "./sanity-tables.ts";
+
+const MISSING = Number.NaN;
+
+export interface HonestTable {
+  readonly columns: readonly Column[];
+  readonly outcomes: Outcomes;
+}
+
+/** `family` draws other tables under the same seeds. */
+export function simulateHonest(seed: number, family = 2024): HonestTable {
+  const random = createRandom(family, seed);
+  const N = Math.round(100 * 20 ** random.uniform());
+  const each = (value: (row: number) => number) => Float64Array.from({ length: N }, (_, row) => value(row));
+  const strength = Math.log(1 + 9 * random.uniform());
+  const shape = 0.5 + 1.5 * random.uniform();
+  const z = each(() => random.normal());
+  const other = each(() => random.normal());
+  const entry = each(() => random.uniform());
+  const factor = each(() => (random.uniform() < 0.3 ? 1 : 0));
+  const factorStrength = Math.log(8) * (random.uniform() - 0.5) * 2;
+  const logRisk = z.map((value, row) => strength * value + 0.5 * other[row] + factorStrength * factor[row]);
+  const eventTime = logRisk.map((risk) => (-Math.log(1 - random.uniform()) * Math.exp(-risk)) ** (1 / shape));
+  const kind = random.integer(4);
+  const censoring = each((row) => {
+    if (kind === 0) return 1;
+    if (kind === 1) return random.uniform() + 0.001;
+    return kind === 2 ? 1.05 - entry[row] : -Math.log(1 - random.uniform()) * Math.exp(0.7 * other[row]);
+  });
+  const share = 0.05 + 0.9 * random.uniform();
+  const scale = eventTime.map((time, row) => time / censoring[row]).sort()[Math.floor(share * N)];
+  const event = Uint8Array.from(eventTime, (time, row) => (time <= scale * censoring[row] ? 1 : 0));
+  const unit = random.integer(3) === 0 ? 10 : 1000; // now and then a dozen different times only
+  const time = each((row) => Math.ceil((unit * Math.min(eventTime[row], scale * censoring[row])) / scale));
+  const cutAt = (quantile: number) => Float64Array.from(z).sort()[Math.floor(quantile * N)];
+  const cuts = [0.1, 0.5, 0.8].map(cutAt);
+  const fifth = cutAt(0.2);
+  const deciles = Array.from({ length: 9 }, (_, k) => cutAt((k + 1) / 10));
+  // A good guess of the time itself, in its unit, by somebody who knows the risk.
+  const middle = Float64Array.from(time).sort()[N >> 1];
+  const prognosis = logRisk.map((risk) => Math.max(1, Math.round(middle * Math.exp(-risk / shape))));
+  const top = cutAt(0.6 + 0.35 * random.uniform());
+  const missingIf = (values: Float64Array, chance: (row: number) => number) =>
+    values.map((value, row) => (random.uniform() < chance(row) ? MISSING : value));
+  const sites = Math.max(5, Math.floor(N / 4));
+  const columns = [
+    numbers("z", z),
+    numbers("other", other),
+    numbers("logRisk", logRisk),
+    numbers(
+      "integer",
+      z.map((value) => Math.round(10 * value + 50)),
+    ),
+    numbers(
+      "coarse",
+      z.map((value) => Math.round(2 * value)),
+    ),
+    categories(
+      "class",
+      Array.from(z, (value) => `class ${cuts.filter((cut) => value >= cut).length}`),
+    ),
+    booleans(
+      "top",
+      z.map((value) => (value >= top ? 1 : 0)),
+    ),
+    numbers(
+      "missingAtRandom",
+      missingIf(z, () => 0.3),
+    ),
+    numbers(
+      "missingByRisk",
+      missingIf(other, (row) => 1 / (1 + Math.exp(-3 * logRisk[row]))),
+    ),
+    numbers(
+      "missingAtTop",
+      missingIf(other, (row) => (logRisk[row] > strength ? 0.95 : 0.02)),
+    ),
+    numbers(
+      "id",
+      each((row) => row + 1),
+    ),
+    categories(
+      "site",
+      Array.from({ length: N }, () => `site ${random.integer(sites)}`),
+    ),
+    categories(
+      "text",
+      Array.from({ length: N }, (_, row) => `patient ${row}`),
+    ),
+    dates(
+      "entry",
+      entry.map((value) => Math.round(10_000 + unit * value)),
+    ),
+    booleans(
+      "low",
+      z.map((value) => (value < fifth ? 1 : 0)),
+    ),
+    categories(
+      "decile",
+      Array.from(z, (value) => `decile ${deciles.filter((cut) => value >= cut).length}`),
+    ),
+    booleans("factor", factor),
+    numbers(
+      "onItsScale",
+      each(() => random.integer(unit + 1)),
+    ),
+    numbers("prognosis", prognosis),
+    numbers(
+      "dose",
+      logRisk.map((risk) => (risk < 0 ? 0 : Math.round(10 * (risk + random.normal())))),
+    ),
+    booleans(
+      "newTreatment",
+      entry.map((value) => (random.uniform() < value ? 1 : 0)),
+    ),
+    numbers(
+      "missingBefore",
+      missingIf(other, (row) => (entry[row] < 0.4 ? 1 : 0.1)),
+    ),
+  ];
+  return { columns, outcomes: { time, event } };
+}
