@@ -6,6 +6,7 @@
 import { isAbsent } from "./core/measured.ts";
 import type { Curves } from "./data/curves.ts";
 import type { BinnedOutcomes } from "./data/outcomes.ts";
+import type { People } from "./data/people.ts";
 import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "./stats/bootstrap.ts";
 import { type Certificates, type CertifyOptions, certify } from "./stats/certificates.ts";
 import { type GroupNoiseFloor, simultaneousNoiseFloor } from "./stats/noise-floor.ts";
@@ -23,6 +24,8 @@ export interface AuditInput {
   readonly curves: Curves;
   readonly outcomes: BinnedOutcomes;
   readonly groups?: readonly AuditGroup[];
+  /** Whose rows are whose, where people have several: noise floor, intervals and certificates then go by person. */
+  readonly people?: People;
 }
 
 /** How much of an audit is wanted: noise floor, intervals, certificates. */
@@ -56,18 +59,24 @@ const DEFAULT_DRAWS = 200;
 /** Scores curves against outcomes, overall and by group. */
 export async function audit(input: AuditInput, options: AuditOptions = {}): Promise<AuditTable> {
   const { curves, outcomes, groups = [] } = input;
+  const by = input.people === undefined ? {} : { people: input.people };
   const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level } = options;
   const everyone = { name: EVERYONE, rows: Int32Array.from({ length: curves.N }, (_, row) => row) };
   const audited = [everyone, ...groups];
   let scores: readonly Scores[] = audited.map(({ name, rows }) => scoreCurves(name, curves, outcomes, rows));
   if (draws > 0) {
-    const floors = simultaneousNoiseFloor(curves, outcomes, audited, { draws, seed }).groups;
+    const floors = simultaneousNoiseFloor(curves, outcomes, audited, { draws, seed, ...by }).groups;
     scores = scores.map((one, g) => addNoiseFloor(one, floors[g]));
   }
   if (replicates > 0) {
     const prepared = audited.map(({ name, rows }) => prepareScores(name, curves, outcomes, rows));
     const run = options.bootstrap ?? bootstrapHere;
-    const results = await run(prepared, { replicates, seed, ...(level === undefined ? {} : { level }) });
+    const results = await run(prepared, {
+      replicates,
+      seed,
+      ...(level === undefined ? {} : { level }),
+      ...by,
+    });
     scores = scores.map((one, g) => addIntervals(one, results[g]));
   }
   return {
@@ -75,7 +84,7 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
     groups: scores.slice(1),
     ...(options.certify === undefined
       ? {}
-      : { certificates: certify(curves, outcomes, audited, { seed, ...options.certify }) }),
+      : { certificates: certify(curves, outcomes, audited, { seed, ...options.certify, ...by }) }),
   };
 }
 

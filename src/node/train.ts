@@ -288,6 +288,7 @@ function toDocument(
     warnings,
     test,
     ...(members > 1 ? { members } : {}),
+    ...given("people", training.people),
     ...(out === undefined ? {} : { model: out }),
     ...(requirements.length === 0 ? {} : { requirements }),
     ...(report === undefined ? {} : { report }),

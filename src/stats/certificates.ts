@@ -10,6 +10,7 @@ import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { haveSeveralRows, type People } from "../data/people.ts";
 import { checkMatching, meanCurve } from "./calibration.ts";
 import { boundExactly, expectedSupport, type FollowUp } from "./certificate-exact.ts";
 import { boundByMultipliers, rootGap, type TightGroup } from "./certificate-tight.ts";
@@ -69,6 +70,8 @@ export interface CertifyOptions {
   readonly seed?: number;
   /** Of the training rows: everyone, then each group; null for a group that was not known then. */
   readonly followUp?: readonly (FollowUp | null)[];
+  /** Whose rows are whose. Exact bounds need independent rows: there are none where people have several. */
+  readonly people?: People;
 }
 
 const DEFAULT_DRAWS = 1024;
@@ -88,6 +91,8 @@ export function certify(
   const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED, followUp } = options;
   checkOptions(alpha, draws, followUp, groups.length);
   checkMatching(curves, outcomes);
+  const people = options.people && haveSeveralRows(options.people) ? options.people : undefined;
+  const dependent = people && `${people.of.length} rows of ${people.count} people are not independent`;
   const tightGroups: TightGroup[] = [];
   const tightOf: (number | string)[] = [];
   const certified = groups.map(({ name, rows }, g): Omit<GroupCertificate, "tight"> => {
@@ -115,16 +120,18 @@ export function certify(
       { n, ...km },
       { alpha: alpha / groups.length, trained, last },
     );
-    tightOf[g] = whyNotTight(events, km.atRisk[last]) ?? tightGroups.push({ rows, mean, km, last }) - 1;
+    const whoHadEvents = people === undefined ? events : countPeopleWithEvents(people, outcomes, rows);
+    tightOf[g] = whyNotTight(whoHadEvents, km.atRisk[last]) ?? tightGroups.push({ rows, mean, km, last }) - 1;
     return {
       ...about,
       distance: rootGap(mean, km.survival, last),
-      exact: sample,
-      exactPopulation: population,
-      absent: {},
+      exact: dependent === undefined ? sample : null,
+      exactPopulation: dependent === undefined ? population : null,
+      absent: dependent === undefined ? {} : { exact: dependent, exactPopulation: dependent },
     };
   });
-  const tight = boundByMultipliers(curves, outcomes, tightGroups, { alpha, draws, seed });
+  const together = { alpha, draws, seed, ...(people === undefined ? {} : { people }) };
+  const tight = boundByMultipliers(curves, outcomes, tightGroups, together);
   return {
     alpha,
     draws,
@@ -135,7 +142,10 @@ export function certify(
       return { ...one, tight: null, absent: { ...one.absent, tight: place } };
     }),
     theorem1: boundOfTheorem(alpha, groups.length),
-    assumes: listAssumptions(certified.map(({ basis }) => basis)),
+    assumes: listAssumptions(
+      certified.map(({ basis }) => basis),
+      people !== undefined,
+    ),
   };
 }
 
@@ -176,11 +186,18 @@ export function boundOfTheorem(alpha: number, groups: number): TheoremBound {
   return { copies, rhoOverB, vacuous: rhoOverB >= 1 };
 }
 
-function listAssumptions(bases: readonly CertificateBasis[]): readonly string[] {
+/** With an event in any of the rows. */
+function countPeopleWithEvents({ of }: People, { event }: BinnedOutcomes, rows: Int32Array): number {
+  return new Set(Array.from(rows.filter((row) => event[row] === 1), (row) => of[row])).size;
+}
+
+function listAssumptions(bases: readonly CertificateBasis[], byPerson: boolean): readonly string[] {
   const looked = bases.some((basis) => basis === "audited rows");
   return [
     "model and groups were fixed before these rows were seen: rows that chose the model do not count",
-    "the rows are independent draws from the people the bounds are about",
+    byPerson
+      ? "the people are independent draws from those the bounds are about; rows of one person may hang together"
+      : "the rows are independent draws from the people the bounds are about",
     "within each group censoring is independent of when the event comes, and inside a time bin it comes after the events",
     looked
       ? "the bins were read off these rows: exact bounds hold for any choice of bins, tight ones then for large groups"
