@@ -7,6 +7,7 @@
 import { isAbsent, type Measured } from "./core/measured.ts";
 import type { Curves } from "./data/curves.ts";
 import type { BinnedOutcomes } from "./data/outcomes.ts";
+import type { People } from "./data/people.ts";
 import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "./stats/bootstrap.ts";
 import { type Agreement, type GroupAgreement, judgeAgreement } from "./stats/agreement.ts";
 import {
@@ -31,6 +32,8 @@ export interface AuditInput {
   readonly curves: Curves;
   readonly outcomes: BinnedOutcomes;
   readonly groups?: readonly AuditGroup[];
+  /** Whose rows are whose, where people have several: noise floor, intervals and certificates then go by person. */
+  readonly people?: People;
 }
 
 /** How much of an audit is wanted: noise floor, intervals, certificates. */
@@ -85,21 +88,31 @@ const DEFAULT_DRAWS = 200;
 /** Scores curves against outcomes, overall and by group. */
 export async function audit(input: AuditInput, options: AuditOptions = {}): Promise<AuditTable> {
   const { curves, outcomes, groups = [] } = input;
+  const by = input.people === undefined ? {} : { people: input.people };
   const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level } = options;
   const everyone = { name: EVERYONE, rows: Int32Array.from({ length: curves.N }, (_, row) => row) };
   const audited = [everyone, ...groups];
   let scores: readonly Scores[] = audited.map(({ name, rows }) => scoreCurves(name, curves, outcomes, rows));
   if (draws > 0) {
-    const floors = simultaneousNoiseFloor(curves, outcomes, audited, { draws, seed }).groups;
+    const floors = simultaneousNoiseFloor(curves, outcomes, audited, { draws, seed, ...by }).groups;
     scores = scores.map((one, g) => addNoiseFloor(one, floors[g]));
   }
   if (replicates > 0) {
     const prepared = audited.map(({ name, rows }) => prepareScores(name, curves, outcomes, rows));
     const run = options.bootstrap ?? bootstrapHere;
-    const results = await run(prepared, { replicates, seed, ...(level === undefined ? {} : { level }) });
+    const results = await run(prepared, {
+      replicates,
+      seed,
+      ...(level === undefined ? {} : { level }),
+      ...by,
+    });
     scores = scores.map((one, g) => addIntervals(one, results[g]));
   }
-  const { groups: bounds, ...drawn } = boundGroups(curves, outcomes, audited, { alpha: BOUND_ALPHA, seed });
+  const { groups: bounds, ...drawn } = boundGroups(curves, outcomes, audited, {
+    alpha: BOUND_ALPHA,
+    seed,
+    ...by,
+  });
   const judged = judgeAgreement(scores, curves.T);
   const results = scores.map((one, g) => addAgreement(one, judged[g], options.unbounded, bounds[g]));
   return {
@@ -108,7 +121,7 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
     bounds: drawn,
     ...(options.certify === undefined
       ? {}
-      : { certificates: certify(curves, outcomes, audited, { seed, ...options.certify }) }),
+      : { certificates: certify(curves, outcomes, audited, { seed, ...options.certify, ...by }) }),
   };
 }
 

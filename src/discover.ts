@@ -8,14 +8,14 @@
  * (docs/decisions/010-discover.md).
  */
 import { InputError } from "./core/errors.ts";
-import { createRandom } from "./core/random.ts";
 import { type CellColumn, cutColumn } from "./data/candidate-groups.ts";
 import type { Curves } from "./data/curves.ts";
 import { formatGroup, type GroupExpression } from "./data/group-expression.ts";
 import { evaluateGroup } from "./data/group-members.ts";
 import type { BinnedOutcomes } from "./data/outcomes.ts";
-import { splitRows } from "./data/split.ts";
+import { type People, pickPeople } from "./data/people.ts";
 import { findColumn, type Table } from "./data/table.ts";
+import { allowForLearning, designEffect, divideRows, keepApart } from "./discover-rows.ts";
 import { equalEventBlocks } from "./objectives/time-blocks.ts";
 import {
   type BinBlock,
@@ -40,6 +40,8 @@ export interface DiscoverInput {
   readonly confirmRows?: ArrayLike<number>;
   /** How many rows the curves were learnt from, if departures that so few rows explain are not to be confirmed. */
   readonly trainingRows?: number;
+  /** Whose rows are whose, where people have several: halves are of people, and the test allows for what their rows share. */
+  readonly people?: People;
 }
 
 /** How far to search, and with which level and seed. */
@@ -90,6 +92,10 @@ export interface DiscoveredGroup {
 /** What a search found, and which of it the other half of the rows confirmed. */
 export interface Discovery {
   readonly rows: { readonly search: number; readonly confirm: number };
+  /** Where the rows are told apart by person. */
+  readonly people?: { readonly search: number; readonly confirm: number };
+  /** How much more the confirming rows' events vary than those of independent rows; p-values and intervals allow for it. */
+  readonly designEffect?: number;
   readonly events: { readonly search: number; readonly confirm: number };
   /** Columns that took part. */
   readonly columns: readonly string[];
@@ -116,15 +122,6 @@ const BLOCKS = 4;
 const CELLS_ALONE = 40;
 /** … and in crosses (tenths: 54 runs, 2916 crosses of two such columns). */
 const CELLS_CROSSED = 10;
-/**
- * Part of a training sample's chance that its curves take over. About true Cox models of 38 columns and 160 training events, unseen
- * events varied 1.7 times as much as about right curves, with 0.67 confirming rows for each that trained: all of the sample's chance. With
- * this part of it 3 to 4 % of such models had any group confirmed (docs/decisions/010-discover.md).
- */
-const LEARNT_CHANCE = 0.5;
-/** Own stream of the seed: a model's split with the same seed shares no draws with these halves. */
-const HALVES_STREAM = 0xd15c;
-
 /** Searches half of the rows for groups whose curves are off, and tests the worst on the other half. */
 export function discover(input: DiscoverInput, options: DiscoverOptions = {}): Discovery {
   const { curves, outcomes, table } = input;
@@ -143,7 +140,9 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
     });
   }
   const halves =
-    input.confirmRows === undefined ? divideRows(outcomes, seed) : keepApart(input.confirmRows, curves.N);
+    input.confirmRows === undefined
+      ? divideRows(outcomes, seed, input.people)
+      : keepApart(input.confirmRows, curves.N, input.people);
   const searched = pickBins(outcomes, halves.search);
   const blocks = equalEventBlocks(searched, BLOCKS);
   const B = blocks.length;
@@ -151,7 +150,9 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
     search: tallyBlocks(curves, outcomes, blocks, halves.search),
     confirm: tallyBlocks(curves, outcomes, blocks, halves.confirm),
   };
-  const learning = allowForLearning(halves.confirm.length, input.trainingRows);
+  const confirming = input.people && pickPeople(input.people, halves.confirm);
+  const shared = designEffect(totals.confirm, confirming);
+  const dispersion = shared * allowForLearning(halves.confirm.length, input.trainingRows);
   const columns = cutColumns(table, options.columns, halves.search);
   const searchShare = halves.search.length / curves.N;
   const { found, candidates } = findWorst(totals.search, columns.searched, {
@@ -168,8 +169,8 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
     const own = placesOf(members, halves.search);
     const direction = estimateDirection(sumTotals(totals.search, own), B);
     const replicate = (rows: Int32Array): ReplicatedExcess => ({
-      ...testExcess(totals.confirm, blocks, rows),
-      replicationP: testReplication(sumTotals(totals.confirm, rows), B, direction, learning),
+      ...testExcess(totals.confirm, blocks, rows, { dispersion: shared }),
+      replicationP: testReplication(sumTotals(totals.confirm, rows), B, direction, dispersion),
     });
     const search = testExcess(totals.search, blocks, own);
     return { expression, score, places, replicate, search, confirm: replicate(places) };
@@ -197,6 +198,12 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
   });
   return {
     rows: { search: halves.search.length, confirm: halves.confirm.length },
+    ...(input.people === undefined || confirming === undefined
+      ? {}
+      : {
+          people: { search: input.people.count - confirming.count, confirm: confirming.count },
+          designEffect: shared,
+        }),
     events: { search: countEvents(outcomes, halves.search), confirm: countEvents(outcomes, halves.confirm) },
     columns: columns.cut.alone.map(({ name }) => name),
     candidates,
@@ -209,45 +216,6 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
 
 function requireOption(name: string, value: number, valid: boolean): void {
   if (!valid) throw new InputError(`discovery: ${name} cannot be ${value}`, { code: "option.invalid" });
-}
-
-interface Halves {
-  readonly search: Int32Array;
-  readonly confirm: Int32Array;
-}
-
-function divideRows(outcomes: BinnedOutcomes, seed: number): Halves {
-  const N = outcomes.bin.length;
-  if (N < 2) throw new InputError(`too few rows to divide into halves: ${N}`, { code: "rows.few" });
-  const drawn = createRandom(seed, HALVES_STREAM).integer(2 ** 31);
-  const { train, test } = splitRows(N, {
-    fractions: [0.5, 0, 0.5],
-    seed: drawn,
-    stratifyBy: outcomes.event,
-  });
-  return { search: train, confirm: test };
-}
-
-function keepApart(confirmRows: ArrayLike<number>, N: number): Halves {
-  const confirms = new Uint8Array(N);
-  for (let k = 0; k < confirmRows.length; k++) confirms[confirmRows[k]] = 1;
-  const rows = Int32Array.from({ length: N }, (_, row) => row);
-  const halves = {
-    search: rows.filter((row) => confirms[row] === 0),
-    confirm: rows.filter((row) => confirms[row] === 1),
-  };
-  if (halves.search.length === 0 || halves.confirm.length === 0) {
-    throw new InputError(
-      `no rows to search or none to confirm: ${halves.search.length} and ${halves.confirm.length}`,
-      { code: "rows.few" },
-    );
-  }
-  return halves;
-}
-
-/** How much more the events of confirming rows vary about curves that were learnt from so many rows than about right ones. */
-function allowForLearning(confirming: number, trainingRows: number | undefined): number {
-  return trainingRows === undefined ? 1 : 1 + (LEARNT_CHANCE * confirming) / trainingRows;
 }
 
 /** Of `top` places the k-th has 1/k of the first one's share of the level; what the list leaves empty nobody gets. */

@@ -10,8 +10,9 @@ import { InputError } from "./core/errors.ts";
 import { createRandom, shuffle } from "./core/random.ts";
 import { addGroupColumns } from "./data/group-columns.ts";
 import { resolveGroups } from "./data/groups.ts";
+import { groupByPerson, type People } from "./data/people.ts";
 import { readOutcomes } from "./data/read-outcomes.ts";
-import { joinRows, splitRows } from "./data/split.ts";
+import { joinRows } from "./data/split.ts";
 import type { Table } from "./data/table.ts";
 import {
   createNetwork,
@@ -23,6 +24,7 @@ import { memberParameter } from "./models/mean.ts";
 import { MAX_MEMBERS } from "./models/network-spec.ts";
 import { gridOf } from "./predict.ts";
 import { type TrainEvent, type TrainRequest, train } from "./train.ts";
+import { chooseSplit, countPeople, type SetSizes } from "./training/choose-split.ts";
 import { createEvaluator } from "./training/evaluation.ts";
 import { type GroupVerdict, judgeGroups } from "./training/finish.ts";
 import type { Model } from "./training/model.ts";
@@ -55,18 +57,15 @@ export async function* trainEnsemble(
 ): AsyncGenerator<TrainEvent, Model> {
   refuseRequest(members, request);
   const { seed = 1 } = request;
-  const {
-    train: first,
-    valid,
-    test,
-  } = request.split ??
-  splitRows(table.rows, { seed, ...(request.fractions ? { fractions: request.fractions } : {}) });
-  const rows = joinRows(first, valid);
+  const { split: whole, people } = chooseSplit(table, request);
+  const { test } = whole;
+  const rows = joinRows(whole.train, whole.valid);
+  const joined = { train: rows, valid: new Int32Array(), test };
   const trained = [...(resume?.members ?? [])];
   const ended = trained.length;
   if (ended >= members) throw refuseResume(ended, members);
   let last: Model | null = null;
-  for (const [m, part] of cutRows(rows, members, seed).entries()) {
+  for (const [m, part] of cutRows(rows, members, seed, people).entries()) {
     if (m < ended) continue;
     const which = `run ${m + 1} of ${members}`;
     yield { type: "candidate", what: which, leavesCheckpoints: true };
@@ -84,11 +83,12 @@ export async function* trainEnsemble(
   }
   const memory = borrow(backend);
   try {
+    const sizes = people === null ? {} : { people: countPeople(people, joined) };
     return await joinMembers(
       trained,
       last as Model,
       table,
-      { rows, test: test.length, seed },
+      { rows, test: test.length, seed, ...sizes },
       memory.backend,
     );
   } finally {
@@ -141,12 +141,21 @@ function refuseResume(ended: number, members: number): InputError {
   });
 }
 
-/** Parts of nearly equal size, each in ascending order. */
-export function cutRows(rows: Int32Array, parts: number, seed: number): Int32Array[] {
-  const order = Int32Array.from(rows);
+/** Parts of nearly equal size, each in ascending order; of people, where those are given, with all their rows. */
+export function cutRows(
+  rows: Int32Array,
+  parts: number,
+  seed: number,
+  people: People | null = null,
+): Int32Array[] {
+  const persons = people === null ? null : groupByPerson(people, rows);
+  const order = persons === null ? Int32Array.from(rows) : Int32Array.from(persons.keys());
   shuffle(order, createRandom(seed, PARTS_STREAM));
-  const cut = (k: number) => Math.round((k * rows.length) / parts);
-  return Array.from({ length: parts }, (_, k) => order.slice(cut(k), cut(k + 1)).sort());
+  const cut = (k: number) => Math.round((k * order.length) / parts);
+  return Array.from({ length: parts }, (_, k) => {
+    const part = order.slice(cut(k), cut(k + 1));
+    return persons === null ? part.sort() : Int32Array.from([...part].flatMap((one) => persons[one])).sort();
+  });
 }
 
 interface EnsembleRows {
@@ -155,6 +164,7 @@ interface EnsembleRows {
   readonly test: number;
   /** Of the first member. */
   readonly seed: number;
+  readonly people?: SetSizes;
 }
 
 /** `last` is the model of the last member, of which everything is taken that is the same for all. */
@@ -162,7 +172,7 @@ async function joinMembers(
   members: readonly TrainedMember[],
   last: Model,
   table: Table,
-  { rows, test, seed }: EnsembleRows,
+  { rows, test, seed, ...counted }: EnsembleRows,
   backend: Backend,
 ): Promise<Model> {
   const predictor = joinNetworks(members);
@@ -175,6 +185,7 @@ async function joinMembers(
       seed,
       backend: last.training.backend,
       rows: { train: rows.length, valid: 0, test },
+      ...counted,
       parameters: Object.values(predictor.parameters).reduce((sum, { length }) => sum + length, 0),
       steps,
       bestStep: steps,

@@ -1,6 +1,7 @@
 /** What a run of train can be told, where it takes up another, and what it says as it goes on. */
 import type { Group, GroupsFile } from "./data/groups.ts";
 import type { OutcomeColumns } from "./data/read-outcomes.ts";
+import type { RowIndependence } from "./data/repeated-people.ts";
 import type { Split } from "./data/split.ts";
 import type { SingleNetworkSpec } from "./models/create-network.ts";
 import type { Method, ModelHistoryEntry, Provenance } from "./training/model.ts";
@@ -8,7 +9,7 @@ import type { ConstraintSpec, PresetName, TrainingOptions } from "./training/opt
 import type { OptimiseHooks, TrainingEvent } from "./training/trainer.ts";
 
 /** Everything a run can be told: columns, groups, method, network, options. */
-export interface TrainRequest extends OutcomeColumns {
+export interface TrainRequest extends OutcomeColumns, RowIndependence {
   readonly method?: Method;
   readonly preset?: PresetName;
   readonly features?: readonly string[];
@@ -51,6 +52,8 @@ export interface TrainHooks extends OptimiseHooks {
 export interface StartEvent {
   readonly type: "start";
   readonly rows: { readonly train: number; readonly valid: number; readonly test: number };
+  /** Where the run was told whose rows are whose. */
+  readonly people?: { readonly train: number; readonly valid: number; readonly test: number };
   readonly features: readonly string[];
   readonly D: number;
   readonly T: number;

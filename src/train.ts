@@ -20,8 +20,8 @@ import {
 } from "./data/groups.ts";
 import { pickOutcomes } from "./data/outcomes.ts";
 import { readOutcomes } from "./data/read-outcomes.ts";
+import { checkIndependence } from "./data/repeated-people.ts";
 import { checkTable } from "./data/sanity.ts";
-import { splitRows } from "./data/split.ts";
 import type { Table } from "./data/table.ts";
 import { fitTimeGrid } from "./data/time-grid.ts";
 import { fitAdditiveStart } from "./models/additive-start.ts";
@@ -32,6 +32,7 @@ import type { Network } from "./models/network.ts";
 import { kaplanMeierBinned } from "./stats/kaplan-meier.ts";
 import type { TrainEvent, TrainHooks, TrainRequest } from "./train-request.ts";
 import { chooseNetwork, chooseOptions, listCandidates, refuseSplines } from "./training/choose-options.ts";
+import { chooseSplit, countPeople, countSets, dropId } from "./training/choose-split.ts";
 import { finishRun } from "./training/finish.ts";
 import { type Model, type ModelHistoryEntry, toHistoryEntry } from "./training/model.ts";
 import type { TrainingOptions } from "./training/options.ts";
@@ -66,10 +67,9 @@ async function* runTraining(
   const { method = "graduate", preset = "default", seed = 1 } = request;
   const outcomes = readOutcomes(table, request);
   const checked = checkTable(table, request);
-  const { features, leftOut } = chooseFeatures(table, checked, request);
-  const split =
-    request.split ??
-    splitRows(table.rows, { seed, ...(request.fractions ? { fractions: request.fractions } : {}) });
+  const { features, leftOut } = chooseFeatures(table, checked, dropId(table, request));
+  const independence = checkIndependence(table, checked, request);
+  const { split, people } = chooseSplit(table, request);
   const fitRows = request.fitRows ?? split.train;
   const groups = chooseGroups(table, fitRows, request);
   refuseOutcomeGroups(groups, [request.time, request.event]);
@@ -107,7 +107,8 @@ async function* runTraining(
   }
   // Cells that cannot be encoded are refused now and not when the model is scored.
   if (split.test.length > 0) encode(encoder, widened, split.test);
-  const rows = { train: split.train.length, valid: split.valid.length, test: split.test.length };
+  const rows = countSets(split);
+  const counted = people === null ? {} : { people: countPeople(people, split) };
   const warnings = listWarnings({
     usedColumns: [...features, request.time, request.event],
     leftOut,
@@ -119,13 +120,14 @@ async function* runTraining(
     outcomes,
     split,
     grid,
-  });
+  }).concat(independence);
   const model = {
     method,
     columns: {
       time: request.time,
       event: request.event,
       ...(request.eventIs === undefined ? {} : { eventIs: request.eventIs }),
+      ...(request.id === undefined ? {} : { id: request.id }),
     },
     encoder,
     inputGroups,
@@ -136,6 +138,7 @@ async function* runTraining(
   const start = {
     type: "start" as const,
     rows,
+    ...counted,
     features,
     D,
     T,
@@ -167,6 +170,7 @@ async function* runTraining(
         seed,
         backend: "none",
         rows,
+        ...counted,
         parameters: D,
         steps: iterations,
         bestStep: iterations,
@@ -243,6 +247,7 @@ async function* runTraining(
       seed,
       backend: backend.name,
       rows,
+      ...counted,
       parameters,
       steps: result.steps,
       bestStep: result.bestStep,
@@ -286,7 +291,7 @@ function chooseInputs(
 
 /** Everyone first, then the groups that are named, then the file's, then the automatic ones. */
 function chooseGroups(table: Table, rows: Int32Array, request: TrainRequest): Group[] {
-  const exclude = [request.time, request.event];
+  const exclude = [request.time, request.event, ...(request.id === undefined ? [] : [request.id])];
   const named = request.groupsFile
     ? groupsFromFile(request.groupsFile, table, rows, { exclude })
     : [ALL_GROUP];

@@ -9,6 +9,7 @@ import type { Backend } from "./compute/backend.ts";
 import { isAbsent, type Measured } from "./core/measured.ts";
 import { resolveGroups } from "./data/groups.ts";
 import { pickOutcomes } from "./data/outcomes.ts";
+import { pickPeople, readPeople } from "./data/people.ts";
 import { readOutcomes } from "./data/read-outcomes.ts";
 import type { Table } from "./data/table.ts";
 import { binOutcomes } from "./data/time-grid.ts";
@@ -83,7 +84,12 @@ export async function scoreRun(
         rows.reduce((sum, k) => sum + binned.event[k], 0) >= MINIMUM_EVENTS &&
         groupSupport(binned, { rows }) >= MINIMUM_SUPPORT * curves.T,
     );
-  const noise = simultaneousNoiseFloor(curves, binned, groups, { draws: NOISE_DRAWS, seed: NOISE_SEED });
+  const { id } = model.columns;
+  const noise = simultaneousNoiseFloor(curves, binned, groups, {
+    draws: NOISE_DRAWS,
+    seed: NOISE_SEED,
+    ...(id === undefined ? {} : { people: pickPeople(readPeople(table, id), validation) }),
+  });
   let worst: WorstGroup | null = null;
   for (const { name, floor } of noise.groups) {
     const measured = isAbsent(floor) ? floor : floor.metrics.ece;

@@ -60,13 +60,13 @@ export function findIdentifier(table: Table, column: Column): Finding | null {
       return finding(`${column.name} counts rows: ${distinct} different integers in ${known} rows`, {});
   }
   if (distinct < MIN_PATIENTS || distinct * MAX_ROWS_EACH < known || isNearlyDistinct) return null;
-  const fixed = codes.isBalanced ? [] : findFixedColumns(table, column, codes);
+  const fixed = findFixedColumns(table, column, codes);
   if (!codes.isBalanced && fixed.length < MIN_FIXED_COLUMNS) return null;
   const why = codes.isBalanced
     ? `every value occurs ${known / distinct} times`
     : `${fixed.slice(0, 3).join(", ")} ${fixed.length > 3 ? `and ${fixed.length - 3} more ` : ""}never differ within one value`;
   const message = `${column.name} identifies ${distinct} patients or groups with several rows each (${known} rows; ${why}): these rows are not independent`;
-  return finding(message, { fixedColumns: fixed.length });
+  return finding(message, { fixedColumns: fixed.length, balanced: codes.isBalanced ? 1 : 0 });
 }
 
 interface CodedValues {

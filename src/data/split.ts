@@ -2,10 +2,12 @@
  * Which rows train, which validate, which test: drawn by seed, or read from a file of `row,set`. Sizes of a draw:
  * train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, valid rounded down. A draw stratified by
  * the event keeps these sizes and gives each set its share of the events, rounded up or down (largest remainders).
- * Rows are 0-based and ascending in a Split, 1-based in a file and in messages.
+ * Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have several rows, sizes are shares
+ * of the people, and a person's rows go to one set.
  */
 import { InputError, nameRows } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
+import { eventsOfPeople, nameOfPerson, type People } from "./people.ts";
 import { cellText, findColumn, type Table } from "./table.ts";
 
 /** Which of the three sets a row is in. */
@@ -25,6 +27,8 @@ export interface SplitOptions {
   readonly seed: number;
   /** [rows], 1 = event: spread the events evenly over the sets. */
   readonly stratifyBy?: Uint8Array;
+  /** Whose rows are whose: the shares are of people then, and a person counts as an event with one in any row. */
+  readonly people?: People;
 }
 
 const SET_NAMES = ["train", "valid", "test"] as const;
@@ -33,18 +37,35 @@ const DEFAULT_FRACTIONS = [0.6, 0.2, 0.2] as const;
 /** Decimal fractions are inexact (0.29 · 100 is 28.999…): this much of a row more decides nothing else. */
 const ROUNDING_SLACK = 1e-9;
 
+/** People whom a refusal names. */
+const MAX_TORN_NAMED = 5;
+
 /** Own stream of the seed, so that a split shares no draws with the weights and batches of the same run. */
 const SPLIT_STREAM = 0x5e7;
 
 /** Divides rows at random, the same way for the same seed. */
 export function splitRows(rows: number, options: SplitOptions): Split {
-  const { fractions = DEFAULT_FRACTIONS, seed, stratifyBy } = options;
-  const sizes = setSizes(rows, fractions);
+  const { people, stratifyBy } = options;
   if (stratifyBy && stratifyBy.length !== rows) {
     throw new InputError(`events to stratify by are not one per row: ${stratifyBy.length} for ${rows} rows`, {
       code: "split.stratify",
     });
   }
+  if (people === undefined) return collectSets(drawSets(rows, options, "rows"));
+  if (people.of.length !== rows) {
+    throw new InputError(`people of ${people.of.length} rows for ${rows} rows to split`, {
+      code: "rows.mismatch",
+    });
+  }
+  const event = stratifyBy && eventsOfPeople(people, stratifyBy);
+  const setOf = drawSets(people.count, { ...options, ...(event && { stratifyBy: event }) }, "people");
+  return collectSets(Uint8Array.from(people.of, (person) => setOf[person]));
+}
+
+/** The set of each of `rows` units: rows or people. */
+function drawSets(rows: number, options: SplitOptions, unit: "rows" | "people"): Uint8Array {
+  const { fractions = DEFAULT_FRACTIONS, seed, stratifyBy } = options;
+  const sizes = setSizes(rows, fractions, unit);
   const quotas = stratifyBy ? stratifiedSizes(rows, sizes, stratifyBy) : [sizes];
   const order = Int32Array.from({ length: rows }, (_, row) => row);
   shuffle(order, createRandom(seed, SPLIT_STREAM));
@@ -57,7 +78,36 @@ export function splitRows(rows: number, options: SplitOptions): Split {
     quota[set]--;
     setOf[row] = set;
   }
-  return collectSets(setOf);
+  return setOf;
+}
+
+/** A person in two sets is known to the model that is judged by that person: such a split is refused. */
+export function refuseTornPeople(
+  split: Split,
+  people: People,
+  { table, id }: { readonly table: Table; readonly id: string },
+): void {
+  const first = new Map<number, { readonly row: number; readonly set: SetName }>();
+  const torn = new Map<number, string>();
+  for (const set of SET_NAMES) {
+    for (const row of split[set]) {
+      const person = people.of[row];
+      const seen = first.get(person);
+      if (seen === undefined) first.set(person, { row, set });
+      else if (seen.set !== set && !torn.has(person)) {
+        const name = nameOfPerson(table, id, row);
+        torn.set(person, `${name} (row ${seen.row + 1} ${seen.set}, row ${row + 1} ${set})`);
+      }
+    }
+  }
+  if (torn.size === 0) return;
+  const shown = [...torn.values()].slice(0, MAX_TORN_NAMED).join(", ");
+  const more = torn.size > MAX_TORN_NAMED ? ` and ${torn.size - MAX_TORN_NAMED} more` : "";
+  throw new InputError(`the split puts rows of one person into different sets: ${id} ${shown}${more}`, {
+    code: "split.people",
+    where: table.name,
+    hint: "give all rows of a person the same set, or let the split be drawn: --split 0.6,0.2,0.2",
+  });
 }
 
 /** The rows of two sets, ascending. */
@@ -131,7 +181,11 @@ function readSetName(text: string): number {
   return SET_NAMES.indexOf((name === "validation" ? "valid" : name) as SetName);
 }
 
-function setSizes(rows: number, fractions: readonly [number, number, number]): readonly number[] {
+function setSizes(
+  rows: number,
+  fractions: readonly [number, number, number],
+  unit: "rows" | "people",
+): readonly number[] {
   const [train, valid, test] = fractions;
   const valuesOk = fractions.length === 3 && fractions.every((fraction) => fraction >= 0) && train > 0;
   if (!valuesOk || Math.abs(train + valid + test - 1) > ROUNDING_SLACK) {
@@ -149,7 +203,7 @@ function setSizes(rows: number, fractions: readonly [number, number, number]): r
   // A set that was asked for a share of nothing stays empty: what rounding left over goes to train.
   const sizes = valid + test === 0 ? [rows, 0, 0] : [nTrain, nValid, rest - nValid];
   if (sizes.some((size, set) => size === 0 && fractions[set] > 0)) {
-    throw new InputError(`too few rows to split by ${fractions.join(", ")}: ${rows}`, {
+    throw new InputError(`too few ${unit} to split by ${fractions.join(", ")}: ${rows}`, {
       code: "split.rows",
       hint: "the shares 1,0,0 fit a small table whole, without validation and test rows",
     });

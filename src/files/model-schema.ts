@@ -217,6 +217,7 @@ const training = describing<Model["training"]>()(
     seed: anyNumber,
     backend: z.string(),
     rows: z.strictObject({ train: count, valid: count, test: count }),
+    people: z.strictObject({ train: count, valid: count, test: count }).exactOptional(),
     parameters: count,
     steps: count,
     bestStep: count,
@@ -258,7 +259,12 @@ export const modelHeaderSchema = describing<ModelHeader>()(
   z.strictObject({
     kind: z.literal("model"),
     method: z.enum(["graduate", "drsa", "xcal", "rps", "nll", "cox"]),
-    columns: z.strictObject({ time: z.string(), event: z.string(), eventIs: z.string().exactOptional() }),
+    columns: z.strictObject({
+      time: z.string(),
+      event: z.string(),
+      eventIs: z.string().exactOptional(),
+      id: z.string().exactOptional(),
+    }),
     predictor,
     provenance: provenance.exactOptional(),
     encoder,

@@ -20,6 +20,14 @@ import {
   type RequireOptions,
   readRequirements,
 } from "./check-requirements.ts";
+import {
+  addIdOption,
+  describePeople,
+  findPeople,
+  type IdOptions,
+  peopleOf,
+  warnOfKnownPeople,
+} from "./find-people.ts";
 import { readModel } from "./model-file.ts";
 import { print, printJson, warn } from "./output.ts";
 import { refuseWrongSuffix } from "./output-suffix.ts";
@@ -51,7 +59,7 @@ import {
   writeReport,
 } from "./write-report.ts";
 
-interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions, RequireOptions {
+interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions, RequireOptions, IdOptions {
   readonly curves?: string;
   readonly bin?: string;
   readonly event?: string;
@@ -81,7 +89,7 @@ export function addAudit(program: Command): void {
     .option("--split <file>", "the row,set table the model was trained with: its test rows alone are judged")
     .option("--all-rows", "judge every row of the table the model was trained on, not its test rows alone")
     .option("--by <columns>", "one group for each value of each of these columns", namesOption);
-  addRequireOptions(addReportOptions(addGroupOptions(addTableOptions(command))))
+  addRequireOptions(addReportOptions(addGroupOptions(addTableOptions(addIdOption(command)))))
     .addOption(
       new Option(
         "--certify [alpha]",
@@ -148,9 +156,10 @@ async function auditCurves(
   }
   const table = await readTableFile(options.curves, options);
   const { curves, outcomes, others } = readCurves(table, options);
+  const { id, people } = findPeople(table, options, null);
   const groups: ScoredGroup[] = [
     ...groupsBy(others, options.by ?? []),
-    ...(await readGroups(others, options)),
+    ...(await readGroups(others, options, id === null ? [] : [id])),
   ].filter(({ name }) => isNamed(name));
   checkRequiredGroups(
     requirements,
@@ -163,9 +172,9 @@ async function auditCurves(
     grid: equalTimeGrid(curves.T, options.horizon ?? curves.T),
     timeLabel: options.horizon === undefined ? BIN_LABEL : options.timeUnit,
     groups,
-    audit: await audit({ curves, outcomes, groups }, settings),
+    audit: await audit({ curves, outcomes, groups, ...(people === null ? {} : { people }) }, settings),
     cohort: { table: table.name, which: "rows of the file" },
-    warnings: [],
+    warnings: describePeople(people),
     files: [{ role: "curves", path: options.curves }],
     source: table,
   };
@@ -189,9 +198,10 @@ async function auditModel(
   const table = await readTableFile(path, { ...options, category });
   const named = new Set(model.groups.map(({ name }) => name));
   const { time, event } = model.columns;
+  const { id, people, warnings } = findPeople(table, options, model);
   const more: ScoredGroup[] = [
     ...groupsBy(table, options.by ?? []),
-    ...(await readGroups(table, options, [time, event])),
+    ...(await readGroups(table, options, [time, event, ...(id === null ? [] : [id])])),
   ].filter(({ name }) => !named.has(name));
   checkRequiredGroups(requirements, [...named, ...more.map(({ name }) => name)].filter(isNamed));
   const { table: origin } = await describeOrigin(path, table, null);
@@ -203,8 +213,14 @@ async function auditModel(
       sha256: origin?.sha256 ?? null,
       ...(options.split === undefined ? {} : { split: options.split }),
       allRows: options.allRows === true,
-      predictRows: (rows) => predictRows(model, table, rows, backend),
+      predictRows: (rows) => predictRows(model, table, rows, backend, people),
     });
+    const about = [
+      ...(judged.warning === null ? [] : [judged.warning]),
+      ...warnings,
+      ...(judged.isTest && id !== model.columns.id ? warnOfKnownPeople(people, judged.rows) : []),
+      ...describePeople(peopleOf(people, judged.rows).people ?? null),
+    ];
     const isSeen = origin !== null && origin.sha256 === model.provenance?.table?.sha256 && !judged.isTest;
     const certify = settings.certify && {
       ...settings.certify,
@@ -223,7 +239,7 @@ async function auditModel(
       timeLabel: options.timeUnit,
       findings: findingsFor(model, table),
       model,
-      warnings: judged.warning === null ? [] : [judged.warning],
+      warnings: about,
       rowNumbers: rows.map((row) => row + 1),
       cohort: {
         table: table.name,

@@ -11,12 +11,15 @@ import { isAbsent } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import type { Group } from "../data/groups.ts";
 import { type BinnedOutcomes, pickOutcomes } from "../data/outcomes.ts";
+import { type People, pickPeople } from "../data/people.ts";
 import { type OutcomeColumns, readOutcomes } from "../data/read-outcomes.ts";
 import { joinRows, type Split, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import { binOutcomes, equalTimeGrid, medianTime, type TimeGrid } from "../data/time-grid.ts";
 import { gridOf, predict } from "../predict.ts";
+import { redrawSplit } from "../training/choose-split.ts";
 import type { Model } from "../training/model.ts";
+import { findPeople } from "./find-people.ts";
 import { openGrowingFile } from "./growing-file.ts";
 import { readModel } from "./model-file.ts";
 import { categoriesOf } from "./predict.ts";
@@ -37,6 +40,11 @@ export interface BoostSource {
   readonly outcomes: BinnedOutcomes | null; // [N]
   readonly table: Table;
   readonly columns: OutcomeColumns;
+  /** The column of ids, and whose rows these are; null where rows are people. */
+  readonly id: string | null;
+  readonly people: People | null;
+  /** What is to be said of them. */
+  readonly notes: readonly string[];
   /** The model's own. */
   readonly groups: readonly Group[];
   /** In bins where curves come without times. */
@@ -62,6 +70,7 @@ export async function readBoostSource(
   const { table: origin } = await describeOrigin(options.curves ?? "-", read.table, null);
   return {
     ...read,
+    notes: read.warnings,
     groups: [],
     grid: equalTimeGrid(read.curves.T, options.horizon ?? read.curves.T),
     modelHash: null,
@@ -81,6 +90,7 @@ async function predictSource(
   const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
   const table = await readTableFile(path, { ...options, category });
   const { columns, groups } = model;
+  const { id, people, warnings: notes } = findPeople(table, options, model);
   const isThere = [columns.time, columns.event].every((name) =>
     table.columns.some((one) => one.name === name),
   );
@@ -97,6 +107,9 @@ async function predictSource(
       outcomes,
       table,
       columns,
+      id,
+      people,
+      notes,
       groups,
       grid,
       modelHash: createHash("sha256")
@@ -134,7 +147,7 @@ export async function chooseBoostRows(
   }
   const everyone = { train: new Int32Array(), valid: new Int32Array(), test: allRows(N) };
   if (!source.isOwnTable) return { rows: divideUnseen(everyone, source, options), warnings: [] };
-  const split = await redrawSplit(source);
+  const split = await recallSplit(source);
   if (split !== null) {
     const unseen = split.valid.length + split.test.length;
     const warning = `the model was trained on this table: only the ${unseen} rows that it has not learnt from are used`;
@@ -157,7 +170,7 @@ export async function chooseBoostRows(
 /** Validation rows fit and test rows judge, unless a share of both is asked for or one of them is empty. */
 function divideUnseen(
   { valid, test }: Split,
-  { outcomes }: BoostSource,
+  { outcomes, people }: BoostSource,
   { fit, seed }: RowChoiceOptions,
 ): BoostRowSets {
   if (fit === undefined && valid.length > 0 && test.length > 0) return { fit: valid, held: test };
@@ -172,6 +185,7 @@ function divideUnseen(
   const places = splitRows(unseen.length, {
     seed,
     fractions: [share, 0, 1 - share],
+    ...(people && { people: pickPeople(people, unseen) }),
     ...(outcomes && { stratifyBy: Uint8Array.from(unseen, (row) => outcomes.event[row]) }),
   });
   return { fit: places.train.map((k) => unseen[k]), held: places.test.map((k) => unseen[k]) };
@@ -182,7 +196,7 @@ function allRows(N: number): Int32Array {
 }
 
 /** The split of the training, drawn again and held against what was recorded of its test rows; null where it is not the same. */
-async function redrawSplit(source: BoostSource): Promise<Split | null> {
+async function recallSplit(source: BoostSource): Promise<Split | null> {
   const { model, table, tableHash, curves, grid, columns } = source;
   if (model === null) return null;
   const all = readOutcomes(table, columns);
@@ -202,10 +216,7 @@ async function redrawSplit(source: BoostSource): Promise<Split | null> {
     };
   };
   const { isTest } = await predictUnseenRows({ model, table, sha256: tableHash, predictRows });
-  if (!isTest) return null;
-  const { rows, seed } = model.training;
-  const N = table.rows;
-  return splitRows(N, { seed, fractions: [rows.train / N, rows.valid / N, rows.test / N] });
+  return isTest ? redrawSplit(model, table) : null;
 }
 
 /** Which rows did what, in the words of a split. */

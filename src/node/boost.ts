@@ -9,6 +9,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   BOOST_METHODS,
   type BoostMethod,
+  type BoostRowSets,
   type BoostTask,
   type BoostVerdict,
   boost,
@@ -18,6 +19,7 @@ import {
 import { InputError } from "../core/errors.ts";
 import { countOf } from "../data/findings.ts";
 import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../data/groups.ts";
+import type { People } from "../data/people.ts";
 import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../files/boost-file.ts";
 import { HAZARD_BOOST_DEFAULTS } from "../training/hazard-boost.ts";
 import { applyBoost, type Boost } from "../training/mcboost.ts";
@@ -134,9 +136,11 @@ function parseDoubt(text: string): number {
 async function runBoost(paths: readonly string[], options: BoostCommandOptions): Promise<void> {
   const source = await readBoostSource(paths, options);
   const { rows, warnings } = await chooseBoostRows(source, options);
-  const { curves, outcomes } = source;
+  const { curves, outcomes, people } = source;
+  warnings.push(...source.notes, ...warnOfTornRows(people, rows));
   if (outcomes === null) throw new InputError("no outcomes to fit a boost to", { code: "outcomes.none" });
-  const task = { curves, outcomes, groups: await chooseGroups(source, options) };
+  const groups = await chooseGroups(source, options);
+  const task = { curves, outcomes, groups, ...(people === null ? {} : { people }) };
   if (task.groups.length === 1) warnings.push("everyone is the only group: name others with --group");
   const settings = chooseSettings(options);
   const result = boost(task, rows, settings);
@@ -177,19 +181,28 @@ function chooseSettings(options: BoostCommandOptions): GuardedBoostOptions {
   };
 }
 
+/** A split that was given may put a person among the rows that fit and those that judge. */
+function warnOfTornRows(people: People | null, { fit, held }: BoostRowSets): string[] {
+  if (people === null) return [];
+  const fitting = new Set(Array.from(fit, (row) => people.of[row]));
+  const both = held.filter((row) => fitting.has(people.of[row])).length;
+  return both === 0 ? [] : [`${countOf(both, "row")} that judge are of people who were fitted on`];
+}
+
 function sizesOf({ fit, held }: { readonly fit: Int32Array; readonly held: Int32Array }) {
   return { fit: fit.length, held: held.length };
 }
 
 /** Everyone, the model's groups, and those that are named. */
 async function chooseGroups(
-  { table, columns, groups }: BoostSource,
+  { table, columns, groups, id }: BoostSource,
   options: GroupOptions,
 ): Promise<BoostTask["groups"]> {
   const outcome = [columns.time, columns.event];
+  const ids = id === null ? [] : [id];
   const own: readonly Group[] = [ALL_GROUP, ...groups.filter(({ name }) => name !== ALL_GROUP.name)];
   const known = new Set(own.map(({ name }) => name));
-  const named = (await readGroups(table, options, outcome)).filter(({ name }) => !known.has(name));
+  const named = (await readGroups(table, options, [...outcome, ...ids])).filter(({ name }) => !known.has(name));
   refuseOutcomeGroups(named, outcome);
   return [...resolveGroups(own, table, { unknownLevels: "allow" }), ...named];
 }

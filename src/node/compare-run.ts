@@ -109,7 +109,8 @@ function repair(model: Model, table: Table, valid: PredictedRows, test: Predicte
     }));
   };
   const { seed } = model.training;
-  const task = { curves: valid.curves, outcomes: valid.binned, groups: groupsAmong(valid.rows) };
+  const by = valid.people === undefined ? {} : { people: valid.people };
+  const task = { curves: valid.curves, outcomes: valid.binned, groups: groupsAmong(valid.rows), ...by };
   const { boost } = fitGuardedBoost(task, { seed });
   return { ...test, curves: applyBoost(boost, test.curves, { groups: groupsAmong(test.rows) }) };
 }

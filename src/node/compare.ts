@@ -6,10 +6,12 @@ import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { compareResampled, compareSplits, judgedGroups, type MethodDifference } from "../compare.ts";
 import { InputError } from "../core/errors.ts";
+import { type People, pickPeople, readPeople } from "../data/people.ts";
 import { type Split, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import type { ConstraintKind } from "../objectives/constraints.ts";
 import { prepareScores } from "../stats/prepared-scores.ts";
+import { countPeople, countSets } from "../training/choose-split.ts";
 import type { Method } from "../training/model.ts";
 import type { PresetName } from "../training/options.ts";
 import { type ComparedMethod, type MethodRun, runMethod } from "./compare-run.ts";
@@ -126,6 +128,7 @@ async function runCompare(path: string, options: CompareOptions): Promise<void> 
       hint: "give the split some, e.g. --split 0.6,0.2,0.2",
     });
   }
+  const people = options.id === undefined ? null : readPeople(table, options.id);
   const common = await toTrainRequest(options);
   const warnings = new Set<string>();
   const runs: MethodRun[][] = [];
@@ -145,9 +148,14 @@ async function runCompare(path: string, options: CompareOptions): Promise<void> 
     runs.push(own);
   }
   const differences =
-    splits.length === 1 ? await resample(runs[0], splits[0].seed, options) : testOverSplits(runs, splits);
+    splits.length === 1 ? await resample(runs[0], splits[0].seed, options) : testOverSplits(runs, splits, people);
   const document = {
-    splits: splits.map(({ name, seed, split }) => ({ name, seed, rows: sizesOf(split) })),
+    splits: splits.map(({ name, seed, split }) => ({
+      name,
+      seed,
+      rows: countSets(split),
+      ...(people === null ? {} : { people: countPeople(people, split) }),
+    })),
     test: splits.length === 1 ? ("resampled test rows" as const) : ("corrected resampled t" as const),
     replicates: splits.length === 1 ? options.replicates : null,
     runs: runs.flatMap((own, j) =>
@@ -169,10 +177,6 @@ async function runCompare(path: string, options: CompareOptions): Promise<void> 
   else printComparison(document, runs);
 }
 
-function sizesOf({ train, valid, test }: Split) {
-  return { train: train.length, valid: valid.length, test: test.length };
-}
-
 /** One split: the same resamples of its test rows for every method. */
 async function resample(
   runs: readonly MethodRun[],
@@ -185,7 +189,7 @@ async function resample(
       methods.push({ method: method.label, scores, bootstrap: null });
       continue;
     }
-    const { curves, binned, groups } = scored;
+    const { curves, binned, groups, people } = scored;
     const judged = new Set(judgedGroups(audit, curves.T));
     const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
     const prepared = [{ name: "all", rows: everyone }, ...groups.filter(({ name }) => judged.has(name))].map(
@@ -194,7 +198,8 @@ async function resample(
     const progress = createProgress(`resampling, ${method.label}`);
     const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
       progress.update(done, total);
-    const bootstrap = await bootstrapInParallel(prepared, { replicates, seed, threads, onProgress });
+    const by = people === undefined ? {} : { people };
+    const bootstrap = await bootstrapInParallel(prepared, { replicates, seed, threads, onProgress, ...by });
     progress.finish();
     methods.push({ method: method.label, scores, bootstrap });
   }
@@ -204,30 +209,38 @@ async function resample(
 function testOverSplits(
   runs: readonly (readonly MethodRun[])[],
   splits: readonly NamedSplit[],
+  people: People | null,
 ): MethodDifference[] {
-  const mean = (size: (split: Split) => number) =>
-    splits.reduce((sum, { split }) => sum + size(split), 0) / splits.length;
+  // Where people have several rows, they are what is drawn.
+  const count = (rows: Int32Array) => (people === null ? rows.length : pickPeople(people, rows).count);
+  const mean = (set: (split: Split) => Int32Array) =>
+    splits.reduce((sum, { split }) => sum + count(set(split)), 0) / splits.length;
   const methods = runs[0].map(({ method }, m) => ({
     method: method.label,
     scores: runs.map((own) => own[m].scores),
   }));
   return compareSplits(methods, {
-    testSize: mean(({ test }) => test.length),
-    trainSize: mean(({ train }) => train.length),
+    testSize: mean(({ test }) => test),
+    trainSize: mean(({ train }) => train),
   });
 }
 
-async function readSplits(table: Table, { split, seeds }: CompareOptions): Promise<readonly NamedSplit[]> {
+async function readSplits(
+  table: Table,
+  { split, seeds, id }: CompareOptions,
+): Promise<readonly NamedSplit[]> {
+  const by = id === undefined ? {} : { id };
   const shares = split.map((text) => text.split(",").map(Number));
   const isShares = (values: readonly number[]) =>
     values.length === 3 && values.every((share) => share >= 0 && share <= 1);
   if (split.length === 0 || (split.length === 1 && isShares(shares[0]))) {
     const [train, valid, test] = shares[0] ?? [];
     const fractions = split.length === 0 ? {} : { fractions: [train, valid, test] as const };
+    const people = id === undefined ? {} : { people: readPeople(table, id) };
     return seeds.map((seed) => ({
       name: `seed ${seed}`,
       seed,
-      split: splitRows(table.rows, { seed, ...fractions }),
+      split: splitRows(table.rows, { seed, ...fractions, ...people }),
     }));
   }
   if (seeds.length > 1) {
@@ -238,7 +251,8 @@ async function readSplits(table: Table, { split, seeds }: CompareOptions): Promi
   }
   const read: NamedSplit[] = [];
   for (const file of split) {
-    read.push({ name: file, seed: seeds[0], split: await readSplit(table, { seed: seeds[0], split: file }) });
+    const [seed] = seeds;
+    read.push({ name: file, seed, split: await readSplit(table, { seed, split: file, ...by }) });
   }
   return read;
 }

@@ -2,9 +2,8 @@
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
 import { countOf } from "../data/findings.ts";
-import { checkTable } from "../data/sanity.ts";
-import { findColumn } from "../data/table.ts";
 import { type DiscoveredGroup, type Discovery, discover } from "../discover.ts";
+import { chooseSearchColumns, type LeftOutColumn } from "../discover-columns.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../report/text-table.ts";
 import { print, printJson, terminalWidth, warn } from "./output.ts";
 import {
@@ -36,7 +35,7 @@ export function addDiscover(program: Command): void {
   addTableOptions(addPredictionOptions(command))
     .option(
       "--columns <columns>",
-      "make groups of these (default: all but ids, leaks and constants)",
+      "make groups of these, or all (default: the model's own; of --curves all but ids, leaks and constants)",
       namesOption,
     )
     .option("--drop <columns>", "make no groups of these", namesOption)
@@ -75,63 +74,78 @@ function parseLevel(text: string): number {
 }
 
 async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
-  const { confirmRows, trainingRows, rowsAre, ...predictions } = await readPredictions(
+  const { confirmRows, trainingRows, rowsAre, people, ...predictions } = await readPredictions(
     paths,
     options,
     "search",
   );
-  const { columns, leftOut } = chooseColumns(predictions, options);
+  const { table, model, id, warnings } = predictions;
+  const asked = options.columns;
+  const isAll = asked?.length === 1 && asked[0] === "all";
+  const { columns, leftOut } = chooseSearchColumns(table, predictions.columns, {
+    ...(asked === undefined ? {} : { columns: isAll ? ("all" as const) : asked }),
+    ...(options.drop === undefined ? {} : { drop: options.drop }),
+    model,
+    id,
+  });
   const { top, cross: maxCross, minRows, minEvents, level, seed } = options;
   const input = {
-    ...predictions,
+    curves: predictions.curves,
+    outcomes: predictions.outcomes,
+    table,
     ...(confirmRows === null ? {} : { confirmRows }),
     ...(trainingRows === null ? {} : { trainingRows }),
+    ...(people === null ? {} : { people }),
   };
   const found = discover(input, { columns, top, maxCross, minRows, minEvents, level, seed });
-  const { warnings } = predictions;
   if (options.json) {
-    printJson({ ...found, rowsAre, leftOut, warnings });
+    const reasons = leftOut.map(({ name, reason }) => ({ name, reason }));
+    printJson({ ...found, rowsAre, leftOut: reasons, warnings });
     return;
   }
   for (const warning of warnings) warn(warning);
-  for (const { name, reason } of leftOut) warn(`${name} makes no groups: it ${reason}`);
+  for (const { name, reason } of leftOut.filter(({ isForeign }) => !isForeign).slice(0, MAX_NAMED))
+    warn(`${name} makes no groups: it ${reason}`);
+  printColumns(found.columns, leftOut);
   printDiscovery(found, rowsAre);
 }
 
-interface ChosenColumns {
-  readonly columns: readonly string[];
-  readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
+/** Columns that are listed by name before the others are only counted. */
+const MAX_NAMED = 12;
+
+/** Which columns were searched, and which of the table's were not. */
+function printColumns(searched: readonly string[], leftOut: readonly LeftOutColumn[]): void {
+  const width = terminalWidth();
+  print(wrapText(`searched: ${nameColumns(searched)}`, width));
+  const foreign = leftOut.filter(({ isForeign }) => isForeign).map(({ name }) => name);
+  const others = leftOut.filter(({ isForeign }) => !isForeign).map(({ name }) => name);
+  if (foreign.length > 0) {
+    const why = "(not the model's; --columns all searches them too)";
+    print(wrapText(`not searched: ${nameColumns(foreign)} ${why}`, width));
+  }
+  if (others.length > MAX_NAMED) print(wrapText(`make no groups: ${nameColumns(others)}`, width));
+  print("");
 }
 
-/** The columns that are named, or all that describe people at the start. */
-function chooseColumns(
-  { table, columns: outcome }: Pick<Predictions, "table" | "columns">,
-  options: DiscoverCommandOptions,
-): ChosenColumns {
-  const drop = new Set(options.drop);
-  for (const name of [...drop, ...(options.columns ?? [])]) findColumn(table, name);
-  if (options.columns !== undefined) {
-    return { columns: options.columns.filter((name) => !drop.has(name)), leftOut: [] };
-  }
-  const checked = checkTable(table, outcome).features.filter(({ name }) => !drop.has(name));
-  return {
-    columns: checked.filter(({ usable }) => usable).map(({ name }) => name),
-    leftOut: checked.flatMap(({ name, usable, reason }) => (usable ? [] : [{ name, reason: reason ?? "" }])),
-  };
+function nameColumns(names: readonly string[]): string {
+  if (names.length === 0) return "no column";
+  const shown = names.slice(0, MAX_NAMED).join(", ");
+  return names.length > MAX_NAMED ? `${shown} and ${names.length - MAX_NAMED} more` : shown;
 }
 
 const INDENT = "    ";
 
 function printDiscovery(found: Discovery, rowsAre: Predictions["rowsAre"]): void {
   const width = terminalWidth();
-  const { rows, events, columns, candidates, groups, level } = found;
+  const { rows, people, events, columns, candidates, groups, level } = found;
+  const of = (set: "search" | "confirm") => (people === undefined ? "" : ` of ${people[set]} people`);
   const confirmed = groups.filter((group) => group.confirmed);
   const others = groups.filter((group) => !group.confirmed);
   print(
     wrapText(
       `${countOf(candidates, "group")} of ${countOf(columns.length, "column")} searched on ` +
-        `${rows.search} ${rowsAre.search} (${countOf(events.search, "event")}); the ${groups.length} worst tested on ` +
-        `${rowsAre.search === rowsAre.confirm ? "the other " : ""}${rows.confirm} ${rowsAre.confirm} ` +
+        `${rows.search} ${rowsAre.search}${of("search")} (${countOf(events.search, "event")}); the ${groups.length} worst tested on ` +
+        `${rowsAre.search === rowsAre.confirm ? "the other " : ""}${rows.confirm} ${rowsAre.confirm}${of("confirm")} ` +
         `(${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
       width,
     ),

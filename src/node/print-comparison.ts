@@ -30,6 +30,8 @@ export interface PrintedComparison {
   readonly splits: readonly {
     readonly name: string;
     readonly rows: { readonly train: number; readonly valid: number; readonly test: number };
+    /** Where rows are told apart by person. */
+    readonly people?: { readonly train: number; readonly valid: number; readonly test: number };
   }[];
   readonly replicates: number | null;
   readonly differences: readonly MethodDifference[];
@@ -39,14 +41,15 @@ export function printComparison(
   comparison: PrintedComparison,
   runs: readonly (readonly MethodRun[])[], // [splits][methods]
 ): void {
-  const { splits, differences, replicates } = comparison;
+  const { splits, differences } = comparison;
   const width = terminalWidth();
-  const [{ rows }] = splits;
+  const [{ rows, people }] = splits;
   const judged = runs[0].find(({ scores }) => scores !== null)?.scores?.judged ?? 0;
   print(
     wrapText(
       `${splits.length === 1 ? splits[0].name : `${splits.length} splits, their means`}: ${rows.train} training, ` +
-        `${rows.valid} validation and ${rows.test} test rows; ${countOf(judged, "group")} judged`,
+        `${rows.valid} validation and ${rows.test} test rows` +
+        `${people ? ` of ${people.train}, ${people.valid} and ${people.test} people` : ""}; ${countOf(judged, "group")} judged`,
       width,
     ),
   );
@@ -54,7 +57,7 @@ export function printComparison(
   print(formatMethods(runs, width));
   print("");
   print(formatDifferences(differences, width));
-  print(`\n${wrapText(explain(splits.length, replicates, differences), width)}`);
+  print(`\n${wrapText(explain(comparison, people !== undefined), width)}`);
 }
 
 function formatMethods(runs: readonly (readonly MethodRun[])[], width: number): string {
@@ -133,10 +136,10 @@ function sayReading(score: ComparedScore, estimate: number, adjustedP: number): 
 }
 
 function explain(
-  splits: number,
-  replicates: number | null,
-  differences: readonly MethodDifference[],
+  { splits: { length: splits }, replicates, differences }: PrintedComparison,
+  byPerson: boolean,
 ): string {
+  const share = byPerson ? "people" : "rows";
   const scores =
     "C: the paper's concordance, ties scoring 0. ECE: over the bins with at least ten people at risk; group ECE: its mean over the " +
     "groups with enough events and follow-up to be judged, worst ECE: the largest of them. met: constraints met on the " +
@@ -147,10 +150,10 @@ function explain(
       : "";
   const worth =
     splits === 1
-      ? `Intervals and p-values are of ${replicates} resamples of the test rows, the same for all methods, and conditional on this ` +
+      ? `Intervals and p-values are of ${replicates} resamples of the ${byPerson ? "people in the test rows" : "test rows"}, the same for all methods, and conditional on this ` +
         "split and these fits: another split, or another start of the weights, may turn a difference round (--seeds 1,2,3 draws more). " +
         "Resampling adds noise to every ECE, and more to a small one: intervals of their differences lean towards none. "
-      : `Intervals and p-values are the corrected resampled t over ${splits} splits, which share rows` +
+      : `Intervals and p-values are the corrected resampled t over ${splits} splits, which share ${share}` +
         `${splits < FEW_SPLITS ? "; so few of them can show large differences only. " : ". "}`;
   return `${scores}${worth}${fewest}p adjusted: Holm over all differences; up to ${LEVEL} it is called better or worse, and no word is no proof of equality.`;
 }

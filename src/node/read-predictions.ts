@@ -8,8 +8,11 @@ import { InputError } from "../core/errors.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { readCurves } from "../data/read-curves.ts";
+import { type People, pickPeople } from "../data/people.ts";
 import type { OutcomeColumns } from "../data/read-outcomes.ts";
 import { selectRows, type Table } from "../data/table.ts";
+import type { Model } from "../training/model.ts";
+import { addIdOption, findPeople } from "./find-people.ts";
 import { readModel } from "./model-file.ts";
 import { categoriesOf } from "./predict.ts";
 import { describeOrigin } from "./provenance.ts";
@@ -30,6 +33,7 @@ export interface PredictionOptions extends TableOptions {
   readonly time?: string;
   readonly horizon?: number;
   readonly split?: string;
+  readonly id?: string;
   readonly threads: number;
 }
 
@@ -39,6 +43,11 @@ export interface Predictions {
   /** The same rows, the outcome's columns included. */
   readonly table: Table;
   readonly columns: OutcomeColumns;
+  /** The column of ids, and whose rows these are; null where rows are people. */
+  readonly id: string | null;
+  readonly people: People | null;
+  /** Null for curves of another program. */
+  readonly model: Model | null;
   readonly warnings: readonly string[];
   /** Places of the rows that are to confirm what is found on the others; null where nothing sets them apart. */
   readonly confirmRows: Int32Array | null;
@@ -49,7 +58,7 @@ export interface Predictions {
 }
 
 export function addPredictionOptions(command: Command): Command {
-  return command
+  return addIdOption(command)
     .option("--curves <file>", "predictions: one row a person, S1..ST, event, and bin or time")
     .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
@@ -103,14 +112,18 @@ async function readWithCurves(
   const outcome = [...file.columns, ...more].filter(
     ({ name }) => name === columns.time || name === columns.event,
   );
-  const people =
+  const described =
     beside === null ? others.columns : beside.columns.filter((column) => !outcome.includes(column));
-  const table = { name: beside?.name ?? file.name, rows: file.rows, columns: [...people, ...outcome] };
+  const table = { name: beside?.name ?? file.name, rows: file.rows, columns: [...described, ...outcome] };
+  const { id, people } = findPeople(table, options, null);
   return {
     curves,
     outcomes,
     table,
     columns,
+    id,
+    people,
+    model: null,
     warnings: [],
     confirmRows: null,
     trainingRows: null,
@@ -129,6 +142,7 @@ async function predictTable(
   const model = await readModel(modelPath);
   const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
   const table = await readTableFile(path, { ...options, category });
+  const { id, people, warnings } = findPeople(table, options, model);
   const backend = model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: options.threads });
   try {
     const input = {
@@ -136,7 +150,7 @@ async function predictTable(
       table,
       sha256: (await describeOrigin(path, table, null)).table?.sha256 ?? null,
       ...(options.split === undefined ? {} : { split: options.split }),
-      predictRows: (chosen: Int32Array) => predictRows(model, table, chosen, backend),
+      predictRows: (chosen: Int32Array) => predictRows(model, table, chosen, backend, people),
     };
     const predicted = await (use === "search" ? predictSearchedRows(input) : judgeRows(input));
     const { rows, curves, binned, warning, confirm, searchedAre, confirmAre, trainingRows } = predicted;
@@ -145,7 +159,10 @@ async function predictTable(
       outcomes: binned,
       table: selectRows(table, rows),
       columns: model.columns,
-      warnings: warning === null ? [] : [warning],
+      id,
+      people: people === null ? null : pickPeople(people, rows),
+      model,
+      warnings: [...(warning === null ? [] : [warning]), ...warnings],
       confirmRows: confirm,
       trainingRows,
       rowsAre: { search: searchedAre, confirm: confirmAre },

@@ -89,6 +89,7 @@ function runOnWorkers(
   const values = new Float64Array(replicates * size);
   const block = Math.ceil(replicates / (threads * BLOCKS_PER_THREAD));
   const shared = shareArrays(groups, new Map());
+  const people = shareArrays(options.people ?? null, new Map());
   let next = 0;
   let done = 0;
   return new Promise((resolve, reject) => {
@@ -124,7 +125,7 @@ function runOnWorkers(
         if (done === replicates) resolve(values);
         else askForNext();
       });
-      send({ kind: "start", groups: shared, seed });
+      send({ kind: "start", groups: shared, seed, people });
       askForNext();
     }
   });

@@ -5,12 +5,19 @@
  * worker's error event.
  */
 import { type MessagePort, parentPort } from "node:worker_threads";
+import type { People } from "../data/people.ts";
 import { runReplicate } from "../stats/bootstrap.ts";
 import { SCORE_FIELDS } from "../stats/evaluate-scores.ts";
 import type { PreparedScores } from "../stats/prepared-scores.ts";
 
 export type ToReplicateWorker =
-  | { readonly kind: "start"; readonly groups: readonly PreparedScores[]; readonly seed: number }
+  | {
+      readonly kind: "start";
+      readonly groups: readonly PreparedScores[];
+      readonly seed: number;
+      /** Null where every row is a person. */
+      readonly people: People | null;
+    }
   /** Replicates first … first + count − 1. */
   | { readonly kind: "block"; readonly first: number; readonly count: number };
 
@@ -24,17 +31,19 @@ export interface FromReplicateWorker {
 function serve(port: MessagePort): void {
   let groups: readonly PreparedScores[] = [];
   let seed = 0;
+  let people: People | undefined;
   port.on("message", (message: ToReplicateWorker) => {
     switch (message.kind) {
       case "start":
         groups = message.groups;
         seed = message.seed;
+        people = message.people ?? undefined;
         return;
       case "block": {
         const { first, count } = message;
         const size = groups.length * SCORE_FIELDS.length;
         const values = new Float64Array(count * size);
-        for (let k = 0; k < count; k++) runReplicate(groups, seed, first + k, values, k * size);
+        for (let k = 0; k < count; k++) runReplicate(groups, seed, first + k, values, k * size, people);
         const answer: FromReplicateWorker = { kind: "block", first, count, values };
         port.postMessage(answer, [values.buffer]);
       }

@@ -1,14 +1,16 @@
 /** Every score of a model on rows of a table it has the outcomes of, with what was scored: curves, outcomes and groups. */
-import { type AuditGroup, type AuditOptions, type AuditTable, audit } from "../audit.ts";
+import { type AuditGroup, type AuditInput, type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import type { Backend } from "../compute/backend.ts";
 import type { Curves } from "../data/curves.ts";
 import { ALL_GROUP, resolveGroups } from "../data/groups.ts";
 import { type BinnedOutcomes, type Outcomes, pickOutcomes } from "../data/outcomes.ts";
+import type { People } from "../data/people.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
 import type { Table } from "../data/table.ts";
 import { binOutcomes, type TimeGrid } from "../data/time-grid.ts";
 import { gridOf, predict } from "../predict.ts";
 import type { Model } from "../training/model.ts";
+import { findPeople, peopleOf } from "./find-people.ts";
 
 /** Curves and outcomes of some rows of a table. */
 export interface PredictedRows {
@@ -17,6 +19,8 @@ export interface PredictedRows {
   readonly outcomes: Outcomes; // [N]
   readonly binned: BinnedOutcomes; // [N]
   readonly grid: TimeGrid;
+  /** Whose rows these are, where that is known. */
+  readonly people?: People; // [N]
 }
 
 /** A group as it was audited: its rows are places among those that were. */
@@ -30,16 +34,18 @@ export interface ScoredRows extends PredictedRows {
   readonly audit: AuditTable;
 }
 
+/** `people` are of every row of the table; read by the model's column of ids unless given. */
 export async function predictRows(
   model: Model,
   table: Table,
   rows: Int32Array,
   backend: Backend | null,
+  people: People | null = findPeople(table, {}, model).people,
 ): Promise<PredictedRows> {
   const { curves } = await predict(model, table, backend, rows);
   const outcomes = pickOutcomes(readOutcomes(table, model.columns), rows);
   const grid = gridOf(model);
-  return { rows, curves, outcomes, binned: binOutcomes(outcomes, grid), grid };
+  return { rows, curves, outcomes, binned: binOutcomes(outcomes, grid), grid, ...peopleOf(people, rows) };
 }
 
 /** Scores for everyone, the model's groups and then `more`, whose rows are the table's. */
@@ -60,14 +66,16 @@ export async function scorePredicted(
       rows: Int32Array.from(Array.from(rows, (row) => place.get(row) ?? -1).filter((k) => k >= 0)),
     }),
   );
-  const { curves, binned } = predicted;
-  return { ...predicted, groups, audit: await audit({ curves, outcomes: binned, groups }, options) };
+  return { ...predicted, groups, audit: await audit(toAuditInput(predicted, groups), options) };
+}
+
+function toAuditInput({ curves, binned, people }: PredictedRows, groups: readonly ScoredGroup[]): AuditInput {
+  return { curves, outcomes: binned, groups, ...(people === undefined ? {} : { people }) };
 }
 
 /** The same rows' scores with intervals beside them; nothing else is drawn again. */
 export async function addIntervals(scored: ScoredRows, options: AuditOptions): Promise<ScoredRows> {
-  const { curves, binned, groups } = scored;
-  const drawn = await audit({ curves, outcomes: binned, groups }, { ...options, draws: 0 });
+  const drawn = await audit(toAuditInput(scored, scored.groups), { ...options, draws: 0 });
   const merge = (one: AuditTable["overall"], other: AuditTable["overall"]) => ({
     ...one,
     ...(other.intervals === undefined ? {} : { intervals: other.intervals }),

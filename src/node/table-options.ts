@@ -71,6 +71,12 @@ export function parseThreads(text: string): number {
 
 export const namesOption = collectNames;
 
+/** One column: a second --id would leave it open which of them is meant. */
+export function idOption(text: string, before?: string): string {
+  if (before !== undefined) throw new InvalidArgumentError("expected one column.");
+  return text;
+}
+
 export function addTableOptions(command: Command): Command {
   return command
     .option("--category <columns>", "read these columns as categories", collectNames)

@@ -57,9 +57,10 @@ export function createTrainProgress(): (event: TrainEvent) => void {
   };
 }
 
-function announce({ rows, D, T, groups, parameters, backend, warnings }: StartEvent): void {
+function announce({ rows, people, D, T, groups, parameters, backend, warnings }: StartEvent): void {
   process.stderr.write(
-    `${rows.train} training, ${rows.valid} validation and ${rows.test} test rows, ${countOf(groups.length, "group")}\n`,
+    `${rows.train} training, ${rows.valid} validation and ${rows.test} test rows` +
+      `${people ? ` of ${people.train}, ${people.valid} and ${people.test} people` : ""}, ${countOf(groups.length, "group")}\n`,
   );
   process.stderr.write(
     `${countOf(D, "feature")}, ${countOf(T, "time bin")}, ${countOf(parameters, "parameter")}, backend ${backend}\n`,

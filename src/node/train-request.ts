@@ -7,7 +7,8 @@ import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { InputError } from "../core/errors.ts";
 import { parseGroupsFile, parseNamedGroup } from "../data/groups.ts";
-import { type Split, splitFromTable, splitRows } from "../data/split.ts";
+import { readPeople } from "../data/people.ts";
+import { refuseTornPeople, type Split, splitFromTable, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import type { ConstraintKind } from "../objectives/constraints.ts";
 import type { TrainRequest } from "../train.ts";
@@ -17,6 +18,7 @@ import {
   addOutcomeOptions,
   addTableOptions,
   type GroupOptions,
+  idOption,
   namesOption,
   type OutcomeOptions,
   parseCount,
@@ -30,6 +32,8 @@ export interface SubjectOptions extends OutcomeOptions, GroupOptions {
   readonly drop?: readonly string[];
   readonly allowLeak?: readonly string[];
   readonly autoGroups?: number;
+  readonly id?: string;
+  readonly rowsAreIndependent?: boolean;
   readonly bins?: number;
   readonly horizon?: number;
 }
@@ -54,6 +58,8 @@ export function addSubjectOptions(command: Command): Command {
     .option("--drop <columns>", "columns not to learn from", namesOption)
     .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
     .option("--auto-groups <n>", "let the automatic rule add up to n groups", parseCount)
+    .option("--id <column>", "whose row it is: all rows of a person stay together", idOption)
+    .option("--rows-are-independent", "take rows as people although a column looks like an id with several rows")
     .option("--bins <n>", "time bins (default: 102)", parseCount)
     .option(
       "--horizon <time>",
@@ -79,6 +85,8 @@ export async function toSubject(options: SubjectOptions): Promise<TrainRequest> 
     ...given("allowLeak", options.allowLeak),
     ...(groups === undefined ? {} : { groupsFile: parseGroupsFile(await readGroups(groups), groups) }),
     ...given("autoGroups", options.autoGroups),
+    ...given("id", options.id),
+    ...given("rowsAreIndependent", options.rowsAreIndependent),
     ...given("bins", options.bins),
     ...given("horizon", options.horizon),
   };
@@ -104,15 +112,17 @@ async function readGroups(path: string): Promise<string> {
   }
 }
 
-/** `split` is a row,set table or three shares; without it, the usual shares by seed. */
+/** `split` is a row,set table or three shares; without it, the usual shares by seed. With `id`, by person. */
 export async function readSplit(
   table: Table,
-  { seed, split }: { readonly seed: number; readonly split?: string },
+  { seed, split, id }: { readonly seed: number; readonly split?: string; readonly id?: string },
 ): Promise<Split> {
-  if (split === undefined) return splitRows(table.rows, { seed });
+  const people = id === undefined ? null : readPeople(table, id);
+  const drawn = { seed, ...(people === null ? {} : { people }) };
+  if (split === undefined) return splitRows(table.rows, drawn);
   const shares = split.split(",").map(Number);
   if (shares.length === 3 && shares.every((share) => share >= 0 && share <= 1)) {
-    return splitRows(table.rows, { seed, fractions: [shares[0], shares[1], shares[2]] });
+    return splitRows(table.rows, { ...drawn, fractions: [shares[0], shares[1], shares[2]] });
   }
   if (split !== "-" && !existsSync(split)) {
     throw new InputError(`no such split: "${split}"`, {
@@ -120,5 +130,7 @@ export async function readSplit(
       hint: "--split takes a table of row,set, or three shares such as 0.6,0.2,0.2",
     });
   }
-  return splitFromTable(await readTableFile(split, {}), table.rows);
+  const read = splitFromTable(await readTableFile(split, {}), table.rows);
+  if (people !== null && id !== undefined) refuseTornPeople(read, people, { table, id });
+  return read;
 }

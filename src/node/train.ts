@@ -294,6 +294,7 @@ function toDocument(
     warnings,
     test,
     ...(members > 1 ? { members } : {}),
+    ...given("people", training.people),
     ...(out === undefined ? {} : { model: out }),
     ...(requirements.length === 0 ? {} : { requirements }),
     ...(report === undefined ? {} : { report }),

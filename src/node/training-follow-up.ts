@@ -6,11 +6,12 @@
 import { ALL_GROUP, resolveGroups } from "../data/groups.ts";
 import { pickOutcomes } from "../data/outcomes.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
-import { splitFromTable, splitRows } from "../data/split.ts";
+import { type Split, splitFromTable } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import { binOutcomes } from "../data/time-grid.ts";
 import { gridOf } from "../predict.ts";
 import { type FollowUp, tallyFollowUp } from "../stats/certificate-exact.ts";
+import { redrawSplit } from "../training/choose-split.ts";
 import type { Model } from "../training/model.ts";
 import type { ScoredGroup } from "./score-rows.ts";
 import { readTableFile } from "./table-options.ts";
@@ -39,9 +40,9 @@ export async function readTrainingFollowUp(input: TrainingFollowUpInput): Promis
   return [everyone, ...members].map((rows) => (rows.length === 0 ? null : tallyFollowUp(outcomes, rows)));
 }
 
-async function findSplit({ model, table, split }: TrainingFollowUpInput) {
+/** Only asked for where the test rows were drawn again already; an unknown split has no training rows to tell of. */
+async function findSplit({ model, table, split }: TrainingFollowUpInput): Promise<Split> {
   if (split !== undefined) return splitFromTable(await readTableFile(split, {}), table.rows);
-  const { rows, seed } = model.training;
-  const N = table.rows;
-  return splitRows(N, { seed, fractions: [rows.train / N, rows.valid / N, rows.test / N] });
+  const none = new Int32Array();
+  return redrawSplit(model, table) ?? { train: none, valid: none, test: none };
 }

@@ -6,9 +6,10 @@
  */
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
-import { joinRows, type Split, splitFromTable, splitRows } from "../data/split.ts";
+import { joinRows, type Split, splitFromTable } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import { logrankIndividual } from "../stats/logrank.ts";
+import { redrawSplit } from "../training/choose-split.ts";
 import type { Model } from "../training/model.ts";
 import type { PredictedRows } from "./score-rows.ts";
 import { readTableFile } from "./table-options.ts";
@@ -48,7 +49,7 @@ export async function predictUnseenRows(input: UnseenRowsInput): Promise<JudgedR
   if (!isOwnTable) {
     return { ...(await predictRows(everyRow)), which: "rows of the table", isTest: false, warning: null };
   }
-  const test = input.allRows ? new Int32Array() : (redrawSplit(model, table.rows)?.test ?? new Int32Array());
+  const test = input.allRows ? new Int32Array() : (redrawSplit(model, table)?.test ?? new Int32Array());
   const predicted = test.length > 0 ? await predictRows(test) : null;
   if (predicted !== null && isAsRecorded(model, predicted)) {
     const warning = `the model was trained on this table: only its ${test.length} test rows are judged`;
@@ -82,7 +83,7 @@ export async function predictSearchedRows(input: UnseenRowsInput): Promise<Searc
   const { model, table, sha256, predictRows } = input;
   const isOwnTable = sha256 !== null && model.provenance?.table?.sha256 === sha256;
   const given = input.split === undefined ? null : await readSplitOf(model, input.split, table.rows);
-  const split = given ?? (isOwnTable ? redrawSplit(model, table.rows) : null);
+  const split = given ?? (isOwnTable ? redrawSplit(model, table) : null);
   const sets = split === null ? null : chooseSets(model, split);
   if (split !== null && sets !== null) {
     const isKnown = given !== null || isAsRecorded(model, await predictRows(split.test));
@@ -131,12 +132,6 @@ function chooseSets({ predictor }: Model, { train, valid, test }: Split): Chosen
     searchedAre: isCox ? "training rows" : "validation rows",
     confirmAre: isCox && valid.length > 0 ? "validation and test rows" : "test rows",
   };
-}
-
-/** The split by seed with the recorded sizes; whether there was such a split, isAsRecorded tells of its test rows. */
-function redrawSplit({ training: { rows, seed } }: Model, N: number): Split | null {
-  if (rows.train + rows.valid + rows.test !== N || rows.test === 0) return null;
-  return splitRows(N, { seed, fractions: [rows.train / N, rows.valid / N, rows.test / N] });
 }
 
 /** Expected events agree to this share with those the model was scored with, whichever machine computed them. */

@@ -2,7 +2,8 @@
  * Bootstrap intervals of the scores. Rows are resampled with replacement over the whole table: one vector of
  * multiplicities per replicate, from the stream (seed, replicate), shared by every group and model, so intervals of
  * overlapping groups and differences between models are coherent and a replicate is the same whichever thread
- * computes it. Concordance, IBS, RPS and total score get percentile intervals. For ECE and the two distances, whose
+ * computes it. Where people have several rows, people are resampled with all of theirs: of a table whose rows are all
+ * there twice, the intervals are those of the table once. Concordance, IBS, RPS and total score get percentile intervals. For ECE and the two distances, whose
  * null lies on the boundary, a percentile interval covers a perfect model 0 % of the time; they get the one-sided
  * bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in the norms of gap-norms.ts (method §9), over the
  * group's support; `paper` has those over all bins. The bounds are conservative, valid where Kaplan-Meier is. Bounds
@@ -11,6 +12,7 @@
 import { InputError } from "../core/errors.ts";
 import { absent, type Measured } from "../core/measured.ts";
 import { createRandom } from "../core/random.ts";
+import type { People } from "../data/people.ts";
 import { evaluate, SCORE_FIELDS, SCORE_POSITION, type ScoreField } from "./evaluate-scores.ts";
 import { measureGap } from "./gap-norms.ts";
 import type { PreparedScores } from "./prepared-scores.ts";
@@ -21,6 +23,8 @@ export interface BootstrapOptions {
   readonly seed: number;
   /** Coverage of intervals and bounds. */
   readonly level?: number;
+  /** Whose rows are whose; every row is a person of its own without it. */
+  readonly people?: People;
 }
 
 export const DEFAULT_LEVEL = 0.95;
@@ -77,7 +81,7 @@ export interface CalibrationBounds {
 /** The scores of one group in every replicate. */
 export interface GroupBootstrap {
   readonly name: string;
-  readonly options: Required<BootstrapOptions>;
+  readonly options: CheckedBootstrap;
   readonly N: number;
   /** The scores of the rows taken once. */
   readonly estimate: Float64Array; // [SCORE_FIELDS.length]
@@ -88,17 +92,21 @@ export interface GroupBootstrap {
   readonly absent: Readonly<Record<string, string>>;
 }
 
+/** Options with nothing left open. */
+export type CheckedBootstrap = Required<Omit<BootstrapOptions, "people">> & Pick<BootstrapOptions, "people">;
+
 export interface BootstrapProgress {
   readonly done: number;
   readonly total: number;
 }
 
-/** How often each of N rows is drawn in the replicate; sums to N. */
-export function bootstrapWeights(N: number, seed: number, replicate: number): Uint32Array {
+/** How often each of N rows is drawn in the replicate; sums to N. Of people, each of a person's rows as often as the person. */
+export function bootstrapWeights(N: number, seed: number, replicate: number, people?: People): Uint32Array {
   const random = createRandom(seed, replicate);
-  const weights = new Uint32Array(N);
-  for (let draw = 0; draw < N; draw++) weights[random.integer(N)]++;
-  return weights;
+  const units = people?.count ?? N;
+  const weights = new Uint32Array(units);
+  for (let draw = 0; draw < units; draw++) weights[random.integer(units)]++;
+  return people === undefined ? weights : Uint32Array.from(people.of, (person) => weights[person]);
 }
 
 /** R's type 7: linear between the order statistics, the smallest at 0 and the largest at 1. NaN for no values. */
@@ -122,8 +130,8 @@ export function percentileInterval(
 export function checkBootstrap(
   groups: readonly PreparedScores[],
   options: BootstrapOptions,
-): Required<BootstrapOptions> {
-  const { replicates, seed, level = DEFAULT_LEVEL } = options;
+): CheckedBootstrap {
+  const { replicates, seed, level = DEFAULT_LEVEL, people } = options;
   if (!(Number.isInteger(replicates) && replicates >= 1)) {
     throw new InputError(`bootstrap replicates are not a positive whole number: ${replicates}`, {
       code: "option.invalid",
@@ -139,7 +147,12 @@ export function checkBootstrap(
       { code: "rows.mismatch", hint: "prepare all groups from one table; they share each resample" },
     );
   }
-  return { replicates, seed, level };
+  if (people !== undefined && groups.length > 0 && people.of.length !== groups[0].N) {
+    throw new InputError(`people of ${people.of.length} rows for scores of ${groups[0].N} rows`, {
+      code: "rows.mismatch",
+    });
+  }
+  return { replicates, seed, level, ...(people === undefined ? {} : { people }) };
 }
 
 /** All groups under one resample, written to out[offset …] as [G, SCORE_FIELDS.length]. */
@@ -149,9 +162,10 @@ export function runReplicate(
   replicate: number,
   out: Float64Array,
   offset: number,
+  people?: People,
 ): void {
   if (groups.length === 0) return;
-  const weights = bootstrapWeights(groups[0].N, seed, replicate);
+  const weights = bootstrapWeights(groups[0].N, seed, replicate, people);
   groups.forEach((group, g) => {
     evaluate(group, weights, out, offset + g * SCORE_FIELDS.length);
   });
@@ -174,7 +188,7 @@ function readReplicates(values: Float64Array, estimate: Float64Array, field: Sco
 function summariseGroup(
   prepared: PreparedScores,
   values: Float64Array,
-  options: Required<BootstrapOptions>,
+  options: CheckedBootstrap,
 ): GroupBootstrap {
   const { replicates, level } = options;
   const estimate = evaluate(prepared, new Uint8Array(prepared.N).fill(1));
@@ -252,11 +266,11 @@ export function* bootstrapScores(
   groups: readonly PreparedScores[],
   options: BootstrapOptions,
 ): Generator<BootstrapProgress, readonly GroupBootstrap[]> {
-  const { replicates, seed } = checkBootstrap(groups, options);
+  const { replicates, seed, people } = checkBootstrap(groups, options);
   const size = groups.length * SCORE_FIELDS.length;
   const values = new Float64Array(replicates * size);
   for (let replicate = 0; replicate < replicates; replicate++) {
-    runReplicate(groups, seed, replicate, values, replicate * size);
+    runReplicate(groups, seed, replicate, values, replicate * size, people);
     yield { done: replicate + 1, total: replicates };
   }
   return summariseReplicates(groups, values, options);
@@ -276,11 +290,13 @@ export function pairedDifference(
   field: ScoreField,
   level: number = DEFAULT_LEVEL,
 ): Measured<PairedDifference> {
-  const { seed, replicates } = first.options;
-  if (seed !== second.options.seed || replicates !== second.options.replicates || first.N !== second.N) {
-    throw new InputError("replicates are not paired: they differ in seed, number or table size", {
+  const { seed, replicates, people } = first.options;
+  const other = second.options;
+  const isSame = seed === other.seed && replicates === other.replicates && first.N === second.N;
+  if (!isSame || people?.count !== other.people?.count) {
+    throw new InputError("replicates are not paired: they differ in seed, number, table size or people", {
       code: "bootstrap.unpaired",
-      hint: "bootstrap both with the same seed and number of replicates, on the same rows",
+      hint: "bootstrap both with the same seed, number of replicates and people, on the same rows",
     });
   }
   const estimate = first.estimate[SCORE_POSITION[field]] - second.estimate[SCORE_POSITION[field]];

@@ -6,11 +6,13 @@
  *   U_g = ‖Δ̂_g‖ + q s_g,  s_g² = mean_t Σ_i IF_i(t)²/n²,  q the 1 − α quantile over draws of max_g ‖Z_g‖/s_g
  * ‖·‖ is the root mean square over 1…τ_g. The signs of a row over the draws are a column of a Hadamard matrix, drawn at
  * random and turned at random: each draw by itself is one of independent coins, different draws are uncorrelated, and a fast
- * transform gives all of them for the price of a few, so there can be thousands.
+ * transform gives all of them for the price of a few, so there can be thousands. Where people have several rows, the coin is the person's, and s_g² sums
+ * the squares of people's influences, each the sum over their rows.
  */
 import { createRandom } from "../core/random.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { groupByPerson, type People } from "../data/people.ts";
 import { quantile } from "./bootstrap.ts";
 import type { BinnedKaplanMeier } from "./kaplan-meier.ts";
 
@@ -44,19 +46,28 @@ export interface RowSigns {
   readonly draws: number;
   readonly sign: Int8Array; // [N], σ
   readonly column: Int32Array; // [N], k
+  /** Whose rows are whose, where people have several: their signs are the same. */
+  readonly people?: People;
 }
 
-export function drawSigns(N: number, draws: number, seed: number): RowSigns {
+export function drawSigns(N: number, draws: number, seed: number, people?: People): RowSigns {
   const random = createRandom(seed, SIGN_STREAM);
-  const sign = new Int8Array(N);
-  const column = new Int32Array(N);
-  for (let row = 0; row < N; row++) {
+  const units = people?.count ?? N;
+  const sign = new Int8Array(units);
+  const column = new Int32Array(units);
+  for (let unit = 0; unit < units; unit++) {
     // One number gives both: the last bit the sign, the others the column.
     const drawn = random.integer(2 * draws);
-    sign[row] = (drawn & 1) === 1 ? 1 : -1;
-    column[row] = drawn >>> 1;
+    sign[unit] = (drawn & 1) === 1 ? 1 : -1;
+    column[unit] = drawn >>> 1;
   }
-  return { draws, sign, column };
+  if (people === undefined) return { draws, sign, column };
+  return {
+    draws,
+    sign: Int8Array.from(people.of, (person) => sign[person]),
+    column: people.of.map((person) => column[person]),
+    people,
+  };
 }
 
 /** Writes the influence of one row at t = 1…last to out[offset …]. */
@@ -92,19 +103,24 @@ export function drawNorms(
   curves: Curves,
   outcomes: BinnedOutcomes,
   group: TightGroup,
-  { draws, sign, column }: RowSigns,
+  { draws, sign, column, people }: RowSigns,
 ): { readonly norms: Float64Array; readonly scale: number } {
   const { rows, last: L } = group;
   const n = rows.length;
   const writeInfluence = createInfluence(curves, outcomes, group);
   const influence = new Float64Array(L);
+  const ofRow = new Float64Array(L);
   const sums = new Float64Array(draws * L); // [column, t], then [draw, t]
   let squares = 0;
-  for (let i = 0; i < n; i++) {
-    const row = rows[i];
-    writeInfluence(row, influence, 0);
-    const to = column[row] * L;
-    const s = sign[row];
+  // A person's rows one after the other: people's influences are squared once they are whole.
+  for (const own of people === undefined ? singly(rows) : groupByPerson(people, rows)) {
+    influence.fill(0);
+    for (const row of own) {
+      writeInfluence(row, ofRow, 0);
+      for (let t = 0; t < L; t++) influence[t] += ofRow[t];
+    }
+    const to = column[own[0]] * L;
+    const s = sign[own[0]];
     for (let t = 0; t < L; t++) {
       squares += influence[t] * influence[t];
       sums[to + t] += s * influence[t];
@@ -118,6 +134,11 @@ export function drawNorms(
     norms[draw] = Math.sqrt(sum / L) / n;
   }
   return { norms, scale: Math.sqrt(squares / L) / n };
+}
+
+/** Each row by itself. */
+function* singly(rows: ArrayLike<number>): Generator<readonly [number]> {
+  for (let i = 0; i < rows.length; i++) yield [rows[i]];
 }
 
 /** values[b] ← Σ_k H[b, k] values[k], for blocks of `size` numbers. */
@@ -140,10 +161,10 @@ export function boundByMultipliers(
   curves: Curves,
   outcomes: BinnedOutcomes,
   groups: readonly TightGroup[],
-  options: { readonly alpha: number; readonly draws: number; readonly seed: number },
+  options: { readonly alpha: number; readonly draws: number; readonly seed: number; readonly people?: People },
 ): TightBounds {
-  const { alpha, draws, seed } = options;
-  const signs = drawSigns(curves.N, draws, seed);
+  const { alpha, draws, seed, people } = options;
+  const signs = drawSigns(curves.N, draws, seed, people);
   const largest = new Float64Array(draws);
   const scales = groups.map((group) => {
     const { norms, scale } = drawNorms(curves, outcomes, group, signs);

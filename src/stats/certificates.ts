@@ -11,6 +11,7 @@ import { InputError } from "../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { haveSeveralRows, type People } from "../data/people.ts";
 import { checkMatching, meanCurve } from "./calibration.ts";
 import { boundExactly, expectedSupport, type FollowUp } from "./certificate-exact.ts";
 import { boundByMultipliers, rootGap, type TightGroup } from "./certificate-tight.ts";
@@ -75,6 +76,8 @@ export interface CertifyOptions {
    * the bins too are fixed before an audited row is seen.
    */
   readonly support?: CertificateBasis;
+  /** Whose rows are whose. Exact bounds need independent rows: there are none where people have several. */
+  readonly people?: People;
 }
 
 /** The tight bounds of an audit's groups, by themselves. */
@@ -103,6 +106,8 @@ export function certify(
   const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED, followUp, support = "audited rows" } = options;
   checkOptions(alpha, draws, followUp, groups.length);
   checkMatching(curves, outcomes);
+  const people = options.people && haveSeveralRows(options.people) ? options.people : undefined;
+  const dependent = people && `${people.of.length} rows of ${people.count} people are not independent`;
   const tightGroups: TightGroup[] = [];
   const tightOf: (number | string)[] = [];
   const certified = groups.map(({ name, rows }, g): Omit<GroupCertificate, "tight"> => {
@@ -131,16 +136,18 @@ export function certify(
       { n, ...km },
       { alpha: alpha / groups.length, trained, last },
     );
-    tightOf[g] = whyNotTight(events, km.atRisk[last]) ?? tightGroups.push({ rows, mean, km, last }) - 1;
+    const whoHadEvents = people === undefined ? events : countPeopleWithEvents(people, outcomes, rows);
+    tightOf[g] = whyNotTight(whoHadEvents, km.atRisk[last]) ?? tightGroups.push({ rows, mean, km, last }) - 1;
     return {
       ...about,
       distance: rootGap(mean, km.survival, last),
-      exact: sample,
-      exactPopulation: population,
-      absent: {},
+      exact: dependent === undefined ? sample : null,
+      exactPopulation: dependent === undefined ? population : null,
+      absent: dependent === undefined ? {} : { exact: dependent, exactPopulation: dependent },
     };
   });
-  const tight = boundByMultipliers(curves, outcomes, tightGroups, { alpha, draws, seed });
+  const together = { alpha, draws, seed, ...(people === undefined ? {} : { people }) };
+  const tight = boundByMultipliers(curves, outcomes, tightGroups, together);
   return {
     alpha,
     draws,
@@ -153,6 +160,7 @@ export function certify(
     theorem1: boundOfTheorem(alpha, groups.length),
     assumes: listAssumptions(
       support === "training rows" && certified.every(({ basis }) => basis === "training rows"),
+      people !== undefined,
     ),
   };
 }
@@ -167,6 +175,7 @@ export function boundGroups(
   const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED } = options;
   checkOptions(alpha, draws, undefined, groups.length);
   checkMatching(curves, outcomes);
+  const people = options.people && haveSeveralRows(options.people) ? options.people : undefined;
   const bounded: TightGroup[] = [];
   const places = groups.map(({ rows }): number | string => {
     const km = kaplanMeierBinned(outcomes, undefined, rows);
@@ -174,10 +183,18 @@ export function boundGroups(
     const last = groupSupport(outcomes, { rows });
     if (isAbsent(mean)) return "no rows";
     if (last === 0) return `no time bin has ${MINIMUM_AT_RISK} rows at risk`;
-    const events = km.events.reduce((sum, e) => sum + e, 0);
+    const events =
+      people === undefined
+        ? km.events.reduce((sum, e) => sum + e, 0)
+        : countPeopleWithEvents(people, outcomes, rows);
     return whyNotTight(events, km.atRisk[last]) ?? bounded.push({ rows, mean, km, last }) - 1;
   });
-  const tight = boundByMultipliers(curves, outcomes, bounded, { alpha, draws, seed });
+  const tight = boundByMultipliers(curves, outcomes, bounded, {
+    alpha,
+    draws,
+    seed,
+    ...(people === undefined ? {} : { people }),
+  });
   return {
     alpha,
     draws,
@@ -223,10 +240,17 @@ export function boundOfTheorem(alpha: number, groups: number): TheoremBound {
   return { copies, rhoOverB, vacuous: rhoOverB >= 1 };
 }
 
-function listAssumptions(binsWereFixed: boolean): readonly string[] {
+/** With an event in any of the rows. */
+function countPeopleWithEvents({ of }: People, { event }: BinnedOutcomes, rows: Int32Array): number {
+  return new Set(Array.from(rows.filter((row) => event[row] === 1), (row) => of[row])).size;
+}
+
+function listAssumptions(binsWereFixed: boolean, byPerson: boolean): readonly string[] {
   return [
     "model and groups were fixed before these rows were seen: rows that chose the model do not count",
-    "the rows are independent draws from the people the bounds are about",
+    byPerson
+      ? "the people are independent draws from those the bounds are about; rows of one person may hang together"
+      : "the rows are independent draws from the people the bounds are about",
     "within each group censoring is independent of when the event comes, and inside a time bin it comes after the events",
     binsWereFixed
       ? "the bins were fixed by the training rows"

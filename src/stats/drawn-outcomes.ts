@@ -5,15 +5,17 @@
  * t_i (within a bin events come before censorings, as everywhere here), so C* follows the group's reverse-ties
  * censoring curve given C* ≥ t_i, and never comes where that curve ends above 0. Observed is the event if T* ≤ C*,
  * else a censoring in min(C*, T). Every row has its own random stream: its uniform numbers are the same in every
- * group and subset. Only counts per bin are kept, never the drawn rows. Curves are taken to be non-increasing.
+ * group and subset. Rows of one person share a stream: how their outcomes hang together is not known, and of all ways that
+ * leave each row its own curve, the same numbers for all of them make the counts of events vary most. Only counts per bin are kept, never the drawn rows. Curves are taken to be non-increasing.
  */
 import { createRandom } from "../core/random.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { People } from "../data/people.ts";
 import { censoringKaplanMeierBinned } from "./censoring.ts";
 import { totalHazards } from "./hazard-totals.ts";
 
-/** Keeps these streams (one per row) apart from the bootstrap's (one per replicate) under the same seed. */
+/** Keeps these streams (one per row or person) apart from the bootstrap's (one per replicate) under the same seed. */
 const NOISE_STREAM = 0x40000000;
 
 /** Counts per bin of what the rows show, for the observed outcomes and every draw. */
@@ -53,6 +55,7 @@ export function drawOutcomes(
   rows: ArrayLike<number>,
   draws: number,
   seed: number,
+  people?: People,
 ): DrawnOutcomes {
   const { T, survival } = curves;
   const width = T + 1;
@@ -77,7 +80,7 @@ export function drawOutcomes(
     const row = rows[i];
     const own = binned.bin[row];
     const hadEvent = binned.event[row] === 1;
-    const random = createRandom(seed, NOISE_STREAM + row);
+    const random = createRandom(seed, NOISE_STREAM + (people?.of[row] ?? row));
     totalHazards(survival, row * T, T, totals);
     record(0, own, hadEvent);
     for (let draw = 1; draw <= draws; draw++) {

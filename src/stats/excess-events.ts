@@ -257,7 +257,7 @@ export function testExcess(
   totals: BlockTotals,
   blocks: readonly BinBlock[],
   rows: ArrayLike<number>,
-  level = 0.95,
+  { level = 0.95, dispersion = 1 }: { readonly level?: number; readonly dispersion?: number } = {},
 ): ExcessEvents {
   const { B } = totals;
   const sums = sumTotals(totals, rows);
@@ -265,7 +265,7 @@ export function testExcess(
     sums.subarray(from * B, (from + 1) * B).reduce((sum, value) => sum + value, 0);
   const [observed, expected, variance] = [total(0), total(1), total(2)];
   const measured = measureExcess(sums, B);
-  const [lower, upper] = ratioInterval(observed, expected, variance, level);
+  const [lower, upper] = ratioInterval(observed, expected, variance, level, dispersion);
   return {
     ...measured,
     n: sums[3 * B],
@@ -282,15 +282,16 @@ export function testExcess(
 /** Halvings of a bracket of the ratio's limits: to the last bit of a double. */
 const HALVINGS = 100;
 
-/** The θ with deviance(O, θE, θV) at most the χ² quantile. */
+/** The θ with deviance(O, θE, θV) at most the χ² quantile, times the dispersion where rows hang together. */
 function ratioInterval(
   observed: number,
   expected: number,
   variance: number,
   level: number,
+  dispersion: number,
 ): readonly [number | null, number | null] {
   if (!(expected > 0)) return [null, null];
-  const quantile = normalQuantile(0.5 + level / 2) ** 2;
+  const quantile = normalQuantile(0.5 + level / 2) ** 2 * dispersion;
   const rejects = (ratio: number) => deviance(observed, ratio * expected, ratio * variance) > quantile;
   const ratio = observed / expected;
   const search = (inside: number, outside: number) => {

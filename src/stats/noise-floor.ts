@@ -10,6 +10,7 @@ import { InputError } from "../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { People } from "../data/people.ts";
 import { quantile } from "./bootstrap.ts";
 import {
   checkMatching,
@@ -24,6 +25,8 @@ import { groupSupport, kaplanMeierBinned } from "./kaplan-meier.ts";
 export interface NoiseFloorOptions {
   readonly draws?: number;
   readonly seed: number;
+  /** Whose rows are whose; rows of one person are drawn with the same numbers (drawn-outcomes.ts). */
+  readonly people?: People;
 }
 
 export const DEFAULT_DRAWS = 200;
@@ -71,10 +74,11 @@ function simulate(
   mean: Float64Array,
   draws: number,
   seed: number,
+  people: People | undefined,
 ): Simulated {
   const { T } = curves;
   const width = T + 1;
-  const drawn = drawOutcomes(curves, binned, rows, draws, seed);
+  const drawn = drawOutcomes(curves, binned, rows, draws, seed, people);
   const newColumn = () => new Float64Array(1 + draws).fill(Number.NaN);
   const simulated: Simulated = {
     ece: newColumn(),
@@ -159,10 +163,11 @@ function simulateRows(
   rows: ArrayLike<number> | undefined,
   draws: number,
   seed: number,
+  people: People | undefined,
 ): Measured<Simulated> {
   const chosen = rows ?? Int32Array.from({ length: curves.N }, (_, row) => row);
   const mean = meanCurve(curves, undefined, chosen);
-  return isAbsent(mean) ? mean : simulate(curves, binned, chosen, mean, draws, seed);
+  return isAbsent(mean) ? mean : simulate(curves, binned, chosen, mean, draws, seed, people);
 }
 
 /** `rows` are 0-based, all of them when undefined. */
@@ -172,10 +177,10 @@ export function noiseFloor(
   rows: ArrayLike<number> | undefined,
   options: NoiseFloorOptions,
 ): Measured<NoiseFloor> {
-  const { draws = DEFAULT_DRAWS, seed } = options;
+  const { draws = DEFAULT_DRAWS, seed, people } = options;
   checkDraws(draws);
   checkMatching(curves, binned);
-  const simulated = simulateRows(curves, binned, rows, draws, seed);
+  const simulated = simulateRows(curves, binned, rows, draws, seed, people);
   return isAbsent(simulated) ? simulated : summarise(simulated, draws, seed);
 }
 
@@ -231,10 +236,10 @@ export function simultaneousNoiseFloor(
   groups: readonly NoiseGroup[],
   options: NoiseFloorOptions,
 ): SimultaneousNoiseFloor {
-  const { draws = DEFAULT_DRAWS, seed } = options;
+  const { draws = DEFAULT_DRAWS, seed, people } = options;
   checkDraws(draws);
   checkMatching(curves, binned);
-  const simulated = groups.map(({ rows }) => simulateRows(curves, binned, rows, draws, seed));
+  const simulated = groups.map(({ rows }) => simulateRows(curves, binned, rows, draws, seed, people));
   const supported = rankGroups(simulated, "ece", draws);
   const paper = rankGroups(simulated, "paperEce", draws);
   return {

@@ -5,6 +5,7 @@ import { InputError } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { eventsOfPeople, type People, pickPeople } from "../data/people.ts";
 import type { BoostGroup } from "./mcboost-input.ts";
 
 /** What is repaired: curves, the outcomes of their rows, and the groups. */
@@ -13,6 +14,8 @@ export interface BoostTask {
   readonly outcomes: BinnedOutcomes; // [N]
   /** Everyone is a group only if given as one. */
   readonly groups: readonly BoostGroup[];
+  /** Whose rows are whose, where people have several: they go to one fold, and errors are counted by person. */
+  readonly people?: People;
 }
 
 export const DEFAULT_FOLDS = 5;
@@ -22,7 +25,7 @@ const FOLD_STREAM = 0xb005;
 const FEWEST_FOLD_ROWS = 10;
 
 /** Some rows of everything; members that are not among them leave their groups. */
-export function pickTask({ curves, outcomes, groups }: BoostTask, rows: Int32Array): BoostTask {
+export function pickTask({ curves, outcomes, groups, people }: BoostTask, rows: Int32Array): BoostTask {
   const { T, survival } = curves;
   const picked = new Float64Array(rows.length * T);
   const place = new Int32Array(curves.N).fill(-1);
@@ -41,6 +44,7 @@ export function pickTask({ curves, outcomes, groups }: BoostTask, rows: Int32Arr
       ...group,
       rows: Int32Array.from(group.rows, (row) => place[row]).filter((k) => k >= 0),
     })),
+    ...(people === undefined ? {} : { people: pickPeople(people, rows) }),
   };
 }
 
@@ -50,27 +54,42 @@ export interface Fold {
   readonly outside: Int32Array;
 }
 
-/** Equally many events in each, as far as they go round. */
-export function cutFolds({ event }: BinnedOutcomes, folds: number, seed: number, repeat = 0): Fold[] {
+/** How rows are cut into folds. */
+export interface FoldOptions {
+  readonly folds: number;
+  readonly seed: number;
+  /** Another cut of the same seed. */
+  readonly repeat?: number;
+  readonly people?: People;
+}
+
+/** Equally many events in each, as far as they go round; of people, those with an event in any of their rows. */
+export function cutFolds(
+  { event }: BinnedOutcomes,
+  { folds, seed, repeat = 0, people }: FoldOptions,
+): Fold[] {
   if (!(Number.isInteger(folds) && folds >= 2)) {
     throw new InputError(`folds are not a whole number, 2 or more: ${folds}`, { code: "option.invalid" });
   }
-  const N = event.length;
+  const had = people === undefined ? event : eventsOfPeople(people, event);
+  const N = had.length;
   if (N < folds * FEWEST_FOLD_ROWS) {
-    throw new InputError(`too few rows to fit a boost on: ${N}`, {
+    const unit = people === undefined ? "rows" : "people";
+    throw new InputError(`too few ${unit} to fit a boost on: ${N}`, {
       code: "rows.few",
       hint: `at least ${folds * FEWEST_FOLD_ROWS}; hundreds for groups worth repairing`,
     });
   }
-  const order = Int32Array.from(event, (_, row) => row);
+  const order = Int32Array.from(had, (_, unit) => unit);
   shuffle(order, createRandom(seed, FOLD_STREAM + repeat));
   const foldOf = new Uint8Array(N);
   let dealt = 0;
   for (const value of [1, 0])
-    for (const row of order) if (event[row] === value) foldOf[row] = dealt++ % folds;
+    for (const unit of order) if (had[unit] === value) foldOf[unit] = dealt++ % folds;
   const everyone = Int32Array.from(event, (_, row) => row);
+  const foldOfRow = (row: number) => foldOf[people?.of[row] ?? row];
   return Array.from({ length: folds }, (_, fold) => ({
-    inside: everyone.filter((row) => foldOf[row] === fold),
-    outside: everyone.filter((row) => foldOf[row] !== fold),
+    inside: everyone.filter((row) => foldOfRow(row) === fold),
+    outside: everyone.filter((row) => foldOfRow(row) !== fold),
   }));
 }

@@ -59,9 +59,10 @@ export function fitBoostRounds(
   { folds = DEFAULT_FOLDS, repeats = DEFAULT_REPEATS, seed = 1, ...given }: RoundChoiceOptions = {},
 ): { readonly boost: McBoost; readonly choice: RoundChoice } {
   const settings = { ...GUARDED_BOOST_DEFAULTS, ...given };
+  const by = task.people === undefined ? {} : { people: task.people };
   const paths: Path[] = [];
   for (let repeat = 0; repeat < repeats; repeat++) {
-    for (const { inside, outside } of cutFolds(task.outcomes, folds, seed, repeat)) {
+    for (const { inside, outside } of cutFolds(task.outcomes, { folds, seed, repeat, ...by })) {
       paths.push(followBoost(fitBoost(pickTask(task, outside), settings), pickTask(task, inside)));
     }
   }

@@ -4,6 +4,7 @@
  */
 import type { Encoder } from "../data/encode.ts";
 import type { Group } from "../data/groups.ts";
+import type { PersonColumn } from "../data/people.ts";
 import type { OutcomeColumns } from "../data/read-outcomes.ts";
 import type { TimeGridKind } from "../data/time-grid.ts";
 import type { CoxPredictor } from "../models/cox-baseline.ts";
@@ -70,7 +71,7 @@ export type Predictor =
 /** A trained model, complete. */
 export interface Model {
   readonly method: Method;
-  readonly columns: OutcomeColumns;
+  readonly columns: OutcomeColumns & PersonColumn;
   /** Of the table's features and, after them, of the columns that say who is in an input group. */
   readonly encoder: Encoder;
   /** Groups whose membership the network takes as inputs. */
@@ -83,6 +84,8 @@ export interface Model {
     readonly seed: number;
     readonly backend: string;
     readonly rows: { readonly train: number; readonly valid: number; readonly test: number };
+    /** Where the run was told whose rows are whose. */
+    readonly people?: { readonly train: number; readonly valid: number; readonly test: number };
     readonly parameters: number;
     readonly steps: number;
     readonly bestStep: number;
