@@ -4,7 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { EXIT_INPUT, explainFailure, leaveQuietly } from "./output.ts";
+import { safeText } from "../core/text.ts";
+import { EXIT_INPUT, explainFailure, leaveQuietly, say, writeOut } from "./output.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -32,6 +33,10 @@ async function createProgram(name: string | undefined): Promise<Command> {
   const program = new Command("graduate")
     .description("Multicalibrated survival analysis: curves that are right for every group you name.")
     .version(version)
+    .configureOutput({
+      writeOut: (text) => writeOut(safeText(text)),
+      writeErr: (text) => say(text.trimEnd()),
+    })
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError("(see `graduate --help`, or `graduate COMMAND --help`)")
     .exitOverride();

@@ -10,7 +10,7 @@ import { Command } from "commander";
 import { wrapText } from "../report/text-table.ts";
 import { addDescribe } from "./describe.ts";
 import { print, terminalWidth } from "./output.ts";
-import { createUnwritableError } from "./replace-file.ts";
+import { createUnwritableError } from "./write-errors.ts";
 import { parseCount } from "./table-options.ts";
 import { addTrain } from "./train.ts";
 
