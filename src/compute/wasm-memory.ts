@@ -35,7 +35,8 @@ function reserve(pages: number): KernelMemory {
   try {
     return new webAssembly.Memory({ initial: 1, maximum: pages, shared: true });
   } catch (error) {
-    throw isMemoryFailure(error) ? createMemoryError(error) : error;
+    if (!isMemoryFailure(error)) throw error;
+    throw createMemoryError(error, "the limit of addresses (ulimit -v) is too low for WebAssembly: about 13 GB do");
   }
 }
 

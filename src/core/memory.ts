@@ -25,10 +25,11 @@ export function isMemoryFailure(error: unknown): error is Error {
   return error instanceof RangeError && REFUSED_ALLOCATION.test(error.message);
 }
 
+const HINT =
+  "give the program more memory (ulimit -v, the limit of the container), " +
+  "or fewer rows, columns, bins or threads at a time";
+
 /** What people are told; `error` is what the engine said. */
-export function createMemoryError(error: Error): BackendError {
-  return new BackendError(`not enough memory: ${error.message}`, {
-    code: "memory.exhausted",
-    hint: "give the program more memory (ulimit -v, the limit of the container), or fewer rows, columns, bins or threads at a time",
-  });
+export function createMemoryError(error: Error, hint = HINT): BackendError {
+  return new BackendError(`not enough memory: ${error.message}`, { code: "memory.exhausted", hint });
 }

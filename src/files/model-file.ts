@@ -95,11 +95,9 @@ function readPredictor(
 /** A cumulative hazard begins at 0 or above and never falls: otherwise survival would leave 0 to 1, or rise. */
 function findCoxFlaw(cox: Readonly<Record<(typeof COX)[number], readonly number[]>>): string | null {
   const { coefficients, means, time, cumulativeHazardAtMeans: hazard } = cox;
-  // A loop and not a spread: there may be a million event times.
-  const isFinite = (list: readonly number[]) => list.every(Number.isFinite);
   if (coefficients.some((value) => Math.abs(value) === Number.POSITIVE_INFINITY))
     return "a coefficient is infinite";
-  if (![means, time, hazard].every(isFinite)) return "a mean, time or hazard is not finite";
+  if ([means, time, hazard].some((list) => !list.every(Number.isFinite))) return "a mean, time or hazard is not finite";
   if (time.length > 0 && time[0] < 0) return "an event time is below 0";
   if (!isAscending(time)) return "event times do not ascend";
   if (hazard.some((value, k) => value < (k === 0 ? 0 : hazard[k - 1])))

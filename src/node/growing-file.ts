@@ -10,6 +10,7 @@ import { dirname } from "node:path";
 import { followLinks } from "./follow-links.ts";
 import { namePart, removeLeftovers } from "./leftovers.ts";
 import { writeOutBytes } from "./output.ts";
+import { syncFolder } from "./sync-folder.ts";
 import { createUnwritableError } from "./write-errors.ts";
 
 export interface ByteOutput {
@@ -99,21 +100,6 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let from = 0; from < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, from, bytes.length - from);
     from += bytesWritten;
-  }
-}
-
-/** A folder that cannot be opened or synchronised, as on some systems, has no say in it; a disk that fails has. */
-const UNSUPPORTED: ReadonlySet<unknown> = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR", "EPERM"]);
-
-/** So that the new name outlives a loss of power. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r").catch(() => null);
-  try {
-    await handle?.sync();
-  } catch (error) {
-    if (!UNSUPPORTED.has((error as NodeJS.ErrnoException).code)) throw error;
-  } finally {
-    await handle?.close();
   }
 }
 

@@ -15,7 +15,8 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { FormatError, GraduateError, InputError } from "../core/errors.ts";
+import { type FormatError, GraduateError, InputError } from "../core/errors.ts";
+import { syncFolderNow } from "./sync-folder.ts";
 import { explainErrno } from "./write-errors.ts";
 
 export interface GrowingLines {
@@ -58,7 +59,7 @@ export function openGrowingLines(path: string, options: GrowingLinesOptions): Gr
       throw options.refuseLine(text.split("\n").length);
     repaired = length < bytes.length;
     if (repaired) ftruncateSync(file, length);
-    if (isNew) syncFolderOf(path);
+    if (isNew) syncFolderNow(dirname(realpathSync(path)));
   } catch (error) {
     closeSync(file);
     if (isNew) unlinkSync(realpathSync(path));
@@ -104,20 +105,6 @@ function cutBack(file: number, length: number, written: number): void {
     if (fstatSync(file).size === length + written) ftruncateSync(file, length);
   } catch {
     // The disk that failed may fail here too.
-  }
-}
-
-/** Where a folder can be synchronised, so that a new file's name outlives a loss of power. */
-function syncFolderOf(path: string): void {
-  try {
-    const folder = openSync(dirname(realpathSync(path)), "r");
-    try {
-      fsyncSync(folder);
-    } finally {
-      closeSync(folder);
-    }
-  } catch {
-    // The file itself is synchronised at every line.
   }
 }
 
