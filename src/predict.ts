@@ -4,9 +4,9 @@
  */
 import type { Backend, Floats } from "./compute/backend.ts";
 import { borrow } from "./compute/borrow.ts";
-import { BackendError } from "./core/errors.ts";
+import { BackendError, NumericalError } from "./core/errors.ts";
 import { isAbsent } from "./core/measured.ts";
-import type { Curves } from "./data/curves.ts";
+import { type Curves, isSurvival } from "./data/curves.ts";
 import { type EncodedFeatures, encode } from "./data/encode.ts";
 import { addGroupColumns } from "./data/group-columns.ts";
 import type { Table } from "./data/table.ts";
@@ -23,8 +23,10 @@ export interface Prediction {
   readonly median: Float64Array; // [N]
 }
 
-/** Rows a forward pass takes at once: memory stays bounded whatever the table. */
+/** Rows a forward pass takes at once: memory stays bounded whatever the table … */
 const ROWS_AT_ONCE = 4096;
+/** … and however many bins the grid has: 16 MiB of logits. */
+const LOGITS_AT_ONCE = 1 << 22;
 
 /** The time grid that a model predicts on. */
 export function gridOf(model: Model): TimeGrid {
@@ -59,6 +61,13 @@ export function preparePredictor(model: Model, backend: Backend | null): Predict
     const features = encode(model.encoder, addGroupColumns(table, model.inputGroups), rows);
     const { N } = features;
     const survival = await computeCurves(features);
+    if (!isSurvival({ survival })) {
+      throw new NumericalError("the model gives curves that are no survival probabilities", {
+        code: "curves.invalid",
+        where: table.name,
+        hint: "its weights are too large to compute with: the file was changed, or the training went wrong",
+      });
+    }
     const median = Float64Array.from({ length: N }, (_, i) => {
       const at = medianTime(survival.subarray(i * T, (i + 1) * T), grid);
       return isAbsent(at) ? Number.NaN : at;
@@ -81,7 +90,8 @@ function prepareCurves({ predictor }: Model, backend: Backend | null, { T, edges
   writeParameters(network, predictor.parameters);
   let room: { readonly size: number; readonly x: Floats; readonly logits: Floats } | null = null;
   return async ({ N, D, values }) => {
-    const wanted = Math.min(ROWS_AT_ONCE, Math.max(N, 1));
+    const most = Math.max(1, Math.min(ROWS_AT_ONCE, Math.floor(LOGITS_AT_ONCE / T)));
+    const wanted = Math.min(most, Math.max(N, 1));
     if (room === null || room.size < wanted) {
       if (room !== null) for (const array of [room.x, room.logits]) backend.release(array);
       room = { size: wanted, x: backend.allocate(wanted * D), logits: backend.allocate(wanted * T) };

@@ -9,6 +9,7 @@ import { boostFromJson, boostToJson } from "../src/files/boost-file.ts";
 import { fitHazardBoost } from "../src/training/hazard-boost.ts";
 import { applyBoost, type Boost, boostCurves, fitBoost } from "../src/training/mcboost.ts";
 import { drawPeople, type Plant } from "./simulated-people.ts";
+import { resealedBoost } from "./files/resealed.ts";
 
 const GROUPS = ["all", "race = A", "race = B", "sex = F", "site = south", "age >= 70"].map((expression) => ({
   name: expression,
@@ -205,23 +206,52 @@ describe("a boost in a file", () => {
   const good = write(fitBoost(FOUR, ONE_STEP));
   const hazards = write(fitHazardBoost(FOUR));
   const read = (change: object, from = good) =>
-    boostFromJson(JSON.stringify({ ...from, ...change }), "b.json");
+    boostFromJson(resealedBoost({ ...from, ...change }), "b.json");
   const readHazards = (change: object) => read({ boost: { ...hazards.boost, ...change } }, hazards);
   test("is read back; more travels along", () => {
     expect(good.note).toBe("kept");
-    expect(read({})).toEqual({ boost: fitBoost(FOUR, ONE_STEP), model: "0".repeat(64), table: null });
+    const boost = fitBoost(FOUR, ONE_STEP);
+    expect(boostFromJson(JSON.stringify(good, null, 3), "b.json")).toEqual({
+      boost,
+      model: "0".repeat(64),
+      table: null,
+      warnings: [],
+    });
     expect(readHazards({}).boost).toEqual(fitHazardBoost(FOUR));
   });
 
-  test("one of the first version, which knew updates only, is read as well", () => {
-    expect(good.version).toBe(2);
-    expect(read({ version: 1 }).boost).toEqual(fitBoost(FOUR, ONE_STEP));
+  test("a changed digit is refused, wherever it stands, and a checksum that was taken away", () => {
+    const text = JSON.stringify(good);
+    const digits = Array.from(text.matchAll(/[0-9]/g), ({ index }) => index);
+    const taken = digits.filter((at) => {
+      const changed = `${text.slice(0, at)}${(Number(text[at]) + 1) % 10}${text.slice(at + 1)}`;
+      try {
+        boostFromJson(changed, "b.json");
+        return true;
+      } catch (error) {
+        if (!(error instanceof FormatError)) throw error;
+        return false;
+      }
+    });
+    expect(digits.length).toBeGreaterThan(100);
+    expect(taken).toEqual([]);
+    const { sha256: _, ...bare } = good;
+    expect(() => boostFromJson(JSON.stringify(bare), "b.json")).toThrow("checksum does not match");
+  });
+
+  test("those of earlier versions, which had no checksum, are read with a warning", () => {
+    const { sha256: _, ...bare } = good;
+    for (const version of [1, 2]) {
+      const { boost, warnings } = boostFromJson(JSON.stringify({ ...bare, version }), "b.json");
+      expect(boost).toEqual(fitBoost(FOUR, ONE_STEP));
+      expect(warnings).toEqual([expect.stringContaining("wrote no checksum")]);
+    }
   });
 
   test.each([
     ["no JSON", () => boostFromJson("{", "b.json"), "not JSON"],
     ["another file", () => boostFromJson('{"groups": []}', "b.json"), "not a boost"],
-    ["a later version", () => read({ version: 3 }), "version 3"],
+    ["a later version", () => read({ version: 4 }), "version 4"],
     ["another kind", () => read({ boost: { ...good.boost, kind: "magic" } }), "boost.kind"],
     ["a value that is no number", () => read({ boost: { ...good.boost, T: null } }), "boost.T"],
     ["bins that are not there", () => read({ boost: { ...good.boost, T: 1 } }), "bins 1 to 2 of 1"],
@@ -233,6 +263,23 @@ describe("a boost in a file", () => {
       "bins 2 to 2 after 0",
     ],
     ["bins beyond the blocks", () => readHazards({ T: 3 }), "blocks up to bin 2 of 3"],
+    ["a share of more than one", () => readHazards({ share: 1.5 }), "boost.share: expected a number between"],
+    [
+      "a group twice",
+      () => readHazards({ groups: [1, 2].map(() => hazards.boost.groups[0]) }),
+      "different names",
+    ],
+    [
+      "a group that cannot be read",
+      () => readHazards({ groups: [{ ...hazards.boost.groups[0], expression: "age >=" }] }),
+      "boost.groups[0].expression: expected a group expression",
+    ],
+    [
+      "a ratio beyond anything",
+      () => readHazards({ updates: [{ group: 0, logRatios: hazards.boost.blocks.map(() => 700) }] }),
+      "expected log ratios of at most 100",
+    ],
+    ["more bins than can be", () => read({ boost: { ...good.boost, T: 2_000_000 } }), "boost.T"],
     ["hazards of nobody", () => readHazards({ groups: [] }), "no group 0"],
     [
       "a ratio too many",

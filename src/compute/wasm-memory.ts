@@ -5,6 +5,7 @@
  */
 
 import { BackendError } from "../core/errors.ts";
+import { createMemoryError, isMemoryFailure } from "../core/memory.ts";
 import { type KernelMemory, webAssembly } from "./web-assembly.ts";
 
 const ALIGNMENT = 64;
@@ -29,12 +30,22 @@ export interface SharedKernelMemory {
   holds(array: ArrayBufferView): boolean;
 }
 
+/** An engine reserves addresses for all it may grow to, and for more: several gigabytes before anything is used. */
+function reserve(pages: number): KernelMemory {
+  try {
+    return new webAssembly.Memory({ initial: 1, maximum: pages, shared: true });
+  } catch (error) {
+    if (!isMemoryFailure(error)) throw error;
+    throw createMemoryError(error, "the limit of addresses (ulimit -v) is too low for WebAssembly: about 13 GB do");
+  }
+}
+
 export function createSharedMemory(limit: number): SharedKernelMemory {
   const pages = Math.min(MOST_PAGES, Math.floor(limit / PAGE));
   if (!(pages >= 1)) {
     throw new BackendError(`memory limit is below one page of 64 KiB: ${limit}`, { code: "memory.limit" });
   }
-  const memory = new webAssembly.Memory({ initial: 1, maximum: pages, shared: true });
+  const memory = reserve(pages);
   // Growing gives new buffers over the same bytes; arrays handed out before keep theirs.
   const buffers = new WeakSet<ArrayBufferLike>();
   // Address 0 is left out: to a kernel it means that there is nothing.

@@ -1,7 +1,9 @@
 /**
  * The four ways this library refuses. A message says what was wrong, then the value; `where` says where it was
- * found (file, row, column), `hint` what to do about it. Anything else that is thrown is a bug.
+ * found (file, row, column), `hint` what to do about it. Anything else that is thrown is a bug. Values from outside are cut to what a
+ * sentence bears, and their control characters are spelled out, whoever prints the message.
  */
+import { safeText, shortenValues } from "./text.ts";
 
 export interface ErrorDetails {
   /** Stable and machine-readable, e.g. "column.missing". */
@@ -19,12 +21,31 @@ export class GraduateError extends Error {
   readonly hint: string | undefined;
 
   constructor(message: string, details: ErrorDetails) {
-    super(message);
+    super(toSentence(message));
     this.name = new.target.name;
     this.code = details.code;
-    this.where = details.where;
-    this.hint = details.hint;
+    this.where = details.where === undefined ? undefined : toSentence(details.where);
+    this.hint = details.hint === undefined ? undefined : toSentence(details.hint);
   }
+}
+
+function toSentence(text: string): string {
+  return safeText(shortenValues(text));
+}
+
+/** The same refusal, of the same class and code, in other words. */
+export function restate(
+  error: GraduateError,
+  words: { readonly message: string; readonly hint?: string },
+): GraduateError {
+  const Refusal = error.constructor as typeof GraduateError;
+  const { code, where } = error;
+  const hint = words.hint ?? error.hint;
+  return new Refusal(words.message, {
+    code,
+    ...(where === undefined ? {} : { where }),
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 /** What the user gave cannot be used: a table, a column, an option. */

@@ -8,3 +8,9 @@ export interface Curves {
   /** Row-major [N,T]; entry [i*T + t−1] is S(t|x_i). */
   readonly survival: Float64Array | Float32Array;
 }
+
+/** Whether every value is a probability; NaN is none. */
+export function isSurvival({ survival }: Pick<Curves, "survival">): boolean {
+  for (let k = 0; k < survival.length; k++) if (!(survival[k] >= 0 && survival[k] <= 1)) return false;
+  return true;
+}

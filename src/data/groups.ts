@@ -119,14 +119,21 @@ const groupsFileSchema = z.strictObject({
 /** A groups file as parsed: named groups, everyone, and the automatic rule. */
 export type GroupsFile = Readonly<z.infer<typeof groupsFileSchema>>;
 
+const GROUPS_FILE_HINT =
+  'a groups file is { "groups": [{ "name": "older", "where": "age >= 60" }], "automatic": {} }';
+
 /** Reads the JSON of a groups file. */
 export function parseGroupsFile(text: string, fileName: string): GroupsFile {
   let json: unknown;
   try {
     json = JSON.parse(text);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new InputError(`groups file is not JSON: ${reason}`, { code: "groups.file", where: fileName });
+  } catch {
+    // The parser's own words quote the file, which may be any.
+    throw new InputError("groups file is not JSON", {
+      code: "groups.file",
+      where: fileName,
+      hint: GROUPS_FILE_HINT,
+    });
   }
   const result = groupsFileSchema.safeParse(json);
   if (!result.success) {
@@ -137,7 +144,7 @@ export function parseGroupsFile(text: string, fileName: string): GroupsFile {
     throw new InputError(`groups file: ${problems.join("; ")}`, {
       code: "groups.file",
       where: [fileName, ...(issues[0].path.length > 0 ? [formatPath(issues[0].path)] : [])].join(", "),
-      hint: 'a groups file is { "groups": [{ "name": "older", "where": "age >= 60" }], "automatic": {} }',
+      hint: GROUPS_FILE_HINT,
     });
   }
   result.data.groups.forEach(({ where }, g) => {

@@ -31,6 +31,8 @@ export interface TimeGridOptions {
 
 /** The GRADUATE paper's number of bins. */
 export const DEFAULT_BINS = 102;
+/** A day each for fifty years; a model file that claims more asks for memory, not for predictions. */
+export const MAX_BINS = 20_000;
 
 /**
  * A quantile grid takes its inner edges from the k/T quantiles (inverse of the empirical distribution, so each is an
@@ -200,8 +202,8 @@ function checkTimes(time: Float64Array): void {
 }
 
 function checkBinsAndHorizon(T: number, horizon: number): void {
-  if (!Number.isInteger(T) || T < 1) {
-    throw new InputError(`number of time bins is not a whole number from 1 up: ${T}`, {
+  if (!Number.isInteger(T) || T < 1 || T > MAX_BINS) {
+    throw new InputError(`number of time bins is not a whole number from 1 to ${MAX_BINS}: ${T}`, {
       code: "bins.invalid",
     });
   }

@@ -8,6 +8,8 @@
  */
 import { z } from "zod";
 import { FormatError, InputError } from "../core/errors.ts";
+import { MAX_BINS } from "../data/time-grid.ts";
+import { explainIssue } from "../files/schema-parts.ts";
 
 export const SYSTEM_NAMES = [
   "cox",
@@ -42,12 +44,18 @@ const DEFAULT_PRESET_ONLY: readonly SystemName[] = [
   "no multipliers",
 ];
 
+/** People, real or simulated; more than any table here has, and than memory bears. */
+const people = z.int().min(1).max(10_000_000);
+const seedNumber = z.int().min(0).max(0xffffffff);
+/** Runs of a plan, each minutes of a machine: a plan that asks for more does not mean it. */
+const MAX_RUNS = 100_000;
+
 const shared = {
   name: z.string().min(1),
   /** Groups file. */
   groups: z.string().min(1),
   /** Training, validation and test rows, or numbers in that ratio. */
-  sizes: z.tuple([z.int().min(1), z.int().min(1), z.int().min(1)]),
+  sizes: z.tuple([people, people, people]),
   /** The paper's c of the L2 constraint, which its own validation rows chose. */
   paperSlack: z.number().positive(),
 };
@@ -69,7 +77,7 @@ const tableCohort = z.strictObject({
 const eyeCohort = z.strictObject({
   ...shared,
   kind: z.literal("eye"),
-  people: z.int().min(1),
+  people,
   level: z.union([z.literal(0), z.literal(1), z.literal(2)]),
   censoring: z.enum(["independent", "dependent", "late"]),
   /** Groups file of groups that no system is told of. */
@@ -80,7 +88,7 @@ const partSchema = z.strictObject({
   cohorts: z.array(z.string()).min(1),
   systems: z.array(z.enum(SYSTEM_NAMES)).min(1),
   /** The first seed and how many. */
-  seeds: z.strictObject({ from: z.int().min(0), count: z.int().min(1) }),
+  seeds: z.strictObject({ from: seedNumber, count: z.int().min(1).max(MAX_RUNS) }),
 });
 
 const settingsSchema = {
@@ -88,14 +96,14 @@ const settingsSchema = {
   preset: z.enum(["default", "paper"]),
   repeats: z.enum(["splits", "cohorts", "initialisations"]),
   /** Seed of the one split, and of the simulated people, where initialisations repeat. */
-  split: z.int().min(0).exactOptional(),
+  split: seedNumber.exactOptional(),
   /** Draws of the noise floor. */
-  draws: z.int().min(0),
+  draws: z.int().min(0).max(1_000_000),
   /** Time bins and training steps other than the preset's, for trials. */
-  bins: z.int().min(1).exactOptional(),
-  steps: z.int().min(1).exactOptional(),
+  bins: z.int().min(1).max(MAX_BINS).exactOptional(),
+  steps: z.int().min(1).max(10_000_000).exactOptional(),
   /** Fresh people that simulated cohorts' systems are held against the truth on. */
-  truthPeople: z.int().min(1).exactOptional(),
+  truthPeople: people.exactOptional(),
 };
 
 const planSchema = z.strictObject({
@@ -123,13 +131,13 @@ export function parsePlan(text: string, fileName: string): Plan {
   let json: unknown;
   try {
     json = JSON.parse(text);
-  } catch (error) {
-    throw refusePlan(fileName, error instanceof Error ? error.message : String(error));
+  } catch {
+    // The parser's own words quote the file, which may be any.
+    throw refusePlan(fileName, "the file is not JSON");
   }
   const result = planSchema.safeParse(json);
   if (!result.success) {
-    const { path, message } = result.error.issues[0];
-    throw refusePlan(fileName, `${path.length > 0 ? `${path.join(".")}: ` : ""}${message}`);
+    throw refusePlan(fileName, explainIssue(result.error));
   }
   const problem = findContradiction(result.data);
   if (problem !== null) throw refusePlan(fileName, problem);
@@ -164,6 +172,11 @@ function findContradiction(plan: Plan): string | null {
         return `"generator" is for simulated cohorts, and "${table}" is a table`;
     }
   }
+  const runs = plan.parts.reduce(
+    (sum, { cohorts, systems, seeds }) => sum + cohorts.length * systems.length * seeds.count,
+    0,
+  );
+  if (runs > MAX_RUNS) return `${runs} runs, and at most ${MAX_RUNS} can be planned`;
   const lines = expandPlan(plan).map(lineKey);
   return new Set(lines).size < lines.length ? "two parts have the same run" : null;
 }

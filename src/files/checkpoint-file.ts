@@ -99,6 +99,10 @@ export function checkpointFromBytes(bytes: Uint8Array, name: string): SavedCheck
     (optimiser.kind === "sgd" ? isEmpty(whole.second) : isLike(whole.second)) &&
     (best === null ? isEmpty(whole.best) : isLike(whole.best));
   if (!fits) throw refuseWeights("weights, averages and moments are not of the same parameters", name);
+  for (const [key, values] of Object.entries(whole.second)) {
+    if (values.some((value) => value < 0))
+      throw refuseWeights(`"second.${key}" has means of squares below 0`, name);
+  }
   const ended = readMembers(members ?? [], weights, name);
   return {
     checkpoint: {

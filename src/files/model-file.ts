@@ -87,12 +87,22 @@ function readPredictor(
   const times = tensors.get("cox.time")?.values.length ?? 0;
   const time = take("time", [times]);
   const cumulativeHazardAtMeans = take("cumulativeHazardAtMeans", [times]);
-  const isSound =
-    coefficients.every((value) => Math.abs(value) !== Number.POSITIVE_INFINITY) &&
-    [...means, ...time, ...cumulativeHazardAtMeans].every(Number.isFinite) &&
-    isAscending(time);
-  if (!isSound) throw refuseWeights("numbers a Cox model cannot have", where);
+  const flaw = findCoxFlaw({ coefficients, means, time, cumulativeHazardAtMeans });
+  if (flaw !== null) throw refuseWeights(`numbers a Cox model cannot have: ${flaw}`, where);
   return { kind: "cox", D, coefficients, means, time, cumulativeHazardAtMeans };
+}
+
+/** A cumulative hazard begins at 0 or above and never falls: otherwise survival would leave 0 to 1, or rise. */
+function findCoxFlaw(cox: Readonly<Record<(typeof COX)[number], readonly number[]>>): string | null {
+  const { coefficients, means, time, cumulativeHazardAtMeans: hazard } = cox;
+  if (coefficients.some((value) => Math.abs(value) === Number.POSITIVE_INFINITY))
+    return "a coefficient is infinite";
+  if ([means, time, hazard].some((list) => !list.every(Number.isFinite))) return "a mean, time or hazard is not finite";
+  if (time.length > 0 && time[0] < 0) return "an event time is below 0";
+  if (!isAscending(time)) return "event times do not ascend";
+  if (hazard.some((value, k) => value < (k === 0 ? 0 : hazard[k - 1])))
+    return "the cumulative hazard falls, or is below 0";
+  return null;
 }
 
 /** F32 where nothing is lost by it. Without shapes the tensors are flat. */

@@ -1,14 +1,14 @@
 /**
  * The headers of models and checkpoints, field by field (docs/model-file.md). Every object is strict: a field this version does not
  * know is refused, and one it writes but does not describe would not compile. Beyond types it asks that the parts fit each other
- * as prediction relies on it: grid with edges, encoder with its names, D and T everywhere the same, groups that parse.
+ * as prediction relies on it: grid with edges, encoder with its names, D and T everywhere the same, groups that parse; and that
+ * numbers mean something: scales above 0, columns and levels once, no more bins than can be predicted. Sizes are held against the
+ * weights there are before a network is made of them (model-file.ts).
  */
 import { z } from "zod";
-import { GraduateError } from "../core/errors.ts";
 import type { ColumnEncoding, Encoder } from "../data/encode.ts";
-import { parseGroup } from "../data/group-expression.ts";
-import type { Group } from "../data/groups.ts";
 import { type ScoreLine, SPLINE_COLUMNS } from "../data/spline.ts";
+import { MAX_BINS } from "../data/time-grid.ts";
 import type { NetworkSpec, SingleNetworkSpec } from "../models/create-network.ts";
 import { networkSpecSchema, singleNetworkSchema } from "../models/network-spec.ts";
 import type { Evaluation } from "../training/evaluation.ts";
@@ -16,6 +16,7 @@ import type { HeldState } from "../training/held-groups.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import type { TrainingOptions } from "../training/options.ts";
 import type { TrainedMember } from "../training/trainer.ts";
+import { groupsSchema } from "./group-schema.ts";
 import {
   anyNumber,
   count,
@@ -44,7 +45,7 @@ const encoding = describing<ColumnEncoding>()(
       type: z.enum(["number", "date"]),
       median: finite,
       mean: finite,
-      sd: finite,
+      sd: finite.refine((value) => value > 0, "expected a scale above 0"),
       missingIndicator: z.boolean(),
       spline: spline.exactOptional(),
     }),
@@ -64,7 +65,10 @@ const encoding = describing<ColumnEncoding>()(
       otherLevel: z.boolean().exactOptional(),
     }),
   ]),
-);
+).refine((one) => one.type !== "category" || isDistinct([...one.levels, ...(one.pooled ?? [])]), {
+  path: ["levels"],
+  message: "expected every level once",
+});
 
 /** How many columns of x an encoding fills. */
 function widthOf(one: ColumnEncoding): number {
@@ -78,13 +82,22 @@ function widthOf(one: ColumnEncoding): number {
 
 const encoder = describing<Encoder>()(
   z.strictObject({ columns: list(encoding), names: texts, unknownLevels: z.enum(["error", "allow"]) }),
-).refine(({ columns, names }) => columns.reduce((sum, one) => sum + widthOf(one), 0) === names.length, {
-  path: ["names"],
-  message: "expected a name for every encoded feature",
-});
+)
+  .refine(({ columns, names }) => columns.reduce((sum, one) => sum + widthOf(one), 0) === names.length, {
+    path: ["names"],
+    message: "expected a name for every encoded feature",
+  })
+  .refine(({ columns }) => isDistinct(columns.map(({ column }) => column)), {
+    path: ["columns"],
+    message: "expected every column once",
+  });
+
+function isDistinct(all: readonly string[]): boolean {
+  return new Set(all).size === all.length;
+}
 
 const grid = describing<Model["grid"]>()(
-  z.strictObject({ kind: z.enum(["equal", "quantile"]), T: z.int().min(1), edges: numbers }),
+  z.strictObject({ kind: z.enum(["equal", "quantile"]), T: z.int().min(1).max(MAX_BINS), edges: numbers }),
 ).refine(
   ({ T, edges }) =>
     edges.length === T + 1 && edges[0] === 0 && isAscending(edges) && edges[T] < Number.POSITIVE_INFINITY,
@@ -97,32 +110,6 @@ const grid = describing<Model["grid"]>()(
 export function isAscending(values: ArrayLike<number>): boolean {
   for (let i = 1; i < values.length; i++) if (!(values[i] > values[i - 1])) return false;
   return true;
-}
-
-const group = describing<Group>()(z.strictObject({ name: z.string(), expression: z.string() }));
-
-/** Letters of all group expressions together: parsing them takes under a second. */
-const MAX_EXPRESSIONS = 1 << 20;
-
-const groups = list(group).superRefine((all, context) => {
-  const letters = all.reduce((sum, { expression }) => sum + expression.length, 0);
-  const complain = (message: string, ...path: (string | number)[]) =>
-    context.addIssue({ code: "custom", path, message });
-  if (letters > MAX_EXPRESSIONS)
-    return complain(`expected expressions of at most ${MAX_EXPRESSIONS} letters`);
-  if (new Set(all.map(({ name }) => name)).size < all.length) return complain("expected different names");
-  const wrong = all.findIndex(({ expression }) => !isGroupExpression(expression));
-  if (wrong !== -1) return complain("expected a group expression", wrong, "expression");
-});
-
-function isGroupExpression(text: string): boolean {
-  try {
-    parseGroup(text);
-    return true;
-  } catch (error) {
-    if (error instanceof GraduateError) return false;
-    throw error;
-  }
 }
 
 const optimiser = z.discriminatedUnion("kind", [
@@ -268,9 +255,9 @@ export const modelHeaderSchema = describing<ModelHeader>()(
     predictor,
     provenance: provenance.exactOptional(),
     encoder,
-    inputGroups: groups,
+    inputGroups: groupsSchema,
     grid,
-    groups,
+    groups: groupsSchema,
     options: options.nullable(),
     training,
     metrics: jsonObject.exactOptional(),
@@ -318,21 +305,37 @@ const held = describing<HeldState>()(
       }),
     ).nullable(),
   }),
-);
+)
+  .refine(({ multipliers }) => multipliers.every((one) => one >= 0 && one < Number.POSITIVE_INFINITY), {
+    path: ["multipliers"],
+    message: "expected multipliers from 0 up",
+  })
+  .refine(({ multipliers, cells }) => cells === null || cells.length === multipliers.length, {
+    path: ["cells"],
+    message: "expected a cell for every multiplier",
+  });
 
 /** A run of an ensemble that has ended, without its numbers. */
 const member = describing<Omit<TrainedMember, "parameters">>()(
   z.strictObject({ network: describing<SingleNetworkSpec>()(singleNetworkSchema), steps: count }),
-);
-
-export const checkpointHeaderSchema = z.strictObject({
-  kind: z.literal("checkpoint"),
-  run: z.string().nullable(),
-  step: count,
-  optimiser: z.strictObject({ kind: z.enum(["sgd", "adam", "adamw"]), steps: count }),
-  held: held.nullable(),
-  startMultipliers: numbers,
-  best: z.strictObject({ step: count, evaluation }).nullable(),
-  history,
-  members: list(member).exactOptional(),
+).refine(({ network }) => network.T <= MAX_BINS, {
+  path: ["network", "T"],
+  message: `expected at most ${MAX_BINS} time bins`,
 });
+
+export const checkpointHeaderSchema = z
+  .strictObject({
+    kind: z.literal("checkpoint"),
+    run: z.string().nullable(),
+    step: count,
+    optimiser: z.strictObject({ kind: z.enum(["sgd", "adam", "adamw"]), steps: count }),
+    held: held.nullable(),
+    startMultipliers: numbers,
+    best: z.strictObject({ step: count, evaluation }).nullable(),
+    history,
+    members: list(member).exactOptional(),
+  })
+  .refine(({ step, best }) => best === null || best.step <= step, {
+    path: ["best", "step"],
+    message: "expected a step that the run has taken",
+  });

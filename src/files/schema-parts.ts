@@ -49,6 +49,14 @@ export const numbers: z.ZodType<readonly number[]> = z.unknown().transform((valu
   return z.NEVER;
 });
 
+/** The same of finite ones. */
+export const finites: z.ZodType<number[]> = numbers.transform((values, context) => {
+  const wrong = values.findIndex((value) => !Number.isFinite(value));
+  if (wrong === -1) return values as number[];
+  context.addIssue({ code: "custom", path: [wrong], message: "expected a finite number" });
+  return z.NEVER;
+});
+
 export function list<T>(entry: z.ZodType<T>): z.ZodType<readonly T[]> {
   return z.unknown().transform((value, context) => {
     if (!Array.isArray(value)) {
@@ -109,10 +117,10 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** The first complaint in a sentence: `training.history[3].loss: expected a number`. */
-export function explainIssue(error: z.ZodError): string {
+/** The first complaint in a sentence, `training.history[3].loss: expected a number`; `under` is where the schema's value lies. */
+export function explainIssue(error: z.ZodError, ...under: (string | number)[]): string {
   const [{ path, message }] = error.issues;
-  const place = path
+  const place = [...under, ...path]
     .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))
     .join("")
     .replace(/^\./, "");

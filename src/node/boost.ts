@@ -2,7 +2,6 @@
  * `graduate boost`: repairs curves after the fact on rows the model has not learnt from, and says on rows that neither has seen what
  * it did to each group. `--save` keeps the repair, `--apply` carries one out on other rows of the same model.
  */
-import { readFile, stat } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -29,6 +28,7 @@ import { print, printJson, warn } from "./output.ts";
 import { refuseWrongSuffix } from "./output-suffix.ts";
 import { printBoost, printFiles, printVerdict } from "./print-boost.ts";
 import { addPredictionOptions, type PredictionOptions } from "./read-predictions.ts";
+import { readTextFile } from "./read-text.ts";
 import { replaceFile } from "./replace-file.ts";
 import {
   addGroupOptions,
@@ -216,7 +216,8 @@ async function runApply(paths: readonly string[], options: BoostCommandOptions, 
       },
     );
   }
-  const saved = boostFromJson(await readBoostFile(path), basename(path));
+  const saved = boostFromJson(await readTextFile(path, "the boost", MAX_BOOST_BYTES), basename(path));
+  for (const warning of saved.warnings) warn(warning);
   const source = await readBoostSource(paths, options, "if there");
   if (source.modelHash !== saved.model) {
     throw new InputError("the boost was fitted to the curves of another model", {
@@ -238,18 +239,6 @@ async function runApply(paths: readonly string[], options: BoostCommandOptions, 
   if (verdict === null) print(`not judged: ${obstacle}`);
   else printVerdict(verdict);
   printFiles(files, verdict === null ? null : "");
-}
-
-async function readBoostFile(path: string): Promise<string> {
-  try {
-    if ((await stat(path)).size > MAX_BOOST_BYTES) {
-      throw new InputError(`too large to be a boost: "${path}"`, { code: "boost.file" });
-    }
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError(`cannot read the boost: "${path}"`, { code: "file.unreadable" });
-  }
 }
 
 function resolveSaved({ groups }: Boost, { table }: BoostSource): BoostTask["groups"] {

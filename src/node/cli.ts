@@ -4,8 +4,9 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { safeText } from "../core/text.ts";
 import { createHelpStyle, readHelpRequest } from "./command-help.ts";
-import { EXIT_INPUT, explainFailure, leaveQuietly, terminalWidth } from "./output.ts";
+import { EXIT_INPUT, explainFailure, leaveQuietly, say, terminalWidth, writeOut } from "./output.ts";
 import { createErrorStyle, everyCommand, requireOptionsLast, settleOptionalValues } from "./usage-errors.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -57,7 +58,12 @@ export async function createProgram(
     .helpCommand(false)
     .usage("COMMAND [options]")
     .configureHelp(createHelpStyle(all))
-    .configureOutput({ getOutHelpWidth: terminalWidth, getErrHelpWidth: terminalWidth })
+    .configureOutput({
+      getOutHelpWidth: terminalWidth,
+      getErrHelpWidth: terminalWidth,
+      writeOut: (text) => writeOut(safeText(text)),
+      writeErr: (text) => say(text.trimEnd()),
+    })
     .showSuggestionAfterError(false)
     .exitOverride();
   const wanted =

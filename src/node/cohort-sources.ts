@@ -1,23 +1,39 @@
 /** What the paths of a plan's cohort lead to, read from the package's own files. */
-import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { GraduateError, InputError } from "../core/errors.ts";
 import { parseGroupsFile } from "../data/groups.ts";
 import { readTable } from "../data/read-table.ts";
+import type { Table } from "../data/table.ts";
 import type { CohortSources } from "../experiments/cohorts.ts";
-import type { CohortPlan } from "../experiments/plan.ts";
+import type { CohortPlan, TableCohort } from "../experiments/plan.ts";
+import { readTextFile } from "./read-text.ts";
 import { tableSourceFromPath } from "./table-file.ts";
 
 /** A file of the package, by its path in it. */
 export const packageFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 export async function readSources(cohort: CohortPlan): Promise<CohortSources> {
-  const readGroups = async (path: string) => parseGroupsFile(await readFile(packageFile(path), "utf8"), path);
+  const readGroups = async (path: string) =>
+    parseGroupsFile(await readTextFile(packageFile(path), "the plan's groups file"), path);
   return {
-    table:
-      cohort.kind === "table"
-        ? await readTable(await tableSourceFromPath(packageFile(cohort.table)), { category: cohort.category })
-        : null,
+    table: cohort.kind === "table" ? await readPlanTable(cohort) : null,
     groups: await readGroups(cohort.groups),
     auditOnly: cohort.kind === "eye" ? await readGroups(cohort.auditOnly) : null,
   };
+}
+
+/**
+ * A plan may name any file. What is not the table it speaks of is refused without a word of what is in it: messages about tables
+ * quote headers and cells.
+ */
+async function readPlanTable({ table: path, category, time, event }: TableCohort): Promise<Table> {
+  const refuse = (what: string) =>
+    new InputError(`the plan's table cannot be used: ${what}`, { code: "plan.table", where: path });
+  const source = await tableSourceFromPath(packageFile(path));
+  const table = await readTable(source, { category }).catch((error: unknown) => {
+    throw error instanceof GraduateError ? refuse(`it cannot be read as a table (${error.code})`) : error;
+  });
+  const missing = [time, event].find((name) => !table.columns.some((column) => column.name === name));
+  if (missing !== undefined) throw refuse(`it has no column "${missing}"`);
+  return table;
 }

@@ -11,7 +11,7 @@ import { wrapText } from "../report/text-table.ts";
 import { addDescribe } from "./describe.ts";
 import { print, terminalWidth } from "./output.ts";
 import { programName } from "./program-name.ts";
-import { createUnwritableError } from "./replace-file.ts";
+import { createUnwritableError } from "./write-errors.ts";
 import { parseCount } from "./table-options.ts";
 import { addTrain } from "./train.ts";
 

@@ -1,5 +1,6 @@
 /** `graduate describe`: what is in a table and what is wrong with it. */
 import type { Command } from "commander";
+import { shortenValues } from "../core/text.ts";
 import { type ColumnSummary, describeTable, type TableDescription } from "../data/describe.ts";
 import type { Finding } from "../data/findings.ts";
 import { formatNumber, formatTable, wrapText } from "../report/text-table.ts";
@@ -56,7 +57,8 @@ export function printFindings(findings: readonly Finding[]): void {
   const width = terminalWidth();
   const sorted = [...findings].sort((a, b) => LEVEL_ORDER[a.level] - LEVEL_ORDER[b.level]);
   for (const finding of sorted) {
-    print(wrapText(`${finding.level.padEnd(7)}  ${finding.code}: ${finding.message}`, width, "         "));
+    const message = shortenValues(finding.message);
+    print(wrapText(`${finding.level.padEnd(7)}  ${finding.code}: ${message}`, width, "         "));
   }
 }
 

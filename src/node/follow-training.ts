@@ -9,7 +9,7 @@ import { checkRequiredGroups, type Requirement } from "../requirements.ts";
 import type { TrainEvent } from "../train.ts";
 import { type Model, type ModelHistoryEntry, toHistoryEntry } from "../training/model.ts";
 import { writeCheckpoint } from "./model-file.ts";
-import { EXIT_INTERRUPTED, warn } from "./output.ts";
+import { EXIT_INTERRUPTED, say, warn } from "./output.ts";
 import { createTrainProgress } from "./train-progress.ts";
 import { given } from "./train-request.ts";
 
@@ -48,8 +48,8 @@ export async function followTraining(
   process.on("SIGINT", () => {
     if (interruptedAt !== null) process.exit(EXIT_INTERRUPTED);
     interruptedAt = performance.now();
-    process.stderr.write(
-      `\ngraduate: stopping${leavesCheckpoints ? " at the next checkpoint" : ""}; Ctrl-C again stops at once\n`,
+    say(
+      `\ngraduate: stopping${leavesCheckpoints ? " at the next checkpoint" : ""}; Ctrl-C again stops at once`,
     );
   });
   const show = createTrainProgress();
@@ -112,14 +112,12 @@ export async function followTraining(
 export async function leaveCheckpoint(saved: SavedCheckpoint | null, options: FollowOptions): Promise<void> {
   process.exitCode = EXIT_INTERRUPTED;
   if (saved === null) {
-    process.stderr.write("\ngraduate: interrupted; there is no checkpoint to go on from\n");
+    say("\ngraduate: interrupted; there is no checkpoint to go on from");
     return;
   }
   const path = options.checkpoint ?? `${options.out ?? "graduate"}.checkpoint`;
   await writeCheckpoint(path, saved);
-  process.stderr.write(
-    `\ngraduate: interrupted at ${sayStep(saved)}; the same command with --resume ${path} goes on\n`,
-  );
+  say(`\ngraduate: interrupted at ${sayStep(saved)}; the same command with --resume ${path} goes on`);
 }
 
 function sayStep({ checkpoint, members }: SavedCheckpoint): string {

@@ -1,12 +1,17 @@
 /**
- * A file that is written as its contents come, and seen by others only when it is whole: the bytes go to a file beside it, which takes
- * its name at the end and is removed when the program stops before, by an error, Ctrl-C or a kill that can be answered.
- * Standard output, pipes and devices get the bytes at once. Whole contents in memory are replace-file.ts' business.
+ * The one writer of files. The bytes go to a file beside the one that is meant, reach the disk, and take its name in one step: a full
+ * disk, an error or a kill in the middle leaves what was there before, and of two programs writing one path the later one wins,
+ * unmixed. Links are followed, also one that leads to nothing yet. Standard output, pipes and devices get the bytes at once.
+ * What a killed run left beside a path is removed when that path is written again (leftovers.ts).
  */
-import { randomUUID } from "node:crypto";
 import { unlinkSync } from "node:fs";
-import { type FileHandle, open, realpath, rename, stat } from "node:fs/promises";
-import { createUnwritableError } from "./replace-file.ts";
+import { access, constants, type FileHandle, open, rename, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { followLinks } from "./follow-links.ts";
+import { namePart, removeLeftovers } from "./leftovers.ts";
+import { writeOutBytes } from "./output.ts";
+import { syncFolder } from "./sync-folder.ts";
+import { createUnwritableError } from "./write-errors.ts";
 
 export interface ByteOutput {
   /** Done when the bytes may be overwritten; so the writer waits for a slow reader. */
@@ -18,71 +23,114 @@ export interface ByteOutput {
 }
 
 export function openStandardOutput(): ByteOutput {
-  return {
-    // A reader that went away ends the program (output.ts).
-    write: (bytes) => new Promise((resolve) => process.stdout.write(bytes, () => resolve())),
-    finish: async () => undefined,
-    abandon: async () => undefined,
-  };
+  return { write: writeOutBytes, finish: async () => undefined, abandon: async () => undefined };
 }
 
 /** `what` names the contents in an error: "the predictions". */
 export async function openGrowingFile(path: string, what: string): Promise<ByteOutput> {
-  const orRefuse = <R>(step: () => Promise<R>): Promise<R> =>
-    step().catch((error) => {
+  const orRefuse = async <R>(step: () => Promise<R>): Promise<R> => {
+    try {
+      return await step();
+    } catch (error) {
       throw createUnwritableError(path, what, error);
-    });
+    }
+  };
   const found = await stat(path).catch(() => null);
   if (found !== null && !found.isFile() && !found.isDirectory()) {
     const device = await orRefuse(() => open(path, "w"));
     const close = () => orRefuse(() => device.close());
     return { write: (bytes) => orRefuse(() => writeAll(device, bytes)), finish: close, abandon: close };
   }
-  const target = found === null ? path : await orRefuse(() => realpath(path));
   if (found?.isDirectory()) throw createUnwritableError(path, what, { code: "EISDIR" });
-  const beside = `${target}.${randomUUID().slice(0, 8)}.part`;
-  const file = await orRefuse(() => open(beside, "wx", found?.mode));
-  let isOpen = true;
-  const remove = () => {
-    try {
-      unlinkSync(beside);
-    } catch {
-      // It was moved or is gone already.
-    }
-  };
-  const stop = (signal: NodeJS.Signals) => process.exit(SIGNAL_CODES[signal]);
-  process.on("exit", remove);
-  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.once(signal, stop);
+  // Renaming over a file asks nothing of it: that it may be written is asked here.
+  if (found !== null) await orRefuse(() => access(path, constants.W_OK));
+  const target = await orRefuse(() => followLinks(path));
+  await removeLeftovers(target);
+  const beside = namePart(target);
+  const file = await orRefuse(() => open(beside, "wx"));
+  parts.add(beside);
+  if (parts.size === 1) watchForEnd();
   const settle = () => {
-    isOpen = false;
-    process.off("exit", remove);
-    for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, stop);
+    parts.delete(beside);
+    if (parts.size === 0) stopWatching();
   };
+  const abandon = async () => {
+    if (!parts.has(beside)) return;
+    await file.close().catch(() => undefined);
+    removeQuietly(beside);
+    settle();
+  };
+  /** A step that fails leaves nothing behind. */
+  const orAbandon = <R>(step: () => Promise<R>) =>
+    orRefuse(step).catch(async (error) => {
+      await abandon();
+      throw error;
+    });
+  if (found !== null) await orAbandon(() => copyOwner(file, found));
   return {
-    write: (bytes) => orRefuse(() => writeAll(file, bytes)),
-    async finish() {
-      await orRefuse(async () => {
+    write: (bytes) => orAbandon(() => writeAll(file, bytes)),
+    finish: () =>
+      orAbandon(async () => {
         await file.sync();
         await file.close();
         await rename(beside, target);
-      });
-      settle();
-    },
-    async abandon() {
-      if (!isOpen) return;
-      settle();
-      await file.close().catch(() => undefined);
-      remove();
-    },
+        settle();
+        await syncFolder(dirname(target));
+      }),
+    abandon,
   };
 }
 
-/** 128 + the number of the signal, as a shell reports it. */
-const SIGNAL_CODES: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 129, SIGTERM: 143 };
+/** Mode, and owner where this process may give files away. */
+async function copyOwner(
+  file: FileHandle,
+  found: { readonly mode: number; readonly uid: number; readonly gid: number },
+): Promise<void> {
+  const own = await file.stat();
+  if (own.uid !== found.uid || own.gid !== found.gid) {
+    await file.chown(found.uid, found.gid).catch(() => undefined);
+  }
+  if (own.mode !== found.mode) await file.chmod(found.mode & MODE_BITS);
+}
+
+/** Of `stat`'s mode, the part that `chmod` takes. */
+const MODE_BITS = 0o7777;
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let from = 0; from < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, from, bytes.length - from);
     from += bytesWritten;
   }
+}
+
+/** Files beside others that are being written; they do not outlive the process where it can still act. */
+const parts = new Set<string>();
+const SIGNALS = ["SIGTERM", "SIGHUP"] as const;
+/** 128 + the number of the signal, as a shell reports it. */
+const SIGNAL_CODES: Readonly<Record<(typeof SIGNALS)[number], number>> = { SIGHUP: 129, SIGTERM: 143 };
+
+function removeParts(): void {
+  for (const part of parts) removeQuietly(part);
+}
+
+function removeQuietly(part: string): void {
+  try {
+    unlinkSync(part);
+  } catch {
+    // It was moved or is gone already.
+  }
+}
+
+function stopBySignal(signal: NodeJS.Signals): void {
+  process.exit(SIGNAL_CODES[signal as (typeof SIGNALS)[number]]);
+}
+
+function watchForEnd(): void {
+  process.on("exit", removeParts);
+  for (const signal of SIGNALS) process.once(signal, stopBySignal);
+}
+
+function stopWatching(): void {
+  process.off("exit", removeParts);
+  for (const signal of SIGNALS) process.off(signal, stopBySignal);
 }

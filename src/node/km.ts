@@ -1,7 +1,5 @@
 /** `graduate km`: Kaplan-Meier curves over the distinct times, by group, with the logrank test between them. */
-import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { groupByColumns } from "../data/group-by.ts";
 import { pickOutcomes } from "../data/outcomes.ts";
@@ -13,6 +11,7 @@ import { type IntervalScale, type KaplanMeier, kaplanMeier } from "../stats/kapl
 import { logrank } from "../stats/logrank.ts";
 import { print, printJson, terminalWidth, warn } from "./output.ts";
 import { refuseWrongSuffix } from "./output-suffix.ts";
+import { replaceFile } from "./replace-file.ts";
 import {
   addOutcomeOptions,
   addTableOptions,
@@ -103,11 +102,7 @@ async function writePlot(path: string, document: KmDocument, timeLabel: string):
     import("../report/plots.ts"),
   ]);
   const svg = plotKaplanMeier(document.groups, { document: parseHTML("<html></html>").document, timeLabel });
-  try {
-    await writeFile(path, `${svg}\n`);
-  } catch {
-    throw new InputError(`cannot write the plot: "${path}"`, { code: "file.unwritable" });
-  }
+  await replaceFile(path, `${svg}\n`, "the plot");
 }
 
 /** The first time at which a curve is at or below one half, or null. */

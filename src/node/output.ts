@@ -1,9 +1,14 @@
 /**
- * What a command writes: one JSON document on stdout, or text that fits the terminal; complaints go to stderr. A reader
- * that goes away (`| head`) ends the program quietly.
+ * What a command writes: one JSON document on stdout, or text that fits the terminal; progress and complaints go to stderr. All text
+ * passes through here (test/layers.test.ts holds that), so control characters from tables and files reach no terminal. A reader that
+ * goes away (`| head`) ends the program quietly; output that cannot be written ends it with a sentence.
  */
-import { GraduateError } from "../core/errors.ts";
-import { MAX_WIDTH, wrapText } from "../report/text-table.ts";
+import { fstatSync, writeSync } from "node:fs";
+import { GraduateError, InputError } from "../core/errors.ts";
+import { createMemoryError, isMemoryFailure } from "../core/memory.ts";
+import { safeLine, safeText, shortenValues } from "../core/text.ts";
+import { MAX_WIDTH, shorten, wrapText } from "../report/text-table.ts";
+import { explainErrno } from "./write-errors.ts";
 
 export const EXIT_INPUT = 1;
 export const EXIT_BUG = 70;
@@ -11,13 +16,15 @@ export const EXIT_INTERRUPTED = 130;
 
 /** Terminals narrower than this get lines of this width all the same. */
 const MIN_WIDTH = 40;
+/** Where a terminal does not say how wide it is, or says 0. */
+const USUAL_COLUMNS = 80;
 
 export function terminalWidth(): number {
   return Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, process.stdout.columns ?? MAX_WIDTH));
 }
 
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  writeOut(`${safeText(text)}\n`);
 }
 
 /** Typed arrays become lists; a value that is undefined in the mathematics (NaN, infinite) becomes null. */
@@ -27,12 +34,74 @@ function toPlainJson(_key: string, value: unknown): unknown {
   return value;
 }
 
+/** What JSON leaves as it is, and a terminal would act on, is escaped as JSON escapes: the document means the same. */
 export function printJson(document: unknown): void {
-  process.stdout.write(`${JSON.stringify(document, toPlainJson)}\n`);
+  writeOut(`${safeText(JSON.stringify(document, toPlainJson))}\n`);
+}
+
+const isStdoutFile = (() => {
+  let known: boolean | undefined;
+  return () => {
+    try {
+      known ??= fstatSync(1).isFile();
+    } catch {
+      known = false;
+    }
+    return known;
+  };
+})();
+
+/** Text that is safe already. */
+export function writeOut(text: string): void {
+  if (isStdoutFile()) writeFileOut(Buffer.from(text));
+  else process.stdout.write(text);
+}
+
+/** Bytes that are no text for people, such as a table; done when they may be overwritten. */
+export async function writeOutBytes(bytes: Uint8Array): Promise<void> {
+  if (isStdoutFile()) writeFileOut(bytes);
+  // A reader that went away, or a device that takes no more, ends the program (leaveQuietly).
+  else await new Promise<void>((resolve) => process.stdout.write(bytes, () => resolve()));
+}
+
+/** Node's stream to a file takes a short write, which is what a disk that fills up answers with, for a whole one. */
+function writeFileOut(bytes: Uint8Array): void {
+  try {
+    for (let from = 0; from < bytes.length; ) from += writeSync(1, bytes, from, bytes.length - from);
+  } catch (error) {
+    throw refuseStandardOutput(error);
+  }
+}
+
+function refuseStandardOutput(error: unknown): InputError {
+  return new InputError(`cannot write to standard output (${explainErrno(error)})`, {
+    code: "stdout.unwritable",
+    hint: "what was printed is not complete",
+  });
+}
+
+/** A line about how the work goes on, or several. */
+export function say(text: string): void {
+  process.stderr.write(`${safeText(text)}\n`);
 }
 
 export function warn(text: string): void {
-  process.stderr.write(`graduate: ${wrapText(text, terminalWidth() - 10, "  ")}\n`);
+  say(`graduate: ${wrapText(shortenValues(text), terminalWidth() - 10, "  ")}`);
+}
+
+/** Whether a line can be overwritten: stderr is a terminal. */
+export function isLive(): boolean {
+  return process.stderr.isTTY === true;
+}
+
+/** The line that the next one overwrites, cut to the terminal however narrow: one that wrapped could not be overwritten. */
+export function showLive(line: string): void {
+  const width = Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1);
+  process.stderr.write(`\r\x1b[K${shorten(safeLine(line), width)}`);
+}
+
+export function clearLive(): void {
+  if (isLive()) process.stderr.write("\r\x1b[K");
 }
 
 /** What is said of an option that is given by the name it had before. */
@@ -42,41 +111,43 @@ export function renamedNote(before: string, now: string): string {
 
 /** Prints why the command stopped and returns the exit code: people see a sentence, bugs show their stack. */
 export function explainFailure(error: unknown): number {
-  if (error instanceof GraduateError) {
-    // A message of several lines points at a character: it stays as it is.
-    const message = error.message.includes("\n")
-      ? error.message
-      : wrapText(error.message, terminalWidth() - 10, "  ");
-    const lines = [`graduate: ${message}`];
-    if (error.where !== undefined) lines.push(`  in ${error.where}`);
-    if (error.hint !== undefined) lines.push(`  ${wrapText(error.hint, terminalWidth() - 2, "  ")}`);
-    process.stderr.write(`${lines.join("\n")}\n`);
+  const told = isMemoryFailure(error) ? createMemoryError(error) : error;
+  if (told instanceof GraduateError) {
+    say(describeRefusal(told));
     return EXIT_INPUT;
   }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`graduate: a bug, please report it with the command you ran\n${text}\n`);
+  const text = told instanceof Error ? (told.stack ?? told.message) : String(told);
+  say(`graduate: a bug, please report it with the command you ran\n${text}`);
   return EXIT_BUG;
 }
 
-/** Ctrl-C and closed pipes end the program at once, without a stack. */
+function describeRefusal({ message, where, hint }: GraduateError): string {
+  // Lines of ours are indented, and point at a character; any other line feed is part of a value.
+  const ours = message.replace(/\n(?! {2})/g, "\\n");
+  const shown = ours.includes("\n") ? ours : wrapText(ours, terminalWidth() - 10, "  ");
+  const lines = [`graduate: ${shown}`];
+  if (where !== undefined) lines.push(`  in ${safeLine(where)}`);
+  if (hint !== undefined) lines.push(`  ${wrapText(hint, terminalWidth() - 2, "  ")}`);
+  return lines.join("\n");
+}
+
+/** Ctrl-C, closed pipes and full disks end the program at once, without a stack. */
 export function leaveQuietly(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
-    throw error;
+    process.exit(explainFailure(refuseStandardOutput(error)));
   });
   // Nobody reads the progress any more: the work and its result are wanted all the same.
-  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
+  process.stderr.on("error", () => undefined);
   process.once("SIGINT", () => {
-    process.stderr.write("\ngraduate: interrupted\n");
+    say("\ngraduate: interrupted");
     process.exit(EXIT_INTERRUPTED);
   });
 }
 
 /** A progress line on a terminal, nothing when stderr goes to a file or a pipe. */
 export function createProgress(label: string): { update(done: number, total: number): void; finish(): void } {
-  const live = process.stderr.isTTY === true;
+  const live = isLive();
   const started = performance.now();
   return {
     update(done, total) {
@@ -85,10 +156,8 @@ export function createProgress(label: string): { update(done: number, total: num
       const bar = "█".repeat(Math.round(share * 24)).padEnd(24, "░");
       const left = share > 0 ? ((performance.now() - started) / 1000) * (1 / share - 1) : Number.NaN;
       const time = Number.isNaN(left) ? "" : `, ${left < 10 ? left.toFixed(1) : Math.round(left)} s left`;
-      process.stderr.write(`\r\x1b[K${label} ${bar} ${done}/${total}${time}`);
+      showLive(`${label} ${bar} ${done}/${total}${time}`);
     },
-    finish() {
-      if (live) process.stderr.write("\r\x1b[K");
-    },
+    finish: clearLive,
   };
 }

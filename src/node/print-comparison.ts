@@ -3,7 +3,7 @@ import { COMPARED_SCORES, type ComparedScore, HIGHER_IS_BETTER, type MethodDiffe
 import { countOf } from "../data/findings.ts";
 import { formatNumber, formatP, formatTable, wrapText } from "../report/text-table.ts";
 import type { MethodRun } from "./compare-run.ts";
-import { print, terminalWidth } from "./output.ts";
+import { print, say, terminalWidth } from "./output.ts";
 
 const WORDS: Readonly<Record<ComparedScore, string>> = {
   concordance: "C",
@@ -23,7 +23,7 @@ export function announceRun(split: string, { method, scores, seconds, failure }:
     scores === null
       ? `failed (${failure})`
       : `C ${formatNumber(scores.concordance, 3)}, ECE ${formatNumber(scores.ece)}, IBS ${formatNumber(scores.ibs)}`;
-  process.stderr.write(`${split}, ${method.label}: ${what}, ${seconds.toFixed(1)} s\n`);
+  say(`${split}, ${method.label}: ${what}, ${seconds.toFixed(1)} s`);
 }
 
 export interface PrintedComparison {

@@ -3,7 +3,7 @@ import { countOf } from "../data/findings.ts";
 import type { RunLine } from "../experiments/plan.ts";
 import type { RunResult } from "../experiments/results.ts";
 import { formatNumber, shorten } from "../report/text-table.ts";
-import { warn } from "./output.ts";
+import { clearLive, isLive, say, showLive, warn } from "./output.ts";
 import type { RunOutcome } from "./reproduce-pool.ts";
 
 export interface RunProgress {
@@ -13,8 +13,6 @@ export interface RunProgress {
   finish(): void;
 }
 
-/** Where a terminal does not say how wide it is, or says 0. */
-const USUAL_COLUMNS = 80;
 const BAR_WIDTH = 20;
 
 /** `before`: runs of the same plan that took their time earlier, and tell how long others will. */
@@ -24,7 +22,7 @@ export function createRunProgress(
   before: readonly RunResult[],
   workers: number,
 ): RunProgress {
-  const live = process.stderr.isTTY === true;
+  const live = isLive();
   const seen = before.map(({ run, seconds }) => ({ ...run, seconds: seconds.fit + seconds.score }));
   const ended = new Set<number>();
   let shares: ReadonlyMap<number, number> = new Map();
@@ -53,16 +51,13 @@ export function createRunProgress(
     if (!live) return;
     const share = [...shares.values()].reduce((sum, one) => sum + one, ended.size) / lines.length;
     const bar = "█".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, "░");
-    const line = `${plan} ${bar} ${ended.size}/${lines.length}${timeLeft()}${last}`;
-    process.stderr.write(
-      `\r\x1b[K${shorten(line, Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1))}`,
-    );
+    showLive(`${plan} ${bar} ${ended.size}/${lines.length}${timeLeft()}${last}`);
   };
   return {
     start(already, out) {
       const todo = lines.length === 0 ? "nothing left to do" : `${countOf(lines.length, "run")} to do`;
       const had = already > 0 ? ` (${already} in ${out} already)` : "";
-      process.stderr.write(`${plan}: ${todo}${had}\n`);
+      say(`${plan}: ${todo}${had}`);
     },
     underWay(now) {
       shares = now;
@@ -82,14 +77,10 @@ export function createRunProgress(
       if (live) show();
       else {
         const left = ended.size < lines.length ? timeLeft() : "";
-        process.stderr.write(
-          `${ended.size}/${lines.length} ${cohort}, ${system}, seed ${seed}: ${said}${left}\n`,
-        );
+        say(`${ended.size}/${lines.length} ${cohort}, ${system}, seed ${seed}: ${said}${left}`);
       }
     },
-    finish() {
-      if (live) process.stderr.write("\r\x1b[K");
-    },
+    finish: clearLive,
   };
 }
 
@@ -116,7 +107,7 @@ export function sayFailures(
   if (failures.length === 0) return;
   warn(`${countOf(failures.length, "run")} failed; the same command tries again:`);
   for (const { cohort, system, seed, failure } of failures) {
-    process.stderr.write(`  ${cohort}, ${system}, seed ${seed}: ${failure}\n`);
+    say(`  ${cohort}, ${system}, seed ${seed}: ${failure}`);
   }
-  process.stderr.write(`  the others are in ${out}\n`);
+  say(`  the others are in ${out}`);
 }

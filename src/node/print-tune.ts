@@ -4,7 +4,7 @@ import { markOf, plotFrontierAsText } from "../report/frontier-text.ts";
 import { formatNumber, formatP, formatTable, shorten, wrapText } from "../report/text-table.ts";
 import type { RunScores, Selection, SettingSummary } from "../tune.ts";
 import { describeSetting, sharedSetting } from "../tune-settings.ts";
-import { print, terminalWidth } from "./output.ts";
+import { clearLive, isLive, print, say, showLive, terminalWidth } from "./output.ts";
 import { replaceFile } from "./replace-file.ts";
 
 export interface TuneProgress {
@@ -13,15 +13,15 @@ export interface TuneProgress {
   finish(): void;
 }
 
-/** Where a terminal does not say how wide it is, or says 0. */
-const USUAL_COLUMNS = 80;
+/** The frontier gains nothing by being wider. */
+const PICTURE_WIDTH = 80;
 
 /** Runs done, or parts of them, before a time left is more than a guess. */
 const LEAST_DONE = 0.2;
 
 /** A live line on a terminal, one plain line a run elsewhere. */
 export function createTuneProgress(total: number, quiet: boolean): TuneProgress {
-  const live = process.stderr.isTTY === true;
+  const live = isLive();
   const started = performance.now();
   let [ended, share] = [0, 0];
   let last = "";
@@ -32,10 +32,7 @@ export function createTuneProgress(total: number, quiet: boolean): TuneProgress 
   };
   const show = () => {
     if (!live || quiet) return;
-    const line = `${ended} of ${countOf(total, "run")}${timeLeft()}${last}`;
-    process.stderr.write(
-      `\r\x1b[K${shorten(line, Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1))}`,
-    );
+    showLive(`${ended} of ${countOf(total, "run")}${timeLeft()}${last}`);
   };
   return {
     underWay(now) {
@@ -51,13 +48,11 @@ export function createTuneProgress(total: number, quiet: boolean): TuneProgress 
       last = `; last: ${label}, ${said}`;
       if (live) show();
       else if (!quiet) {
-        process.stderr.write(
-          `${ended}/${total} ${label} seed ${seed}: ${said}${ended < total ? timeLeft() : ""}\n`,
-        );
+        say(`${ended}/${total} ${label} seed ${seed}: ${said}${ended < total ? timeLeft() : ""}`);
       }
     },
     finish() {
-      if (live && !quiet) process.stderr.write("\r\x1b[K");
+      if (!quiet) clearLive();
     },
   };
 }
@@ -139,7 +134,7 @@ export function printSweep(
   if (failures.length > 0) print(`\n${failures.join("\n")}`);
   const picture = plotFrontierAsText(
     summaries.map((one, k) => ({ ...one, mark: markOf(k) })),
-    { width: Math.min(width, USUAL_COLUMNS) },
+    { width: Math.min(width, PICTURE_WIDTH) },
   );
   if (picture !== "") print(`\n${picture}`);
   print("");

@@ -8,6 +8,7 @@ import { availableParallelism } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { BackendError, InputError } from "../core/errors.ts";
+import { createMemoryError, isMemoryFailure } from "../core/memory.ts";
 import {
   type BootstrapOptions,
   type BootstrapProgress,
@@ -111,7 +112,10 @@ function runOnWorkers(
         send({ kind: "block", first: next, count });
         next += count;
       };
-      worker.on("error", (error) => fail(error instanceof Error ? error.message : String(error)));
+      worker.on("error", (error: unknown) => {
+        if (isMemoryFailure(error)) reject(createMemoryError(error));
+        else fail(error instanceof Error ? error.message : String(error));
+      });
       // Nobody listens any more when the pool ends its workers itself.
       worker.on("exit", (code) => fail(`it ended with exit code ${code}`));
       worker.on("message", (message: FromReplicateWorker) => {

@@ -9,7 +9,8 @@ import { listFigures } from "../experiments/example-figures.ts";
 import { exampleSections, examplesPage } from "../experiments/example-page.ts";
 import { computeExamples, EXAMPLE_NAMES, type ExampleName, type Examples } from "../experiments/examples.ts";
 import { print } from "./output.ts";
-import { createUnwritableError, replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./replace-file.ts";
+import { createUnwritableError } from "./write-errors.ts";
 
 export interface ExamplesOptions {
   /** One section alone; all of them without it. */

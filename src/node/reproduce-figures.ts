@@ -25,11 +25,12 @@ import {
 import { figureName, PAGE_TARGETS, type PageTarget } from "../experiments/page.ts";
 import { type Plan, parsePlan } from "../experiments/plan.ts";
 import { packageFile, readSources } from "./cohort-sources.ts";
-import { createProgress, print } from "./output.ts";
-import { createUnwritableError, replaceFile } from "./replace-file.ts";
+import { createProgress, print, say } from "./output.ts";
+import { replaceFile } from "./replace-file.ts";
 import { parseThreads } from "./table-options.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 import { refuseUnwritable } from "./writable.ts";
+import { createUnwritableError } from "./write-errors.ts";
 
 interface FigureOptions {
   readonly systems?: readonly string[];
@@ -128,7 +129,7 @@ async function traceCohort(
       await backend.close();
     }
     const { user, system: kernel } = process.cpuUsage(started);
-    process.stderr.write(`${name}, ${system}, seed ${seed}: ${((user + kernel) / 1e6).toFixed(1)} s\n`);
+    say(`${name}, ${system}, seed ${seed}: ${((user + kernel) / 1e6).toFixed(1)} s`);
     await keep(figure);
   }
 }

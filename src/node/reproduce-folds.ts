@@ -3,7 +3,7 @@
  * part of the package: DIR holds them, and a message says what belongs there. One fold after the other, each kept as it ends; the
  * same command goes on from there.
  */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -30,6 +30,7 @@ import {
   GATE,
   readPublished,
 } from "../experiments/folds-table.ts";
+import { type GrowingLines, openGrowingLines } from "./growing-lines.ts";
 import { createProgress, print, warn } from "./output.ts";
 import { replaceFile } from "./replace-file.ts";
 import { tableSourceFromPath } from "./table-file.ts";
@@ -70,7 +71,10 @@ async function runFolds(options: FoldOptions): Promise<void> {
   const planPath = new URL("../../paper/plans/folds.json", import.meta.url);
   const plan = parseFoldPlan(await readFile(planPath, "utf8"), "paper/plans/folds.json");
   requireFiles(options.data, plan);
-  const lines = readLines(options.out);
+  const lines: FoldLine[] = [];
+  const kept = openLines(options.out, lines);
+  if (kept.repaired)
+    warn(`the last line of ${options.out} was cut off in the middle: that fold is done again`);
   const tasks = await Promise.all(plan.tasks.map((task) => openTask(options.data, task)));
   const total = tasks.reduce((sum, { folds }) => sum + folds.size * plan.systems.length, 0);
   const progress = createProgress("folds");
@@ -80,12 +84,15 @@ async function runFolds(options: FoldOptions): Promise<void> {
         for (const [iteration, test] of task.folds) {
           if (lines.some((line) => isOf(line, task.task.name, system, iteration))) continue;
           progress.update(lines.length, total);
-          lines.push(await runOne({ ...task, test }, { system, iteration, plan }, options));
+          const { seconds, ...line } = await runOne({ ...task, test }, { system, iteration, plan }, options);
+          kept.append([JSON.stringify({ ...line, seconds })]);
+          lines.push(line);
         }
       }
     }
   } finally {
     progress.finish();
+    kept.close();
   }
   const scores = await openTable(join(options.data, plan.scores), []);
   await report(plan, tasks, lines, readPublished(scores, plan.scores), options);
@@ -113,8 +120,8 @@ async function openTable(path: string, category: readonly string[]): Promise<Tab
 async function runOne(
   fold: OpenTask & { readonly test: Int32Array },
   run: { readonly system: FoldSystem; readonly iteration: number; readonly plan: FoldPlan },
-  { out, threads }: FoldOptions,
-): Promise<FoldLine> {
+  { threads }: FoldOptions,
+): Promise<FoldLine & { readonly seconds: number }> {
   const { system, iteration, plan } = run;
   const started = process.cpuUsage();
   const backend = await openWasmBackend({ threads, deterministic: true });
@@ -122,9 +129,7 @@ async function runOne(
   const scores = await runFold(fold, request, backend).finally(() => backend.close());
   const used = process.cpuUsage(started);
   const seconds = Number(((used.user + used.system) / 1e6).toFixed(1));
-  const line = { task: fold.task.name, system, iteration, ...scores };
-  appendFileSync(out, `${JSON.stringify({ ...line, seconds })}\n`);
-  return line;
+  return { task: fold.task.name, system, iteration, ...scores, seconds };
 }
 
 function requireFiles(folder: string, plan: FoldPlan): void {
@@ -140,24 +145,33 @@ function requireFiles(folder: string, plan: FoldPlan): void {
   });
 }
 
-/** What was done before. */
-function readLines(path: string): FoldLine[] {
-  if (!existsSync(path)) return [];
-  const texts = readFileSync(path, "utf8").split("\n");
-  return texts.flatMap((text, k) => {
-    if (text === "") return [];
-    try {
-      const { seconds: _, ...line } = lineSchema.parse(JSON.parse(text));
-      return [line];
-    } catch {
-      throw new FormatError("not a line of scores of folds", {
-        code: "folds.line",
-        where: `${path}, line ${k + 1}`,
-        hint: "take the line out, or name another file (--out)",
+/** Adds what was done before to `lines`. */
+function openLines(path: string, lines: FoldLine[]): GrowingLines {
+  const refuseLine = (line: number) =>
+    new FormatError("not a line of scores of folds", {
+      code: "folds.line",
+      where: `${path}, line ${line}`,
+      hint: "take the line out, or name another file (--out)",
+    });
+  return openGrowingLines(path, {
+    read(text) {
+      text.split("\n").forEach((one, k) => {
+        if (one === "") return;
+        try {
+          const { seconds: _, ...line } = lineSchema.parse(JSON.parse(one));
+          lines.push(line);
+        } catch {
+          throw refuseLine(k + 1);
+        }
       });
-    }
+    },
+    starts: [LINE_START],
+    refuseLine,
+    option: "--out",
   });
 }
+
+const LINE_START = '{"task":"';
 
 async function report(
   plan: FoldPlan,

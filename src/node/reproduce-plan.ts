@@ -4,16 +4,15 @@
  * next time.
  */
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { InputError } from "../core/errors.ts";
 import { countOf } from "../data/findings.ts";
 import { PAGE_TARGETS } from "../experiments/page.ts";
 import { lineKey, type Plan, parsePlan, type RunLine, selectLines } from "../experiments/plan.ts";
-import { EXIT_INPUT, EXIT_INTERRUPTED, warn } from "./output.ts";
+import { EXIT_INPUT, EXIT_INTERRUPTED, say, warn } from "./output.ts";
 import { createRunProgress, sayFailures } from "./print-reproduce.ts";
+import { readTextFile } from "./read-text.ts";
 import { runLines } from "./reproduce-pool.ts";
 import { openResultsFile } from "./reproduce-results.ts";
 import { writePage } from "./reproduce-tables.ts";
@@ -103,13 +102,7 @@ function parseSeedRanges(text: string): readonly number[] {
 }
 
 async function readPlan(path: string): Promise<Plan> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch {
-    throw new InputError(`no such plan: "${path}"`, { code: "plan.file" });
-  }
-  return parsePlan(text, path);
+  return parsePlan(await readTextFile(path, "the plan"), path);
 }
 
 async function runPlans(paths: readonly string[], options: PlanOptions): Promise<void> {
@@ -165,9 +158,9 @@ async function runPlan(
     progress.finish();
     if (!stop.signal.aborted) throw error;
     process.exitCode = EXIT_INTERRUPTED;
-    process.stderr.write(
+    say(
       `\ngraduate: interrupted with ${lines.length - open.length + done} of ${countOf(lines.length, "run")} done; ` +
-        `they are in ${out}, and the same command goes on from there\n`,
+        `they are in ${out}, and the same command goes on from there`,
     );
     return null;
   } finally {

@@ -1,10 +1,8 @@
 /**
  * Options that commands share: how a table is read, which columns hold the outcome, which groups are meant.
  */
-import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
-import { InputError } from "../core/errors.ts";
 import {
   type Group,
   type GroupMembers,
@@ -16,6 +14,7 @@ import {
 import { readTable } from "../data/read-table.ts";
 import type { Table } from "../data/table.ts";
 import { createProgress } from "./output.ts";
+import { readTextFile } from "./read-text.ts";
 import { tableSourceFromPath } from "./table-file.ts";
 
 export interface TableOptions {
@@ -126,12 +125,7 @@ export async function readGroups(
 ): Promise<readonly GroupMembers[]> {
   const groups: Group[] = options.group.map(parseNamedGroup);
   if (options.groups !== undefined) {
-    let text: string;
-    try {
-      text = await readFile(options.groups, "utf8");
-    } catch {
-      throw new InputError(`cannot read the groups file: "${options.groups}"`, { code: "file.unreadable" });
-    }
+    const text = await readTextFile(options.groups, "the groups file");
     const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
     groups.push(
       ...groupsFromFile(parseGroupsFile(text, options.groups), table, everyRow, { exclude: outcome }),

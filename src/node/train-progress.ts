@@ -4,18 +4,16 @@
  * that wrapped could not be overwritten.
  */
 import { countOf } from "../data/findings.ts";
-import { formatNumber, shorten } from "../report/text-table.ts";
+import { formatNumber } from "../report/text-table.ts";
 import type { StartEvent, TrainEvent } from "../train.ts";
 import type { StepEvent } from "../training/trainer.ts";
-import { warn } from "./output.ts";
+import { isLive, say, showLive, warn } from "./output.ts";
 
 /** Milliseconds between two writes of the live line: more often nobody reads it. */
 const LIVE_EVERY = 50;
-/** Where a terminal does not say how wide it is, or says 0. */
-const USUAL_COLUMNS = 80;
 
 export function createTrainProgress(): (event: TrainEvent) => void {
-  const live = process.stderr.isTTY === true;
+  const live = isLive();
   let started = performance.now();
   let shownAt = Number.NEGATIVE_INFINITY;
   let total = 0;
@@ -40,10 +38,8 @@ export function createTrainProgress(): (event: TrainEvent) => void {
         if (now - shownAt < LIVE_EVERY && event.step < total) return;
         shownAt = now;
         const left = Math.ceil((seconds / event.step) * (total - event.step));
-        const line = `${which}step ${event.step}/${total}, loss ${event.loss.toFixed(4)}${validation}${constraints}, ${left} s left`;
-        process.stderr.write(
-          `\r\x1b[K${shorten(line, Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1))}`,
-        );
+        const loss = `loss ${event.loss.toFixed(4)}`;
+        showLive(`${which}step ${event.step}/${total}, ${loss}${validation}${constraints}, ${left} s left`);
         return;
       }
       case "evaluation": {
@@ -51,19 +47,18 @@ export function createTrainProgress(): (event: TrainEvent) => void {
         validation = `, validation C ${formatNumber(concordance, 3)}`;
         if (live) return;
         const line = `${which}step ${event.step}/${total}, validation loss ${loss.toFixed(4)}${validation}${constraints}`;
-        process.stderr.write(`${line}, ${seconds.toFixed(1)} s\n`);
+        say(`${line}, ${seconds.toFixed(1)} s`);
       }
     }
   };
 }
 
 function announce({ rows, people, D, T, groups, parameters, backend, warnings }: StartEvent): void {
-  process.stderr.write(
-    `${rows.train} training, ${rows.valid} validation and ${rows.test} test rows` +
-      `${people ? ` of ${people.train}, ${people.valid} and ${people.test} people` : ""}, ${countOf(groups.length, "group")}\n`,
-  );
-  process.stderr.write(
-    `${countOf(D, "feature")}, ${countOf(T, "time bin")}, ${countOf(parameters, "parameter")}, backend ${backend}\n`,
+  const { train, valid, test } = rows;
+  const of = people ? ` of ${people.train}, ${people.valid} and ${people.test} people` : "";
+  say(`${train} training, ${valid} validation and ${test} test rows${of}, ${countOf(groups.length, "group")}`);
+  say(
+    `${countOf(D, "feature")}, ${countOf(T, "time bin")}, ${countOf(parameters, "parameter")}, backend ${backend}`,
   );
   for (const warning of warnings) warn(warning);
 }

@@ -3,7 +3,6 @@
  * the request of `train`; what only one of them knows, it adds itself.
  */
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { InputError } from "../core/errors.ts";
 import { parseGroupsFile, parseNamedGroup } from "../data/groups.ts";
@@ -13,6 +12,7 @@ import type { Table } from "../data/table.ts";
 import type { ConstraintKind } from "../objectives/constraints.ts";
 import type { TrainRequest } from "../train.ts";
 import type { PresetName } from "../training/options.ts";
+import { readTextFile } from "./read-text.ts";
 import {
   addGroupOptions,
   addOutcomeOptions,
@@ -83,7 +83,9 @@ export async function toSubject(options: SubjectOptions): Promise<TrainRequest> 
     ...given("features", options.features),
     ...given("drop", options.drop),
     ...given("allowLeak", options.allowLeak),
-    ...(groups === undefined ? {} : { groupsFile: parseGroupsFile(await readGroups(groups), groups) }),
+    ...(groups === undefined
+      ? {}
+      : { groupsFile: parseGroupsFile(await readTextFile(groups, "the groups file"), groups) }),
     ...given("autoGroups", options.autoGroups),
     ...given("id", options.id),
     ...given("rowsAreIndependent", options.rowsAreIndependent),
@@ -102,14 +104,6 @@ export async function toTrainRequest(options: TrainRequestOptions): Promise<Trai
     ...given("network", options.network),
     ...given("hidden", options.hidden),
   };
-}
-
-async function readGroups(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch {
-    throw new InputError(`cannot read the groups file: "${path}"`, { code: "file.unreadable" });
-  }
 }
 
 /** `split` is a row,set table or three shares; without it, the usual shares by seed. With `id`, by person. */

@@ -25,7 +25,7 @@ import {
 import { findUnclaimed, markFile } from "./claimed-path.ts";
 import { followTraining, leaveCheckpoint } from "./follow-training.ts";
 import { readCheckpoint, writeModel } from "./model-file.ts";
-import { print, printJson, renamedNote, warn } from "./output.ts";
+import { clearLive, print, printJson, renamedNote, warn } from "./output.ts";
 import { refuseWrongSuffix } from "./output-suffix.ts";
 import { printAudit } from "./print-audit.ts";
 import { printNextSteps, printTraining } from "./print-training.ts";
@@ -194,7 +194,7 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
       printJson(toDocument(model, seconds, test?.audit ?? null, results, options));
       return;
     }
-    process.stderr.write(process.stderr.isTTY ? "\r\x1b[K" : "");
+    clearLive();
     printTraining(model, seconds);
     if (test !== null) {
       print("\non the test rows:");

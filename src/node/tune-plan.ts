@@ -7,7 +7,7 @@ import type { Table } from "../data/table.ts";
 import type { TrainRequest } from "../train.ts";
 import type { TuneRun } from "../tune.ts";
 import type { Setting } from "../tune-settings.ts";
-import { EXIT_INTERRUPTED, warn } from "./output.ts";
+import { EXIT_INTERRUPTED, say, warn } from "./output.ts";
 import { createTuneProgress } from "./print-tune.ts";
 import { runSettings } from "./tune-pool.ts";
 import type { ResultsFile } from "./tune-results.ts";
@@ -40,7 +40,7 @@ export async function runPlan(
   if (results.repaired)
     warn(`the last line of ${resultsPath} was cut off in the middle: that run is done again`);
   if (before > 0 && !options.json) {
-    process.stderr.write(`${before} of ${countOf(plan.length, "run")} are in ${resultsPath} already\n`);
+    say(`${before} of ${countOf(plan.length, "run")} are in ${resultsPath} already`);
   }
   const stop = new AbortController();
   const onInterrupt = () => stop.abort();
@@ -75,9 +75,9 @@ export async function runPlan(
     if (!stop.signal.aborted) throw error;
     process.exitCode = EXIT_INTERRUPTED;
     const kept = plan.filter(({ key }) => outcomes.has(key)).length;
-    process.stderr.write(
+    say(
       `\ngraduate: interrupted with ${kept} of ${countOf(plan.length, "run")} done; ` +
-        `they are in ${resultsPath}, and the same command goes on from there\n`,
+        `they are in ${resultsPath}, and the same command goes on from there`,
     );
     return null;
   } finally {

@@ -4,6 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { BackendError, InputError } from "../core/errors.ts";
+import { createMemoryError, isMemoryFailure } from "../core/memory.ts";
 import type { TrainRequest } from "../train.ts";
 import type { RunScores } from "../tune.ts";
 import type { FromTuneWorker, ToTuneWorker, TuneWorkerData } from "./tune-worker.ts";
@@ -52,7 +53,10 @@ export async function runSettings(
         workers.push(worker);
         const fail = (what: string) =>
           reject(new BackendError(`a run of the sweep failed: ${what}`, { code: "worker.failed" }));
-        worker.on("error", (error) => fail(error instanceof Error ? error.message : String(error)));
+        worker.on("error", (error: unknown) => {
+          if (isMemoryFailure(error)) reject(createMemoryError(error));
+          else fail(error instanceof Error ? error.message : String(error));
+        });
         // Has no effect when the pool ends its workers itself: the promise is settled by then.
         worker.on("exit", (code) => fail(`its worker ended with exit code ${code}`));
         const sendNext = () => {
@@ -88,8 +92,9 @@ export async function runSettings(
               return;
             case "refused": {
               const { code, where, hint } = message;
+              const Refusal = message.by === "backend" ? BackendError : InputError;
               reject(
-                new InputError(message.message, {
+                new Refusal(message.message, {
                   code,
                   ...(where === undefined ? {} : { where }),
                   ...(hint === undefined ? {} : { hint }),

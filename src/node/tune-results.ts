@@ -1,14 +1,14 @@
 /**
  * The runs of a sweep on disk: JSON lines, one a run, written as it ends. A line's key is a hash of everything the run depends on
  * (package, table, rows, options, setting, seed), so a file can hold several sweeps and a run is found again by its key alone, in whatever
- * order the lines came. What a kill left of the last line is cut off. A file that is something else is refused, not appended to.
+ * order the lines came. How they get there, and what becomes of half a line, growing-lines.ts knows.
  */
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { z } from "zod";
-import { FormatError, InputError } from "../core/errors.ts";
+import { FormatError } from "../core/errors.ts";
 import type { RunScores } from "../tune.ts";
 import type { Setting } from "../tune-settings.ts";
+import { openGrowingLines } from "./growing-lines.ts";
 
 const scoresSchema = z.strictObject({
   concordance: z.number().nullable(),
@@ -61,52 +61,27 @@ export function hashKey(parts: unknown): string {
 }
 
 export function openResults(path: string): ResultsFile {
-  let file: number;
-  let bytes: Buffer;
-  try {
-    // Made if it is not there; what is there stays.
-    file = openSync(path, "a+");
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw refuseFile(path, error);
-  }
-  const end = bytes.lastIndexOf(0x0a) + 1;
   const recorded = new Map<string, Pick<RecordedRun, "scores" | "failure">>();
-  try {
-    const lines = bytes.subarray(0, end).toString("utf8").split("\n").slice(0, -1);
-    lines.forEach((line, k) => {
-      const run = parseLine(line);
-      if (run === null) throw refuseLine(path, k + 1);
-      recorded.set(run.key, { scores: run.scores, failure: run.failure });
-    });
-    const rest = bytes.subarray(end).toString("utf8");
-    // The start of a line of ours, or of nothing we know: a foreign file of one line is not cut.
-    if (rest !== "" && !LINE_START.startsWith(rest.slice(0, LINE_START.length)))
-      throw refuseLine(path, lines.length + 1);
-    if (end < bytes.length) ftruncateSync(file, end);
-  } catch (error) {
-    closeSync(file);
-    throw error instanceof FormatError ? error : refuseFile(path, error);
-  }
-  let isEmpty = end === 0;
+  const file = openGrowingLines(path, {
+    read(text) {
+      const lines = text.split("\n").slice(0, -1);
+      lines.forEach((line, k) => {
+        const run = parseLine(line);
+        if (run === null) throw refuseLine(path, k + 1);
+        recorded.set(run.key, { scores: run.scores, failure: run.failure });
+      });
+    },
+    starts: [LINE_START],
+    refuseLine: (line) => refuseLine(path, line),
+    option: "--results",
+  });
   return {
     recorded,
-    repaired: end < bytes.length,
-    append(run) {
-      const { key, setting, seed, scores, failure } = run;
-      try {
-        writeSync(file, `${JSON.stringify({ tune: 1, key, setting, seed, scores, failure })}\n`);
-        fsyncSync(file);
-        isEmpty = false;
-      } catch (error) {
-        throw refuseFile(path, error);
-      }
+    repaired: file.repaired,
+    append({ key, setting, seed, scores, failure }) {
+      file.append([JSON.stringify({ tune: 1, key, setting, seed, scores, failure })]);
     },
-    close() {
-      closeSync(file);
-      // A sweep that was refused leaves no empty file behind.
-      if (isEmpty) unlinkSync(path);
-    },
+    close: file.close,
   };
 }
 
@@ -126,13 +101,5 @@ function refuseLine(path: string, line: number): FormatError {
     code: "tune.results",
     where: `${path}, line ${line}`,
     hint: "name another file (--results), or delete this one",
-  });
-}
-
-function refuseFile(path: string, error: unknown): InputError {
-  const { code } = error as NodeJS.ErrnoException;
-  return new InputError(`cannot keep the results in "${path}" (${code ?? "unknown reason"})`, {
-    code: "file.unwritable",
-    hint: "--results names the file",
   });
 }

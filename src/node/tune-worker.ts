@@ -1,10 +1,11 @@
 /**
  * What one worker thread of tune-pool.ts runs: it is given the table and the rows once, then trains and scores one setting after the
  * other, each with a backend of its own and one thread, so that a run depends on nothing but its request. It has no test rows. A run that
- * is refused or diverges is answered with what the error says; anything else is a bug and ends the worker.
+ * is refused, diverges or finds no memory is answered with what the error says; anything else is a bug and ends the worker.
  */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { GraduateError, NumericalError } from "../core/errors.ts";
+import { BackendError, GraduateError, NumericalError } from "../core/errors.ts";
+import { createMemoryError, isMemoryFailure } from "../core/memory.ts";
 import type { Table } from "../data/table.ts";
 import { type TrainRequest, train } from "../train.ts";
 import type { Model } from "../training/model.ts";
@@ -32,9 +33,11 @@ export type FromTuneWorker =
     }
   /** The run left the numbers it can be trusted on: an outcome like any other. */
   | { readonly kind: "diverged"; readonly index: number; readonly what: string }
-  /** What was given cannot be used: no run will do better. */
+  /** What was given cannot be used, or the machine cannot do it now: the sweep ends, and nothing of the run is kept. */
   | {
       readonly kind: "refused";
+      /** The input, or the machine: memory, a thread. */
+      readonly by: "input" | "backend";
       readonly message: string;
       readonly code: string;
       readonly where: string | undefined;
@@ -66,10 +69,12 @@ async function runSetting(
     const scores = await scoreRun(model, table, request.split?.valid ?? new Int32Array(0), backend);
     send({ kind: "done", index, scores, warnings: model.training.warnings });
   } catch (error) {
-    if (!(error instanceof GraduateError)) throw error;
-    const { message, code, where, hint } = error;
-    if (error instanceof NumericalError) send({ kind: "diverged", index, what: message });
-    else send({ kind: "refused", message, code, where, hint });
+    const told = isMemoryFailure(error) ? createMemoryError(error) : error;
+    if (!(told instanceof GraduateError)) throw told;
+    const { message, code, where, hint } = told;
+    const by = told instanceof BackendError ? "backend" : "input";
+    if (told instanceof NumericalError) send({ kind: "diverged", index, what: message });
+    else send({ kind: "refused", by, message, code, where, hint });
   } finally {
     await backend.close();
   }

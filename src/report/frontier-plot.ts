@@ -4,6 +4,7 @@
  * for the other plots; colours are Okabe and Ito's, and no difference is one of colour alone.
  */
 import * as Plot from "@observablehq/plot";
+import { cleanText } from "./html.ts";
 
 export interface FrontierSetting {
   readonly label: string;
@@ -195,5 +196,5 @@ export function plotFrontier(settings: readonly FrontierSetting[], options: Fron
     ],
   });
   chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  return chart.outerHTML;
+  return cleanText(chart.outerHTML);
 }

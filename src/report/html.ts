@@ -3,6 +3,7 @@
  * through only what another `html` made. Names of groups, columns and files come from outside and are hostile until
  * escaped; with the tag there is no place in the report where one can be forgotten.
  */
+import { safeText } from "../core/text.ts";
 
 /** Markup that is safe as it stands. Only `html` and `trustMarkup` make it. */
 export interface Html {
@@ -19,12 +20,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Control characters and half surrogates are not text that a page may carry; they become U+FFFD. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const NOT_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/gu;
+/** Half surrogates and what Unicode calls no characters: neither XML nor a page may carry them. */
+const NOT_TEXT = /[\ufffe\uffff]|\p{Surrogate}/gu;
 
+/** Control characters are spelled out (core/text.ts), what is no character becomes U+FFFD. Markup that is whole stays so. */
 export function cleanText(text: string): string {
-  return text.replace(NOT_TEXT, "\ufffd");
+  return safeText(text).replace(NOT_TEXT, "\ufffd");
 }
 
 export function escapeText(text: string): string {

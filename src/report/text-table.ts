@@ -1,8 +1,10 @@
 /**
  * Tables for a terminal: columns aligned, numbers to the right, never wider than asked. When a row does not fit, the
  * flexible column is shortened with an ellipsis; where that is not enough, the columns go on below in a second table that
- * begins with the flexible one again. No other column ever loses a character.
+ * begins with the flexible one again. No other column loses a character of what a message would show. What is in a
+ * cell stays on its line.
  */
+import { safeLine, shortenValue } from "../core/text.ts";
 
 export interface TextColumn {
   readonly title: string;
@@ -31,9 +33,10 @@ function pad(text: string, width: number, align: "left" | "right"): string {
 
 export function formatTable(
   columns: readonly TextColumn[],
-  rows: readonly (readonly string[])[],
+  texts: readonly (readonly string[])[],
   width: number = MAX_WIDTH,
 ): string {
+  const rows = texts.map((cells) => cells.map((cell) => safeLine(shortenValue(cell))));
   const widths = columns.map((column, c) =>
     Math.max([...column.title].length, ...rows.map((row) => [...row[c]].length)),
   );

@@ -5,7 +5,7 @@
  * carrying multipliers over by group and stratum. The dual step is taken on whatever statistics stand then.
  */
 import type { Floats } from "../compute/backend.ts";
-import { InputError } from "../core/errors.ts";
+import { FormatError, InputError } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { type Constraints, type NamedRows, prepareConstraints } from "../objectives/constraints.ts";
 import type { CurveWorkspace } from "../objectives/curves.ts";
@@ -160,6 +160,12 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
     },
     state: () => ({ multipliers: Array.from(multipliers), cells }),
     restore(state) {
+      if (state.cells === null && state.multipliers.length !== groups.length) {
+        throw new FormatError(
+          `the checkpoint has multipliers of ${state.multipliers.length} groups, the run has ${groups.length}`,
+          { code: "checkpoint.groups" },
+        );
+      }
       multipliers = Float64Array.from(state.multipliers);
       cells = state.cells;
     },

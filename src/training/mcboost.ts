@@ -7,8 +7,8 @@
  * entry's cell being read from its curve as it is at that moment. `reference: true` repeats what the R package mcboost
  * (attic/MCBoostSurv.R, 5c80fc1) does, faults (a)–(d) below included; it is there to compare with, not to use.
  */
-import { InputError } from "../core/errors.ts";
-import type { Curves } from "../data/curves.ts";
+import { InputError, NumericalError } from "../core/errors.ts";
+import { type Curves, isSurvival } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { checkMatching } from "../stats/calibration.ts";
 import { applyHazardBoost, type HazardBoost } from "./hazard-boost.ts";
@@ -193,7 +193,18 @@ export interface BoostRows {
 
 /** The updates in order on the same model's curves of other rows; on the calibration rows, the fitted curves to the last bit. */
 export function applyBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): Curves {
-  if (boost.kind === "hazards") return applyHazardBoost(boost, curves, rows.groups);
+  const repaired =
+    boost.kind === "hazards" ? applyHazardBoost(boost, curves, rows.groups) : replayAll(boost, curves, rows);
+  if (!isSurvival(repaired)) {
+    throw new NumericalError("the repaired curves are no survival probabilities", {
+      code: "boost.curves",
+      hint: "the boost does not belong to these curves, or was changed: fit it again",
+    });
+  }
+  return repaired;
+}
+
+function replayAll(boost: McBoost, curves: Curves, rows: BoostRows): Curves {
   const replay = replayBoost(boost, curves, rows);
   for (;;) {
     const step = replay.next();

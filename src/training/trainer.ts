@@ -6,7 +6,7 @@
  * same bytes. No clock, no files, no console.
  */
 import type { Backend, Floats } from "../compute/backend.ts";
-import { GraduateError, InputError, NumericalError } from "../core/errors.ts";
+import { GraduateError, InputError, NumericalError, restate } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import {
@@ -308,11 +308,12 @@ function copyOf(values: ParameterValues): ParameterValues {
   return Object.fromEntries(Object.entries(values).map(([name, list]) => [name, [...list]]));
 }
 
-function nameStep(error: GraduateError, step: number, lastGood: number): NumericalError {
+/** Of the same class: what was refused for want of memory has not diverged. */
+function nameStep(error: GraduateError, step: number, lastGood: number): GraduateError {
   const kept =
     lastGood > 0
       ? `the last good checkpoint is that of step ${lastGood}`
       : "there is no checkpoint before it";
   const hint = error.hint === undefined ? kept : `${kept}; ${error.hint}`;
-  return new NumericalError(`training stopped at step ${step}: ${error.message}`, { code: error.code, hint });
+  return restate(error, { message: `training stopped at step ${step}: ${error.message}`, hint });
 }

@@ -9,6 +9,7 @@ import { scoreRows } from "../../src/node/score-rows.ts";
 import { readTableFile } from "../../src/node/table-options.ts";
 import { train } from "../../src/train.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
+import { resealedBoost } from "../files/resealed.ts";
 
 const table = "datasets/nwtco/nwtco.csv";
 const model = writeScratch("cox.model", "");
@@ -114,11 +115,14 @@ describe("graduate boost", () => {
   });
 
   test("another model, and a path that would be written over, are refused", () => {
-    const text = readFileSync(saved, "utf8");
-    const other = writeScratch(
-      "other.json",
-      text.replace(/"model": "[0-9a-f]{64}"/, `"model": "${"0".repeat(64)}"`),
+    const text = readFileSync(saved, "utf8").replace(
+      /"model": "[0-9a-f]{64}"/,
+      `"model": "${"0".repeat(64)}"`,
     );
+    const changed = runCli(["boost", model, table, "--apply", writeScratch("changed.json", text)]);
+    expect(changed.code).toBe(1);
+    expect(changed.stderr).toContain("the boost's checksum does not match");
+    const other = writeScratch("other.json", resealedBoost(JSON.parse(text)));
     const { code, stderr } = runCli(["boost", model, table, "--apply", other]);
     expect(code).toBe(1);
     expect(stderr).toContain("the curves of another model");

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";
 import { checkpointFromBytes, checkpointToBytes } from "../../src/files/checkpoint-file.ts";
-import { sha256 } from "../../src/files/checksum.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model-file.ts";
+import { headerOf, resealed, withHeader } from "./resealed.ts";
 import {
   smallBent,
   smallCheckpoint,
@@ -43,14 +43,6 @@ function isTaken(read: Reader, bytes: Uint8Array): boolean {
     if (!isRefusal) throw error;
     return false;
   }
-}
-
-/** With the checksum made right, so that what lies behind it is reached. */
-function resealed(bytes: Uint8Array): Uint8Array {
-  if (bytes.length < 32) return bytes;
-  const sealed = bytes.slice();
-  sealed.set(sha256(sealed.subarray(0, -32)), sealed.length - 32);
-  return sealed;
 }
 
 function withBitTurned(bytes: Uint8Array, at: number, bit: number): Uint8Array {
@@ -191,21 +183,6 @@ describe("hostile bytes", () => {
     );
   });
 });
-
-function headerOf(bytes: Uint8Array): unknown {
-  const length = new DataView(bytes.buffer).getUint32(12, true);
-  return JSON.parse(new TextDecoder().decode(bytes.subarray(24, 24 + length)));
-}
-
-function withHeader(file: Uint8Array, header: unknown): Uint8Array {
-  const before = new DataView(file.buffer).getUint32(12, true);
-  const text = new TextEncoder().encode(JSON.stringify(header));
-  const padded = new Uint8Array(Math.ceil(text.length / 8) * 8).fill(0x20);
-  padded.set(text);
-  const bytes = Uint8Array.of(...file.subarray(0, 24), ...padded, ...file.subarray(24 + before));
-  new DataView(bytes.buffer).setUint32(12, padded.length, true);
-  return bytes;
-}
 
 type Path = readonly (string | number)[];
 

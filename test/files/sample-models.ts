@@ -195,7 +195,10 @@ export const smallCheckpoint: Checkpoint = {
   optimiser: { kind: "adamw", steps: 90, first: like(1e-3), second: like(1e-6) },
   held: {
     multipliers: [0.1, 0.2],
-    cells: [{ name: "all 1–2", group: "all", first: 1, last: 2, expectedEvents: 12.5 }],
+    cells: [
+      { name: "all 1–2", group: "all", first: 1, last: 2, expectedEvents: 12.5 },
+      { name: "all 3", group: "all", first: 3, last: 3, expectedEvents: 10 },
+    ],
   },
   startMultipliers: [0, -0],
   best: {

@@ -1,0 +1,57 @@
+/**
+ * Text from outside, made fit to be shown. Cells, headers, names of groups and files, and what a model file says may hold control
+ * characters that move a terminal's cursor or colour it, and marks that reorder the words around them. They are shown as `\u001b`,
+ * the way JSON spells them, so that JSON text keeps its meaning. And a value of three megabytes is not a value to read in a
+ * sentence: it is cut. Nothing here knows where text is printed (node/output.ts) or drawn (report/html.ts).
+ */
+
+/** C0 but tab and line feed, DEL and C1; line and paragraph separators; embeddings, overrides and isolates of writing direction. */
+const UNSAFE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+const LINE_BREAKS = /[\t\n]/g;
+
+function spell(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Text of several lines; its own line feeds and tabs stay. */
+export function safeText(text: string): string {
+  return text.replace(UNSAFE, spell);
+}
+
+/** A text that belongs on one line, such as a name in a table. */
+export function safeLine(text: string): string {
+  return safeText(text).replace(LINE_BREAKS, (character) => (character === "\t" ? "\\t" : "\\n"));
+}
+
+/** Characters of a value that a message shows. */
+export const MAX_VALUE = 300;
+/** Characters of a message: more than twenty values of ordinary length, whatever quotation marks stand in them. */
+const MAX_MESSAGE = 4000;
+/** In pairs from the left, so that our own words between two values are not taken for one. */
+const QUOTED = /"[^"]*"/g;
+
+/** A value from outside in quotation marks, as a message shows it. */
+export function quoteValue(value: string): string {
+  return `"${shortenValue(value)}"`;
+}
+
+/** The beginning of a value that is too long to show. */
+export function shortenValue(value: string): string {
+  return value.length > MAX_VALUE ? `${cut(value, MAX_VALUE)}…` : value;
+}
+
+/** A whole message: every value in quotation marks is cut, and the message itself where that was not enough. */
+export function shortenValues(message: string): string {
+  if (message.length <= MAX_VALUE) return message;
+  const values = message.replace(QUOTED, (quoted) => quoteValue(quoted.slice(1, -1)));
+  if (values.length <= MAX_MESSAGE) return values;
+  return `${cut(values, MAX_MESSAGE)}… (${message.length} characters in all)`;
+}
+
+/** Not through the middle of a character that takes two units. */
+function cut(text: string, length: number): string {
+  const isHigh = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800;
+  return text.slice(0, isHigh ? length - 1 : length);
+}

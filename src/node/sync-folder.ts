@@ -1,0 +1,36 @@
+/** Makes the name of a new file outlive a loss of power: its folder is synchronised, on systems that can. */
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import { open } from "node:fs/promises";
+
+/** A folder that cannot be opened or synchronised, as on some systems, has no say in it; a disk that fails has. */
+const UNSUPPORTED: ReadonlySet<unknown> = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR", "EPERM"]);
+
+function refuseFailure(error: unknown): void {
+  if (!UNSUPPORTED.has((error as NodeJS.ErrnoException).code)) throw error;
+}
+
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => null);
+  if (handle === null) return;
+  try {
+    await handle.sync().catch(refuseFailure);
+  } finally {
+    await handle.close();
+  }
+}
+
+export function syncFolderNow(folder: string): void {
+  let file: number;
+  try {
+    file = openSync(folder, "r");
+  } catch {
+    return;
+  }
+  try {
+    fsyncSync(file);
+  } catch (error) {
+    refuseFailure(error);
+  } finally {
+    closeSync(file);
+  }
+}
