@@ -2,9 +2,12 @@
  * The systems of the paper's tables and their controls, each as what `train` is asked for. Within a preset they share features, network,
  * split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards. Of the networks only those that
  * are held to groups are told who is in them (`default` preset), which the features say too:
- *   drsa, xcal, rps       the losses of method §3 and §8, weights kept by validation C-index; drsa without tail is the plain likelihood
+ *   drsa, xcal, rps       the losses of method §3 and §8, weights kept by validation C-index; drsa without tail is the plain likelihood,
+ *                         which in `default` keeps the averaged weights of least validation loss, as graduate does
+ *   … kept by …           the same network and loss under the other of these two rules (`default`)
  *   mcboost               drsa's curves (`paper`) or drsa without tail's (`default`, as boosting the tail term's damage would be no test),
- *                         repaired on the validation rows: by the reference's 25 rounds (`paper`), or as many as folds allow (`default`)
+ *                         repaired on the validation rows by our mended form of MCBoostSurv: as many rounds as the reference, 25
+ *                         (`paper`), or as many as folds allow (`default`); mcboost reference: by the R package's form, faults included
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
  *   five graduates        the ensemble of five runs of graduate, which learns from the validation rows as well; cox of all rows does too
  *   … with splines        graduate or five of them, with splines of every number among the features (data/spline.ts)
@@ -43,6 +46,10 @@ const PAPER_VARIANCE_SLACK = 1.96;
 export const MEMBERS = 5;
 export function isEnsemble(system: SystemName): boolean {
   return system === "five graduates" || system === "five with splines";
+}
+
+function isBoosted(system: SystemName): boolean {
+  return system === "mcboost" || system === "mcboost reference";
 }
 
 /** How the `default` preset chooses a boost's rounds: two dealings of five folds. */
@@ -110,7 +117,7 @@ export async function fitSystem(
   };
   const plain = async (one: Table, rows?: ArrayLike<number>) => (await predict(widen(one), rows)).curves;
   const fitted = { grid: gridOf(model), training: model.training };
-  if (system !== "mcboost") return { ...fitted, predictCurves: plain, boostRounds: null };
+  if (!isBoosted(system)) return { ...fitted, predictCurves: plain, boostRounds: null };
   const boost = await boostOnValidation(cohort, request, fitted.grid, plain);
   return {
     ...fitted,
@@ -180,9 +187,18 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
     case "xcal":
     case "rps":
       return { ...asked, method: system, options: { ...asked.options, keep: "concordance" } };
+    case "drsa kept by loss":
+      return { ...asked, method: "drsa", options: { ...asked.options, keep: "validation" } };
+    case "xcal kept by loss":
+      return { ...asked, method: "xcal", options: { ...asked.options, keep: "validation" } };
+    case "rps kept by loss":
+      return { ...asked, method: "rps", options: { ...asked.options, keep: "validation" } };
     case "drsa without tail":
       return { ...asked, method: "nll" };
+    case "drsa without tail kept by concordance":
+      return { ...asked, method: "nll", options: { ...asked.options, keep: "concordance" } };
     case "mcboost":
+    case "mcboost reference":
       return { ...asked, method: isPaper ? "drsa" : "nll" };
     case "graduate l2":
       return { ...held, constraint: { kind: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
@@ -267,7 +283,7 @@ export function membersAmong(groups: readonly Group[], table: Table, rows?: Arra
 
 async function boostOnValidation(
   cohort: OpenCohort,
-  { preset, seed }: FitRequest,
+  { system, preset, seed }: FitRequest,
   grid: TimeGrid,
   predict: FittedSystem["predictCurves"],
 ): Promise<McBoost> {
@@ -277,5 +293,6 @@ async function boostOnValidation(
     outcomes: binOutcomes(pickOutcomes(outcomes, split.valid), grid),
     groups: membersAmong(groups, table, split.valid).filter(({ rows }) => rows.length > 0),
   };
+  if (system === "mcboost reference") return fitBoost(task, { reference: true });
   return preset === "paper" ? fitBoost(task) : fitBoostRounds(task, { ...BOOST_FOLDS, seed }).boost;
 }
