@@ -4,7 +4,7 @@
  * error beside it says how much that means.
  */
 import { binomialUpperTail } from "../core/distributions.ts";
-import { type ClaimInputs, cohortOf } from "./claims-entry.ts";
+import { type ClaimInputs, cohortOf } from "./claims-board.ts";
 import type { PageTarget } from "./page.ts";
 import type { SystemName } from "./plan.ts";
 import type { Metric } from "./published.ts";
