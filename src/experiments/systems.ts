@@ -39,8 +39,6 @@ import type { EyeCohort } from "./simulate.ts";
 
 /** Apart from every stream that a run of the same seed uses. */
 const PLACEBO_STREAM = 0x50000000;
-/** The paper's c of the variance-adjusted constraint, for all cohorts. */
-const PAPER_VARIANCE_SLACK = 1.96;
 
 /** Runs of an ensemble. */
 export const MEMBERS = 5;
@@ -203,10 +201,7 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
     case "graduate l2":
       return { ...held, constraint: { kind: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
     case "graduate variance":
-      return {
-        ...held,
-        constraint: { kind: "variance", ...(isPaper ? { slack: PAPER_VARIANCE_SLACK } : {}) },
-      };
+      return { ...held, constraint: { kind: "variance" } };
     case "graduate":
     case "five graduates":
       return held;
