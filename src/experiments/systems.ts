@@ -35,6 +35,7 @@ import type { PresetName } from "../training/options.ts";
 import type { OpenCohort } from "./cohorts.ts";
 import { fitGenerator } from "./generator-fit.ts";
 import type { Plan, RunLine, SystemName } from "./plan.ts";
+import { boostedNetwork, isBoosted, type NetworkShelf } from "./shared-network.ts";
 import type { EyeCohort } from "./simulate.ts";
 
 /** Apart from every stream that a run of the same seed uses. */
@@ -44,10 +45,6 @@ const PLACEBO_STREAM = 0x50000000;
 export const MEMBERS = 5;
 export function isEnsemble(system: SystemName): boolean {
   return system === "five graduates" || system === "five with splines";
-}
-
-function isBoosted(system: SystemName): boolean {
-  return system === "mcboost" || system === "mcboost reference";
 }
 
 /** How the `default` preset chooses a boost's rounds: two dealings of five folds. */
@@ -81,13 +78,7 @@ export function fitRequestOf(
   { preset, bins, steps }: Plan,
   { system, seed }: Pick<RunLine, "system" | "seed">,
 ): FitRequest {
-  return {
-    system,
-    seed,
-    preset,
-    ...(bins === undefined ? {} : { bins }),
-    ...(steps === undefined ? {} : { steps }),
-  };
+  return { system, seed, preset, ...given(bins, steps) };
 }
 
 export async function fitSystem(
@@ -95,17 +86,22 @@ export async function fitSystem(
   request: FitRequest,
   backend: Backend,
   onEvent: (event: TrainEvent) => void = () => {},
+  shelf?: NetworkShelf,
 ): Promise<FittedSystem> {
   const { system, seed } = request;
   if (system === "generator") return fitFamily(cohort, request.bins);
   const table = prepareTable(cohort, system, seed);
   const asked = requestOf(cohort, { ...request, system });
-  const run = isEnsemble(system)
-    ? trainEnsemble(table, { ...asked, members: MEMBERS }, backend)
-    : train(table, asked, backend);
-  let next = await run.next();
-  for (; !next.done; next = await run.next()) onEvent(next.value);
-  const model = next.value;
+  const trainAnew = async () => {
+    const run = isEnsemble(system)
+      ? trainEnsemble(table, { ...asked, members: MEMBERS }, backend)
+      : train(table, asked, backend);
+    let next = await run.next();
+    for (; !next.done; next = await run.next()) onEvent(next.value);
+    shelf?.keep(next.value);
+    return next.value;
+  };
+  const model = shelf?.find() ?? (await trainAnew());
   const predict = preparePredictor(model, backend);
   const widen = (one: Table) => {
     if (one === cohort.table) return table;
@@ -145,6 +141,10 @@ function fitFamily({ eye, outcomes, split }: OpenCohort, bins: number | undefine
 
 function namedGroups({ groups }: OpenCohort): readonly Group[] {
   return groups.filter(({ name }) => name !== ALL_GROUP.name);
+}
+
+function given(bins: number | undefined, steps: number | undefined) {
+  return { ...(bins === undefined ? {} : { bins }), ...(steps === undefined ? {} : { steps }) };
 }
 
 /** What `train` is asked for; all else is the preset's. */
@@ -197,7 +197,7 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
       return { ...asked, method: "nll", options: { ...asked.options, keep: "concordance" } };
     case "mcboost":
     case "mcboost reference":
-      return { ...asked, method: isPaper ? "drsa" : "nll" };
+      return requestOf(cohort, { system: boostedNetwork(preset), preset, seed, ...given(bins, steps) });
     case "graduate l2":
       return { ...held, constraint: { kind: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
     case "graduate variance":
