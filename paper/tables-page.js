@@ -147,11 +147,76 @@ function worseThanEither() {
           .sort((a, b) => better * (b.value - a.value));
         const value = meanOf(own, key);
         if (value === null || rivals.length === 0 || better * (value - rivals[0].value) >= 0) return [];
+        if (fixed(value) === fixed(rivals[0].value)) return [];
         return [`${title} ${fixed(value)} against ${fixed(rivals[0].value)} (${rivals[0].system})`];
       });
       return `- ${name}: ${parts.length === 0 ? "on no score" : parts.join("; ")}.`;
     })
     .join("\n");
+}
+
+const listOf = (parts) =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+
+/** "lung (C, better)": the scores of each table that the pair differs in below the level, by p or by Holm's. */
+function separated(pair, key) {
+  return names.flatMap((name) => {
+    const found = pick(differencesOf(name), pair).filter((one) => one[key] !== null && one[key] < LEVEL);
+    if (found.length === 0) return [];
+    const said = found.map(({ score, estimate }) => {
+      const { title, better } = SCORES.find((one) => one.key === score);
+      return `${title} ${Math.sign(estimate) * better > 0 ? "better" : "worse"}`;
+    });
+    return [{ name, said: `${name} (${said.join(", ")})` }];
+  });
+}
+
+function sayPair(pair) {
+  const found = separated(pair, "p");
+  const holm = separated(pair, "adjustedP");
+  const rest = names.filter((name) => !found.some((one) => one.name === name));
+  const on = found.length === 0 ? "on no score of any table" : `on ${listOf(found.map(({ said }) => said))}`;
+  const none = rest.length === 0 || found.length === 0 ? "" : `, and on no score of ${listOf(rest)}`;
+  const after =
+    holm.length === 0 ? "by Holm's p on none" : `by Holm's p on ${listOf(holm.map(({ said }) => said))}`;
+  return `- ${plan.seeds.length} splits separate \`${pair.system}\` from ${pair.against} (p < ${LEVEL}) ${on}${none}; ${after}.`;
+}
+
+/** Errors of everyone in units of what a perfect model of the same curves shows. */
+function sayFloors() {
+  const ratios = plan.systems.map((system) => {
+    const all = names.map((name) => meanOf(of(name, system), "ece") / meanOf(of(name, system), "eceFloor"));
+    return `${fixed(Math.min(...all), 2)} to ${fixed(Math.max(...all), 2)} (${system})`;
+  });
+  return `- The ECE of everyone, in units of its floor, over the tables: ${listOf(ratios)}.`;
+}
+
+/** How much of the fall of the worst group's error from plain Cox Cox has with the groups as terms. */
+function sayWorstOfCox() {
+  const worst = (name, system) => meanOf(of(name, system), "worstEce");
+  const name = names.reduce((most, one) => (worst(one, "cox") > worst(most, "cox") ? one : most));
+  const [plain, terms, own] = plan.systems.map((system) => worst(name, system));
+  const share = Math.round((100 * (plain - terms)) / (plain - own));
+  return `- Plain Cox is furthest off in a group of ${name}: worst group ECE ${fixed(plain)}, with group terms ${fixed(terms)}, \`graduate\` ${fixed(own)}. Of that fall ${share} % is in knowing the groups, which Cox with group terms does too.`;
+}
+
+/** Tables where fewer than half of the groups asked for have data enough to be held. */
+function sayUnheld() {
+  return names.flatMap((name) => {
+    const runs = of(name, "graduate");
+    const held = mean(runs.map((run) => run.held));
+    const [{ asked }] = runs;
+    if (held >= asked / 2) return [];
+    const { rows, events } = lines.find((line) => line.kind === "table" && line.table === name);
+    const bins = fixed(mean(runs.map((run) => run.supportedBins)), 0);
+    return [
+      `- On ${name} ${fixed(held, 1)} of ${asked} groups are held, on average; the others are reported. ${Math.round((100 * events) / rows)} % of its people have the event, and ten of the ${runs[0].rows.test} test rows are at risk in ${bins} of ${TIME_BINS} time bins: nothing can be said of most groups there.`,
+    ];
+  });
+}
+
+function conclusions() {
+  return [...PAIRS.slice(1).map(sayPair), sayFloors(), sayWorstOfCox(), ...sayUnheld()].join("\n");
 }
 
 function commandTable() {
@@ -192,14 +257,14 @@ ${scoreTable(name)}
 
 ${differenceTable(name)}
 
-Constraints missed on the training rows, over the five splits: ${missed.length === 0 ? "none" : missed.join(", ")}.`;
+Constraints missed on the training rows, over the ${plan.seeds.length} splits: ${missed.length === 0 ? "none" : missed.join(", ")}.`;
 }
 
 console.log(`# Tables that nothing was tuned on
 
-Made by \`node paper/tables.js --data DIR\` and \`node paper/tables-page.js\`; every run is a line of \`paper/tables.jsonl\`. Seven tables, taken as a new user would:
+Made by \`node paper/tables.js --data DIR\` and \`node paper/tables-page.js\`; every run is a line of \`paper/tables.jsonl\`. ${names.length} tables, taken as a new user would:
 \`describe\`, then \`train\` with the default preset and groups by sex, age, stage and treatment. They are in \`paper/tables.json\`, chosen by what the
-columns mean and written down before results were compared (veteran alone had been run once, with eight of its ten groups); no option was tuned on these tables. Five random splits (60 % training, 20 % validation, 20 % test), all scores on the test rows. The
+columns mean and written down before results were compared (veteran alone had been run once, with eight of its ten groups); no option was tuned on these tables. ${plan.seeds.length} random splits (60 % training, 20 % validation, 20 % test), all scores on the test rows. The
 tables are not in the repository: pbc, lung, gbsg, veteran and retinopathy are those of R's survival package, METABRIC and SUPPORT those that
 DeepSurv published.
 
@@ -208,12 +273,12 @@ the test rows. *Floors*: the ECE of everyone and the mean group ECE that a model
 judged whose individual logrank p is below 0.05, of which a perfect model has one in twenty. *Met*: constraints met on the training rows, of those held
 (and of the groups asked for, everyone included: groups with little data are reported, not held). Seconds of training on one thread of a busy machine.
 Cox is fitted on the training rows and makes no use of the validation rows, on which \`graduate\` chooses when to stop; *cox with group terms* has each group
-as one more column. Differences: mean over the splits, 95 % interval and p by the corrected resampled t, not adjusted; five splits show large
+as one more column. Differences: mean over the splits, 95 % interval and p by the corrected resampled t, not adjusted; ${plan.seeds.length} splits show large
 differences only.
 
 ## In short
 
-Better and worse on average; in italics where p < ${LEVEL}, in bold where Holm's p over the fifteen differences of the table is.
+Better and worse on average; in italics where p < ${LEVEL}, in bold where Holm's p over the ${PAIRS.length * SCORES.length} differences of the table is.
 
 ${standingTable()}
 
@@ -223,14 +288,7 @@ ${worseThanEither()}
 
 What can be said:
 
-- On the five small tables (137 to 686 rows) five splits separate \`graduate\` from plain Cox on no score: every interval holds 0, and errors lie near their
-  floors for all systems. It is a little worse calibrated than Cox on pbc, and ranks worse than Cox on veteran.
-- Cox that is given the same groups as columns is ahead of \`graduate\` on every score of gbsg and veteran and on the group errors and IBS of retinopathy, and behind it on
-  pbc, lung, METABRIC and SUPPORT; beyond chance (p < ${LEVEL}, before Holm) only in the IBS of pbc.
-- On SUPPORT, the largest table, plain Cox is wrong for groups (worst error .16: a column of three codes enters it as a number) and \`graduate\` is not; most of that
-  gain, and all of it in the worst group, is in knowing the groups, since Cox with group terms has it too.
-- On veteran 93 % die, half of them within 80 of 999 days. With equal time bins up to the last time few groups have ten people at risk in a quarter of the bins, so they
-  are reported and not held, and nothing can be said of them on 28 test rows. A shorter \`--horizon\` lets more of them be held.
+${conclusions()}
 
 ## Every command
 

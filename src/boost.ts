@@ -2,7 +2,8 @@
  * Boost: curves that any model predicted are repaired after the fact on rows the model has not learnt from, and judged on rows that
  * neither has seen. Two ways: `hazards` multiplies each group's hazards by what its events say, as far as they are to be trusted
  * (training/hazard-boost.ts, hazard-share.ts), and is the one unless another is asked for; `mcboost` is the paper's baseline
- * MCBoostSurv (training/mcboost.ts) with the number of rounds held in check (training/mcboost-rounds.ts). On planted tables the first
+ * MCBoostSurv (training/mcboost.ts), mended and with the number of rounds held in check (training/mcboost-rounds.ts), or with
+ * `reference` as the R package has it, faults included and held by nothing. On planted tables the first
  * does what it should more often and in a fiftieth of the time: docs/decisions/009-boost.md. Distances are of group means only.
  */
 import { InputError } from "./core/errors.ts";
@@ -11,7 +12,7 @@ import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "./objectives/constraints.ts";
 import { type Scores, scoreCurves } from "./stats/scores.ts";
 import { type BoostTask, pickTask } from "./training/boost-task.ts";
 import { fitHazardShare, type ShareChoice } from "./training/hazard-share.ts";
-import { applyBoost, type Boost, type BoostOptions } from "./training/mcboost.ts";
+import { applyBoost, type Boost, type BoostOptions, fitBoost } from "./training/mcboost.ts";
 import { fitBoostRounds, type RoundChoice } from "./training/mcboost-rounds.ts";
 
 export { type BoostTask, DEFAULT_FOLDS, pickTask } from "./training/boost-task.ts";
@@ -84,8 +85,8 @@ export interface BoostResult extends GuardedBoost {
 
 export interface GuardedBoost {
   readonly boost: Boost;
-  /** Of the share for hazards, of the rounds for mcboost. */
-  readonly choice: ShareChoice | RoundChoice;
+  /** Of the share for hazards, of the rounds for mcboost; null for the reference's form, which takes all of its rounds. */
+  readonly choice: ShareChoice | RoundChoice | null;
 }
 
 /** Fits on some rows, applies to all and judges on others. */
@@ -146,9 +147,25 @@ export function judgeBoost({ curves, outcomes, groups }: BoostTask, boosted: Cur
   };
 }
 
+/** The R package's form. It knows no folds; its ranges of time collapse to one, so none are asked for. */
+function fitReference(
+  task: BoostTask,
+  { seed: _, ...given }: Omit<GuardedBoostOptions, "method">,
+): GuardedBoost {
+  const foreign = (["folds", "repeats", "timeBuckets"] as const).find((name) => given[name] !== undefined);
+  if (foreign !== undefined) {
+    throw new InputError(`the reference's form of MCBoostSurv has no ${foreign}`, {
+      code: "option.conflict",
+      hint: "leave it out, or the reference",
+    });
+  }
+  return { boost: fitBoost(task, given), choice: null };
+}
+
 /** Fits a repair that is held in check by rows left out of the fit. */
 export function fitGuardedBoost(task: BoostTask, options: GuardedBoostOptions = {}): GuardedBoost {
   const { method = "hazards", ...given } = options;
+  if (method === "mcboost" && given.reference === true) return fitReference(task, given);
   if (method === "mcboost") return fitBoostRounds(task, given);
   const { folds, seed, timeBuckets, doubt, ...others } = given;
   const [foreign] = Object.keys(others);

@@ -52,7 +52,7 @@ describe("planted groups", () => {
         expect(planted?.distance.after).toBeLessThan(0.75 * (before?.distance ?? 0));
         expect(after?.distance).toBeLessThan(before?.distance ?? 0);
         expect(verdict.ibsChange).toBeLessThan(0.01);
-        expect("share" in choice && choice.share).toBeGreaterThan(0);
+        expect(choice !== null && "share" in choice && choice.share).toBeGreaterThan(0);
       }
     },
   );
@@ -88,7 +88,7 @@ describe("planted groups", () => {
     const { verdict, choice, boost: fitted } = boost(planted.task, planted.rows, QUICK);
     expect(verdict.worst.after?.distance).toBeLessThan(0.75 * (verdict.worst.before?.distance ?? 0));
     expect(verdict.ibsChange).toBeLessThan(0.01);
-    if (!("rounds" in choice)) throw new Error("no rounds");
+    if (choice === null || !("rounds" in choice)) throw new Error("no rounds");
     expect(choice.rounds).toBeGreaterThan(0);
     expect(fitted.updates.length).toBeLessThanOrEqual(choice.rounds);
     expect(choice.worst[choice.rounds]).toBeLessThanOrEqual(choice.worst[0]);
@@ -128,10 +128,27 @@ describe("planted groups", () => {
     },
   );
 
+  test("the reference's form of MCBoostSurv is that of the R package, with all its rounds and no folds", () => {
+    const { task, rows } = drawTask(1, DOUBLED, 60);
+    const asked = { method: "mcboost", reference: true } as const;
+    const { boost: fitted, choice, curves } = boost(task, rows, asked);
+    expect(choice).toBeNull();
+    const own = fitBoost(pickTask(task, rows.fit), { reference: true });
+    expect(fitted).toEqual(own);
+    expect(own.options).toMatchObject({ reference: true, rounds: 25, step: 0.1, correlateOver: "cell" });
+    expect(curves).toEqual(applyBoost(own, task.curves, { groups: task.groups }));
+    expect(() => boost(task, rows, { ...asked, folds: 5 })).toThrow(
+      "the reference's form of MCBoostSurv has no folds",
+    );
+    expect(() => boost(task, rows, { reference: true })).toThrow(
+      'reference is an option of the method "mcboost"',
+    );
+  });
+
   test("the share is the largest whose rise of the Brier score and three standard errors are within half a percent", () => {
     const { task } = drawTask(2, DOUBLED, 60);
     const { choice, boost: fitted } = fitGuardedBoost(task);
-    if (!("share" in choice)) throw new Error("no share");
+    if (choice === null || !("share" in choice)) throw new Error("no share");
     expect(choice.tried.map(({ share }) => share)).toEqual([1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05]);
     const passes = choice.tried.filter(
       ({ ibsChange, standardError }) => ibsChange + 3 * standardError <= 0.005,

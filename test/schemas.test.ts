@@ -158,6 +158,7 @@ beforeAll(() => {
   const saved = scratch("boost.json");
   print("boost", "hazards", [cox, GBSG, "--save", saved, "--out", scratch("boosted.csv")]);
   print("boost", "mcboost", [cox, GBSG, "--method", "mcboost", "--rounds", "3"]);
+  print("boost", "reference", [cox, GBSG, "--reference", "--rounds", "3"]);
   print("boost", "carried out", [cox, GBSG, "--apply", saved]);
   const lines = readFileSync(new URL("tables/gbsg.csv", import.meta.url), "utf8").split("\n");
   const others = writeScratch("others-gbsg.csv", `${lines.slice(0, 300).join("\n")}\n`);

@@ -3,16 +3,8 @@
  * repeats' totals cannot exceed H of the mean C and mean ECE (Jensen), and to second order falls short of it by at most
  * 2 (b s_a + a s_b)² / (a + b)³, with a, b the means and s their standard deviations. Rounding of all printed numbers is allowed for.
  */
-import {
-  type Claim,
-  type ClaimInputs,
-  labelsOf,
-  parseWins,
-  printedBoard,
-  SIX,
-  TARGETS,
-  VARIANTS,
-} from "./claims-entry.ts";
+import { type ClaimInputs, parseWins, printedBoard, SIX, TARGETS, VARIANTS } from "./claims-board.ts";
+import { type Claim, labelsOf } from "./claims-entry.ts";
 import type { SystemName } from "./plan.ts";
 import { METRICS, type Metric, type PrintedCell, type Published } from "./published.ts";
 import { formatMarkdown, METRIC_NAMES } from "./tables.ts";

@@ -1,5 +1,6 @@
 /** The paper's statements about its data and its experiments' design (§6.1, §6.3). */
-import { type Claim, type ClaimInputs, cohortOf, SOURCE_LABELS, type TableFacts } from "./claims-entry.ts";
+import { type ClaimInputs, cohortOf, SOURCE_LABELS, type TableFacts } from "./claims-board.ts";
+import type { Claim } from "./claims-entry.ts";
 import type { SystemName } from "./plan.ts";
 import { readMetric, spreadOf } from "./summary.ts";
 import { formatMarkdown, formatMean, listSystems, runsOf, SYSTEM_LABELS } from "./tables.ts";

@@ -88,6 +88,15 @@ export interface FigureRuns {
   readonly systems: readonly SystemName[];
 }
 
+/** Other forms of a system that is drawn: their curves would lie on it. */
+const NOT_DRAWN: readonly SystemName[] = [
+  "drsa kept by loss",
+  "drsa without tail kept by concordance",
+  "xcal kept by loss",
+  "rps kept by loss",
+  "mcboost reference",
+];
+
 export function listFigureRuns(target: PageTarget, plan: Plan): readonly FigureRuns[] {
   return FIGURE_COHORTS[target].map((cohort) => {
     const parts = plan.parts.filter(({ cohorts }) => cohorts.includes(cohort));
@@ -95,7 +104,9 @@ export function listFigureRuns(target: PageTarget, plan: Plan): readonly FigureR
     return {
       cohort,
       seed: parts[0].seeds.from,
-      systems: [...new Set(parts.flatMap(({ systems }) => systems))],
+      systems: [...new Set(parts.flatMap(({ systems }) => systems))].filter(
+        (system) => !NOT_DRAWN.includes(system),
+      ),
     };
   });
 }

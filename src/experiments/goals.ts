@@ -4,7 +4,7 @@
  * error beside it says how much that means.
  */
 import { binomialUpperTail } from "../core/distributions.ts";
-import { type ClaimInputs, cohortOf } from "./claims-entry.ts";
+import { type ClaimInputs, cohortOf } from "./claims-board.ts";
 import type { PageTarget } from "./page.ts";
 import type { SystemName } from "./plan.ts";
 import type { Metric } from "./published.ts";
@@ -37,6 +37,8 @@ export interface Goal {
   /** Empty where the runs are not there. */
   readonly measured: string;
   readonly met: boolean | null;
+  /** Whether the difference is one that chance alone may make; undefined where none is tested. */
+  readonly chance?: boolean;
 }
 
 const OWN: SystemName = "graduate";
@@ -58,6 +60,7 @@ const LEVEL_0_MARGIN = 1.1;
 interface Outcome {
   readonly measured: string;
   readonly met: boolean;
+  readonly chance?: boolean;
 }
 
 type Judge = (own: number, other: number) => boolean;
@@ -211,11 +214,11 @@ export function comparePair(inputs: GoalInputs, system: SystemName, other: Syste
 const wereRun = (goals: readonly Goal[]) => goals.filter(({ met }) => met !== null);
 
 function goalsTable(goals: readonly Goal[], title: string, [yes, no]: readonly [string, string]): string {
-  const rows = goals.map(({ where, text, measured, met }) => [
+  const rows = goals.map(({ where, text, measured, met, chance }) => [
     where,
     text,
     measured,
-    met === null ? "not run yet" : met ? yes : `**${no}**`,
+    met === null ? "not run yet" : `${met ? yes : `**${no}**`}${chance === true ? ", within chance" : ""}`,
   ]);
   const table = formatMarkdown(["where", title, "measured", ""], rows);
   return table.replace("| --- | --: | --: | --: |", "| --- | --- | --- | --- |");
@@ -226,7 +229,7 @@ export function goalsPage(inputs: GoalInputs): string {
 
 Made by \`graduate reproduce goals --out docs/results/goals.md\` from the results in \`paper/results\`. The goals were set before the runs, but for the two lines on multipliers, which were added when the runs were there: on tables the mark is Cox's model and the paper's printed
 rows, on simulated people the truth, where the floor is the generator's own family fitted by maximum likelihood to the same rows. Ours is the default preset. After
-the two means stands the difference, ours less the other, paired by repeat, ± its standard error: where that is the larger of the two, "met" and "missed" are chance.
+the two means stands the difference, ours less the other, paired by repeat, ± its standard error: a verdict *within chance* is one whose difference has p ≥ .05 (the corrected resampled t over splits, Student's over cohorts). *ECE within chance*: p of at least .05 among a perfect model's on the same rows.
 
 ${goalsTable(collectGoals(inputs), "goal", ["met", "missed"])}
 
@@ -262,7 +265,8 @@ type Measure = (cohort: CohortRuns) => Outcome | null;
 
 function toGoal(where: string, text: string, cohort: CohortRuns | null, measure: Measure): Goal {
   const outcome = cohort === null ? null : measure(cohort);
-  return { where, text, measured: outcome?.measured ?? "", met: outcome?.met ?? null };
+  const { measured = "", met = null, ...chance } = outcome ?? {};
+  return { where, text, measured, met, ...chance };
 }
 
 /** Ours against another system's; of several, all have to be passed, and the one that comes nearest is named. */
@@ -288,6 +292,7 @@ function against(
     return {
       measured: `${mine.mean.toFixed(digits)}; ${SYSTEM_LABELS[other]} ${theirs.mean.toFixed(digits)}; ${difference}, ${mine.n} repeats`,
       met: compared.every((one) => judge(mine.mean, one.theirs.mean)),
+      chance: test.p >= LEVEL,
     };
   };
 }
@@ -304,7 +309,7 @@ function againstPrinted({ published }: GoalInputs, metric: Metric, { runs }: Coh
   };
 }
 
-/** A perfect model exceeds its own 95 % point in one repeat of twenty; met unless so many do that such a model would not. */
+/** A perfect model has a p below .05 in one repeat of twenty; met unless so many do that such a model would not. */
 function atTheFloor({ runs }: CohortRuns): Outcome | null {
   const own = runsOf(runs, OWN);
   const overFloor = spreadOf(own, readEceOverFloor(1));

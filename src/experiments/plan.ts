@@ -15,10 +15,15 @@ export const SYSTEM_NAMES = [
   "cox",
   "cox with group terms",
   "drsa",
+  "drsa kept by loss",
   "drsa without tail",
+  "drsa without tail kept by concordance",
   "xcal",
+  "xcal kept by loss",
   "mcboost",
+  "mcboost reference",
   "rps",
+  "rps kept by loss",
   "graduate l2",
   "graduate variance",
   "graduate",
@@ -35,6 +40,10 @@ export type SystemName = (typeof SYSTEM_NAMES)[number];
 
 /** Of the `default` preset only: they differ from it in one thing each. */
 const DEFAULT_PRESET_ONLY: readonly SystemName[] = [
+  "drsa kept by loss",
+  "drsa without tail kept by concordance",
+  "xcal kept by loss",
+  "rps kept by loss",
   "graduate",
   "five graduates",
   "graduate with splines",

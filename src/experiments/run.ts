@@ -20,6 +20,7 @@ import {
   summariseTruth,
   type TruthScores,
 } from "./results.ts";
+import type { NetworkShelf } from "./shared-network.ts";
 import { type FittedSystem, fitRequestOf, fitSystem, membersAmong } from "./systems.ts";
 import { type PredictCurves, type PrepareTruth, prepareTruth, TRUTH_PEOPLE } from "./truth.ts";
 
@@ -30,6 +31,8 @@ export interface RunHooks {
   readonly onEvent?: (event: TrainEvent) => void;
   /** The system is fitted; what follows is scoring. */
   readonly onFitted?: () => void;
+  /** Of the line's network (networkKey), by one who runs many lines: then it is trained once. */
+  readonly shelf?: NetworkShelf;
   /** In place of prepareTruth, by one who runs many lines. */
   readonly prepareTruth?: PrepareTruth;
 }
@@ -55,7 +58,7 @@ export async function runLine(
   }
   const cohort = openCohort(cohortPlan, sources, plan, seed);
   const { table, split, groups, auditOnly } = cohort;
-  const fitted = await fitSystem(cohort, fitRequestOf(plan, line), backend, hooks.onEvent);
+  const fitted = await fitSystem(cohort, fitRequestOf(plan, line), backend, hooks.onEvent, hooks.shelf);
   hooks.onFitted?.();
   const curves = await fitted.predictCurves(table, split.test);
   const outcomes = binOutcomes(pickOutcomes(cohort.outcomes, split.test), fitted.grid);

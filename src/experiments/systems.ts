@@ -2,9 +2,12 @@
  * The systems of the paper's tables and their controls, each as what `train` is asked for. Within a preset they share features, network,
  * split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards. Of the networks only those that
  * are held to groups are told who is in them (`default` preset), which the features say too:
- *   drsa, xcal, rps       the losses of method §3 and §8, weights kept by validation C-index; drsa without tail is the plain likelihood
+ *   drsa, xcal, rps       the losses of method §3 and §8, weights kept by validation C-index; drsa without tail is the plain likelihood,
+ *                         which in `default` keeps the averaged weights of least validation loss, as graduate does
+ *   … kept by …           the same network and loss under the other of these two rules (`default`)
  *   mcboost               drsa's curves (`paper`) or drsa without tail's (`default`, as boosting the tail term's damage would be no test),
- *                         repaired on the validation rows: by the reference's 25 rounds (`paper`), or as many as folds allow (`default`)
+ *                         repaired on the validation rows by our mended form of MCBoostSurv: as many rounds as the reference, 25
+ *                         (`paper`), or as many as folds allow (`default`); mcboost reference: by the R package's form, faults included
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
  *   five graduates        the ensemble of five runs of graduate, which learns from the validation rows as well; cox of all rows does too
  *   … with splines        graduate or five of them, with splines of every number among the features (data/spline.ts)
@@ -32,12 +35,11 @@ import type { PresetName } from "../training/options.ts";
 import type { OpenCohort } from "./cohorts.ts";
 import { fitGenerator } from "./generator-fit.ts";
 import type { Plan, RunLine, SystemName } from "./plan.ts";
+import { boostedNetwork, isBoosted, type NetworkShelf } from "./shared-network.ts";
 import type { EyeCohort } from "./simulate.ts";
 
 /** Apart from every stream that a run of the same seed uses. */
 const PLACEBO_STREAM = 0x50000000;
-/** The paper's c of the variance-adjusted constraint, for all cohorts. */
-const PAPER_VARIANCE_SLACK = 1.96;
 
 /** Runs of an ensemble. */
 export const MEMBERS = 5;
@@ -76,13 +78,7 @@ export function fitRequestOf(
   { preset, bins, steps }: Plan,
   { system, seed }: Pick<RunLine, "system" | "seed">,
 ): FitRequest {
-  return {
-    system,
-    seed,
-    preset,
-    ...(bins === undefined ? {} : { bins }),
-    ...(steps === undefined ? {} : { steps }),
-  };
+  return { system, seed, preset, ...given(bins, steps) };
 }
 
 export async function fitSystem(
@@ -90,17 +86,22 @@ export async function fitSystem(
   request: FitRequest,
   backend: Backend,
   onEvent: (event: TrainEvent) => void = () => {},
+  shelf?: NetworkShelf,
 ): Promise<FittedSystem> {
   const { system, seed } = request;
   if (system === "generator") return fitFamily(cohort, request.bins);
   const table = prepareTable(cohort, system, seed);
   const asked = requestOf(cohort, { ...request, system });
-  const run = isEnsemble(system)
-    ? trainEnsemble(table, { ...asked, members: MEMBERS }, backend)
-    : train(table, asked, backend);
-  let next = await run.next();
-  for (; !next.done; next = await run.next()) onEvent(next.value);
-  const model = next.value;
+  const trainAnew = async () => {
+    const run = isEnsemble(system)
+      ? trainEnsemble(table, { ...asked, members: MEMBERS }, backend)
+      : train(table, asked, backend);
+    let next = await run.next();
+    for (; !next.done; next = await run.next()) onEvent(next.value);
+    shelf?.keep(next.value);
+    return next.value;
+  };
+  const model = shelf?.find() ?? (await trainAnew());
   const predict = preparePredictor(model, backend);
   const widen = (one: Table) => {
     if (one === cohort.table) return table;
@@ -110,7 +111,7 @@ export async function fitSystem(
   };
   const plain = async (one: Table, rows?: ArrayLike<number>) => (await predict(widen(one), rows)).curves;
   const fitted = { grid: gridOf(model), training: model.training };
-  if (system !== "mcboost") return { ...fitted, predictCurves: plain, boostRounds: null };
+  if (!isBoosted(system)) return { ...fitted, predictCurves: plain, boostRounds: null };
   const boost = await boostOnValidation(cohort, request, fitted.grid, plain);
   return {
     ...fitted,
@@ -140,6 +141,10 @@ function fitFamily({ eye, outcomes, split }: OpenCohort, bins: number | undefine
 
 function namedGroups({ groups }: OpenCohort): readonly Group[] {
   return groups.filter(({ name }) => name !== ALL_GROUP.name);
+}
+
+function given(bins: number | undefined, steps: number | undefined) {
+  return { ...(bins === undefined ? {} : { bins }), ...(steps === undefined ? {} : { steps }) };
 }
 
 /** What `train` is asked for; all else is the preset's. */
@@ -180,17 +185,23 @@ function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: Tr
     case "xcal":
     case "rps":
       return { ...asked, method: system, options: { ...asked.options, keep: "concordance" } };
+    case "drsa kept by loss":
+      return { ...asked, method: "drsa", options: { ...asked.options, keep: "validation" } };
+    case "xcal kept by loss":
+      return { ...asked, method: "xcal", options: { ...asked.options, keep: "validation" } };
+    case "rps kept by loss":
+      return { ...asked, method: "rps", options: { ...asked.options, keep: "validation" } };
     case "drsa without tail":
       return { ...asked, method: "nll" };
+    case "drsa without tail kept by concordance":
+      return { ...asked, method: "nll", options: { ...asked.options, keep: "concordance" } };
     case "mcboost":
-      return { ...asked, method: isPaper ? "drsa" : "nll" };
+    case "mcboost reference":
+      return requestOf(cohort, { system: boostedNetwork(preset), preset, seed, ...given(bins, steps) });
     case "graduate l2":
       return { ...held, constraint: { kind: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
     case "graduate variance":
-      return {
-        ...held,
-        constraint: { kind: "variance", ...(isPaper ? { slack: PAPER_VARIANCE_SLACK } : {}) },
-      };
+      return { ...held, constraint: { kind: "variance" } };
     case "graduate":
     case "five graduates":
       return held;
@@ -267,7 +278,7 @@ export function membersAmong(groups: readonly Group[], table: Table, rows?: Arra
 
 async function boostOnValidation(
   cohort: OpenCohort,
-  { preset, seed }: FitRequest,
+  { system, preset, seed }: FitRequest,
   grid: TimeGrid,
   predict: FittedSystem["predictCurves"],
 ): Promise<McBoost> {
@@ -277,5 +288,6 @@ async function boostOnValidation(
     outcomes: binOutcomes(pickOutcomes(outcomes, split.valid), grid),
     groups: membersAmong(groups, table, split.valid).filter(({ rows }) => rows.length > 0),
   };
+  if (system === "mcboost reference") return fitBoost(task, { reference: true });
   return preset === "paper" ? fitBoost(task) : fitBoostRounds(task, { ...BOOST_FOLDS, seed }).boost;
 }

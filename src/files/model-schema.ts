@@ -162,6 +162,7 @@ const options = describing<TrainingOptions>()(
     optimiser,
     clip: anyNumber.nullable(),
     steps: count,
+    primalSteps: count.exactOptional(),
     batch: count.nullable(),
     partRows: count.exactOptional(),
     refresh: z.boolean(),

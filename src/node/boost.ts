@@ -21,7 +21,7 @@ import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../da
 import type { People } from "../data/people.ts";
 import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../files/boost-file.ts";
 import { HAZARD_BOOST_DEFAULTS } from "../training/hazard-boost.ts";
-import { applyBoost, type Boost } from "../training/mcboost.ts";
+import { applyBoost, BOOST_DEFAULTS, type Boost } from "../training/mcboost.ts";
 import { GUARDED_BOOST_DEFAULTS } from "../training/mcboost-rounds.ts";
 import { type BoostSource, chooseBoostRows, readBoostSource, writeCurves } from "./boost-source.ts";
 import { print, printJson, warn } from "./output.ts";
@@ -50,6 +50,7 @@ export interface BoostCommandOptions extends PredictionOptions, GroupOptions {
   readonly rounds?: number;
   readonly step?: number;
   readonly censoring?: "group" | "pooled";
+  readonly reference?: boolean;
   readonly out?: string;
   readonly save?: string;
   readonly apply?: string;
@@ -98,6 +99,10 @@ export function addBoost(program: Command): void {
         "--censoring <whose>",
         `of mcboost: censoring curve of each group by itself, or pooled (default: ${censoring})`,
       ).choices(["group", "pooled"]),
+    )
+    .option(
+      "--reference",
+      `of mcboost: as the R package has it, faults included, ${BOOST_DEFAULTS.rounds} rounds of ${BOOST_DEFAULTS.step}; to compare with, not to use`,
     )
     .option("--out <file>", "write the repaired curves of all rows here, CSV or .parquet")
     .option("--save <file>", "keep the repair here (JSON)")
@@ -166,11 +171,18 @@ async function runBoost(paths: readonly string[], options: BoostCommandOptions):
 
 /** Options that only MCBoostSurv has ask for it. */
 function chooseSettings(options: BoostCommandOptions): GuardedBoostOptions {
-  const { seed, rounds, step, censoring, timeRanges, doubt } = options;
-  const own = Object.entries({ rounds, step, censoring }).filter(([, value]) => value !== undefined);
+  const { seed, rounds, step, censoring, reference, timeRanges, doubt } = options;
+  const own = Object.entries({ rounds, step, censoring, reference }).filter(
+    ([, value]) => value !== undefined,
+  );
   const method = options.method ?? (own.length > 0 ? "mcboost" : "hazards");
   if (method === "hazards" && own.length > 0) {
     throw new InputError(`--${own[0][0]} is an option of --method mcboost`, { code: "option.conflict" });
+  }
+  if (reference === true && timeRanges !== undefined) {
+    throw new InputError("the reference's form has one range of time: leave out --time-ranges", {
+      code: "option.conflict",
+    });
   }
   return {
     method,

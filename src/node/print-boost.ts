@@ -35,7 +35,10 @@ export function printBoost(result: BoostResult, rows: { readonly fit: number; re
   const { choice, boost: fitted, verdict } = result;
   const width = terminalWidth();
   const left = `on rows left out of the fit (the ${countOf(rows.fit, "fitting row")}, cut`;
-  if (fitted.kind === "hazards") {
+  if (choice === null) {
+    const what = `MCBoostSurv as the R package has it, faults included: ${countOf(fitted.updates.length, "update")}, held in check by nothing.`;
+    print(wrapText(what, width));
+  } else if (fitted.kind === "hazards") {
     const how = `${left} into ${choice.folds} folds)`;
     const limit = `${100 * LARGEST_RISE} %`;
     print(

@@ -1,7 +1,7 @@
 /**
  * What one process of reproduce-pool.ts runs: one line of a plan after the other, each with a backend of its own, one thread, and arithmetic that is
  * the same on every machine. A process and not a thread, so that its CPU time is its own: seconds of a run do not depend on what
- * else the machine does. Tables and groups files are read here, once. A run that is refused or diverges is answered with what the
+ * else the machine does. Tables and groups files are read here, once; a network that the next run has too is kept. A run that is refused or diverges is answered with what the
  * error says; the other runs go on.
  */
 import { GraduateError } from "../core/errors.ts";
@@ -9,7 +9,9 @@ import type { CohortSources } from "../experiments/cohorts.ts";
 import type { CohortPlan, Plan, RunLine } from "../experiments/plan.ts";
 import type { CohortNames, RunResult } from "../experiments/results.ts";
 import { runLine } from "../experiments/run.ts";
+import { type NetworkShelf, networkKey } from "../experiments/shared-network.ts";
 import { keepLastTruth } from "../experiments/truth.ts";
+import type { Model } from "../training/model.ts";
 import { readSources } from "./cohort-sources.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 
@@ -35,6 +37,8 @@ const REPORT_EVERY = 200;
 const FITTING_SHARE = 0.9;
 
 const prepareTruth = keepLastTruth();
+/** The last network that several systems share, and the seconds of its training. */
+let shared: { readonly key: string; readonly model: Model; readonly seconds: number } | null = null;
 const opened = new Map<string, Promise<CohortSources>>();
 
 function openSources(cohort: CohortPlan): Promise<CohortSources> {
@@ -55,8 +59,22 @@ async function run(
     const sources = await openSources(cohort);
     const started = cpuSeconds();
     let [steps, reportedAt, fittedAt] = [0, performance.now(), started];
+    // What a run is said to take is what it takes by itself.
+    let before = 0;
+    const key = networkKey(plan, line);
+    const shelf: NetworkShelf = {
+      find() {
+        if (shared === null || shared.key !== key) return undefined;
+        before = shared.seconds;
+        return shared.model;
+      },
+      keep(model) {
+        shared = { key: key ?? "", model, seconds: cpuSeconds() - started };
+      },
+    };
     const { result, names } = await runLine(plan, line, sources, backend, {
       prepareTruth,
+      ...(key === null ? {} : { shelf }),
       onEvent(event) {
         if (event.type === "start") steps = event.steps;
         if (event.type !== "step" || performance.now() - reportedAt < REPORT_EVERY) return;
@@ -73,7 +91,7 @@ async function run(
       },
     });
     const tenths = (seconds: number) => Number(seconds.toFixed(1));
-    const seconds = { fit: tenths(fittedAt - started), score: tenths(cpuSeconds() - fittedAt) };
+    const seconds = { fit: tenths(before + fittedAt - started), score: tenths(cpuSeconds() - fittedAt) };
     send({ kind: "done", index, result: { ...result, seconds }, names });
   } catch (error) {
     // A bug fails its run like anything else: hours of other runs are worth more than its stack.

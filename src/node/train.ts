@@ -60,6 +60,7 @@ interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions,
   readonly groupInputs: boolean;
   readonly split?: string;
   readonly batch?: number;
+  readonly primalSteps?: number;
   readonly ensemble?: number;
   readonly backend: "wasm" | "reference";
   readonly deterministic?: boolean;
@@ -97,6 +98,11 @@ export function addTrain(program: Command): void {
     .option("--steps <n>", "parameter updates", parseCount)
     .option("--batch <n>", "rows a step; 0 is all of them", parseCount)
     .option(
+      "--primal-steps <n>",
+      "parameter updates to one update of the multipliers (default: 1)",
+      parseSteps,
+    )
+    .option(
       "--ensemble <n>",
       "the mean of n runs, each with another nth of training and validation rows for validation",
       parseCount,
@@ -116,6 +122,12 @@ function parseSlack(text: string): number | "auto" {
   const value = Number(text);
   if (!(value > 0) || !Number.isFinite(value))
     throw new InvalidArgumentError("expected a number above 0, or auto.");
+  return value;
+}
+
+function parseSteps(text: string): number {
+  const value = parseCount(text);
+  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
   return value;
 }
 
@@ -223,6 +235,7 @@ async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequ
     options: {
       ...shared.options,
       ...given("batch", options.batch === 0 ? null : options.batch),
+      ...given("primalSteps", options.primalSteps),
       ...given("objective", objective),
     },
     ...(options.groupInputs ? {} : { inputGroups: "none" }),

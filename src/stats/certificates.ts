@@ -157,7 +157,7 @@ export function certify(
       if (typeof place === "number") return { ...one, tight: tight.groups[place].upper };
       return { ...one, tight: null, absent: { ...one.absent, tight: place } };
     }),
-    theorem1: boundOfTheorem(alpha, groups.length),
+    theorem1: boundOfTheorem(alpha, groups.length, curves.T),
     assumes: listAssumptions(
       support === "training rows" && certified.every(({ basis }) => basis === "training rows"),
       people !== undefined,
@@ -229,12 +229,13 @@ function whyNotTight(events: number, atRisk: number): string | null {
 }
 
 /**
- * ρ = B √((1 + log(4 (2𝒩)^d / δ)) / 𝒩), with probability 1 − (3m+2)δ for m groups. 𝒩 counts independent copies of the
- * whole data set, of which there is one: ρ exceeds B whatever d and δ, and B bounds the squared gap without any theorem.
+ * ρ = B √((1 + log(4 (2𝒩)^d / (δ/τ))) / 𝒩), with probability 1 − (3m+2)δ for m groups (Proposition 3): a constraint is a mean over τ
+ * times, each of which is held with probability 1 − δ/τ. 𝒩 counts independent copies of the whole data set, of which there is
+ * one: ρ exceeds B whatever d, δ and τ, and B bounds the squared gap without any theorem.
  */
-export function boundOfTheorem(alpha: number, groups: number): TheoremBound {
+export function boundOfTheorem(alpha: number, groups: number, bins: number): TheoremBound {
   const copies = 1;
-  const delta = alpha / (3 * groups + 2);
+  const delta = alpha / (3 * groups + 2) / bins;
   const shatter = SMALLEST_VC_DIMENSION * Math.log(2 * copies);
   const rhoOverB = Math.sqrt((1 + Math.log(4 / delta) + shatter) / copies);
   return { copies, rhoOverB, vacuous: rhoOverB >= 1 };

@@ -1,6 +1,6 @@
 /**
- * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was given. Asking the `default` preset
- * for another kind of distance brings that kind's slack and multipliers along; a long table is passed over often enough.
+ * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was given. Asking a preset
+ * for another kind of distance brings that kind's slack along, the `default` one its multipliers too; a long table is passed over often enough.
  */
 import { InputError } from "../core/errors.ts";
 import { countOf } from "../data/findings.ts";
@@ -13,6 +13,7 @@ import {
   KIND_DEFAULTS,
   LEAST_PASSES,
   type ObjectiveSpec,
+  PAPER_SLACK,
   PRESETS,
   type PresetName,
   RANDOM_START,
@@ -35,7 +36,7 @@ export function chooseOptions(
   request: RunRequest,
   N: number,
 ): TrainingOptions {
-  const given = preset === "default" ? fitToRequest(request, N) : PRESETS[preset];
+  const given = preset === "default" ? fitToRequest(request, N) : fitToPaper(request);
   const base: TrainingOptions = { ...given, seed: request.seed ?? 1, ...request.options };
   const tail = preset === "paper";
   const free = { ...base, constraint: null, keep: preset === "paper" ? ("concordance" as const) : base.keep };
@@ -86,6 +87,13 @@ function fitToRequest({ network, constraint, options = {} }: RunRequest, N: numb
     dual,
     steps: Math.max(preset.steps, Math.ceil((LEAST_PASSES * N) / (batch ?? N))),
   };
+}
+
+/** A slack is in the units of its distance: .02 is a mean square of probabilities, and nothing in standard errors. */
+function fitToPaper({ constraint, options = {} }: RunRequest): TrainingOptions {
+  const { constraint: own, ...preset } = PRESETS.paper;
+  const kind = constraint?.kind ?? options.constraint?.kind ?? own?.kind ?? "l2";
+  return { ...preset, constraint: own && { ...own, kind, ...PAPER_SLACK[kind] } };
 }
 
 /** `groups`: how many of the D columns, the last ones, say who is in a group. */

@@ -142,6 +142,12 @@ export async function* optimise(
   // Batches are small by themselves; all rows at once are taken in parts, where the loss is a mean over rows.
   const part = isWhole && isRowwise(options.objective) ? Math.min(N, options.partRows ?? PART_ROWS) : size;
   const isOnePart = isWhole && part === N;
+  const primalSteps = options.primalSteps ?? 1;
+  if (!(Number.isInteger(primalSteps) && primalSteps >= 1)) {
+    throw new InputError(`updates to a dual step are not a whole number, 1 or more: ${primalSteps}`, {
+      code: "option.invalid",
+    });
+  }
   const x = backend.allocate(part * D);
   const logits = backend.allocate(part * T);
   const dLogits = backend.allocate(part * T);
@@ -257,7 +263,9 @@ export async function* optimise(
       try {
         yield await takeStep(rows);
         if (held && isWhole) await refresh();
-        if (held && (isWhole || dual.form === "ascent")) held.raise(step);
+        // Counted from the first step, so that a run goes on from any checkpoint as it would have.
+        const isDual = step % primalSteps === 0;
+        if (held && isDual && (isWhole || dual.form === "ascent")) held.raise(step);
       } catch (error) {
         throw error instanceof GraduateError ? nameStep(error, step, lastGood) : error;
       }

@@ -55,6 +55,19 @@ describe("graduate boost", () => {
     expect(verdict.worst.after.distance).toBeLessThan(0.3 * verdict.worst.before.distance);
   });
 
+  test("--reference is MCBoostSurv as the R package has it, and is said to be", () => {
+    const args = ["boost", model, table, "--reference", "--rounds", "3"];
+    const { boost: fitted, choice } = runJson<{ boost: { kind: string; options: object }; choice: null }>(
+      args,
+    );
+    expect([fitted.kind, choice]).toEqual(["mcboost", null]);
+    expect(fitted.options).toMatchObject({ reference: true, rounds: 3, step: 0.1 });
+    expect(runCli(args).stdout).toContain("MCBoostSurv as the R package has it, faults included: 3 updates");
+    const { code, stderr } = runCli([...args, "--time-ranges", "2"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("the reference's form has one range of time: leave out --time-ranges");
+  });
+
   test("fits on the validation rows, judges on the test rows, and keeps curves and repair", () => {
     const args = ["boost", model, table, "--out", curves, "--save", saved];
     const found = runJson<BoostDocument>(args);

@@ -122,7 +122,7 @@ test("--tables makes the page of results that are there", () => {
   expect(made.code).toBe(0);
   const { stdout, code } = runCli(["reproduce", "nwtco", "--tables", "--out", lines]);
   expect(code).toBe(0);
-  expect(stdout).toContain("1 of its 357 runs have been made.");
+  expect(stdout).toContain("1 of its 462 planned runs has been made.");
   expect(stdout).toMatch(/\| Cox \| 0\.722 \| – \| 1 of 1 \|/);
   const page = join(fresh("page"), "..", "page.md");
   writeFileSync(page, "");

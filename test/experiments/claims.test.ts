@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { implyTotals, sumWins } from "../../src/experiments/claims-arithmetic.ts";
-import type { Claim, ClaimInputs } from "../../src/experiments/claims-entry.ts";
+import type { ClaimInputs } from "../../src/experiments/claims-board.ts";
+import type { Claim } from "../../src/experiments/claims-entry.ts";
 import { claimsOnEveryone } from "../../src/experiments/claims-everyone.ts";
 import { claimsOnGroups } from "../../src/experiments/claims-groups.ts";
 import { parsePlan, type SystemName } from "../../src/experiments/plan.ts";

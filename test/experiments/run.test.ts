@@ -6,8 +6,11 @@ import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
 import { type CohortSources, openCohort } from "../../src/experiments/cohorts.ts";
 import { type Plan, parsePlan, type SystemName } from "../../src/experiments/plan.ts";
 import { type RunResult, roundTo } from "../../src/experiments/results.ts";
-import { type FinishedRun, runLine } from "../../src/experiments/run.ts";
+import { type FinishedRun, type RunHooks, runLine } from "../../src/experiments/run.ts";
+import { networkKey } from "../../src/experiments/shared-network.ts";
+import { chooseNext } from "../../src/node/reproduce-pool.ts";
 import { openWasmBackend } from "../../src/node/wasm-backend.ts";
+import type { Model } from "../../src/training/model.ts";
 
 const groups = (text: object): GroupsFile => parseGroupsFile(JSON.stringify(text), "groups");
 const sources: CohortSources = {
@@ -55,10 +58,10 @@ const plan: Plan = parsePlan(
   "small.json",
 );
 
-async function run(system: SystemName, seed = 1, asked = plan): Promise<FinishedRun> {
+async function run(system: SystemName, seed = 1, asked = plan, hooks: RunHooks = {}): Promise<FinishedRun> {
   const backend = await openWasmBackend({ threads: 1, deterministic: true });
   try {
-    return await runLine(asked, { plan: "small", cohort: "few", system, seed }, sources, backend);
+    return await runLine(asked, { plan: "small", cohort: "few", system, seed }, sources, backend, hooks);
   } finally {
     await backend.close();
   }
@@ -150,6 +153,43 @@ describe("a run", () => {
     expect(boosted.truth?.A).not.toEqual(plain.truth?.A);
   });
 
+  test("of MCBoostSurv takes DRSA's network where it is at hand, and then trains nothing", async () => {
+    const paper: Plan = { ...plan, preset: "paper", steps: 5 };
+    const lineOf = (system: SystemName) => ({ plan: plan.name, cohort: "few", system, seed: 1 });
+    const keys = (["drsa", "mcboost", "mcboost reference"] as const).map((one) =>
+      networkKey(paper, lineOf(one)),
+    );
+    expect(new Set(keys).size).toBe(1);
+    expect(networkKey(paper, lineOf("drsa without tail"))).toBeNull();
+    expect(networkKey(plan, lineOf("drsa"))).toBeNull();
+    let model: Model | undefined;
+    const shelf = { find: () => model, keep: (trained: Model) => void (model = trained) };
+    await run("drsa", 1, paper, { shelf });
+    const alone = (await run("mcboost", 1, paper)).result;
+    let events = 0;
+    const shared = (await run("mcboost", 1, paper, { shelf, onEvent: () => events++ })).result;
+    expect(events).toBe(0);
+    expect(shared).toEqual(alone);
+    const reference = (await run("mcboost reference", 1, paper, { shelf })).result;
+    expect(reference.training?.boostRounds).toBeGreaterThan(0);
+    expect(reference.scores.ece).not.toEqual(shared.scores.ece);
+  });
+
+  test("kept by the other rule is of the same training, of other weights", async () => {
+    // Averages begin at step 50 and are looked at every 25th.
+    const longer: Plan = { ...plan, steps: 75 };
+    const pairs = [
+      ["drsa", "drsa kept by loss"],
+      ["drsa without tail", "drsa without tail kept by concordance"],
+    ] as const;
+    for (const [system, other] of pairs) {
+      const [one, two] = [(await run(system, 1, longer)).result, (await run(other, 1, longer)).result];
+      expect(two.training?.parameters).toBe(one.training?.parameters);
+      expect(two.scores.n).toEqual(one.scores.n);
+      expect(two.scores.ece).not.toEqual(one.scores.ece);
+    }
+  });
+
   test("of the generator is near the truth", () => {
     const { truth, training } = resultOf("generator");
     expect(training).toBeNull();
@@ -158,6 +198,14 @@ describe("a run", () => {
     expect(gap).toBeGreaterThanOrEqual(0);
     expect(gap).toBeLessThan(cox);
   });
+});
+
+test("a process takes runs of the network it has, and leaves those of others' as long as it can", () => {
+  expect(chooseNext(["a", null, "b"], "b", new Set(["a", "b"]))).toBe(2);
+  expect(chooseNext(["a", null, "b"], null, new Set(["a"]))).toBe(1);
+  expect(chooseNext(["a", "b"], null, new Set(["a"]))).toBe(1);
+  expect(chooseNext(["a", "a"], "b", new Set(["a", "b"]))).toBe(0);
+  expect(chooseNext([], "b", new Set(["b"]))).toBe(0);
 });
 
 test("groups are the same for every split of a table", () => {

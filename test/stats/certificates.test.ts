@@ -396,10 +396,17 @@ describe("certify", () => {
   });
 
   test("Theorem 1 with one data set is vacuous whatever its constants", () => {
-    // 12 groups: δ = 0.05/38, 1 + log(4·2/δ) = 9.716
-    expect(boundOfTheorem(0.05, 12).rhoOverB).toBeCloseTo(Math.sqrt(1 + Math.log((8 * 38) / 0.05)), 14);
-    expect(boundOfTheorem(0.999, 0).rhoOverB).toBeGreaterThan(1);
-    expect(boundOfTheorem(0.05, 12)).toMatchObject({ copies: 1, vacuous: true });
+    // nwtco, 12 groups and τ = 102 bins: δ = 0.05/38, 1 + log(4·2·102/δ) = 14.338, of which the root is 3.79.
+    const { rhoOverB, ...nwtco } = boundOfTheorem(0.05, 12, 102);
+    expect(rhoOverB).toBeCloseTo(Math.sqrt(1 + Math.log((8 * 38 * 102) / 0.05)), 14);
+    expect(rhoOverB.toFixed(2)).toBe("3.79");
+    expect(nwtco).toEqual({ copies: 1, vacuous: true });
+    expect(boundOfTheorem(0.999, 0, 1).rhoOverB).toBeGreaterThan(1);
+  });
+
+  test("the theorem's τ is the number of time bins of the curves", () => {
+    const { theorem1 } = certify(curves, outcomes, groups, { alpha: 0.05 });
+    expect(theorem1).toEqual(boundOfTheorem(0.05, groups.length, curves.T));
   });
 
   test("what cannot be asked is refused", () => {

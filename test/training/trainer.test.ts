@@ -149,6 +149,7 @@ describe("a run", () => {
       { ...SMALL, constraint: { kind: "atRisk", variant: "default", slack: "auto", strata: 3 } },
     ],
     ["full batch, ascent", { ...PRESETS.paper, steps: 9, evaluateEvery: 2 }],
+    ["full batch, a dual step every third", { ...PRESETS.paper, steps: 9, evaluateEvery: 2, primalSteps: 3 }],
     [
       "full batch, variance, augmented",
       {
@@ -208,6 +209,39 @@ describe("a run", () => {
     for (const { train, slack, met } of result.verdict) expect(met).toBe(train <= slack);
     expect(result.validation?.concordance).toBeGreaterThan((before.concordance ?? 1) + 0.05);
     expect(result.train.loss).toBeLessThan(before.loss);
+  });
+
+  test("takes a dual step after as many updates as it is told, and after each unless told", async () => {
+    const options = { ...PRESETS.paper, steps: 7, evaluateEvery: 10 };
+    const once = await follow(simulate(), options);
+    const { primalSteps: _, ...untold } = options;
+    expect((await follow(simulate(), untold)).last).toEqual(once.last);
+    expect(new Set(once.steps.map(({ multipliers }) => multipliers[0])).size).toBe(7);
+    const thrice = await follow(simulate(), { ...options, primalSteps: 3 });
+    // Multipliers as they stood before each of the seven updates: changed after the third and the sixth.
+    const [start, second, third] = [0, 3, 6].map((k) => thrice.steps[k].multipliers[0]);
+    expect(thrice.steps.map(({ multipliers }) => multipliers[0])).toEqual([
+      start,
+      start,
+      start,
+      second,
+      second,
+      second,
+      third,
+    ]);
+    expect(new Set([start, second, third]).size).toBe(3);
+    expect(thrice.last.held?.multipliers[0]).toBe(third);
+    await expect(follow(simulate(), { ...options, primalSteps: 0 })).rejects.toThrow(
+      "updates to a dual step are not a whole number, 1 or more: 0",
+    );
+  });
+
+  test("ends after as many updates without a better look at the validation rows as its patience", async () => {
+    // At a rate of 0 no weights ever move: the first look, at update 2, stays the best.
+    const still = { kind: "sgd", rate: 0 } as const;
+    const options = { ...PRESETS.paper, optimiser: still, steps: 30, evaluateEvery: 2, patience: 5 };
+    const { last } = await follow(simulate(), options);
+    expect([last.best?.step, last.step]).toEqual([2, 7]);
   });
 
   test("an impossible slack is said to be unmet", async () => {

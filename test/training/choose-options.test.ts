@@ -1,0 +1,100 @@
+// The paper's preset, number by number; what another distance brings; which weights are kept.
+import { describe, expect, test } from "vitest";
+import { chooseNetwork, chooseOptions, type RunRequest } from "../../src/training/choose-options.ts";
+import { type Evaluation, isBetter } from "../../src/training/evaluation.ts";
+import { type KeepRule, PRESETS } from "../../src/training/options.ts";
+
+const paper = (request: RunRequest = {}) => chooseOptions("graduate", "paper", request, 2416);
+
+describe("the paper's preset", () => {
+  test("is what the paper says, and where it says nothing what method and comments do", () => {
+    expect(paper()).toEqual({
+      objective: { kind: "likelihood", tail: true },
+      constraint: { kind: "l2", variant: "paper", slack: 0.02, strata: 1 },
+      dual: { form: "ascent", rate: 0.01, start: "uniform" },
+      optimiser: { kind: "adam", rate: 5e-3 },
+      clip: null,
+      steps: 3000,
+      primalSteps: 1,
+      batch: null,
+      refresh: true,
+      keep: "constraints",
+      average: { decay: 0.995, from: 200 },
+      evaluateEvery: 5,
+      patience: 500,
+      seed: 1,
+    });
+    expect(PRESETS.paper).toEqual(paper());
+  });
+
+  test("has DRSA's network, whose hidden units default to 50", () => {
+    const spec = chooseNetwork({}, "paper", { D: 7, T: 102, groups: 0 }, new Float64Array(102));
+    expect(spec).toEqual({ kind: "drsa", D: 7, T: 102 });
+  });
+
+  test("holds the baselines to no group and keeps their weights by the C-index", () => {
+    for (const method of ["drsa", "xcal", "rps", "nll"] as const) {
+      const options = chooseOptions(method, "paper", {}, 2416);
+      expect([options.constraint, options.keep, options.patience]).toEqual([null, "concordance", 500]);
+    }
+  });
+});
+
+describe("each distance brings its own slack", () => {
+  test.each([
+    ["paper", "l2", { slack: 0.02 }],
+    ["paper", "variance", { slack: 1.96 }],
+    ["paper", "atRisk", { slack: "auto", kappa: 1 }],
+    ["default", "l2", { slack: "auto", kappa: 0.25 }],
+    ["default", "variance", { slack: "auto", kappa: 1 }],
+    ["default", "atRisk", { slack: "auto", kappa: 1 }],
+  ] as const)("%s, %s", (preset, kind, own) => {
+    const { constraint } = chooseOptions("graduate", preset, { constraint: { kind } }, 2416);
+    expect(constraint).toEqual({ kind, variant: preset, strata: 1, ...own });
+  });
+
+  test("unless one is given", () => {
+    expect(paper({ constraint: { kind: "variance", slack: 2.5 } }).constraint?.slack).toBe(2.5);
+    expect(paper({ constraint: { slack: 0.01 } }).constraint).toMatchObject({ kind: "l2", slack: 0.01 });
+  });
+});
+
+describe("which of two evaluations is kept", () => {
+  const slack = { a: 0.02, b: 0.02, c: 0.02 };
+  const evaluate = (concordance: number, distances: readonly number[], loss = 1): Evaluation => ({
+    loss,
+    concordance,
+    groups: ["a", "b", "c"].map((name, k) => ({
+      name,
+      n: 100,
+      events: 20,
+      distance: distances[k],
+      measured: k < distances.length,
+    })),
+  });
+  const keeps = (one: Evaluation, other: Evaluation, keep: KeepRule) => [
+    isBetter(one, other, keep, slack),
+    isBetter(other, one, keep, slack),
+  ];
+
+  test("the paper's rule: the one that meets more constraints, whatever its C-index and loss", () => {
+    const [two, one] = [evaluate(0.6, [0.02, 0.01, 0.5], 2), evaluate(0.8, [0.001, 0.021, 0.03])];
+    expect(keeps(two, one, "constraints")).toEqual([true, false]);
+  });
+
+  test("then the one of higher C-index, and of equals the earlier", () => {
+    const [high, low] = [evaluate(0.7, [0.01, 0.5, 0.5], 2), evaluate(0.69, [0.5, 0.5, 0.001])];
+    expect(keeps(high, low, "constraints")).toEqual([true, false]);
+    expect(keeps(high, high, "constraints")).toEqual([false, false]);
+  });
+
+  test("groups that the validation rows cannot measure do not count", () => {
+    expect(keeps(evaluate(0.7, [0.5]), evaluate(0.69, [0.5, 0.6]), "constraints")).toEqual([true, false]);
+  });
+
+  test("by C-index alone, and by validation loss alone", () => {
+    const [first, second] = [evaluate(0.7, [], 1), evaluate(0.6, [0.01], 0.9)];
+    expect(keeps(first, second, "concordance")).toEqual([true, false]);
+    expect(keeps(first, second, "validation")).toEqual([false, true]);
+  });
+});
