@@ -62,6 +62,12 @@ const least = (share) => 100 * (share - 3 * Math.sqrt((share * (1 - share)) / au
 const worst = (key) => Math.min(...lines.map((line) => (100 * line[key].covered) / line.audits));
 const censored = lines.reduce((sum, line) => sum + line.censored, 0) / lines.length;
 
+const listBounds = (n) =>
+  lines
+    .filter((line) => line.n === n && line.distance === 0)
+    .map(({ exact, basis }) => `${bound(exact.bound)} (${basis})`)
+    .join(" and ");
+
 console.log(`# Certificates under simulation
 
 Made by \`node paper/certificates.js\` and \`node paper/certificates-table.js\`; every cell is a line of \`paper/certificates.jsonl\`. ${audits} audits a cell of
@@ -85,5 +91,5 @@ ${tableOf("audited rows")}
 
 Asked for: exact bounds that hold in at least ${level} % of audits within three binomial standard errors (${least(1 - alpha).toFixed(1)} %), tight ones in 92 % (${least(0.92).toFixed(1)} %). Lowest of all cells:
 exact ${worst("exact").toFixed(1)} %, population ${worst("exactPopulation").toFixed(1)} %, tight ${worst("tight").toFixed(1)} %. The bounds are wider than they need be: the exact ones pay for holding at every time and sample
-size, the tight ones for the triangle inequality, which takes chance at its worst in the direction of the true gap. A group of ${smallest} is too small for an exact certificate to mean
-much. Seeds start at ${Math.floor(seed / 1e6) * 1e6}; the places of λ were chosen with others.`);
+size, the tight ones for the triangle inequality, which takes chance at its worst in the direction of the true gap. In groups of ${smallest} the exact bound of
+a perfect model is ${listBounds(smallest)}. Seeds start at ${Math.floor(seed / 1e6) * 1e6}; the places of λ were chosen with others.`);

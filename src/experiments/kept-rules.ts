@@ -4,7 +4,6 @@
  * error by loss, over its error by C-index less graduate's, on the repeats that have all three.
  */
 import type { SystemName } from "./plan.ts";
-import type { RunResult } from "./results.ts";
 import { compareRuns, LEVEL, type Read, readGroupEce, readMetric, spreadOf } from "./summary.ts";
 import { type CohortRuns, formatMarkdown, formatSigned, runsOf, SYSTEM_LABELS } from "./tables.ts";
 
@@ -31,7 +30,10 @@ export interface RuleShare {
   readonly byLoss: number;
   readonly own: number;
   readonly repeats: number;
-  /** Of the lead over the baseline by C-index; null where that is no lead at 5 %. */
+  /** The baseline by C-index less graduate, paired. */
+  readonly lead: number;
+  readonly leadP: number;
+  /** Of the lead; null where that is not above 0 at 5 %. */
   readonly share: number | null;
   /** Graduate less the baseline by loss, paired. */
   readonly left: number;
@@ -46,28 +48,19 @@ export function shareOfRule({ runs, repeats }: CohortRuns, pair: RulePair, read:
     list.filter(({ run }) => seeds.every((one) => one.has(run.seed))),
   );
   const [c, loss, ours] = [first, second, own].map((list) => spreadOf(list, read)?.mean ?? null);
-  const test = compareRuns(own, second, read, repeats);
-  if (c === null || loss === null || ours === null || test === null) return null;
+  const [led, test] = [compareRuns(first, own, read, repeats), compareRuns(own, second, read, repeats)];
+  if (c === null || loss === null || ours === null || led === null || test === null) return null;
   return {
     byConcordance: c,
     byLoss: loss,
     own: ours,
     repeats: own.length,
-    share: isLead(own, first, read, repeats) ? (c - loss) / (c - ours) : null,
+    lead: led.mean,
+    leadP: led.p,
+    share: led.mean > 0 && led.p < LEVEL ? (c - loss) / (c - ours) : null,
     left: test.mean,
     p: test.p,
   };
-}
-
-/** Whether the first's error is below the second's at 5 %. */
-function isLead(
-  own: readonly RunResult[],
-  other: readonly RunResult[],
-  read: Read,
-  repeats: CohortRuns["repeats"],
-): boolean {
-  const test = compareRuns(own, other, read, repeats);
-  return test !== null && test.mean < 0 && test.p < LEVEL;
 }
 
 /** A table and a sentence a baseline; nothing where no baseline has runs by both rules. */
@@ -115,10 +108,12 @@ export function keptRulesSection(cohort: CohortRuns): string[] {
 }
 
 function sayShares({ name }: RulePair, shares: readonly (RuleShare & { readonly title: string })[]): string {
-  const said = shares.map(({ title, share, left, p }) => {
-    const rest = `with both kept by loss GRADUATE differs by ${formatSigned(left, 4)}, p ${p < 0.001 ? "<.001" : p.toFixed(3)}`;
-    if (share === null) return `in ${title} there is no lead at 5 % to explain (${rest})`;
-    return `of GRADUATE's lead in ${title} the rule explains ${Math.round(100 * share)} % (${rest})`;
+  const sayP = (p: number) => `p ${p < 0.001 ? "<.001" : p.toFixed(3)}`;
+  const said = shares.map(({ title, lead, leadP, share, left, p }) => {
+    const led = `${formatSigned(lead, 4)} (${sayP(leadP)})`;
+    const explained =
+      share === null ? "is not above 0 at 5 %" : `is explained to ${Math.round(100 * share)} % by the rule`;
+    return `GRADUATE's lead in ${title}, ${led}, ${explained}; with both kept by loss ${formatSigned(-left, 4)} is left (${sayP(p)})`;
   });
-  return `${name}: ${said.join("; ")}.`;
+  return `${name}: ${said.join(". ")}.`;
 }

@@ -34,10 +34,10 @@ describe("the plans of paper/plans", () => {
   });
 
   test("repeat as often as the paper, at its sizes", () => {
-    expect(countBy(readPlan("nwtco"))).toEqual({ nwtco: 21 * 17 });
+    expect(countBy(readPlan("nwtco"))).toEqual({ nwtco: 21 * 22 });
     expect(countBy(readPlan("flchain"))).toEqual({
-      "flchain with chapter": 10 * 17,
-      "flchain without chapter": 10 * 17,
+      "flchain with chapter": 10 * 21,
+      "flchain without chapter": 10 * 21,
     });
     expect(readPlan("nwtco").cohorts[0].sizes).toEqual([2416, 806, 806]);
     expect(readPlan("flchain").cohorts.map(({ sizes }) => sizes)).toEqual([
@@ -58,7 +58,7 @@ describe("the plans of paper/plans", () => {
   test("the simulated cohorts: 15 seeds of all systems, 3 at 30,000, 5 of the other levels and censorings", () => {
     const plan = readPlan("eye");
     expect(countBy(plan)).toEqual({
-      "level 2 dependent": 15 * 18,
+      "level 2 dependent": 15 * 22,
       "level 2 dependent 30000": 3 * 10,
       "level 0 dependent": 5 * 8,
       "level 1 dependent": 5 * 8,
@@ -68,6 +68,37 @@ describe("the plans of paper/plans", () => {
     // Seeds up to 100 are for choosing things; none of them is in the claim.
     expect(Math.min(...expandPlan(plan).map(({ seed }) => seed))).toBe(101);
     expect(plan.truthPeople).toBe(200_000);
+  });
+
+  test("the other rule for keeping weights has the splits and cohorts of the rule it is held against", () => {
+    const pairs = [
+      ["drsa", "drsa kept by loss"],
+      ["drsa without tail", "drsa without tail kept by concordance"],
+      ["xcal", "xcal kept by loss"],
+      ["rps", "rps kept by loss"],
+    ];
+    for (const name of ["nwtco", "flchain", "eye"]) {
+      const lines = expandPlan(readPlan(name));
+      const main = name === "eye" ? ["level 2 dependent"] : readPlan(name).cohorts.map((one) => one.name);
+      const repeatsOf = (system: string) =>
+        lines
+          .filter((line) => line.system === system && main.includes(line.cohort))
+          .map(({ cohort, seed }) => `${cohort} ${seed}`);
+      for (const [system, other] of pairs) expect(repeatsOf(other)).toEqual(repeatsOf(system));
+    }
+  });
+
+  test("the paper's plans have both forms of MCBoostSurv and its slacks of L²: .02 on nwtco, .01 elsewhere", () => {
+    for (const [name, slack] of [
+      ["paper-nwtco", 0.02],
+      ["paper-flchain", 0.01],
+      ["paper-eye", 0.01],
+    ] as const) {
+      const plan = readPlan(name);
+      expect(plan.cohorts.map(({ paperSlack }) => paperSlack)).toEqual(plan.cohorts.map(() => slack));
+      for (const { systems } of plan.parts)
+        expect(systems).toEqual(expect.arrayContaining(["mcboost", "mcboost reference"]));
+    }
   });
 
   test("the row id is a feature in the paper's plan only", () => {
@@ -132,7 +163,7 @@ describe("a plan that contradicts itself is refused", () => {
 
 test("lines are distinct, and a subset is those asked for", () => {
   const plan = readPlan("flchain");
-  expect(new Set(expandPlan(plan).map(lineKey)).size).toBe(340);
+  expect(new Set(expandPlan(plan).map(lineKey)).size).toBe(420);
   expect(selectLines(plan, { seeds: [3], systems: ["cox"] })).toEqual([
     { plan: "flchain", cohort: "flchain with chapter", system: "cox", seed: 3 },
     { plan: "flchain", cohort: "flchain without chapter", system: "cox", seed: 3 },

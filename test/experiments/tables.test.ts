@@ -1,8 +1,9 @@
 // Tables: by hand on results small enough for it, what was printed against itself, and the pages of docs/results against their results.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { keptRulesSection, shareOfRule } from "../../src/experiments/kept-rules.ts";
 import { PAGE_TARGETS } from "../../src/experiments/page.ts";
-import { type Plan, parsePlan, type SystemName } from "../../src/experiments/plan.ts";
+import { expandPlan, type Plan, parsePlan, type SystemName } from "../../src/experiments/plan.ts";
 import { formatPrinted, parsePublished } from "../../src/experiments/published.ts";
 import { parseResults, planLine, type RunResult, requireSamePlan } from "../../src/experiments/results.ts";
 import {
@@ -223,6 +224,45 @@ describe("as printed", () => {
   });
 });
 
+describe("the rule for keeping weights", () => {
+  const made = (ece: Readonly<Partial<Record<SystemName, readonly number[]>>>) => {
+    const runs = Object.entries(ece).flatMap(([system, eces]) =>
+      eces.map((value, k) => makeRun(system as SystemName, k + 1, { c: [0.7], ece: [value] })),
+    );
+    const text = [planLine(nwtco), ...runs.map((run) => JSON.stringify(run))].join("\n");
+    const results = parseResults(text, "made").get("nwtco");
+    if (results === undefined) throw new Error("no results");
+    return { runs: collectRuns(results, "nwtco"), repeats: "cohorts", groups: 1, bins: 102 } as const;
+  };
+  const pair = { name: "DRSA", byConcordance: "drsa", byLoss: "drsa kept by loss" } as const;
+
+  test("explains what the baseline gains by it, of what graduate was ahead", () => {
+    const cohort = made({
+      drsa: [0.1, 0.11, 0.12],
+      "drsa kept by loss": [0.04, 0.05, 0.06],
+      graduate: [0.02, 0.03, 0.04],
+    });
+    const found = shareOfRule(cohort, pair, readMetric("ece", 0));
+    // .06 of .08
+    expect(found?.share).toBeCloseTo(0.75, 12);
+    expect([found?.lead, found?.left]).toEqual([expect.closeTo(0.08, 12), expect.closeTo(-0.02, 12)]);
+    expect(keptRulesSection(cohort).at(-1)).toContain(
+      "- DRSA: GRADUATE's lead in ECE, +0.0800 (p <.001), is explained to 75 % by the rule; with both kept by loss +0.0200 is left",
+    );
+  });
+
+  test("has nothing to explain where there is no lead, and nothing to say without runs of both rules", () => {
+    const none = made({
+      drsa: [0.02, 0.04, 0.03],
+      "drsa kept by loss": [0.03, 0.02, 0.04],
+      graduate: [0.03, 0.02, 0.05],
+    });
+    expect(shareOfRule(none, pair, readMetric("ece", 0))?.share).toBeNull();
+    expect(keptRulesSection(none).at(-1)).toContain("is not above 0 at 5 %");
+    expect(keptRulesSection(made({ drsa: [0.1, 0.2], graduate: [0.1, 0.3] }))).toEqual([]);
+  });
+});
+
 describe("docs/results", () => {
   /** Plans without committed results. */
   const NOT_RUN: readonly string[] = [];
@@ -240,6 +280,58 @@ describe("docs/results", () => {
       expect(makePage(target)).toBe(readText(`docs/results/${target}.md`));
     },
   );
+
+  /** Of the lines as they stand, without the tables' own code. */
+  const linesOf = (plan: string) =>
+    readText(`paper/results/${plan}.jsonl`)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Partial<RunResult>);
+  const eceOf = (plan: string, system: SystemName) => {
+    const found = linesOf(plan).flatMap(({ run, scores }) =>
+      run?.system === system && run.cohort === plan && scores ? [scores.ece[0] ?? Number.NaN] : [],
+    );
+    return found.reduce((sum, ece) => sum + ece, 0) / found.length;
+  };
+
+  test("how much of the lead over DRSA on nwtco is the rule for keeping weights", () => {
+    const [byConcordance, byLoss, own] = (["drsa", "drsa kept by loss", "graduate"] as const).map((system) =>
+      eceOf("nwtco", system),
+    );
+    const share = Math.round((100 * (byConcordance - byLoss)) / (byConcordance - own));
+    const page = readText("docs/results/nwtco.md");
+    expect(page).toContain(`| DRSA | 0.709 | 0.706 | ${byConcordance.toFixed(4)} | ${byLoss.toFixed(4)} |`);
+    expect(page).toMatch(
+      new RegExp(
+        `- DRSA: GRADUATE's lead in ECE, \\+${(byConcordance - own).toFixed(4)} \\(p [^)]+\\), is explained to ${share} % by the rule; ` +
+          `with both kept by loss \\+${(byLoss - own).toFixed(4)} is left`,
+      ),
+    );
+  });
+
+  test("every page says how many of its planned runs were made", () => {
+    for (const target of PAGE_TARGETS) {
+      const page = readText(`docs/results/${target}.md`);
+      for (const name of pagePlans(target)) {
+        const planned = expandPlan(parsePlan(readText(`paper/plans/${name}.json`), name)).length;
+        const made = linesOf(name).filter((line) => line.scores !== undefined).length;
+        expect(page).toContain(`${made} of its ${planned} planned runs have been made`);
+        expect(readText("docs/results/claims.md")).toMatch(
+          new RegExp(`\\| ${name} \\| \\w+ \\| ${planned} \\| ${made} \\|`),
+        );
+      }
+    }
+  });
+
+  test("within chance is counted by the p that the pages say", () => {
+    const own = linesOf("nwtco").flatMap(({ run, scores }) =>
+      run?.system === "drsa" && scores ? [scores.floorP[0] ?? 0] : [],
+    );
+    const passed = own.filter((p) => p >= 0.05).length;
+    const page = readText("docs/results/nwtco.md");
+    expect(page).toMatch(new RegExp(`\\| DRSA \\| 0\\.709 \\| ${passed} of ${own.length} \\|`));
+    expect(page).not.toContain("95 % point");
+  });
 
   test("a page can be made of nothing", () => {
     expect(makePage("eye")).toContain("# Eye complication, simulated");
