@@ -81,7 +81,7 @@ function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: numb
         scores.name,
         formatNumber(rootGapOf(scores)),
         formatNumber(scores.bound),
-        verdictWord({ ...verdicts[g], bound: null }),
+        verdictWord(verdicts[g]),
       ]),
       width,
     ),
@@ -106,7 +106,9 @@ function sayVerdicts(
   const doubtful = all.filter((_, g) => verdicts[g].isDoubtful);
   const limit = tolerancePoints(tolerance);
   const widest = Math.max(...[...open, ...within].map(({ bound }) => bound ?? Number.NEGATIVE_INFINITY));
-  const far = Number.isFinite(widest) ? `; could be off by up to ${pointsOf(widest)} on average over time` : "";
+  const far = Number.isFinite(widest)
+    ? `; could be off by up to ${pointsOf(widest)} on average over time`
+    : "";
   const share = all.length === 1 ? among : `${none} of ${among}`;
   return [
     ...(off.length === 0 ? [] : [`disagrees with the observed beyond chance: ${names(off)}`]),
@@ -116,7 +118,9 @@ function sayVerdicts(
       : [`of these, bounded below ${limit} (--tolerance): ${names(within)}`]),
     ...(doubtful.length === 0
       ? []
-      : [`worth a second look (a test by itself is doubtful; among so many groups chance may explain it): ${names(doubtful)}`]),
+      : [
+          `worth a second look (a test by itself is doubtful; among so many groups chance may explain it): ${names(doubtful)}`,
+        ]),
     ...(few.length === 0 ? [] : [`too few events or too little follow-up to say: ${names(few)}`]),
   ];
 }

@@ -41,7 +41,9 @@ export function addReportOptions(command: Command): Command {
     )
     .option("--show-rows", "show three people's own curves in the report, with row number, time and outcome")
     .addOption(
-      new Option("--small-cells <how>", "counts under 5 in the report").choices(["hide", "show"]).default("hide"),
+      new Option("--small-cells <how>", "counts under 5 in the report")
+        .choices(["hide", "show"])
+        .default("hide"),
     )
     .option(
       "--intervals <replicates>",

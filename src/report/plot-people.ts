@@ -139,23 +139,25 @@ export function drawExamples(
             strokeWidth: 2.2,
             strokeDasharray: dash,
           }),
-          ...(one.time > end ? [] : [
-          Plot.ruleX([one.time], {
-            y1: 0,
-            y2: at,
-            stroke,
-            strokeWidth: 1,
-            strokeOpacity: 0.7,
-          }),
-          Plot.dot([{ time: one.time, S: at }], {
-            x: "time",
-            y: "S",
-            r: 5.5,
-            stroke,
-            strokeWidth: 2,
-            fill: one.event ? stroke : "var(--surface)",
-          }),
-          ]),
+          ...(one.time > end
+            ? []
+            : [
+                Plot.ruleX([one.time], {
+                  y1: 0,
+                  y2: at,
+                  stroke,
+                  strokeWidth: 1,
+                  strokeOpacity: 0.7,
+                }),
+                Plot.dot([{ time: one.time, S: at }], {
+                  x: "time",
+                  y: "S",
+                  r: 5.5,
+                  stroke,
+                  strokeWidth: 2,
+                  fill: one.event ? stroke : "var(--surface)",
+                }),
+              ]),
           Plot.text([{ S: endLabels[k] }], {
             x: end,
             y: "S",

@@ -44,7 +44,7 @@ nav a { display: inline-block; padding: 3px 0; }
 .headline .say { font-size: 24px; line-height: 1.3; font-weight: 650; margin: 0 0 8px; letter-spacing: -.01em; }
 .headline p:last-child { margin-bottom: 0; } .headline .lead { max-width: none; font-size: 14.5px; }
 .tally { display: flex; flex-wrap: wrap; gap: 8px; margin: 12px 0; padding: 0; list-style: none; }
-.chip { display: inline-flex; align-items: center; gap: 6px; border-radius: 999px; padding: 2px 11px 2px 8px; font-size: 13.5px; font-weight: 600; line-height: 1.5; color: var(--few); background: var(--few-ground); }
+.chip { display: inline-flex; align-items: center; gap: 6px; border-radius: 13px; padding: 2px 11px 2px 8px; font-size: 13.5px; font-weight: 600; line-height: 1.5; color: var(--few); background: var(--few-ground); }
 .chip.within { color: var(--agree); background: var(--agree-ground); } .chip.off { color: var(--off); background: var(--off-ground); } .chip.doubt { color: var(--unsure); background: var(--unsure-ground); }
 .chip.open { color: var(--ink); background: var(--surface); box-shadow: inset 0 0 0 1.5px var(--line); }
 .chip svg { flex: none; }
@@ -65,7 +65,7 @@ td { white-space: nowrap; } .glance td, td.left { white-space: normal; }
 td small, th small { display: block; color: var(--muted); font-weight: 400; font-size: 12.5px; white-space: nowrap; }
 tbody th small { white-space: normal; }
 .glance { table-layout: fixed; } .glance td, .glance th { vertical-align: middle; padding-top: 5px; padding-bottom: 5px; text-align: left; }
-.glance col.who { width: 28%; } .glance col.what { width: 22%; } .glance thead th { vertical-align: bottom; }
+.glance col.who { width: 25%; } .glance col.what { width: 28%; } .glance thead th { vertical-align: bottom; }
 .glance [role=img] svg, .glance .axis svg { width: 100%; max-width: 280px; height: auto; display: block; } .glance tr.axis td { border: 0; }
 .glance small { white-space: normal; } .glance .when { display: none; } .glance .read { font-size: 12.5px; color: var(--muted); }
 .scores table { font-size: 13.5px; } .scores th, .scores td { padding-left: 7px; padding-right: 7px; } .scores th[scope=row] { min-width: 120px; } .scores .judged { text-align: left; } .scores th[scope=row] { position: sticky; left: 0; background: var(--surface); }
@@ -109,7 +109,7 @@ footer { color: var(--muted); font-size: 13.5px; padding-top: 30px; padding-bott
   .main, .main tbody, .main tr, .main th, .main td, .constraints, .constraints tbody, .constraints tr, .constraints th, .constraints td { display: block; width: auto; } .main thead, .constraints thead { display: none; }
   .main tr, .constraints tr { border-bottom: 1px solid var(--rule); padding: 8px 0; } .main tbody th, .constraints tbody th { border: 0; padding: 0 0 4px; position: static; } .main tbody.everyone th, .main tbody.everyone td { background: none; border: 0; padding-left: 0; }
   .main tbody td, .constraints tbody td { display: flex; flex-wrap: wrap; gap: 0 10px; justify-content: space-between; border: 0; padding: 1px 0; text-align: right; white-space: normal; } .main td::before, .constraints td::before { content: attr(data-label); color: var(--muted); margin-right: auto; text-align: left; } .main td small { align-self: center; }
-  .settings { grid-template-columns: minmax(0, 1fr); } .chip { border-radius: 12px; } td code { font-size: 11.5px; }
+  .settings { grid-template-columns: minmax(0, 1fr); } td code { font-size: 11.5px; }
 }
 
 @page { size: A4; margin: 14mm 13mm; }
@@ -122,7 +122,7 @@ footer { color: var(--muted); font-size: 13.5px; padding-top: 30px; padding-bott
   .tiles { grid-template-columns: repeat(4, 1fr); gap: 7pt; } .tile p { font-size: 8pt; } .card.tile, .headline, .flow, .words dt, .words dd { break-inside: avoid; }
   .panels { grid-template-columns: 1fr 1fr; gap: 8pt; } .panel { padding: 6pt 8pt; } .panel .figure svg { height: 43mm; width: auto; max-width: 100%; margin: 0 auto; } .panel .gap { margin: 0; } .legend { break-after: avoid; break-inside: avoid; gap: 2pt 12pt; } section[aria-labelledby=groups] { break-before: page; } .three { grid-template-columns: repeat(3, 1fr); gap: 8pt; } .two { grid-template-columns: 1fr 1fr; gap: 8pt; }
   details { display: none; } p, li { break-inside: avoid; } .scroll { overflow: visible; }
-  tr { break-inside: avoid; } .scores table { font-size: 6.6pt; } .scores th, .scores td { padding: 2.5pt 2.4pt; } .scores small { font-size: 6pt; } .scores .card { padding: 5pt; } .scores .judged { white-space: normal; } .scores .chip { font-size: 6.2pt; padding: 0 4pt; border-radius: 5pt; line-height: 1.25; } .scores .chip svg { display: none; } .scores th[scope=row] { min-width: 60pt; position: static; }
+  tr { break-inside: avoid; } tbody th { overflow-wrap: anywhere; } .scores table { font-size: 6.6pt; } .scores th, .scores td { padding: 2.5pt 2.4pt; } .scores small { font-size: 6pt; } .scores .card { padding: 5pt; } .scores .judged { white-space: normal; } .scores .chip { font-size: 6.2pt; padding: 0 4pt; border-radius: 5pt; line-height: 1.25; } .scores .chip svg { display: none; } .scores th[scope=row] { min-width: 60pt; position: static; }
   .chip { font-size: 8pt; padding: 0 6pt 0 5pt; gap: 3pt; } .headline .lead, .panel .gap, .panel .who, figcaption, caption, table, dl.words, .findings, .legend, .flow .box { font-size: 8.5pt; } td small, th small, .settings, details { font-size: 7.5pt; } .tile h3 { font-size: 8.5pt; } .tile .value small { font-size: 8.5pt; } h3 { font-size: 10pt; } .flow .box b { font-size: 12pt; } pre, code { font-size: 7.5pt; }
   .glance th, .glance td { padding-top: 2pt; padding-bottom: 2pt; } .glance col.who { width: 30%; } .glance col.what { width: 20%; }
   a { color: inherit; text-decoration: none; }

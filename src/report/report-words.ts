@@ -29,16 +29,21 @@ export function iconOf(look: ChipLook): Html {
 
 const DIRECTIONS = { high: "survival too high", low: "survival too low", shape: "wrong shape" } as const;
 
-/** In the width of a chip: "no disagreement shown, could be off by up to 3.2 points". */
-export function verdictWord({ agreement, direction, lacks, bound }: GroupVerdict): string {
+/** In the width of a chip. */
+export function verdictWord({ agreement, direction, lacks }: GroupVerdict): string {
   switch (agreement) {
     case "disagrees":
       return direction === null ? "disagrees" : `disagrees: ${DIRECTIONS[direction]}`;
     case "tooFewEvents":
       return lacks === "followUp" ? "followed too briefly to say" : "too few events to say";
     case "noDisagreementShown":
-      return bound === null ? "no disagreement shown" : `no disagreement shown, could be off by up to ${pointsOf(bound)}`;
+      return "no disagreement shown";
   }
+}
+
+/** Beside the chip: "could be off by up to 3.2 points"; nothing where that cannot be said. */
+export function boundWords({ agreement, bound }: GroupVerdict): string | null {
+  return bound === null || agreement === "tooFewEvents" ? null : `could be off by up to ${pointsOf(bound)}`;
 }
 
 /** As a clause: what was found, and how far off the group could be. */

@@ -49,9 +49,7 @@ export function calibrateByRisk(
   }
   const K = events >= MOST_BINS * EVENTS_A_BIN ? MOST_BINS : FEWER_BINS;
   const risks = readRisks(curves, edges, time);
-  const order = Int32Array.from({ length: N }, (_, row) => row).sort(
-    (a, b) => risks[a] - risks[b] || a - b,
-  );
+  const order = Int32Array.from({ length: N }, (_, row) => row).sort((a, b) => risks[a] - risks[b] || a - b);
   const bins: RiskBin[] = [];
   for (let k = 0; k < K; k++) {
     const rows = order.subarray(Math.floor((k * N) / K), Math.floor(((k + 1) * N) / K));

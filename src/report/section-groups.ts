@@ -88,7 +88,7 @@ function renderNumbers(
     .filter((t) => t <= last);
   if (bins.length === 0 && last > 0) bins.push(last);
   const left = cells.falling(bins.map((t) => atRisk[t]));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of ${name}"><table><thead><tr><th scope="col">${label}</th><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % limits</th><th scope="col">at risk</th></tr></thead>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of ${name === "all" ? "everyone" : name}"><table><thead><tr><th scope="col">${label}</th><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % limits</th><th scope="col">at risk</th></tr></thead>
 <tbody>${bins.map(
     (t, k) =>
       html`<tr><th scope="row">${timeOf(edges[t])}</th><td>${formatNumber(predicted?.[t], 3)}</td><td>${formatNumber(observed[t], 3)}</td><td>${formatNumber(lower[t], 3)} – ${formatNumber(upper[t], 3)}</td><td>${left[k]}</td></tr>`,

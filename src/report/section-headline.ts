@@ -85,7 +85,8 @@ function sayInShort({ overall, groups, tolerance }: ReportData): Html {
   const open = ofLook(groups, "open");
   const judged = groups.length - ofLook(groups, "few").length;
   if (off.length > 0) {
-    const share = off.length === judged && judged > 1 ? `all ${judged} groups` : `${off.length} of ${groupsOf(judged)}`;
+    const share =
+      off.length === judged && judged > 1 ? `all ${judged} groups` : `${off.length} of ${groupsOf(judged)}`;
     return html`The predicted curves disagree with what was observed in ${share}: ${listNames(off)}.`;
   }
   if (overall.verdict.look === "off") {
@@ -93,12 +94,20 @@ function sayInShort({ overall, groups, tolerance }: ReportData): Html {
     return html`The predicted curves disagree with what was observed for everyone together${though}.`;
   }
   if (groups.length === 0) return html`Everyone together: ${lowerFirst(verdictSentence(overall.verdict))}`;
-  if (judged === 0) return html`None of the ${groupsOf(groups.length)} has events enough to say anything of it.`;
-  const none = judged === 1 ? "In the one group that can be judged no disagreement is shown" : `In none of the ${judged} groups that can be judged is a disagreement shown`;
+  if (judged === 0)
+    return html`None of the ${groupsOf(groups.length)} has events enough to say anything of it.`;
+  const none =
+    judged === 1
+      ? "In the one group that can be judged no disagreement is shown"
+      : `In none of the ${judged} groups that can be judged is a disagreement shown`;
   const limit = tolerancePoints(tolerance);
-  if (open.length === 0) return html`${none}, and each could be off by less than ${limit} on average over time.`;
-  if (open.some(({ verdict }) => verdict.bound === null)) return html`${none}; how far off they could be cannot be said.`;
-  const widest = open.reduce((worst, one) => ((one.verdict.bound ?? 0) > (worst.verdict.bound ?? 0) ? one : worst));
+  if (open.length === 0)
+    return html`${none}, and each could be off by less than ${limit} on average over time.`;
+  if (open.some(({ verdict }) => verdict.bound === null))
+    return html`${none}; how far off they could be cannot be said.`;
+  const widest = open.reduce((worst, one) =>
+    (one.verdict.bound ?? 0) > (worst.verdict.bound ?? 0) ? one : worst,
+  );
   const most = pointsOf(widest.verdict.bound ?? 0);
   const which = open.length === judged ? (judged === 1 ? "it" : "each of them") : `${open.length} of them`;
   return html`${none}, but ${which} could be off by ${limit} or more on average over time, ${open.length === 1 ? `up to ${most}` : html`the least known, ${nameOf(widest.name)}, by up to ${most}`}.`;
@@ -119,7 +128,9 @@ function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
   const everyone = overall.verdict.bound;
   if (everyone === null) return null;
   const bounds = groups.flatMap((group) =>
-    group.verdict.bound === null || group.verdict.look === "few" ? [] : [{ group, bound: group.verdict.bound }],
+    group.verdict.bound === null || group.verdict.look === "few"
+      ? []
+      : [{ group, bound: group.verdict.bound }],
   );
   const widest = bounds.reduce<(typeof bounds)[number] | null>(
     (worst, one) => (worst === null || one.bound > worst.bound ? one : worst),

@@ -45,7 +45,10 @@ export function renderBands(data: ReportData, document: PlotDocument): Html | nu
   const until = momentOf(time.edges[time.audited], time.label);
   const describe = ({ n, events, last, predicted, observed }: RiskBand, k: number) => {
     const end = momentOf(time.edges[last], time.label);
-    const seen = last === 0 ? "" : ` At ${end} predicted ${predicted[last].toFixed(3)}, observed ${observed[last].toFixed(3)}.`;
+    const seen =
+      last === 0
+        ? ""
+        : ` At ${end} predicted ${predicted[last].toFixed(3)}, observed ${observed[last].toFixed(3)}.`;
     return `${bandName(k, bands.length, part)}: ${cells.countOf(n, "person")}, ${cells.countOf(events, "event", n)}.${seen}`;
   };
   return html`<section aria-labelledby="bands"><h2 id="bands">From low to high predicted risk</h2>

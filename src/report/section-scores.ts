@@ -32,7 +32,8 @@ function reasonOf(group: ReportGroup, column: ScoreColumn, cells: Cells): string
   const said = absent[column.path] ?? absent[column.path.split(".")[0]];
   if (said !== undefined) return cells.sentence(said);
   if (column === CERTIFIED) return cells.sentence(group.certificate?.absent.exact ?? "not certified");
-  if (column.key === "logrankIndividual.adjustedP") return `not tested: ${cells.sentence(group.verdict.reason)}`;
+  if (column.key === "logrankIndividual.adjustedP")
+    return `not tested: ${cells.sentence(group.verdict.reason)}`;
   if (column.path === "noiseFloor" && noiseFloor === null) return "the noise floor was not drawn";
   if (column.path.startsWith("intervals") && intervals === undefined) return "no intervals were asked for";
   return "not computed for these rows";

@@ -37,7 +37,10 @@ export const MINIMUM_FOLLOWED_SHARE = 0.25;
 type Judged = Pick<Scores, "events" | "supported" | "noiseFloor" | "logrankIndividual">;
 
 /** Why a group is not tested; null when it is. */
-function tooLittle({ events, supported }: Judged, T: number): Pick<GroupAgreement, "lacks" | "reason"> | null {
+function tooLittle(
+  { events, supported }: Judged,
+  T: number,
+): Pick<GroupAgreement, "lacks" | "reason"> | null {
   if (events < MINIMUM_EVENTS) {
     const had = events === 1 ? "1 event" : `${events} events`;
     return { lacks: "events", reason: `${had}: fewer than ${MINIMUM_EVENTS}, too few to say` };
