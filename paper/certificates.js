@@ -132,7 +132,11 @@ function runCell(n, distance, audits, seed) {
     const curves = predict(type, distance);
     censored += outcomes.event.reduce((sum, one) => sum + 1 - one, 0) / N;
     const options = { alpha, seed: seed + audit };
-    const planned = certify(curves, outcomes, groups, { ...options, followUp, support: "training rows" }).groups;
+    const planned = certify(curves, outcomes, groups, {
+      ...options,
+      followUp,
+      support: "training rows",
+    }).groups;
     const bins = groups.map(({ rows }) => groupSupport(outcomes, { rows }));
     // Over the same bins the tight bounds are the same: they are not drawn again.
     const unplanned = planned.every((one, g) => one.bins === bins[g])

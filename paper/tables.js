@@ -69,7 +69,10 @@ function splitTable(table, { patient }, seed) {
 /** The scores of test rows; a group is judged with ten events among them. */
 function readAudit({ overall, groups }) {
   const judged = groups.filter(({ events, paper }) => events >= MINIMUM_EVENTS && paper.ece !== null);
-  const worst = judged.reduce((one, other) => (one === null || other.paper.ece > one.paper.ece ? other : one), null);
+  const worst = judged.reduce(
+    (one, other) => (one === null || other.paper.ece > one.paper.ece ? other : one),
+    null,
+  );
   return {
     concordance: round(overall.concordance),
     ece: round(overall.paper.ece),
@@ -77,7 +80,9 @@ function readAudit({ overall, groups }) {
     eceP: round(overall.paper.noiseFloor?.p ?? null),
     groupEce: judged.length === 0 ? null : round(mean(judged.map(({ paper }) => paper.ece))),
     groupEceFloor:
-      judged.length === 0 ? null : round(mean(judged.map(({ paper }) => paper.noiseFloor?.ece ?? Number.NaN))),
+      judged.length === 0
+        ? null
+        : round(mean(judged.map(({ paper }) => paper.noiseFloor?.ece ?? Number.NaN))),
     worstEce: round(worst?.paper.ece ?? null),
     worstGroup: worst?.name ?? null,
     ibs: round(overall.ibs),

@@ -1,4 +1,11 @@
-export { type AuditGroup, type AuditInput, type AuditOptions, type AuditedScores, type AuditTable, audit } from "./audit.ts";
+export {
+  type AuditGroup,
+  type AuditInput,
+  type AuditOptions,
+  type AuditedScores,
+  type AuditTable,
+  audit,
+} from "./audit.ts";
 export {
   type BoostedGroup,
   type BoostResult,

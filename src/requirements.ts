@@ -4,8 +4,8 @@
  *   requirement := [ "all groups" ":" | "each group" ":" | "group" "NAME" ":" ] SCORE ("<" | "<=" | ">" | ">=") NUMBER
  *
  * Without a scope everyone together is meant; "all groups" and "each group" are everyone and every named group, one by one. A score is
- * named as in the audit's JSON, with a blank or a dot between the parts; "certificate" is the group's own, and `certified<0.1` asks
- * it of the exact one. A score that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is
+ * named as in the audit's JSON, with a blank or a dot between the parts, so ece and the distances are over the group's support;
+ * "certificate" is the group's own, and `certified<0.1` asks it of the exact one. A score that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is
  * listed and fails nothing, unless the caller is strict. Certificates count whatever the events: they allow for few.
  */
 import type { AuditTable } from "./audit.ts";
@@ -41,9 +41,15 @@ export const REQUIRABLE: readonly string[] = [
   "logrankIndividual.variance",
   "logrankIndividual.chi2",
   "logrankIndividual.p",
+  "logrankIndividual.adjustedP",
   "supported.ece",
   "supported.distanceL2",
   "supported.distanceVariance",
+  "paper.ece",
+  "paper.distanceL2",
+  "paper.distanceVariance",
+  "paper.totalScore",
+  "bound",
   "noiseFloor.ece",
   "noiseFloor.eceCritical",
   "noiseFloor.p",

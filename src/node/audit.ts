@@ -6,11 +6,12 @@ import { type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
 import { readCurves } from "../data/read-curves.ts";
+import { inspectOutcomes } from "../data/read-outcomes.ts";
 import { checkTable } from "../data/sanity.ts";
 import type { Table } from "../data/table.ts";
 import { equalTimeGrid } from "../data/time-grid.ts";
 import type { ReportFinding } from "../report/report-data.ts";
-import { BIN_LABEL } from "../report/report-words.ts";
+import { BIN_LABEL } from "../report/report-time.ts";
 import { checkRequiredGroups, type Requirement } from "../requirements.ts";
 import type { Model } from "../training/model.ts";
 import {
@@ -56,6 +57,7 @@ import {
   auditSettings,
   type ReportedAudit,
   type ReportOptions,
+  toleranceOf,
   writeReport,
 } from "./write-report.ts";
 
@@ -126,6 +128,7 @@ async function runAudit(
   if (options.json) {
     printJson({
       ...audited.audit,
+      tolerance: toleranceOf(options),
       rows: { which: audited.cohort.which, judged: audited.curves.N },
       warnings: audited.warnings,
       certificates: audited.audit.certificates ?? null,
@@ -134,7 +137,7 @@ async function runAudit(
     });
     return;
   }
-  printAudit(audited.audit, audited.grid.T);
+  printAudit(audited.audit, audited.grid.T, toleranceOf(options));
   printRequirements(results);
   if (options.report !== undefined) print(`\nreport written to ${options.report}`);
 }
@@ -171,6 +174,7 @@ async function auditCurves(
     binned: outcomes,
     grid: equalTimeGrid(curves.T, options.horizon ?? curves.T),
     timeLabel: options.horizon === undefined ? BIN_LABEL : options.timeUnit,
+    outcome: { event: options.event ?? "event", time: options.time ?? options.bin ?? "bin" },
     groups,
     audit: await audit({ curves, outcomes, groups, ...(people === null ? {} : { people }) }, settings),
     cohort: { table: table.name, which: "rows of the file" },
@@ -230,6 +234,7 @@ async function auditModel(
       ...judged,
       ...(await scorePredicted(model, table, judged, more, {
         ...settings,
+        ...(isSeen && options.split === undefined ? { unbounded: SEEN } : {}),
         ...(certify === undefined ? {} : { certify }),
       })),
     };
@@ -237,6 +242,7 @@ async function auditModel(
       title: `${basename(modelPath)} on ${table.name}`,
       ...scored,
       timeLabel: options.timeUnit,
+      outcome: describeOutcome(model, table),
       findings: findingsFor(model, table),
       model,
       warnings: about,
@@ -245,6 +251,7 @@ async function auditModel(
         table: table.name,
         rows: table.rows,
         which,
+        relation: isTest || options.split !== undefined ? "heldOut" : isSeen ? "seen" : "newTable",
         ...(isTest ? { split: model.training.rows } : {}),
       },
       files: [
@@ -283,6 +290,15 @@ function parseShare(text: string): number {
   if (!(value > 0 && value < 1))
     throw new InvalidArgumentError("expected a share between 0 and 1, such as 0.05.");
   return value;
+}
+
+/** Rows that a model learnt from say nothing of how far off it is for others. */
+const SEEN = "the model has seen rows among these: they bound nothing";
+
+/** The outcome's columns and how the event was read, for the report. */
+export function describeOutcome({ columns }: Model, table: Table) {
+  const { time, event } = columns;
+  return { time, event, rule: inspectOutcomes(table, columns).eventRule };
 }
 
 /** The audit's first line is everyone already. */

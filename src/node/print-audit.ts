@@ -1,13 +1,19 @@
-/** The audit in a terminal: the table of scores, the verdict on each group, intervals, and what could not be computed. */
-import type { AuditTable } from "../audit.ts";
+/** The audit in a terminal: the table of scores, what is said of each group, intervals, and what could not be computed. */
+import type { AuditedScores, AuditTable } from "../audit.ts";
 import { countOf } from "../data/findings.ts";
+import { pointsOf, rootGapOf, tolerancePoints, verdictWord } from "../report/report-words.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../report/text-table.ts";
-import { judgeGroups, type VerdictKind } from "../report/verdict.ts";
+import { DEFAULT_TOLERANCE, type GroupVerdict, judgeGroups } from "../report/verdict.ts";
 import type { Certificates } from "../stats/certificates.ts";
 import type { Scores } from "../stats/scores.ts";
 import { print, terminalWidth } from "./output.ts";
 
-export function printAudit({ overall, groups, certificates }: AuditTable, T: number): void {
+/** `tolerance`: how far off a group may be for the reader, in survival. */
+export function printAudit(
+  { overall, groups, certificates }: AuditTable,
+  T: number,
+  tolerance: number = DEFAULT_TOLERANCE,
+): void {
   const width = terminalWidth();
   const all = [overall, ...groups];
   print(
@@ -44,43 +50,78 @@ export function printAudit({ overall, groups, certificates }: AuditTable, T: num
     ),
   );
   const note =
-    "C: the paper's concordance, ties scoring 0. ECE, L2, max z: distance of the mean curve to Kaplan-Meier over all bins; " +
-    "floor and p: what a perfect model shows on these rows, and how often it shows this much. indiv. p: logrank of the events " +
-    "against the sum of everyone's own hazards (logrankIndividual). bins: those with at least ten people at risk.";
+    "C: the paper's concordance, ties scoring 0. ECE, L2, max z: distance of the mean curve to Kaplan-Meier over bins, the " +
+    "time bins up to the last with at least ten people at risk; floor and p: what a perfect model's ECE is on these rows, " +
+    "and how often it is this large. indiv. p: logrank of the events against the sum of everyone's own hazards (logrankIndividual).";
   print(`\n${wrapText(note, width)}`);
-  print("");
-  for (const line of sayVerdicts(all, T)) print(wrapText(line, width, "  "));
+  printVerdicts(all, T, tolerance, width);
   if (overall.intervals !== undefined) printIntervals(all, width);
   if (certificates !== undefined) printCertificates(certificates, width);
   const missing = all.flatMap(sayAbsent);
   if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
 }
 
-const VERDICTS: readonly { readonly kind: VerdictKind; readonly says: string }[] = [
-  { kind: "off", says: "further from the observed than chance explains" },
-  { kind: "uncertain", says: "doubtful by itself, but among so many groups chance may explain it" },
-  { kind: "few", says: "too few events or too little follow-up to say" },
-  { kind: "untested", says: "not tested" },
-];
-
-/** "12 of 12 agree with the observed", then who does not, as the report's verdicts have it. */
-function sayVerdicts(all: readonly Scores[], T: number): string[] {
+/** One line a group: how far it is from the observed, how far off it could be, and what may be said of it; then the sum. */
+function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: number, width: number): void {
   const verdicts = judgeGroups(
     all.map((scores) => ({ scores, gap: null })),
     T,
+    tolerance,
   );
-  const agreeing = verdicts.filter(({ kind }) => kind === "agrees").length;
-  const counted =
-    all.length === 1
-      ? `everyone together: ${agreeing === 1 ? "no departure from the observed beyond chance" : verdicts[0].reason}`
-      : `${agreeing} of ${countOf(all.length, "group")}, everyone included: no departure from the observed beyond chance`;
-  if (all.length === 1) return [counted];
+  print("");
+  print(
+    formatTable(
+      [
+        { title: "group", flexible: true },
+        { title: "r.m.s. gap", align: "right" },
+        { title: "up to", align: "right" },
+        { title: "verdict" },
+      ],
+      all.map((scores, g) => [
+        scores.name,
+        formatNumber(rootGapOf(scores)),
+        formatNumber(scores.bound),
+        verdictWord(verdicts[g]),
+      ]),
+      width,
+    ),
+  );
+  const note =
+    "r.m.s. gap: the root of L2, an average over time. up to: what the true distance stays below, with 95 % confidence for all " +
+    "groups together (0.05 is 5 points of survival).";
+  print(`\n${wrapText(note, width)}\n`);
+  for (const line of sayVerdicts(all, verdicts, tolerance)) print(wrapText(line, width, "  "));
+}
+
+function sayVerdicts(
+  all: readonly AuditedScores[],
+  verdicts: readonly GroupVerdict[],
+  tolerance: number,
+): string[] {
+  const are = (look: GroupVerdict["look"]) => all.filter((_, g) => verdicts[g].look === look);
+  const names = (some: readonly AuditedScores[]) => some.map(({ name }) => name).join("; ");
+  const [off, open, within, few] = [are("off"), are("open"), are("within"), are("few")];
+  const among = all.length === 1 ? "everyone together" : `${countOf(all.length, "group")}, everyone included`;
+  const none = open.length + within.length;
+  const doubtful = all.filter((_, g) => verdicts[g].isDoubtful);
+  const limit = tolerancePoints(tolerance);
+  const widest = Math.max(...[...open, ...within].map(({ bound }) => bound ?? Number.NEGATIVE_INFINITY));
+  const far = Number.isFinite(widest)
+    ? `; could be off by up to ${pointsOf(widest)} on average over time`
+    : "";
+  const share = all.length === 1 ? among : `${none} of ${among}`;
   return [
-    counted,
-    ...VERDICTS.flatMap(({ kind, says }) => {
-      const names = all.filter((_, g) => verdicts[g].kind === kind).map(({ name }) => name);
-      return names.length === 0 ? [] : [`${says}: ${names.join("; ")}`];
-    }),
+    ...(off.length === 0 ? [] : [`disagrees with the observed beyond chance: ${names(off)}`]),
+    ...(none === 0 ? [] : [`no disagreement shown: ${share}${far}`]),
+    ...(within.length === 0 || all.length === 1
+      ? []
+      : [`of these, bounded below ${limit} (--tolerance): ${names(within)}`]),
+    ...(doubtful.length === 0
+      ? []
+      : [
+          `worth a second look (a test by itself is doubtful; among so many groups chance may explain it): ${names(doubtful)}`,
+        ]),
+    ...(few.length === 0 ? [] : [`too few events or too little follow-up to say: ${names(few)}`]),
   ];
 }
 
@@ -88,6 +129,8 @@ function sayVerdicts(all: readonly Scores[], T: number): string[] {
 function sayAbsent({ name, absent }: Scores): string[] {
   const fields = new Map<string, string[]>();
   for (const [field, reason] of Object.entries(absent)) {
+    // The same numbers again, and those of the paper, are in the JSON document alone.
+    if (/(^|\.)(supported|paper)\./.test(field)) continue;
     fields.set(reason, [...(fields.get(reason) ?? []), field]);
   }
   return Array.from(fields, ([reason, list]) => `${name}: no ${list.join(", ")} (${reason})`);
@@ -97,7 +140,7 @@ function printIntervals(all: readonly Scores[], width: number): void {
   const between = (interval: { lower: number | null; upper: number | null } | undefined) =>
     formatRange(interval?.lower, interval?.upper, 3);
   const level = Math.round(100 * (all[0].intervals?.level ?? 0));
-  const title = `${level} % bootstrap intervals, ${all[0].intervals?.replicates} replicates; for distances the upper bound alone`;
+  const title = `${level} % bootstrap intervals, ${all[0].intervals?.replicates} replicates, each group by itself; for distances the upper bound alone`;
   print(`\n${wrapText(title, width)}\n`);
   print(
     formatTable(

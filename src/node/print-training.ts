@@ -57,7 +57,7 @@ export function printTraining(model: Model, seconds: number): void {
     print("");
     print(
       wrapText(
-        `${met} of ${held.length} constraints met on the training rows. slack: the distance allowed; noise: what a perfect model shows on a fresh sample of the group's size; –: too few events or too little follow-up there to say${distance}`,
+        `${met} of ${held.length} constraints met on the training rows. training, validation: the distance on those rows; slack: the distance allowed; noise: what a perfect model shows on a fresh sample of the group's size; –: too few events or too little follow-up there to say${distance}`,
         width,
       ),
     );

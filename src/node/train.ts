@@ -14,7 +14,7 @@ import type { RequirementResult } from "../requirements.ts";
 import { type TrainRequest, train } from "../train.ts";
 import { countMembers, type Method, type Model } from "../training/model.ts";
 import type { ObjectiveSpec, PresetName } from "../training/options.ts";
-import { findingsFor } from "./audit.ts";
+import { describeOutcome, findingsFor } from "./audit.ts";
 import {
   addRequireOptions,
   checkRequirements,
@@ -47,7 +47,13 @@ import {
 } from "./train-request.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 import { refuseUnwritable } from "./writable.ts";
-import { addReportOptions, auditSettings, type ReportOptions, writeReport } from "./write-report.ts";
+import {
+  addReportOptions,
+  auditSettings,
+  type ReportOptions,
+  toleranceOf,
+  writeReport,
+} from "./write-report.ts";
 
 interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions, RequireOptions {
   readonly method: Method;
@@ -210,7 +216,7 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
     printTraining(model, seconds);
     if (test !== null) {
       print("\non the test rows:");
-      printAudit(test.audit, model.grid.T);
+      printAudit(test.audit, model.grid.T, toleranceOf(options));
     }
     printRequirements(results);
     printNextSteps(model, path, options);
@@ -272,10 +278,17 @@ function toReport(model: Model, path: string, table: Table, test: ScoredRows, op
     title: `${table.name}: ${model.method} model`,
     ...scored,
     timeLabel: options.timeUnit,
+    outcome: describeOutcome(model, table),
     findings: findingsFor(model, table),
     model,
     rowNumbers: rows.map((row) => row + 1),
-    cohort: { table: table.name, rows: table.rows, which: "test rows", split: model.training.rows },
+    cohort: {
+      table: table.name,
+      rows: table.rows,
+      which: "test rows",
+      relation: "heldOut" as const,
+      split: model.training.rows,
+    },
     files: [
       { role: "table", path },
       ...(options.groups === undefined ? [] : [{ role: "groups", path: options.groups }]),
@@ -290,7 +303,7 @@ function toDocument(
   seconds: number,
   test: AuditTable | null,
   requirements: readonly RequirementResult[],
-  { report, out }: TrainOptions,
+  { report, out, tolerance }: TrainOptions,
 ) {
   const { training, method } = model;
   const members = countMembers(model);
@@ -306,6 +319,7 @@ function toDocument(
     multipliers,
     warnings,
     test,
+    tolerance: toleranceOf({ tolerance }),
     ...(members > 1 ? { members } : {}),
     ...given("people", training.people),
     ...(out === undefined ? {} : { model: out }),

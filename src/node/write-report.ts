@@ -1,9 +1,10 @@
 /** `--report FILE.html`: gathers what was audited into one page and writes it as a whole or not at all. */
 import { basename } from "node:path";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { AuditOptions } from "../audit.ts";
 import type { Table } from "../data/table.ts";
 import type { GatherInput } from "../report/gather-report.ts";
+import { DEFAULT_TOLERANCE } from "../report/verdict.ts";
 import { createProgress } from "./output.ts";
 import { describeOrigin } from "./provenance.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -13,6 +14,10 @@ import { parseCount } from "./table-options.ts";
 export interface ReportOptions {
   readonly report?: string;
   readonly timeUnit?: string;
+  /** In points of survival. */
+  readonly tolerance: number;
+  readonly showRows?: boolean;
+  readonly smallCells: "hide" | "show";
   readonly intervals?: number;
   readonly draws: number;
   readonly seed: number;
@@ -22,17 +27,42 @@ export interface ReportOptions {
 /** Replicates that a report has without being told. */
 const REPORT_REPLICATES = 200;
 const DEFAULT_DRAWS = 200;
+const DEFAULT_TOLERANCE_POINTS = 100 * DEFAULT_TOLERANCE;
 
 export function addReportOptions(command: Command): Command {
   return command
     .option("--report <file>", "write the whole audit as one HTML page")
     .option("--time-unit <word>", 'what times count, for the report: "days"')
     .option(
+      "--tolerance <points>",
+      "how far off a group may be on average over time, in points of survival: green below it",
+      parseTolerance,
+      DEFAULT_TOLERANCE_POINTS,
+    )
+    .option("--show-rows", "show three people's own curves in the report, with row number, time and outcome")
+    .addOption(
+      new Option("--small-cells <how>", "counts under 5 in the report")
+        .choices(["hide", "show"])
+        .default("hide"),
+    )
+    .option(
       "--intervals <replicates>",
       `add bootstrap intervals (default: ${REPORT_REPLICATES} with --report, otherwise none)`,
       parseCount,
     )
     .option("--draws <n>", "draws of the noise floor (0: none)", parseCount, DEFAULT_DRAWS);
+}
+
+function parseTolerance(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !(value > 0 && value <= 100))
+    throw new InvalidArgumentError("expected points of survival, above 0 and up to 100, such as 5.");
+  return value;
+}
+
+/** In survival, as distances are. */
+export function toleranceOf({ tolerance }: Pick<ReportOptions, "tolerance">): number {
+  return tolerance / 100;
 }
 
 /** How the audit is to be made: a report has intervals unless told otherwise. */
@@ -56,7 +86,8 @@ export function auditSettings(options: ReportOptions): AuditOptions & { readonly
   };
 }
 
-export interface ReportedAudit extends Omit<GatherInput, "provenance" | "timeLabel"> {
+export interface ReportedAudit
+  extends Omit<GatherInput, "provenance" | "timeLabel" | "tolerance" | "showRows" | "showSmallCells"> {
   readonly timeLabel?: string | undefined;
   /** The files that went in, by what they are: "table", "model". */
   readonly files: readonly { readonly role: string; readonly path: string }[];
@@ -81,6 +112,9 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
   const data = gatherReport({
     ...gathered,
     ...(timeLabel === undefined ? {} : { timeLabel }),
+    tolerance: toleranceOf(options),
+    showRows: options.showRows === true,
+    showSmallCells: options.smallCells === "show",
     provenance: {
       program: `graduate ${origins[0]?.version ?? ""}`.trimEnd(),
       command: describeCommand(process.argv.slice(2)),

@@ -1,8 +1,8 @@
 /**
  * From what the library returns to what a report shows: curves, outcomes, groups and their audit in; every number of the
  * page out. Takes the shapes it needs and no more, so a model, another program's curves or a browser's state all do. It adds
- * to the audit each group's curve beside Kaplan-Meier, the verdicts, calibration by predicted risk at three horizons, and
- * three people's curves; it changes no score.
+ * to the audit each group's curve beside Kaplan-Meier, the verdicts, calibration by predicted risk at round times, and mean
+ * curves by predicted risk; three people's own curves only where rows are asked for. It changes no score.
  */
 import { normalQuantile } from "../core/distributions.ts";
 import { InputError } from "../core/errors.ts";
@@ -10,51 +10,30 @@ import { isAbsent } from "../core/measured.ts";
 import { meanCurve } from "../stats/calibration.ts";
 import type { Certificates } from "../stats/certificates.ts";
 import { groupSupport, kaplanMeier, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
-import type { Scores } from "../stats/scores.ts";
 import type {
-  ConstraintVerdict,
+  AuditedRelation,
   ExampleCurve,
   GroupCurve,
-  HistoryEntry,
   ReportCohort,
   ReportData,
   ReportFinding,
   ReportGroup,
   ReportProvenance,
-  ReportTraining,
+  ReportTime,
   SplitSizes,
 } from "./report-data.ts";
-import { DISTANCE_WORDS } from "./report-words.ts";
+import { describeTraining, listSettings, type ReportedModel } from "./gather-training.ts";
+import { chooseMoments, chooseTimeUnit } from "./report-time.ts";
+import { cutByRisk } from "./risk-bands.ts";
 import { calibrateByRisk, type RiskCurves, type RiskOutcomes } from "./risk-calibration.ts";
-import { countRejections, type JudgedGroup, judgeGroups } from "./verdict.ts";
-
-/** An evaluation while training; distances and multipliers are in the order of the model's verdict. */
-export interface RecordedStep {
-  readonly step: number;
-  readonly loss: number;
-  readonly concordance: number | null;
-  readonly distances?: readonly number[];
-  readonly multipliers?: readonly number[];
-}
-
-/** What is asked of a model; `Model` of training is one. */
-export interface ReportedModel {
-  readonly method: string;
-  readonly predictor: { readonly kind: string; readonly network?: object };
-  readonly options: object | null;
-  readonly training: {
-    readonly seed: number;
-    readonly backend: string;
-    readonly rows: SplitSizes;
-    readonly parameters: number;
-    readonly steps: number;
-    readonly bestStep: number;
-    readonly history: readonly RecordedStep[];
-    readonly verdict: readonly ConstraintVerdict[];
-    readonly multipliers: { readonly fixedPenalty: boolean } | null;
-    readonly warnings: readonly string[];
-  };
-}
+import { withoutRowNumbers } from "./small-cells.ts";
+import {
+  countRejections,
+  DEFAULT_TOLERANCE,
+  type JudgedGroup,
+  type JudgedScores,
+  judgeGroups,
+} from "./verdict.ts";
 
 /** What a report is made of: curves, outcomes, groups and their audit; the model and its training where there is one. */
 export interface GatherInput {
@@ -73,10 +52,18 @@ export interface GatherInput {
     readonly rows: Int32Array;
   }[];
   readonly audit: {
-    readonly overall: Scores;
-    readonly groups: readonly Scores[];
+    readonly overall: JudgedScores;
+    readonly groups: readonly JudgedScores[];
     readonly certificates?: Certificates;
   };
+  /** Which columns hold the outcome, and how the event was read. */
+  readonly outcome?: { readonly event: string; readonly rule?: string; readonly time?: string };
+  /** How far off on average over time a curve may be for the reader, in survival (0.05). */
+  readonly tolerance?: number;
+  /** Three people's own curves, with row number, time and outcome. */
+  readonly showRows?: boolean;
+  /** Counts of people under five as they are. */
+  readonly showSmallCells?: boolean;
   readonly findings?: readonly ReportFinding[];
   readonly cohort: {
     readonly table: string;
@@ -86,6 +73,8 @@ export interface GatherInput {
     readonly split?: SplitSizes;
     /** Which rows were audited, as "test rows". */
     readonly which: string;
+    /** What they are to the model; not known unless given. */
+    readonly relation?: AuditedRelation;
   };
   /** The 1-based number in the table of each row of `curves`; 1…N unless given. */
   readonly rowNumbers?: ArrayLike<number>;
@@ -93,18 +82,13 @@ export interface GatherInput {
   readonly provenance: ReportProvenance;
 }
 
-/** Where calibration by predicted risk is shown, as shares of the horizon. */
-const RISK_HORIZONS = [0.25, 0.5, 0.75] as const;
-/** The people whose curves are shown: at these percentiles of predicted risk. */
+/** The people whose curves are shown where rows are asked for: at these percentiles of predicted risk. */
 const EXAMPLES = [
   { risk: "low", percentile: 10 },
   { risk: "middle", percentile: 50 },
   { risk: "high", percentile: 90 },
 ] as const;
 const Z = normalQuantile(0.975);
-/** Lists longer than this (baseline hazards) are the model's business, not a setting. */
-const LONGEST_SETTING = 8;
-
 /** Everything that the report shows, as data. */
 export function gatherReport(input: GatherInput): ReportData {
   const { curves, binned, grid, groups, audit, model } = input;
@@ -114,13 +98,16 @@ export function gatherReport(input: GatherInput): ReportData {
       hint: "hand over the groups that were audited, in the same order",
     });
   }
-  const edges = Array.from(grid.edges);
+  const { tolerance = DEFAULT_TOLERANCE } = input;
+  const given = input.timeLabel ?? "time";
+  const { label, divisor } = chooseTimeUnit(given, grid.edges[grid.T]);
+  const edges = Array.from(grid.edges, (edge) => edge / divisor);
   const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
   const members = [everyone, ...groups.map(({ rows }) => rows)];
   const scored = [audit.overall, ...audit.groups];
   const curvesOf = members.map((rows) => measureCurve(curves, binned, rows, edges));
   const judged = scored.map((scores, g): JudgedGroup => ({ scores, gap: curvesOf[g].gap }));
-  const verdicts = judgeGroups(judged, grid.T);
+  const verdicts = judgeGroups(judged, grid.T, tolerance);
   const reported = scored.map((scores, g): ReportGroup => {
     const expression = groups[g - 1]?.expression;
     const certificate = audit.certificates?.groups[g];
@@ -133,14 +120,33 @@ export function gatherReport(input: GatherInput): ReportData {
       ...(certificate === undefined ? {} : { certificate }),
     };
   });
-  const tested = reported.slice(1).filter(({ verdict }) => verdict.kind !== "few");
-  const times = input.outcomes?.time ?? Float64Array.from(binned.bin, (bin) => edges[bin]);
+  const tested = reported.slice(1).filter(({ verdict }) => verdict.look !== "few");
+  const times = input.outcomes
+    ? input.outcomes.time.map((time) => time / divisor)
+    : Float64Array.from(binned.bin, (bin) => edges[bin]);
+  const observed = { time: times, event: input.outcomes?.event ?? binned.event };
   const supported = groupSupport(binned);
+  const time: ReportTime = {
+    label,
+    edges,
+    given: divisor === 1 ? null : { label: given, divisor },
+    audited: supported,
+  };
   return {
     title: input.title,
-    time: { label: input.timeLabel ?? "time", edges },
+    subject: {
+      event: input.outcome ? { column: input.outcome.event, rule: input.outcome.rule ?? null } : null,
+      timeColumn: input.outcome?.time ?? null,
+      relation: input.cohort.relation ?? "unknown",
+    },
+    time,
+    tolerance,
+    hidesSmallCells: input.showSmallCells !== true,
     cohort: describeCohort(input, times),
-    findings: input.findings ?? [],
+    findings: (input.findings ?? []).map(({ level, message }) => ({
+      level,
+      message: input.showRows === true ? message : withoutRowNumbers(message),
+    })),
     overall: reported[0],
     groups: reported.slice(1),
     ...(audit.certificates === undefined
@@ -150,10 +156,11 @@ export function gatherReport(input: GatherInput): ReportData {
       ece: countRejections(tested.map(({ scores }) => scores.noiseFloor?.p ?? null)),
       logrank: countRejections(tested.map(({ scores }) => scores.logrankIndividual.p)),
     },
-    calibration: RISK_HORIZONS.map((share) => Math.max(1, Math.round(share * grid.T)))
-      .filter((t) => t <= supported)
-      .map((t) => calibrateByRisk(curves, binned, t, edges[t])),
-    examples: chooseExamples(input, times),
+    calibration: chooseMoments(edges[supported]).map((moment) =>
+      calibrateByRisk(curves, observed, edges, moment),
+    ),
+    bands: cutByRisk(curves, binned, supported),
+    examples: input.showRows === true ? chooseExamples(input, times, supported) : [],
     training: model === undefined ? null : describeTraining(model),
     modelSettings: model === undefined ? [] : listSettings(model),
     provenance: input.provenance,
@@ -229,10 +236,12 @@ function describeCohort({ cohort, binned, model, outcomes }: GatherInput, times:
 function chooseExamples(
   { curves, binned, outcomes, rowNumbers }: GatherInput,
   times: Float64Array,
+  last: number,
 ): ExampleCurve[] {
   const { N, T, survival } = curves;
   const event = outcomes?.event ?? binned.event;
-  const risk = (row: number) => 1 - survival[row * T + T - 1];
+  if (last === 0) return [];
+  const risk = (row: number) => 1 - survival[row * T + last - 1];
   const order = Int32Array.from({ length: N }, (_, row) => row).sort((a, b) => risk(a) - risk(b) || a - b);
   const candidates = Array.from(order, (row, rank) => ({ row, rank }));
   const withEvent = candidates.filter(({ row }) => event[row] === 1);
@@ -253,69 +262,8 @@ function chooseExamples(
         percentile: Math.round((100 * rank) / Math.max(N - 1, 1)),
         time: times[row],
         event: event[row] === 1,
-        survival: [1, ...survival.subarray(row * T, (row + 1) * T)],
+        survival: [1, ...survival.subarray(row * T, row * T + last)],
       },
     ];
-  });
-}
-
-function describeTraining({ method, predictor, training, options }: ReportedModel): ReportTraining {
-  const { steps, bestStep, history, verdict, multipliers, warnings } = training;
-  const { members = [0] } = (predictor.network ?? {}) as { readonly members?: readonly unknown[] };
-  return {
-    method,
-    members: members.length,
-    steps,
-    bestStep,
-    history: history.map((entry) => nameGroups(entry, verdict)),
-    constraints: verdict,
-    distance: describeDistance(options),
-    fixedPenalty: multipliers?.fixedPenalty ?? false,
-    warnings,
-  };
-}
-
-/** In words, from the trainer's options. */
-function describeDistance(options: object | null): string | null {
-  const { constraint } = (options ?? {}) as { readonly constraint?: { readonly kind?: string } | null };
-  return DISTANCE_WORDS[constraint?.kind ?? ""] ?? null;
-}
-
-/** A record of another number of groups than the verdict's cannot be named, and is left out. */
-function nameGroups(entry: RecordedStep, verdict: readonly ConstraintVerdict[]): HistoryEntry {
-  const { step, loss, concordance, distances, multipliers } = entry;
-  const plain = { step, loss, concordance };
-  if (distances?.length !== verdict.length || verdict.length === 0) return plain;
-  const groups = verdict.map(({ group, slack }, g) => ({
-    name: group,
-    distance: distances[g],
-    slack,
-    multiplier: multipliers?.[g] ?? null,
-  }));
-  return { ...plain, groups };
-}
-
-function listSettings({ method, predictor, options, training }: ReportedModel) {
-  return [
-    { name: "method", value: method },
-    ...flatten("network", predictor.network ?? {}),
-    ...flatten("", options ?? {}),
-    { name: "parameters", value: String(training.parameters) },
-    { name: "backend", value: training.backend },
-    ...(options === null ? [{ name: "seed", value: String(training.seed) }] : []),
-  ];
-}
-
-/** { a: { b: 1 } } as a.b 1; of a list of objects, how many there are. */
-function flatten(path: string, value: object): { readonly name: string; readonly value: string }[] {
-  return Object.entries(value).flatMap(([key, entry]) => {
-    const name = path === "" ? key : `${path}.${key}`;
-    if (Array.isArray(entry)) {
-      if (entry.every((one) => typeof one === "object" && one !== null))
-        return [{ name, value: String(entry.length) }];
-      return entry.length > LONGEST_SETTING ? [] : [{ name, value: entry.join(", ") }];
-    }
-    if (typeof entry === "object" && entry !== null) return flatten(name, entry);
-    return [{ name, value: entry === null ? "none" : String(entry) }];
   });
 }

@@ -13,7 +13,9 @@ import {
   survivalTicks,
 } from "./plot-canvas.ts";
 import type { GroupCurve } from "./report-data.ts";
+import type { Cells } from "./small-cells.ts";
 import { binOfTime, chooseTicks } from "./ticks.ts";
+import type { VerdictLook } from "./verdict.ts";
 
 /** Wide enough for a shared vertical axis, in tenths of survival. */
 export function survivalFloor(curves: readonly GroupCurve[]): number {
@@ -44,6 +46,8 @@ export interface PanelOptions {
   readonly timeLabel: string;
   /** Where the vertical axis starts. */
   readonly floor: number;
+  /** How numbers at risk are printed. */
+  readonly cells: Cells;
 }
 
 const PANEL = { width: 380, height: 262, left: 54, right: 14, top: 12, bottom: 62 };
@@ -54,7 +58,7 @@ const PANEL_TICKS = 5;
 
 /** Predicted mean curve against Kaplan-Meier with its band, and the numbers at risk under the axis. */
 export function drawGroupPanel(document: PlotDocument, curve: GroupCurve, options: PanelOptions): Html {
-  const { edges, timeLabel, floor } = options;
+  const { edges, timeLabel, floor, cells } = options;
   const { last, predicted, observed, lower, upper, atRisk } = curve;
   const end = edges[edges.length - 1];
   const points = Array.from({ length: last + 1 }, (_, t) => ({
@@ -65,10 +69,8 @@ export function drawGroupPanel(document: PlotDocument, curve: GroupCurve, option
     predicted: predicted?.[t] ?? observed[t],
   }));
   const ticks = chooseTicks(end, PANEL_TICKS);
-  const counts = ticks.map((time) => ({
-    time,
-    count: String(atRisk[binOfTime(edges, time)]),
-  }));
+  const said = cells.falling(ticks.map((time) => atRisk[binOfTime(edges, time)]));
+  const counts = ticks.map((time, k) => ({ time, count: said[k] }));
   const unsupported = last < edges.length - 1;
   return drawPlot(document, {
     width: PANEL.width,
@@ -135,7 +137,7 @@ export interface NoiseStrip {
   readonly ece: number | null;
   readonly floor: number | null;
   readonly critical: number | null;
-  readonly mark: StripMark;
+  readonly mark: VerdictLook;
 }
 
 /** The calibration error as a mark over the range a perfect model stays in, 95 times of 100. */
@@ -155,7 +157,7 @@ export interface RatioStrip {
   /** Where observed/expected lies 95 times of 100 if the model is right. */
   readonly low: number | null;
   readonly high: number | null;
-  readonly mark: StripMark;
+  readonly mark: VerdictLook;
 }
 
 /** Observed over expected events, on a log scale around 1. */
@@ -177,14 +179,13 @@ export function drawRatioStrip(
 
 /** Each verdict has a shape of its own, so that colour is never alone. */
 const MARKS = {
-  agrees: { symbol: "circle", r: 5, fill: "var(--agree-mark)" },
-  uncertain: { symbol: "square", r: 5, fill: "var(--unsure-mark)" },
+  within: { symbol: "circle", r: 5, fill: "var(--agree-mark)" },
+  open: { symbol: "square", r: 5, fill: "var(--ink)" },
   off: { symbol: "diamond", r: 6.5, fill: "var(--off-mark)" },
-  unjudged: { symbol: "circle", r: 4, fill: "var(--few)" },
-} as const;
-export type StripMark = keyof typeof MARKS;
+  few: { symbol: "circle", r: 4, fill: "var(--few)" },
+} as const satisfies Record<VerdictLook, object>;
 
-function drawMark(x: number, mark: StripMark) {
+function drawMark(x: number, mark: VerdictLook) {
   return Plot.dot([x], {
     x: (value: number) => value,
     y: 0.5,

@@ -1,4 +1,4 @@
-/** The figures of people: calibration by predicted risk, and a few people's own curves. */
+/** The figures of people: calibration by predicted risk, mean curves by predicted risk, and a few people's own curves. */
 import * as Plot from "@observablehq/plot";
 import { cleanText, type Html } from "./html.ts";
 import {
@@ -9,11 +9,12 @@ import {
   MUTED,
   OBSERVED,
   type PlotDocument,
+  PREDICTED,
   spreadLabels,
   survivalTicks,
 } from "./plot-canvas.ts";
 import type { PanelOptions } from "./plot-groups.ts";
-import type { ExampleCurve, RiskCalibration } from "./report-data.ts";
+import type { ExampleCurve, RiskBand, RiskCalibration } from "./report-data.ts";
 import { binOfTime, chooseTicks } from "./ticks.ts";
 
 /** Observed against predicted risk, one mark for each part of the people. */
@@ -86,9 +87,10 @@ export function drawExamples(
   { edges, timeLabel }: Pick<PanelOptions, "edges" | "timeLabel">,
 ): Html {
   const end = edges[edges.length - 1];
-  const toPoints = (survival: readonly number[]) => survival.map((S, t) => ({ time: edges[t], S }));
+  const toPoints = (survival: readonly number[]) =>
+    survival.slice(0, edges.length).map((S, t) => ({ time: edges[t], S }));
   const ends = examples.map((one) => ({ ...one, S: one.survival[one.survival.length - 1] }));
-  const endLabels = spreadLabels([...ends.map(({ S }) => S), everyone?.[everyone.length - 1] ?? 0], 0.06);
+  const endLabels = spreadLabels([...ends.map(({ S }) => S), everyone?.[edges.length - 1] ?? 0], 0.06);
   return drawPlot(document, {
     width: 720,
     height: 340,
@@ -137,21 +139,25 @@ export function drawExamples(
             strokeWidth: 2.2,
             strokeDasharray: dash,
           }),
-          Plot.ruleX([Math.min(one.time, end)], {
-            y1: 0,
-            y2: at,
-            stroke,
-            strokeWidth: 1,
-            strokeOpacity: 0.7,
-          }),
-          Plot.dot([{ time: Math.min(one.time, end), S: at }], {
-            x: "time",
-            y: "S",
-            r: 5.5,
-            stroke,
-            strokeWidth: 2,
-            fill: one.event ? stroke : "var(--surface)",
-          }),
+          ...(one.time > end
+            ? []
+            : [
+                Plot.ruleX([one.time], {
+                  y1: 0,
+                  y2: at,
+                  stroke,
+                  strokeWidth: 1,
+                  strokeOpacity: 0.7,
+                }),
+                Plot.dot([{ time: one.time, S: at }], {
+                  x: "time",
+                  y: "S",
+                  r: 5.5,
+                  stroke,
+                  strokeWidth: 2,
+                  fill: one.event ? stroke : "var(--surface)",
+                }),
+              ]),
           Plot.text([{ S: endLabels[k] }], {
             x: end,
             y: "S",
@@ -163,6 +169,70 @@ export function drawExamples(
           }),
         ];
       }),
+      Plot.text([timeLabel], { frameAnchor: "bottom", dy: 40, text: (text: string) => cleanText(text) }),
+    ],
+  });
+}
+
+/** Of the height, that a line of text takes. */
+const LABEL_SHARE = 0.06;
+
+/** The mean predicted curve of each part of the people (dashed) over its Kaplan-Meier curve (steps), named at the end. */
+export function drawBands(
+  document: PlotDocument,
+  bands: readonly RiskBand[],
+  { edges, timeLabel }: Pick<PanelOptions, "edges" | "timeLabel">,
+  nameOf: (k: number) => string,
+): Html {
+  const end = edges[edges.length - 1];
+  const toPoints = (survival: readonly number[]) => survival.map((S, t) => ({ time: edges[t], S }));
+  const lowest = Math.min(...bands.flatMap(({ predicted, observed }) => [...predicted, ...observed]));
+  const floor = Math.max(0, Math.min(0.9, Math.floor(lowest * 10 - 1e-9) / 10));
+  const places = spreadLabels(
+    bands.map(({ predicted }) => predicted[predicted.length - 1] - floor),
+    LABEL_SHARE * (1 - floor),
+  );
+  return drawPlot(document, {
+    width: 720,
+    height: 340,
+    marginLeft: 46,
+    marginRight: 110,
+    marginBottom: 46,
+    marginTop: 12,
+    x: {
+      domain: [0, end],
+      label: null,
+      ticks: [...chooseTicks(end, 7)],
+      tickFormat: formatTick,
+      tickSize: 4,
+    },
+    y: { domain: [floor, 1], label: null, ticks: survivalTicks(floor), tickFormat: ".1f", tickSize: 0 },
+    marks: [
+      Plot.gridY({ ticks: survivalTicks(floor), stroke: GRID, strokeOpacity: 1 }),
+      Plot.ruleY([floor], { stroke: LINE }),
+      ...bands.flatMap(({ predicted, observed }, k) => [
+        Plot.lineY(toPoints(observed), {
+          x: "time",
+          y: "S",
+          stroke: OBSERVED,
+          strokeWidth: 1.8,
+          curve: "step-after",
+        }),
+        Plot.lineY(toPoints(predicted), {
+          x: "time",
+          y: "S",
+          stroke: PREDICTED,
+          strokeWidth: 2.2,
+          strokeDasharray: "7 3",
+        }),
+        Plot.text([{ S: places[k] + floor }], {
+          x: end,
+          y: "S",
+          text: () => nameOf(k),
+          textAnchor: "start",
+          dx: 8,
+        }),
+      ]),
       Plot.text([timeLabel], { frameAnchor: "bottom", dy: 40, text: (text: string) => cleanText(text) }),
     ],
   });

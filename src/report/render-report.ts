@@ -9,10 +9,12 @@ import { SORT_SCRIPT, SORT_SCRIPT_HASH } from "./report-script.ts";
 import { REPORT_STYLE } from "./report-style.ts";
 import { renderCohort } from "./section-cohort.ts";
 import { renderPanels } from "./section-groups.ts";
-import { renderGlance, renderHeadline } from "./section-headline.ts";
+import { renderGlance } from "./section-glance.ts";
+import { renderHeadline } from "./section-headline.ts";
 import { renderSettings, renderWords } from "./section-method.ts";
-import { renderExamples, renderRiskCalibration } from "./section-people.ts";
+import { renderBands, renderExamples, renderRiskCalibration } from "./section-people.ts";
 import { renderScores } from "./section-scores.ts";
+import { renderSubject } from "./section-subject.ts";
 import { renderTraining } from "./section-training.ts";
 
 /** What rendering needs besides the data. */
@@ -27,6 +29,7 @@ const POLICY = `default-src 'none'; style-src 'unsafe-inline'; script-src '${SOR
 export function renderReport(data: ReportData, options: RenderOptions): string {
   const document = options.document as PlotDocument;
   const risk = renderRiskCalibration(data, document);
+  const bands = renderBands(data, document);
   const people = renderExamples(data, document);
   const training = renderTraining(data, document);
   const contents = [
@@ -35,6 +38,7 @@ export function renderReport(data: ReportData, options: RenderOptions): string {
     { id: "groups", title: "Predicted against observed" },
     { id: "scores", title: "Every score" },
     ...(risk === null ? [] : [{ id: "risk", title: "By predicted risk" }]),
+    ...(bands === null ? [] : [{ id: "bands", title: "From low to high risk" }]),
     ...(people === null ? [] : [{ id: "people", title: "Three people" }]),
     ...(training === null ? [] : [{ id: "training", title: "Training" }]),
     { id: "words", title: "What the words mean" },
@@ -56,6 +60,7 @@ export function renderReport(data: ReportData, options: RenderOptions): string {
 <a class="skip" href="#main">Skip to the result</a>
 <header><p class="eyebrow">Calibration report · ${program}${created === undefined ? "" : ` · ${created}`}</p>
 <h1><bdi>${data.title}</bdi></h1>
+${renderSubject(data)}
 <nav aria-label="Contents"><ul>${contents.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav></header>
 <main id="main">
 ${renderHeadline(data)}
@@ -64,9 +69,10 @@ ${renderCohort(data)}
 ${renderPanels(data, document)}
 ${renderScores(data)}
 ${risk}
+${bands}
 ${people}
 ${training}
-${renderWords()}
+${renderWords(data)}
 ${renderSettings(data)}
 </main>
 <footer>Made by ${program}. Not a medical device: it helps people check models, it does not decide about anyone.</footer>

@@ -1,11 +1,10 @@
 /**
  * What a report shows, as plain data: nothing here is computed while the page is drawn. `gatherReport` makes it from curves,
- * outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it: of the people in the
- * example curves only row number, time and outcome.
+ * outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it, unless rows were asked for:
+ * then, of three people, row number, time, outcome and predicted curve. Times are in the unit that is shown.
  */
 import type { GroupCertificate } from "../stats/certificates.ts";
-import type { Scores } from "../stats/scores.ts";
-import type { GroupVerdict, RejectionCount } from "./verdict.ts";
+import type { GroupVerdict, JudgedScores, RejectionCount } from "./verdict.ts";
 
 export interface ReportFinding {
   readonly level: "error" | "warning" | "note";
@@ -63,7 +62,7 @@ export interface ReportGroup {
   readonly name: string;
   /** Who is meant, when the name does not say it. */
   readonly expression: string | null;
-  readonly scores: Scores;
+  readonly scores: JudgedScores;
   readonly verdict: GroupVerdict;
   readonly curve: GroupCurve;
   /** Where certificates were asked for. */
@@ -84,13 +83,25 @@ export interface RiskBin {
 }
 
 export interface RiskCalibration {
-  readonly t: number;
   readonly time: number;
   /** Lowest predicted risk first; empty, with a reason, when there are too few events to divide. */
   readonly bins: readonly RiskBin[];
   readonly absent: string | null;
 }
 
+/** People of like predicted risk. */
+export interface RiskBand {
+  readonly n: number;
+  readonly events: number;
+  /** The last bin with ten of them at risk. */
+  readonly last: number;
+  /** Mean survival over the audited bins. */
+  readonly predicted: readonly number[];
+  /** Kaplan-Meier, t = 0…last. */
+  readonly observed: readonly number[];
+}
+
+/** One person, shown only where rows were asked for. */
 export interface ExampleCurve {
   readonly risk: "low" | "middle" | "high";
   /** 1-based, in the table. */
@@ -99,7 +110,8 @@ export interface ExampleCurve {
   readonly percentile: number;
   readonly time: number;
   readonly event: boolean;
-  readonly survival: readonly number[]; // [T+1]
+  /** Over the audited bins. */
+  readonly survival: readonly number[];
 }
 
 export interface HistoryGroup {
@@ -156,10 +168,36 @@ export interface ReportProvenance {
   readonly settings: Readonly<Record<string, string | number | boolean | null>>;
 }
 
+/** What the audited rows are to the model: its test rows, of a table it has not seen, rows it has seen among them; or not known. */
+export type AuditedRelation = "heldOut" | "newTable" | "seen" | "unknown";
+
+/** What was predicted, of whom. */
+export interface ReportSubject {
+  /** The event's column and how it was read ("1 = event, 0 = censored"); null where it is not known. */
+  readonly event: { readonly column: string; readonly rule: string | null } | null;
+  readonly timeColumn: string | null;
+  readonly relation: AuditedRelation;
+}
+
+/** A grid of times in the unit that is shown. */
+export interface ReportTime {
+  readonly label: string;
+  readonly edges: readonly number[]; // [T+1]
+  /** The table's own unit, where another is shown, and how much of it makes one. */
+  readonly given: { readonly label: string; readonly divisor: number } | null;
+  /** Up to where everyone's curve is audited: the last bin with ten people at risk; 0 without one. */
+  readonly audited: number;
+}
+
 /** Everything that the report shows. */
 export interface ReportData {
   readonly title: string;
-  readonly time: { readonly label: string; readonly edges: readonly number[] }; // edges [T+1]
+  readonly subject: ReportSubject;
+  readonly time: ReportTime;
+  /** What the reader calls acceptable, in survival. */
+  readonly tolerance: number;
+  /** Counts under five are not printed. */
+  readonly hidesSmallCells: boolean;
   readonly cohort: ReportCohort;
   readonly findings: readonly ReportFinding[];
   readonly overall: ReportGroup;
@@ -168,6 +206,8 @@ export interface ReportData {
   readonly certificates?: { readonly alpha: number; readonly assumes: readonly string[] };
   readonly rejections: { readonly ece: RejectionCount | null; readonly logrank: RejectionCount | null };
   readonly calibration: readonly RiskCalibration[];
+  readonly bands: readonly RiskBand[];
+  /** Empty unless rows were asked for. */
   readonly examples: readonly ExampleCurve[];
   readonly training: ReportTraining | null;
   /** What the model was trained with, as path and value. */

@@ -6,45 +6,64 @@ import { DEFAULT_LEVEL } from "../stats/bootstrap.ts";
 import type { Scores } from "../stats/scores.ts";
 import { type Html, html, trustMarkup } from "./html.ts";
 import type { GroupCurve, ReportGroup } from "./report-data.ts";
+import { momentOf } from "./report-time.ts";
 import { formatNumber, formatP } from "./text-table.ts";
-import type { GroupVerdict, VerdictKind } from "./verdict.ts";
+import type { GroupVerdict } from "./verdict.ts";
 
-/** Shapes differ as well as colours: a tick, a question mark, a cross, a dash. */
-const ICONS: Readonly<Record<VerdictKind, string>> = {
-  agrees: '<path d="M3 8.5 6.5 12 13 4.5"/>',
-  uncertain: '<path d="M5.5 6a2.6 2.6 0 1 1 3.6 2.4c-.8.4-1.1.9-1.1 1.8M8 13v.2"/>',
+/** Shapes differ as well as colours: a cross, a tick, a wave, a dash, a question mark. */
+const ICONS = {
   off: '<path d="M4 4l8 8M12 4l-8 8"/>',
+  within: '<path d="M3 8.5 6.5 12 13 4.5"/>',
+  open: '<path d="M2 9.5c2-4 4-4 6-1.5s4 2.5 6-1.5"/>',
   few: '<path d="M3.5 8h9"/>',
-  untested: '<path d="M3.5 8h9"/>',
-};
+  doubt: '<path d="M5.5 6a2.6 2.6 0 1 1 3.6 2.4c-.8.4-1.1.9-1.1 1.8M8 13v.2"/>',
+} as const;
+/** A verdict's look, or that of a finding to be looked at. */
+export type ChipLook = keyof typeof ICONS;
 
-export function iconOf(kind: VerdictKind): Html {
+export function iconOf(look: ChipLook): Html {
   return trustMarkup(
-    `<svg width="13" height="13" viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round">${ICONS[kind]}</svg>`,
+    `<svg width="13" height="13" viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round">${ICONS[look]}</svg>`,
   );
 }
 
-export function verdictWord({ kind, direction, lacks }: GroupVerdict): string {
-  switch (kind) {
-    case "agrees":
-      return "agrees";
-    case "uncertain":
-      return "uncertain";
-    case "few":
-      return lacks === "followUp" ? "followed too briefly" : "too few events to say";
-    case "untested":
-      return "not tested";
-    case "off":
-      return direction === "high"
-        ? "off: survival too high"
-        : direction === "low"
-          ? "off: survival too low"
-          : "off: wrong shape";
+const DIRECTIONS = { high: "survival too high", low: "survival too low", shape: "wrong shape" } as const;
+
+/** In the width of a chip. */
+export function verdictWord({ agreement, direction, lacks }: GroupVerdict): string {
+  switch (agreement) {
+    case "disagrees":
+      return direction === null ? "disagrees" : `disagrees: ${DIRECTIONS[direction]}`;
+    case "tooFewEvents":
+      return lacks === "followUp" ? "followed too briefly to say" : "too few events to say";
+    case "noDisagreementShown":
+      return "no disagreement shown";
+  }
+}
+
+/** Beside the chip: "could be off by up to 3.2 points"; nothing where that cannot be said. */
+export function boundWords({ agreement, bound }: GroupVerdict): string | null {
+  return bound === null || agreement === "tooFewEvents" ? null : `could be off by up to ${pointsOf(bound)}`;
+}
+
+/** As a clause: what was found, and how far off the group could be. */
+export function verdictSentence({ agreement, bound, boundAbsent, reason }: GroupVerdict): string {
+  const far =
+    bound === null
+      ? `; how far off it could be cannot be said (${boundAbsent})`
+      : ` could be off by up to ${pointsOf(bound)} on average over time`;
+  switch (agreement) {
+    case "disagrees":
+      return `Disagrees: ${reason}${bound === null ? "" : `; it${far}`}.`;
+    case "tooFewEvents":
+      return `Not judged: ${reason}.`;
+    case "noDisagreementShown":
+      return `No disagreement shown${bound === null ? far : `, but it${far}`}.`;
   }
 }
 
 export function chipOf(verdict: GroupVerdict, word = verdictWord(verdict)): Html {
-  return html`<span class="chip ${verdict.kind}">${iconOf(verdict.kind)} ${word}</span>`;
+  return html`<span class="chip ${verdict.look}">${iconOf(verdict.look)} ${word}</span>`;
 }
 
 /** "3.2 points": hundredths of survival. */
@@ -53,36 +72,14 @@ export function pointsOf(gap: number): string {
   return `${points} ${points === "1.0" ? "point" : "points"}`;
 }
 
+/** "5 points": what the reader calls acceptable, as it was given. */
+export function tolerancePoints(tolerance: number): string {
+  const points = Number((100 * tolerance).toPrecision(6));
+  return `${points} ${points === 1 ? "point" : "points"}`;
+}
+
 export function percentOf(share: number): string {
   return `${Number((100 * share).toFixed(Math.abs(share) < 0.1 ? 1 : 0))} %`;
-}
-
-/** A time for people: no more digits than its size needs. */
-export function timeOf(time: number): string {
-  return time >= 100 ? String(Math.round(time)) : String(Number(time.toPrecision(3)));
-}
-
-/** A moment: "912 days", "time bin 7", "time 912" where the unit is not known. */
-export function momentOf(time: number, label: string): string {
-  if (label === "time") return `time ${timeOf(time)}`;
-  return label === BIN_LABEL ? `time bin ${timeOf(time)}` : `${timeOf(time)} ${label}`;
-}
-
-/** A length of time: "912 days", "912" where the unit is not known. */
-export function durationOf(time: number, label: string): string {
-  return label === "time" ? timeOf(time) : `${timeOf(time)} ${label}`;
-}
-
-/** The label of times that are only known by their bin. */
-export const BIN_LABEL = "time bins";
-
-export function countOf(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** 12 345 with a narrow blank, readable in any language. */
-export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, count >= 10000 ? "\u202f" : "");
 }
 
 /** "p = 0.031", "p < 0.001". */
@@ -129,17 +126,9 @@ export function gapSentence(gap: GroupCurve["gap"], timeLabel: string): string {
   return `Predicted survival is ${average} the observed on average, ${pointsOf(gap.largest)}${other} at worst (${momentOf(gap.largestAt, timeLabel)}).`;
 }
 
-/** The r.m.s. gap over the followed bins, with its 95 % bound where replicates were drawn. */
-export function rootGapOf(scores: Scores): {
-  readonly estimate: number | null;
-  readonly upper: number | null;
-} {
-  const bound = scores.intervals?.supported.distanceL2Root;
-  const squared = scores.supported.distanceL2;
-  return {
-    estimate: bound?.estimate ?? (squared === null ? null : Math.sqrt(squared)),
-    upper: bound?.upper ?? null,
-  };
+/** The r.m.s. gap over the group's support. */
+export function rootGapOf({ distanceL2 }: Scores): number | null {
+  return distanceL2 === null ? null : Math.sqrt(distanceL2);
 }
 
 /** "95 %", of the audit's intervals and bounds. */

@@ -1,12 +1,12 @@
 /**
- * Calibration by predicted risk: at a horizon, people sorted by predicted risk 1 − S(t|x) and cut into K parts of as equal
- * size as can be; in each the mean predicted risk beside the observed one, 1 − Kaplan-Meier, with 95 % limits on the log
- * scale of survival. A part without an event has no Greenwood error: its upper limit is the exact binomial one of those still
- * at risk. No p-value: the usual one (stats/one-calibration.ts) does not know of censoring.
+ * Calibration by predicted risk: at a time, people sorted by predicted risk 1 − S(t|x) and cut into K parts of as equal
+ * size as can be; in each the mean predicted risk beside the observed one, 1 − Kaplan-Meier of the times as observed, with
+ * 95 % limits on the log scale of survival. A part without an event has no Greenwood error: its upper limit is the exact
+ * binomial one of those still at risk. No p-value: the usual one (stats/one-calibration.ts) does not know of censoring.
  */
-import { normalQuantile } from "../core/distributions.ts";
-import { kaplanMeierBinned, MINIMUM_AT_RISK } from "../stats/kaplan-meier.ts";
+import { kaplanMeier, MINIMUM_AT_RISK } from "../stats/kaplan-meier.ts";
 import type { RiskBin, RiskCalibration } from "./report-data.ts";
+import { binOfTime } from "./ticks.ts";
 
 export interface RiskCurves {
   readonly N: number;
@@ -20,6 +20,12 @@ export interface RiskOutcomes {
   readonly event: Uint8Array; // [N]
 }
 
+/** When each person was last seen, in the unit of the edges, and whether with the event. */
+export interface ObservedTimes {
+  readonly time: ArrayLike<number>; // [N]
+  readonly event: ArrayLike<number>; // [N]
+}
+
 /** Tenths of the people, where each holds ten events on average; fifths where there are fewer. */
 const MOST_BINS = 10;
 const FEWER_BINS = 5;
@@ -28,52 +34,62 @@ const EVENTS_A_BIN = 10;
 const FEWEST_EVENTS = 20;
 /** Probability outside either of the two limits. */
 const TAIL = 0.025;
-const Z = normalQuantile(1 - TAIL);
 
 export function calibrateByRisk(
   curves: RiskCurves,
-  binned: RiskOutcomes,
-  t: number,
+  observed: ObservedTimes,
+  edges: readonly number[],
   time: number,
 ): RiskCalibration {
-  const { N, T, survival } = curves;
+  const { N } = curves;
   let events = 0;
-  for (let i = 0; i < N; i++) if (binned.event[i] === 1 && binned.bin[i] <= t) events++;
+  for (let i = 0; i < N; i++) if (observed.event[i] === 1 && observed.time[i] <= time) events++;
   if (events < FEWEST_EVENTS) {
-    return { t, time, bins: [], absent: `${events} events by then: fewer than ${FEWEST_EVENTS}` };
+    return { time, bins: [], absent: `fewer than ${FEWEST_EVENTS} events by then` };
   }
   const K = events >= MOST_BINS * EVENTS_A_BIN ? MOST_BINS : FEWER_BINS;
-  const riskOf = (row: number) => 1 - survival[row * T + t - 1];
-  const order = Int32Array.from({ length: N }, (_, row) => row).sort(
-    (a, b) => riskOf(a) - riskOf(b) || a - b,
-  );
+  const risks = readRisks(curves, edges, time);
+  const order = Int32Array.from({ length: N }, (_, row) => row).sort((a, b) => risks[a] - risks[b] || a - b);
   const bins: RiskBin[] = [];
   for (let k = 0; k < K; k++) {
     const rows = order.subarray(Math.floor((k * N) / K), Math.floor(((k + 1) * N) / K));
     if (rows.length === 0) continue;
-    bins.push(measureBin(rows, binned, t, riskOf));
+    bins.push(measureBin(rows, observed, time, risks));
   }
-  return { t, time, bins, absent: null };
+  return { time, bins, absent: null };
 }
 
-function measureBin(
-  rows: Int32Array,
-  binned: RiskOutcomes,
-  t: number,
-  riskOf: (row: number) => number,
-): RiskBin {
-  const km = kaplanMeierBinned(binned, undefined, rows);
-  const events = km.events.subarray(0, t + 1).reduce((sum, count) => sum + count, 0);
-  const S = km.survival[t];
-  const reach = Math.exp(Z * Math.sqrt(km.greenwood[t]));
-  const stillAtRisk = Math.max(km.atRisk[t], 1);
+/** 1 − S at the time, straight between the edges; after the last edge the last value. */
+function readRisks({ N, T, survival }: RiskCurves, edges: readonly number[], time: number): Float64Array {
+  const t = binOfTime(edges, time);
+  const share = Math.min(Math.max((time - edges[t - 1]) / (edges[t] - edges[t - 1]), 0), 1);
+  return Float64Array.from({ length: N }, (_, row) => {
+    const before = t === 1 ? 1 : survival[row * T + t - 2];
+    return 1 - ((1 - share) * before + share * survival[row * T + t - 1]);
+  });
+}
+
+function measureBin(rows: Int32Array, observed: ObservedTimes, time: number, risks: Float64Array): RiskBin {
+  const km = kaplanMeier({
+    time: Float64Array.from(rows, (row) => observed.time[row]),
+    event: Uint8Array.from(rows, (row) => observed.event[row]),
+  });
+  let at = -1;
+  while (at + 1 < km.time.length && km.time[at + 1] <= time) at++;
+  let events = 0;
+  let stillAtRisk = 0;
+  for (const row of rows) {
+    if (observed.event[row] === 1 && observed.time[row] <= time) events++;
+    if (observed.time[row] >= time) stillAtRisk++;
+  }
+  const S = at < 0 ? 1 : km.survival[at];
   return {
     n: rows.length,
     events,
-    predicted: rows.reduce((sum, row) => sum + riskOf(row), 0) / rows.length,
+    predicted: rows.reduce((sum, row) => sum + risks[row], 0) / rows.length,
     observed: 1 - S,
-    lower: S === 0 ? 0 : 1 - Math.min(S * reach, 1),
-    upper: events === 0 ? 1 - TAIL ** (1 / stillAtRisk) : S === 0 ? 1 : 1 - S / reach,
-    supported: km.atRisk[t] >= MINIMUM_AT_RISK,
+    lower: at < 0 || S === 0 ? 0 : 1 - Math.min(km.upper[at], 1),
+    upper: events === 0 ? 1 - TAIL ** (1 / Math.max(stillAtRisk, 1)) : S === 0 ? 1 : 1 - km.lower[at],
+    supported: stillAtRisk >= MINIMUM_AT_RISK,
   };
 }

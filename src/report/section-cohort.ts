@@ -1,37 +1,21 @@
 /** Who was audited: the way from the table to the rows that were scored, and what the checks of the table found. */
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData, ReportFinding, SplitSizes } from "./report-data.ts";
-import { countOf, durationOf, formatCount, iconOf, momentOf, percentOf, timeOf } from "./report-words.ts";
-import type { VerdictKind } from "./verdict.ts";
+import { durationOf, momentOf, timeOf } from "./report-time.ts";
+import { type ChipLook, iconOf, percentOf } from "./report-words.ts";
+import { type Cells, createCells } from "./small-cells.ts";
 
-const LOOKS: Readonly<Record<ReportFinding["level"], VerdictKind>> = {
+const LOOKS: Readonly<Record<ReportFinding["level"], ChipLook>> = {
   error: "off",
-  warning: "uncertain",
+  warning: "doubt",
   note: "few",
 };
 const ORDER: readonly ReportFinding["level"][] = ["error", "warning", "note"];
 
-export function renderCohort({ cohort, findings, overall, time, training }: ReportData): Html {
-  const { audited, split, rows, excluded, trainedOn } = cohort;
-  const boxes: Html[] = [];
-  if (rows !== null) {
-    boxes.push(html`<div class="box"><b>${formatCount(rows)}</b>rows of ${nameOf(cohort.table)}</div>`);
-  }
-  if (excluded.length > 0) {
-    const lost = excluded.reduce((sum, one) => sum + one.rows, 0);
-    boxes.push(
-      html`<div class="box"><b>−${formatCount(lost)}</b>left out<ul>${excluded.map((one) => html`<li>${formatCount(one.rows)}: ${one.reason}</li>`)}</ul></div>`,
-    );
-  }
-  if (split !== null) {
-    boxes.push(
-      html`<div class="box"><b>${formatCount(split.train)} + ${formatCount(split.valid)}</b>rows to train and to validate on, not audited</div>`,
-    );
-  }
-  const share = audited.rows === 0 ? "" : ` (${percentOf(audited.events / audited.rows)})`;
-  boxes.push(
-    html`<div class="box end"><b>${formatCount(audited.rows)}</b>${audited.which} audited: ${countOf(audited.events, "event")}${share}, ${formatCount(audited.censored)} censored</div>`,
-  );
+export function renderCohort(data: ReportData): Html {
+  const { cohort, findings, overall, time, training } = data;
+  const cells = createCells(data.hidesSmallCells);
+  const { audited, split, trainedOn } = cohort;
   const warnings = (training?.warnings ?? [])
     .filter((message) => !findings.some((finding) => finding.message.startsWith(message)))
     .map((message): ReportFinding => ({ level: "warning", message }));
@@ -42,22 +26,50 @@ export function renderCohort({ cohort, findings, overall, time, training }: Repo
       : `half of the people were followed for at least ${durationOf(audited.medianFollowUp, time.label)} (reverse Kaplan-Meier), `;
   const longest = (median === "" ? durationOf : timeOf)(audited.longestFollowUp, time.label);
   return html`<section aria-labelledby="cohort"><h2 id="cohort">Who was audited, and what the table’s checks found</h2>
-<div class="card"><ol class="flow">${boxes.map((box) => html`<li>${box}</li>`)}</ol>
-<p class="lead" style="margin-top:12px">Follow-up: ${median}the longest ${longest}. Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time)}${sayTrainedOn(split, trainedOn)}</p>
+<div class="card"><ol class="flow">${listBoxes(data, cells).map((box) => html`<li>${box}</li>`)}</ol>
+<p class="lead" style="margin-top:12px">Follow-up: ${median}the longest ${longest}. Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
 <h3>Findings</h3>
-${found.length === 0 ? html`<p class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}</p>` : html`<ul class="findings">${found.map(({ level, message }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${message}</li>`)}</ul>`}
+${found.length === 0 ? html`<p class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}</p>` : html`<ul class="findings">${found.map(({ level, message }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${cells.sentence(message)}</li>`)}</ul>`}
 </div></section>`;
 }
 
+function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
+  const { audited, split, rows, excluded } = cohort;
+  const boxes: Html[] = [];
+  if (rows !== null) {
+    boxes.push(html`<div class="box"><b>${cells.text(rows)}</b>rows of ${nameOf(cohort.table)}</div>`);
+  }
+  if (excluded.length > 0) {
+    const lost = excluded.reduce((sum, one) => sum + one.rows, 0);
+    boxes.push(
+      html`<div class="box"><b>−${cells.text(lost)}</b>left out<ul>${excluded.map((one) => html`<li>${cells.text(one.rows)}: ${one.reason}</li>`)}</ul></div>`,
+    );
+  }
+  if (split !== null) {
+    boxes.push(
+      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.valid)}</b>rows to train and to validate on, not audited</div>`,
+    );
+  }
+  const share =
+    audited.rows === 0 || !cells.shows(audited.events, audited.rows)
+      ? ""
+      : ` (${percentOf(audited.events / audited.rows)})`;
+  boxes.push(
+    html`<div class="box end"><b>${cells.text(audited.rows)}</b>${audited.which} audited: ${cells.countOf(audited.events, "event", audited.rows)}${share}, ${cells.text(audited.censored, audited.rows)} censored</div>`,
+  );
+  return boxes;
+}
+
 /** Why the events that are scored may be fewer than those that happened. */
-function sayBeyond(events: number, { edges, label }: ReportData["time"]): string {
+function sayBeyond(events: number, { edges, label }: ReportData["time"], cells: Cells): string {
   if (events <= 0) return "";
   const end = momentOf(edges[edges.length - 1], label);
-  return ` ${countOf(events, "event")} after the model’s horizon (${end}) ${events === 1 ? "is" : "are"} scored as censored there.`;
+  const are = cells.shows(events) && events === 1 ? "is" : "are";
+  return ` ${cells.countOf(events, "event")} after the model’s horizon (${end}) ${are} scored as censored there.`;
 }
 
 /** An audit of the rows a model has seen flatters it. */
-function sayTrainedOn(split: SplitSizes | null, trainedOn: SplitSizes | null): string {
+function sayTrainedOn(split: SplitSizes | null, trainedOn: SplitSizes | null, cells: Cells): string {
   if (split !== null || trainedOn === null) return "";
-  return ` The model was made from ${formatCount(trainedOn.train)} training and ${formatCount(trainedOn.valid)} validation rows; should they be among these, the scores flatter it.`;
+  return ` The model was made from ${cells.text(trainedOn.train)} training and ${cells.text(trainedOn.valid)} validation rows; should they be among these, the scores flatter it.`;
 }

@@ -1,31 +1,28 @@
-/** The top of the report: what a reader must know after ten seconds, in words, then in four numbers, then group by group at a glance. */
+/** The top of the report: what a reader must know after ten seconds, in words and then in four numbers. */
+import { FAMILY_LEVEL, SINGLE_LEVEL } from "../stats/agreement.ts";
 import { type Html, html, nameOf } from "./html.ts";
-import type { PlotDocument } from "./plot-canvas.ts";
-import { drawNoiseStrip, drawRatioStrip, drawStripAxis, type StripMark } from "./plot-groups.ts";
 import type { ReportData, ReportGroup } from "./report-data.ts";
 import {
   chipOf,
-  countOf,
   everyGroup,
   floorSentence,
-  formatCount,
   gapSentence,
-  groupId,
   iconOf,
   levelOf,
   pointsOf,
-  ratioOf,
-  rootGapOf,
-  verdictWord,
+  tolerancePoints,
+  verdictSentence,
 } from "./report-words.ts";
+import { createCells } from "./small-cells.ts";
 import { formatNumber } from "./text-table.ts";
-import { chooseTicks } from "./ticks.ts";
-import { FAMILY_LEVEL, type RejectionCount, SINGLE_LEVEL, type VerdictKind } from "./verdict.ts";
+import type { RejectionCount, VerdictLook } from "./verdict.ts";
 
 /** Worst first. */
-const SEVERITY: readonly VerdictKind[] = ["off", "uncertain", "agrees", "few", "untested"];
+export const SEVERITY: readonly VerdictLook[] = ["off", "open", "within", "few"];
 /** More names than this in a sentence are left to the table below. */
 const MOST_NAMES = 4;
+
+const groupsOf = (count: number) => `${count} ${count === 1 ? "group" : "groups"}`;
 
 function listNames(groups: readonly ReportGroup[]): Html {
   const shown = groups.slice(0, MOST_NAMES);
@@ -37,66 +34,87 @@ function listNames(groups: readonly ReportGroup[]): Html {
   return html`${names}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-function ofKind(groups: readonly ReportGroup[], kind: VerdictKind): readonly ReportGroup[] {
-  return groups.filter(({ verdict }) => verdict.kind === kind);
+function ofLook(groups: readonly ReportGroup[], look: VerdictLook): readonly ReportGroup[] {
+  return groups.filter(({ verdict }) => verdict.look === look);
 }
 
 export function renderHeadline(data: ReportData): Html {
-  const { overall, groups } = data;
-  const off = ofKind(groups, "off");
-  const judged = groups.filter(({ verdict }) => verdict.kind !== "few" && verdict.kind !== "untested");
+  const { overall, groups, tolerance } = data;
+  const off = ofLook(groups, "off");
   const worst =
-    SEVERITY.find((kind) => everyGroup(data).some(({ verdict }) => verdict.kind === kind)) ?? "untested";
+    SEVERITY.find((look) => everyGroup(data).some(({ verdict }) => verdict.look === look)) ?? "few";
   return html`<section aria-labelledby="short">
 <div class="card headline ${worst}">
 <h2 id="short" class="hidden">In short</h2>
-<p class="say">${sayInShort(data, off, judged.length)}</p>
+<p class="say">${sayInShort(data)}</p>
 ${
   groups.length === 0
     ? null
     : html`<ul class="tally" aria-label="Groups by verdict">${SEVERITY.filter(
-        (kind) => ofKind(groups, kind).length > 0,
+        (look) => ofLook(groups, look).length > 0,
       ).map(
-        (kind) =>
-          html`<li class="chip ${kind}">${iconOf(kind)} ${ofKind(groups, kind).length} ${TALLY_WORDS[kind]}</li>`,
+        (look) =>
+          html`<li class="chip ${look}">${iconOf(look)} ${ofLook(groups, look).length} ${tallyWord(look, tolerance, ofLook(groups, look).length)}</li>`,
       )}</ul>`
 }
 <p>Everyone together: ${chipOf(overall.verdict)} ${gapSentence(overall.curve.gap, data.time.label)}</p>
 ${off.length === 0 ? null : html`<p>${describeOff(off, data.time.label)}</p>`}
-${boundSentence(data)}
+${sayBounds(data)}
 ${countSentence(data)}
 </div>
 ${renderTiles(data)}
 </section>`;
 }
 
-const TALLY_WORDS: Readonly<Record<VerdictKind, string>> = {
-  off: "off",
-  uncertain: "uncertain",
-  agrees: "agree with what was observed",
-  few: "with too little data to say",
-  untested: "not tested",
-};
+function tallyWord(look: VerdictLook, tolerance: number, count: number): string {
+  const limit = tolerancePoints(tolerance);
+  switch (look) {
+    case "off":
+      return count === 1 ? "disagrees" : "disagree";
+    case "open":
+      return `no disagreement shown, not bounded below ${limit}`;
+    case "within":
+      return `no disagreement shown, bounded below ${limit}`;
+    case "few":
+      return "too few events to say";
+  }
+}
 
-function sayInShort({ overall, groups }: ReportData, off: readonly ReportGroup[], judged: number): Html {
-  if (groups.length === 0) {
-    return overall.verdict.kind === "agrees"
-      ? html`The predicted curves agree with what was observed.`
-      : html`The predicted curves, everyone together: ${verdictWord(overall.verdict)}.`;
-  }
-  if (judged === 0) return html`None of the ${countOf(groups.length, "group")} can be judged on these rows.`;
+function sayInShort({ overall, groups, tolerance }: ReportData): Html {
+  const off = ofLook(groups, "off");
+  const open = ofLook(groups, "open");
+  const judged = groups.length - ofLook(groups, "few").length;
   if (off.length > 0) {
-    const share = `${off.length} of ${countOf(judged, "group")}`;
-    return html`The predicted curves are wrong for ${share}: ${listNames(off)}.`;
+    const share =
+      off.length === judged && judged > 1 ? `all ${judged} groups` : `${off.length} of ${groupsOf(judged)}`;
+    return html`The predicted curves disagree with what was observed in ${share}: ${listNames(off)}.`;
   }
-  if (overall.verdict.kind === "off") {
-    return html`The predicted curves are wrong for everyone together, though in no single group beyond chance.`;
+  if (overall.verdict.look === "off") {
+    const though = judged === 0 ? "" : ", though for no single group beyond chance";
+    return html`The predicted curves disagree with what was observed for everyone together${though}.`;
   }
-  const uncertain = ofKind(groups, "uncertain");
-  if (uncertain.length > 0) {
-    return html`No group is further from the observed than chance explains; ${uncertain.length === 1 ? "one is" : `${uncertain.length} are`} worth a second look: ${listNames(uncertain)}.`;
-  }
-  return html`The predicted curves agree with what was observed in ${judged === 1 ? "the one group" : `all ${judged} groups`} that can be judged.`;
+  if (groups.length === 0) return html`Everyone together: ${lowerFirst(verdictSentence(overall.verdict))}`;
+  if (judged === 0)
+    return html`None of the ${groupsOf(groups.length)} has events enough to say anything of it.`;
+  const none =
+    judged === 1
+      ? "In the one group that can be judged no disagreement is shown"
+      : `In none of the ${judged} groups that can be judged is a disagreement shown`;
+  const limit = tolerancePoints(tolerance);
+  if (open.length === 0)
+    return html`${none}, and each could be off by less than ${limit} on average over time.`;
+  if (open.some(({ verdict }) => verdict.bound === null))
+    return html`${none}; how far off they could be cannot be said.`;
+  const widest = open.reduce((worst, one) =>
+    (one.verdict.bound ?? 0) > (worst.verdict.bound ?? 0) ? one : worst,
+  );
+  const most = pointsOf(widest.verdict.bound ?? 0);
+  const which = open.length === judged ? (judged === 1 ? "it" : "each of them") : `${open.length} of them`;
+  return html`${none}, but ${which} could be off by ${limit} or more on average over time, ${open.length === 1 ? `up to ${most}` : html`the least known, ${nameOf(widest.name)}, by up to ${most}`}.`;
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
 function describeOff(off: readonly ReportGroup[], timeLabel: string): readonly Html[] {
@@ -105,17 +123,24 @@ function describeOff(off: readonly ReportGroup[], timeLabel: string): readonly H
     .map(({ name, curve }) => html`<b>${nameOf(name)}</b>: ${gapSentence(curve.gap, timeLabel)} `);
 }
 
-/** Agreement is only as strong as the data: how far off the groups could still be. */
-function boundSentence({ overall, groups }: ReportData): Html | null {
-  const bounds = groups.flatMap((group) => {
-    const { upper } = rootGapOf(group.scores);
-    const { kind } = group.verdict;
-    return upper === null || kind === "off" || kind === "few" ? [] : [{ group, upper }];
-  });
-  const everyone = rootGapOf(overall.scores).upper;
-  if (everyone === null || bounds.length === 0 || overall.verdict.kind === "off") return null;
-  const widest = bounds.reduce((worst, one) => (one.upper > worst.upper ? one : worst));
-  return html`<p>How much could still be wrong where the curves agree? With ${levelOf(overall.scores)} confidence the typical (r.m.s.) gap is below ${pointsOf(everyone)} for everyone, but for ${nameOf(widest.group.name)}, with ${countOf(widest.group.scores.events, "event")}, it can only be said to be below ${pointsOf(widest.upper)}.</p>`;
+/** A disagreement that is not shown may be there: how far off everyone and the least known group could be. */
+function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
+  const everyone = overall.verdict.bound;
+  if (everyone === null) return null;
+  const bounds = groups.flatMap((group) =>
+    group.verdict.bound === null || group.verdict.look === "few"
+      ? []
+      : [{ group, bound: group.verdict.bound }],
+  );
+  const widest = bounds.reduce<(typeof bounds)[number] | null>(
+    (worst, one) => (worst === null || one.bound > worst.bound ? one : worst),
+    null,
+  );
+  const least =
+    widest === null
+      ? null
+      : html`; for ${nameOf(widest.group.name)}, the least known, up to ${pointsOf(widest.bound)}`;
+  return html`<p>No disagreement shown is not agreement. With 95 % confidence${widest === null ? "" : " for all groups together"}, the mean curve of everyone is off by up to ${pointsOf(everyone)} on average over time${least}. Green is a group that could be off by less than ${tolerancePoints(tolerance)}.</p>`;
 }
 
 /** How many rejections there are against how many a perfect model would have: never "all must pass". */
@@ -129,27 +154,32 @@ function countSentence({ rejections, groups }: ReportData): Html | null {
     (part) => part !== null,
   );
   if (parts.length === 0) return null;
-  return html`<p class="lead">Taken one by one, p is at most ${SINGLE_LEVEL} in ${parts.join(" and ")}. Even a model right for everybody fails some tests when there are many, so a group counts as off only when chance is an unlikely explanation with all groups considered: a perfect model would have any group marked in at most ${FAMILY_LEVEL * 100} of 100 such reports.</p>`;
+  return html`<p class="lead">Taken one by one, p is at most ${SINGLE_LEVEL} in ${parts.join(" and ")}. Even a model right for everybody fails some tests when there are many, so a group is said to disagree only when chance is an unlikely explanation with all groups considered: a perfect model would have any group disagree in at most ${FAMILY_LEVEL * 100} of 100 such reports.</p>`;
 }
 
-function renderTiles({ overall, training, groups }: ReportData): Html {
+function renderTiles(data: ReportData): Html {
+  const { overall, groups } = data;
   const { scores } = overall;
+  const cells = createCells(data.hidesSmallCells);
   const { intervals } = scores;
   const level = levelOf(scores);
   const { observed, expected } = scores.logrankIndividual;
   const C = scores.concordance;
   const between = intervals?.concordance;
+  const events = observed ?? scores.events;
+  const isShown = cells.shows(events, scores.n);
+  const inGroups = groups.length === 0 ? "together" : `together and in ${groupsOf(groups.length)}`;
   return html`<div class="tiles">
 <div class="card tile"><h3>Ranking: C-index</h3>
-<div class="value">${formatNumber(C, 3)} ${between?.lower == null ? null : html`<small>${formatNumber(between.lower, 3)} – ${formatNumber(between.upper, 3)}</small>`}</div>
-<p>${C === null ? (scores.absent.concordance ?? "") : `Of two people, the one with the earlier event is given the higher risk in ${Math.round(100 * C)} of 100 pairs. 50 is guessing.`}${between?.lower == null ? "" : ` Small figures: ${level} interval.`}</p></div>
+<div class="value">${formatNumber(C, 3)} ${between?.lower == null ? null : html`<small>${formatNumber(between.lower, 3)} – ${formatNumber(between.upper, 3)} (${level})</small>`}</div>
+<p>${C === null ? (scores.absent.concordance ?? "") : `Of two people, the one with the earlier event was given the lower chance to be event-free then in ${Math.round(100 * C)} of 100 pairs. 50 is guessing.`}</p></div>
 <div class="card tile"><h3>Calibration error: ECE</h3>
 <div class="value">${formatNumber(scores.ece)} ${intervals?.ece.upper == null ? null : html`<small>below ${formatNumber(intervals.ece.upper)} (${level})</small>`}</div>
-<p>${scores.ece === null ? (scores.absent.ece ?? "") : "Mean distance of the predicted from the observed curve. "}${floorSentence(scores)}</p></div>
+<p>${scores.ece === null ? (scores.absent.ece ?? "") : "Distance of the mean predicted from the observed curve, by tenths of predicted survival. "}${floorSentence(scores)}</p></div>
 <div class="card tile"><h3>Events</h3>
-<div class="value">${observed === null ? formatCount(scores.events) : formatCount(observed)} <small>observed, ${expected === null ? "–" : expected.toFixed(1)} predicted</small></div>
-<p>${countOf(scores.n, "person").replace("persons", "people")} audited in ${countOf(groups.length, "group")}; predicted events are the sum of everyone’s hazards while followed.</p></div>
-${renderConstraintTile(training)}
+<div class="value">${cells.text(events, scores.n)} <small>observed${expected === null || !isShown ? "" : `, ${expected.toFixed(1)} predicted`}</small></div>
+<p>${cells.countOf(scores.n, "person")} audited ${inGroups}; predicted events are the sum of everyone’s hazards while followed.</p></div>
+${renderConstraintTile(data.training)}
 </div>`;
 }
 
@@ -163,62 +193,6 @@ function renderConstraintTile(training: ReportData["training"]): Html {
   const reported = training.constraints.length - held.length;
   const isTight = held.filter(({ slack, noise }) => slack < noise).length * 2 > held.length;
   return html`<div class="card tile"><h3>Constraints met in training</h3>
-<div class="value">${met} <small>of ${countOf(held.length, "group")}</small></div>
-<p>On the training rows, at the weights that were kept.${reported > 0 ? ` ${countOf(reported, "group")} had too little data to be constrained.` : ""} ${isTight ? "The slack is tighter than the noise of a fresh sample: missing it is no verdict on the model, the lines below are." : "Whether the model is right for new people is what the lines below say."}</p></div>`;
+<div class="value">${met} <small>of ${groupsOf(held.length)}</small></div>
+<p>On the training rows, at the weights that were kept.${reported > 0 ? ` ${groupsOf(reported)} had too little data to be constrained.` : ""} ${isTight ? "The slack is tighter than the noise of a fresh sample: missing it is no verdict on the model, the lines below are." : "Whether the model is right for new people is what the lines below say."}</p></div>`;
 }
-
-/** Every group as one line: the verdict, its error against chance, its events against the predicted. */
-export function renderGlance(data: ReportData, document: PlotDocument): Html {
-  const all = everyGroup(data);
-  const order = data.groups
-    .map((_, k) => k + 1)
-    .sort((a, b) => SEVERITY.indexOf(all[a].verdict.kind) - SEVERITY.indexOf(all[b].verdict.kind) || a - b);
-  const largest = Math.max(
-    ...all.map(({ scores }) => Math.max(scores.ece ?? 0, scores.noiseFloor?.eceCritical ?? 0)),
-    1e-3,
-  );
-  const eceEnd = largest * 1.06;
-  const eceTicks = chooseTicks(eceEnd, 4);
-  const ratios = all.map(({ scores }) => ratioOf(scores));
-  const spread = Math.max(
-    ...ratios.flatMap(({ ratio, low, high }) =>
-      [ratio, low, high].map((value) => (value === null || value <= 0 ? 1 : Math.max(value, 1 / value))),
-    ),
-  );
-  const reach = Math.min(Math.max(spread * 1.05, 1.5), WIDEST_RATIO);
-  const domain = [1 / reach, reach] as const;
-  const ratioTicks = [0.25, 0.5, 0.67, 1, 1.5, 2, 4].filter((tick) => tick >= domain[0] && tick <= domain[1]);
-  const renderRow = (k: number) => {
-    const { name, scores, verdict } = all[k];
-    const { ratio, low, high } = ratios[k];
-    const mark = markOf(verdict.kind);
-    const { observed, expected } = scores.logrankIndividual;
-    const eceSays =
-      scores.ece === null
-        ? "no calibration error"
-        : `ECE ${formatNumber(scores.ece)}. ${floorSentence(scores)}`;
-    const ratioSays =
-      ratio === null || expected === null
-        ? "no expected events"
-        : `${observed} events observed, ${expected.toFixed(1)} predicted, ratio ${ratio.toFixed(2)}`;
-    return html`<tr><th scope="row"><a href="#${groupId(k)}">${k === 0 ? "Everyone" : nameOf(name)}</a><small>${countOf(scores.n, "person").replace("persons", "people")}, ${countOf(scores.events, "event")}</small></th>
-<td>${chipOf(verdict)}</td>
-<td><span class="read when">calibration error against chance</span><div role="img" aria-label="${eceSays}">${drawNoiseStrip(document, { ece: scores.ece, floor: scores.noiseFloor?.ece ?? null, critical: scores.noiseFloor?.eceCritical ?? null, mark }, eceEnd)}</div></td>
-<td><span class="read when">observed over predicted events</span><div role="img" aria-label="${ratioSays}">${drawRatioStrip(document, { ratio, low, high, mark }, domain)}</div></td></tr>`;
-  };
-  return html`<section aria-labelledby="glance"><h2 id="glance">Every group at a glance</h2>
-<p class="lead">Grey: where a perfect model stays 95 times of 100 on rows like these; the mark should lie on it. A small group has a wide grey bar: there, much could be wrong without showing.</p>
-<div class="card"><table class="glance">
-<colgroup><col class="who"><col class="what"><col><col></colgroup>
-<thead><tr><th scope="col">Group</th><th scope="col">Verdict</th><th scope="col">Calibration error (ECE)<small>thin line: a perfect model’s mean</small></th><th scope="col">Observed ÷ predicted events<small>right of 1: more events than predicted</small></th></tr></thead>
-<tbody>${[0, ...order].map(renderRow)}
-<tr class="axis" aria-hidden="true"><td></td><td></td><td>${drawStripAxis(document, { domain: [0, eceEnd] }, eceTicks, (value) => String(Number(value.toPrecision(3))))}</td><td>${drawStripAxis(document, { domain: [...domain], type: "log" }, ratioTicks, String)}</td></tr>
-</tbody></table></div></section>`;
-}
-
-function markOf(kind: VerdictKind): StripMark {
-  return kind === "few" || kind === "untested" ? "unjudged" : kind;
-}
-
-/** Beyond it a ratio is drawn at the edge: its number is in the table. */
-const WIDEST_RATIO = 4;

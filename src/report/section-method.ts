@@ -1,61 +1,85 @@
 /** What the words mean, and everything needed to make the report again. */
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData } from "./report-data.ts";
-import { durationOf } from "./report-words.ts";
-import { FAMILY_LEVEL, MINIMUM_EVENTS } from "./verdict.ts";
+import { FAMILY_LEVEL, MINIMUM_EVENTS } from "../stats/agreement.ts";
+import { durationOf } from "./report-time.ts";
+import { tolerancePoints } from "./report-words.ts";
+import { SMALLEST_CELL } from "./small-cells.ts";
 
-const WORDS: readonly (readonly [string, string])[] = [
-  [
-    "Observed",
-    "The Kaplan-Meier curve of the people audited. It takes censoring inside a group as unrelated to the event.",
-  ],
-  [
-    "ECE",
-    "Expected calibration error: the mean distance between the mean predicted and the observed curve, over all time bins, gathered by tenths of predicted survival.",
-  ],
-  [
-    "Noise floor",
-    "The error a perfect model would show on these very rows by chance: outcomes are drawn from the model’s own curves and scored the same way. An ECE means nothing without it; small groups have large floors.",
-  ],
-  [
-    "p",
-    "How often a perfect model would show an error at least as large. Small: chance is an unlikely explanation. Large: no evidence against the model, which is not evidence for it.",
-  ],
-  [
-    "Adjusted p",
-    "The same with all groups considered: how often the worst of them all would reach this by chance (for ECE from the draws themselves, for the logrank test by Holm).",
-  ],
-  [
-    "Verdict",
-    `Off: one of the two adjusted p-values is at most ${FAMILY_LEVEL / 2} (${FAMILY_LEVEL} where there is only one). Uncertain: a p by itself is at most 0.05, the adjusted one is not. Agrees: neither. Too few events to say: fewer than ${MINIMUM_EVENTS}. Followed too briefly: ten people at risk for less than a quarter of the time up to the horizon; where most events come early, a model trained with a shorter horizon can be judged.`,
-  ],
-  [
-    "Bound",
-    "For errors only an upper limit is given: near 0 a two-sided interval would be wrong. It says how bad things could be.",
-  ],
-  [
-    "R.m.s. gap, largest z",
-    "Root of the mean squared distance between the two curves while ten people are at risk; and their largest distance in standard errors.",
-  ],
-  [
-    "Observed ÷ predicted",
-    "Events that happened over the sum of everyone’s predicted hazards while followed: valid even when censoring depends on the features.",
-  ],
-  ["IBS", "Integrated Brier score: mean squared error of the predicted probabilities, lower is better."],
-];
-
-export function renderWords(): Html {
-  return html`<section aria-labelledby="words"><h2 id="words">What the words mean</h2>
-<div class="card"><dl class="words">${WORDS.map(([word, meaning]) => html`<dt>${word}</dt><dd>${meaning}</dd>`)}</dl></div></section>`;
+function listWords({ tolerance, hidesSmallCells }: ReportData): readonly (readonly [string, string])[] {
+  return [
+    [
+      "Observed",
+      "The Kaplan-Meier curve of the people audited. It takes censoring inside a group as unrelated to the event.",
+    ],
+    [
+      "Disagrees",
+      `Further from the observed than chance explains, all groups considered: one of the two adjusted p-values is at most ${FAMILY_LEVEL / 2} (${FAMILY_LEVEL} where there is only one). A perfect model has any group disagree in at most ${100 * FAMILY_LEVEL} of 100 reports.`,
+    ],
+    [
+      "No disagreement shown",
+      `Neither test finds one. That is no agreement: “up to” says how far off the group could still be. Green where that is less than ${tolerancePoints(tolerance)}.`,
+    ],
+    [
+      "Too few events to say",
+      `Fewer than ${MINIMUM_EVENTS} events; or followed too briefly, ten people at risk for less than a quarter of the time up to the horizon. Where most events come early, a model trained with a shorter horizon can be judged.`,
+    ],
+    [
+      "Up to, off by",
+      "A bound on the r.m.s. distance between the group’s mean predicted curve and the true survival curve of people like these, over the time with ten of them at risk, in points of survival (hundredths). In large groups all bounds of a report hold together in 95 of 100 reports (multiplier bootstrap). It is an average over time: at a single time the curve can be further off.",
+    ],
+    [
+      "R.m.s. gap, largest z",
+      "Root of the mean squared distance between predicted mean and observed curve while ten people are at risk; and their largest distance in standard errors.",
+    ],
+    [
+      "ECE",
+      "Expected calibration error: times are gathered by tenths of predicted mean survival; in each the mean predicted is held against the mean observed survival, and the distances are averaged. Over the time with ten people at risk.",
+    ],
+    [
+      "Noise floor",
+      "The ECE a perfect model would show on these very rows by chance: outcomes are drawn from the model’s own curves and scored the same way. An ECE means nothing without it; small groups have large floors.",
+    ],
+    [
+      "p",
+      "How often a perfect model would show an error at least as large. Small: chance is an unlikely explanation. Large: no evidence against the model, which is not evidence for it.",
+    ],
+    [
+      "Adjusted p",
+      "The same with all groups considered: how often the worst of them all would reach this by chance (for ECE from the draws themselves, for the logrank test by Holm).",
+    ],
+    [
+      "Observed ÷ predicted",
+      "Events that happened over the sum of everyone’s predicted hazards while followed: valid even when censoring depends on the features. The logrank test is about this ratio.",
+    ],
+    [
+      "IBS",
+      "Integrated Brier score: mean squared error of the predicted probabilities, lower is better. Over all time bins up to the horizon.",
+    ],
+    ...(hidesSmallCells
+      ? [
+          [
+            `Under ${SMALLEST_CELL}`,
+            `Counts of people or events under ${SMALLEST_CELL}, and what they would follow from in the same line, are not printed. Curves are drawn as they are.`,
+          ] as const,
+        ]
+      : []),
+  ];
 }
 
-export function renderSettings({ provenance, modelSettings, time }: ReportData): Html {
+export function renderWords(data: ReportData): Html {
+  return html`<section aria-labelledby="words"><h2 id="words">What the words mean</h2>
+<div class="card"><dl class="words">${listWords(data).map(([word, meaning]) => html`<dt>${word}</dt><dd>${meaning}</dd>`)}</dl></div></section>`;
+}
+
+export function renderSettings({ provenance, modelSettings, time, tolerance }: ReportData): Html {
   const { program, command, created, files, settings } = provenance;
   const own = [
     { name: "program", value: program },
     ...(created === undefined ? [] : [{ name: "made", value: created }]),
     { name: "time bins", value: String(time.edges.length - 1) },
     { name: "horizon", value: durationOf(time.edges[time.edges.length - 1], time.label) },
+    { name: "tolerance", value: tolerancePoints(tolerance) },
     ...Object.entries(settings).map(([name, value]) => ({
       name,
       value: value === null ? "none" : String(value),

@@ -1,21 +1,22 @@
-/** Calibration by predicted risk, and three people's own curves: what the groups' means do not show. */
+/** Calibration by predicted risk, and curves by predicted risk: what the groups' means do not show. People's own only where asked for. */
 import { type Html, html } from "./html.ts";
 import type { PlotDocument } from "./plot-canvas.ts";
-import { drawExamples, drawRiskCalibration } from "./plot-people.ts";
-import type { ReportData, RiskCalibration } from "./report-data.ts";
-import { momentOf, percentOf } from "./report-words.ts";
+import { drawBands, drawExamples, drawRiskCalibration } from "./plot-people.ts";
+import type { ReportData, RiskBand, RiskCalibration } from "./report-data.ts";
+import { momentOf } from "./report-time.ts";
+import { percentOf } from "./report-words.ts";
+import { type Cells, createCells, SMALLEST_CELL } from "./small-cells.ts";
 
-export function renderRiskCalibration(
-  { calibration, time }: ReportData,
-  document: PlotDocument,
-): Html | null {
+export function renderRiskCalibration(data: ReportData, document: PlotDocument): Html | null {
+  const { calibration, time } = data;
   if (calibration.length === 0) return null;
+  const cells = createCells(data.hidesSmallCells);
   return html`<section aria-labelledby="risk"><h2 id="risk">Calibration by predicted risk</h2>
-<p class="lead">A mean curve can be right while people are swapped. Here people are cut into parts of equal size by their predicted risk of the event before a time; in each part the observed risk (1 − Kaplan-Meier, with 95 % limits) should lie on the diagonal. An open mark has fewer than ten people at risk by then.</p>
-<div class="three">${calibration.map((one) => renderHorizon(one, time.label, document))}</div></section>`;
+<p class="lead">A mean curve can be right while people are swapped. Here people are cut into parts of equal size by their predicted risk of the event before a time; in each part the observed risk (1 − Kaplan-Meier, with 95 % limits) should lie near the diagonal. An open mark has fewer than ten people at risk by then.</p>
+<div class="three">${calibration.map((one) => renderHorizon(one, time.label, cells, document))}</div></section>`;
 }
 
-function renderHorizon(one: RiskCalibration, timeLabel: string, document: PlotDocument): Html {
+function renderHorizon(one: RiskCalibration, timeLabel: string, cells: Cells, document: PlotDocument): Html {
   const when = momentOf(one.time, timeLabel);
   if (one.absent !== null) {
     return html`<div class="card"><h3>By ${when}</h3><p class="lead">Not drawn: ${one.absent}.</p></div>`;
@@ -24,20 +25,53 @@ function renderHorizon(one: RiskCalibration, timeLabel: string, document: PlotDo
     ({ predicted, lower, upper }) => predicted >= lower && predicted <= upper,
   ).length;
   const says = `Observed against predicted risk by ${when}: in ${inside} of ${one.bins.length} parts the predicted risk lies within the 95 % limits of the observed.`;
+  const isHidden = one.bins.some(({ n, events }) => !cells.shows(events, n));
+  const range = (bin: RiskCalibration["bins"][number]) => `${percentOf(bin.lower)} – ${percentOf(bin.upper)}`;
   return html`<figure class="card"><h3>By ${when}</h3><div class="figure" role="img" aria-label="${says}">${drawRiskCalibration(document, one)}</div>
 <figcaption>${inside} of ${one.bins.length} parts have the predicted risk within the limits.</figcaption>
-<details><summary>Numbers<span class="hidden"> by ${when}</span></summary><table><thead><tr><th scope="col">part</th><th scope="col">people</th><th scope="col">events</th><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % limits</th></tr></thead><tbody>${one.bins.map(
+<details><summary>Numbers<span class="hidden"> by ${when}</span></summary><div class="scroll" tabindex="0" role="region" aria-label="Numbers by ${when}"><table><thead><tr><th scope="col">part</th><th scope="col">people</th><th scope="col">events</th><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % limits</th></tr></thead><tbody>${one.bins.map(
     (bin, k) =>
-      html`<tr><th scope="row">${k + 1}</th><td>${bin.n}</td><td>${bin.events}</td><td>${percentOf(bin.predicted)}</td><td>${percentOf(bin.observed)}</td><td>${percentOf(bin.lower)} – ${percentOf(bin.upper)}</td></tr>`,
-  )}</tbody></table></details></figure>`;
+      html`<tr><th scope="row">${k + 1}</th><td>${cells.text(bin.n)}</td><td>${cells.text(bin.events, bin.n)}</td><td>${percentOf(bin.predicted)}</td>${cells.shows(bin.events, bin.n) ? html`<td>${percentOf(bin.observed)}</td><td>${range(bin)}</td>` : html`<td>–</td><td>–</td>`}</tr>`,
+  )}</tbody></table></div>${isHidden ? html`<p class="lead">–: a count under ${SMALLEST_CELL} would follow from it.</p>` : null}</details></figure>`;
 }
 
+const PARTS: Readonly<Record<number, string>> = { 3: "third", 5: "fifth" };
+
+export function renderBands(data: ReportData, document: PlotDocument): Html | null {
+  const { bands, time } = data;
+  if (bands.length === 0) return null;
+  const cells = createCells(data.hidesSmallCells);
+  const part = PARTS[bands.length] ?? "part";
+  const until = momentOf(time.edges[time.audited], time.label);
+  const describe = ({ n, events, last, predicted, observed }: RiskBand, k: number) => {
+    const end = momentOf(time.edges[last], time.label);
+    const seen =
+      last === 0
+        ? ""
+        : ` At ${end} predicted ${predicted[last].toFixed(3)}, observed ${observed[last].toFixed(3)}.`;
+    return `${bandName(k, bands.length, part)}: ${cells.countOf(n, "person")}, ${cells.countOf(events, "event", n)}.${seen}`;
+  };
+  return html`<section aria-labelledby="bands"><h2 id="bands">From low to high predicted risk</h2>
+<p class="lead">People cut into ${part}s by the risk that was predicted for ${until}: the mean predicted curve of each ${part} (dashed) beside the Kaplan-Meier curve of the same people (steps), as long as ten of them are at risk. The vertical axis need not start at 0. Nobody’s own curve is shown.</p>
+<figure class="card wide"><div class="figure" role="img" aria-label="Mean predicted and observed survival of ${bands.length} parts of the people by predicted risk, described below">${drawBands(document, bands, { edges: time.edges.slice(0, time.audited + 1), timeLabel: time.label }, (k) => bandName(k, bands.length, part))}</div>
+<figcaption><ul>${bands.map((band, k) => html`<li>${describe(band, k)}</li>`)}</ul></figcaption></figure></section>`;
+}
+
+/** "lowest fifth", "2nd fifth", "highest fifth". */
+function bandName(k: number, K: number, part: string): string {
+  if (k === 0) return `lowest ${part}`;
+  if (k === K - 1) return `highest ${part}`;
+  return `${["2nd", "3rd", "4th"][k - 1] ?? `${k + 1}th`} ${part}`;
+}
+
+/** Only where rows were asked for. */
 export function renderExamples({ examples, overall, time }: ReportData, document: PlotDocument): Html | null {
   if (examples.length === 0) return null;
+  const until = momentOf(time.edges[time.audited], time.label);
   const describe = ({ risk, row, percentile, time: at, event, survival }: (typeof examples)[number]) =>
-    `${risk === "low" ? "Low" : risk === "middle" ? "Middle" : "High"} risk (higher than ${percentile} of 100), row ${row}: ${event ? "event" : "last seen without it"} at ${momentOf(at, time.label)}; predicted survival at the end ${survival[survival.length - 1].toFixed(3)}.`;
+    `${risk === "low" ? "Low" : risk === "middle" ? "Middle" : "High"} risk (higher than ${percentile} of 100), row ${row}: ${event ? "event" : "last seen without it"} at ${momentOf(at, time.label)}; predicted survival at ${until} ${survival[survival.length - 1].toFixed(3)}.`;
   return html`<section aria-labelledby="people"><h2 id="people">Three people’s curves</h2>
 <p class="lead">The people whose predicted risk is nearest to the 10th, 50th and 90th percentile${examples.every(({ event }) => event) ? ", among those who had the event" : ""}. The mark is the time of the event (filled) or when the person was last seen (open); the broad grey line is the mean of everyone. One person’s outcome neither confirms nor refutes a probability: this shows what a prediction looks like.</p>
-<figure class="card wide"><div class="figure" role="img" aria-label="Predicted survival curves of three people, described below">${drawExamples(document, examples, overall.curve.predicted, { edges: time.edges, timeLabel: time.label })}</div>
+<figure class="card wide"><div class="figure" role="img" aria-label="Predicted survival curves of three people, described below">${drawExamples(document, examples, overall.curve.predicted, { edges: time.edges.slice(0, time.audited + 1), timeLabel: time.label })}</div>
 <figcaption><ul>${examples.map((one) => html`<li>${describe(one)}</li>`)}</ul></figcaption></figure></section>`;
 }

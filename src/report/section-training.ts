@@ -3,20 +3,24 @@ import { type Html, html, nameOf } from "./html.ts";
 import type { PlotDocument } from "./plot-canvas.ts";
 import { drawSeries, type SeriesLine } from "./plot-series.ts";
 import type { HistoryEntry, ReportData, ReportTraining } from "./report-data.ts";
-import { chipOf, formatCount } from "./report-words.ts";
+import { iconOf } from "./report-words.ts";
+import { createCells, formatCount } from "./small-cells.ts";
 import { formatNumber } from "./text-table.ts";
 
 /** The groups drawn in colour, with their names; the others stay grey. */
 const NAMED_LINES = 4;
 
-export function renderTraining({ training }: ReportData, document: PlotDocument): Html | null {
+export function renderTraining(
+  { training, hidesSmallCells }: ReportData,
+  document: PlotDocument,
+): Html | null {
   if (training === null) return null;
   const { history, constraints } = training;
   return html`<section aria-labelledby="training"><h2 id="training">How the model was trained</h2>
 <p class="lead">${describeRun(training)}</p>
 <div class="stack">
 ${history.length < 2 ? null : html`<div class="two">${renderHistory(training, document)}</div>`}
-${constraints.length === 0 ? null : renderConstraints(training)}
+${constraints.length === 0 ? null : renderConstraints(training, hidesSmallCells)}
 </div></section>`;
 }
 
@@ -130,19 +134,35 @@ function groupLines(
   return lines.sort((a, b) => rank(b) - rank(a)).map((line, k) => ({ ...line, isNamed: k < NAMED_LINES }));
 }
 
-function renderConstraints({ constraints, distance }: ReportTraining): Html {
+function renderConstraints({ constraints, distance }: ReportTraining, hidesSmallCells: boolean): Html {
+  const cells = createCells(hidesSmallCells);
   const word = (met: boolean | null) =>
     met === null
       ? html`<span class="chip few">not constrained</span>`
-      : chipOf(
-          { kind: met ? "agrees" : "off", direction: null, lacks: null, logrankAdjustedP: null, reason: "" },
-          met ? "met" : "not met",
-        );
-  return html`<div class="card scroll" tabindex="0" role="region" aria-label="Constraints at the end of training">
-<table><caption>Constraints at the weights that were kept.${distance === null ? "" : ` Distance: ${distance}.`} Slack: the distance allowed. Noise: what a perfect model shows on a fresh sample of the group’s size.</caption>
-<thead><tr><th scope="col">Group</th><th scope="col">People</th><th scope="col">Events</th><th scope="col">Slack</th><th scope="col">Training rows</th><th scope="col">Validation rows</th><th scope="col">Noise</th><th scope="col">On training rows</th></tr></thead>
-<tbody>${constraints.map(
-    (one) =>
-      html`<tr><th scope="row">${nameOf(one.group)}${one.reason === null ? null : html`<small>${one.reason}</small>`}</th><td>${one.n}</td><td>${one.events}</td><td>${formatNumber(one.slack, 5)}</td><td>${formatNumber(one.train, 5)}</td><td>${formatNumber(one.validation, 5)}</td><td>${formatNumber(one.noise, 5)}</td><td>${word(one.met)}</td></tr>`,
-  )}</tbody></table></div>`;
+      : html`<span class="chip ${met ? "within" : "off"}">${iconOf(met ? "within" : "off")} ${met ? "met" : "not met"}</span>`;
+  const columns = [
+    "People",
+    "Events",
+    "Slack",
+    "Distance, training rows",
+    "Distance, validation rows",
+    "Noise",
+    "On training rows",
+  ];
+  return html`<div class="card"><h3>Constraints at the weights that were kept</h3>
+<p class="lead">${distance === null ? "" : `Distance: ${distance}. `}Slack: the distance allowed. Noise: what a perfect model shows on a fresh sample of the group’s size. These distances are of the rows the model learnt and was chosen by, not of those audited above.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="Constraints at the end of training"><table class="constraints">
+<thead><tr><th scope="col">Group</th>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>${constraints.map((one) => {
+    const values: readonly (string | Html)[] = [
+      cells.text(one.n),
+      cells.text(one.events, one.n),
+      formatNumber(one.slack, 5),
+      formatNumber(one.train, 5),
+      formatNumber(one.validation, 5),
+      formatNumber(one.noise, 5),
+      word(one.met),
+    ];
+    return html`<tr><th scope="row">${nameOf(one.group)}${one.reason === null ? null : html`<small>${cells.sentence(one.reason)}</small>`}</th>${values.map((value, k) => html`<td data-label="${columns[k]}">${value}</td>`)}</tr>`;
+  })}</tbody></table></div></div>`;
 }

@@ -1,27 +1,25 @@
 /**
- * What may be said of each group after all of them were looked at. Two tests: the calibration error against the noise
- * floor, adjusted for the number of groups by the draws themselves (stats/noise-floor.ts), and the individual logrank, adjusted
- * by Holm. Each takes half of 0.05, so that a model that is right for everybody has any group marked as off in at most one
- * audit of twenty. A group with fewer than ten events, or followed for less than a quarter of the bins, is not judged
- * (method §5). "Agrees" means that no departure was found, which for a small group is weak praise.
+ * What the report says of each group: the audit's agreement (stats/agreement.ts), the direction of the gap, the bound, and how it
+ * looks. Green is for a group whose bound lies below what the reader calls acceptable, never for a test that did not reject; a
+ * group in which no disagreement is shown but much could be wrong is neutral.
  */
-import { binomialRange, type CountRange, holm } from "../stats/comparison.ts";
+import { type GroupAgreement, judgeAgreement, SINGLE_LEVEL } from "../stats/agreement.ts";
+import { binomialRange, type CountRange } from "../stats/comparison.ts";
 import type { Scores } from "../stats/scores.ts";
 
-export type VerdictKind = "agrees" | "uncertain" | "off" | "few" | "untested";
+/** Disagrees; no disagreement and the bound within the tolerance; none and the bound beyond it; too little data. */
+export type VerdictLook = "off" | "within" | "open" | "few";
 /** Predicted survival too high, too low, or right on average and wrong in shape. */
 export type GapDirection = "high" | "low" | "shape";
 
-export interface GroupVerdict {
-  readonly kind: VerdictKind;
+export interface GroupVerdict extends GroupAgreement {
+  readonly look: VerdictLook;
   /** Of the gap, whatever the verdict; null where there is none to measure. */
   readonly direction: GapDirection | null;
-  /** What a group that is not judged has too little of; null for any other. */
-  readonly lacks: "events" | "followUp" | null;
-  /** Holm's adjustment over the groups judged; null where the test is absent or the group not judged. */
-  readonly logrankAdjustedP: number | null;
-  /** One sentence. */
-  readonly reason: string;
+  /** How far off the group could be on average over time, in survival; null where no bound is given. */
+  readonly bound: number | null;
+  /** Why there is no bound. */
+  readonly boundAbsent: string | null;
 }
 
 export interface RejectionCount {
@@ -33,32 +31,19 @@ export interface RejectionCount {
   readonly range: CountRange;
 }
 
-/** The chance that a perfect model has any group marked as off. */
-export const FAMILY_LEVEL = 0.05;
-/** Below it a single test raises a doubt. */
-export const SINGLE_LEVEL = 0.05;
-/** As for constraints: fewer events cannot be told from noise. */
-export const MINIMUM_EVENTS = 10;
-const MINIMUM_FOLLOWED_SHARE = 0.25;
+/** What is taken as acceptable unless the reader says otherwise: five points of survival. */
+export const DEFAULT_TOLERANCE = 0.05;
 /** A mean gap below this share of the mean absolute gap is one whose signs cancel. */
 const CANCELLING_SHARE = 0.5;
 
-export interface JudgedGroup {
-  readonly scores: Scores;
-  readonly gap: { readonly mean: number; readonly meanAbsolute: number } | null;
+/** What is asked of an audited group; `AuditedScores` is one. */
+export interface JudgedScores extends Scores {
+  readonly bound: number | null;
 }
 
-/** Why a group is not judged; null when it is. */
-function tooLittle({ events, supported }: Scores, T: number): Pick<GroupVerdict, "lacks" | "reason"> | null {
-  if (events < MINIMUM_EVENTS) {
-    const had = events === 1 ? "1 event" : `${events} events`;
-    return { lacks: "events", reason: `${had}: fewer than ${MINIMUM_EVENTS}, too few to say` };
-  }
-  if (supported.bins < MINIMUM_FOLLOWED_SHARE * T) {
-    const followed = `ten people or more are at risk in only ${supported.bins} of ${T} time bins`;
-    return { lacks: "followUp", reason: `${followed}: too little follow-up to say` };
-  }
-  return null;
+export interface JudgedGroup {
+  readonly scores: JudgedScores;
+  readonly gap: { readonly mean: number; readonly meanAbsolute: number } | null;
 }
 
 function directionOf(gap: JudgedGroup["gap"]): GapDirection | null {
@@ -67,46 +52,36 @@ function directionOf(gap: JudgedGroup["gap"]): GapDirection | null {
   return gap.mean > 0 ? "high" : "low";
 }
 
-/** The verdicts in the order of the groups, which are judged together: a p-value is adjusted for all of them. */
-export function judgeGroups(groups: readonly JudgedGroup[], T: number): readonly GroupVerdict[] {
-  const lacking = groups.map(({ scores }) => tooLittle(scores, T));
-  const logrankPs = groups.map(({ scores }, g) => (lacking[g] === null ? scores.logrankIndividual.p : null));
-  const present = logrankPs.filter((p) => p !== null);
-  const adjusted = holm(present);
-  let next = 0;
-  return groups.map(({ scores, gap }, g): GroupVerdict => {
-    const direction = directionOf(gap);
-    const logrankAdjustedP = logrankPs[g] === null ? null : adjusted[next++];
-    const lack = lacking[g];
-    if (lack !== null) return { kind: "few", direction, logrankAdjustedP: null, ...lack };
-    const tests = [
-      { name: "calibration error", p: scores.noiseFloor?.p ?? null, adjusted: scores.noiseFloor?.adjustedP },
-      { name: "logrank", p: logrankPs[g], adjusted: logrankAdjustedP },
-    ].filter((test) => test.p !== null);
-    if (tests.length === 0) {
-      const reason = "no test could be made: there are neither draws of the noise floor nor expected events";
-      return { kind: "untested", direction, lacks: null, logrankAdjustedP, reason };
-    }
-    const level = FAMILY_LEVEL / tests.length;
-    const name = (chosen: typeof tests) => chosen.map((test) => test.name).join(" and ");
-    const failed = tests.filter((test) => (test.adjusted ?? 1) <= level);
-    if (failed.length > 0) {
-      const reason = `further from the observed than chance explains (${name(failed)}, all groups considered)`;
-      return { kind: "off", direction, lacks: null, logrankAdjustedP, reason };
-    }
-    const doubtful = tests.filter((test) => (test.p ?? 1) <= SINGLE_LEVEL);
-    if (doubtful.length > 0) {
-      const reason = `doubtful by itself (${name(doubtful)}), but among so many groups chance may explain it`;
-      return { kind: "uncertain", direction, lacks: null, logrankAdjustedP, reason };
-    }
-    return {
-      kind: "agrees",
-      direction,
-      lacks: null,
-      logrankAdjustedP,
-      reason: "no departure from the observed beyond chance",
-    };
-  });
+function lookOf({ agreement }: GroupAgreement, bound: number | null, tolerance: number): VerdictLook {
+  switch (agreement) {
+    case "disagrees":
+      return "off";
+    case "tooFewEvents":
+      return "few";
+    case "noDisagreementShown":
+      return bound !== null && bound < tolerance ? "within" : "open";
+  }
+}
+
+/** The verdicts in the order of the groups, which are judged together. */
+export function judgeGroups(
+  groups: readonly JudgedGroup[],
+  T: number,
+  tolerance: number,
+): readonly GroupVerdict[] {
+  const judged = judgeAgreement(
+    groups.map(({ scores }) => scores),
+    T,
+  );
+  return groups.map(
+    ({ scores: { bound, absent }, gap }, g): GroupVerdict => ({
+      ...judged[g],
+      look: lookOf(judged[g], bound, tolerance),
+      direction: directionOf(gap),
+      bound,
+      boundAbsent: bound === null ? (absent.bound ?? "none was drawn") : null,
+    }),
+  );
 }
 
 /** How many of the groups a test rejects by itself, against what chance alone would give. Null without any test. */

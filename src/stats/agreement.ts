@@ -29,26 +29,27 @@ export interface GroupAgreement {
 export const FAMILY_LEVEL = 0.05;
 /** Below it a single test raises a doubt. */
 export const SINGLE_LEVEL = 0.05;
-/** As for constraints: a test of fewer events says nothing. */
-export const MINIMUM_EVENTS = 10;
+/** As for constraints: a test of fewer events says nothing, and no bound is given for them. */
+export const MINIMUM_EVENTS = MINIMUM_TIGHT_EVENTS;
 /** Of the time bins, that a group must be followed through. */
 export const MINIMUM_FOLLOWED_SHARE = 0.25;
 
 type Judged = Pick<Scores, "events" | "supported" | "noiseFloor" | "logrankIndividual">;
 
 /** Why a group is not tested; null when it is. */
-function tooLittle({ events, supported }: Judged, T: number): Pick<GroupAgreement, "lacks" | "reason"> | null {
-  if (events < MINIMUM_EVENTS) return lackEvents(events, MINIMUM_EVENTS);
+function tooLittle(
+  { events, supported }: Judged,
+  T: number,
+): Pick<GroupAgreement, "lacks" | "reason"> | null {
+  if (events < MINIMUM_EVENTS) {
+    const had = events === 1 ? "1 event" : `${events} events`;
+    return { lacks: "events", reason: `${had}: fewer than ${MINIMUM_EVENTS}, too few to say` };
+  }
   if (supported.bins < MINIMUM_FOLLOWED_SHARE * T) {
     const followed = `ten people or more are at risk in only ${supported.bins} of ${T} time bins`;
     return { lacks: "followUp", reason: `${followed}: too little follow-up to say` };
   }
   return null;
-}
-
-function lackEvents(events: number, least: number): Pick<GroupAgreement, "lacks" | "reason"> {
-  const had = events === 1 ? "1 event" : `${events} events`;
-  return { lacks: "events", reason: `${had}: fewer than ${least}, too few to say` };
 }
 
 /** What is said of each group, in their order; they are judged together, since a p-value is adjusted for all of them. */
@@ -59,16 +60,10 @@ export function judgeAgreement(groups: readonly Judged[], T: number): readonly G
   );
   const adjusted = holm(logrankPs.filter((p) => p !== null));
   let next = 0;
-  return groups.map(({ events, noiseFloor }, g): GroupAgreement => {
+  return groups.map(({ noiseFloor }, g): GroupAgreement => {
     const logrankAdjustedP = logrankPs[g] === null ? null : adjusted[next++];
-    const few = (lack: Pick<GroupAgreement, "lacks" | "reason">): GroupAgreement => ({
-      agreement: "tooFewEvents",
-      isDoubtful: false,
-      logrankAdjustedP,
-      ...lack,
-    });
     const lack = lacking[g];
-    if (lack !== null) return few(lack);
+    if (lack !== null) return { agreement: "tooFewEvents", isDoubtful: false, logrankAdjustedP, ...lack };
     const tests = [
       { name: "calibration error", p: noiseFloor?.p ?? null, adjusted: noiseFloor?.adjustedP },
       { name: "logrank", p: logrankPs[g], adjusted: logrankAdjustedP },
@@ -81,7 +76,6 @@ export function judgeAgreement(groups: readonly Judged[], T: number): readonly G
       const reason = `further from the observed than chance explains (${name(failed)}, all groups considered)`;
       return { ...said, agreement: "disagrees", isDoubtful: false, reason };
     }
-    if (events < MINIMUM_TIGHT_EVENTS) return few(lackEvents(events, MINIMUM_TIGHT_EVENTS));
     const doubtful = tests.filter((test) => (test.p ?? 1) <= SINGLE_LEVEL);
     const reason =
       tests.length === 0

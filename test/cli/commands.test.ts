@@ -186,9 +186,9 @@ function expectScores(scores: AuditScores, oracle: ReturnType<typeof readOracle>
   expect([scores.n, scores.events]).toEqual([oracle.n, oracle.events]);
   expectClose(scores.concordance, oracle.C_td);
   expectClose(scores.concordanceHalfTies, oracle.C_td_half_ties);
-  expectClose(scores.ece, oracle.ECE);
-  expectClose(scores.distanceL2, oracle.L2_distance);
-  expectClose(scores.distanceVariance, oracle.variance_adjusted_max);
+  expectClose(scores.paper.ece, oracle.ECE);
+  expectClose(scores.paper.distanceL2, oracle.L2_distance);
+  expectClose(scores.paper.distanceVariance, oracle.variance_adjusted_max);
   expectClose(scores.ibs, oracle.IBS.mean_t1_tau_G_reverse);
   expectClose(scores.rps, oracle.RPS.sum_cens_t_le_c);
   expectClose(scores.dCalibration.chi2, oracle.Dcal.chisq);
@@ -198,7 +198,7 @@ function expectScores(scores: AuditScores, oracle: ReturnType<typeof readOracle>
   expectClose(scores.logrank.expected, mean.expected);
   expectClose(scores.logrank.chi2, mean.chisq);
   expectClose(scores.logrankIndividual.expected, individual.expected);
-  expectClose(scores.totalScore, oracle.total_score);
+  expectClose(scores.paper.totalScore, oracle.total_score);
 }
 
 describe("graduate audit --curves", () => {

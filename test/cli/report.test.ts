@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { refuseUnwritable } from "../../src/node/writable.ts";
 import { auditSettings, describeCommand, quoteArgument } from "../../src/node/write-report.ts";
 import { spreadLabels } from "../../src/report/plot-canvas.ts";
-import { momentOf } from "../../src/report/report-words.ts";
+import { momentOf } from "../../src/report/report-time.ts";
 import { formatNumber, formatTable } from "../../src/report/text-table.ts";
 import type { RequirementResult } from "../../src/requirements.ts";
 import type { Scores } from "../../src/stats/scores.ts";
@@ -50,7 +50,9 @@ describe("graduate train --report --require", () => {
     expect(wide).toEqual([]);
     expect(stdout).toContain("50 steps on 2416 training and 806 validation rows");
     expect(stdout).toMatch(/of 12 constraints met on the training rows/);
-    expect(stdout).toMatch(/of 12 groups, everyone included: no departure/);
+    expect(stdout).toMatch(
+      /no disagreement shown: \d+ of 12 groups, everyone included; could be off by up to/,
+    );
     expect(stdout).toMatch(/ {2}met: ece<0\.5\n {2}not met: all groups: ece<0\n {4}all has 0\.0\d+\n/);
     expect(stdout).toMatch(/not met: group "stage = 4": ibs>2\n {4}stage = 4 has 0\.\d+\n/);
     expect(stdout).toContain(`model written to ${model}\nreport written to ${page}\n`);
@@ -58,14 +60,16 @@ describe("graduate train --report --require", () => {
     expect(stdout).toContain(`  npx graduate audit '${model}' ${table}\n`);
     expect(stdout).toContain(`  npx graduate predict '${model}' ${table} --out nwtco-curves.csv\n`);
     const { text, rows, headings } = readPage();
-    expect(rows).toHaveLength(12);
+    expect(rows).toHaveLength(24);
     expect(headings).toContain("How the model was trained");
     expect(text).toContain("Each group’s distance over its slack");
     expect(text).toContain("test rows audited: 112 events");
     expect(text).toContain(
       "seqno counts rows: 4028 different integers in 4028 rows (the model does not use it)",
     );
-    expect(text).toMatch(/at worst \(\d+ days\)/);
+    expect(text).toMatch(/at worst \([\d.]+ years?\)/);
+    expect(text).toContain("rel (1 = event, 0 = censored)");
+    expect(text).toContain("806 test rows of nwtco.csv, 112 events among them; held out");
     expect(text).toContain(`graduate train ${table} --time edrel`);
   });
 
@@ -120,7 +124,7 @@ describe("graduate audit --curves --report", () => {
     expect(stdout).toContain("95 % bootstrap intervals, 5 replicates");
     expect(stdout).toContain(`report written to ${page}`);
     const { rows, headings, text } = readPage();
-    expect(rows).toHaveLength(7);
+    expect(rows).toHaveLength(14);
     expect(rows[0].join(" ")).toContain("500");
     expect(headings).not.toContain("How the model was trained");
     expect(text).toMatch(/at worst \(time bin \d+\)/);
@@ -128,7 +132,7 @@ describe("graduate audit --curves --report", () => {
 });
 
 test("a report has intervals unless told otherwise", () => {
-  const options = { draws: 10, seed: 1, threads: 1 };
+  const options = { draws: 10, seed: 1, threads: 1, tolerance: 5, smallCells: "hide" as const };
   expect(auditSettings(options).replicates).toBe(0);
   expect(auditSettings({ ...options, report: page }).replicates).toBe(200);
   expect(auditSettings({ ...options, report: page, intervals: 0 }).replicates).toBe(0);
@@ -169,6 +173,7 @@ describe("text", () => {
       "time bin 69",
       "time 69",
     ]);
+    expect([momentOf(1, "years"), momentOf(1.5, "years")]).toEqual(["1 year", "1.5 years"]);
   });
 
   test("arguments are quoted for a shell where they have to be", () => {

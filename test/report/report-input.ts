@@ -6,7 +6,8 @@ import { type AuditOptions, type AuditTable, audit } from "../../src/audit.ts";
 import { readCurves } from "../../src/data/read-curves.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
 import { equalTimeGrid } from "../../src/data/time-grid.ts";
-import type { GatherInput, ReportedModel } from "../../src/report/gather-report.ts";
+import type { GatherInput } from "../../src/report/gather-report.ts";
+import type { ReportedModel } from "../../src/report/gather-training.ts";
 
 export const HOSTILE = [
   "<script>window.broken = 1</script>",
@@ -55,11 +56,12 @@ export async function makeInput(
     binned: outcomes,
     grid: equalTimeGrid(T, 6209),
     timeLabel: "days",
+    outcome: { event: HOSTILE[1], rule: "1 = event, 0 = censored", time: HOSTILE[0] },
     groups,
     audit: await audit({ curves, outcomes, groups }, options),
     findings: [
       { level: "warning", message: `${HOSTILE[1]} counts rows` },
-      { level: "note", message: "3 rows have time 0" },
+      { level: "note", message: "time is 0 in rows 3, 8 and 12: legal, counted in the first bin" },
     ],
     cohort: {
       table: HOSTILE[2],

@@ -11,13 +11,15 @@ import { shownBins } from "../../src/report/plot-groups.ts";
 import { renderReport } from "../../src/report/render-report.ts";
 import type { ReportData } from "../../src/report/report-data.ts";
 import { SORT_SCRIPT, SORT_SCRIPT_HASH } from "../../src/report/report-script.ts";
-import { ratioOf, rootGapOf, verdictWord } from "../../src/report/report-words.ts";
+import { chooseMoments, chooseTimeUnit } from "../../src/report/report-time.ts";
+import { ratioOf, rootGapOf, verdictSentence, verdictWord } from "../../src/report/report-words.ts";
 import { calibrateByRisk } from "../../src/report/risk-calibration.ts";
 import { binOfTime, chooseTicks } from "../../src/report/ticks.ts";
-import { countRejections, judgeGroups } from "../../src/report/verdict.ts";
+import { createCells, withoutRowNumbers } from "../../src/report/small-cells.ts";
+import { countRejections, type JudgedScores, judgeGroups } from "../../src/report/verdict.ts";
 import { meanCurve } from "../../src/stats/calibration.ts";
 import { kaplanMeier, kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
-import type { Scores } from "../../src/stats/scores.ts";
+import type { AuditedScores } from "../../src/audit.ts";
 import { GROUPS, HOSTILE, makeInput, type ReportInput } from "./report-input.ts";
 
 const draw = (data: ReportData) => renderReport(data, { document: parseHTML("<html></html>").document });
@@ -104,24 +106,27 @@ describe("the page", () => {
   });
 
   test("every number of the table is the audit's", () => {
-    const expected = (scores: Scores): Record<string, number | null> => ({
+    const expected = (scores: AuditedScores): Record<string, number | null> => ({
       n: scores.n,
       events: scores.events,
       concordance: scores.concordance,
       ece: scores.ece,
       "noiseFloor.ece": scores.noiseFloor?.ece ?? null,
       "noiseFloor.adjustedP": scores.noiseFloor?.adjustedP ?? null,
-      rootGap: scores.intervals?.supported.distanceL2Root.estimate ?? null,
-      "supported.distanceVariance": scores.supported.distanceVariance,
+      rootGap: scores.distanceL2 === null ? null : Math.sqrt(scores.distanceL2),
+      bound: scores.bound,
+      distanceVariance: scores.distanceVariance,
+      "intervals.distanceL2Root": scores.intervals?.distanceL2Root.upper ?? null,
       ratio: ratioOf(scores).ratio,
       ibs: scores.ibs,
     });
     const all = [input.audit.overall, ...input.audit.groups];
-    const rows = [...document.querySelectorAll("tr[data-group]")];
-    expect(rows.length).toBe(26);
+    const open = parseHTML(draw(gatherReport({ ...input, showSmallCells: true }))).document;
+    const rows = ["main", "more"].map((kind) => [...open.querySelectorAll(`table.${kind} tr[data-group]`)]);
+    expect(rows.map(({ length }) => length)).toEqual([26, 26]);
     all.forEach((scores, k) => {
       const wanted = expected(scores);
-      const cells = [...rows[k].querySelectorAll("td[data-key]")];
+      const cells = rows.flatMap((table) => [...table[k].querySelectorAll("td[data-key]")]);
       const shown = cells.map((cell): [string, number | null] => {
         const text = cell.getAttribute("data-value");
         return [cell.getAttribute("data-key") ?? "", text === null ? null : Number(text)];
@@ -135,7 +140,10 @@ describe("the page", () => {
     const link = document.querySelector(`tr[data-group="${empty}"] td[data-key="concordance"] a`);
     expect(link?.textContent).toMatch(/^–\d+ none: /);
     const note = document.getElementById(link?.getAttribute("href")?.slice(1) ?? "");
-    expect(note?.textContent).toBe(input.audit.groups[empty - 1].absent.concordance);
+    expect(note?.textContent).toBe("scores of fewer than 5 people are not shown");
+    const shown = parseHTML(draw(gatherReport({ ...input, showSmallCells: true }))).document;
+    const own = shown.querySelector(`tr[data-group="${empty}"] td[data-key="concordance"] a`);
+    expect(own?.getAttribute("title")).toBe(input.audit.groups[empty - 1].absent.concordance);
     expect(link?.textContent).toContain(note?.textContent);
   });
 
@@ -153,7 +161,11 @@ describe("the page", () => {
     const quiet = gatherReport({ ...bare, groups: [], audit: { overall: before.overall, groups: [] } });
     expect(model).toBeDefined();
     const text = parseHTML(draw(quiet)).document.querySelector("main")?.textContent ?? "";
-    expect(text).toContain("The predicted curves agree with what was observed.");
+    expect(text).toMatch(
+      /Everyone together: no disagreement shown, but it could be off by up to \d+\.\d points/,
+    );
+    expect(text).toContain("500 people audited together;");
+    expect(text).not.toMatch(/in 0 groups|agree with/);
     expect(text).toContain("The curves came without a model");
     expect(text).not.toMatch(/NaN|undefined|Infinity/);
     expect(document.querySelector("main")?.textContent).not.toMatch(/NaN|undefined|Infinity/);
@@ -177,16 +189,16 @@ describe("what is gathered", () => {
       expect(curve.upper[t]).toBeCloseTo(own.upper[k], 14);
       expect(curve.atRisk[t]).toBe(own.atRisk[k]);
     });
-    expect(rootGapOf(data.groups[1].scores).estimate).toBeCloseTo(
-      Math.sqrt(data.groups[1].scores.supported.distanceL2 ?? Number.NaN),
-      12,
-    );
+    expect(rootGapOf(data.groups[1].scores)).toBe(Math.sqrt(data.groups[1].scores.distanceL2 ?? Number.NaN));
   });
 
   test("the planted group is off, the tiny and the empty one are not judged", () => {
-    expect(data.groups[0].verdict).toMatchObject({ kind: "off", direction: "high" });
-    expect(data.groups[2].verdict.kind).toBe("few");
-    expect(data.groups[3].verdict.kind).toBe("few");
+    expect(data.groups[0].verdict).toMatchObject({ agreement: "disagrees", look: "off", direction: "high" });
+    expect(data.groups[2].verdict.look).toBe("few");
+    expect(data.groups[3].verdict.look).toBe("few");
+    expect(data.groups.map(({ verdict }) => verdict.agreement)).toEqual(
+      input.audit.groups.map(({ agreement }) => agreement),
+    );
     expect(document.querySelector(".say")?.textContent).toContain(HOSTILE[0]);
   });
 
@@ -203,18 +215,59 @@ describe("what is gathered", () => {
     expect(trainedOn).toEqual({ train: 2416, valid: 806, test: 806 });
   });
 
-  test("three people, at the asked percentiles, by row number and outcome alone", () => {
-    expect(data.examples.map(({ risk }) => risk)).toEqual(["low", "middle", "high"]);
-    for (const { row, event, survival, time } of data.examples) {
+  test("no row is there unless asked for; then three people, to the end of the audited time", () => {
+    expect(data.examples).toEqual([]);
+    // Some groups are named so.
+    expect(/\brows? \d/.test(page.replaceAll(/, from row \d+/g, ""))).toBe(false);
+    const asked = gatherReport({ ...input, showRows: true });
+    const last = asked.time.audited;
+    expect(last).toBe(96);
+    expect(asked.examples.map(({ risk }) => risk)).toEqual(["low", "middle", "high"]);
+    for (const { row, event, survival, time } of asked.examples) {
       expect(event).toBe(true);
       expect(input.binned.event[row - 1]).toBe(1);
       expect(time).toBe(data.time.edges[input.binned.bin[row - 1]]);
       expect(survival.slice(1)).toEqual(
-        Array.from(input.curves.survival.subarray((row - 1) * 102, row * 102)),
+        Array.from(input.curves.survival.subarray((row - 1) * 102, (row - 1) * 102 + last)),
       );
     }
-    const ends = data.examples.map(({ survival }) => survival[102]);
+    const ends = asked.examples.map(({ survival }) => survival[last]);
     expect(ends[0] > ends[1] && ends[1] > ends[2]).toBe(true);
+    expect(draw(asked)).toContain(`row ${asked.examples[0].row}: event at`);
+  });
+
+  test("people by predicted risk: fifths of a hundred each, their mean curves beside Kaplan-Meier", () => {
+    const { bands, time } = data;
+    expect(bands.map(({ n }) => n)).toEqual([100, 100, 100, 100, 100]);
+    expect(bands.reduce((sum, { events }) => sum + events, 0)).toBe(64);
+    const { survival } = input.curves;
+    const risk = (row: number) => 1 - survival[row * 102 + time.audited - 1];
+    const order = Array.from({ length: 500 }, (_, row) => row).sort((a, b) => risk(a) - risk(b) || a - b);
+    const highest = Int32Array.from(order.slice(400));
+    const mean = meanCurve(input.curves, undefined, highest) as Float64Array;
+    const km = kaplanMeierBinned(input.binned, undefined, highest);
+    expect(bands[4].predicted).toEqual(Array.from(mean.subarray(0, 97)));
+    expect(bands[4].observed).toEqual(Array.from(km.survival.subarray(0, bands[4].last + 1)));
+    expect(km.atRisk[bands[4].last]).toBeGreaterThanOrEqual(10);
+    expect(km.atRisk[bands[4].last + 1]).toBeLessThan(10);
+  });
+
+  test("long follow-up in days is shown in years, at round times", () => {
+    expect(data.time).toMatchObject({ label: "years", given: { label: "days", divisor: 365.25 } });
+    expect(data.time.edges[102]).toBeCloseTo(6209 / 365.25, 12);
+    expect(data.calibration.map(({ time }) => time)).toEqual([5, 10]);
+    expect(document.body.textContent).toContain("By 5 years");
+    expect(chooseTimeUnit("days", 730)).toEqual({ label: "days", divisor: 1 });
+    expect(chooseTimeUnit("Months", 25)).toEqual({ label: "years", divisor: 12 });
+    expect(chooseTimeUnit("hours", 1e6)).toEqual({ label: "hours", divisor: 1 });
+    expect([17, 9.9, 7, 1, 0.03, 0].map(chooseMoments)).toEqual([
+      [5, 10, 15],
+      [2, 4, 8],
+      [2, 4, 6],
+      [0.2, 0.4, 0.8],
+      [0.01, 0.02],
+      [],
+    ]);
   });
 
   test("the history's distances and multipliers get their group's name and slack", () => {
@@ -255,7 +308,8 @@ describe("calibration by risk", () => {
       bin: Int32Array.from({ length: N }, (_, row) => (row < 10 || (row >= 40 && row < 60) ? 1 : 2)),
       event: Uint8Array.from({ length: N }, (_, row) => (row < 10 || (row >= 40 && row < 60) ? 1 : 0)),
     };
-    const { bins, absent } = calibrateByRisk(curves, binned, 1, 10);
+    const observed = { time: Array.from(binned.bin, (t) => 10 * t), event: binned.event };
+    const { bins, absent } = calibrateByRisk(curves, observed, [0, 10, 20], 10);
     expect(absent).toBeNull();
     // 30 events: fifths, of 16 rows each; ties in the order of the rows.
     expect(bins.map(({ n }) => n)).toEqual([16, 16, 16, 16, 16]);
@@ -273,11 +327,28 @@ describe("calibration by risk", () => {
 
   test("too few events are said, not drawn", () => {
     const curves = { N: 30, T: 1, survival: new Float64Array(30).fill(0.5) };
-    const binned = { T: 1, bin: new Int32Array(30).fill(1), event: new Uint8Array(30).fill(1, 0, 19) };
-    expect(calibrateByRisk(curves, binned, 1, 1)).toMatchObject({
+    const observed = { time: new Float64Array(30).fill(1), event: new Uint8Array(30).fill(1, 0, 19) };
+    expect(calibrateByRisk(curves, observed, [0, 1], 1)).toMatchObject({
       bins: [],
-      absent: "19 events by then: fewer than 20",
+      absent: "fewer than 20 events by then",
     });
+  });
+
+  test("between two edges the predicted risk lies on the straight line, the observed at the time itself", () => {
+    const curves = {
+      N: 40,
+      T: 2,
+      survival: Float64Array.from({ length: 80 }, (_, k) => (k % 2 === 0 ? 0.8 : 0.4)),
+    };
+    const time = Float64Array.from({ length: 40 }, (_, row) => (row < 20 ? 11 : 20));
+    const event = new Uint8Array(40).fill(1, 0, 20);
+    const { bins } = calibrateByRisk(curves, { time, event }, [0, 10, 20], 15);
+    // S(15) = .6; the events at 11 have come, in the order of the rows.
+    expect(bins.map(({ predicted }) => predicted)).toEqual(new Array(5).fill(expect.closeTo(0.4, 12)));
+    expect(bins.map(({ events }) => events)).toEqual([8, 8, 4, 0, 0]);
+    expect(calibrateByRisk(curves, { time, event }, [0, 10, 20], 10.5).absent).toBe(
+      "fewer than 20 events by then",
+    );
   });
 });
 
@@ -288,6 +359,7 @@ describe("verdicts", () => {
     logrank: number | null;
     events?: number;
     bins?: number;
+    bound?: number | null;
   }) =>
     ({
       ...input.audit.overall,
@@ -296,26 +368,38 @@ describe("verdicts", () => {
       noiseFloor:
         over.p === null ? null : { ece: 0.01, eceCritical: 0.02, p: over.p, adjustedP: over.adjustedP },
       logrankIndividual: { observed: 50, expected: 50, variance: 50, chi2: 0, p: over.logrank },
-    }) satisfies Scores;
+      bound: over.bound === undefined ? 0.2 : over.bound,
+    }) satisfies JudgedScores;
   const judge = (...all: ReturnType<typeof scores>[]) =>
     judgeGroups(
       all.map((one) => ({ scores: one, gap: { mean: 0.02, meanAbsolute: 0.02 } })),
       102,
+      0.05,
     );
-  const kinds = (...all: ReturnType<typeof scores>[]) => judge(...all).map(({ kind }) => kind);
+  const said = (...all: ReturnType<typeof scores>[]) => judge(...all).map(({ agreement }) => agreement);
+  const good = { p: 0.5, adjustedP: 0.9, logrank: 0.5 };
 
   test("half of 0.05 for each of two tests, all of it for one alone", () => {
-    const good = { p: 0.5, adjustedP: 0.9, logrank: 0.5 };
-    expect(kinds(scores(good))).toEqual(["agrees"]);
-    expect(kinds(scores({ ...good, p: 0.001, adjustedP: 0.025 }))).toEqual(["off"]);
-    expect(kinds(scores({ ...good, p: 0.001, adjustedP: 0.026 }))).toEqual(["uncertain"]);
-    expect(kinds(scores({ ...good, logrank: 0.025 }))).toEqual(["off"]);
-    expect(kinds(scores({ p: null, adjustedP: null, logrank: 0.05 }))).toEqual(["off"]);
-    expect(kinds(scores({ p: null, adjustedP: null, logrank: null }))).toEqual(["untested"]);
+    expect(said(scores(good))).toEqual(["noDisagreementShown"]);
+    expect(said(scores({ ...good, p: 0.001, adjustedP: 0.025 }))).toEqual(["disagrees"]);
+    const doubtful = judge(scores({ ...good, p: 0.001, adjustedP: 0.026 }))[0];
+    expect(doubtful).toMatchObject({ agreement: "noDisagreementShown", isDoubtful: true });
+    expect(said(scores({ ...good, logrank: 0.025 }))).toEqual(["disagrees"]);
+    expect(said(scores({ p: null, adjustedP: null, logrank: 0.05 }))).toEqual(["disagrees"]);
+    const untested = judge(scores({ p: null, adjustedP: null, logrank: null }))[0];
+    expect(untested).toMatchObject({ agreement: "noDisagreementShown", isDoubtful: false });
+    expect(untested.reason).toMatch(/no test could be made/);
+  });
+
+  test("green is for a bound below the tolerance, whatever the tests did not reject", () => {
+    const looks = (bound: number | null, over = good) =>
+      judge(scores({ ...over, bound })).map(({ look }) => look)[0];
+    expect([0.049, 0.05, null].map((bound) => looks(bound))).toEqual(["within", "open", "open"]);
+    expect(looks(0.001, { ...good, logrank: 1e-6 })).toBe("off");
+    expect(looks(0.001, { ...good, events: 9 } as typeof good)).toBe("few");
   });
 
   test("Holm over the judged groups alone", () => {
-    const good = { p: 0.5, adjustedP: 0.9, logrank: 0.5 };
     const small = scores({ ...good, logrank: 1e-9, events: 9 });
     const short = scores({ ...good, logrank: 1e-9, bins: 25 });
     const verdicts = judge(
@@ -324,42 +408,44 @@ describe("verdicts", () => {
       short,
       scores({ ...good, logrank: 0.4 }),
     );
-    expect(verdicts.map(({ kind }) => kind)).toEqual(["few", "off", "few", "agrees"]);
+    expect(verdicts.map(({ look }) => look)).toEqual(["few", "off", "few", "open"]);
     expect(verdicts.map(({ logrankAdjustedP }) => logrankAdjustedP)).toEqual([null, 0.024, null, 0.4]);
   });
 
   test("a group that is not judged lacks events, or else follow-up, and says how much there was", () => {
-    const good = { p: 0.5, adjustedP: 0.9, logrank: 0.5 };
     // A quarter of 102 bins is 25.5.
     const verdicts = judge(
       scores({ ...good, events: 9, bins: 25 }),
       scores({ ...good, events: 1 }),
       scores({ ...good, events: 10, bins: 25 }),
-      scores({ ...good, events: 10, bins: 26 }),
+      scores({ ...good, events: 10, bins: 26, bound: 0.126 }),
     );
     expect(verdicts.map(({ lacks }) => lacks)).toEqual(["events", "events", "followUp", null]);
     expect(verdicts.map(({ reason }) => reason)).toEqual([
       "9 events: fewer than 10, too few to say",
       "1 event: fewer than 10, too few to say",
       "ten people or more are at risk in only 25 of 102 time bins: too little follow-up to say",
-      "no departure from the observed beyond chance",
+      "no disagreement shown beyond chance",
     ]);
     expect(verdicts.map(verdictWord)).toEqual([
       "too few events to say",
       "too few events to say",
-      "followed too briefly",
-      "agrees",
+      "followed too briefly to say",
+      "no disagreement shown",
     ]);
+    expect(verdictSentence(verdicts[3])).toBe(
+      "No disagreement shown, but it could be off by up to 12.6 points on average over time.",
+    );
   });
 
   test("the direction is that of the mean gap, unless its signs cancel", () => {
-    const one = scores({ p: 0.5, adjustedP: 0.9, logrank: 0.5 });
+    const one = scores(good);
     const directions = [
       { mean: 0.02, meanAbsolute: 0.02 },
       { mean: -0.02, meanAbsolute: 0.03 },
       { mean: 0.001, meanAbsolute: 0.03 },
       null,
-    ].map((gap) => judgeGroups([{ scores: one, gap }], 102)[0].direction);
+    ].map((gap) => judgeGroups([{ scores: one, gap }], 102, 0.05)[0].direction);
     expect(directions).toEqual(["high", "low", "shape", null]);
   });
 
@@ -373,6 +459,71 @@ describe("verdicts", () => {
       range: { low: 0, high: 2 },
     });
     expect(countRejections(new Array(25).fill(0.5))?.range).toEqual({ low: 0, high: 4 });
+  });
+});
+
+describe("small counts", () => {
+  const cells = createCells(true);
+
+  test("are not printed, nor what they follow from in the same line", () => {
+    expect([0, 4, 5, 12345].map((count) => cells.text(count))).toEqual([
+      "under 5",
+      "under 5",
+      "5",
+      "12\u202f345",
+    ]);
+    expect([3, 5, 15, 16, 19, 20].map((events) => cells.text(events, 20))).toEqual([
+      "under 5",
+      "5",
+      "15",
+      "over 15",
+      "over 15",
+      "over 15",
+    ]);
+    expect(cells.text(6, 8)).toBe("5 or more");
+    expect(cells.countOf(1, "event")).toBe("under 5 events");
+    expect([cells.countOf(7, "person"), createCells(false).countOf(1, "person")]).toEqual([
+      "7 people",
+      "1 person",
+    ]);
+    expect(cells.falling([73, 28, 26, 26, 20, 3])).toEqual([
+      "73",
+      "28",
+      "over 23",
+      "over 23",
+      "20",
+      "under 5",
+    ]);
+    expect(createCells(false).falling([73, 71, 3])).toEqual(["73", "71", "3"]);
+  });
+
+  test("sentences from elsewhere lose row numbers and small counts of people", () => {
+    expect(withoutRowNumbers("time is 0 in rows 3, 8 and 12: legal")).toBe("time is 0 in 3 rows: legal");
+    expect(withoutRowNumbers("repeats: rows 1, 2, 9 (and 71 more)")).toBe("repeats: 74 rows");
+    expect(withoutRowNumbers("time is negative in row 5: −3")).toBe("time is negative in 1 row: −3");
+    expect(cells.sentence("time is 0 in rows 3, 8 and 12")).toBe("time is 0 in under 5 rows");
+    expect(cells.sentence("1 event: fewer than 10")).toBe("under 5 events: fewer than 10");
+    expect(cells.sentence("14 events of 10.4 rows, age 4")).toBe("14 events of 10.4 rows, age 4");
+  });
+
+  test("of tiny groups nothing is in the page: no count, no curve, no score", () => {
+    const rows = Int32Array.of(0, 1, 2);
+    const tiny = { ...input.groups[1], name: "three", rows };
+    const scored = { ...input.audit.groups[2], name: "three", n: 3, events: 2 };
+    const made = gatherReport({
+      ...input,
+      groups: [tiny],
+      audit: { overall: input.audit.overall, groups: [scored] },
+    });
+    const { document: drawn } = parseHTML(draw(made));
+    expect(drawn.querySelector("#group-1 svg.figure, #group-1 .figure")).toBeNull();
+    const main = drawn.querySelector('table.main tr[data-group="1"]');
+    expect([...(main?.querySelectorAll("td[data-value]") ?? [])].map((cell) => cell.textContent)).toEqual([
+      "under 5",
+      "under 5",
+    ]);
+    expect(main?.outerHTML).not.toMatch(/data-value="[23]"/);
+    expect(drawn.querySelector(".glance")?.textContent).toContain("under 5 people, under 5 events");
   });
 });
 

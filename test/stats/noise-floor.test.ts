@@ -95,7 +95,10 @@ describe("noiseFloor", () => {
     // One row, one bin, S = .7, no censoring: Kaplan-Meier is 0 with probability .3, else 1. ECE = ½|KM − .7|.
     const { curves, binned } = cohortOf([1], [1], [[0.7]]);
     const draws = 20_000;
-    const [{ floor, paper }] = simultaneousNoiseFloor(curves, binned, [{ name: "one" }], { draws, seed: 1 }).groups;
+    const [{ floor, paper }] = simultaneousNoiseFloor(curves, binned, [{ name: "one" }], {
+      draws,
+      seed: 1,
+    }).groups;
     const noise = present(paper.noise);
     expect(Math.abs(noise.floor - (0.3 * 0.35 + 0.7 * 0.15))).toBeLessThan((4 * 0.0917) / Math.sqrt(draws));
     expect(noise.critical).toBeCloseTo(0.35, 12);

@@ -1,0 +1,85 @@
+/**
+ * Counts of people in a page that is handed on. A count under five can point at someone, so it is written "under 5", and a count
+ * from which one would follow by subtraction in the same line (19 events of 20 people) is written "over 15". It protects the
+ * line it stands in and no more: curves, and other lines or reports of the same people, are not looked at.
+ */
+
+/** The smallest count that is printed. */
+export const SMALLEST_CELL = 5;
+
+export interface Cells {
+  readonly hides: boolean;
+  /** "12", "under 5"; of a whole that is printed beside it also "over 15". */
+  text(count: number, whole?: number): string;
+  /** Whether the count itself is printed. */
+  shows(count: number, whole?: number): boolean;
+  /** What the printed text may be sorted by. */
+  value(count: number, whole?: number): number;
+  /** "under 5 events", "1 event", "12 events". */
+  countOf(count: number, noun: string, whole?: number): string;
+  /** Numbers at risk over time: two of which the difference is under five are not both printed. */
+  falling(counts: readonly number[]): string[];
+  /** A sentence written elsewhere: without numbers of rows, and its small counts of people hidden. */
+  sentence(text: string): string;
+}
+
+/** 12 345 with a narrow blank, readable in any language. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, count >= 10000 ? "\u202f" : "");
+}
+
+/** "row 3", "rows 3, 8 and 12", "rows 1, 2 (and 71 more)", as core/errors.ts writes them. */
+const NAMED_ROWS = /\brows? (\d+(?:, \d+)*)(?: and (\d+))?(?: \(and (\d+) more\))?/g;
+const SMALL_COUNT = /(?<![\d.,])[0-4] (rows?|people|persons?|events?)\b/g;
+
+/** "6 rows" in place of their numbers. */
+export function withoutRowNumbers(text: string): string {
+  return text.replace(NAMED_ROWS, (_, listed: string, last?: string, more?: string) => {
+    const count = listed.split(",").length + (last === undefined ? 0 : 1) + Number(more ?? 0);
+    return count === 1 ? "1 row" : `${count} rows`;
+  });
+}
+
+export function createCells(hides: boolean): Cells {
+  const isSmall = (count: number) => hides && count < SMALLEST_CELL;
+  const isNearlyAll = (count: number, whole: number | undefined) =>
+    whole !== undefined && hides && whole - count < SMALLEST_CELL;
+  const shows = (count: number, whole?: number) => !isSmall(count) && !isNearlyAll(count, whole);
+  const text = (count: number, whole?: number) => {
+    if (isSmall(count)) return `under ${SMALLEST_CELL}`;
+    if (whole !== undefined && isNearlyAll(count, whole)) {
+      const least = whole - SMALLEST_CELL;
+      return least < SMALLEST_CELL ? `${SMALLEST_CELL} or more` : `over ${formatCount(least)}`;
+    }
+    return formatCount(count);
+  };
+  return {
+    hides,
+    shows,
+    text,
+    value: (count, whole) =>
+      isSmall(count) ? 0 : isNearlyAll(count, whole) ? (whole ?? 0) - SMALLEST_CELL : count,
+    countOf: (count, noun, whole) => {
+      const one = shows(count, whole) && count === 1;
+      const plural = noun === "person" ? "people" : `${noun}s`;
+      return `${text(count, whole)} ${one ? noun : plural}`;
+    },
+    falling: (counts) => {
+      let before: number | undefined;
+      return counts.map((count) => {
+        if (count === before) return text(count);
+        const said = text(count, before);
+        if (shows(count, before)) before = count;
+        return said;
+      });
+    },
+    sentence: (said) => {
+      const plain = withoutRowNumbers(said);
+      if (!hides) return plain;
+      return plain.replace(SMALL_COUNT, (_, noun: string) => {
+        const plural = /s$|people/.test(noun) ? noun : noun === "person" ? "people" : `${noun}s`;
+        return `under ${SMALLEST_CELL} ${plural}`;
+      });
+    },
+  };
+}
