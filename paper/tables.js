@@ -105,7 +105,10 @@ async function runSystem(entry, system, seed) {
   const identity = { kind: "run", table: name, system, seed, rows: sizes };
   const started = performance.now();
   try {
-    const training = train(used, { time, event, drop, groups, method, split, seed }, backend);
+    // The split keeps a patient's rows together already.
+    const rowsAreIndependent = entry.patient !== undefined;
+    const request = { time, event, drop, groups, method, split, seed, rowsAreIndependent };
+    const training = train(used, request, backend);
     let next = await training.next();
     while (!next.done) next = await training.next();
     const model = next.value;

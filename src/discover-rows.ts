@@ -58,9 +58,11 @@ export function keepApart(confirmRows: ArrayLike<number>, N: number, people?: Pe
   }
   if (people !== undefined) {
     const confirming = new Set(Array.from(halves.confirm, (row) => people.of[row]));
-    const both = halves.search.find((row) => confirming.has(people.of[row]));
-    if (both !== undefined) {
-      throw new InputError(`a person is among the rows that search and those that confirm: row ${both + 1}`, {
+    const searched = new Set(Array.from(halves.search, (row) => people.of[row]));
+    const both = [...searched].filter((person) => confirming.has(person)).length;
+    if (both > 0) {
+      const who = both === 1 ? "1 person has" : `${both} people have`;
+      throw new InputError(`${who} rows among those that search and those that confirm`, {
         code: "split.people",
         hint: "train the model with --id, so that the rows of a person stay together, or search a table it has not seen",
       });

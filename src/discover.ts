@@ -16,6 +16,7 @@ import type { BinnedOutcomes } from "./data/outcomes.ts";
 import { type People, pickPeople } from "./data/people.ts";
 import { findColumn, type Table } from "./data/table.ts";
 import { allowForLearning, designEffect, divideRows, keepApart } from "./discover-rows.ts";
+import { refuseTooManyCrosses } from "./discover-work.ts";
 import { equalEventBlocks } from "./objectives/time-blocks.ts";
 import {
   type BinBlock,
@@ -153,7 +154,7 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
   const confirming = input.people && pickPeople(input.people, halves.confirm);
   const shared = designEffect(totals.confirm, confirming);
   const dispersion = shared * allowForLearning(halves.confirm.length, input.trainingRows);
-  const columns = cutColumns(table, options.columns, halves.search);
+  const columns = cutColumns(table, options.columns, halves.search, maxCross);
   const searchShare = halves.search.length / curves.N;
   const { found, candidates } = findWorst(totals.search, columns.searched, {
     top,
@@ -260,8 +261,14 @@ function cutColumns(
   table: Table,
   names: readonly string[] | undefined,
   rows: Int32Array,
+  maxCross: number,
 ): { readonly cut: CutColumns; readonly searched: SearchColumns } {
   const columns = names?.map((name) => findColumn(table, name)) ?? table.columns;
+  refuseTooManyCrosses(
+    columns.map(() => 1),
+    rows.length,
+    maxCross,
+  );
   const cut = columns.flatMap((column) => {
     const alone = cutColumn(column, { cells: CELLS_ALONE, rows });
     const crossed = cutColumn(column, { cells: CELLS_CROSSED, rows });
@@ -269,6 +276,11 @@ function cutColumns(
   });
   const alone = cut.map((one) => one.alone);
   const crossed = cut.map((one) => one.crossed);
+  refuseTooManyCrosses(
+    crossed.map(({ runs }) => runs.length),
+    rows.length,
+    maxCross,
+  );
   const narrow = ({ codes, cells, runs, describe }: CellColumn) => ({
     cells,
     runs,

@@ -17,7 +17,7 @@ export interface TrainRequest extends OutcomeColumns, RowIndependence {
   readonly allowLeak?: readonly string[];
   readonly groups?: readonly Group[];
   readonly groupsFile?: GroupsFile;
-  /** How many groups the automatic rule may add. */
+  /** How many groups of values and bands of the features to add, as far as there are so many (data/automatic-groups.ts). */
   readonly autoGroups?: number;
   readonly constraint?: Partial<ConstraintSpec>;
   /**

@@ -12,11 +12,11 @@ import { countOf } from "./data/findings.ts";
 import { addGroupColumns, chooseInputGroups, groupColumnName } from "./data/group-columns.ts";
 import {
   ALL_GROUP,
+  chooseAutomaticGroups,
   type Group,
   groupsFromFile,
   refuseOutcomeGroups,
   resolveGroups,
-  selectGroups,
 } from "./data/groups.ts";
 import { pickOutcomes } from "./data/outcomes.ts";
 import { readOutcomes } from "./data/read-outcomes.ts";
@@ -71,7 +71,7 @@ async function* runTraining(
   const independence = checkIndependence(table, checked, request);
   const { split, people } = chooseSplit(table, request);
   const fitRows = request.fitRows ?? split.train;
-  const groups = chooseGroups(table, fitRows, request);
+  const { groups, missingGroups } = chooseGroups(table, fitRows, request, { features, event: outcomes.event });
   refuseOutcomeGroups(groups, [request.time, request.event]);
   const inputGroups = chooseInputs(table, features, fitRows, groups, request);
   const widened = addGroupColumns(table, inputGroups);
@@ -120,7 +120,7 @@ async function* runTraining(
     outcomes,
     split,
     grid,
-  }).concat(independence);
+  }).concat(independence, missingGroups);
   const model = {
     method,
     columns: {
@@ -290,14 +290,23 @@ function chooseInputs(
 }
 
 /** Everyone first, then the groups that are named, then the file's, then the automatic ones. */
-function chooseGroups(table: Table, rows: Int32Array, request: TrainRequest): Group[] {
+function chooseGroups(
+  table: Table,
+  rows: Int32Array,
+  request: TrainRequest,
+  { features, event }: { readonly features: readonly string[]; readonly event: Uint8Array },
+): { readonly groups: Group[]; readonly missingGroups: string[] } {
   const exclude = [request.time, request.event, ...(request.id === undefined ? [] : [request.id])];
   const named = request.groupsFile
     ? groupsFromFile(request.groupsFile, table, rows, { exclude })
     : [ALL_GROUP];
   const chosen = [...named, ...(request.groups ?? [])];
-  if (request.autoGroups === undefined || request.autoGroups === 0) return chosen;
-  return [...chosen, ...selectGroups(table, rows, { exclude, chosen, limit: request.autoGroups })];
+  const { autoGroups: limit = 0 } = request;
+  if (limit === 0) return { groups: chosen, missingGroups: [] };
+  const automatic = chooseAutomaticGroups(table, rows, event, { columns: features, chosen, limit });
+  const { length } = automatic;
+  const missing = `${countOf(limit, "automatic group")} asked for, ${length} found: others are too small or too much like one of these`;
+  return { groups: [...chosen, ...automatic], missingGroups: length < limit ? [missing] : [] };
 }
 
 /** Networks without such a parameter start as they do. */

@@ -30,11 +30,12 @@ export interface CutOptions {
   readonly cells: number;
   /** Rows that decide where the cuts are; all unless given. */
   readonly rows?: ArrayLike<number>;
+  /** Share of a cell by which a cut may move to a rounder number (0.25). */
+  readonly rounding?: number;
 }
 
 /** Levels of a category that form cells: the most frequent; what is rarer than these is too small to be tested. */
 const MAX_LEVELS = 40;
-/** A cut may move by this share of a cell to a rounder number. */
 const ROUNDING_SHARE = 0.25;
 
 /** Null when fewer than two cells would have rows. */
@@ -44,15 +45,29 @@ export function cutColumn(column: Column, options: CutOptions): CellColumn | nul
   const cut =
     column.type === "category" || column.type === "boolean"
       ? cutLevels(column, rows)
-      : cutRanges(column, rows, options.cells);
+      : cutRanges(column, rows, options);
   const { name } = column;
-  const hasMissing = Array.from(rows).some((row) => isMissing(column, row));
+  let hasMissing = false;
+  for (let k = 0; k < rows.length && !hasMissing; k++) hasMissing = isMissing(column, rows[k]);
   const cells = cut.cells + (hasMissing ? 1 : 0);
   if (cells < 2) return null;
   const missingCell = hasMissing ? cut.cells : -1;
   const codes = new Int32Array(N);
   for (let row = 0; row < N; row++) codes[row] = isMissing(column, row) ? missingCell : cut.cellOf(row);
   const ordered = cut.ordered ? cut.cells : 0;
+  const runs = listRuns(ordered, cells);
+  const describe = (run: CellRun): GroupExpression =>
+    run.first === missingCell ? { type: "missing", column: name } : cut.describe(run);
+  return { name, codes, cells, ordered, runs, describe };
+}
+
+/** By numbers of cells: thousands of columns share the few lists there are. */
+const runsOf = new Map<string, readonly CellRun[]>();
+
+function listRuns(ordered: number, cells: number): readonly CellRun[] {
+  const key = `${ordered} ${cells}`;
+  const known = runsOf.get(key);
+  if (known !== undefined) return known;
   const runs: CellRun[] = [];
   for (let first = 0; first < ordered; first++) {
     for (let last = first; last < ordered; last++) {
@@ -60,9 +75,8 @@ export function cutColumn(column: Column, options: CutOptions): CellColumn | nul
     }
   }
   for (let cell = ordered; cell < cells; cell++) runs.push({ first: cell, last: cell });
-  const describe = (run: CellRun): GroupExpression =>
-    run.first === missingCell ? { type: "missing", column: name } : cut.describe(run);
-  return { name, codes, cells, ordered, runs, describe };
+  runsOf.set(key, runs);
+  return runs;
 }
 
 interface Cut {
@@ -104,7 +118,7 @@ function cutLevels(column: Extract<Column, { type: "category" | "boolean" }>, ro
 function cutRanges(
   column: Extract<Column, { type: "number" | "date" }>,
   rows: ArrayLike<number>,
-  cells: number,
+  { cells, rounding = ROUNDING_SHARE }: CutOptions,
 ): Cut {
   const { name, values, type } = column;
   const sorted = Float64Array.from(rows, (row) => values[row])
@@ -112,7 +126,7 @@ function cutRanges(
     .sort();
   const distinct = countDistinct(sorted, cells);
   // Cell k holds the values from its bound up to the next; the first bound is never written.
-  const bounds = distinct ?? [Number.NEGATIVE_INFINITY, ...chooseCuts(sorted, cells, type === "date")];
+  const bounds = distinct ?? [Number.NEGATIVE_INFINITY, ...chooseCuts(sorted, { cells, rounding }, type === "date")];
   const write = (value: number): GroupValue =>
     type === "date" ? new Date(value * MS_PER_DAY).toISOString().replace("T00:00:00.000Z", "") : value;
   const describe = ({ first, last }: CellRun): GroupExpression => {
@@ -161,9 +175,13 @@ function findCell(bounds: readonly number[], value: number): number {
 }
 
 /** Cuts near the quantiles k/cells, ascending; a cut c divides x < c from x >= c. */
-function chooseCuts(sorted: Float64Array, cells: number, wholeDays: boolean): number[] {
+function chooseCuts(
+  sorted: Float64Array,
+  { cells, rounding }: Required<Omit<CutOptions, "rows">>,
+  wholeDays: boolean,
+): number[] {
   const n = sorted.length;
-  const slack = Math.floor((ROUNDING_SHARE * n) / cells);
+  const slack = Math.floor((rounding * n) / cells);
   const cuts: number[] = [];
   for (let k = 1; k < cells; k++) {
     const wanted = Math.floor((k * n) / cells);
@@ -224,10 +242,14 @@ function roundBetween(above: number, upTo: number, target: number, wholeDays: bo
   return wholeDays ? null : target;
 }
 
+const stepsOf = new Map<number, readonly number[]>();
+
 /** … 100, 50, 10, 5, 1, 0.5 … */
-function roundSteps(largest: number): number[] {
-  return Array.from({ length: ROUNDING_STEPS }, (_, k) => 10 ** (largest - k)).flatMap((power) => [
-    power,
-    power / 2,
-  ]);
+function roundSteps(largest: number): readonly number[] {
+  const known = stepsOf.get(largest);
+  if (known !== undefined) return known;
+  const powers = Array.from({ length: ROUNDING_STEPS }, (_, k) => 10 ** (largest - k));
+  const steps = powers.flatMap((power) => [power, power / 2]);
+  stepsOf.set(largest, steps);
+  return steps;
 }

@@ -180,7 +180,7 @@ function codeColumn(column: Column, trainingRows: ArrayLike<number>, table: Tabl
 }
 
 /** A level that is a plain numeral is written as one: `stage = 2`, not `stage = "2"`. */
-function readLevel(level: string): GroupValue {
+export function readLevel(level: string): GroupValue {
   return String(Number(level)) === level && Number.isFinite(Number(level)) ? Number(level) : level;
 }
 

@@ -12,6 +12,7 @@ import { type EvaluateOptions, evaluateGroup } from "./group-members.ts";
 import { selectGroups } from "./group-selection.ts";
 import type { Table } from "./table.ts";
 
+export { type AutomaticChoice, chooseAutomaticGroups } from "./automatic-groups.ts";
 export { type AutomaticGroupOptions, type OverlapDefinition, selectGroups } from "./group-selection.ts";
 
 /** A named group of people. */

@@ -16,7 +16,9 @@ export { formatGroup, type GroupExpression, parseGroup } from "./group-expressio
 export { evaluateGroup } from "./group-members.ts";
 export {
   ALL_GROUP,
+  type AutomaticChoice,
   type AutomaticGroupOptions,
+  chooseAutomaticGroups,
   type Group,
   type GroupMembers,
   type GroupsFile,

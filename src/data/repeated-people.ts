@@ -22,6 +22,11 @@ const NAMED_AS_ID = /^p?id$|[._ -]id$|patient|subject|person|participant/i;
 /** … and "patID", where only the capitals tell an id from the end of a word. */
 const CAPITAL_ID = /[a-z]ID$/;
 
+/** Whether a column is called what ids are called. */
+export function isNamedAsId(name: string): boolean {
+  return NAMED_AS_ID.test(name) || CAPITAL_ID.test(name);
+}
+
 /** The finding that people have several rows, of the first column that shows it; null where none does. */
 export function findRepeatedPeople(
   table: Table,
@@ -45,7 +50,7 @@ function isOfPeople(table: Table, { column, evidence }: Finding): boolean {
   const { fixedColumns, balanced } = evidence;
   if (column === null || typeof fixedColumns !== "number") return false;
   if (balanced !== 1 || fixedColumns > 0) return true;
-  return findColumn(table, column).type === "category" || NAMED_AS_ID.test(column) || CAPITAL_ID.test(column);
+  return findColumn(table, column).type === "category" || isNamedAsId(column);
 }
 
 /** Refuses rows that are several of a person's, unless the run says whose they are; says so where they are taken as they are. */

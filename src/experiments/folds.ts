@@ -194,6 +194,8 @@ async function trainOnFold(
     split,
     seed,
     horizon,
+    // The folds are the benchmark's, whoever is in them.
+    rowsAreIndependent: true,
   };
   const run = isEnsemble(system)
     ? trainEnsemble(table, { ...request, members: MEMBERS }, backend)
