@@ -25,7 +25,7 @@ import { checkTable } from "./data/sanity.ts";
 import type { Table } from "./data/table.ts";
 import { fitTimeGrid } from "./data/time-grid.ts";
 import { fitAdditiveStart } from "./models/additive-start.ts";
-import { fitCox } from "./models/cox.ts";
+import { fitCox, requireCurves } from "./models/cox.ts";
 import { createNetwork } from "./models/create-network.ts";
 import { anchorHazards } from "./models/initialise.ts";
 import type { Network } from "./models/network.ts";
@@ -154,6 +154,7 @@ async function* runTraining(
     yield { ...start, parameters: D, steps: 0, backend: "none" };
     const x = encode(encoder, widened, split.train).values;
     const fit = fitCox({ ...pickOutcomes(outcomes, split.train), x, D, names: encoder.names });
+    requireCurves(fit);
     const { coefficients, means, baseline, iterations } = fit;
     return {
       ...model,

@@ -1,8 +1,10 @@
 /**
- * Disjoint groups by the values of one or more columns, named as R names strata: "histol=1", or "sex=F, mgus=1".
+ * Disjoint groups by the values of one or more columns, named as R names strata: "histol=1", or "sex=F, mgus=1", in the
+ * order of the values: numbers and dates ascending, levels as a person lists them (natural-order.ts).
  * Rows where one of the columns is missing belong to no group and are counted.
  */
 import { InputError } from "../core/errors.ts";
+import { compareLevels } from "./natural-order.ts";
 import { type Column, cellText, findColumn, isMissing, type Table } from "./table.ts";
 
 /** Groups of which every row is in one at most. */
@@ -17,7 +19,15 @@ const MAX_GROUPS = 200;
 
 /** A number each distinct value of a column; equal values share it, and it ascends with the value. */
 function rankOf(column: Column): (row: number) => number {
-  if (column.type === "category") return (row) => column.codes[row];
+  if (column.type === "category") {
+    const { levels, codes } = column;
+    const order = [...levels.keys()].sort((a, b) => compareLevels(levels[a], levels[b]));
+    const rank = new Int32Array(levels.length);
+    order.forEach((code, place) => {
+      rank[code] = place;
+    });
+    return (row) => rank[codes[row]];
+  }
   if (column.type === "boolean") return (row) => column.values[row];
   const sorted = Float64Array.from(new Set(column.values.filter((value) => !Number.isNaN(value)))).sort();
   const ranks = new Map(Array.from(sorted, (value, rank) => [value, rank]));

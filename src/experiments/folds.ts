@@ -22,7 +22,7 @@ import { readOutcomes } from "../data/read-outcomes.ts";
 import { findColumn, type Table } from "../data/table.ts";
 import { interpolateCurve, type TimeGrid } from "../data/time-grid.ts";
 import { trainEnsemble } from "../ensemble.ts";
-import { coxCurves, fitCox, linearPredictor } from "../models/cox.ts";
+import { coxCurves, fitCox, linearPredictor, requireCurves } from "../models/cox.ts";
 import { gridOf, predict } from "../predict.ts";
 import { integratedBrier, mlr3probaTimes } from "../stats/brier.ts";
 import { concordanceHarrell, concordanceUno } from "../stats/concordance.ts";
@@ -165,6 +165,7 @@ function fitFoldCox(fold: Fold, rest: Int32Array, outcomes: Outcomes, times: Flo
   const training = encode(encoder, table, rest);
   const { time, event } = pickOutcomes(outcomes, rest);
   const model = fitCox({ time, event, x: training.values, D: training.D });
+  requireCurves(model);
   const scored = encode(encoder, table, test);
   return {
     risk: linearPredictor(model, scored.values),

@@ -2,8 +2,9 @@
  * The maximum of Cox's partial likelihood, penalised or not, by Newton's method on the scaled columns: full steps where they
  * gain what their length promises, halved ones elsewhere; the log-likelihood is concave, so this cannot end anywhere but at
  * its maximum or on the way to infinity. Which columns the others determine is decided once, at β = 0.
- * A coefficient is infinite where the likelihood has settled and its column still moves the linear predictor by about as
- * much at each step as at the one before (R's "coefficient may be infinite").
+ * On the way to infinity each step moves some linear predictor by about 1 and leaves a fraction 1/e to be gained; a single
+ * value far out does the same for a while, until the other rows hold it. So Newton goes on until next to nothing is left to
+ * gain: a coefficient is infinite where its column still moves the predictor then (R's "coefficient may be infinite").
  */
 import { type CholeskyFactor, factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
 import { type CoxEvaluation, type CoxWork, evaluateCox } from "./cox-likelihood.ts";
@@ -19,10 +20,16 @@ const SUFFICIENT_GAIN = 1e-4;
 const MAX_HALVINGS = 60;
 /** The log-likelihood counts as settled when a step gains less than this share of it (or of 1, as it may go to 0): R's eps. */
 const SETTLED_GAIN = 1e-9;
-/** … and a linear predictor still moving by this much then is on its way to infinity (each Newton step moves it by about 1). */
+/** A step that moves the linear predictor by this much when nothing is left to gain is one of an endless row. */
 const STILL_MOVING = 0.1;
-/** Newton goes on until nothing more is gained, so that the other coefficients are those of the limit. */
-const FINISHED_GAIN = 1e-13;
+/** … if it also changes the coefficient by this share: R's toler.inf. A value far out moves for less. */
+const STILL_GROWING = 3e-5;
+/** The way to infinity is given up when a step gains no more than this: rounding is then as large, and the rest in place … */
+const NOTHING_LEFT = 1e-14;
+/** … or after this many steps in a row, where the rounding of a sum over very many rows comes first. */
+const MAX_RUNNING_STEPS = 40;
+/** Fewer steps in a row prove nothing: the last ones before a maximum may move a value far out as well. */
+const FEWEST_RUNNING_STEPS = 3;
 /** Steps this short (in squared standard errors) shrink quadratically; one that does not … */
 const ROUNDING_FLOOR = 1e-14;
 /** … by at least this factor is rounding error, hence convergence. */
@@ -75,21 +82,26 @@ export function maximiseCox(rows: CoxRows, work: CoxWork, options: NewtonOptions
   const { kept, rank } = factor;
   // From here on a pivot that vanishes is a likelihood gone flat, not a column that others determine.
   const pivotBounds = Float64Array.from(kept, (use) => (use === 1 ? 0 : Number.POSITIVE_INFINITY));
-  const flat = () => [...kept.keys()].filter((j) => kept[j] === 1 && factor.kept[j] === 0);
 
   let value = penalised(evaluation, beta);
   let iterations = 0;
   let converged = false;
-  let infinite: readonly number[] = [];
+  let running: readonly number[] = [];
+  let runningSteps = 0;
   let lastLength = Number.POSITIVE_INFINITY;
-  let lastMove = Number.POSITIVE_INFINITY;
   while (true) {
     const gradient = evaluation.score.map((score, j) => score - penalty[j] * beta[j]);
     const step = solveCholesky(factor, gradient);
     const length = step.reduce((sum, s, j) => sum + s * gradient[j], 0); // squared, in standard errors
+    const isSettled = length <= SETTLED_GAIN * Math.max(1, Math.abs(value));
+    running = isSettled ? findRunning(rows, beta, step, ranges) : [];
+    runningSteps = running.length > 0 ? runningSteps + 1 : 0;
+    const isEndless =
+      runningSteps >= FEWEST_RUNNING_STEPS && (length <= NOTHING_LEFT || runningSteps >= MAX_RUNNING_STEPS);
     converged =
+      isEndless ||
       length <= tolerance * tolerance ||
-      (length <= ROUNDING_FLOOR && length >= ROUNDING_SHRINKAGE * lastLength);
+      (length <= ROUNDING_FLOOR && length >= ROUNDING_SHRINKAGE * lastLength && running.length === 0);
     if (converged || iterations === maxIterations) break;
     lastLength = length;
 
@@ -108,26 +120,31 @@ export function maximiseCox(rows: CoxRows, work: CoxWork, options: NewtonOptions
       break;
     }
     iterations++;
-    const gain = accepted.value - value;
     beta = accepted.beta;
     value = accepted.value;
     factor = factorAt(evaluation, pivotBounds);
-    if (gain > SETTLED_GAIN * Math.max(1, Math.abs(value))) continue;
-    const moves = step.map((s, j) => Math.abs(s) * ranges[j]);
-    // Their sum bounds the predictor's move, which needs a pass over the rows (nearly collinear columns move against each other).
-    if (!(moves.reduce((sum, move) => sum + move, 0) > STILL_MOVING)) continue;
-    const move = predictorMove(rows, step);
-    if (move > STILL_MOVING && move > lastMove / 2)
-      infinite = [...moves.keys()].filter((j) => moves[j] > STILL_MOVING);
-    lastMove = move;
-    if (infinite.length > 0 && gain <= FINISHED_GAIN * Math.max(1, Math.abs(value))) {
-      converged = true;
-      break;
-    }
   }
-  if (infinite.length > 0) converged = true;
-  infinite = [...new Set([...infinite, ...flat()])].sort((a, b) => a - b);
+  const flat = [...kept.keys()].filter((j) => kept[j] === 1 && factor.kept[j] === 0);
+  const endless = runningSteps >= FEWEST_RUNNING_STEPS ? running : [];
+  const infinite = [...new Set([...endless, ...flat])].sort((a, b) => a - b);
+  if (endless.length > 0) converged = true;
   return { beta, atZero, evaluation, factor, kept, rank, infinite, converged, iterations };
+}
+
+/** Columns by which a step moves the linear predictor of some row. */
+function findRunning(
+  rows: CoxRows,
+  beta: Float64Array,
+  step: Float64Array,
+  ranges: Float64Array,
+): readonly number[] {
+  const moves = step.map((s, j) =>
+    Math.abs(s) > STILL_GROWING * Math.abs(beta[j]) ? Math.abs(s) * ranges[j] : 0,
+  );
+  // Their sum bounds the predictor's move, which needs a pass over the rows (nearly collinear columns move against each other).
+  if (!(moves.reduce((sum, move) => sum + move, 0) > STILL_MOVING)) return [];
+  if (!(predictorMove(rows, step) > STILL_MOVING)) return [];
+  return [...moves.keys()].filter((j) => moves[j] > STILL_MOVING);
 }
 
 /** The range over the rows by which a step moves the linear predictor. */

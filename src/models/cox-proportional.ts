@@ -27,6 +27,10 @@ export interface ProportionalHazards {
   readonly global: Measured<ChiSquareTest>;
 }
 
+/** Its matrices are cubic in the columns: beyond this many the test would take longer than the fit. */
+const MAX_TESTED_COLUMNS = 500;
+
+/** The test for each term and for all of them. */
 export function testProportionalHazards(
   input: CoxInput | StratifiedCoxInput,
   fit: CoxFit,
@@ -61,6 +65,7 @@ function createStatistic(
   const { D } = fit;
   if (fit.ridge > 0) return absent("fitted with a ridge penalty");
   if (fit.infinite.length > 0) return absent("a coefficient is infinite");
+  if (D > MAX_TESTED_COLUMNS) return absent(`more than ${MAX_TESTED_COLUMNS} columns`);
   const { rows, scales } = prepareRows(input, { ties: fit.ties, timefix: fit.timefix, weights });
   const g = centreTimes(rows, transform === "identity" ? rows.times : deadShare(rows));
   if (g === null) return absent("all events are at one time");

@@ -9,7 +9,7 @@
  * cox-proportional.ts'. No delayed entry, no time-varying covariates.
  */
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../core/distributions.ts";
-import { InputError } from "../core/errors.ts";
+import { InputError, NumericalError } from "../core/errors.ts";
 import { factorCholesky, invertCholesky, solveCholesky } from "../core/linear-algebra.ts";
 import { absent, type Measured } from "../core/measured.ts";
 import { type CoxBaseline, readBaselines, type StratumBaseline } from "./cox-baseline.ts";
@@ -171,6 +171,21 @@ export function fitCox(
     warnings: warnOfFit(maximum, names),
   };
   return input.strata === undefined ? { ...fit, baseline: baselines[0] } : fit;
+}
+
+/** Refuses a fit that no curve can be trusted from: one that did not converge, or hazards beyond all numbers. */
+export function requireCurves({ converged, iterations, baseline }: CoxModel): void {
+  if (!converged)
+    throw new NumericalError(`the Cox fit did not converge in ${iterations} iterations`, {
+      code: "cox.notConverged",
+      hint: "leave out features that are nearly determined by others",
+    });
+  const largest = baseline.cumulativeHazardAtMeans.at(-1) ?? 0;
+  if (largest > 0 && largest < Number.POSITIVE_INFINITY) return;
+  throw new NumericalError(`the baseline hazard of the Cox fit is not a number above 0: ${largest}`, {
+    code: "cox.baseline",
+    hint: "a feature has values so far out that nobody is like the mean: correct them or take logarithms",
+  });
 }
 
 /** Refuses more columns than Newton's method can take. */

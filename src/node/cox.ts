@@ -14,7 +14,7 @@ import { numberRows, type RowKeys } from "../data/row-keys.ts";
 import { checkTable } from "../data/sanity.ts";
 import { findColumn, type Table } from "../data/table.ts";
 import { type ChiSquareTest, type CoxFit, checkColumns, fitCox, linearPredictor } from "../models/cox.ts";
-import { describeCoefficients } from "../models/cox-coefficients.ts";
+import { type CoxCoefficient, describeCoefficients } from "../models/cox-coefficients.ts";
 import { type TimeTransform, testProportionalHazards } from "../models/cox-proportional.ts";
 import { robustCox } from "../models/cox-robust.ts";
 import { concordanceHarrell } from "../stats/concordance.ts";
@@ -118,7 +118,9 @@ export function computeCox(table: Table, options: Omit<CoxOptions, "json">): Cox
     };
   };
   return {
-    coefficients: describeCoefficients(fit, robust).map(toPlainCoefficient),
+    coefficients: describeCoefficients(fit, robust).map((one) =>
+      toPlainCoefficient(one, robust !== undefined),
+    ),
     loglik: fit.logLikelihood,
     loglikNull: fit.logLikelihoodNull,
     tests: {
@@ -243,10 +245,10 @@ function toEntry(test: Measured<ChiSquareTest>): CoxTestEntry {
   return { chi2: test.chiSquare, df: test.df, p: test.p, absent: null };
 }
 
-function toPlainCoefficient({
-  name,
-  ...measured
-}: ReturnType<typeof describeCoefficients>[number]): CoxDocument["coefficients"][number] {
+function toPlainCoefficient(
+  { name, ...measured }: CoxCoefficient,
+  hasId: boolean,
+): CoxDocument["coefficients"][number] {
   const reasons: Record<string, string> = {};
   const plain = (key: keyof typeof measured): number | null => {
     const value = measured[key];
@@ -258,7 +260,7 @@ function toPlainCoefficient({
     name,
     estimate: plain("estimate"),
     se: plain("se"),
-    robustSe: plain("robustSe"),
+    robustSe: hasId ? plain("robustSe") : null,
     hazardRatio: plain("hazardRatio"),
     lower: plain("lower"),
     upper: plain("upper"),

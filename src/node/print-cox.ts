@@ -9,7 +9,8 @@ export function printCox(document: CoxDocument): void {
   const { strata, id, references } = document;
   const infinite = document.infinite.length === 0 ? undefined : describeInfinite(document.infinite);
   if (infinite !== undefined) print(`${wrapText(capitalise(infinite), width)}\n`);
-  const omitted = document.omitted > 0 ? `, ${document.omitted} rows with missing values left out` : "";
+  const rows = document.omitted === 1 ? "row" : "rows";
+  const omitted = document.omitted > 0 ? `, ${document.omitted} ${rows} with missing values left out` : "";
   print(`Cox, ${document.ties} ties: ${document.n} rows, ${document.events} events${omitted}`);
   if (strata !== null) print(`stratified by ${strata.columns.join(", ")}: ${strata.count} baseline hazards`);
   if (id !== null) print(`robust errors: ${id.people} values of ${id.column}, each one person`);

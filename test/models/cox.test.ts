@@ -183,8 +183,11 @@ describe("what cannot be estimated", () => {
     const wide = Float64Array.from(Array.from(time).flatMap((_, i) => [x[i], expected.z[i]]));
     const model = fitCox({ time, event, x: wide, D: 2, names: ["x", "z"] });
     expect(model.warnings).toEqual([
-      'the likelihood settled while the coefficient of "z" was still growing: it may be infinite',
+      'the coefficient of "z" runs to infinity: the likelihood keeps growing with it',
     ]);
+    expect(model.infinite).toEqual([1]);
+    expect(Array.from(model.standardErrors, Number.isNaN)).toEqual([false, true]);
+    expect(model.tests.wald).toEqual({ absent: "a coefficient is infinite" });
     expect(model.coefficients[0]).toBeCloseTo(expected.coef[0], 8);
     expect(model.coefficients[1]).toBeGreaterThan(20);
     expect(Math.abs(model.logLikelihood - expected.loglik)).toBeLessThan(1e-7);
@@ -196,6 +199,57 @@ describe("what cannot be estimated", () => {
     expect(model.warnings).toHaveLength(1);
     expect(model.warnings[0]).toContain('"x"');
     expect(model.logLikelihood).toBeGreaterThan(-1e-8);
+  });
+
+  test.each([1e6, 1e9, 1e12])("a value of %d beside 0 … 6 is fitted, not lost", (outlier) => {
+    // The first to die has the outlier: its risk set contributes nothing, and the maximum is that of the other 99
+    // (R: coxph(Surv(t, e) ~ x, d[-1, ]) gives 0.0250251048253599, se 0.0504817737088937).
+    const N = 100;
+    const time = Float64Array.from({ length: N }, (_, i) => i + 1);
+    const x = time.map((t) => (t < 2 ? outlier : t % 7));
+    const model = fitCox({ time, event: new Uint8Array(N).fill(1), x, D: 1 });
+    expect(model.warnings).toEqual([]);
+    expect(model.coefficients[0]).toBeCloseTo(0.0250251048253599, 13);
+    expect(model.standardErrors[0]).toBeCloseTo(0.0504817737088937, 13);
+  });
+
+  test("a value far out in a row that lives longest holds its coefficient near 0, not at infinity", () => {
+    const N = 40;
+    const time = Float64Array.from({ length: N }, (_, i) => i + 1);
+    const event = Uint8Array.from(time, (t) => (t < N ? 1 : 0));
+    // Without the last row the score at 0 is positive; with it, β ends where exp(1e9 β) is about 1e-9.
+    const x = time.map((t) => (t === N ? 1e9 : -(t % 10)));
+    const model = fitCox({ time, event, x, D: 1 });
+    const without = fitCox({ time: time.slice(0, -1), event: event.slice(0, -1), x: x.slice(0, -1), D: 1 });
+    expect(without.coefficients[0]).toBeGreaterThan(0);
+    expect(model.infinite).toEqual([]);
+    expect(model.converged).toBe(true);
+    expect(model.coefficients[0]).toBeLessThan(0);
+    expect(model.coefficients[0]).toBeGreaterThan(-1e-7);
+  });
+
+  test("a category without events in its reference: both levels run to infinity, the rest is the limit", () => {
+    const random = createRandom(8);
+    const N = 120;
+    const level = Array.from({ length: N }, (_, i) => i % 3);
+    const z = Array.from({ length: N }, () => random.normal());
+    const time = Float64Array.from(z, (value) => -Math.log(1 - random.uniform()) * Math.exp(-value));
+    const event = Uint8Array.from(level, (g) => (g === 0 ? 0 : 1));
+    const x = Float64Array.from(level.flatMap((g, i) => [g === 1 ? 1 : 0, g === 2 ? 1 : 0, z[i]]));
+    const model = fitCox({ time, event, x, D: 3, names: ["g1", "g2", "z"] });
+    expect(model.warnings).toEqual([
+      'the coefficients of "g1", "g2" run to infinity: the likelihood keeps growing with them',
+    ]);
+    const rows = level.flatMap((g, i) => (g === 0 ? [] : [i]));
+    const limit = fitCox({
+      time: Float64Array.from(rows, (i) => time[i]),
+      event: Uint8Array.from(rows, () => 1),
+      x: Float64Array.from(rows.flatMap((i) => [x[3 * i], z[i]])),
+      D: 2,
+    });
+    expect(model.coefficients[2]).toBeCloseTo(limit.coefficients[1], 9);
+    expect(model.standardErrors[2]).toBeCloseTo(limit.standardErrors[1], 9);
+    expect(model.coefficients[0] - model.coefficients[1]).toBeCloseTo(limit.coefficients[0], 9);
   });
 
   test("a ridge penalty makes both estimable", async () => {

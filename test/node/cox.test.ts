@@ -92,7 +92,9 @@ const NEAR = 1e-8; // relative; R's own last Newton step decides the rest
 
 function near(actual: number | null, expected: number, what: string): void {
   const off = Math.abs((actual ?? Number.NaN) - expected);
-  expect(off, `${what}: ${actual} against ${expected}`).toBeLessThanOrEqual(NEAR * Math.max(Math.abs(expected), NEAR));
+  expect(off, `${what}: ${actual} against ${expected}`).toBeLessThanOrEqual(
+    NEAR * Math.max(Math.abs(expected), NEAR),
+  );
 }
 
 function compare(document: CoxDocument, expected: Oracle): void {

@@ -1,0 +1,92 @@
+/**
+ * What is read off a Kaplan-Meier curve, with R's conventions: survival at chosen times as `summary(survfit, times)`, the
+ * median with its limits as `print(survfit)`, and the restricted mean ∫₀^τ S(t) dt with its standard error as
+ * `print(survfit, rmean = τ)`. Limits of the median are where the curve's own pointwise limits cross one half.
+ */
+import { absent, type Measured } from "../core/measured.ts";
+import { countAtMost } from "../core/near-times.ts";
+import type { KaplanMeier } from "./kaplan-meier.ts";
+import { countBelow } from "./ranks.ts";
+
+/** R's tolerance in survmean, √ε: a curve this close to one half is at one half. */
+const AT_HALF = 1.4901161193847656e-8;
+
+export interface SurvivalAtTime {
+  readonly time: number;
+  /** Under observation just before the time. */
+  readonly atRisk: number;
+  readonly survival: Measured;
+  /** Greenwood's standard error of S. */
+  readonly se: Measured;
+  readonly lower: Measured;
+  readonly upper: Measured;
+}
+
+export interface MedianSurvival {
+  readonly estimate: Measured;
+  readonly lower: Measured;
+  readonly upper: Measured;
+}
+
+export interface RestrictedMean {
+  /** τ. */
+  readonly until: number;
+  readonly estimate: number;
+  readonly se: number;
+}
+
+/** The curve at a time; after its last time there is none, unless it has come down to 0. */
+export function survivalAt(km: KaplanMeier, time: number): SurvivalAtTime {
+  const passed = countAtMost(km.time, time);
+  const atRisk = km.atRisk[countBelow(km.time, time)] ?? 0;
+  if (passed === 0) return { time, atRisk, survival: 1, se: 0, lower: 1, upper: 1 };
+  const last = passed - 1;
+  if (passed === km.time.length && time > km.time[last] && km.survival[last] > 0) {
+    const ended = absent(`nobody is followed that long: the curve ends at ${km.time[last]}`);
+    return { time, atRisk, survival: ended, se: ended, lower: ended, upper: ended };
+  }
+  const defined = (value: number): Measured =>
+    Number.isNaN(value) ? absent(`undefined where survival is ${km.survival[last]}`) : value;
+  return {
+    time,
+    atRisk,
+    survival: km.survival[last],
+    se: defined(Math.sqrt(km.variance[last])),
+    lower: defined(km.lower[last]),
+    upper: defined(km.upper[last]),
+  };
+}
+
+/** Where the curve and its limits come down to one half; in the middle of the stretch where they stay there. */
+export function medianSurvival(km: KaplanMeier): MedianSurvival {
+  const crossing = (values: Float64Array, what: string): Measured => {
+    const at = values.findIndex((value) => value < 0.5 + AT_HALF);
+    if (at < 0) return absent(`${what} does not come down to one half`);
+    if (Math.abs(values[at] - 0.5) < AT_HALF) {
+      const below = values.findIndex((value, k) => k > at && value < values[at]);
+      if (below >= 0) return (km.time[at] + km.time[below]) / 2;
+    }
+    return km.time[at];
+  };
+  return {
+    estimate: crossing(km.survival, "the curve"),
+    lower: crossing(km.lower, "its lower limit"),
+    upper: crossing(km.upper, "its upper limit"),
+  };
+}
+
+/** ∫₀^τ S(t) dt; a curve that ends before τ is carried on at its last value, as in R. */
+export function restrictedMean(km: KaplanMeier, until: number): RestrictedMean {
+  const K = countAtMost(km.time, until);
+  // From τ backwards: the area to the right of each time, which that time's events put at stake.
+  let area = 0;
+  let variance = 0;
+  for (let k = K - 1; k >= 0; k--) {
+    const end = k + 1 < K ? km.time[k + 1] : until;
+    area += (end - km.time[k]) * km.survival[k];
+    const [n, d] = [km.atRisk[k], km.events[k]];
+    if (n > d) variance += (area * area * d) / (n * (n - d));
+  }
+  const first = K > 0 ? km.time[0] : until;
+  return { until, estimate: area + first, se: Math.sqrt(variance) };
+}
