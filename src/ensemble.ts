@@ -75,16 +75,18 @@ export async function* trainEnsemble(
     const run = train(table, asked, backend, m === ended && resume ? { resume: resume.checkpoint } : {});
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
-      // Rows and warnings are said once.
-      if (next.value.type !== "start" || m === ended) yield tellOfMember(next.value, which, trained);
+      // Rows and warnings are said once, and only the ensemble is done.
+      const isSaid = next.value.type === "start" ? m === ended : next.value.type !== "done";
+      if (isSaid) yield tellOfMember(next.value, which, trained);
     }
     last = next.value;
     trained.push(keepMember(last));
   }
   const memory = borrow(backend);
+  let model: Model;
   try {
     const sizes = people === null ? {} : { people: countPeople(people, joined) };
-    return await joinMembers(
+    model = await joinMembers(
       trained,
       last as Model,
       table,
@@ -94,6 +96,8 @@ export async function* trainEnsemble(
   } finally {
     memory.giveBack();
   }
+  yield { type: "done", model };
+  return model;
 }
 
 /** An event of one member as one of the ensemble. */

@@ -33,6 +33,7 @@ export * from "./data/index.ts";
 export { type DiscoverInput, type DiscoverOptions, type Discovery, discover } from "./discover.ts";
 export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
 export * from "./files/index.ts";
+export { type FitOptions, fit } from "./fit.ts";
 export * from "./models/index.ts";
 export * from "./objectives/index.ts";
 export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./predict.ts";
@@ -45,6 +46,7 @@ export {
 export * from "./stats/index.ts";
 export {
   type CandidateEvent,
+  type DoneEvent,
   type StartEvent,
   type TrainEvent,
   type TrainHooks,

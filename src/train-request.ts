@@ -4,7 +4,7 @@ import type { OutcomeColumns } from "./data/read-outcomes.ts";
 import type { RowIndependence } from "./data/repeated-people.ts";
 import type { Split } from "./data/split.ts";
 import type { SingleNetworkSpec } from "./models/create-network.ts";
-import type { Method, ModelHistoryEntry, Provenance } from "./training/model.ts";
+import type { Method, Model, ModelHistoryEntry, Provenance } from "./training/model.ts";
 import type { ConstraintSpec, PresetName, TrainingOptions } from "./training/options.ts";
 import type { OptimiseHooks, TrainingEvent } from "./training/trainer.ts";
 
@@ -73,5 +73,11 @@ export interface CandidateEvent {
   readonly leavesCheckpoints: boolean;
 }
 
+/** The last event of a run: what it returns, for those who follow it with `for await`, which drops what a generator returns. */
+export interface DoneEvent {
+  readonly type: "done";
+  readonly model: Model;
+}
+
 /** What a run says as it goes on. */
-export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent;
+export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent | DoneEvent;

@@ -41,9 +41,19 @@ import { listWarnings } from "./training/run-warnings.ts";
 import { scoreTotal } from "./training/total-score.ts";
 import { optimise, type TrainingEvent } from "./training/trainer.ts";
 
-export type { CandidateEvent, StartEvent, TrainEvent, TrainHooks, TrainRequest } from "./train-request.ts";
+export type {
+  CandidateEvent,
+  DoneEvent,
+  StartEvent,
+  TrainEvent,
+  TrainHooks,
+  TrainRequest,
+} from "./train-request.ts";
 
-/** From a table to a model: checks, splits, encodes, trains under the constraints; yields events, returns the model. */
+/**
+ * From a table to a model: checks, splits, encodes, trains under the constraints. Yields events, the model with the last of them (`done`),
+ * and returns it; `fit` is for those who want the model alone.
+ */
 export async function* train(
   table: Table,
   request: TrainRequest,
@@ -51,11 +61,14 @@ export async function* train(
   hooks: TrainHooks = {},
 ): AsyncGenerator<TrainEvent, Model> {
   const memory = borrow(backend);
+  let model: Model;
   try {
-    return yield* runTraining(table, request, memory.backend, hooks);
+    model = yield* runTraining(table, request, memory.backend, hooks);
   } finally {
     memory.giveBack();
   }
+  yield { type: "done", model };
+  return model;
 }
 
 async function* runTraining(

@@ -69,6 +69,8 @@ export async function followTraining(
       process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
       return { model: next.value, checkpoint };
     }
+    // There is a model: what comes next is its return, even after Ctrl-C.
+    if (next.value.type === "done") continue;
     if (next.value.type === "start") {
       const names = next.value.groups.map(({ name }) => name).filter((name) => name !== ALL_GROUP.name);
       checkRequiredGroups(requirements, names);

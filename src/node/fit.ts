@@ -1,0 +1,25 @@
+/** `fit` as Node has it: without a backend named, it opens the fast one for the run and closes it after. */
+import type { Backend } from "../compute/backend.ts";
+import type { Table } from "../data/table.ts";
+import type { EnsembleRequest } from "../ensemble.ts";
+import { type FitOptions, fit as fitOn } from "../fit.ts";
+import type { TrainRequest } from "../train.ts";
+import type { Model } from "../training/model.ts";
+import { openWasmBackend } from "./wasm-backend.ts";
+
+/** Trains on a table and gives the model; the backend is the one of `openWasmBackend` unless another is named. */
+export async function fit(
+  table: Table,
+  request: TrainRequest | EnsembleRequest,
+  backend?: Backend,
+  options: FitOptions = {},
+): Promise<Model> {
+  // Cox needs none, and starting threads would take longer than the fit.
+  if (backend !== undefined || request.method === "cox") return fitOn(table, request, backend, options);
+  const opened = await openWasmBackend();
+  try {
+    return await fitOn(table, request, opened, options);
+  } finally {
+    await opened.close();
+  }
+}
