@@ -39,7 +39,10 @@ export function shortenValue(value: string): string {
   return value.length > MAX_VALUE ? `${cut(value, MAX_VALUE)}…` : value;
 }
 
-/** A whole message: every value in quotation marks is cut, and the message itself where that was not enough. */
+/** No word of ours is as long. */
+const LONG_WORD = new RegExp(`\\S{${MAX_VALUE + 1},}`, "g");
+
+/** A whole message: every value in quotation marks, or in one word, is cut; and the message itself where that was not enough. */
 export function shortenValues(message: string): string {
   if (message.length <= MAX_VALUE) return message;
   let shown = "";
@@ -48,10 +51,12 @@ export function shortenValues(message: string): string {
     const opens = message.indexOf('"', at);
     const closes = opens === -1 ? -1 : message.indexOf('"', opens + 1);
     if (closes === -1) {
-      shown += message.slice(at);
+      shown += message.slice(at).replace(LONG_WORD, shortenValue);
       break;
     }
-    shown += message.slice(at, opens) + quoteValue(message.slice(opens + 1, closes));
+    shown +=
+      message.slice(at, opens).replace(LONG_WORD, shortenValue) +
+      quoteValue(message.slice(opens + 1, closes));
     at = closes + 1;
   }
   if (shown.length <= MAX_MESSAGE) return shown;

@@ -6,6 +6,7 @@
  * asked of a category) is refused rather than answered with an empty group.
  */
 import { InputError } from "../core/errors.ts";
+import { shortenValue } from "../core/text.ts";
 import {
   type Comparison,
   formatGroup,
@@ -262,8 +263,8 @@ function typeError(
 const MAX_LISTED = 20;
 
 function listSome(names: readonly string[]): string {
-  if (names.length <= MAX_LISTED) return names.join(", ");
-  return `${names.slice(0, MAX_LISTED).join(", ")}, … ${names.length} in all`;
+  const shown = names.slice(0, MAX_LISTED).map(shortenValue).join(", ");
+  return names.length <= MAX_LISTED ? shown : `${shown}, … ${names.length} in all`;
 }
 
 /** Two slips of the finger; more than that is another word. */

@@ -3,6 +3,7 @@
  * NaN in numbers and dates, code −1 in categories, 255 in booleans. Reading files is read-table.ts' business.
  */
 import { InputError } from "../core/errors.ts";
+import { shortenValue } from "../core/text.ts";
 
 /** The types a column can have. */
 export type ColumnType = "number" | "category" | "boolean" | "date";
@@ -104,7 +105,7 @@ export function findColumn(table: Table, name: string): Column {
   }
   const found = byName.get(name);
   if (found) return found;
-  const have = table.columns.map((column) => column.name);
+  const have = table.columns.map((column) => shortenValue(column.name));
   const shown =
     have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
   const near = have.find((other) => other.toLowerCase() === name.toLowerCase());
