@@ -36,7 +36,10 @@ function reserve(pages: number): KernelMemory {
     return new webAssembly.Memory({ initial: 1, maximum: pages, shared: true });
   } catch (error) {
     if (!isMemoryFailure(error)) throw error;
-    throw createMemoryError(error, "the limit of addresses (ulimit -v) is too low for WebAssembly: about 13 GB do");
+    throw createMemoryError(
+      error,
+      "the limit of addresses (ulimit -v) is too low for WebAssembly: about 13 GB do",
+    );
   }
 }
 

@@ -29,9 +29,6 @@ export function safeLine(text: string): string {
 export const MAX_VALUE = 300;
 /** Characters of a message: more than twenty values of ordinary length, whatever quotation marks stand in them. */
 const MAX_MESSAGE = 4000;
-/** In pairs from the left, so that our own words between two values are not taken for one. */
-const QUOTED = /"[^"]*"/g;
-
 /** A value from outside in quotation marks, as a message shows it. */
 export function quoteValue(value: string): string {
   return `"${shortenValue(value)}"`;
@@ -42,12 +39,28 @@ export function shortenValue(value: string): string {
   return value.length > MAX_VALUE ? `${cut(value, MAX_VALUE)}…` : value;
 }
 
-/** A whole message: every value in quotation marks is cut, and the message itself where that was not enough. */
+/** No word of ours is as long. */
+const LONG_WORD = new RegExp(`\\S{${MAX_VALUE + 1},}`, "g");
+
+/** A whole message: every value in quotation marks, or in one word, is cut; and the message itself where that was not enough. */
 export function shortenValues(message: string): string {
   if (message.length <= MAX_VALUE) return message;
-  const values = message.replace(QUOTED, (quoted) => quoteValue(quoted.slice(1, -1)));
-  if (values.length <= MAX_MESSAGE) return values;
-  return `${cut(values, MAX_MESSAGE)}… (${message.length} characters in all)`;
+  let shown = "";
+  // Marks in pairs from the left, so that our own words between two values are not taken for one.
+  for (let at = 0; at < message.length && shown.length <= MAX_MESSAGE; ) {
+    const opens = message.indexOf('"', at);
+    const closes = opens === -1 ? -1 : message.indexOf('"', opens + 1);
+    if (closes === -1) {
+      shown += message.slice(at).replace(LONG_WORD, shortenValue);
+      break;
+    }
+    shown +=
+      message.slice(at, opens).replace(LONG_WORD, shortenValue) +
+      quoteValue(message.slice(opens + 1, closes));
+    at = closes + 1;
+  }
+  if (shown.length <= MAX_MESSAGE) return shown;
+  return `${cut(shown, MAX_MESSAGE)}… (${message.length} characters in all)`;
 }
 
 /** Not through the middle of a character that takes two units. */

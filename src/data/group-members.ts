@@ -7,6 +7,7 @@
  */
 import { InputError } from "../core/errors.ts";
 import { nearestName } from "../core/nearest-name.ts";
+import { shortenValue } from "../core/text.ts";
 import {
   type Comparison,
   formatGroup,
@@ -263,8 +264,8 @@ function typeError(
 const MAX_LISTED = 20;
 
 function listSome(names: readonly string[]): string {
-  if (names.length <= MAX_LISTED) return names.join(", ");
-  return `${names.slice(0, MAX_LISTED).join(", ")}, … ${names.length} in all`;
+  const shown = names.slice(0, MAX_LISTED).map(shortenValue).join(", ");
+  return names.length <= MAX_LISTED ? shown : `${shown}, … ${names.length} in all`;
 }
 
 function suggest(name: string, candidates: readonly string[]): { readonly hint?: string } {

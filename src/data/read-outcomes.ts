@@ -6,6 +6,7 @@
  * so that a description of the table can go on. Time 0 is legal, negative and infinite times are not.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../core/errors.ts";
+import { shortenValue } from "../core/text.ts";
 import type { Finding, FindingCode, FindingLevel } from "./findings.ts";
 import { countOf } from "./findings.ts";
 import type { Outcomes } from "./outcomes.ts";
@@ -207,7 +208,7 @@ function distinctTexts(column: Column, N: number): string[] {
 }
 
 function listTexts(texts: readonly string[]): string {
-  const shown = texts.slice(0, MAX_VALUES_NAMED).join(", ");
+  const shown = texts.slice(0, MAX_VALUES_NAMED).map(shortenValue).join(", ");
   return texts.length > MAX_VALUES_NAMED ? `${shown}, … (${texts.length} in all)` : shown;
 }
 

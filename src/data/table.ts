@@ -4,6 +4,7 @@
  */
 import { InputError } from "../core/errors.ts";
 import { nearestName } from "../core/nearest-name.ts";
+import { shortenValue } from "../core/text.ts";
 
 /** The types a column can have. */
 export type ColumnType = "number" | "category" | "boolean" | "date";
@@ -105,7 +106,7 @@ export function findColumn(table: Table, name: string): Column {
   }
   const found = byName.get(name);
   if (found) return found;
-  const have = table.columns.map((column) => column.name);
+  const have = table.columns.map((column) => shortenValue(column.name));
   const shown =
     have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
   const near = nearestName(name, have);

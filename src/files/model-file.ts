@@ -97,7 +97,8 @@ function findCoxFlaw(cox: Readonly<Record<(typeof COX)[number], readonly number[
   const { coefficients, means, time, cumulativeHazardAtMeans: hazard } = cox;
   if (coefficients.some((value) => Math.abs(value) === Number.POSITIVE_INFINITY))
     return "a coefficient is infinite";
-  if ([means, time, hazard].some((list) => !list.every(Number.isFinite))) return "a mean, time or hazard is not finite";
+  if ([means, time, hazard].some((list) => !list.every(Number.isFinite)))
+    return "a mean, time or hazard is not finite";
   if (time.length > 0 && time[0] < 0) return "an event time is below 0";
   if (!isAscending(time)) return "event times do not ascend";
   if (hazard.some((value, k) => value < (k === 0 ? 0 : hazard[k - 1])))

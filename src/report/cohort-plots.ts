@@ -5,7 +5,7 @@
  * difference is one of colour alone. Kaplan-Meier ends with its support. The document is handed in, as for the other plots.
  */
 import * as Plot from "@observablehq/plot";
-import { cleanText } from "./html.ts";
+import { svgMarkup } from "./html.ts";
 
 /** What is drawn of a cohort; curves are at `edges`, t = 0…T. */
 export interface DrawnCohort {
@@ -214,7 +214,7 @@ function drawFrame(frame: Frame, { document }: CohortPlotOptions): string {
   });
   chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   chart.setAttribute("role", "img");
-  return cleanText(chart.outerHTML).replace(
+  return svgMarkup(chart.outerHTML).replace(
     /<style>[\s\S]*?<\/style>/,
     (own: string) => `${own}<style>${STYLE}</style>`,
   );

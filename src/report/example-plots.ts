@@ -4,7 +4,7 @@
  * reader's light or dark; no difference is one of colour alone. The document is handed in, as for the other plots.
  */
 import * as Plot from "@observablehq/plot";
-import { cleanText } from "./html.ts";
+import { svgMarkup } from "./html.ts";
 
 export interface ExampleLine {
   /** Observed is wide and pale, predicted thin, a person thin and grey. */
@@ -197,7 +197,7 @@ export function plotExample(panels: readonly ExamplePanel[], options: ExamplePlo
   });
   chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   chart.setAttribute("role", "img");
-  return cleanText(chart.outerHTML).replace(
+  return svgMarkup(chart.outerHTML).replace(
     /<style>[\s\S]*?<\/style>/,
     (own: string) => `${own}<style>${STYLE}</style>`,
   );

@@ -4,7 +4,7 @@
  * for the other plots; colours are Okabe and Ito's, and no difference is one of colour alone.
  */
 import * as Plot from "@observablehq/plot";
-import { cleanText } from "./html.ts";
+import { svgMarkup } from "./html.ts";
 
 export interface FrontierSetting {
   readonly label: string;
@@ -196,5 +196,5 @@ export function plotFrontier(settings: readonly FrontierSetting[], options: Fron
     ],
   });
   chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  return cleanText(chart.outerHTML);
+  return svgMarkup(chart.outerHTML);
 }

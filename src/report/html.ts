@@ -28,6 +28,18 @@ export function cleanText(text: string): string {
   return safeText(text).replace(NOT_TEXT, "\ufffd");
 }
 
+const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/gi;
+
+/**
+ * An SVG element's serialisation as XML. That of HTML lets < and & stand in attributes; in text, where they are escaped already, what
+ * looks like an attribute is left as it is.
+ */
+export function svgMarkup(serialised: string): string {
+  return cleanText(serialised).replace(/="[^"]*"/g, (attribute) =>
+    attribute.replace(BARE_AMPERSAND, "&amp;").replaceAll("<", "&lt;"),
+  );
+}
+
 export function escapeText(text: string): string {
   return cleanText(text).replace(/[&<>"']/g, (character) => ESCAPES[character]);
 }

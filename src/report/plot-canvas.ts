@@ -4,7 +4,7 @@
  * the elements is handed in. A figure carries no words for screen readers: the page puts a sentence and the numbers beside it.
  */
 import * as Plot from "@observablehq/plot";
-import { cleanText, type Html, trustMarkup } from "./html.ts";
+import { type Html, svgMarkup, trustMarkup } from "./html.ts";
 
 /** What makes the SVG elements: `document` in a page, linkedom's in Node. */
 export type PlotDocument = NonNullable<Plot.PlotOptions["document"]>;
@@ -30,7 +30,7 @@ export function drawPlot(document: PlotDocument, options: Plot.PlotOptions): Htm
   chart.setAttribute("aria-hidden", "true");
   chart.setAttribute("focusable", "false");
   // Plot repeats one style sheet in every figure; the page has it once. Labels inside a picture are not read out.
-  const markup = cleanText(chart.outerHTML)
+  const markup = svgMarkup(chart.outerHTML)
     .replace(/<style>[\s\S]*?<\/style>/g, "")
     .replace(/ aria-label="[^"]*"/g, "");
   return trustMarkup(markup);

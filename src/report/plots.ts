@@ -3,7 +3,7 @@
  * Node. Colours are Okabe and Ito's, told apart by colour-blind readers; curves end where their follow-up ends.
  */
 import * as Plot from "@observablehq/plot";
-import { cleanText } from "./html.ts";
+import { svgMarkup } from "./html.ts";
 
 export interface KaplanMeierPlotGroup {
   readonly name: string;
@@ -82,5 +82,5 @@ export function plotKaplanMeier(groups: readonly KaplanMeierPlotGroup[], options
     ],
   });
   chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  return cleanText(chart.outerHTML);
+  return svgMarkup(chart.outerHTML);
 }

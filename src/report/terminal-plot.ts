@@ -2,7 +2,7 @@
  * Step curves drawn with characters, for a terminal or a log: one letter a curve, survival on the left, time below, and
  * the numbers at risk under the axis. A picture for the eye; the numbers are in the table beside it.
  */
-import { safeLine } from "../core/text.ts";
+import { safeLine, shortenValue } from "../core/text.ts";
 import { chooseTicks } from "./ticks.ts";
 
 export interface TerminalCurve {
@@ -95,6 +95,6 @@ export function plotCurvesAsText(
         ticks.map((t) => String(atRisk[countBefore(time, t)] ?? 0)),
       ),
     ),
-    shown.map(({ name }, c) => `${MARKS[c]} = ${safeLine(name)}`).join("   "),
+    shown.map(({ name }, c) => `${MARKS[c]} = ${safeLine(shortenValue(name))}`).join("   "),
   ].join("\n");
 }
