@@ -81,3 +81,46 @@ describe("import directions", () => {
     }
   });
 });
+
+/** Rooms whose numbers can reach a model file, a checkpoint or a prediction; and of the experiments what draws people. */
+const DETERMINED = files.filter(
+  (file) =>
+    !/^(report|experiments|compute\/kernels)\//.test(file) ||
+    /^experiments\/(eye-law|eye-survival|generator-fit|simulate)\.ts$/.test(file),
+);
+
+/** ECMAScript leaves their last digits to the engine; what it defines to the last bit (sqrt, floor, fround, …) is not among them. */
+const ENGINES_OWN =
+  /\bMath\.(a?(cos|sin|tan)h?|atan2|cbrt|exp|expm1|hypot|log|log10|log1p|log2|pow)\b|(?<!\b2 )\*\*|\*\*(?! \d+\b(?!\.))/;
+
+describe("the same bits on every engine", () => {
+  test.each(DETERMINED)("%s takes exp, log and powers from core/elementary.ts", (file) => {
+    const lines = codeOf(readFileSync(join(src, file), "utf8")).split("\n");
+    expect(lines.filter((line) => ENGINES_OWN.test(line))).toEqual([]);
+  });
+
+  test("the rule sees what it forbids, and 2 ** 31 is not it", () => {
+    const forbidden = [
+      "Math.exp(x)",
+      "Math.pow(x, 2)",
+      "Math.hypot(a, b)",
+      "Math.tanh(x)",
+      "x ** 2",
+      "x ** 0.5",
+      "2 ** k",
+    ];
+    for (const code of [...forbidden, "2 ** 0.5", "12 ** 2", "10 ** 3", "Math.atan2(y, x)"]) {
+      expect(code).toMatch(ENGINES_OWN);
+    }
+    for (const code of [
+      "2 ** 31",
+      "2 ** 45) / 2 ** 45",
+      "Math.sqrt(x)",
+      "Math.LN2",
+      "exp(x)",
+      "Math.floor(x)",
+    ]) {
+      expect(code).not.toMatch(ENGINES_OWN);
+    }
+  });
+});

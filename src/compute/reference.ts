@@ -6,6 +6,7 @@
  *   a_t = W_x·x + w_time·t/T + b_input + R·h_{t−1} + b_recurrent;  i, f, o = σ(a), g = tanh(a)
  *   c_t = f·c_{t−1} + i·g;  h_t = o·tanh(c_t);  logit_t = w·h_t + b
  */
+import { exp, tanh } from "../core/elementary.ts";
 import { BackendError } from "../core/errors.ts";
 import type { Backend, DenseWeights, Floats, LstmShape, LstmWeights } from "./backend.ts";
 
@@ -45,7 +46,7 @@ function createRun({ H, T }: LstmShape): RowRun {
 }
 
 function sigmoid(a: number): number {
-  return 1 / (1 + Math.exp(-a));
+  return 1 / (1 + exp(-a));
 }
 
 /** Fills `run` for row n of x [N,D]. */
@@ -75,10 +76,10 @@ function runRow({ D, H, T }: LstmShape, weights: LstmWeights, x: Floats, n: numb
       }
       i = gates[gate + k] = sigmoid(i);
       f = gates[gate + H + k] = sigmoid(f);
-      g = gates[gate + 2 * H + k] = Math.tanh(g);
+      g = gates[gate + 2 * H + k] = tanh(g);
       o = gates[gate + 3 * H + k] = sigmoid(o);
       cell[now + k] = f * cell[before + k] + i * g;
-      hidden[now + k] = o * Math.tanh(cell[now + k]);
+      hidden[now + k] = o * tanh(cell[now + k]);
     }
   }
 }
@@ -145,7 +146,7 @@ function lstmBackward(
         const f = gates[gate + H + k];
         const g = gates[gate + 2 * H + k];
         const o = gates[gate + 3 * H + k];
-        const tanhCell = Math.tanh(cell[now + k]);
+        const tanhCell = tanh(cell[now + k]);
         const dC = dCell[k] + dHidden[k] * o * (1 - tanhCell * tanhCell);
         dGates[k] = dC * g * i * (1 - i);
         dGates[H + k] = dC * cell[before + k] * f * (1 - f);

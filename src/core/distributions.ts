@@ -5,6 +5,7 @@
  * in front written as a deviance plus Stirling errors (Loader 2000), which keeps its digits where differences of log Γ lose
  * them. Checked against R's pchisq, pnorm, qnorm, pt, pbinom, qbeta and lgamma in test/core/distributions.test.ts.
  */
+import { exp, log, log1p } from "./elementary.ts";
 
 /** Relative change at which series and fractions stop: one unit in the last place (less, and some would never stop). */
 const CONVERGED = 2.3e-16;
@@ -26,7 +27,7 @@ export function logGamma(x: number): number {
     shift *= z;
     z += 1;
   }
-  return (z - 0.5) * Math.log(z) - z + HALF_LOG_TWO_PI + stirlingError(z) - Math.log(shift);
+  return (z - 0.5) * log(z) - z + HALF_LOG_TWO_PI + stirlingError(z) - log(shift);
 }
 
 /** Below this the recurrence's series in 1/(2z+1) converges too slowly to be worth it. */
@@ -38,7 +39,7 @@ function stirlingError(x: number): number {
   let sum = 0;
   // The error at z exceeds that at z+1 by (z + ½) log(1 + 1/z) − 1 = r²/3 + r⁴/5 + …, r = 1/(2z+1).
   for (; z < STIRLING_FROM; z += 1) {
-    if (z < RECURRENCE_SERIES_FROM) sum += (z + 0.5) * Math.log1p(1 / z) - 1;
+    if (z < RECURRENCE_SERIES_FROM) sum += (z + 0.5) * log1p(1 / z) - 1;
     else sum += atanhTail(1 / (2 * z + 1));
   }
   const r = 1 / (z * z);
@@ -68,14 +69,14 @@ const DEVIANCE_SERIES_UP_TO = 0.6;
  * because neither gives the other exactly: u near q = 1, q near 0.
  */
 function logDeviance(q: number, u: number): number {
-  if (Math.abs(u) > DEVIANCE_SERIES_UP_TO) return Math.log(q) - u;
+  if (Math.abs(u) > DEVIANCE_SERIES_UP_TO) return log(q) - u;
   const r = u / (2 + u);
   return 2 * r * atanhTail(r) - r * u;
 }
 
 /** log of x^a e^−x / Γ(a), the factor in front of both expansions. */
 function logGammaFactor(a: number, x: number): number {
-  return a * logDeviance(x / a, (x - a) / a) + 0.5 * Math.log(a) - HALF_LOG_TWO_PI - stirlingError(a);
+  return a * logDeviance(x / a, (x - a) / a) + 0.5 * log(a) - HALF_LOG_TWO_PI - stirlingError(a);
 }
 
 function gammaSeries(a: number, x: number): number {
@@ -114,8 +115,8 @@ export function logGammaUpper(a: number, x: number): number {
   if (x <= 0) return 0;
   if (x === Number.POSITIVE_INFINITY) return Number.NEGATIVE_INFINITY;
   const factor = logGammaFactor(a, x);
-  if (x < a + 1) return Math.log1p(-Math.exp(factor + Math.log(gammaSeries(a, x))));
-  return factor + Math.log(gammaFraction(a, x));
+  if (x < a + 1) return log1p(-exp(factor + log(gammaSeries(a, x))));
+  return factor + log(gammaFraction(a, x));
 }
 
 /** log P(X > x) for X chi-square with df degrees of freedom. */
@@ -125,7 +126,7 @@ export function logChiSquareUpperTail(x: number, df: number): number {
 
 /** P(X > x) for X chi-square with df degrees of freedom. */
 export function chiSquareUpperTail(x: number, df: number): number {
-  return Math.exp(logChiSquareUpperTail(x, df));
+  return exp(logChiSquareUpperTail(x, df));
 }
 
 /** The continued fraction's range: below it the chi-square series is as exact. */
@@ -139,7 +140,7 @@ export function normalUpperTail(z: number): number {
   if (z === Number.POSITIVE_INFINITY) return 0;
   if (z < NORMAL_FRACTION_FROM) return 0.5 * chiSquareUpperTail(z * z, 1);
   const near = Math.floor(z / SQUARE_SPLIT) * SQUARE_SPLIT;
-  const density = Math.exp(-0.5 * near * near) * Math.exp(-0.5 * (z - near) * (z + near) - HALF_LOG_TWO_PI);
+  const density = exp(-0.5 * near * near) * exp(-0.5 * (z - near) * (z + near) - HALF_LOG_TWO_PI);
   return 0.5 * z * gammaFraction(0.5, 0.5 * z * z) * density;
 }
 
@@ -187,7 +188,7 @@ export function normalQuantile(p: number): number {
     return p === 0 ? Number.NEGATIVE_INFINITY : p === 1 ? Number.POSITIVE_INFINITY : Number.NaN;
   const q = p - 0.5;
   if (Math.abs(q) <= 0.425) return q * ratio(QUANTILE_CENTRE, 0.180625 - q * q);
-  const r = Math.sqrt(-Math.log(q < 0 ? p : 1 - p));
+  const r = Math.sqrt(-log(q < 0 ? p : 1 - p));
   const z = r <= 5 ? ratio(QUANTILE_MIDDLE, r - 1.6) : ratio(QUANTILE_TAIL, r - 5);
   return q < 0 ? -z : z;
 }
@@ -228,13 +229,13 @@ export function betaRegularised(x: number, a: number, b: number, y = 1 - x): num
   const logFront =
     a * logDeviance((x / a) * (a + b), excess / a) +
     b * logDeviance((y / b) * (a + b), -excess / b) +
-    0.5 * Math.log((a / (a + b)) * b) -
+    0.5 * log((a / (a + b)) * b) -
     HALF_LOG_TWO_PI +
     stirlingError(a + b) -
     stirlingError(a) -
     stirlingError(b);
-  if (x < (a + 1) / (a + b + 2)) return (Math.exp(logFront) * betaFraction(a, b, x)) / a;
-  return 1 - (Math.exp(logFront) * betaFraction(b, a, y)) / b;
+  if (x < (a + 1) / (a + b + 2)) return (exp(logFront) * betaFraction(a, b, x)) / a;
+  return 1 - (exp(logFront) * betaFraction(b, a, y)) / b;
 }
 
 /** P(|X| > |t|) for X Student's t with df degrees of freedom. */

@@ -4,6 +4,7 @@
  * searching its distribution function from 0 up with one uniform, large means as a sum of smaller ones. Uniform and normal
  * draws are random.ts' own.
  */
+import { exp, log, log1p, power } from "./elementary.ts";
 import type { Random } from "./random.ts";
 
 /** e^−mean stays far from underflow, and the running sums keep 53 bits of the uniform, below this mean. */
@@ -11,12 +12,12 @@ const LARGEST_POISSON_PIECE = 30;
 
 /** Exponential with mean 1. */
 export function drawExponential(random: Random): number {
-  return -Math.log1p(-random.uniform());
+  return -log1p(-random.uniform());
 }
 
 /** Gamma with the given shape > 0 and scale 1. */
 export function drawGamma(random: Random, shape: number): number {
-  if (shape < 1) return drawGamma(random, shape + 1) * (1 - random.uniform()) ** (1 / shape);
+  if (shape < 1) return drawGamma(random, shape + 1) * power(1 - random.uniform(), 1 / shape);
   const d = shape - 1 / 3;
   const c = 1 / Math.sqrt(9 * d);
   while (true) {
@@ -24,7 +25,7 @@ export function drawGamma(random: Random, shape: number): number {
     const root = 1 + c * z;
     if (root <= 0) continue;
     const v = root * root * root;
-    if (Math.log(1 - random.uniform()) < 0.5 * z * z + d - d * v + d * Math.log(v)) return d * v;
+    if (log(1 - random.uniform()) < 0.5 * z * z + d - d * v + d * log(v)) return d * v;
   }
 }
 
@@ -41,7 +42,7 @@ export function drawPoisson(random: Random, mean: number): number {
 
 /** The smallest k with P(X ≤ k) > u. */
 function searchPoisson(u: number, mean: number): number {
-  let probability = Math.exp(-mean);
+  let probability = exp(-mean);
   let below = probability;
   let k = 0;
   // Where rounding keeps the sum below a u within 1e-16 of 1, the probabilities vanish and the search ends.

@@ -3,6 +3,7 @@
  * or resumed in the middle, draws the same numbers. The generator is pure-rand's xoroshiro128+.
  */
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
+import { log } from "./elementary.ts";
 
 export interface Random {
   /** Uniform on [0, 1), 53 bits. */
@@ -46,7 +47,7 @@ export function createRandom(seed: number, stream = 0): Random {
         v = 2 * uniform() - 1;
         s = u * u + v * v;
       } while (s >= 1 || s === 0);
-      const scale = Math.sqrt((-2 * Math.log(s)) / s);
+      const scale = Math.sqrt((-2 * log(s)) / s);
       spare = v * scale;
       return u * scale;
     },

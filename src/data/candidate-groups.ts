@@ -5,6 +5,7 @@
  * as an expression (group-expression.ts), with cuts rounded as far as the quantiles allow: `age >= 75`, not `age >= 75.3`.
  * Only the features are looked at, never the outcome.
  */
+import { log10, powerOfTen } from "../core/elementary.ts";
 import type { GroupExpression, GroupValue } from "./group-expression.ts";
 import { type Column, isMissing } from "./table.ts";
 
@@ -230,7 +231,7 @@ const MULTIPLE_DIGITS = 12;
 /** The roundest number in (above, upTo], of equally round ones the nearest to `target`; null when dates leave no whole day. */
 function roundBetween(above: number, upTo: number, target: number, wholeDays: boolean): number | null {
   if (!(upTo > above)) return null;
-  const largest = Math.ceil(Math.log10(Math.max(Math.abs(above), Math.abs(upTo), upTo - above)));
+  const largest = Math.ceil(log10(Math.max(Math.abs(above), Math.abs(upTo), upTo - above)));
   const steps = wholeDays ? [1] : roundSteps(largest);
   for (const step of steps) {
     const highest = Math.floor(upTo / step);
@@ -248,7 +249,7 @@ const stepsOf = new Map<number, readonly number[]>();
 function roundSteps(largest: number): readonly number[] {
   const known = stepsOf.get(largest);
   if (known !== undefined) return known;
-  const powers = Array.from({ length: ROUNDING_STEPS }, (_, k) => 10 ** (largest - k));
+  const powers = Array.from({ length: ROUNDING_STEPS }, (_, k) => powerOfTen(largest - k));
   const steps = powers.flatMap((power) => [power, power / 2]);
   stepsOf.set(largest, steps);
   return steps;

@@ -2,7 +2,7 @@
  * Rows that are the same in every column. Each row is hashed column by column over the bits of its values, rows of one
  * hash are kept in an open table and compared cell by cell, so that a duplicate is one and not a likely one.
  */
-
+import { log2, power } from "../core/elementary.ts";
 import { nameRows } from "../core/errors.ts";
 import type { Finding } from "./findings.ts";
 import { countOf, percentOf } from "./findings.ts";
@@ -16,7 +16,7 @@ export function findDuplicateRows(table: Table): Finding | null {
   if (N < 2 || table.columns.length === 0) return null;
   const hashes = hashRows(table);
   // Half empty at most: twice the rows, rounded up to a power of two.
-  const size = 2 ** Math.ceil(Math.log2(2 * N));
+  const size = power(2, Math.ceil(log2(2 * N)));
   const slots = new Int32Array(size).fill(-1);
   const repeats: number[] = [];
   for (let row = 0; row < N; row++) {

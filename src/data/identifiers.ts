@@ -5,6 +5,7 @@
  * shows in other columns being the same in all rows of one value. Sparse record numbers out of order are not recognised:
  * nothing in their values tells them from a measurement.
  */
+import { log } from "../core/elementary.ts";
 import type { Finding } from "./findings.ts";
 import { compareIntervals, compareOrder } from "./leaks/orders.ts";
 import type { Column, Table } from "./table.ts";
@@ -28,7 +29,7 @@ const MIN_FIXED_COLUMNS = 2;
 /** Others are compared among at most this many columns (the first): all pairs would grow with the square. */
 const MAX_COMPARED_COLUMNS = 200;
 /** log of the chance that a column is the same within all patients by accident. */
-const FIXED_BY_CHANCE = Math.log(1e-6);
+const FIXED_BY_CHANCE = log(1e-6);
 /** Strangers for comparison sit a golden-section step further on. */
 const STRANGER_STEP = 0.381966;
 
@@ -154,7 +155,7 @@ function findFixedColumns(table: Table, column: Column, { codes, known, distinct
     if (!holds) continue;
     let alike = 0;
     for (let row = 0; row < N; row++) if (isSame(row, (row + step) % N)) alike++;
-    const chance = (known - distinct) * Math.log(Math.max(alike, 1) / N);
+    const chance = (known - distinct) * log(Math.max(alike, 1) / N);
     if (chance < FIXED_BY_CHANCE && !isDerived(other, column, codes)) fixed.push(other.name);
   }
   return fixed;

@@ -4,7 +4,6 @@
  * are NaN and the texts that mean missing in CSV. Nested columns, binary and times of day are refused by name.
  * Decoding is hyparquet's work; what it says when a file is damaged never reaches the user.
  */
-
 import {
   type AsyncBuffer,
   type CompressionCodec,
@@ -19,6 +18,7 @@ import {
   type SchemaTree,
 } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
+import { powerOfTen } from "../core/elementary.ts";
 import { GraduateError, InputError, MAX_ROWS_NAMED } from "../core/errors.ts";
 import { checkColumnNames, createNoRowsError, findForcedTypes } from "./check-columns.ts";
 import {
@@ -326,8 +326,9 @@ function toColumn(column: ColumnParts): Column {
 /** hyparquet's value, except that a decimal is made of its integer by one division, as Number("12.34") rounds. */
 function toExact({ element }: ColumnParts, value: ParquetValue): ParquetValue {
   if (element.converted_type !== "DECIMAL" || typeof value !== "number" || !element.scale) return value;
-  const unscaled = Math.round(value * 10 ** element.scale);
-  return Number.isSafeInteger(unscaled) ? unscaled / 10 ** element.scale : value;
+  const factor = powerOfTen(element.scale);
+  const unscaled = Math.round(value * factor);
+  return Number.isSafeInteger(unscaled) ? unscaled / factor : value;
 }
 
 function forEachValue({ parts }: ColumnParts, visit: (value: ParquetValue, row: number) => void): void {

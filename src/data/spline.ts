@@ -5,6 +5,7 @@
  * further out than the outermost score. The four columns have mean 0 and variance 1 where z is normal.
  */
 import { normalQuantile, normalUpperTail } from "../core/distributions.ts";
+import { square } from "../core/elementary.ts";
 
 /** A number's normal score as a broken line through training quantiles; constant beyond them. */
 export interface ScoreLine {
@@ -99,6 +100,6 @@ export const SCALES: readonly { readonly mean: number; readonly sd: number }[] =
       sum += value;
       squares += value * value;
     }
-    return { mean: sum / n, sd: Math.sqrt(squares / n - (sum / n) ** 2) };
+    return { mean: sum / n, sd: Math.sqrt(squares / n - square(sum / n)) };
   },
 );

@@ -6,6 +6,7 @@
  * them, rounded and with gaps, is simulate.ts' business, the time of the event eye-survival.ts'.
  */
 import { drawExponential, drawGamma, drawPoisson } from "../core/draw.ts";
+import { exp, power } from "../core/elementary.ts";
 import type { Random } from "../core/random.ts";
 
 /** The draws the law asks for, so that others' can be put in their place. */
@@ -128,7 +129,7 @@ export function drawPerson(draw: EyeDraws): EyePerson {
   const fpgSlope = 0.8 * hba1cSlope + 0.3 * normal();
   const egfr = clip(118 - 0.75 * age - 0.55 * duration - 3 * z + 13 * normal(), 6, 140);
   const egfrSlope = -1.4 - (z > 1 ? 0.5 : 0) + 1.6 * normal();
-  const creatinineBase = (female === 1 ? 60 : 78) * (90 / Math.max(egfr, 10)) ** 0.85;
+  const creatinineBase = (female === 1 ? 60 : 78) * power(90 / Math.max(egfr, 10), 0.85);
   const creatinine = clip(creatinineBase + 6 * normal(), 30, 900);
   const creatinineSlope = -0.8 * egfrSlope + 1.5 * normal();
   const sbp = 126 + 0.17 * age + 3 * z + 14 * normal();
@@ -137,22 +138,22 @@ export function drawPerson(draw: EyeDraws): EyePerson {
   const dbp = 0.45 * sbp + 15 + 8 * normal();
   const ldl = clip(2.6 + 0.8 * normal(), 0.5, 8);
   const hdl = clip(1.25 + 0.12 * female - 0.08 * z + 0.3 * normal(), 0.4, 3.5);
-  const triglycerides = Math.exp(0.45 + 0.2 * z + 0.45 * normal());
+  const triglycerides = exp(0.45 + 0.2 * z + 0.45 * normal());
   const cholesterol = ldl + hdl + 0.45 * triglycerides + 0.15 * normal();
   const bmi = clip(26 + (race === MALAY ? 1.5 : 0) + 0.6 * z + 4 * normal(), 15, 55);
   const bmiSlope = 0.35 * normal();
-  const acr = Math.exp(1 + 0.45 * z + 0.03 * duration + 1.1 * normal());
+  const acr = exp(1 + 0.45 * z + 0.03 * duration + 1.1 * normal());
   const acrSlope = 0.1 * z + 0.4 * normal();
   const egfrBelow60 = Math.max(0, 60 - egfr);
   const haemoglobin = (female === 1 ? 12.8 : 14.2) - 0.02 * egfrBelow60 + 1.2 * normal();
-  const alt = Math.exp(3.2 + 0.45 * normal());
+  const alt = exp(3.2 + 0.45 * normal());
   const uricAcid = 350 + 2 * egfrBelow60 + 70 * normal();
   const insulin = happens(logistic(-2.6 + 0.08 * duration + 0.7 * z));
   const metformin = happens(logistic(1.2 - 0.04 * egfrBelow60));
   const sulfonylurea = happens(0.45);
   const statin = happens(logistic(0.2 + 0.02 * (age - 50)));
   const aceiArb = happens(logistic(-0.6 + 0.03 * (sbp - 130)));
-  const screeningGrade = Math.min(draw.poisson(Math.exp(-1.6 + 0.05 * duration + 0.35 * z)), 3);
+  const screeningGrade = Math.min(draw.poisson(exp(-1.6 + 0.05 * duration + 0.35 * z)), 3);
   const eyeMedication = happens(screeningGrade >= 1 ? 0.1 : 0.02);
   const visits = draw.poisson(11 - 2.5 * isSmallest) + 1;
   const eventHazard = draw.exponential();
@@ -235,5 +236,5 @@ function clip(value: number, lowest: number, highest: number): number {
 }
 
 function logistic(value: number): number {
-  return 1 / (1 + Math.exp(-value));
+  return 1 / (1 + exp(-value));
 }

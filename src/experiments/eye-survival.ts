@@ -6,6 +6,7 @@
  * terms and one shape are in use, and Cox's model is true; 1 is half of 2. The same family with other constants is
  * what generator-fit.ts estimates.
  */
+import { exp, log1p, power } from "../core/elementary.ts";
 import type { EyePerson } from "./eye-law.ts";
 
 export const DAYS_PER_YEAR = 365.25;
@@ -78,7 +79,7 @@ export function writeEventTerms(terms: EventTerms, row: number, person: EyePerso
   x[at++] = egfr - 70;
   x[at++] = smoking === 2 ? 1 : 0;
   x[at++] = Math.max(0, hba1c - 9);
-  x[at++] = Math.log1p(acr);
+  x[at++] = log1p(acr);
   x[at++] = (hba1c - 7.3) * (age - 62);
   x[at++] = poor;
   x[at++] = old;
@@ -110,8 +111,8 @@ export function logHazardLevel({ coefficients }: EventModel, terms: EventTerms, 
 /** The years at which the cumulative hazard of one person reaches the given one. */
 export function eventYears(model: EventModel, terms: EventTerms, row: number, hazard: number): number {
   const delay = terms.delayed[row] === 1 ? model.delay : 0;
-  const level = Math.exp(logHazardLevel(model, terms, row));
-  return delay + (hazard / level) ** (1 / model.shapes[terms.shape[row]]);
+  const level = exp(logHazardLevel(model, terms, row));
+  return delay + power(hazard / level, 1 / model.shapes[terms.shape[row]]);
 }
 
 /** S(t|x) of rows (0-based; all when not given) at times in days: [rows, times] row-major. */
@@ -127,14 +128,14 @@ export function survivalOf(
   const powers = Array.from({ length: 2 * SHAPE_NAMES.length }, (_, kind) => {
     const delay = kind >= SHAPE_NAMES.length ? model.delay : 0;
     const shape = model.shapes[kind % SHAPE_NAMES.length];
-    return Float64Array.from(times, (time) => Math.max(0, time / DAYS_PER_YEAR - delay) ** shape);
+    return Float64Array.from(times, (time) => power(Math.max(0, time / DAYS_PER_YEAR - delay), shape));
   });
   const survival = new Float64Array(count * T);
   for (let i = 0, at = 0; i < count; i++) {
     const row = rows === undefined ? i : rows[i];
-    const level = Math.exp(logHazardLevel(model, terms, row));
-    const power = powers[terms.shape[row] + SHAPE_NAMES.length * terms.delayed[row]];
-    for (let t = 0; t < T; t++, at++) survival[at] = Math.exp(-level * power[t]);
+    const level = exp(logHazardLevel(model, terms, row));
+    const ofTime = powers[terms.shape[row] + SHAPE_NAMES.length * terms.delayed[row]];
+    for (let t = 0; t < T; t++, at++) survival[at] = exp(-level * ofTime[t]);
   }
   return survival;
 }

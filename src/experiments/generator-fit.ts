@@ -7,6 +7,7 @@
  * 3 shapes by Newton's method with step halving; the delay, in which the likelihood has kinks, by a search that adapts the
  * level of the people it is about.
  */
+import { exp, expm1, log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import {
   type CholeskyFactor,
@@ -102,7 +103,7 @@ export function fitGenerator(cohort: EyeCohort, rows: ArrayLike<number>): Genera
   if (events === 0)
     throw new InputError(`no events among ${data.n} rows to fit the generator on`, { code: "events.none" });
   const start = new Float64Array(PARAMETERS).fill(1, TERMS); // constant hazards
-  start[0] = Math.log(events / years);
+  start[0] = log(events / years);
 
   let delay = 0;
   let fit = maximise(data, delay, start);
@@ -267,8 +268,8 @@ function evaluate(data: FitRows, delay: number, parameters: Float64Array): Evalu
     const own = TERMS + shape[i];
     const power = parameters[own];
     const late = delayed[i] === 1 ? delay : 0;
-    const logTo = Math.log(Math.max(0, to[i] - late)); // −∞ before the delay is over
-    const h2 = Math.exp(eta + power * logTo);
+    const logTo = log(Math.max(0, to[i] - late)); // −∞ before the delay is over
+    const h2 = exp(eta + power * logTo);
     if (h2 === 0) {
       if (event[i] === 0) continue;
       value = Number.NEGATIVE_INFINITY; // an event where there can be none
@@ -282,11 +283,11 @@ function evaluate(data: FitRows, delay: number, parameters: Float64Array): Evalu
       dk = dek = -h2 * logTo;
       dkk = dk * logTo;
     } else {
-      const h1 = Math.exp(eta + power * Math.log(Math.max(0, from[i] - late)));
-      const logFrom = h1 === 0 ? 0 : Math.log(from[i] - late);
+      const h1 = exp(eta + power * log(Math.max(0, from[i] - late)));
+      const logFrom = h1 === 0 ? 0 : log(from[i] - late);
       const gap = h2 - h1;
-      const r = 1 / Math.expm1(gap);
-      value += Math.log(-Math.expm1(-gap)) - h1;
+      const r = 1 / expm1(gap);
+      value += log(-expm1(-gap)) - h1;
       const gapK = h2 * logTo - h1 * logFrom;
       const gapKK = h2 * logTo * logTo - h1 * logFrom * logFrom;
       const bend = r * (1 + r);

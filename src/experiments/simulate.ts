@@ -4,6 +4,7 @@
  * file of it would hold: features rounded, some values missing, times in whole days. The truth goes with it: S(t|x) of the
  * values before rounding and before any went missing. Nobody in it is real.
  */
+import { exp, powerOfTen } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { createRandom } from "../core/random.ts";
 import type { Outcomes } from "../data/outcomes.ts";
@@ -181,7 +182,7 @@ function censoringYears(person: EyePerson, censoring: EyeCensoring): number {
   const entry = censoring === "late" && race === INDIAN ? person.lateEntry : person.entry;
   const dependence = censoring === "independent" ? 0 : 1;
   const onFeatures = 0.35 * (housing === 0 ? 1 : 0) + 0.02 * (age - 62) + 0.25 * (hba1c - 7.3);
-  const dropOut = dropOutHazard / Math.exp(-3.3 + dependence * onFeatures);
+  const dropOut = dropOutHazard / exp(-3.3 + dependence * onFeatures);
   return Math.min(STUDY_YEARS - entry, dropOut);
 }
 
@@ -191,7 +192,7 @@ function wholeDays(years: number): number {
 
 /** To so many decimals, halves to the even neighbour; −0 becomes 0. */
 export function roundHalfEven(value: number, digits: number): number {
-  const scale = 10 ** digits;
+  const scale = powerOfTen(digits);
   const scaled = value * scale;
   const floor = Math.floor(scaled);
   const above = scaled - floor;

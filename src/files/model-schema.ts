@@ -223,7 +223,7 @@ const provenance = describing<Provenance>()(
       .strictObject({
         name: z.string(),
         simd: z.enum(["plain", "relaxed"]).nullable(),
-        threads: z.int().min(1),
+        threads: z.int().min(1).exactOptional(),
       })
       .nullable(),
     table: z

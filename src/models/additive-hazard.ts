@@ -4,6 +4,7 @@
  * over the bins, a row needs only Σ_t (h−y) B_k and Σ_t h(1−h) B_k B_l, and since Σ_k B_k = 1 the slopes' sums follow from them.
  * Parameters: w [D−G], then a [G+1,K] with everyone last. Rows have G membership columns, 0 or 1, at the end of x.
  */
+import { exp, log, log1p } from "../core/elementary.ts";
 import { GROUP_KNOTS, placeKnots } from "./group-offsets.ts";
 import type { LinearStartInput } from "./linear-start.ts";
 
@@ -30,9 +31,7 @@ export function createHazardFit(
   const own = D - G;
   const P = own + (G + 1) * K;
   const { knot, share } = placeKnots(T, baselineHazard);
-  const base = Float64Array.from({ length: T }, (_, t) =>
-    Math.log(baselineHazard[t] / (1 - baselineHazard[t])),
-  );
+  const base = Float64Array.from({ length: T }, (_, t) => log(baselineHazard[t] / (1 - baselineHazard[t])));
   const atKnots = new Float64Array(K);
   const members = new Int32Array(G + 1);
   let slope = 0;
@@ -65,7 +64,7 @@ export function createHazardFit(
     for (let t = 0; t < bin[i]; t++) {
       const z = logitAt(t);
       const isEvent = event[i] === 1 && t === bin[i] - 1;
-      const hazard = 1 / (1 + Math.exp(-z));
+      const hazard = 1 / (1 + exp(-z));
       value += softplus(z) - (isEvent ? z : 0);
       const gap = hazard - (isEvent ? 1 : 0);
       const weight = hazard * (1 - hazard);
@@ -140,5 +139,5 @@ export function createHazardFit(
 }
 
 function softplus(z: number): number {
-  return Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z)));
+  return Math.max(z, 0) + log1p(exp(-Math.abs(z)));
 }

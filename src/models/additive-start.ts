@@ -6,6 +6,7 @@
  * point λ = (γ + 2p)/(Σθ² + 2q), γ the number of parameters that the data determine): a group that is like the others is left
  * alone, one that is not is met, in level and over time, before the LSTM has learnt a row. b_t is linear-start.ts's and stays.
  */
+import { exp, square } from "../core/elementary.ts";
 import {
   type CholeskyFactor,
   factorCholesky,
@@ -97,7 +98,7 @@ export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
     offsets: theta.slice(own, own + G * K).map((offset) => offset / OFFSET_SCALE),
     baselineHazard: start.baselineHazard.map((hazard, t) => {
       const added = everyone[knot[t]] + share[t] * (everyone[knot[t] + 1] - everyone[knot[t]]);
-      return 1 / (1 + ((1 - hazard) / hazard) * Math.exp(-added));
+      return 1 / (1 + ((1 - hazard) / hazard) * exp(-added));
     }),
   };
 }
@@ -193,7 +194,7 @@ function estimatePrecisions(
     let squares = 0;
     for (const j of which) {
       trace += covariance[j * P + j];
-      squares += theta[j] ** 2;
+      squares += square(theta[j]);
     }
     return which.length === 0 ? precision : estimate(which.length - precision * trace, squares);
   };
@@ -209,12 +210,12 @@ function estimatePrecisions(
     let total = 0;
     for (let k = 0; k < K; k++) {
       sum += theta[at + k];
-      squares += theta[at + k] ** 2;
+      squares += square(theta[at + k]);
       trace += covariance[(at + k) * P + at + k];
       for (let l = 0; l < K; l++) total += covariance[(at + k) * P + at + l];
     }
-    newLevel[g] = estimate(1 - (level[g] * total) / K, sum ** 2 / K);
-    newShape[g] = estimate(K - 1 - shape[g] * (trace - total / K), Math.max(squares - sum ** 2 / K, 0));
+    newLevel[g] = estimate(1 - (level[g] * total) / K, square(sum) / K);
+    newShape[g] = estimate(K - 1 - shape[g] * (trace - total / K), Math.max(squares - square(sum) / K, 0));
   }
   return {
     slopes: estimateShared(slopes, straight),

@@ -4,6 +4,7 @@
  * ΔH0 = Σ_{k<d} 1/(S0 − (k/d) E0). The hazard is kept for the person at the column means, where its arithmetic is safe however
  * far from zero the covariates lie. H0 is a right-continuous step function, 0 before the first event and flat after the last.
  */
+import { exp, log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { countAtMost } from "../core/near-times.ts";
 import type { CoxWork } from "./cox-likelihood.ts";
@@ -53,10 +54,7 @@ export function readBaselines(
     return {
       stratum: strata === undefined ? 0 : strata[order[start[first]]],
       time: Float64Array.from(at, (k) => times[k]),
-      cumulativeHazardAtMeans: Float64Array.from(
-        at,
-        (k) => work.exposure[k] * Math.exp(toMeans - work.shift[k]),
-      ),
+      cumulativeHazardAtMeans: Float64Array.from(at, (k) => work.exposure[k] * exp(toMeans - work.shift[k])),
     };
   });
 }
@@ -64,7 +62,7 @@ export function readBaselines(
 /** H0 at the baseline's event times of a person with every covariate 0 (R's basehaz(centered = FALSE)). */
 export function cumulativeHazardAtZero(model: CoxPredictor): Float64Array {
   const logRatio = -sumProducts(model, (j) => model.means[j]);
-  return model.baseline.cumulativeHazardAtMeans.map((hazard) => Math.exp(Math.log(hazard) + logRatio));
+  return model.baseline.cumulativeHazardAtMeans.map((hazard) => exp(log(hazard) + logRatio));
 }
 
 /** xβ per row, not centred; columns without a coefficient are left out. */
@@ -85,8 +83,8 @@ export function coxCurves(model: CoxPredictor, x: Float64Array, times: ArrayLike
   const hazard = readHazard(model.baseline, times);
   const survival = new Float64Array(N * T);
   for (let i = 0; i < N; i++) {
-    const ratio = Math.exp(sumProducts(model, (j) => x[i * D + j] - means[j]));
-    for (let t = 0; t < T; t++) survival[i * T + t] = hazard[t] === 0 ? 1 : Math.exp(-hazard[t] * ratio);
+    const ratio = exp(sumProducts(model, (j) => x[i * D + j] - means[j]));
+    for (let t = 0; t < T; t++) survival[i * T + t] = hazard[t] === 0 ? 1 : exp(-hazard[t] * ratio);
   }
   return survival;
 }

@@ -4,6 +4,7 @@
  * number that is not there carries its reason.
  */
 import { chiSquareUpperTail, normalQuantile } from "../core/distributions.ts";
+import { exp, square } from "../core/elementary.ts";
 import { absent, type Measured } from "../core/measured.ts";
 import type { CoxFit } from "./cox.ts";
 import type { CoxRobust } from "./cox-robust.ts";
@@ -41,7 +42,7 @@ export function describeCoefficients(fit: CoxFit, robust?: CoxRobust): readonly 
     const test = (value: () => number): Measured =>
       unless(() => (used > 0 ? value() : absent("the standard error is 0")));
     const ratio = (logRatio: number): Measured => {
-      const value = Math.exp(logRatio);
+      const value = exp(logRatio);
       return value > 0 && value < Number.POSITIVE_INFINITY ? value : absent(OUT_OF_RANGE);
     };
     return {
@@ -54,7 +55,7 @@ export function describeCoefficients(fit: CoxFit, robust?: CoxRobust): readonly 
       lower: unless(() => ratio(estimate - reach * used)),
       upper: unless(() => ratio(estimate + reach * used)),
       z: test(() => estimate / used),
-      p: test(() => chiSquareUpperTail((estimate / used) ** 2, 1)),
+      p: test(() => chiSquareUpperTail(square(estimate / used), 1)),
     };
   });
 }

@@ -11,6 +11,7 @@
  * value lies. Sums of r are kept relative to the largest in their own risk set: exp can neither overflow nor leave a risk
  * set empty. Fitting is cox-newton.ts' business.
  */
+import { exp, log } from "../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../core/linear-algebra.ts";
 import type { CoxRows } from "./cox-rows.ts";
 
@@ -86,12 +87,12 @@ export function sumRisks(rows: CoxRows, beta: Float64Array, work: CoxWork): numb
     for (let k = firstGroup[s + 1] - 1; k >= firstGroup[s]; k--) {
       const before = largest;
       for (let i = start[k]; i < start[k + 1]; i++) if (risk[i] > largest) largest = risk[i];
-      let W = later === 0 ? 0 : later * Math.exp(before - largest);
+      let W = later === 0 ? 0 : later * exp(before - largest);
       let E = 0;
       let deadWeight = 0;
       for (let i = start[k]; i < start[k + 1]; i++) {
         const predictor = risk[i] - largest;
-        const r = weight[i] * Math.exp(predictor);
+        const r = weight[i] * exp(predictor);
         risk[i] = r;
         if (event[i] === 0) {
           W += r;
@@ -114,7 +115,7 @@ export function sumRisks(rows: CoxRows, beta: Float64Array, work: CoxWork): numb
       for (let m = 0; m < terms; m++) {
         const f = m * share;
         const left = W + (1 - f) * E;
-        logLikelihood -= v * Math.log(left);
+        logLikelihood -= v * log(left);
         hazard[k] += v / left;
         spared[k] += (v * f) / left;
       }
@@ -128,7 +129,7 @@ export function sumRisks(rows: CoxRows, beta: Float64Array, work: CoxWork): numb
 function accumulate({ firstGroup }: CoxRows, { shift }: CoxWork, values: Float64Array, sums: Float64Array) {
   for (let s = 0; s + 1 < firstGroup.length; s++)
     for (let k = firstGroup[s]; k < firstGroup[s + 1]; k++)
-      sums[k] = values[k] + (k === firstGroup[s] ? 0 : sums[k - 1] * Math.exp(shift[k] - shift[k - 1]));
+      sums[k] = values[k] + (k === firstGroup[s] ? 0 : sums[k - 1] * exp(shift[k] - shift[k - 1]));
 }
 
 /** Score and information of what is in `work`, each death time multiplied by its entry of `emphasis` where given. */
@@ -200,7 +201,7 @@ function goBackwards(
   };
   let W = 0;
   for (let k = end - 1; k >= first; k--) {
-    if (k + 1 < end) W *= Math.exp(shift[k + 1] - shift[k]);
+    if (k + 1 < end) W *= exp(shift[k + 1] - shift[k]);
     for (let i = start[k]; i < start[k + 1]; i++) if (event[i] === 0) W = enter(i, W, mean, exposure[k]);
     if (deaths[k] === 0) continue;
 
@@ -225,7 +226,7 @@ function goBackwards(
       towards += pull;
       apart += (pull * part * dying[k]) / left;
     }
-    const earlier = k === first ? 0 : exposure[k - 1] * Math.exp(shift[k] - shift[k - 1]);
+    const earlier = k === first ? 0 : exposure[k - 1] * exp(shift[k] - shift[k - 1]);
     if (W === 0) mean.set(deathMean);
     for (let j = 0; j < D; j++) {
       difference[j] = deathMean[j] - mean[j];

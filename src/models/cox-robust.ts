@@ -5,6 +5,7 @@
  *   δ_i (x_i − x̄(t_i)) − ∫₀^{t_i} (x_i − x̄(t)) exp(x_iβ) dH(t).
  * The Wald test uses the sandwich; the robust score test is that of the residuals at β = 0, as R's summary prints it.
  */
+import { exp } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
 import { absent, type Measured } from "../core/measured.ts";
@@ -165,7 +166,7 @@ function visitScoreResiduals(
   for (let s = 0; s + 1 < firstGroup.length; s++) {
     meanHazard.fill(0);
     for (let k = firstGroup[s]; k < firstGroup[s + 1]; k++) {
-      const fade = k === firstGroup[s] ? 0 : Math.exp(shift[k] - shift[k - 1]);
+      const fade = k === firstGroup[s] ? 0 : exp(shift[k] - shift[k - 1]);
       for (let j = 0; j < D; j++) meanHazard[j] *= fade;
       sparedMean.fill(0);
       meanOfMeans.fill(0);

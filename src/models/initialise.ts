@@ -5,6 +5,7 @@
  * made fit for a logarithm by `anchorHazards` (method §4).
  */
 import type { Backend, Floats } from "../compute/backend.ts";
+import { log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { createRandom } from "../core/random.ts";
 import type { Parameter } from "./network.ts";
@@ -56,7 +57,7 @@ export function fillLogits(values: Floats, hazards: ArrayLike<number>): void {
         hint: "pass Kaplan-Meier counts through anchorHazards",
       });
     }
-    values[t] = Math.log(hazard / (1 - hazard));
+    values[t] = log(hazard / (1 - hazard));
   }
 }
 

@@ -4,6 +4,7 @@
  * does. Newton finds them at once; a gradient method needs hundreds of steps, in which the LSTM learns rows by heart. What
  * training then adds is what a linear model of the log-hazard cannot say.
  */
+import { exp } from "../core/elementary.ts";
 import { fitCox } from "./cox.ts";
 import { anchorHazards } from "./initialise.ts";
 
@@ -51,7 +52,7 @@ export function fitLinearStart({ T, bin, event, x, D, groups }: LinearStartInput
   for (let i = 0; i < N; i++) {
     let risk = 0;
     for (let d = 0; d < own; d++) risk += slopes[d] * x[i * D + d];
-    exposed[bin[i] - 1] += Math.exp(risk);
+    exposed[bin[i] - 1] += exp(risk);
     events[bin[i] - 1] += event[i];
   }
   for (let t = T - 2; t >= 0; t--) exposed[t] += exposed[t + 1];

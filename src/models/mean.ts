@@ -5,6 +5,7 @@
  * then the mean of the members' mean curves. Members are trained apart; the whole is not trained.
  */
 import type { Backend, Floats } from "../compute/backend.ts";
+import { exp, log } from "../core/elementary.ts";
 import { BackendError } from "../core/errors.ts";
 import { checkRows } from "./initialise.ts";
 import type { Network } from "./network.ts";
@@ -40,7 +41,7 @@ export function createMean(backend: Backend, members: readonly Network[]): Netwo
         addCurves(own, N, T, sums);
       }
       for (let k = 0; k < N * T; k++) {
-        const logit = sums.alive[k] > 0 ? Math.log(sums.died[k] / sums.alive[k]) : LARGEST_LOGIT;
+        const logit = sums.alive[k] > 0 ? log(sums.died[k] / sums.alive[k]) : LARGEST_LOGIT;
         logits[k] = Math.min(Math.max(logit, -LARGEST_LOGIT), LARGEST_LOGIT);
       }
     },
@@ -61,8 +62,8 @@ function addCurves(logits: Floats, N: number, T: number, { alive, died }: CurveS
   for (let n = 0; n < N; n++) {
     let left = 1;
     for (let k = n * T; k < (n + 1) * T; k++) {
-      died[k] += left / (1 + Math.exp(-logits[k]));
-      left /= 1 + Math.exp(logits[k]);
+      died[k] += left / (1 + exp(-logits[k]));
+      left /= 1 + exp(logits[k]);
       alive[k] += left;
     }
   }

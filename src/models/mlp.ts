@@ -6,6 +6,7 @@
  * Starts as PyTorch's nn.Linear; with baseline hazards the last bias starts at their logits and the last weights at a tenth.
  */
 import type { Backend, DenseWeights, Floats } from "../compute/backend.ts";
+import { tanh } from "../core/elementary.ts";
 import {
   ANCHORED_OUTPUT_SCALE,
   checkRows,
@@ -87,7 +88,7 @@ export function createMlp(backend: Backend, options: MlpOptions): Network {
     for (let l = 0; l < depth; l++) {
       const { weights, inputs, outputs } = layers[l];
       await backend.denseForward(weights, inputs, outputs, l === 0 ? x : units[l - 1], N, units[l]);
-      for (let i = 0; i < N * outputs; i++) units[l][i] = Math.tanh(units[l][i]);
+      for (let i = 0; i < N * outputs; i++) units[l][i] = tanh(units[l][i]);
     }
   }
 

@@ -29,6 +29,7 @@ import {
   peopleOf,
   warnOfKnownPeople,
 } from "./find-people.ts";
+import { openBackendOf } from "./model-backend.ts";
 import { readModel } from "./model-file.ts";
 import { print, printJson, warn } from "./output.ts";
 import { refuseWrongSuffix } from "./output-suffix.ts";
@@ -50,7 +51,6 @@ import {
 } from "./table-options.ts";
 import { readTrainingFollowUp, type TrainingFollowUpInput } from "./training-follow-up.ts";
 import { predictUnseenRows } from "./unseen-rows.ts";
-import { openWasmBackend } from "./wasm-backend.ts";
 import { refuseUnwritable } from "./writable.ts";
 import {
   addReportOptions,
@@ -209,7 +209,7 @@ async function auditModel(
   ].filter(({ name }) => !named.has(name));
   checkRequiredGroups(requirements, [...named, ...more.map(({ name }) => name)].filter(isNamed));
   const { table: origin } = await describeOrigin(path, table, null);
-  const backend = model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: options.threads });
+  const backend = await openBackendOf(model, options.threads);
   try {
     const judged = await predictUnseenRows({
       model,

@@ -21,6 +21,7 @@ import { redrawSplit } from "../training/choose-split.ts";
 import type { Model } from "../training/model.ts";
 import { findPeople } from "./find-people.ts";
 import { openGrowingFile } from "./growing-file.ts";
+import { openBackendOf } from "./model-backend.ts";
 import { readModel } from "./model-file.ts";
 import { categoriesOf } from "./predict.ts";
 import { openCsvPredictions, openParquetPredictions } from "./prediction-output.ts";
@@ -29,7 +30,6 @@ import { type PredictionOptions, readPredictions } from "./read-predictions.ts";
 import type { PredictedRows } from "./score-rows.ts";
 import { readTableFile } from "./table-options.ts";
 import { predictUnseenRows, readSplitOf } from "./unseen-rows.ts";
-import { openWasmBackend } from "./wasm-backend.ts";
 
 /** A share of the unseen rows that fits where nothing says which do. */
 const DEFAULT_FIT = 0.5;
@@ -99,7 +99,7 @@ async function predictSource(
     required === "required" || isThere ? binOutcomes(readOutcomes(table, columns), grid) : null;
   const { table: origin } = await describeOrigin(path, table, null);
   const tableHash = origin?.sha256 ?? null;
-  const backend = model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: options.threads });
+  const backend = await openBackendOf(model, options.threads);
   try {
     const { curves } = await predict(model, table, backend);
     return {

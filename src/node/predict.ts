@@ -11,13 +11,13 @@ import { readTableChunks } from "../data/read-table-chunks.ts";
 import { preparePredictor } from "../predict.ts";
 import type { Model } from "../training/model.ts";
 import { openGrowingFile, openStandardOutput } from "./growing-file.ts";
+import { openBackendOf } from "./model-backend.ts";
 import { readModel } from "./model-file.ts";
 import { createProgress, print } from "./output.ts";
 import { refuseWrongSuffix } from "./output-suffix.ts";
 import { openCsvPredictions, openParquetPredictions } from "./prediction-output.ts";
 import { openStreamedSource } from "./streamed-source.ts";
 import { addTableOptions, parseThreads, type TableOptions } from "./table-options.ts";
-import { openWasmBackend } from "./wasm-backend.ts";
 import { refuseUnwritable } from "./writable.ts";
 
 interface PredictOptions extends TableOptions {
@@ -38,8 +38,7 @@ export function addPredict(program: Command): void {
       await refuseUnwritable([options.out], [modelPath, path]);
       refuseWrongSuffix({ curves: options.out });
       const model = await readModel(modelPath);
-      const backend =
-        model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: options.threads });
+      const backend = await openBackendOf(model, options.threads);
       try {
         const predictRows = preparePredictor(model, backend);
         const rows = await predictFile(path, model, options, predictRows);

@@ -3,6 +3,7 @@
  * stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in row groups. With outcomes
  * known, `bin`, `event` and perhaps `set` follow, so that `graduate audit --curves` reads the file as it is.
  */
+import { powerOfTen } from "../core/elementary.ts";
 import type { Prediction } from "../predict.ts";
 import type { ByteOutput } from "./growing-file.ts";
 
@@ -26,8 +27,8 @@ function curveNames(T: number): string[] {
 
 /** Decimals of a printed probability: enough to give every metric to ten places. */
 const DECIMALS = 10;
-const SCALE = 10 ** DECIMALS;
-const HALF_SCALE = 10 ** (DECIMALS / 2);
+const SCALE = powerOfTen(DECIMALS);
+const HALF_SCALE = powerOfTen(DECIMALS / 2);
 /** Below this a number is written with an exponent (as String does from 1e-7 on): left to String. */
 const LEAST_PLAIN = 1e-6;
 /** S · SCALE is rounded by up to 1e-6; whether a half rounds up is then not ours to say. */

@@ -1,5 +1,6 @@
 /** What `graduate boost` says: how much of a repair was taken, what the groups' hazards are multiplied by, and the verdict on unseen rows. */
 import type { BoostResult, BoostVerdict } from "../boost.ts";
+import { exp } from "../core/elementary.ts";
 import { countOf } from "../data/findings.ts";
 import { formatNumber, formatTable, wrapText } from "../report/text-table.ts";
 import type { HazardBoost } from "../training/hazard-boost.ts";
@@ -86,7 +87,7 @@ function printRatios({ groups, updates }: HazardBoost): void {
           groups[group].name,
           String(groups[group].events),
           groups[group].expected.toFixed(1),
-          logRatios.map((a) => Math.exp(a).toFixed(2)).join("  "),
+          logRatios.map((a) => exp(a).toFixed(2)).join("  "),
         ]),
         terminalWidth(),
       ),

@@ -13,7 +13,10 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
   version: string;
 };
 
-/** `path` as the table was read from; standard input and pipes leave no file to name. */
+/**
+ * `path` as the table was read from; standard input and pipes leave no file to name. Nothing here tells one machine from
+ * another: neither threads nor clock nor folder.
+ */
 export async function describeOrigin(
   path: string,
   table: Table,
@@ -22,7 +25,7 @@ export async function describeOrigin(
   const sha256 = await hashFile(path);
   return {
     version,
-    backend: backend && { name: backend.name, simd: backend.simd ?? null, threads: backend.threads },
+    backend: backend && { name: backend.name, simd: backend.simd ?? null },
     table: sha256 === null ? null : { name: basename(path), rows: table.rows, sha256 },
   };
 }

@@ -7,12 +7,13 @@ import type { Command } from "commander";
 import { InputError } from "../core/errors.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
-import { readCurves } from "../data/read-curves.ts";
 import { type People, pickPeople } from "../data/people.ts";
+import { readCurves } from "../data/read-curves.ts";
 import type { OutcomeColumns } from "../data/read-outcomes.ts";
 import { selectRows, type Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
 import { addIdOption, findPeople } from "./find-people.ts";
+import { openBackendOf } from "./model-backend.ts";
 import { readModel } from "./model-file.ts";
 import { categoriesOf } from "./predict.ts";
 import { describeOrigin } from "./provenance.ts";
@@ -24,7 +25,6 @@ import {
   type SearchedRows,
   type UnseenRowsInput,
 } from "./unseen-rows.ts";
-import { openWasmBackend } from "./wasm-backend.ts";
 
 export interface PredictionOptions extends TableOptions {
   readonly curves?: string;
@@ -143,7 +143,7 @@ async function predictTable(
   const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
   const table = await readTableFile(path, { ...options, category });
   const { id, people, warnings } = findPeople(table, options, model);
-  const backend = model.predictor.kind === "cox" ? null : await openWasmBackend({ threads: options.threads });
+  const backend = await openBackendOf(model, options.threads);
   try {
     const input = {
       model,

@@ -7,6 +7,7 @@
  * Arithmetic is float64 whatever the arrays hold. No objective is here.
  */
 import type { Floats } from "../compute/backend.ts";
+import { log1p } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { RowWeights } from "../data/outcomes.ts";
 import { expMinus } from "./exponential.ts";
@@ -16,7 +17,7 @@ export const FOLD_PRODUCT_AT = 1e300;
 
 /** log(1 + e^z). */
 export function softplus(z: number): number {
-  return Math.max(z, 0) + Math.log1p(expMinus(Math.abs(z)));
+  return Math.max(z, 0) + log1p(expMinus(Math.abs(z)));
 }
 
 /** 1 / (1 + e^−z), with full relative precision on both sides. */
@@ -46,10 +47,10 @@ export function logSurvival(logits: Floats, N: number, T: number, out: Floats): 
       if (z > 0) total += z;
       Q += expMinus(Math.abs(z)) * (1 + Q);
       if (Q > FOLD_PRODUCT_AT) {
-        total += Math.log1p(Q);
+        total += log1p(Q);
         Q = 0;
       }
-      out[k] = -(total + Math.log1p(Q));
+      out[k] = -(total + log1p(Q));
     }
   }
 }

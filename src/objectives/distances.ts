@@ -8,6 +8,7 @@
  * A group that cannot be measured has distance 0; one that is only reported has a distance and no gradient.
  */
 import type { Floats } from "../compute/backend.ts";
+import { square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { distanceL2, distanceVariance, modelVariance } from "../stats/calibration.ts";
@@ -72,7 +73,7 @@ export function measureDistances(constraints: Constraints, statistics: Float64Ar
         let sum = 0;
         for (let b = 0; b < blocks; b++) {
           const V = Math.max(statistics[at + blocks + b], MINIMUM_BLOCK_VARIANCE);
-          sum += (group.observed[b] - statistics[at + b]) ** 2 / V;
+          sum += square(group.observed[b] - statistics[at + b]) / V;
         }
         return sum / group.followedBlocks;
       }

@@ -4,6 +4,7 @@
  * e^−a = 2^(−k/64) · e^r: the power from a table, e^r from its series, whose next term is below 4e-17. k·ln 2/64 is taken in two
  * pieces, the first short enough that its product with k is exact.
  */
+import { exp, power } from "../core/elementary.ts";
 
 /** Beyond it Math.exp is asked: e^−40 is 4e-18, and the table would be all tail. */
 const TABLE_END = 40;
@@ -16,17 +17,16 @@ const LN2_REST = 2.3190468138462996e-17;
 const STEP_LOW = Math.LN2 / STEPS - STEP_HIGH + LN2_REST / STEPS;
 
 /** 2^(−k/64). */
-const POWERS = Float64Array.from(
-  { length: Math.ceil(TABLE_END * PER_UNIT) + 1 },
-  (_, k) => 2 ** (-k / STEPS),
+const POWERS = Float64Array.from({ length: Math.ceil(TABLE_END * PER_UNIT) + 1 }, (_, k) =>
+  power(2, -k / STEPS),
 );
 
 /** NaN for NaN; a below 0 is not for it. */
 export function expMinus(a: number): number {
-  if (!(a < TABLE_END)) return Math.exp(-a);
+  if (!(a < TABLE_END)) return exp(-a);
   const k = (a * PER_UNIT + 0.5) | 0;
   const r = k * STEP_HIGH - a + k * STEP_LOW;
   const series = r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120)))));
-  const power = POWERS[k];
-  return power + power * series;
+  const tabled = POWERS[k];
+  return tabled + tabled * series;
 }

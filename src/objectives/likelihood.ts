@@ -7,6 +7,7 @@
  * and l ≤ T, which are used here. log(1−S(T)) is evaluated from log S(T), on the side of log 2 where it keeps its digits.
  */
 import type { Floats } from "../compute/backend.ts";
+import { exp, expm1, log, log1p } from "../core/elementary.ts";
 import { NumericalError } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { checkRoom, FOLD_PRODUCT_AT } from "./curves.ts";
@@ -27,7 +28,7 @@ export const SMALLEST_CUMULATIVE_HAZARD = 1e-300;
 /** log(1 − e^−H) for a cumulative hazard H > 0. */
 export function logOneMinusSurvival(cumulativeHazard: number): number {
   const H = Math.max(cumulativeHazard, SMALLEST_CUMULATIVE_HAZARD);
-  return H < Math.LN2 ? Math.log(-Math.expm1(-H)) : Math.log1p(-Math.exp(-H));
+  return H < Math.LN2 ? log(-expm1(-H)) : log1p(-exp(-H));
 }
 
 /** The mean loss; adds scale × its gradient to dLogits. Rows and bins are those of `binned`. */
@@ -58,7 +59,7 @@ export function discreteLikelihood(
     let ownSurvival = 0; // 1 − h in the row's own bin, with the digits that 1 − h would lose
     for (let l = 0; l < through; l++) {
       if (Q > FOLD_PRODUCT_AT) {
-        cumulative += Math.log1p(Q);
+        cumulative += log1p(Q);
         Q = 0;
       }
       const before = cumulative;
@@ -70,15 +71,15 @@ export function discreteLikelihood(
       if (l !== own - 1) continue;
       ownSurvival = (z >= 0 ? u : 1) / (1 + u);
       // −log h = softplus(−z) has the same u as −log(1−h) = softplus(z).
-      loss += (isEvent ? before + Math.max(-z, 0) : cumulative) + Math.log1p(Q);
+      loss += (isEvent ? before + Math.max(-z, 0) : cumulative) + log1p(Q);
     }
-    const H = withTail ? cumulative + Math.log1p(Q) : 0;
+    const H = withTail ? cumulative + log1p(Q) : 0;
     if (withTail) loss -= logOneMinusSurvival(H);
     if (dLogits === null) continue;
     for (let l = 0; l < own - 1; l++) dLogits[start + l] += share * hazard[l];
     dLogits[start + own - 1] += share * (isEvent ? -ownSurvival : hazard[own - 1]);
     if (withTail) {
-      const odds = 1 / Math.expm1(Math.max(H, SMALLEST_CUMULATIVE_HAZARD)); // S(T) / (1 − S(T))
+      const odds = 1 / expm1(Math.max(H, SMALLEST_CUMULATIVE_HAZARD)); // S(T) / (1 − S(T))
       for (let l = 0; l < T; l++) dLogits[start + l] -= share * odds * hazard[l];
     }
   }

@@ -8,6 +8,7 @@
  * is stats/rps.ts.
  */
 import type { Floats } from "../compute/backend.ts";
+import { exp } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { backThroughCurve, checkRoom, fillCurve } from "./curves.ts";
@@ -83,9 +84,9 @@ function sumPairs(logits: Floats, binned: BinnedOutcomes, sigma: number): PairSu
     if (event[i] !== 1) continue;
     const own = bin[i] - 1;
     fillCurve(logits, i * T, bin[i], hazard, survival, 0);
-    dying[own] += Math.exp((survival[own] - high[own]) / sigma);
+    dying[own] += exp((survival[own] - high[own]) / sigma);
     for (let t = 0; t < own; t++) {
-      if (deaths[t] > 0) later[t] += Math.exp((low[t] - survival[t]) / sigma);
+      if (deaths[t] > 0) later[t] += exp((low[t] - survival[t]) / sigma);
     }
   }
   let pairs = 0;
@@ -117,7 +118,7 @@ export function rankingKernel(
   const level = new Float64Array(T); // e^{(high − low)/σ}, 0 in a bin without pairs
   for (let t = 0; t < T; t++) {
     if (dying[t] === 0 || later[t] === 0) continue;
-    level[t] = Math.exp((high[t] - low[t]) / sigma);
+    level[t] = exp((high[t] - low[t]) / sigma);
     kernel += level[t] * dying[t] * later[t];
   }
   if (dLogits !== null) {
@@ -129,10 +130,10 @@ export function rankingKernel(
       const own = bin[i] - 1;
       fillCurve(logits, i * T, bin[i], hazard, survival, 0);
       for (let t = 0; t < own; t++) {
-        dSurvival[t] = level[t] === 0 ? 0 : -level[t] * dying[t] * Math.exp((low[t] - survival[t]) / sigma);
+        dSurvival[t] = level[t] === 0 ? 0 : -level[t] * dying[t] * exp((low[t] - survival[t]) / sigma);
       }
       dSurvival[own] =
-        level[own] === 0 ? 0 : level[own] * later[own] * Math.exp((survival[own] - high[own]) / sigma);
+        level[own] === 0 ? 0 : level[own] * later[own] * exp((survival[own] - high[own]) / sigma);
       backThroughCurve(hazard, survival, 0, dSurvival, bin[i], dLogits, i * T, scale / (sigma * pairs));
     }
   }

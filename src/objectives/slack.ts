@@ -5,6 +5,7 @@
  * which is pointwise and which a perfect model breaks in a quarter of groups, 2.8 in `default`; κ does not enter.
  * `freshNoise` says, beside it, what distance a perfect model would show on a fresh sample of the group's size.
  */
+import { square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { createRandom } from "../core/random.ts";
 import type { ConstraintGroup, Constraints } from "./constraints.ts";
@@ -37,7 +38,7 @@ function meanVariance(group: ConstraintGroup): number {
     sum += variance;
     defined++;
   }
-  return sum > 0 ? sum / defined : 1 / Math.max(group.rows.length, 1) ** 2;
+  return sum > 0 ? sum / defined : 1 / square(Math.max(group.rows.length, 1));
 }
 
 /**

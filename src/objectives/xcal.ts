@@ -7,6 +7,7 @@
  * S is read at the end of the row's bin. The hard-binned test is stats/d-calibration.ts.
  */
 import type { Floats } from "../compute/backend.ts";
+import { exp, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { checkRoom, fillCurve } from "./curves.ts";
@@ -45,18 +46,18 @@ function fillMembership(
     const right = b === B - 1 ? LAST_EDGE : hi;
     // σ(x) = 1/(1+u) or u/(1+u) and σ'(x) = u/(1+u)², u = e^{−|x|}: one exponential for both.
     const x = gamma * (F - left) * (right - F);
-    const u = Math.exp(-Math.abs(x));
+    const u = exp(-Math.abs(x));
     const member = (x >= 0 ? 1 : u) / (1 + u);
-    const memberSlope = (u / (1 + u) ** 2) * gamma * (left + right - 2 * F);
+    const memberSlope = (u / square(1 + u)) * gamma * (left + right - 2 * F);
     if (asEvent) {
       share[b] = member;
       slope[offset + b] = memberSlope;
       continue;
     }
     const y = gamma * (lo - F);
-    const v = Math.exp(-Math.abs(y));
+    const v = exp(-Math.abs(y));
     const later = (y >= 0 ? 1 : v) / (1 + v);
-    const laterSlope = (-gamma * v) / (1 + v) ** 2;
+    const laterSlope = (-gamma * v) / square(1 + v);
     share[b] = (member * (hi - F) + later * width) / rest;
     slope[offset + b] = (memberSlope * (hi - F) - member + laterSlope * width + share[b]) / rest;
   }
@@ -91,7 +92,7 @@ export function xcalPenalty(
     for (let b = 0; b < B; b++) fraction[b] += share[b] / N;
   }
   let penalty = 0;
-  for (let b = 0; b < B; b++) penalty += (fraction[b] - 1 / B) ** 2;
+  for (let b = 0; b < B; b++) penalty += square(fraction[b] - 1 / B);
   if (dLogits === null) return penalty;
   for (let i = 0; i < N; i++) {
     let dF = 0;

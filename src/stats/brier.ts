@@ -8,6 +8,7 @@
  *   mlr3proba        G simple ties; G(T), right-continuous; G = 0 becomes 0.001; divided by n; trapezoids / range
  * G comes from `training` where given, else from the scored rows. `brierBinned` is the r convention on the bins, in one pass.
  */
+import { square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
@@ -238,14 +239,14 @@ function integrateSimpson(x: ArrayLike<number>, y: ArrayLike<number>): number {
     const a = x[k + 1] - x[k];
     const b = x[k + 2] - x[k + 1];
     sum +=
-      ((a + b) / 6) * ((2 - b / a) * y[k] + ((a + b) ** 2 / (a * b)) * y[k + 1] + (2 - a / b) * y[k + 2]);
+      ((a + b) / 6) * ((2 - b / a) * y[k] + (square(a + b) / (a * b)) * y[k + 1] + (2 - a / b) * y[k + 2]);
   }
   if (intervals % 2 === 1) {
     const a = x[intervals - 1] - x[intervals - 2];
     const b = x[intervals] - x[intervals - 1];
     sum += ((2 * b * b + 3 * a * b) / (6 * (a + b))) * y[intervals];
     sum += ((b * b + 3 * a * b) / (6 * a)) * y[intervals - 1];
-    sum -= (b ** 3 / (6 * a * (a + b))) * y[intervals - 2];
+    sum -= ((b * b * b) / (6 * a * (a + b))) * y[intervals - 2];
   }
   return sum;
 }

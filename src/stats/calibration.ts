@@ -5,6 +5,7 @@
  * Kaplan-Meier curve is carried flat to T, as in the paper. Kaplan-Meier itself is kaplan-meier.ts' business, and row weights
  * enter through `meanCurve` and through it. NaN in a variance array means "undefined there" and such bins are skipped.
  */
+import { square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
@@ -135,7 +136,7 @@ export function distanceL2(
   const last = options.bins ?? mean.length - 1;
   if (last < 1) return absent("no bin with follow-up");
   let sum = 0;
-  for (let t = 1; t <= last; t++) sum += (mean[t] - km[t]) ** 2;
+  for (let t = 1; t <= last; t++) sum += square(mean[t] - km[t]);
   return sum / last;
 }
 

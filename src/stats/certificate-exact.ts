@@ -8,6 +8,7 @@
  * wherever they end. It needs e ~ Bin(k, h) given the past: independent rows, censoring independent within the group.
  */
 import { betaQuantile, betaRegularised } from "../core/distributions.ts";
+import { exp, log, log1p, power } from "../core/elementary.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { MINIMUM_AT_RISK, tallyBins } from "./kaplan-meier.ts";
 
@@ -65,7 +66,7 @@ export function chooseRates(followUp: FollowUp, n: number, last: number, a: numb
   return Float64Array.from(PLACES, (place) => {
     const t = Math.max(1, Math.ceil(place * last));
     return Math.min(
-      Math.sqrt((2 * Math.log(1 / a)) / squares[t]),
+      Math.sqrt((2 * log(1 / a)) / squares[t]),
       MOST_OF_AT_RISK * scale * Math.max(atRisk[t], 1),
     );
   });
@@ -79,7 +80,7 @@ export function spreadRates(n: number): Float64Array {
   const smallest = MOST_OF_AT_RISK * MINIMUM_AT_RISK;
   const largest = Math.max(LARGEST_SHARE * n, smallest);
   const J = PLACES.length;
-  return Float64Array.from({ length: J }, (_, j) => largest * (smallest / largest) ** (j / (J - 1)));
+  return Float64Array.from({ length: J }, (_, j) => largest * power(smallest / largest, j / (J - 1)));
 }
 
 /** What each of J λ may miss its side of the band with. */
@@ -94,7 +95,7 @@ export function survivalBand(
   alpha: number,
 ): SurvivalBand {
   const T = atRisk.length - 1;
-  const cost = Math.log(1 / missingPerRate(alpha, rates.length));
+  const cost = log(1 / missingPerRate(alpha, rates.length));
   const cumulativeLower = new Float64Array(T + 1);
   const cumulativeUpper = new Float64Array(T + 1).fill(Number.POSITIVE_INFINITY);
   cumulativeUpper[0] = 0;
@@ -107,8 +108,8 @@ export function survivalBand(
       // Where λ ≥ k the process has no meaning: this λ has been stopped, and says nothing from here on.
       if (rate >= k) high = Number.POSITIVE_INFINITY;
       if (e > 0) {
-        high -= e * Math.log1p(-Math.min(rate / k, 1));
-        low += e * Math.log1p(rate / k);
+        high -= e * log1p(-Math.min(rate / k, 1));
+        low += e * log1p(rate / k);
       }
       if (low / rate > cumulativeLower[t]) cumulativeLower[t] = low / rate;
       if (high / rate < cumulativeUpper[t]) cumulativeUpper[t] = high / rate;
@@ -119,15 +120,15 @@ export function survivalBand(
   let eta = 0;
   for (let t = 0; t <= T; t++) {
     if (t > 0) eta = raiseHazardLimit(eta, events[t], atRisk[t], alpha / (PARTS * T));
-    upper[t] = Math.exp(-cumulativeLower[t]);
-    lower[t] = eta < 1 ? Math.exp(-ratioOfLogs(eta) * cumulativeUpper[t]) : 0;
+    upper[t] = exp(-cumulativeLower[t]);
+    lower[t] = eta < 1 ? exp(-ratioOfLogs(eta) * cumulativeUpper[t]) : 0;
   }
   return { lower, upper };
 }
 
 /** −log(1 − η)/η, 1 at η = 0. */
 function ratioOfLogs(eta: number): number {
-  return eta === 0 ? 1 : -Math.log1p(-eta) / eta;
+  return eta === 0 ? 1 : -log1p(-eta) / eta;
 }
 
 /** The larger of `eta` and the Clopper-Pearson upper limit of e of k at 1 − a; 1 where nobody is at risk. */
@@ -183,6 +184,6 @@ export function boundExactly(
         : chooseRates(trained, n, expectedSupport(trained, n), missingPerRate(level, PLACES.length));
     return furthestInBand(mean, survivalBand(followed, rates, level), last);
   };
-  const drift = (0.5 + Math.sqrt(Math.log(1 / (MEAN_SHARE * alpha)) / 2)) / Math.sqrt(n);
+  const drift = (0.5 + Math.sqrt(log(1 / (MEAN_SHARE * alpha)) / 2)) / Math.sqrt(n);
   return { sample: at(alpha), population: at((1 - MEAN_SHARE) * alpha) + drift };
 }

@@ -9,6 +9,7 @@
  * transform gives all of them for the price of a few, so there can be thousands. Where people have several rows, the coin is the person's, and s_g² sums
  * the squares of people's influences, each the sum over their rows.
  */
+import { square } from "../core/elementary.ts";
 import { createRandom } from "../core/random.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
@@ -130,7 +131,7 @@ export function drawNorms(
   const norms = new Float64Array(draws);
   for (let draw = 0; draw < draws; draw++) {
     let sum = 0;
-    for (let t = 0; t < L; t++) sum += sums[draw * L + t] ** 2;
+    for (let t = 0; t < L; t++) sum += square(sums[draw * L + t]);
     norms[draw] = Math.sqrt(sum / L) / n;
   }
   return { norms, scale: Math.sqrt(squares / L) / n };
@@ -161,7 +162,12 @@ export function boundByMultipliers(
   curves: Curves,
   outcomes: BinnedOutcomes,
   groups: readonly TightGroup[],
-  options: { readonly alpha: number; readonly draws: number; readonly seed: number; readonly people?: People },
+  options: {
+    readonly alpha: number;
+    readonly draws: number;
+    readonly seed: number;
+    readonly people?: People;
+  },
 ): TightBounds {
   const { alpha, draws, seed, people } = options;
   const signs = drawSigns(curves.N, draws, seed, people);
@@ -186,6 +192,6 @@ export function boundByMultipliers(
 /** √ of the mean over 1…last of (first − second)². */
 export function rootGap(first: ArrayLike<number>, second: ArrayLike<number>, last: number): number {
   let sum = 0;
-  for (let t = 1; t <= last; t++) sum += (first[t] - second[t]) ** 2;
+  for (let t = 1; t <= last; t++) sum += square(first[t] - second[t]);
   return Math.sqrt(sum / last);
 }

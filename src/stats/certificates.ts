@@ -7,6 +7,7 @@
  * group alone. `boundGroups` gives the tight bounds by themselves, which every audit has. Beside the certificates, once, what the
  * paper's Theorem 1 promises.
  */
+import { log, log2 } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
@@ -210,7 +211,7 @@ function checkOptions(alpha: number, draws: number, followUp: CertifyOptions["fo
       hint: "0.05 gives bounds that hold for all groups together in 95 of 100 audits",
     });
   }
-  if (!(draws >= 2 && Number.isInteger(Math.log2(draws)))) {
+  if (!(draws >= 2 && Number.isInteger(log2(draws)))) {
     throw new InputError(`draws of the certificates are not a power of two: ${draws}`, {
       code: "option.invalid",
     });
@@ -236,14 +237,19 @@ function whyNotTight(events: number, atRisk: number): string | null {
 export function boundOfTheorem(alpha: number, groups: number, bins: number): TheoremBound {
   const copies = 1;
   const delta = alpha / (3 * groups + 2) / bins;
-  const shatter = SMALLEST_VC_DIMENSION * Math.log(2 * copies);
-  const rhoOverB = Math.sqrt((1 + Math.log(4 / delta) + shatter) / copies);
+  const shatter = SMALLEST_VC_DIMENSION * log(2 * copies);
+  const rhoOverB = Math.sqrt((1 + log(4 / delta) + shatter) / copies);
   return { copies, rhoOverB, vacuous: rhoOverB >= 1 };
 }
 
 /** With an event in any of the rows. */
 function countPeopleWithEvents({ of }: People, { event }: BinnedOutcomes, rows: Int32Array): number {
-  return new Set(Array.from(rows.filter((row) => event[row] === 1), (row) => of[row])).size;
+  return new Set(
+    Array.from(
+      rows.filter((row) => event[row] === 1),
+      (row) => of[row],
+    ),
+  ).size;
 }
 
 function listAssumptions(binsWereFixed: boolean, byPerson: boolean): readonly string[] {

@@ -5,6 +5,7 @@
  * O(N log N): times from the last to the first, scores of those seen so far in a Fenwick tree.
  * Whole-number weights equal repeated rows, also in the counts of ties.
  */
+import { square } from "../core/elementary.ts";
 import { absent, type Measured } from "../core/measured.ts";
 import type { Outcomes, RowWeights } from "../data/outcomes.ts";
 import { type CensoringTies, censoringKaplanMeier, stepValue } from "./censoring.ts";
@@ -216,7 +217,7 @@ export function concordanceUno(
   });
   const timeWeight = (time: number) => {
     if (time > tau || (time === tau && !tauIncluded)) return 0;
-    return 1 / stepValue(G.time, G.survival, time, leftLimit) ** 2;
+    return 1 / square(stepValue(G.time, G.survival, time, leftLimit));
   };
   const { concordant, discordant, tiedRisk } = countPairs(outcomes, risk, {
     pairs,

@@ -6,6 +6,7 @@
  * can be trained on is an objective, not a statistic.
  */
 import { logChiSquareUpperTail } from "../core/distributions.ts";
+import { exp, square } from "../core/elementary.ts";
 import { NumericalError } from "../core/errors.ts";
 import { absent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
@@ -90,10 +91,10 @@ export function testDCalibration(
   const counts = spreadMass(own, lower, n);
   const expected = n / K;
   let chi2 = 0;
-  for (const count of counts) chi2 += (count - expected) ** 2 / expected;
+  for (const count of counts) chi2 += square(count - expected) / expected;
   const df = K - 1;
   const logP = logChiSquareUpperTail(chi2, df);
-  return { counts, expected, chi2, df, p: Math.exp(logP), logP };
+  return { counts, expected, chi2, df, p: exp(logP), logP };
 }
 
 /** Tests whether S at the event times is uniform. */
@@ -160,6 +161,6 @@ export function dCalScore(
     .map((count) => count / n)
     .reverse();
   let score = 0;
-  for (const fraction of fractions) score += (fraction - 1 / K) ** 2;
+  for (const fraction of fractions) score += square(fraction - 1 / K);
   return { score, fractions };
 }

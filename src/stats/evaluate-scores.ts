@@ -6,6 +6,7 @@
  * curves. Values lie at named positions of a Float64Array, where NaN means absent: NaN stays inside this layer, and
  * bootstrap.ts turns it into reasons.
  */
+import { log, square } from "../core/elementary.ts";
 import { isAbsent, type Measured } from "../core/measured.ts";
 import type { RowWeights } from "../data/outcomes.ts";
 import { distanceL2, distanceVariance, expectedCalibrationError, totalScore } from "./calibration.ts";
@@ -261,7 +262,7 @@ export function evaluate(
   let expected = 0;
   for (let t = 1; t <= T; t++) {
     const leaving = km.events[t] + km.censored[t];
-    if (leaving > 0) expected -= leaving * Math.log(Math.max(mean[t], MEAN_SURVIVAL_FLOOR));
+    if (leaving > 0) expected -= leaving * log(Math.max(mean[t], MEAN_SURVIVAL_FLOOR));
   }
   const logrank = logrankOneSample(events, expected);
   put("logrankExpected", expected);
@@ -269,7 +270,7 @@ export function evaluate(
   put("logrankIndividualExpected", individualExpected);
   put("logrankIndividualVariance", individualVariance);
   if (individualVariance > 0) {
-    put("logrankIndividualChi2", (events - individualExpected) ** 2 / individualVariance);
+    put("logrankIndividualChi2", square(events - individualExpected) / individualVariance);
   }
 
   const moved = subtractCurves(mean, km.survival);

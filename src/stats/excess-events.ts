@@ -9,6 +9,7 @@
  * Searching many groups for the largest is search-groups.ts' business.
  */
 import { logChiSquareUpperTail, normalQuantile, normalUpperTail } from "../core/distributions.ts";
+import { exp, expm1, log, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
@@ -86,7 +87,7 @@ export function sumTotals(totals: BlockTotals, rows: ArrayLike<number>): Float64
 /** Asymptotically χ² with 1 df when the predictions are right. */
 export function deviance(observed: number, expected: number, variance: number): number {
   const E = Math.max(expected, EXPECTED_FLOOR);
-  const difference = observed > 0 ? observed * Math.log(observed / E) - (observed - E) : E;
+  const difference = observed > 0 ? observed * log(observed / E) - (observed - E) : E;
   return 2 * Math.max(0, difference) * scaleOf(E, variance);
 }
 
@@ -124,7 +125,7 @@ export function measureExcess(sums: ArrayLike<number>, B: number): Excess {
     logChiSquareUpperTail(trend, Math.min(2, B)),
     logChiSquareUpperTail(shape, B),
   );
-  return { level, trend, shape, logP: Math.min(0, smallest + Math.log(DEVIANCES)) };
+  return { level, trend, shape, logP: Math.min(0, smallest + log(DEVIANCES)) };
 }
 
 /** E/V: events of discrete time vary less than those of a Poisson process, and their deviance is larger by this. */
@@ -167,7 +168,7 @@ function fitTrend(sums: ArrayLike<number>, B: number): number {
     let second = 0;
     total = 0;
     for (let b = 0; b < B; b++) {
-      const fitted = E[b] * Math.exp(slope * (b - middle));
+      const fitted = E[b] * exp(slope * (b - middle));
       total += fitted;
       first += fitted * (b - middle);
       second += fitted * (b - middle) * (b - middle);
@@ -179,7 +180,7 @@ function fitTrend(sums: ArrayLike<number>, B: number): number {
     if (Math.abs(change) < SHORTEST_STEP || Math.abs(slope + change) > LARGEST_SLOPE) break;
     slope += change;
   }
-  const likelihood = observed * Math.log(observed / total) + slope * moment - observed + expected;
+  const likelihood = observed * log(observed / total) + slope * moment - observed + expected;
   return 2 * Math.max(0, likelihood);
 }
 
@@ -189,7 +190,7 @@ const PRIOR_EVENTS = 1;
 /** log θ of every block as some rows show it. */
 export function estimateDirection(sums: ArrayLike<number>, B: number): Float64Array {
   return Float64Array.from({ length: B }, (_, b) =>
-    Math.log((sums[b] + PRIOR_EVENTS) / (sums[B + b] + PRIOR_EVENTS)),
+    log((sums[b] + PRIOR_EVENTS) / (sums[B + b] + PRIOR_EVENTS)),
   );
 }
 
@@ -222,7 +223,7 @@ export function testReplication(
     let fitted = 0;
     let curvature = 0;
     for (let b = 0; b < B; b++) {
-      const one = E[b] * w[b] * Math.exp(slope * w[b]);
+      const one = E[b] * w[b] * exp(slope * w[b]);
       fitted += one;
       curvature += one * w[b];
     }
@@ -232,7 +233,7 @@ export function testReplication(
     if (Math.abs(change) < SHORTEST_STEP || Math.abs(slope + change) > LARGEST_SLOPE) break;
     slope += change;
   }
-  const gain = E.reduce((sum, e, b) => sum - e * Math.expm1(slope * w[b]), slope * observed);
+  const gain = E.reduce((sum, e, b) => sum - e * expm1(slope * w[b]), slope * observed);
   return normalUpperTail(Math.sign(observed - expected) * Math.sqrt((2 * Math.max(0, gain)) / dispersion));
 }
 
@@ -274,7 +275,7 @@ export function testExcess(
     ratio: expected > 0 ? observed / expected : null,
     lower,
     upper,
-    p: Math.exp(measured.logP),
+    p: exp(measured.logP),
     blocks: blocks.map((block, b) => ({ ...block, observed: sums[b], expected: sums[B + b] })),
   };
 }
@@ -291,7 +292,7 @@ function ratioInterval(
   dispersion: number,
 ): readonly [number | null, number | null] {
   if (!(expected > 0)) return [null, null];
-  const quantile = normalQuantile(0.5 + level / 2) ** 2 * dispersion;
+  const quantile = square(normalQuantile(0.5 + level / 2)) * dispersion;
   const rejects = (ratio: number) => deviance(observed, ratio * expected, ratio * variance) > quantile;
   const ratio = observed / expected;
   const search = (inside: number, outside: number) => {

@@ -4,6 +4,7 @@
  * way of its own and not a neighbour of the first. Of groups of the same columns that are nearly as bad, the simplest and then the
  * largest is taken. Those found are no test of anything: that needs rows that were not searched (src/discover.ts).
  */
+import { log } from "../core/elementary.ts";
 import { type BlockTotals, sumTotals } from "./excess-events.ts";
 import {
   type FoundGroup,
@@ -60,7 +61,7 @@ const PRIOR_EVENTS = 0.5;
 /** The worst one after the other; those kept are measured anew when they are next, since most have less to show then. */
 export function findWorst(totals: BlockTotals, columns: SearchColumns, options: FindOptions): WorstGroups {
   const everyRow = Int32Array.from({ length: totals.N }, (_, row) => row);
-  const minScore = -Math.log(MAX_BY_CHANCE);
+  const minScore = -log(MAX_BY_CHANCE);
   const least = minScore - MASKED;
   const { best, candidates } = searchGroups(totals, columns, { ...options, keep: KEEP, minScore: least });
   const found: ChosenGroup[] = [];
@@ -77,7 +78,7 @@ export function findWorst(totals: BlockTotals, columns: SearchColumns, options: 
       insertByScore(queue, again);
       continue;
     }
-    if (group.score < minScore || -group.score - group.charge > Math.log(MAX_SEARCH_P)) continue;
+    if (group.score < minScore || -group.score - group.charge > log(MAX_SEARCH_P)) continue;
     const chosen = widen(group);
     if (found.some(({ members }) => jaccard(members, chosen.members) > MAX_JACCARD)) continue;
     found.push(chosen);

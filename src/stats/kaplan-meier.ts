@@ -6,6 +6,7 @@
  * else, with `greenwood` infinite. Log-log limits are undefined at S = 1 as well, as in R.
  */
 import { normalQuantile } from "../core/distributions.ts";
+import { exp, log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes.ts";
 import { checkLength, checkWeights, groupRowsByTime } from "./ranks.ts";
@@ -96,11 +97,11 @@ function limitsOf(
         high: Math.min(survival + reach * survival, 1),
       };
     case "log":
-      return { low: survival * Math.exp(-reach), high: Math.min(survival * Math.exp(reach), 1) };
+      return { low: survival * exp(-reach), high: Math.min(survival * exp(reach), 1) };
     case "log-log": {
-      const logS = Math.log(survival);
+      const logS = log(survival);
       // log S < 0 turns the order round: the lower limit of S is the upper limit of log(−log S).
-      return { low: Math.exp(logS * Math.exp(-reach / logS)), high: Math.exp(logS * Math.exp(reach / logS)) };
+      return { low: exp(logS * exp(-reach / logS)), high: exp(logS * exp(reach / logS)) };
     }
   }
 }

@@ -6,6 +6,7 @@
  * A test that cannot be made is absent with its reason.
  */
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../core/distributions.ts";
+import { exp, log, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
 import { absent, type Measured } from "../core/measured.ts";
@@ -160,9 +161,9 @@ function oneSample(observed: number, expected: number, variance: number): Measur
   if (expected === Number.POSITIVE_INFINITY) return absent("infinitely many events are expected");
   if (expected === 0) return absent("no events are expected");
   if (!(variance > 0)) return absent("the expected number of events has no variance");
-  const chi2 = (observed - expected) ** 2 / variance;
+  const chi2 = square(observed - expected) / variance;
   const logP = logChiSquareUpperTail(chi2, 1);
-  return { observed, expected, variance, chi2, p: Math.exp(logP), logP };
+  return { observed, expected, variance, chi2, p: exp(logP), logP };
 }
 
 /** Observed events against an expected number with Poisson variance: χ² = (O−E)²/E, 1 df. */
@@ -202,7 +203,7 @@ export function logrankMeanCurve(
   if (total === 0) return absent("no rows");
   let expected = 0;
   for (let t = 0; t < T; t++) {
-    if (leaving[t] > 0) expected -= leaving[t] * Math.log(Math.max(mean[t] / total, MEAN_SURVIVAL_FLOOR));
+    if (leaving[t] > 0) expected -= leaving[t] * log(Math.max(mean[t] / total, MEAN_SURVIVAL_FLOOR));
   }
   return logrankOneSample(observed, expected);
 }

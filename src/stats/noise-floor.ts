@@ -6,6 +6,7 @@
  * largest standardised ECE, observed against the same draws (Westfall & Young's single-step maxT). Draws are scored
  * on the observed rows' support, not on their own; the `paper…` metrics on all bins.
  */
+import { square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
@@ -116,7 +117,7 @@ function simulate(
     putDistances(["paperEce", "paperDistanceL2", "paperDistanceVariance"], T);
     const observed = km.events.reduce((sum, count) => sum + count, 0);
     if (drawn.variance[draw] > 0) {
-      put("logrankIndividual", (observed - drawn.expected[draw]) ** 2 / drawn.variance[draw]);
+      put("logrankIndividual", square(observed - drawn.expected[draw]) / drawn.variance[draw]);
     }
   }
   return simulated;
@@ -223,7 +224,7 @@ function standardise(ece: Float64Array): Measured<Float64Array> {
   let mean = 0;
   for (const value of ece) mean += value / ece.length;
   let squares = 0;
-  for (const value of ece) squares += (value - mean) ** 2;
+  for (const value of ece) squares += square(value - mean);
   const deviation = Math.sqrt(squares / ece.length);
   if (!(deviation > 0)) return absent("the ECE does not vary over the draws");
   return ece.map((value) => (value - mean) / deviation);

@@ -6,6 +6,7 @@
  * no correction for censoring in its variance: a group observed to the end weighs no more than one that is not.
  */
 import { logChiSquareUpperTail } from "../core/distributions.ts";
+import { exp, square } from "../core/elementary.ts";
 import { absent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes, RowWeights } from "../data/outcomes.ts";
@@ -99,10 +100,10 @@ export function oneCalibration(
     if (!(variance > 0)) {
       return absent(`mean predicted risk of risk group ${k + 1} is ${expected}: its variance is 0`);
     }
-    chi2 += (filled * (observed - expected) ** 2) / variance;
+    chi2 += (filled * square(observed - expected)) / variance;
   }
   const df = groups.length <= LARGEST_K_WITH_K_MINUS_ONE ? groups.length - 1 : groups.length - 2;
   if (df < 1) return absent("fewer than two risk groups with rows");
   const logP = logChiSquareUpperTail(chi2, df);
-  return { t, chi2, df, p: Math.exp(logP), logP, groups };
+  return { t, chi2, df, p: exp(logP), logP, groups };
 }

@@ -4,6 +4,7 @@
  * divided by anything unless the name says so. A curve that never falls scores 0 on a censored row: that is
  * its weakness (test/worked/counterexamples.test.ts, example 3). The ranking kernel of their training loss is not here.
  */
+import { square } from "../core/elementary.ts";
 import { absent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes, RowWeights } from "../data/outcomes.ts";
@@ -41,8 +42,8 @@ export function rankedProbabilityScore(
     const start = i * T - 1;
     const aliveThrough = event || !censoredIncludesOwnBin ? binned.bin[i] - 1 : binned.bin[i];
     let row = 0;
-    for (let t = 1; t <= aliveThrough; t++) row += (1 - survival[start + t]) ** 2;
-    if (event) for (let t = aliveThrough + 1; t <= T; t++) row += survival[start + t] ** 2;
+    for (let t = 1; t <= aliveThrough; t++) row += square(1 - survival[start + t]);
+    if (event) for (let t = aliveThrough + 1; t <= T; t++) row += square(survival[start + t]);
     sum += weight * row;
   }
   if (n === 0) return absent("no rows");

@@ -8,6 +8,7 @@
  * The best few of each set of columns and each k are kept: measured again after one of them has been taken as found, they say what is next.
  * A score ranks candidates and is no test: that needs rows that were not searched.
  */
+import { log } from "../core/elementary.ts";
 import type { CellColumn, CellRun } from "../data/candidate-groups.ts";
 import { type BlockTotals, DEVIANCES, measureExcess } from "./excess-events.ts";
 
@@ -218,7 +219,7 @@ function chargeBounds(first: SearchColumn, second: SearchColumn, kind: Candidate
   return Array.from({ length: 2 * MOST_BOUNDS + 1 }, (_, total) => {
     let M = 0;
     for (let own = 0; own <= MOST_BOUNDS; own++) M += countBounds(first, own) * (counts[total - own] ?? 0);
-    return Math.log(Math.max(1, M * sets * alike)) + Math.max(0, bounds + total - 1) * BOUND_CHARGE;
+    return log(Math.max(1, M * sets * alike)) + Math.max(0, bounds + total - 1) * BOUND_CHARGE;
   });
 }
 
@@ -254,8 +255,8 @@ export function measureAgain(
  * at least exp(−x/2) √(2/π) √x/(1+x) (Mills' ratio), taken at the larger of these x, since it falls with x ≥ 1.
  */
 function leastDeviances(wanted: number): { readonly level: number; readonly shape: number } {
-  const shape = Math.max(0, 2 * (wanted + Math.log(DEVIANCES)));
-  const mills = Math.log((Math.sqrt(Math.PI / 2) * (1 + shape)) / Math.sqrt(shape));
+  const shape = Math.max(0, 2 * (wanted + log(DEVIANCES)));
+  const mills = log((Math.sqrt(Math.PI / 2) * (1 + shape)) / Math.sqrt(shape));
   return { level: shape > 1 ? Math.max(0, shape - 2 * mills) : 0, shape };
 }
 

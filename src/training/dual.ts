@@ -5,6 +5,7 @@
  *   augmented  (1/2ρ) Σ ([μ + ρ r]₊² − μ²), r = d/c − 1;  pressure [μ + ρ r]₊/c;  μ ← [μ + ρ r]₊
  * The projection at 0 is ours where the paper prints none. A group that is only reported keeps a multiplier of 0.
  */
+import { square } from "../core/elementary.ts";
 import { NumericalError } from "../core/errors.ts";
 import { createRandom } from "../core/random.ts";
 import type { ConstraintGroup } from "../objectives/constraints.ts";
@@ -51,7 +52,7 @@ export function lagrangianTerm(
     if (spec.form === "ascent") sum += multipliers[g] * (distances[g] - slack[g]);
     else
       sum +=
-        (pushed(spec.penalty, multipliers[g], distances[g], slack[g]) ** 2 - multipliers[g] ** 2) /
+        (square(pushed(spec.penalty, multipliers[g], distances[g], slack[g])) - square(multipliers[g])) /
         (2 * spec.penalty);
   }
   return sum;

@@ -8,6 +8,7 @@
  * after the other given the others, the clearest excess first, until none moves (hazard-ratios.ts has one group's estimate).
  * What is carried out is drawn towards 1: by the probability that the group is wrong at all, and by `doubt` standard errors.
  */
+import { exp, log, power } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
@@ -101,7 +102,7 @@ function measureExposure(
     for (let t = 1; t <= bin[i] && before > SMALLEST_SURVIVAL; t++) {
       const now = Math.max(Math.min(survival[i * T + t - 1], before), SMALLEST_SURVIVAL);
       const part = t === bin[i] && event[i] === 1 ? 0.5 : 1;
-      values[i * B + blockOf[t]] += part * Math.log(before / now);
+      values[i * B + blockOf[t]] += part * log(before / now);
       before = now;
     }
   }
@@ -159,7 +160,7 @@ export function fitHazardBoost(
 
 /** By the probability that there is anything to repair, and by 1 − 1/z where the excess is clear; never quite to 0. */
 function drawTowardsOne({ logRatios, probability, z }: HazardRatios, doubt: number): number[] {
-  const sure = doubt === 0 ? 1 : 1 - doubt / Math.hypot(doubt, z);
+  const sure = doubt === 0 ? 1 : 1 - doubt / Math.sqrt(doubt * doubt + z * z);
   return Array.from(logRatios, (a) => probability * sure * a);
 }
 
@@ -195,13 +196,13 @@ function seekRatios(sought: readonly Sought[], { B, values }: Exposure): void {
     const exposure = new Float64Array(B);
     for (const i of rows) for (let b = 0; b < B; b++) exposure[b] += repaired[i * B + b];
     // without its own ratios
-    for (let b = 0; b < B; b++) exposure[b] *= Math.exp(-current[b]);
+    for (let b = 0; b < B; b++) exposure[b] *= exp(-current[b]);
     return estimateRatios({ observed, exposure }, priors, wrong);
   };
   /** Returns how far the furthest log ratio moved. */
   const take = (one: Sought, found: HazardRatios): number => {
     const to = found.logRatios.map((a) => found.probability * a);
-    const factors = to.map((a, b) => Math.exp(a - one.current[b]));
+    const factors = to.map((a, b) => exp(a - one.current[b]));
     for (const i of one.rows) for (let b = 0; b < B; b++) repaired[i * B + b] *= factors[b];
     const moved = to.reduce((most, a, b) => Math.max(most, Math.abs(a - one.current[b])), 0);
     one.current.set(to);
@@ -263,10 +264,10 @@ export function applyHazardBoost(
     if (logRatios.subarray(i * B, (i + 1) * B).every((a) => a === 0)) continue;
     let [before, now] = [1, 1];
     boost.blocks.forEach(({ first, last }, b) => {
-      const ratio = Math.exp(logRatios[i * B + b]);
+      const ratio = exp(logRatios[i * B + b]);
       for (let k = i * T + first - 1; k < i * T + last; k++) {
         const S = Math.min(survival[k], before);
-        now = before === 0 ? 0 : now * (S / before) ** ratio;
+        now = before === 0 ? 0 : now * power(S / before, ratio);
         before = S;
         survival[k] = now;
       }

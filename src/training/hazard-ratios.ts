@@ -7,6 +7,7 @@
  * approximation) and the modes are averaged: a group without excess is hardly moved, one with a clear excess nearly as far as its
  * events say. Knows one group at a time; groups that overlap are hazard-boost.ts' business.
  */
+import { exp, expm1, log, power, square } from "../core/elementary.ts";
 import { factorCholesky, invertCholesky, solveCholesky } from "../core/linear-algebra.ts";
 
 /** Spreads of log ratios that are thought possible in a group that is wrong: from a tenth to more than twofold. */
@@ -44,7 +45,7 @@ export function preparePriors(B: number): readonly Prior[] {
       const covariance = new Float64Array(B * B);
       for (let b = 0; b < B; b++) {
         for (let c = 0; c < B; c++) {
-          covariance[b * B + c] = level ** 2 + shape ** 2 * NEIGHBOURS ** Math.abs(b - c);
+          covariance[b * B + c] = square(level) + square(shape) * power(NEIGHBOURS, Math.abs(b - c));
         }
       }
       const factor = factorCholesky(covariance, B, new Float64Array(B));
@@ -55,7 +56,7 @@ export function preparePriors(B: number): readonly Prior[] {
 
 function logDeterminantOf(lower: Float64Array, B: number): number {
   let sum = 0;
-  for (let b = 0; b < B; b++) sum += 2 * Math.log(lower[b * B + b]);
+  for (let b = 0; b < B; b++) sum += 2 * log(lower[b * B + b]);
   return sum;
 }
 
@@ -69,7 +70,7 @@ export function estimateRatios(events: GroupEvents, priors: readonly Prior[], wr
   const B = events.observed.length;
   const modes = priors.map((prior) => findMode(events, prior));
   const largest = Math.max(...modes.map(({ logEvidence }) => logEvidence));
-  const weights = modes.map(({ logEvidence }) => Math.exp(logEvidence - largest));
+  const weights = modes.map(({ logEvidence }) => exp(logEvidence - largest));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const logRatios = new Float64Array(B);
   modes.forEach(({ mode }, k) => {
@@ -78,17 +79,17 @@ export function estimateRatios(events: GroupEvents, priors: readonly Prior[], wr
   for (let b = 0; b < B; b++) {
     logRatios[b] = Math.max(-LARGEST_LOG_RATIO, Math.min(logRatios[b], LARGEST_LOG_RATIO));
   }
-  const logOdds = largest + Math.log(total / modes.length) + Math.log(wrong / (1 - wrong));
+  const logOdds = largest + log(total / modes.length) + log(wrong / (1 - wrong));
   return {
     logRatios,
-    probability: 1 / (1 + Math.exp(-logOdds)),
+    probability: 1 / (1 + exp(-logOdds)),
     z: Math.sqrt(2 * Math.max(0, gainOf(events, logRatios))),
   };
 }
 
 /** The log likelihood less that of ratios of 1. */
 function gainOf({ observed, exposure }: GroupEvents, logRatios: Float64Array): number {
-  return logRatios.reduce((sum, a, b) => sum + observed[b] * a - exposure[b] * Math.expm1(a), 0);
+  return logRatios.reduce((sum, a, b) => sum + observed[b] * a - exposure[b] * expm1(a), 0);
 }
 
 /** The mode under one prior, and the log marginal likelihood less that of ratios of 1. */
@@ -106,11 +107,11 @@ function findMode(events: GroupEvents, { inverse, logDeterminant }: Prior) {
   };
   const factorCurvature = () => {
     curvature.set(inverse);
-    for (let b = 0; b < B; b++) curvature[b * B + b] += exposure[b] * Math.exp(mode[b]);
+    for (let b = 0; b < B; b++) curvature[b * B + b] += exposure[b] * exp(mode[b]);
     return factorCholesky(curvature, B, pivots);
   };
   for (let step = 0; step < MAX_NEWTON_STEPS; step++) {
-    for (let b = 0; b < B; b++) gradient[b] = observed[b] - exposure[b] * Math.exp(mode[b]) - pullOf(b);
+    for (let b = 0; b < B; b++) gradient[b] = observed[b] - exposure[b] * exp(mode[b]) - pullOf(b);
     const move = solveCholesky(factorCurvature(), gradient);
     const longest = move.reduce((most, by) => Math.max(most, Math.abs(by)), 0);
     const share = Math.min(1, LARGEST_STEP / longest);

@@ -6,6 +6,7 @@
  * Nothing is audited past the last column t with `minimumFollowed` rows known to be alive after it, where only the dead would
  * speak; it is always before T, since those censored in bin T are not known to have outlived it.
  */
+import { log, square } from "../core/elementary.ts";
 import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { censoringKaplanMeierBinned } from "../stats/censoring.ts";
@@ -225,7 +226,7 @@ export function measureLeverage(
       if (!isInside(located[start + t], cell)) continue;
       isIn = true;
       const S = survival[start + t];
-      if (S > 0) sum -= S * Math.log(S);
+      if (S > 0) sum -= S * log(S);
     }
     if (isIn) count++;
   }
@@ -259,9 +260,9 @@ export function auditRidge(
     let squares = 0;
     for (const row of rows) sum += values[row * D + j];
     mean[j] = sum / n;
-    for (const row of rows) squares += (values[row * D + j] - mean[j]) ** 2;
+    for (const row of rows) squares += square(values[row * D + j] - mean[j]);
     const variance = squares / n;
-    if (variance > CONSTANT_SHARE * mean[j] ** 2) scale[j] = 1 / Math.sqrt(variance);
+    if (variance > CONSTANT_SHARE * square(mean[j])) scale[j] = 1 / Math.sqrt(variance);
   }
   const gram = new Float64Array(D * D);
   const moment = new Float64Array(D);

@@ -3,6 +3,7 @@
  * and the whole plane, and one update S ← max(S, 1e-4)·exp(−η·h), S − η·h or S^exp(η·h) on the entries of one cell, clipped to
  * [0, 1] and made decreasing. What h is, is mcboost-auditors.ts' business.
  */
+import { exp, power } from "../core/elementary.ts";
 import {
   type BoostCell,
   type BoostFeatures,
@@ -94,8 +95,8 @@ export function moveCurves(curves: MovedCurves, update: BoostUpdate, movement: M
   const { sign, residual } = movement;
   const { multiplicative, scale, reference } = movement.settings;
   const move = (S: number, change: number) => {
-    if (scale === "hazard") return Math.max(S, SMALLEST_SURVIVAL) ** Math.exp(change);
-    return multiplicative ? Math.max(S, SMALLEST_SURVIVAL) * Math.exp(-change) : S - change;
+    if (scale === "hazard") return power(Math.max(S, SMALLEST_SURVIVAL), exp(change));
+    return multiplicative ? Math.max(S, SMALLEST_SURVIVAL) * exp(-change) : S - change;
   };
   const before = new Float64Array(T);
   let moved = false;

@@ -7,6 +7,7 @@
  * as they were, always qualify. (To allow no rise at all turned away ten of 24 repairs of a doubled hazard that were right: a fold
  * of 120 rows is mostly noise.) Distances are of group means only.
  */
+import { square } from "../core/elementary.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import { brierBinned } from "../stats/brier.ts";
@@ -135,7 +136,7 @@ function chooseRounds(paths: readonly Path[]): Pick<RoundChoice, "rounds" | "dis
 function hasRisen(before: readonly number[], after: readonly number[]): boolean {
   const rises = after.map((value, k) => value - before[k]);
   const mean = meanOf(rises);
-  const variance = meanOf(rises.map((rise) => (rise - mean) ** 2));
+  const variance = meanOf(rises.map((rise) => square(rise - mean)));
   return mean > Math.sqrt(variance / (rises.length - 1));
 }
 

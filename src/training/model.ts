@@ -45,7 +45,8 @@ export interface Provenance {
   readonly backend: {
     readonly name: string;
     readonly simd: "plain" | "relaxed" | null;
-    readonly threads: number;
+    /** In files of version 0.1.0. It says nothing about the numbers: any number of threads gives the same. */
+    readonly threads?: number;
   } | null;
   /** Null when the table did not come from a file. */
   readonly table: {

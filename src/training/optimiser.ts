@@ -4,6 +4,7 @@
  * parameters that say so (biases, baseline logits) unless `decayAll`, as torch.optim does by default. Moments are float64
  * whatever the backend. Also the norm clip, the average of weights over training, and nothing that knows of a loss.
  */
+import { power } from "../core/elementary.ts";
 import { FormatError, InputError, NumericalError } from "../core/errors.ts";
 import type { Parameter } from "../models/network.ts";
 
@@ -110,8 +111,8 @@ function stepAdam({ parameter, first, second }: Moments, spec: AdamSpec, steps: 
   const applied = decayAll || parameter.decays ? decay : 0;
   const inGradient = spec.kind === "adam" ? applied : 0;
   const kept = spec.kind === "adamw" ? 1 - rate * applied : 1;
-  const size = rate / (1 - beta1 ** steps);
-  const root = Math.sqrt(1 - beta2 ** steps);
+  const size = rate / (1 - power(beta1, steps));
+  const root = Math.sqrt(1 - power(beta2, steps));
   for (let i = 0; i < values.length; i++) {
     const g = gradient[i] + inGradient * values[i];
     first[i] += (1 - beta1) * (g - first[i]);

@@ -4,6 +4,7 @@
  * above against below a number or date. Which values go on a side is decided by counts alone and by few enough choices
  * that chance can be reckoned with: `logSearched` is what the search costs. What a cut means is event.ts' business.
  */
+import { log } from "../../core/elementary.ts";
 import type { LeakColumn, LeakRows } from "./rows.ts";
 import { logChoose } from "./rows.ts";
 
@@ -115,7 +116,7 @@ function findPure(cells: Cells, inClass: Int32Array, classSize: number, leak: Le
     const n = cells.rows[k];
     if (n === 0 || n < fewest || inClass[k] < n) continue;
     // Hypergeometric: n rows drawn from N, all of the class, for one of the values large enough to be looked at.
-    if (logChoose(classSize, n) - logChoose(N, n) + Math.log(choices) >= leak.logAlpha) continue;
+    if (logChoose(classSize, n) - logChoose(N, n) + log(choices) >= leak.logAlpha) continue;
     member[k] = 1;
     found = true;
   }
@@ -225,5 +226,5 @@ function cutByThreshold(column: LeakColumn): Cut[] {
     return numbers[row] > cutAt === highIsEvent ? 1 : 0;
   };
   const [eventSide, otherSide] = highIsEvent ? [high, low] : [low, high];
-  return [{ kind: "threshold", eventSide, otherSide, sideOf, logSearched: Math.log(2 * K) }];
+  return [{ kind: "threshold", eventSide, otherSide, sideOf, logSearched: log(2 * K) }];
 }

@@ -6,6 +6,7 @@
  * Combinations of columns are not searched.
  */
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
+import { log } from "../../core/elementary.ts";
 import type { Finding } from "../findings.ts";
 import { countOf, percentOf } from "../findings.ts";
 import type { Cut, Side } from "./cuts.ts";
@@ -104,7 +105,7 @@ function judgeCut(cut: Cut, leak: LeakRows): Judged | null {
 
 /** Likelihood-ratio test that both sides have one event rate: log of its p-value, chi-square with 1 df. */
 function logChanceOfCut({ eventSide, otherSide }: Cut): number {
-  const term = (count: number, expected: number) => (count > 0 ? count * Math.log(count / expected) : 0);
+  const term = (count: number, expected: number) => (count > 0 ? count * log(count / expected) : 0);
   const rate = (eventSide.events + otherSide.events) / (eventSide.rows + otherSide.rows);
   let statistic = 0;
   for (const side of [eventSide, otherSide]) {

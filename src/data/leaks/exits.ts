@@ -5,6 +5,7 @@
  * others' count, ρ the ratio of the two rates; the tails of that law are the tests.
  */
 import { binomialUpperTail } from "../../core/distributions.ts";
+import { expm1, log } from "../../core/elementary.ts";
 import type { LeakRows } from "./rows.ts";
 
 /** Exits of one kind. */
@@ -50,7 +51,7 @@ export function compareExits(
   const snapshot = (): ComparedExits => ({
     events: { observed: own.events, expected: expected.events, others: others.events },
     censored: { observed: own.censored, expected: expected.censored, others: others.censored },
-    expectedPeople: gone - ownAtRisk * Math.expm1(-hazard),
+    expectedPeople: gone - ownAtRisk * expm1(-hazard),
   });
   for (let i = 0; i < N && othersAtRisk >= MIN_AT_RISK; ) {
     const now = time[order[i]];
@@ -78,7 +79,7 @@ export function compareExits(
       expected.censored += ((ownAtRisk - ownEvents) * (exits - events)) / (othersAtRisk - events);
     }
     hazard += events / othersAtRisk;
-    gone -= ownExits * Math.expm1(-hazard);
+    gone -= ownExits * expm1(-hazard);
     ownAtRisk -= ownExits;
     othersAtRisk -= exits;
   }
@@ -90,12 +91,12 @@ export function compareExits(
 export function logChanceOfSoFew({ observed, expected, others }: Exits, ratio: number): number {
   if (!(expected > 0) || others === 0) return 0;
   const share = others / (ratio * expected + others); // of the others among all exits
-  return Math.log(binomialUpperTail(others, observed + others, share));
+  return log(binomialUpperTail(others, observed + others, share));
 }
 
 /** log P(so many exits or more) where the side's rate is `ratio` times the others'. */
 export function logChanceOfSoMany({ observed, expected, others }: Exits, ratio: number): number {
   if (!(expected > 0) || observed === 0) return 0;
   const share = (ratio * expected) / (ratio * expected + others);
-  return Math.log(binomialUpperTail(observed, observed + others, share));
+  return log(binomialUpperTail(observed, observed + others, share));
 }

@@ -5,6 +5,7 @@
  * yet none of them was. And no honest hazard ratio is boundless. Each function returns the log of a probability that a
  * leak makes tiny. Kaplan-Meier and Nelson-Aalen of the other side stand for everyone; nothing is fitted.
  */
+import { exp, expm1, log, log1p, power } from "../../core/elementary.ts";
 import type { LeakRows } from "./rows.ts";
 
 /** The largest hazard ratio granted to an honest column between two sets of its values; strong risk factors have 10. */
@@ -36,10 +37,10 @@ function logChanceOfNoCensoring({ eventSide, otherSide }: Sides, leak: LeakRows)
   let early = 0;
   let logSum = 0;
   for (; early < n && time[eventSide[early]] <= median; early++) {
-    logSum += Math.log(median / Math.max(time[eventSide[early]], median * SHORTEST_SHARE));
+    logSum += log(median / Math.max(time[eventSide[early]], median * SHORTEST_SHARE));
   }
-  const power = logSum > 0 ? (early / logSum) * (1 + 1 / Math.sqrt(early)) : Number.POSITIVE_INFINITY;
-  const hazardAtMedian = -Math.log1p(-early / (n + 1));
+  const shape = logSum > 0 ? (early / logSum) * (1 + 1 / Math.sqrt(early)) : Number.POSITIVE_INFINITY;
+  const hazardAtMedian = -log1p(-early / (n + 1));
 
   let hazard = 0; // Nelson-Aalen of the other side
   let hazardBefore = 0; // the same at t*
@@ -67,16 +68,16 @@ function logChanceOfNoCensoring({ eventSide, otherSide }: Sides, leak: LeakRows)
     }
     hazard += events / atRisk;
     if (ratio > 0) {
-      surviving *= Math.exp((-ratio * events) / atRisk);
+      surviving *= exp((-ratio * events) / atRisk);
       const leaving = atRisk > events ? censored / (atRisk - events) : 0;
-      const own = Math.exp(-hazardAtMedian * ((now / median) ** power - 1));
-      const fewest = Math.exp(-LARGEST_HAZARD_RATIO * (hazard - hazardBefore));
+      const own = exp(-hazardAtMedian * (power(now / median, shape) - 1));
+      const fewest = exp(-LARGEST_HAZARD_RATIO * (hazard - hazardBefore));
       chance += Math.max(Math.min(surviving, own), fewest) * uncensored * leaving;
       uncensored *= 1 - leaving;
     }
     atRisk -= events + censored;
   }
-  return (n - early) * Math.log1p(-Math.min(chance, 1 - Number.EPSILON));
+  return (n - early) * log1p(-Math.min(chance, 1 - Number.EPSILON));
 }
 
 /**
@@ -91,12 +92,12 @@ function logChanceByLargestRatio({ eventSide, otherSide }: Sides, leak: LeakRows
     const atRisk = otherSide.length - j;
     if (leak.event[otherSide[j]] === 1) hazard += 1 / atRisk;
     else {
-      chance += (uncensored / atRisk) * -Math.expm1(-LARGEST_HAZARD_RATIO * hazard);
+      chance += (uncensored / atRisk) * -expm1(-LARGEST_HAZARD_RATIO * hazard);
       uncensored *= 1 - 1 / atRisk;
     }
   }
-  chance += uncensored * -Math.expm1(-LARGEST_HAZARD_RATIO * hazard);
-  return hazard > 0 ? eventSide.length * Math.log(chance) : 0;
+  chance += uncensored * -expm1(-LARGEST_HAZARD_RATIO * hazard);
+  return hazard > 0 ? eventSide.length * log(chance) : 0;
 }
 
 /** log P(nobody on the other side has the event) at an R-th of the event side's hazard: −Σ Λ(t_i) / R. */

@@ -5,6 +5,7 @@
  * it cannot do: those at low risk are censored no faster than others, and no later either. Where neither tells, only
  * a ratio beyond any predictor's counts. The finding is a question, not an accusation: docs/decisions/005-leak-rules.md.
  */
+import { log } from "../../core/elementary.ts";
 import type { Finding } from "../findings.ts";
 import { countOf } from "../findings.ts";
 import { type ComparedExits, compareExits, logChanceOfSoFew, logChanceOfSoMany } from "./exits.ts";
@@ -90,8 +91,8 @@ export function findLaterValue(
   const { codes, splits } = splitByValues(column, leak);
   if (splits.length === 0) return null;
   const suspects = screenSplits(codes, splits, leak, hazards);
-  const logAlpha = leak.logAlpha - Math.log(2 * splits.length * (EARLY.length + 2));
-  const censored = Math.log(CENSORING_ALPHA / Math.max(1, suspects.length * (EARLY.length + 1)));
+  const logAlpha = leak.logAlpha - log(2 * splits.length * (EARLY.length + 2));
+  const censored = log(CENSORING_ALPHA / Math.max(1, suspects.length * (EARLY.length + 1)));
   const judged = suspects
     .map((suspect) => judgeSplit(suspect, codes, leak, hazards, { events: logAlpha, censored }))
     .filter((one) => one !== null)

@@ -5,6 +5,7 @@
  * which is what keeps a million rows a matter of seconds.
  */
 import { logGamma } from "../../core/distributions.ts";
+import { log } from "../../core/elementary.ts";
 import type { Column, ColumnType } from "../table.ts";
 import { cellText, MISSING_BOOLEAN } from "../table.ts";
 
@@ -77,7 +78,7 @@ export function collectLeakRows(
     eventOrder ??= byTime().filter((row) => flags[row] === 1);
     return eventOrder;
   };
-  const logAlpha = Math.log(ALPHA / Math.max(1, columns));
+  const logAlpha = log(ALPHA / Math.max(1, columns));
   return { rows, time: times, event: flags, events, byTime, eventsByTime, logAlpha };
 }
 

@@ -5,6 +5,7 @@
  * difference of two columns does (dates of entry and death); or many rows hold the time itself, to the digit, in some
  * unit (another outcome of the same people). Non-monotone transforms and sums of three columns are not looked for.
  */
+import { log, log1p, tanh } from "../../core/elementary.ts";
 import type { Finding } from "../findings.ts";
 import { countOf } from "../findings.ts";
 import { equalTimes } from "./copies.ts";
@@ -17,7 +18,7 @@ const MIN_EVENTS = 20;
 /** From so few events on, all rows in perfect order count: a date of entry is out of order with every early event. */
 const MIN_EVENTS_AMONG_ALL = 5;
 /** How unlikely a perfect order must be by chance, as a log: a trillion to one, so that no strong predictor gets there. */
-const ORDER_EVIDENCE = Math.log(1e12);
+const ORDER_EVIDENCE = log(1e12);
 /** Rank correlation with event times beyond any predictor: 0.95 takes a hazard ratio of 50 per sd … */
 const NEAR_CORRELATION = 0.95;
 /** … and 0.99 one in the thousands: what is left of a copy after rounding or a little noise. */
@@ -79,7 +80,9 @@ export function orderOfNumbers(
   const isInOrder = compareOrder(numbers, leak.time, sample).inOrder;
   const correlation = rankCorrelation(numbers, leak.time, sample);
   const size = Math.min(Math.abs(correlation), LARGEST_CORRELATION);
-  const lower = Math.tanh(Math.atanh(size) - QUANTILE_1_IN_1000 / Math.sqrt(sample.length - 3));
+  const lower = tanh(
+    0.5 * log1p((2 * size) / (1 - size)) - QUANTILE_1_IN_1000 / Math.sqrt(sample.length - 3),
+  );
   const reaches = (limit: number) => size >= limit && lower >= limit - CORRELATION_SHORTFALL;
   const isNear = among === "events" && reaches(NEAR_CORRELATION);
   if (!isInOrder && !isNear) return null;
