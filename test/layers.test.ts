@@ -71,6 +71,27 @@ describe("import directions", () => {
     );
   });
 
+  test("text leaves the program in one place, where it is made safe", () => {
+    const writers = files.filter((file) =>
+      /process\.std(?:out|err)\.write|console\.|writeSync\(1/.test(
+        codeOf(readFileSync(join(src, file), "utf8")),
+      ),
+    );
+    expect(writers).toEqual(["node/output.ts"]);
+  });
+
+  test("files are written in one place, and grow in one other", () => {
+    const writes =
+      /\b(?:writeFile|appendFile|createWriteStream|rename)(?:Sync)?\b|\bopen(?:Sync)?\([^)]*"(?:[wa]|r\+)/;
+    const writers = files.filter((file) => writes.test(codeOf(readFileSync(join(src, file), "utf8"))));
+    // A pipe that has to be read twice goes into a temporary file of its own.
+    expect(writers.sort()).toEqual([
+      "node/growing-file.ts",
+      "node/growing-lines.ts",
+      "node/streamed-source.ts",
+    ]);
+  });
+
   test("an index only exports", () => {
     for (const file of files.filter((name) => name.endsWith("index.ts"))) {
       const code = codeOf(readFileSync(join(src, file), "utf8")).replace(

@@ -97,6 +97,38 @@ describe("reproduce plan", () => {
     expect(runCli(["reproduce", "plan", bad, "--out", kept]).stderr).toContain("1 run to do (1 in");
   });
 
+  test("files that a plan names and that are something else are refused without a word of what is in them", () => {
+    const secret = relative(root, writeScratch("secret", "root:x:0:0:very secret\nbin:x:1:1\n"));
+    const cohorts = [
+      { ...cohort, name: "a table", table: secret },
+      { ...cohort, name: "groups", groups: secret },
+      { ...cohort, name: "no groups", groups: "test/none.json" },
+      { ...cohort, name: "no table", table: "test/none.csv" },
+    ];
+    const names = cohorts.map(({ name }) => name);
+    const parts = [{ cohorts: names, systems: ["cox"], seeds: { from: 1, count: 1 } }];
+    const plan2 = writePlan("secrets.json", { cohorts, parts });
+    const { code, stderr } = runCli([
+      "reproduce",
+      "plan",
+      plan2,
+      "--out",
+      fresh("secrets.jsonl"),
+      "--workers",
+      "1",
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).not.toMatch(/secret\b(?!")|root:x|^\s+at /m);
+    expect(stderr).toContain(
+      `a table, cox, seed 1: the plan's table cannot be used: it has no column "rfstime"`,
+    );
+    expect(stderr).toContain("groups, cox, seed 1: groups file is not JSON");
+    expect(stderr).toMatch(
+      /no groups, cox, seed 1: cannot read the plan's groups file: ".*none.json" \(no such file\)/,
+    );
+    expect(stderr).toMatch(/no table, cox, seed 1: no such file: ".*none.csv"/);
+  });
+
   test("Ctrl-C leaves a file to go on with", async () => {
     const long = writePlan("long.json", { draws: 2000 });
     const kept = fresh("long.jsonl");

@@ -114,6 +114,7 @@ describe("the plans of paper/plans", () => {
 
 describe("a plan that contradicts itself is refused", () => {
   const part = (plan: Record<string, unknown>) => (plan.parts as Record<string, unknown>[])[0];
+  const cohort = (plan: Record<string, unknown>) => (plan.cohorts as Record<string, unknown>[])[0];
   test.each([
     [
       "an unknown field",
@@ -148,6 +149,31 @@ describe("a plan that contradicts itself is refused", () => {
       (plan) => Object.assign(part(plan), { systems: ["graduate"] }),
       /default preset/,
     ],
+    [
+      "no groups",
+      "nwtco",
+      (plan) => delete cohort(plan).groups,
+      /^plan: cohorts\[0\]\.groups: .*expected string/,
+    ],
+    [
+      "people without end",
+      "nwtco",
+      (plan) => Object.assign(cohort(plan), { sizes: [1e12, 1, 1] }),
+      /sizes\[0\]/,
+    ],
+    ["bins without end", "nwtco", (plan) => Object.assign(plan, { bins: 2e6 }), /bins: /],
+    [
+      "seeds without end",
+      "nwtco",
+      (plan) => Object.assign(part(plan), { seeds: { from: 0, count: 1e15 } }),
+      /parts\[0\]\.seeds\.count/,
+    ],
+    [
+      "runs without end",
+      "nwtco",
+      (plan) => Object.assign(part(plan), { seeds: { from: 0, count: 99_999 } }),
+      /1699983 runs, and at most 100000/,
+    ],
     ["a run twice", "nwtco", (plan) => Object.assign(plan, { parts: [part(plan), part(plan)] }), /same run/],
   ] as [string, string, (plan: Record<string, unknown>) => void, RegExp][])(
     "%s",
@@ -158,6 +184,8 @@ describe("a plan that contradicts itself is refused", () => {
 
   test("what is not JSON at all", () => {
     expect(() => parsePlan("{", "broken.json")).toThrow(/^plan: /);
+    // Any file may be named by mistake: none of it is repeated.
+    expect(() => parsePlan("root:x:0:0:secret", "passwd")).toThrow(/^plan: the file is not JSON$/);
   });
 });
 

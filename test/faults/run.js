@@ -19,6 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { COMMANDS, makeTable, PLAN } from "./commands.js";
+import { tryFullDevice } from "./full-device.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const CODES = {
@@ -168,6 +169,7 @@ const started = performance.now();
 const workers = Array.from({ length: WORKERS }, (_, k) => startWorker(`worker${k}`, scratch));
 const complaints = [];
 let faults = 0;
+let printed = 0;
 try {
   writeFileSync(join(scratch, "table.csv"), makeTable(90));
   writeFileSync(join(scratch, "others.csv"), makeTable(241));
@@ -188,6 +190,9 @@ try {
       }
     }),
   );
+  const full = await tryFullDevice(join(ROOT, "bin/graduate.js"), scratch);
+  printed = full.commands;
+  complaints.push(...full.complaints);
 } finally {
   for (const worker of workers) worker.end();
   rmSync(scratch, { recursive: true, force: true });
@@ -197,7 +202,7 @@ for (const complaint of complaints) process.stdout.write(`  ${complaint}\n`);
 process.stdout.write(
   complaints.length === 0
     ? `${faults} writes of ${COMMANDS.length} commands were made to fail, one at a time: each left the old file or the new one, ` +
-        `one sentence and exit code 1 (${seconds} s)\n`
+        `one sentence and exit code 1; and so did ${printed} commands printing to a full device (${seconds} s)\n`
     : `${complaints.length} complaints after ${faults} writes that were made to fail (${seconds} s)\n`,
 );
 process.exitCode = complaints.length === 0 ? 0 : 1;

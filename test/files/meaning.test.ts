@@ -13,6 +13,7 @@ import { encodeJson } from "../../src/files/json-bytes.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model-file.ts";
 import { readSafetensors, writeSafetensors } from "../../src/files/safetensors.ts";
 import { predict } from "../../src/predict.ts";
+import type { Model } from "../../src/training/model.ts";
 import { applyBoost } from "../../src/training/mcboost.ts";
 import { writeScratch } from "../cli/run-cli.ts";
 import { headerOf, resealed, withHeader } from "./resealed.ts";
@@ -176,7 +177,7 @@ describe("sizes", () => {
       tableSourceFromBytes("t.csv", new TextEncoder().encode('age,"sex, “quoted”"\n1,NaN\n')),
       { category: ["sex, “quoted”"] },
     );
-    const model = {
+    const model: Model = {
       ...smallNetwork,
       inputGroups: [],
       predictor: {
@@ -189,7 +190,7 @@ describe("sizes", () => {
           "dense1.bias": [0, 0, 0, 0],
         },
       },
-    } as const;
+    };
     const read = modelFromBytes(modelToBytes(model), "m");
     const curves = predict(read, table, createReferenceBackend());
     const refused = await curves.then(

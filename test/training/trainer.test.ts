@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { GraduateError } from "../../src/core/errors.ts";
+import { BackendError, GraduateError, NumericalError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
 import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
 import { createNetwork, readParameters } from "../../src/models/create-network.ts";
@@ -269,9 +269,28 @@ describe("a run", () => {
     const input = simulate();
     const options: TrainingOptions = { ...SMALL, optimiser: { kind: "sgd", rate: 1.7e308 }, clip: null };
     const failure = await follow(input, options).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(GraduateError);
+    expect(failure).toBeInstanceOf(NumericalError);
     expect((failure as Error).message).toMatch(/^training stopped at step \d+: /);
     expect((failure as GraduateError).hint).toMatch(/checkpoint/);
+  });
+
+  test("what is refused for want of memory is not said to have diverged", async () => {
+    const { backend, network, ...input } = simulate();
+    let passes = 0;
+    // The second step finds no room.
+    const backward: typeof network.backward = (...given) => {
+      if (++passes === 2) {
+        throw new BackendError("out of memory", { code: "memory.exhausted", hint: "fewer rows" });
+      }
+      return network.backward(...given);
+    };
+    const failing = { ...input, backend, network: { ...network, backward } };
+    const failure = await follow(failing, SMALL).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(BackendError);
+    expect(failure).not.toBeInstanceOf(NumericalError);
+    expect(failure).toMatchObject({ name: "BackendError", code: "memory.exhausted" });
+    expect((failure as BackendError).message).toMatch(/^training stopped at step \d+: out of memory$/);
+    expect((failure as BackendError).hint).toMatch(/checkpoint.*; fewer rows$/);
   });
 
   test("a diverging multiplier names its group", async () => {
