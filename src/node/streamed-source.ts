@@ -44,7 +44,12 @@ export async function openStreamedSource(path: string, reads: number): Promise<S
 }
 
 async function spool(name: string, chunks: AsyncIterable<Uint8Array>): Promise<StreamedSource> {
-  const folder = mkdtempSync(join(tmpdir(), "graduate-"));
+  let folder: string;
+  try {
+    folder = mkdtempSync(join(tmpdir(), "graduate-"));
+  } catch (error) {
+    throw createUnwritableError(tmpdir(), "what comes in by the pipe", error);
+  }
   const close = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", close);
   const path = join(folder, "table");
