@@ -214,7 +214,9 @@ async function chooseGroups(
   const ids = id === null ? [] : [id];
   const own: readonly Group[] = [ALL_GROUP, ...groups.filter(({ name }) => name !== ALL_GROUP.name)];
   const known = new Set(own.map(({ name }) => name));
-  const named = (await readGroups(table, options, [...outcome, ...ids])).filter(({ name }) => !known.has(name));
+  const named = (await readGroups(table, options, [...outcome, ...ids])).filter(
+    ({ name }) => !known.has(name),
+  );
   refuseOutcomeGroups(named, outcome);
   return [...resolveGroups(own, table, { unknownLevels: "allow" }), ...named];
 }

@@ -59,7 +59,10 @@ export function addSubjectOptions(command: Command): Command {
     .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
     .option("--auto-groups <n>", "let the automatic rule add up to n groups", parseCount)
     .option("--id <column>", "whose row it is: all rows of a person stay together", idOption)
-    .option("--rows-are-independent", "take rows as people although a column looks like an id with several rows")
+    .option(
+      "--rows-are-independent",
+      "take rows as people although a column looks like an id with several rows",
+    )
     .option("--bins <n>", "time bins (default: 102)", parseCount)
     .option(
       "--horizon <time>",

@@ -47,8 +47,6 @@ async function refuseOne(path: string): Promise<void> {
   if (writable && !isFolder) return;
   throw new InputError(`cannot write to "${path}"`, {
     code: "file.unwritable",
-    hint: isFolder
-      ? "it is a folder; name a file in it"
-      : "is there such a folder, and may you write to it and to the file?",
+    hint: isFolder ? "it is a folder; name a file in it" : "is there such a folder, and may you write to it?",
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { BackendError, GraduateError, NumericalError } from "../../src/core/errors.ts";
+import { BackendError, type GraduateError, NumericalError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
 import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
 import { createNetwork, readParameters } from "../../src/models/create-network.ts";
