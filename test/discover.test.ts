@@ -1,8 +1,10 @@
 // Planted groups are found and confirmed, right curves are left alone, and what is printed is what was tested.
 import { describe, expect, test } from "vitest";
+import { createRandom } from "../src/core/random.ts";
 import { evaluateGroup } from "../src/data/group-members.ts";
 import type { Column } from "../src/data/table.ts";
 import { type Discovery, discover, holmWeighted } from "../src/discover.ts";
+import { countLooks, MOST_LOOKS, refuseTooManyCrosses } from "../src/discover-work.ts";
 import { binomialRange, holm } from "../src/stats/comparison.ts";
 import { drawPeople, type People, type Plant } from "./simulated-people.ts";
 
@@ -54,6 +56,41 @@ describe("holmWeighted", () => {
     const [rare, common] = holmWeighted([0.9, 0.8], [0.1, 0.9]);
     expect(common).toBeCloseTo(8 / 9, 14);
     expect(rare).toBeCloseTo(0.9, 14);
+  });
+});
+
+describe("thousands of columns", () => {
+  const N = 1000;
+  const { curves, outcomes } = drawPeople(N, 3, null);
+  const random = createRandom(12);
+  const values = Float64Array.from({ length: N }, () => random.normal());
+  const wide = (count: number) => ({
+    curves,
+    outcomes,
+    table: {
+      name: "wide",
+      rows: N,
+      columns: Array.from({ length: count }, (_, k): Column => ({ name: `x${k}`, type: "number", values })),
+    },
+  });
+
+  test("their crosses are refused at once with a way out, and each by itself is searched", () => {
+    const started = performance.now();
+    expect(() => discover(wide(10_009))).toThrow(
+      "10009 columns make 50085036 pairs: too many to search the crosses of",
+    );
+    // Looking at them would take hours; a second is for a busy machine.
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(discover(wide(200), { maxCross: 1 }).columns).toHaveLength(200);
+  });
+
+  test("looks are counted by runs and rows", () => {
+    // Runs 2, 3, 5: 6 + 10 + 15 crosses; three pairs of 10 rows at 0.4 each.
+    expect(countLooks([2, 3, 5], 10)).toBeCloseTo(31 + 12, 12);
+    const most = Array.from({ length: 10 }, () => 1);
+    expect(() => refuseTooManyCrosses(most, (MOST_LOOKS - 45) / 18, 2)).not.toThrow();
+    expect(() => refuseTooManyCrosses(most, MOST_LOOKS / 18, 2)).toThrow("45 pairs");
+    expect(() => refuseTooManyCrosses(most, MOST_LOOKS, 1)).not.toThrow();
   });
 });
 

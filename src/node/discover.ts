@@ -106,8 +106,7 @@ async function runDiscover(paths: readonly string[], options: DiscoverCommandOpt
   for (const warning of warnings) warn(warning);
   for (const { name, reason } of leftOut.filter(({ isForeign }) => !isForeign).slice(0, MAX_NAMED))
     warn(`${name} makes no groups: it ${reason}`);
-  printColumns(found.columns, leftOut);
-  printDiscovery(found, rowsAre);
+  printDiscovery(found, rowsAre, leftOut);
 }
 
 /** Columns that are listed by name before the others are only counted. */
@@ -124,7 +123,6 @@ function printColumns(searched: readonly string[], leftOut: readonly LeftOutColu
     print(wrapText(`not searched: ${nameColumns(foreign)} ${why}`, width));
   }
   if (others.length > MAX_NAMED) print(wrapText(`make no groups: ${nameColumns(others)}`, width));
-  print("");
 }
 
 function nameColumns(names: readonly string[]): string {
@@ -135,7 +133,11 @@ function nameColumns(names: readonly string[]): string {
 
 const INDENT = "    ";
 
-function printDiscovery(found: Discovery, rowsAre: Predictions["rowsAre"]): void {
+function printDiscovery(
+  found: Discovery,
+  rowsAre: Predictions["rowsAre"],
+  leftOut: readonly LeftOutColumn[],
+): void {
   const width = terminalWidth();
   const { rows, people, events, columns, candidates, groups, level } = found;
   const of = (set: "search" | "confirm") => (people === undefined ? "" : ` of ${people[set]} people`);
@@ -150,6 +152,7 @@ function printDiscovery(found: Discovery, rowsAre: Predictions["rowsAre"]): void
       width,
     ),
   );
+  printColumns(columns, leftOut);
   if (groups.length === 0) {
     print("No group of sufficient size stands out enough to be tested.");
     return;

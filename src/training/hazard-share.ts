@@ -103,7 +103,7 @@ function scoreRows(
 }
 
 /** Of the mean over rows; by person, Σ (Σ of a person's deviations)² / N² · P/(P−1). */
-function varianceOfMean(values: Float64Array, mean: number, people: People | undefined): number {
+export function varianceOfMean(values: Float64Array, mean: number, people?: People): number {
   const N = values.length;
   if (people === undefined) return meanOf(values.map((value) => square(value - mean))) / (N - 1);
   const sums = new Float64Array(people.count);

@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 describe("graduate discover", () => {
   test("on the table of the training: rows a Cox model has not seen confirm, and name the column that was left out", () => {
-    const found = runJson<DiscoverDocument>(["discover", drawn, table]);
+    const found = runJson<DiscoverDocument>(["discover", drawn, table, "--columns", "all"]);
     expect(found.rows).toEqual({ search: 1611, confirm: 2417 });
     expect(found.rowsAre).toEqual({ search: "training rows", confirm: "validation and test rows" });
     expect(found.warnings).toEqual([
@@ -69,8 +69,29 @@ describe("graduate discover", () => {
     expect(found.groups[0].confirm.ratio).toBeGreaterThan(2);
   });
 
+  test("without being told, the model's own columns alone: what was dropped is named and not searched", () => {
+    const found = runJson<DiscoverDocument>(["discover", drawn, table, "--top", "2"]);
+    expect(found.columns).toEqual(["stage", "study", "age", "in.subcohort"]);
+    const foreign = "is not one of the model's columns";
+    expect(found.leftOut).toEqual([
+      { name: "seqno", reason: foreign },
+      { name: "instit", reason: foreign },
+      { name: "histol", reason: foreign },
+    ]);
+    const { stdout } = runCli(["discover", drawn, table, "--top", "2"]);
+    expect(stdout).toContain("searched: stage, study, age, in.subcohort\n");
+    expect(stdout).toContain(
+      "not searched: seqno, instit, histol (not the model's; --columns all searches them too)",
+    );
+    expect(stdout).not.toMatch(/--group .*(histol|instit)/);
+    const named = ["--columns", "histol,stage", "--drop", "stage"];
+    expect(runJson<DiscoverDocument>(["discover", drawn, table, "--cross", "1", ...named]).columns).toEqual([
+      "histol",
+    ]);
+  });
+
   test("the text fits 100 columns and ends with options to paste", () => {
-    const { code, stdout, stderr } = runCli(["discover", drawn, table]);
+    const { code, stdout, stderr } = runCli(["discover", drawn, table, "--columns", "all"]);
     expect(code).toBe(0);
     for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
     expect(stdout).toMatch(/^\d+ groups of 6 columns searched on 1611 training rows/);
