@@ -158,7 +158,7 @@ async function describeTable(entry) {
 const COMMANDS = ["describe", "train", "audit", "predict", "export", "discover"];
 
 function argumentsOf(command, entry, path, folder, splitFile) {
-  const { name, time, event, drop, groups, timeUnit } = entry;
+  const { name, time, event, drop, groups, timeUnit, patient } = entry;
   const model = join(folder, `${name}.model`);
   const outcome = ["--time", time, "--event", event];
   const unit = ["--time-unit", timeUnit];
@@ -172,6 +172,7 @@ function argumentsOf(command, entry, path, folder, splitFile) {
         path,
         ...outcome,
         ...dropped,
+        ...(patient === undefined ? [] : ["--id", patient]),
         ...groups.flatMap((group) => ["--group", group]),
         ...split,
         "--out",

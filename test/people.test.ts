@@ -93,7 +93,7 @@ describe("train with an id", () => {
     expect(model.training.rows).toEqual({ train: 180, valid: 60, test: 60 });
     expect(model.columns).toEqual({ time: "time", event: "event", id: "id" });
     expect(model.encoder.columns.map(({ column }) => column)).toEqual(["x", "z"]);
-    expect(modelFromBytes(modelToBytes(model))).toEqual(model);
+    expect(modelFromBytes(modelToBytes(model), "pairs.model")).toEqual(model);
     expect(redrawSplit(model, table)).toEqual(split);
     // Without the ids, or with other people, the split cannot be drawn again.
     expect(

@@ -67,7 +67,7 @@ export function findIdentifier(table: Table, column: Column): Finding | null {
     ? `every value occurs ${known / distinct} times`
     : `${fixed.slice(0, 3).join(", ")} ${fixed.length > 3 ? `and ${fixed.length - 3} more ` : ""}never differ within one value`;
   const message = `${column.name} identifies ${distinct} patients or groups with several rows each (${known} rows; ${why}): these rows are not independent`;
-  return finding(message, { fixedColumns: fixed.length, balanced: codes.isBalanced ? 1 : 0 });
+  return finding(message, { fixedColumns: fixed.length });
 }
 
 interface CodedValues {

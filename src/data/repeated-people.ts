@@ -47,9 +47,10 @@ export function findRepeatedPeople(
 }
 
 function isOfPeople(table: Table, { column, evidence }: Finding): boolean {
-  const { fixedColumns, balanced } = evidence;
+  const { fixedColumns } = evidence;
   if (column === null || typeof fixedColumns !== "number") return false;
-  if (balanced !== 1 || fixedColumns > 0) return true;
+  if (fixedColumns > 0) return true;
+  // Nothing else is fixed: its values all occur equally often.
   return findColumn(table, column).type === "category" || isNamedAsId(column);
 }
 

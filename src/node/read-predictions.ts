@@ -58,13 +58,14 @@ export interface Predictions {
 }
 
 export function addPredictionOptions(command: Command): Command {
-  return addIdOption(command)
+  command
     .option("--curves <file>", "predictions: one row a person, S1..ST, event, and bin or time")
     .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
     .option("--time <column>", "the time of each person, in place of the bin")
     .option("--horizon <time>", "the end of bin T, with --time", parsePositive)
     .option("--split <file>", "the row,set table that the model was trained with");
+  return addIdOption(command);
 }
 
 /** For what: "judge" takes rows that are new to the model and no others, "search" also rows it knows, told apart by confirmRows. */

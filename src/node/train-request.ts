@@ -57,7 +57,7 @@ export function addSubjectOptions(command: Command): Command {
     )
     .option("--drop <columns>", "columns not to learn from", namesOption)
     .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
-    .option("--auto-groups <n>", "let the automatic rule add up to n groups", parseCount)
+    .option("--auto-groups <n>", "add n groups: values of categories, bands of numbers", parseCount)
     .option("--id <column>", "whose row it is: all rows of a person stay together", idOption)
     .option(
       "--rows-are-independent",

@@ -100,7 +100,10 @@ export function addTrain(program: Command): void {
     .option("--splines", "give the network splines of every number too, so that effects may bend")
     .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
-    .option("--split <file|shares>", "a row,set table, or shares such as 0.6,0.2,0.2")
+    .option(
+      "--split <file|shares>",
+      "a table of row (from 1) and set (train, valid, test), or shares such as 0.6,0.2,0.2",
+    )
     .option("--steps <n>", "parameter updates", parseCount)
     .option("--batch <n>", "rows a step; 0 is all of them", parseCount)
     .option(

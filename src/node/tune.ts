@@ -84,7 +84,10 @@ export function addTune(program: Command): void {
         .default("calibrated"),
     )
     .option("--seed <n>", "seed of the split, and of the weights without --seeds", parseCount, 1)
-    .option("--split <file|shares>", "a row,set table, or shares such as 0.6,0.2,0.2")
+    .option(
+      "--split <file|shares>",
+      "a table of row (from 1) and set (train, valid, test), or shares such as 0.6,0.2,0.2",
+    )
     .option("--workers <n>", "runs at a time, each on one thread", parseThreads, availableParallelism())
     .option("--deterministic", "the same bytes on every machine")
     .option("--results <file>", "keep the runs here as they end (default: TABLE.tune.jsonl in this folder)")

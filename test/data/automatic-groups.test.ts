@@ -26,7 +26,7 @@ const table: Table = {
     number("patient_id", (row) => (row * 17) % 1000),
   ],
 };
-const names = (limit: number, options = {}, event = new Uint8Array(N).fill(1)) =>
+const names = (limit: number, options = {}, event: Uint8Array = new Uint8Array(N).fill(1)) =>
   chooseAutomaticGroups(table, all, event, {
     columns: ["pulse", "stage", "age", "sex", "patient_id"],
     chosen: [ALL_GROUP],
