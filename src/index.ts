@@ -31,6 +31,13 @@ export * from "./core/errors.ts";
 export * from "./core/measured.ts";
 export * from "./data/index.ts";
 export { type DiscoverInput, type DiscoverOptions, type Discovery, discover } from "./discover.ts";
+export {
+  chooseSearchColumns,
+  type LeftOutColumn,
+  listModelColumns,
+  type SearchColumnsChoice,
+  type SearchColumnsRequest,
+} from "./discover-columns.ts";
 export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
 export * from "./files/index.ts";
 export { type FitOptions, fit } from "./fit.ts";

@@ -17,6 +17,7 @@ interface Printed {
 
 const VETERAN = "test/tables/veteran.csv";
 const GBSG = "test/tables/gbsg.csv";
+const EYES = "test/tables/retinopathy.csv";
 /** Exit code of a requirement that is not met. */
 const UNMET = 2;
 const outcome = (time: string, event: string) => ["--time", time, "--event", event];
@@ -196,6 +197,24 @@ beforeAll(() => {
   print("discover", "confirmed", searched);
   print("discover", "not confirmed", [...searched, "--level", "1e-99"]);
   print("discover", "of a model", [cox, GBSG, ...alone, "--cross", "1"]);
+
+  // Two rows a person.
+  const inEyes = [EYES, ...outcome("futime", "status"), "--id", "id", ...alone, "--bins", "12"];
+  const eyes = scratch("eyes.model");
+  print("train", "by person", [...inEyes, "--method", "cox", "--draws", "0", "--out", eyes]);
+  print("audit", "by person", [eyes, EYES, ...alone, "--draws", "0", "--certify", "0.1"]);
+  print("discover", "by person", [eyes, EYES, ...alone, "--cross", "1", "--min-rows", "40"]);
+  print("compare", "by person", [
+    ...inEyes,
+    "--methods",
+    "cox,nll",
+    "--network",
+    "linear",
+    "--steps",
+    "1",
+    "--replicates",
+    "100",
+  ]);
   print("export", "encoded", [net, "--onnx", scratch("x.onnx")]);
   print("export", "raw", [cox, "--onnx", scratch("raw.onnx"), "--raw"]);
 }, PATIENCE);
@@ -362,8 +381,10 @@ function findNulls(value: Json, path = ""): readonly string[] {
 /** By the last part of the path; all other fields are always there. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   describe: ["rankCorrelation", "partner", "fixedColumns"],
-  train: ["members", "model", "requirements", "report", "intervals"],
+  train: ["members", "people", "model", "requirements", "report", "intervals"],
   audit: ["requirements", "report", "intervals"],
+  compare: ["people"],
+  discover: ["people", "designEffect"],
 };
 
 function isOptional(command: string, path: JsonPath): boolean {

@@ -34,6 +34,7 @@ export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./r
 export { inspectOutcomes, type OutcomeColumns, readOutcomes } from "./read-outcomes.ts";
 export { type ReadTableOptions, readTable, type TableSource, tableSourceFromBytes } from "./read-table.ts";
 export { type ReadChunksOptions, readTableChunks } from "./read-table-chunks.ts";
+export type { RowIndependence } from "./repeated-people.ts";
 export { checkFollowup, checkGroups, checkTable } from "./sanity.ts";
 export { type SetName, type Split, type SplitOptions, splitFromTable, splitRows } from "./split.ts";
 export {

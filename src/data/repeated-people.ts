@@ -2,14 +2,15 @@
  * Several rows of one person, found before a model is fitted. Split by row, such a person teaches the model and then judges it, and
  * every interval counts one person twice; so training refuses until it is told whose rows are whose or that the rows are independent.
  * It rests on identifiers.ts, which warns of more: a column whose values all occur equally often may also be a percentile, so it
- * counts here only if another column never differs within a value, if it is of texts, or if its name is that of an id.
+ * counts here only if another column never differs within a value, if it is of texts, if its name is that of an id, or if it counts
+ * from row to row (1, 1, 2, 2, 3, 3).
  */
 import { InputError } from "../core/errors.ts";
 import type { Finding } from "./findings.ts";
 import { findIdentifier } from "./identifiers.ts";
 import type { PersonColumn } from "./people.ts";
 import type { CheckedTable } from "./sanity.ts";
-import { findColumn, type Table } from "./table.ts";
+import { type Column, findColumn, type Table } from "./table.ts";
 
 /** What a run is told about whose rows are whose. */
 export interface RowIndependence extends PersonColumn {
@@ -51,7 +52,17 @@ function isOfPeople(table: Table, { column, evidence }: Finding): boolean {
   if (column === null || typeof fixedColumns !== "number") return false;
   if (fixedColumns > 0) return true;
   // Nothing else is fixed: its values all occur equally often.
-  return findColumn(table, column).type === "category" || isNamedAsId(column);
+  const own = findColumn(table, column);
+  return own.type === "category" || isNamedAsId(column) || countsOn(own);
+}
+
+/** Whether its numbers stay or rise by 1 from each row to the next. */
+function countsOn(column: Column): boolean {
+  if (column.type !== "number") return false;
+  const { values } = column;
+  return values.every(
+    (value, row) => row === 0 || value === values[row - 1] || value === values[row - 1] + 1,
+  );
 }
 
 /** Refuses rows that are several of a person's, unless the run says whose they are; says so where they are taken as they are. */

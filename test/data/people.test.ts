@@ -137,18 +137,20 @@ describe("findRepeatedPeople", () => {
     const draw = () => Float64Array.from({ length: N }, () => random.normal());
     const order = Int32Array.from({ length: N }, (_, k) => k);
     const scrambled = Float64Array.from(order, (k) => (k * 377) % 100);
-    const make = (name: string): Table => ({
+    const make = (name: string, values = scrambled): Table => ({
       name: "t",
       rows: N,
       columns: [
         { name: "time", type: "number", values: draw().map(Math.abs) },
         { name: "event", type: "number", values: Float64Array.from(order, () => random.integer(2)) },
-        { name, type: "number", values: scrambled },
+        { name, type: "number", values },
         { name: "x", type: "number", values: draw() },
       ],
     });
     expect(find(make("percentile"), "time", "event")).toBeNull();
     expect(find(make("patient_no"), "time", "event")?.column).toBe("patient_no");
+    const litters = Float64Array.from(order, (k) => Math.floor(k / 4));
+    expect(find(make("litter", litters), "time", "event")?.column).toBe("litter");
     expect(["id", "PID", "patID", "case.id", "subject"].map(isNamedAsId)).not.toContain(false);
     expect(["arachnid", "acid", "width", "paid"].map(isNamedAsId)).not.toContain(true);
   });
