@@ -25,6 +25,7 @@ import { printCox } from "./print-cox.ts";
 import {
   addOutcomeOptions,
   addTableOptions,
+  idOption,
   namesOption,
   type OutcomeOptions,
   parseCount,
@@ -61,7 +62,7 @@ export function addCox(program: Command): void {
     .option("--interaction <a:b>", "the product of two columns, beside both of them (repeatable)", collect)
     .option("--reference <column=level>", "the level a category is compared with (repeatable)", collect)
     .option("--strata <columns>", "a baseline hazard of its own for each value of these columns", namesOption)
-    .option("--id <column>", "rows of one value are one person: robust errors, as R's cluster()")
+    .option("--id <column>", "rows of one value are one person: robust errors, as R's cluster()", idOption)
     .option("--allow-leak <columns>", "use these columns although they give the outcome away", namesOption)
     .addOption(new Option("--ties <rule>", "tied event times").choices(["efron", "breslow"]).default("efron"))
     .option("--no-timefix", "keep times apart that differ only by rounding (1.5e-8); R ties them, too")
