@@ -25,7 +25,7 @@ import { checkTable } from "./data/sanity.ts";
 import type { Table } from "./data/table.ts";
 import { fitTimeGrid } from "./data/time-grid.ts";
 import { fitAdditiveStart } from "./models/additive-start.ts";
-import { fitCox, requireCurves } from "./models/cox.ts";
+import { describeInfinite, fitCox, requireCurves } from "./models/cox.ts";
 import { createNetwork } from "./models/create-network.ts";
 import { anchorHazards } from "./models/initialise.ts";
 import type { Network } from "./models/network.ts";
@@ -167,10 +167,12 @@ async function* runTraining(
   };
 
   if (method === "cox") {
-    yield { ...start, parameters: D, steps: 0, backend: "none" };
     const x = encode(encoder, widened, split.train).values;
     const fit = fitCox({ ...pickOutcomes(outcomes, split.train), x, D, names: encoder.names });
     requireCurves(fit);
+    const endless = fit.infinite.map((j) => encoder.names[j]);
+    const said = endless.length === 0 ? warnings : [...warnings, describeInfinite(endless)];
+    yield { ...start, warnings: said, parameters: D, steps: 0, backend: "none" };
     const { coefficients, means, baseline, iterations } = fit;
     return {
       ...model,

@@ -126,10 +126,19 @@ beforeAll(() => {
   print("describe", "findings", [plantTable(), ...outcome("time", "status"), ...grouped]);
   print("describe", "broken", [breakTable(), ...outcome("time", "event"), "--group", "x > 3"]);
   print("describe", "all events", ["test/tables/tiny_all_events.csv", ...outcome("time", "status")]);
-  const byType = ["--by", "celltype", "--interval", "log-log"];
+  const byType = ["--by", "celltype", "--interval", "log-log", "--at", "100,900", "--time-unit", "days"];
   print("km", "by type", [VETERAN, ...outcome("time", "status"), ...byType]);
   print("km", "of all", ["test/tables/tiny_single_event.csv", ...outcome("time", "status")]);
   print("cox", "twins", [writeTwins(), ...outcome("time", "event"), "--ties", "breslow"]);
+  const inRetinopathy = [
+    "test/tables/retinopathy.csv",
+    ...outcome("futime", "status"),
+    "--features",
+    "trt,laser",
+  ];
+  print("cox", "people", [...inRetinopathy, "--id", "id", "--strata", "type", "--reference", "laser=xenon"]);
+  const single = ["test/tables/tiny_single_event.csv", ...outcome("time", "status"), "--features", "x"];
+  print("cox", "infinite", single);
 
   const [cox, net] = [scratch("cox.model"), scratch("net.model")];
   const required = ["--require", "ece<1", "--require", 'group "many nodes": ece<0.5', "--require", "n>9999"];
@@ -256,6 +265,16 @@ describe("what the commands print", () => {
     expect(documentOf("twins")).toMatchObject({
       omitted: 1,
       coefficients: [{}, { estimate: null, se: null }],
+      strata: null,
+      id: null,
+      tests: { robustScore: null },
+    });
+    expect(documentOf("people")).toMatchObject({ strata: { count: 2 }, id: { people: 197 } });
+    expect(documentOf("infinite")).toMatchObject({
+      infinite: ["x"],
+      coefficients: [{ se: null, z: null, p: null, lower: null }],
+      tests: { wald: { chi2: null, absent: "a coefficient is infinite" } },
+      proportionalHazards: { km: { global: { p: null } } },
     });
     expect(documentOf("of all")).toMatchObject({ logrank: null });
     expect(documentOf("carried out")).toMatchObject({ verdict: null });

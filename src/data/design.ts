@@ -1,11 +1,12 @@
 /**
  * The columns of a regression, as R's model.matrix makes them with treatment contrasts: numbers as they are, a category as
- * 0/1 columns of its levels but the reference, and products of two columns beside the columns themselves (R's a*b). Columns
+ * 0/1 columns of its levels but the reference (the first in natural order unless another is named), and products of two columns beside the columns themselves (R's a*b). Columns
  * that are one thing, the levels of a category above all, form one term. Rows with missing values are not its business.
  */
 import { InputError } from "../core/errors.ts";
 import { encode, fitEncoder, outputNames } from "./encode.ts";
-import { type CategoryColumn, type Column, findColumn, type Table } from "./table.ts";
+import { compareLevels } from "./natural-order.ts";
+import { type CategoryColumn, type Column, findColumn, MISSING_CODE, type Table } from "./table.ts";
 
 export interface DesignRequest {
   readonly features: readonly string[];
@@ -123,7 +124,7 @@ function addProducts(values: Float64Array, D: number, products: readonly (readon
   return widened;
 }
 
-/** The table with each named level first among its column's, so that it is the one left out. */
+/** The table with levels in natural order, and each named one first among its column's, so that it is the one left out. */
 function applyReferences(table: Table, { features, rows, references = [] }: DesignRequest): Table {
   const levelOf = new Map<string, string>();
   for (const { column: name, level } of references) {
@@ -139,27 +140,24 @@ function applyReferences(table: Table, { features, rows, references = [] }: Desi
         where: table.name,
         hint: `read it as a category: --category ${name}`,
       });
-    const used = new Set(Array.from(rows, (row) => column.levels[column.codes[row]]));
-    if (!used.has(level))
+    const present = new Set(Array.from(rows, (row) => column.levels[column.codes[row]]));
+    if (!present.has(level))
       throw new InputError(
-        `no row of "${name}" is "${level}" (have ${column.levels.filter((one) => used.has(one)).join(", ")})`,
+        `no row of "${name}" is "${level}" (have ${column.levels.filter((one) => present.has(one)).join(", ")})`,
         { code: "reference.invalid", where: table.name },
       );
     levelOf.set(name, level);
   }
-  if (levelOf.size === 0) return table;
-  const relevel = (column: Column): Column => {
-    const level = levelOf.get(column.name);
-    return level === undefined || column.type !== "category" ? column : moveFirst(column, level);
-  };
+  const used = new Set(features);
+  const relevel = (column: Column): Column =>
+    column.type === "category" && used.has(column.name) ? reorder(column, levelOf.get(column.name)) : column;
   return { ...table, columns: table.columns.map(relevel) };
 }
 
-function moveFirst(column: CategoryColumn, level: string): CategoryColumn {
-  const place = column.levels.indexOf(level);
-  const levels = [level, ...column.levels.filter((one) => one !== level)];
-  const codes = column.codes.map((code) =>
-    code === place ? 0 : code >= 0 && code < place ? code + 1 : code,
-  );
-  return { ...column, levels, codes };
+function reorder(column: CategoryColumn, first: string | undefined): CategoryColumn {
+  const others = column.levels.filter((level) => level !== first).sort(compareLevels);
+  const levels = first === undefined ? others : [first, ...others];
+  const place = new Map(levels.map((level, k) => [level, k]));
+  const codeOf = column.levels.map((level) => place.get(level) ?? MISSING_CODE);
+  return { ...column, levels, codes: column.codes.map((code) => (code < 0 ? code : codeOf[code])) };
 }

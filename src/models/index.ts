@@ -1,6 +1,17 @@
 export { type AnchoredOptions, createAnchored } from "./anchored.ts";
-export { type CoxInput, type CoxModel, type CoxOptions, type CoxTies, fitCox } from "./cox.ts";
+export {
+  type CoxFit,
+  type CoxInput,
+  type CoxModel,
+  type CoxOptions,
+  type CoxTies,
+  fitCox,
+  type StratifiedCoxInput,
+} from "./cox.ts";
 export { coxCurves, coxCurvesOnGrid, cumulativeHazardAtZero, linearPredictor } from "./cox-baseline.ts";
+export { type CoxCoefficient, describeCoefficients } from "./cox-coefficients.ts";
+export { type CoxTerm, type ProportionalHazards, testProportionalHazards } from "./cox-proportional.ts";
+export { type CoxRobust, robustCox } from "./cox-robust.ts";
 export {
   createNetwork,
   type NetworkSpec,

@@ -8,6 +8,7 @@ import { isAbsent, type Measured } from "../core/measured.ts";
 import { joinTimes } from "../core/near-times.ts";
 import { buildDesign, type Design, parseInteraction, parseReference } from "../data/design.ts";
 import { chooseFeatures, completeRows } from "../data/features.ts";
+import { countOf } from "../data/findings.ts";
 import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
 import { readOutcomes } from "../data/read-outcomes.ts";
 import { numberRows, type RowKeys } from "../data/row-keys.ts";
@@ -24,8 +25,10 @@ import { printCox } from "./print-cox.ts";
 import {
   addOutcomeOptions,
   addTableOptions,
+  idOption,
   namesOption,
   type OutcomeOptions,
+  parseCount,
   parsePositive,
   readTableFile,
   type TableOptions,
@@ -59,12 +62,12 @@ export function addCox(program: Command): void {
     .option("--interaction <a:b>", "the product of two columns, beside both of them (repeatable)", collect)
     .option("--reference <column=level>", "the level a category is compared with (repeatable)", collect)
     .option("--strata <columns>", "a baseline hazard of its own for each value of these columns", namesOption)
-    .option("--id <column>", "rows of one value are one person: robust errors, as R's cluster()")
+    .option("--id <column>", "rows of one value are one person: robust errors, as R's cluster()", idOption)
     .option("--allow-leak <columns>", "use these columns although they give the outcome away", namesOption)
     .addOption(new Option("--ties <rule>", "tied event times").choices(["efron", "breslow"]).default("efron"))
-    .option("--no-timefix", "do not tie times that differ only by rounding (1.5e-8), as R's coxph does")
+    .option("--no-timefix", "keep times apart that differ only by rounding (1.5e-8); R ties them, too")
     .option("--ridge <penalty>", "ridge penalty on the coefficients", parsePositive)
-    .option("--iterations <n>", "most steps of Newton's method (default: 100)", parsePositive)
+    .option("--iterations <n>", "most steps of Newton's method (default: 100)", parseCount)
     .option("--json", "print one JSON document")
     .action(async (path: string, options: CoxOptions) => {
       const table = await readTableFile(path, options);
@@ -97,7 +100,7 @@ export function computeCox(table: Table, options: Omit<CoxOptions, "json">): Cox
     ...(options.iterations === undefined ? {} : { maxIterations: options.iterations }),
   });
   if (!fit.converged) {
-    throw new NumericalError(`the Cox fit did not converge in ${fit.iterations} iterations`, {
+    throw new NumericalError(`the Cox fit did not converge in ${countOf(fit.iterations, "iteration")}`, {
       code: "cox.notConverged",
       where: table.name,
       hint: "allow more --iterations, or leave out features that are nearly determined by others",

@@ -61,6 +61,14 @@ export {
   kaplanMeier,
   kaplanMeierBinned,
 } from "./kaplan-meier.ts";
+export {
+  type MedianSurvival,
+  medianSurvival,
+  type RestrictedMean,
+  restrictedMean,
+  type SurvivalAtTime,
+  survivalAt,
+} from "./kaplan-meier-summary.ts";
 export { logrank, logrankIndividual, logrankMeanCurve, logrankOneSample } from "./logrank.ts";
 export { type NoiseFloor, noiseFloor, simultaneousNoiseFloor } from "./noise-floor.ts";
 export { oneCalibration } from "./one-calibration.ts";

@@ -5,7 +5,13 @@ import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { type ChiSquareTest, type CoxInput, type CoxOptions, fitCox } from "../../src/models/cox.ts";
+import {
+  type ChiSquareTest,
+  type CoxInput,
+  type CoxOptions,
+  fitCox,
+  requireCurves,
+} from "../../src/models/cox.ts";
 import { loadCoxFixture, RECIPES } from "./cox-designs.ts";
 
 interface FitOracle {
@@ -281,6 +287,21 @@ describe("what cannot be estimated", () => {
     const model = fitCox(input, { maxIterations: 2 });
     expect(model.converged).toBe(false);
     expect(model.warnings).toEqual(["Newton's method did not converge in 2 iterations"]);
+  });
+});
+
+describe("a fit that curves are made from", () => {
+  test("must have converged, and have hazards that are numbers", async () => {
+    const input = await loadCoxFixture("lung");
+    expect(() => requireCurves(fitCox(input, { maxIterations: 2 }))).toThrow(
+      "the Cox fit did not converge in 2 iterations",
+    );
+    const model = fitCox(input);
+    expect(() => requireCurves(model)).not.toThrow();
+    const endless = { time: Float64Array.of(1, 2), cumulativeHazardAtMeans: Float64Array.of(1, Infinity) };
+    expect(() => requireCurves({ ...model, baseline: endless })).toThrow(
+      "the baseline hazard of the Cox fit is not a number above 0: Infinity",
+    );
   });
 });
 
