@@ -84,7 +84,10 @@ async function* runTraining(
   const independence = checkIndependence(table, checked, request);
   const { split, people } = chooseSplit(table, request);
   const fitRows = request.fitRows ?? split.train;
-  const { groups, missingGroups } = chooseGroups(table, fitRows, request, { features, event: outcomes.event });
+  const { groups, missingGroups } = chooseGroups(table, fitRows, request, {
+    features,
+    event: outcomes.event,
+  });
   refuseOutcomeGroups(groups, [request.time, request.event]);
   const inputGroups = chooseInputs(table, features, fitRows, groups, request);
   const widened = addGroupColumns(table, inputGroups);
