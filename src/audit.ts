@@ -8,8 +8,8 @@ import { isAbsent, type Measured } from "./core/measured.ts";
 import type { Curves } from "./data/curves.ts";
 import type { BinnedOutcomes } from "./data/outcomes.ts";
 import type { People } from "./data/people.ts";
-import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "./stats/bootstrap.ts";
 import { type Agreement, type GroupAgreement, judgeAgreement } from "./stats/agreement.ts";
+import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "./stats/bootstrap.ts";
 import {
   boundGroups,
   type Certificates,

@@ -3,8 +3,9 @@
  * are made of), so that what was kept from a model on purpose is not searched behind its owner's back; of curves without a model, all
  * that describe people at the start. Ids, constants and columns that give the outcome away make no groups unless they are named.
  */
-import { columnsOf, parseGroup } from "./data/group-expression.ts";
+
 import { groupColumnName } from "./data/group-columns.ts";
+import { columnsOf, parseGroup } from "./data/group-expression.ts";
 import type { OutcomeColumns } from "./data/read-outcomes.ts";
 import { checkTable } from "./data/sanity.ts";
 import { findColumn, type Table } from "./data/table.ts";

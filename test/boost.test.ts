@@ -8,8 +8,8 @@ import { splitRows } from "../src/data/split.ts";
 import { boostFromJson, boostToJson } from "../src/files/boost-file.ts";
 import { fitHazardBoost } from "../src/training/hazard-boost.ts";
 import { applyBoost, type Boost, boostCurves, fitBoost } from "../src/training/mcboost.ts";
-import { drawPeople, type Plant } from "./simulated-people.ts";
 import { resealedBoost } from "./files/resealed.ts";
+import { drawPeople, type Plant } from "./simulated-people.ts";
 
 const GROUPS = ["all", "race = A", "race = B", "sex = F", "site = south", "age >= 70"].map((expression) => ({
   name: expression,

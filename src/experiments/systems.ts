@@ -148,7 +148,10 @@ function given(bins: number | undefined, steps: number | undefined) {
 }
 
 /** What `train` is asked for; all else is the preset's. */
-function requestOf(cohort: OpenCohort, { system, preset, seed, bins, steps }: TrainedRequest): TrainRequest {
+export function requestOf(
+  cohort: OpenCohort,
+  { system, preset, seed, bins, steps }: TrainedRequest,
+): TrainRequest {
   const { plan, time, event, split } = cohort;
   const real = namedGroups(cohort);
   const columns =

@@ -4,8 +4,8 @@
  * The LSTM is ONNX's own operator over [T,N,D+1]: its gates are in the order i, o, f, g, ours are i, f, g, o.
  */
 import { FormatError } from "../core/errors.ts";
-import { LARGEST_ENCODED } from "../data/conform-column.ts";
 import { countAtMost } from "../core/near-times.ts";
+import { LARGEST_ENCODED } from "../data/conform-column.ts";
 import { EDGE_SLACK } from "../models/cox-baseline.ts";
 import type { NetworkSpec, ParameterValues, SingleNetworkSpec } from "../models/create-network.ts";
 import { DEFAULT_HIDDEN } from "../models/drsa.ts";

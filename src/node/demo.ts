@@ -11,9 +11,9 @@ import { wrapText } from "../report/text-table.ts";
 import { addDescribe } from "./describe.ts";
 import { print, terminalWidth } from "./output.ts";
 import { programName } from "./program-name.ts";
-import { createUnwritableError } from "./write-errors.ts";
 import { parseCount } from "./table-options.ts";
 import { addTrain } from "./train.ts";
+import { createUnwritableError } from "./write-errors.ts";
 
 const DATASETS = fileURLToPath(new URL("../../datasets/", import.meta.url));
 const TABLE = join(DATASETS, "nwtco", "nwtco.csv");

@@ -8,8 +8,8 @@ import { open, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { TableSource } from "../data/read-table.ts";
-import { createUnwritableError } from "./write-errors.ts";
 import { readChunks, tableSourceFromPath } from "./table-file.ts";
+import { createUnwritableError } from "./write-errors.ts";
 
 export interface StreamedSource {
   readonly source: TableSource;

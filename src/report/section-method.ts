@@ -1,7 +1,8 @@
 /** What the words mean, and everything needed to make the report again. */
+
+import { FAMILY_LEVEL, MINIMUM_EVENTS } from "../stats/agreement.ts";
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData } from "./report-data.ts";
-import { FAMILY_LEVEL, MINIMUM_EVENTS } from "../stats/agreement.ts";
 import { durationOf } from "./report-time.ts";
 import { tolerancePoints } from "./report-words.ts";
 import { SMALLEST_CELL } from "./small-cells.ts";

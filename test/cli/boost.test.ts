@@ -8,8 +8,8 @@ import { describeOrigin } from "../../src/node/provenance.ts";
 import { scoreRows } from "../../src/node/score-rows.ts";
 import { readTableFile } from "../../src/node/table-options.ts";
 import { train } from "../../src/train.ts";
-import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 import { resealedBoost } from "../files/resealed.ts";
+import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const table = "datasets/nwtco/nwtco.csv";
 const model = writeScratch("cox.model", "");

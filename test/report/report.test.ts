@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { AuditedScores } from "../../src/audit.ts";
 import { gatherReport } from "../../src/report/gather-report.ts";
 import { cleanText, html } from "../../src/report/html.ts";
 import { spreadLabels } from "../../src/report/plot-canvas.ts";
@@ -14,12 +15,11 @@ import { SORT_SCRIPT, SORT_SCRIPT_HASH } from "../../src/report/report-script.ts
 import { chooseMoments, chooseTimeUnit } from "../../src/report/report-time.ts";
 import { ratioOf, rootGapOf, verdictSentence, verdictWord } from "../../src/report/report-words.ts";
 import { calibrateByRisk } from "../../src/report/risk-calibration.ts";
-import { binOfTime, chooseTicks } from "../../src/report/ticks.ts";
 import { createCells, withoutRowNumbers } from "../../src/report/small-cells.ts";
+import { binOfTime, chooseTicks } from "../../src/report/ticks.ts";
 import { countRejections, type JudgedScores, judgeGroups } from "../../src/report/verdict.ts";
 import { meanCurve } from "../../src/stats/calibration.ts";
 import { kaplanMeier, kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
-import type { AuditedScores } from "../../src/audit.ts";
 import { GROUPS, HOSTILE, makeInput, type ReportInput } from "./report-input.ts";
 
 const draw = (data: ReportData) => renderReport(data, { document: parseHTML("<html></html>").document });

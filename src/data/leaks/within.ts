@@ -10,7 +10,7 @@ import { isSameTime } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
 import type { LeakColumn, LeakRows } from "./rows.ts";
 import { splitByValues } from "./splits.ts";
-import { sampleOf, SAMPLE_ROWS } from "./time.ts";
+import { SAMPLE_ROWS, sampleOf } from "./time.ts";
 
 /** Rows that would lie beyond a stranger's follow-up: so many at least, and this share of those with a value. */
 const MIN_BEYOND = 10;
