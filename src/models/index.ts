@@ -1,6 +1,6 @@
 export { type AnchoredOptions, createAnchored } from "./anchored.ts";
-export { type CoxInput, type CoxModel, type CoxOptions, type CoxTies, fitCox } from "./cox.ts";
-export { coxCurves, coxCurvesOnGrid, cumulativeHazardAtZero, linearPredictor } from "./cox-baseline.ts";
+export type { CoxInput, CoxModel, CoxOptions, CoxTies } from "./cox.ts";
+export { cumulativeHazardAtZero } from "./cox-baseline.ts";
 export {
   createNetwork,
   type NetworkSpec,
@@ -9,6 +9,7 @@ export {
   writeParameters,
 } from "./create-network.ts";
 export { createDrsa } from "./drsa.ts";
+export { type CoxArrays, coxCurves, coxCurvesOnGrid, fitCox, linearPredictor } from "./from-arrays.ts";
 export { anchorHazards } from "./initialise.ts";
 export { createLinear } from "./linear.ts";
 export { createMlp } from "./mlp.ts";
