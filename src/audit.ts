@@ -13,8 +13,8 @@ import {
   toBinnedOutcomes,
   toCurves,
 } from "./data/plain-input.ts";
-import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "./stats/bootstrap.ts";
 import { type Agreement, type GroupAgreement, judgeAgreement } from "./stats/agreement.ts";
+import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "./stats/bootstrap.ts";
 import {
   boundGroups,
   type Certificates,

@@ -1,8 +1,8 @@
 export {
+  type AuditedScores,
   type AuditGroup,
   type AuditInput,
   type AuditOptions,
-  type AuditedScores,
   type AuditTable,
   audit,
 } from "./audit.ts";

@@ -41,6 +41,7 @@ export interface CoxInput {
   readonly D: number;
   /** Column names for messages and results; "x1", "x2", … where not given. */
   readonly names?: readonly string[]; // [D]
+  /** None here: rows of several strata are a StratifiedCoxInput. */
   readonly strata?: undefined;
 }
 

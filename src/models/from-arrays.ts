@@ -1,6 +1,6 @@
 /** Cox's model as it is called from outside: times, events and features may be plain lists. */
 import { toEvents, toFloat64 } from "../core/plain-arrays.ts";
-import type { CoxInput, CoxModel, CoxOptions, CoxPredictor } from "./cox.ts";
+import type { CoxFit, CoxInput, CoxModel, CoxOptions, CoxPredictor } from "./cox.ts";
 import * as typed from "./cox.ts";
 
 /** Outcomes and features of the rows a Cox model is fitted to. */
@@ -13,10 +13,21 @@ export type CoxArrays = Omit<CoxInput, "time" | "event" | "x"> & {
   readonly x: ArrayLike<number>; // [N,D]
 };
 
+/** The same, of rows that share coefficients and not a baseline hazard. */
+export type StratifiedCoxArrays = Omit<CoxArrays, "strata"> & {
+  /** The stratum of each row: 0, 1, … */
+  readonly strata: ArrayLike<number>; // [N]
+};
+
 /** Fits a Cox model as R's coxph does. */
-export function fitCox(input: CoxArrays, options?: CoxOptions): CoxModel {
+export function fitCox(input: StratifiedCoxArrays, options?: CoxOptions): CoxFit;
+export function fitCox(input: CoxArrays, options?: CoxOptions): CoxModel;
+export function fitCox(input: CoxArrays | StratifiedCoxArrays, options?: CoxOptions): CoxFit {
   const { time, event, x } = input;
-  return typed.fitCox({ ...input, time: toFloat64(time), event: toEvents(event), x: toFloat64(x) }, options);
+  const rows = { ...input, time: toFloat64(time), event: toEvents(event), x: toFloat64(x) };
+  return rows.strata === undefined
+    ? typed.fitCox({ ...rows, strata: undefined } as CoxInput, options)
+    : typed.fitCox({ ...rows, strata: rows.strata }, options);
 }
 
 /** xβ per row, not centred; columns without a coefficient are left out. */

@@ -9,7 +9,14 @@ export {
   writeParameters,
 } from "./create-network.ts";
 export { createDrsa } from "./drsa.ts";
-export { type CoxArrays, coxCurves, coxCurvesOnGrid, fitCox, linearPredictor } from "./from-arrays.ts";
+export {
+  type CoxArrays,
+  coxCurves,
+  coxCurvesOnGrid,
+  fitCox,
+  linearPredictor,
+  type StratifiedCoxArrays,
+} from "./from-arrays.ts";
 export { anchorHazards } from "./initialise.ts";
 export { createLinear } from "./linear.ts";
 export { createMlp } from "./mlp.ts";

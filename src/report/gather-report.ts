@@ -10,6 +10,7 @@ import { isAbsent } from "../core/measured.ts";
 import { meanCurve } from "../stats/calibration.ts";
 import type { Certificates } from "../stats/certificates.ts";
 import { groupSupport, kaplanMeier, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
+import { describeTraining, listSettings, type ReportedModel } from "./gather-training.ts";
 import type {
   AuditedRelation,
   ExampleCurve,
@@ -22,7 +23,6 @@ import type {
   ReportTime,
   SplitSizes,
 } from "./report-data.ts";
-import { describeTraining, listSettings, type ReportedModel } from "./gather-training.ts";
 import { chooseMoments, chooseTimeUnit } from "./report-time.ts";
 import { cutByRisk } from "./risk-bands.ts";
 import { calibrateByRisk, type RiskCurves, type RiskOutcomes } from "./risk-calibration.ts";
