@@ -5,9 +5,14 @@
  * observed outcomes are looked at.
  */
 import { isAbsent, type Measured } from "./core/measured.ts";
-import type { Curves } from "./data/curves.ts";
-import type { BinnedOutcomes } from "./data/outcomes.ts";
+import { toInt32 } from "./core/plain-arrays.ts";
 import type { People } from "./data/people.ts";
+import {
+  type BinnedOutcomesInput,
+  type CurvesInput,
+  toBinnedOutcomes,
+  toCurves,
+} from "./data/plain-input.ts";
 import { type Agreement, type GroupAgreement, judgeAgreement } from "./stats/agreement.ts";
 import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "./stats/bootstrap.ts";
 import {
@@ -24,25 +29,31 @@ import { type Scores, scoreCurves } from "./stats/scores.ts";
 /** A group to be scored by itself. */
 export interface AuditGroup {
   readonly name: string;
+  /** Its members, 0-based. */
   readonly rows: Int32Array;
 }
 
 /** Predicted curves and what became of the same people. */
 export interface AuditInput {
-  readonly curves: Curves;
-  readonly outcomes: BinnedOutcomes;
-  readonly groups?: readonly AuditGroup[];
+  /** Predicted survival of each person at the end of every bin. */
+  readonly curves: CurvesInput;
+  /** In which bin each of them had the event or was censored. */
+  readonly outcomes: BinnedOutcomesInput;
+  /** Groups besides everyone: a name, and the members' rows, 0-based. */
+  readonly groups?: readonly { readonly name: string; readonly rows: ArrayLike<number> }[];
   /** Whose rows are whose, where people have several: noise floor, intervals and certificates then go by person. */
   readonly people?: People;
 }
 
 /** How much of an audit is wanted: noise floor, intervals, certificates. */
 export interface AuditOptions {
+  /** Seed of draws and replicates; 1 unless given. */
   readonly seed?: number;
   /** Draws of the noise floor; 0 leaves it out. */
   readonly draws?: number;
   /** Bootstrap replicates; 0, the default, gives no intervals. */
   readonly replicates?: number;
+  /** Coverage of the intervals; 0.95 unless given. */
   readonly level?: number;
   /** Bounds on the distance of every group, for all of them together; none unless asked for. */
   readonly certify?: Omit<CertifyOptions, "seed">;
@@ -87,7 +98,9 @@ const DEFAULT_DRAWS = 200;
 
 /** Scores curves against outcomes, overall and by group. */
 export async function audit(input: AuditInput, options: AuditOptions = {}): Promise<AuditTable> {
-  const { curves, outcomes, groups = [] } = input;
+  const curves = toCurves(input.curves);
+  const outcomes = toBinnedOutcomes(input.outcomes);
+  const groups = (input.groups ?? []).map(({ name, rows }) => ({ name, rows: toInt32(rows) }));
   const by = input.people === undefined ? {} : { people: input.people };
   const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level } = options;
   const everyone = { name: EVERYONE, rows: Int32Array.from({ length: curves.N }, (_, row) => row) };

@@ -7,7 +7,14 @@
  * does what it should more often and in a fiftieth of the time: docs/decisions/009-boost.md. Distances are of group means only.
  */
 import { InputError } from "./core/errors.ts";
+import { toInt32 } from "./core/plain-arrays.ts";
 import type { Curves } from "./data/curves.ts";
+import {
+  type BinnedOutcomesInput,
+  type CurvesInput,
+  toBinnedOutcomes,
+  toCurves,
+} from "./data/plain-input.ts";
 import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "./objectives/constraints.ts";
 import { type Scores, scoreCurves } from "./stats/scores.ts";
 import { type BoostTask, pickTask } from "./training/boost-task.ts";
@@ -26,6 +33,14 @@ export interface BoostRowSets {
   readonly held: Int32Array;
 }
 
+/** What is repaired: curves, the outcomes of their rows, and the groups. */
+export type BoostTaskInput = Omit<BoostTask, "curves" | "outcomes"> & {
+  /** Predicted survival of each person at the end of every bin. */
+  readonly curves: CurvesInput;
+  /** In which bin each of them had the event or was censored. */
+  readonly outcomes: BinnedOutcomesInput;
+};
+
 export const BOOST_METHODS = ["hazards", "mcboost"] as const;
 export type BoostMethod = (typeof BOOST_METHODS)[number];
 
@@ -33,9 +48,11 @@ export type BoostMethod = (typeof BOOST_METHODS)[number];
 export interface GuardedBoostOptions extends Partial<BoostOptions> {
   /** Default: hazards. */
   readonly method?: BoostMethod;
+  /** Folds by which the repair's size is chosen. */
   readonly folds?: number;
   /** Times that the rows are cut into folds anew; mcboost only. */
   readonly repeats?: number;
+  /** Seed of the folds. */
   readonly seed?: number;
 }
 
@@ -90,7 +107,13 @@ export interface GuardedBoost {
 }
 
 /** Fits on some rows, applies to all and judges on others. */
-export function boost(task: BoostTask, rows: BoostRowSets, options: GuardedBoostOptions = {}): BoostResult {
+export function boost(
+  given: BoostTaskInput,
+  sets: Readonly<Record<keyof BoostRowSets, ArrayLike<number>>>,
+  options: GuardedBoostOptions = {},
+): BoostResult {
+  const task = { ...given, curves: toCurves(given.curves), outcomes: toBinnedOutcomes(given.outcomes) };
+  const rows = { fit: toInt32(sets.fit), held: toInt32(sets.held) };
   if (rows.held.length === 0) {
     throw new InputError("no rows left to judge the boost on", { code: "rows.none" });
   }

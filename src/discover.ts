@@ -9,11 +9,16 @@
  */
 import { InputError } from "./core/errors.ts";
 import { type CellColumn, cutColumn } from "./data/candidate-groups.ts";
-import type { Curves } from "./data/curves.ts";
 import { formatGroup, type GroupExpression } from "./data/group-expression.ts";
 import { evaluateGroup } from "./data/group-members.ts";
 import type { BinnedOutcomes } from "./data/outcomes.ts";
 import { type People, pickPeople } from "./data/people.ts";
+import {
+  type BinnedOutcomesInput,
+  type CurvesInput,
+  toBinnedOutcomes,
+  toCurves,
+} from "./data/plain-input.ts";
 import { findColumn, type Table } from "./data/table.ts";
 import { allowForLearning, designEffect, divideRows, keepApart } from "./discover-rows.ts";
 import { refuseTooManyCrosses } from "./discover-work.ts";
@@ -33,8 +38,10 @@ import type { FoundTerm, SearchColumns } from "./stats/search-groups.ts";
 
 /** Curves, outcomes and the table whose columns are searched. */
 export interface DiscoverInput {
-  readonly curves: Curves;
-  readonly outcomes: BinnedOutcomes;
+  /** Predicted survival of each person at the end of every bin. */
+  readonly curves: CurvesInput;
+  /** In which bin each of them had the event or was censored. */
+  readonly outcomes: BinnedOutcomesInput;
   /** Who the rows are: the columns that groups are made of. */
   readonly table: Table;
   /** Rows that confirm, none of which the model has seen; the others are searched. Without: halves by seed. */
@@ -49,6 +56,7 @@ export interface DiscoverInput {
 export interface DiscoverOptions {
   /** Columns of the table that may form groups (all). */
   readonly columns?: readonly string[];
+  /** Seed of the two halves; 1 unless given. */
   readonly seed?: number;
   /** Most groups to find and test (8); the level is shared out over so many places, whether or not they are filled. */
   readonly top?: number;
@@ -125,7 +133,9 @@ const CELLS_ALONE = 40;
 const CELLS_CROSSED = 10;
 /** Searches half of the rows for groups whose curves are off, and tests the worst on the other half. */
 export function discover(input: DiscoverInput, options: DiscoverOptions = {}): Discovery {
-  const { curves, outcomes, table } = input;
+  const { table } = input;
+  const curves = toCurves(input.curves);
+  const outcomes = toBinnedOutcomes(input.outcomes);
   const { seed = 1, top = DEFAULT_TOP, maxCross = DEFAULT_CROSS, level = DEFAULT_LEVEL } = options;
   const { minRows = DEFAULT_MIN_ROWS, minEvents = DEFAULT_MIN_EVENTS } = options;
   requireOption("top", top, Number.isInteger(top) && top >= 1);

@@ -33,6 +33,7 @@ import type { Checkpoint, TrainedMember } from "./training/trainer.ts";
 
 /** A request of train, and how many runs of it are averaged. */
 export interface EnsembleRequest extends TrainRequest {
+  /** How many runs are averaged, 2 or more. */
   readonly members: number;
 }
 
@@ -41,6 +42,7 @@ const PARTS_STREAM = 0x60000000;
 
 /** Where an ensemble takes up another that was interrupted. */
 export interface EnsembleHooks {
+  /** What an interrupted ensemble left: the runs that ended, and a checkpoint of the next. */
   readonly resume?: {
     readonly members: readonly TrainedMember[];
     /** Of the run after them. */

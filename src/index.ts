@@ -11,6 +11,7 @@ export {
   type BoostResult,
   type BoostRowSets,
   type BoostTask,
+  type BoostTaskInput,
   type BoostVerdict,
   boost,
   type GuardedBoostOptions,

@@ -10,15 +10,23 @@ import type { OptimiseHooks, TrainingEvent } from "./training/trainer.ts";
 
 /** Everything a run can be told: columns, groups, method, network, options. */
 export interface TrainRequest extends OutcomeColumns, RowIndependence {
+  /** What is fitted: "graduate" unless another is named. */
   readonly method?: Method;
+  /** Where defaults come from: ours, or the paper's. */
   readonly preset?: PresetName;
+  /** The columns to learn from; all but ids, constants and leaks unless given. */
   readonly features?: readonly string[];
+  /** Columns not to learn from. */
   readonly drop?: readonly string[];
+  /** Columns to learn from although they give the outcome away. */
   readonly allowLeak?: readonly string[];
+  /** The groups whose curves are held to what is observed. */
   readonly groups?: readonly Group[];
+  /** Groups and the automatic rule, as `parseGroupsFile` reads them. */
   readonly groupsFile?: GroupsFile;
   /** How many groups of values and bands of the features to add, as far as there are so many (data/automatic-groups.ts). */
   readonly autoGroups?: number;
+  /** The constraint of every group, where it is to differ from the preset's. */
   readonly constraint?: Partial<ConstraintSpec>;
   /**
    * Groups whose membership the network takes as inputs. "auto", the `default` preset's: the groups of the run whose columns are
@@ -27,14 +35,21 @@ export interface TrainRequest extends OutcomeColumns, RowIndependence {
   readonly inputGroups?: readonly Group[] | "auto" | "none";
   /** Give networks the splines of numbers too, so that their effects may bend from the start. */
   readonly splines?: boolean;
+  /** The network: "anchored" unless another is named. */
   readonly network?: SingleNetworkSpec["kind"];
+  /** Hidden units; 12 unless given, 50 with the `paper` preset. */
   readonly hidden?: number;
+  /** Time bins; 102 unless given. */
   readonly bins?: number;
+  /** The end of the last bin; the largest training time unless given. */
   readonly horizon?: number;
+  /** Which rows train, validate and test; by `fractions` and `seed` unless given. */
   readonly split?: Split;
   /** Rows that encoder, time grid and groups are fitted to; the training rows unless several runs are to share them. */
   readonly fitRows?: Int32Array;
+  /** Shares of training, validation and test rows; 0.6, 0.2 and 0.2 unless given. */
   readonly fractions?: readonly [number, number, number];
+  /** Seed of split, weights and batches; 1 unless given. */
   readonly seed?: number;
   /** Anything else of the trainer's options. */
   readonly options?: Partial<TrainingOptions>;

@@ -6,7 +6,7 @@ import { InputError } from "../src/core/errors.ts";
 import { readTable, tableSourceFromBytes } from "../src/data/read-table.ts";
 import { selectRows } from "../src/data/table.ts";
 import { trainEnsemble } from "../src/ensemble.ts";
-import { fit } from "../src/fit.ts";
+import { fit as fitModel } from "../src/fit.ts";
 import { fit as fitInNode } from "../src/node/fit.ts";
 import { type TrainEvent, train } from "../src/train.ts";
 import { countMembers, type Model } from "../src/training/model.ts";
@@ -35,14 +35,14 @@ async function followed(run: AsyncIterable<TrainEvent>): Promise<Model | null> {
 
 describe("fit", () => {
   test("gives the model that for await ends with", async () => {
-    const model = await fit(table, request);
+    const model = await fitModel(table, request);
     expect(model.training.steps).toBe(10);
     expect(await followed(train(table, request, createReferenceBackend()))).toEqual(model);
   });
 
   test("gives an ensemble where members are asked for", async () => {
     const asked = { ...request, members: 2 };
-    const model = await fit(table, asked);
+    const model = await fitModel(table, asked);
     expect(countMembers(model)).toBe(2);
     expect(await followed(trainEnsemble(table, asked, createReferenceBackend()))).toEqual(model);
   });
@@ -58,7 +58,7 @@ describe("fit", () => {
 
   test("tells its events, the model's last, and waits for who hears them", async () => {
     const seen: string[] = [];
-    await fit(table, request, createReferenceBackend(), {
+    await fitModel(table, request, createReferenceBackend(), {
       onEvent: async ({ type }) => {
         await Promise.resolve();
         seen.push(type);
@@ -71,7 +71,7 @@ describe("fit", () => {
   });
 
   test("is refused what train is refused", async () => {
-    await expect(fit(table, { ...request, time: "nowhere" })).rejects.toThrow(InputError);
+    await expect(fitModel(table, { ...request, time: "nowhere" })).rejects.toThrow(InputError);
   });
 });
 
@@ -79,7 +79,7 @@ describe("a fit that is cancelled", () => {
   test("before it begins does nothing", async () => {
     const signal = AbortSignal.abort(new Error("not now"));
     const seen: string[] = [];
-    const run = fit(table, request, createReferenceBackend(), {
+    const run = fitModel(table, request, createReferenceBackend(), {
       signal,
       onEvent: ({ type }) => void seen.push(type),
     });
@@ -92,7 +92,7 @@ describe("a fit that is cancelled", () => {
     const backend = createReferenceBackend();
     setTimeout(() => controller.abort(new Error("enough")), 20);
     const long = { ...request, options: { steps: 1e6 } };
-    await expect(fit(table, long, backend, { signal: controller.signal })).rejects.toThrow("enough");
-    expect((await fit(table, request, backend)).training.steps).toBe(10);
+    await expect(fitModel(table, long, backend, { signal: controller.signal })).rejects.toThrow("enough");
+    expect((await fitModel(table, request, backend)).training.steps).toBe(10);
   });
 });

@@ -19,6 +19,11 @@ export interface WasmBackendOptions {
   readonly deterministic?: boolean;
   /** Bytes the backend's memory may grow to, 2 GiB without it and at most 4 GiB; half of them may hold activations. */
   readonly memoryLimit?: number;
+  /**
+   * The folder that `wasm-worker.js`, `kernels-plain.wasm` and `kernels-relaxed.wasm` are served from, relative to the page; for
+   * bundlers that do not follow a module's relative addresses, such as esbuild.
+   */
+  readonly files?: string | URL;
 }
 
 const DEFAULT_MEMORY_LIMIT = 2 ** 31;
@@ -26,16 +31,22 @@ const DEFAULT_MEMORY_LIMIT = 2 ** 31;
 /** The first bytes of every WebAssembly module, "\0asm". */
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
 
+/** Addresses as bundlers know to follow them. */
 const KERNELS = {
   plain: new URL("../compute/kernels-plain.wasm", import.meta.url),
   relaxed: new URL("../compute/kernels-relaxed.wasm", import.meta.url),
 };
 
+/** A file in the folder that the caller names. */
+function fileIn(folder: string | URL, name: string): URL {
+  return new URL(name, new URL(String(folder).replace(/\/?$/, "/"), globalThis.location.href));
+}
+
 function refuseKernels(url: URL, what: string): BackendError {
   return new BackendError(`the kernels cannot be fetched: ${what}`, {
     code: "kernels.missing",
     where: url.href,
-    hint: "the package's dist folder has to be served whole, its .wasm files included",
+    hint: "serve the package's dist folder whole, its .wasm files included, or name the folder they are in (files)",
   });
 }
 
@@ -53,21 +64,31 @@ async function fetchKernels(url: URL): Promise<Uint8Array<ArrayBuffer>> {
   return bytes;
 }
 
-async function compileKernels(simd: "plain" | "relaxed"): Promise<KernelModule | null> {
-  const bytes = await fetchKernels(KERNELS[simd]);
+async function compileKernels(
+  simd: "plain" | "relaxed",
+  { files }: WasmBackendOptions,
+): Promise<KernelModule | null> {
+  const url = files === undefined ? KERNELS[simd] : fileIn(files, `kernels-${simd}.wasm`);
+  const bytes = await fetchKernels(url);
   if (!webAssembly.validate(bytes)) return null;
   return webAssembly.compile(bytes);
 }
 
-function startThread(listen: (message: FromKernelThread) => void): KernelThread {
-  const worker = new Worker(new URL("./wasm-worker.js", import.meta.url), { type: "module" });
+function openWorker({ files }: WasmBackendOptions): Worker {
+  // Written out: this is the form that bundlers follow.
+  return files === undefined
+    ? new Worker(new URL("./wasm-worker.js", import.meta.url), { type: "module" })
+    : new Worker(fileIn(files, "wasm-worker.js"), { type: "module" });
+}
+
+function startThread(worker: Worker, listen: (message: FromKernelThread) => void): KernelThread {
   worker.addEventListener("message", (event: MessageEvent<FromKernelThread>) => listen(event.data));
   worker.addEventListener("messageerror", () =>
     listen({ kind: "failed", what: "a message could not be read" }),
   );
   worker.addEventListener("error", (event) => {
     // A script that does not load gives an event without a message.
-    const what = event.message || "its script, wasm-worker.js beside this module, could not be loaded";
+    const what = event.message || "its script, wasm-worker.js, could not be loaded";
     listen({ kind: "failed", what });
   });
   return {
@@ -98,10 +119,10 @@ export async function openWasmBackend(options: WasmBackendOptions = {}): Promise
   }
   const memoryLimit = options.memoryLimit ?? DEFAULT_MEMORY_LIMIT;
   let simd: "plain" | "relaxed" = "relaxed";
-  let module = options.deterministic === true ? null : await compileKernels("relaxed");
+  let module = options.deterministic === true ? null : await compileKernels("relaxed", options);
   if (module === null) {
     simd = "plain";
-    module = await compileKernels("plain");
+    module = await compileKernels("plain", options);
   }
   if (module === null) {
     throw new BackendError("this browser does not run SIMD and threads in WebAssembly", {
@@ -109,5 +130,11 @@ export async function openWasmBackend(options: WasmBackendOptions = {}): Promise
       hint: "current ones do; the reference backend runs everywhere",
     });
   }
-  return createWasmBackend({ module, simd, threads, memoryLimit, startThread });
+  return createWasmBackend({
+    module,
+    simd,
+    threads,
+    memoryLimit,
+    startThread: (listen) => startThread(openWorker(options), listen),
+  });
 }

@@ -78,6 +78,7 @@ export interface Encoder {
 
 /** What an encoder is fitted to, and how missing values and rare levels are treated. */
 export interface EncoderOptions {
+  /** The columns to encode, in this order. */
   readonly features: readonly string[];
   /** The training rows, 0-based; default all. */
   readonly rows?: ArrayLike<number>;
@@ -85,6 +86,7 @@ export interface EncoderOptions {
   readonly missingIndicator?: boolean;
   /** "drop" leaves the first level of a category out, as R's treatment contrasts do. */
   readonly reference?: "keep" | "drop";
+  /** Give numbers mean 0 and standard deviation 1; default true. */
   readonly standardise?: boolean;
   /** Give numbers their splines (spline.ts) too, where enough training values differ. */
   readonly splines?: boolean;

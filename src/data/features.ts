@@ -9,10 +9,15 @@ import { findColumn, isMissing, type Table } from "./table.ts";
 
 /** What was asked for: columns by name, columns to drop, leaks to allow. */
 export interface FeatureRequest {
+  /** The column of the time. */
   readonly time: string;
+  /** The column of the event. */
   readonly event: string;
+  /** The columns to learn from; all that can be used unless given. */
   readonly features?: readonly string[];
+  /** Columns not to learn from. */
   readonly drop?: readonly string[];
+  /** Columns to learn from although they give the outcome away. */
   readonly allowLeak?: readonly string[];
 }
 

@@ -27,6 +27,7 @@ export interface AutomaticGroupOptions {
   readonly maxCross?: number;
   /** Fewest training rows of a group (100). */
   readonly minRows?: number;
+  /** What the shared rows are a share of: the new group, the earlier one, or both together. */
   readonly overlap?: OverlapDefinition;
   /** A greater overlap rejects (0.8). */
   readonly maxOverlap?: number;

@@ -30,6 +30,7 @@ export {
 } from "./groups.ts";
 export { type BinnedOutcomes, type Outcomes, pickOutcomes, type RowWeights } from "./outcomes.ts";
 export { type People, type PersonColumn, pickPeople, readPeople } from "./people.ts";
+export type { BinnedOutcomesInput, CurvesInput, OutcomesInput } from "./plain-input.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./read-curves.ts";
 export { inspectOutcomes, type OutcomeColumns, readOutcomes } from "./read-outcomes.ts";
 export { type ReadTableOptions, readTable, type TableSource, tableSourceFromBytes } from "./read-table.ts";

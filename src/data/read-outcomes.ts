@@ -15,7 +15,9 @@ import { cellText, findColumn, isMissing } from "./table.ts";
 
 /** Which columns hold the outcome. */
 export interface OutcomeColumns {
+  /** The column of the time to the event or to censoring. */
   readonly time: string;
+  /** The column that says whether the event happened. */
   readonly event: string;
   /** The value of the event column that means the event; every other value means censored. */
   readonly eventIs?: string;

@@ -20,6 +20,7 @@ import {
 const ROWS_AT_ONCE = 8192;
 
 export interface ReadChunksOptions extends ReadTableOptions {
+  /** The columns to read. */
   readonly columns: readonly string[];
   /** Those of the columns that are dates. With any, text is gone through twice, and the source opened twice. */
   readonly dates?: readonly string[];

@@ -24,6 +24,7 @@ export interface Split {
 export interface SplitOptions {
   /** Shares of train, valid and test; they sum to 1. */
   readonly fractions?: readonly [number, number, number];
+  /** Seed of the split. */
   readonly seed: number;
   /** [rows], 1 = event: spread the events evenly over the sets. */
   readonly stratifyBy?: Uint8Array;

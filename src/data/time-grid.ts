@@ -9,6 +9,7 @@
 import { InputError, nameRows } from "../core/errors.ts";
 import { absent, type Measured } from "../core/measured.ts";
 import type { BinnedOutcomes, Outcomes } from "./outcomes.ts";
+import { type OutcomesInput, toOutcomes } from "./plain-input.ts";
 
 export type TimeGridKind = "equal" | "quantile";
 
@@ -26,6 +27,7 @@ export interface TimeGridOptions {
   readonly T?: number;
   /** Default: the largest training time. */
   readonly horizon?: number;
+  /** Bins of equal width, the default, or between quantiles of the training event times. */
   readonly kind?: TimeGridKind;
 }
 
@@ -39,7 +41,8 @@ export const MAX_BINS = 20_000;
  * observed time) of the training event times up to the horizon. Equal quantiles, and those at 0 or at the horizon, make
  * one edge: heavily tied event times give fewer bins than asked for, and `T` of the result says how many.
  */
-export function fitTimeGrid(training: Outcomes, options: TimeGridOptions = {}): TimeGrid {
+export function fitTimeGrid(outcomes: OutcomesInput, options: TimeGridOptions = {}): TimeGrid {
+  const training = toOutcomes(outcomes);
   checkTimes(training.time);
   if (training.time.length === 0)
     throw new InputError("no training rows to fit a time grid on", { code: "rows.none" });
@@ -79,7 +82,8 @@ export function findBin(grid: TimeGrid, time: number): number {
 }
 
 /** Puts times into bins; events after the horizon become censorings in the last. */
-export function binOutcomes(outcomes: Outcomes, grid: TimeGrid): BinnedOutcomes {
+export function binOutcomes(input: OutcomesInput, grid: TimeGrid): BinnedOutcomes {
+  const outcomes = toOutcomes(input);
   checkTimes(outcomes.time);
   const horizon = grid.edges[grid.T];
   return {
@@ -137,7 +141,7 @@ export interface BinningGap {
 }
 
 /** Compares Kaplan-Meier of raw and of binned times at the horizon. */
-export function binningGap(outcomes: Outcomes, grid: TimeGrid): BinningGap {
+export function binningGap(outcomes: OutcomesInput, grid: TimeGrid): BinningGap {
   const binned = binOutcomes(outcomes, grid);
   // `binned.event` has the events after the horizon censored, which raw needs just as much.
   const { survival: raw, standardError } = productLimitAtEnd(outcomes.time, binned.event);

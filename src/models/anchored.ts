@@ -14,10 +14,13 @@ import type { Network } from "./network.ts";
 
 /** Sizes, seed and start of an anchored network. */
 export interface AnchoredOptions {
+  /** Columns of x. */
   readonly D: number;
   /** Hidden units; default 50. */
   readonly H?: number;
+  /** Time bins. */
   readonly T: number;
+  /** Seed of the weights. */
   readonly seed: number;
   /** As from anchorHazards, of the training rows. */
   readonly baselineHazard: ArrayLike<number>; // [T]

@@ -31,12 +31,17 @@ export interface CoxRows {
 
 /** Outcomes and features of the rows a Cox model is fitted to. */
 export interface CoxInput {
+  /** Times to the event or to censoring. */
   readonly time: Float64Array; // [N]
+  /** 1 = event, 0 = censored. */
   readonly event: Uint8Array; // [N], 1 = event, 0 = censored
+  /** The features, row by row. */
   readonly x: Float64Array; // [N,D] row-major
+  /** Columns of x. */
   readonly D: number;
   /** Column names for messages and results; "x1", "x2", … where not given. */
   readonly names?: readonly string[]; // [D]
+  /** None here: rows of several strata are a StratifiedCoxInput. */
   readonly strata?: undefined;
 }
 

@@ -13,7 +13,9 @@ import { createMlp } from "./mlp.ts";
 import type { Network, Parameter } from "./network.ts";
 
 interface Sizes {
+  /** Columns of x. */
   readonly D: number; // features
+  /** Time bins. */
   readonly T: number; // time bins
 }
 
@@ -39,12 +41,15 @@ export interface MlpSpec extends Sizes {
   readonly kind: "mlp";
   /** Units of each hidden layer; default [32]. */
   readonly hidden?: readonly number[];
+  /** The hazard of each bin at the start. */
   readonly baselineHazard?: readonly number[]; // [T]
 }
 
 export interface LinearSpec extends Sizes {
   readonly kind: "linear";
+  /** The hazard of each bin at the start. */
   readonly baselineHazard?: readonly number[]; // [T]
+  /** How many of the last columns of x say who is in a group. */
   readonly groups?: number;
 }
 
@@ -54,6 +59,7 @@ export type SingleNetworkSpec = DrsaSpec | AnchoredSpec | MlpSpec | LinearSpec;
 /** The mean of the members' curves; each has the same D and T. */
 export interface MeanSpec extends Sizes {
   readonly kind: "mean";
+  /** The networks whose curves are averaged. */
   readonly members: readonly SingleNetworkSpec[];
 }
 

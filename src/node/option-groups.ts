@@ -29,7 +29,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Model", "splines hidden bins"),
   ...under("Training", "seed seeds steps primal-steps batch rate decay ensemble threads workers backend"),
   ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select replicates"),
-  ...under("Estimates", "interval at rmst ties ridge strata reference interaction no-timefix iterations"),
+  ...under("Estimates", "interval at rmst ties ridge iterations strata reference interaction no-timefix"),
   ...under("Search", "columns top cross min-rows min-events level"),
   ...under("Repair", "fit time-ranges doubt rounds step censoring"),
   ...under("Scores", "intervals draws certify tolerance require strict"),

@@ -124,8 +124,8 @@ export function explainFailure(error: unknown): number {
 function describeRefusal({ message, where, hint }: GraduateError): string {
   // Lines of ours are indented, and point at a character; any other line feed is part of a value.
   const ours = message.replace(/\n(?! {2})/g, "\\n");
-  const shown = ours.includes("\n") ? ours : wrapText(ours, terminalWidth() - 10, "  ");
-  const lines = [`graduate: ${shown}`];
+  const [first, ...pointing] = ours.split("\n");
+  const lines = [`graduate: ${wrapText(first, terminalWidth() - 10, "  ")}`, ...pointing];
   if (where !== undefined) lines.push(`  in ${safeLine(where)}`);
   if (hint !== undefined) lines.push(`  ${wrapText(hint, terminalWidth() - 2, "  ")}`);
   return lines.join("\n");

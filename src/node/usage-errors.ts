@@ -4,8 +4,9 @@
  */
 import type { Command, Option, OutputConfiguration } from "commander";
 import { nearestName } from "../core/nearest-name.ts";
-import { wrapText } from "../report/text-table.ts";
-import { terminalWidth } from "./output.ts";
+import { MAX_VALUE, safeLine, shortenValues } from "../core/text.ts";
+import { shorten, wrapText } from "../report/text-table.ts";
+import { say, terminalWidth } from "./output.ts";
 
 /** Commands below this one, and itself. */
 export function everyCommand(command: Command): readonly Command[] {
@@ -62,9 +63,9 @@ function canRead(option: Option, text: string): boolean {
 /** To be given to `configureOutput` of one command: its errors end with how to get its help. */
 export function createErrorStyle(command: Command): OutputConfiguration {
   return {
-    outputError: (text, write) => {
-      const message = wrapText(explainUsage(text.trim(), command), terminalWidth() - 10, "  ");
-      write(`graduate: ${message}\n  see \`${pathOf(command)} --help\`\n`);
+    outputError: (text) => {
+      const message = shortenValues(safeLine(`graduate: ${explainUsage(text.trim(), command)}`));
+      say(`${wrapText(message, terminalWidth(), "  ")}\n  see \`${pathOf(command)} --help\``);
     },
   };
 }
@@ -78,11 +79,12 @@ function pathOf(command: Command): string {
 function explainUsage(text: string, command: Command): string {
   const message = text.replace(/^error: /, "");
   const [, option] = /^unknown option '(.+)'$/s.exec(message) ?? [];
-  if (option !== undefined) return `unknown option '${option}'${suggest(nearestOption(option, command))}`;
+  if (option !== undefined)
+    return `unknown option '${shorten(option, MAX_VALUE)}'${suggest(nearestOption(option, command))}`;
   const [, name] = /^unknown command '(.+)'$/s.exec(message) ?? [];
   if (name !== undefined) {
     const names = command.commands.map((one) => one.name());
-    return `unknown command '${name}'${suggest(nearestName(name, names) ?? onlyWith(name, names))}`;
+    return `unknown command '${shorten(name, MAX_VALUE)}'${suggest(nearestName(name, names) ?? onlyWith(name, names))}`;
   }
   const [, flags, value, reason] = /^option '(.+?)' argument '(.*)' is invalid\. (.*)$/s.exec(message) ?? [];
   if (flags !== undefined) {

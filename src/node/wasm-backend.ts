@@ -38,7 +38,7 @@ async function compileKernels(simd: "plain" | "relaxed"): Promise<KernelModule |
   } catch (error) {
     throw new BackendError(`the ${simd} SIMD kernels cannot be read: ${(error as Error).message}`, {
       code: "kernels.missing",
-      hint: "`npm run build` compiles them",
+      hint: "`npm run build` compiles them; a bundle has to leave graduate outside (esbuild: --packages=external)",
     });
   }
   if (!webAssembly.validate(bytes)) return null;

@@ -28,9 +28,13 @@ export interface NamedRows {
 
 /** Outcomes, groups and the distance they are held by. */
 export interface ConstraintOptions {
+  /** Outcomes of the rows on the time grid. */
   readonly binned: BinnedOutcomes;
+  /** The groups to constrain, by their rows. */
   readonly groups: readonly NamedRows[];
+  /** The distance between a group's mean curve and what was observed. */
   readonly kind: ConstraintKind;
+  /** The paper's form, or the one that keeps to a group's follow-up. */
   readonly variant: ConstraintVariant;
   /** For atRisk: how many blocks of equal training events, or the blocks themselves. */
   readonly blocks?: number | readonly TimeBlock[];

@@ -48,6 +48,7 @@ export function rankedProbability(
 
 /** Scale of the ranking term. */
 export interface RankingOptions {
+  /** Scale σ of the differences in survival. */
   readonly sigma: number;
 }
 

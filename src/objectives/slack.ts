@@ -15,6 +15,7 @@ export type SlackSpecification = number | Readonly<Record<string, number>> | "au
 
 /** How much of a group's noise `auto` allows. */
 export interface SlackOptions {
+  /** κ of the automatic slack. */
   readonly kappa?: number;
 }
 

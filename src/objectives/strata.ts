@@ -17,6 +17,7 @@ export const MINIMUM_EXPECTED_EVENTS = 10;
 export interface StrataOptions {
   /** Strata before any merging. */
   readonly K: number;
+  /** Strata that expect fewer events are merged with a neighbour. */
   readonly minimumExpectedEvents?: number;
 }
 

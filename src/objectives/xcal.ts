@@ -14,6 +14,7 @@ import { checkRoom, fillCurve } from "./curves.ts";
 
 /** Bins and steepness of the X-Cal term. */
 export interface XCalOptions {
+  /** Bins of predicted probability; 20 unless given. */
   readonly bins?: number;
   /** Steepness of the membership; the reference's 1e4. */
   readonly gamma?: number;

@@ -37,11 +37,15 @@ import {
 
 /** What a report is made of: curves, outcomes, groups and their audit; the model and its training where there is one. */
 export interface GatherInput {
+  /** The page's title. */
   readonly title: string;
+  /** Predicted survival of each person at the end of every bin. */
   readonly curves: RiskCurves;
+  /** In which bin each person had the event or was censored. */
   readonly binned: RiskOutcomes;
   /** The times as observed; without them a person's time is the end of the bin. */
   readonly outcomes?: { readonly time: Float64Array; readonly event: Uint8Array };
+  /** The time grid of the curves. */
   readonly grid: { readonly T: number; readonly edges: ArrayLike<number> }; // edges [T+1]
   /** The name and unit of time, as "days"; "time" unless given. */
   readonly timeLabel?: string;
@@ -51,6 +55,7 @@ export interface GatherInput {
     readonly expression?: string;
     readonly rows: Int32Array;
   }[];
+  /** The scores, as `audit` gives them. */
   readonly audit: {
     readonly overall: JudgedScores;
     readonly groups: readonly JudgedScores[];
@@ -64,7 +69,9 @@ export interface GatherInput {
   readonly showRows?: boolean;
   /** Counts of people under five as they are. */
   readonly showSmallCells?: boolean;
+  /** What the checks say of the table. */
   readonly findings?: readonly ReportFinding[];
+  /** Which rows of which table were audited. */
   readonly cohort: {
     readonly table: string;
     readonly rows?: number;
@@ -78,7 +85,9 @@ export interface GatherInput {
   };
   /** The 1-based number in the table of each row of `curves`; 1…N unless given. */
   readonly rowNumbers?: ArrayLike<number>;
+  /** The model, where there is one: its training is shown too. */
   readonly model?: ReportedModel;
+  /** The program, the command and the files the page came from. */
   readonly provenance: ReportProvenance;
 }
 

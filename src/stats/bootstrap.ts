@@ -19,7 +19,9 @@ import type { PreparedScores } from "./prepared-scores.ts";
 
 /** Replicates, level and seed. */
 export interface BootstrapOptions {
+  /** Resamples of the rows. */
   readonly replicates: number;
+  /** Seed of the resamples. */
   readonly seed: number;
   /** Coverage of intervals and bounds. */
   readonly level?: number;

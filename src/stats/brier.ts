@@ -96,11 +96,15 @@ export interface BrierInput {
   readonly outcomes: Outcomes;
   /** Strictly ascending. */
   readonly times: ArrayLike<number>; // [K]
+  /** Predicted survival at the times, row by row. */
   readonly survival: ArrayLike<number>; // [N,K]
+  /** Whose Brier score: weights and ties as that program takes them. */
   readonly convention: BrierConvention;
   /** The rows G is estimated from; the scored rows without it. */
   readonly training?: Outcomes;
+  /** Weights of the scored rows. */
   readonly weights?: RowWeights;
+  /** Weights of the rows the censoring is estimated on. */
   readonly trainingWeights?: RowWeights;
   /** pycox only: no row stands for more rows than this. */
   readonly maxWeight?: number;

@@ -69,6 +69,7 @@ export interface CertifyOptions {
   readonly alpha: number;
   /** Draws of the multiplier bootstrap: a power of two. */
   readonly draws?: number;
+  /** Seed of the draws. */
   readonly seed?: number;
   /** Of the training rows: everyone, then each group; null for a group that was not known then. */
   readonly followUp?: readonly (FollowUp | null)[];

@@ -37,10 +37,13 @@ export interface ConcordanceHarrell extends PairCounts {
 export type UnoConvention = "r" | "scikit-survival" | "mlr3proba";
 
 export interface UnoOptions {
+  /** Whose Uno's C: ties, limits and τ as that program takes them. */
   readonly convention: UnoConvention;
+  /** Weights of the scored rows. */
   readonly weights?: RowWeights;
   /** The rows G is estimated on, usually the training rows; the scored rows when not given. */
   readonly censoring?: Outcomes;
+  /** Weights of the rows the censoring is estimated on. */
   readonly censoringWeights?: RowWeights;
   /** Only pairs whose earlier time is before (for "r": at or before) this count. */
   readonly tau?: number;

@@ -9,30 +9,21 @@ export {
   percentileInterval,
   type ScoreIntervals,
 } from "./bootstrap.ts";
-export {
-  type BrierConvention,
-  brierBinned,
-  brierScore,
-  integrateBrier,
-  integratedBrier,
-  mlr3probaTimes,
-} from "./brier.ts";
+export { type BrierConvention, integrateBrier } from "./brier.ts";
 export {
   distanceL2,
   distanceVariance,
   expectedCalibrationError,
   kmCalibration,
-  meanCurve,
   modelVariance,
   totalScore,
 } from "./calibration.ts";
-export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
-export { type FollowUp, tallyFollowUp } from "./certificate-exact.ts";
+export { stepValue } from "./censoring.ts";
+export type { FollowUp } from "./certificate-exact.ts";
 export {
   boundGroups,
   type Certificates,
   type CertifyOptions,
-  certify,
   type GroupBounds,
   type GroupCertificate,
 } from "./certificates.ts";
@@ -44,23 +35,39 @@ export {
   holm,
   pairedT,
 } from "./comparison.ts";
-export { concordanceHarrell, concordanceUno } from "./concordance.ts";
-export {
-  concordanceAntolini,
-  concordanceHalfTies,
-  concordancePaper,
-  timeDependentPairs,
-} from "./concordance-time-dependent.ts";
-export { dCalibration, dCalScore } from "./d-calibration.ts";
+export { concordanceAntolini, concordanceHalfTies, concordancePaper } from "./concordance-time-dependent.ts";
 export { evaluate, SCORE_FIELDS, type ScoreField } from "./evaluate-scores.ts";
 export {
-  type BinnedKaplanMeier,
+  type BrierArrays,
+  brierBinned,
+  brierScore,
+  censoringKaplanMeier,
+  censoringKaplanMeierBinned,
+  certify,
+  concordanceHarrell,
+  concordanceUno,
+  dCalibration,
+  dCalScore,
   groupSupport,
-  type IntervalScale,
-  type KaplanMeier,
+  integratedBrier,
   kaplanMeier,
   kaplanMeierBinned,
-} from "./kaplan-meier.ts";
+  logrank,
+  logrankIndividual,
+  logrankMeanCurve,
+  meanCurve,
+  mlr3probaTimes,
+  noiseFloor,
+  oneCalibration,
+  prepareScores,
+  rankedProbabilityScore,
+  scoreCurves,
+  simultaneousNoiseFloor,
+  tallyFollowUp,
+  timeDependentPairs,
+  type UnoArrays,
+} from "./from-arrays.ts";
+export type { BinnedKaplanMeier, IntervalScale, KaplanMeier } from "./kaplan-meier.ts";
 export {
   type MedianSurvival,
   medianSurvival,
@@ -69,9 +76,7 @@ export {
   type SurvivalAtTime,
   survivalAt,
 } from "./kaplan-meier-summary.ts";
-export { logrank, logrankIndividual, logrankMeanCurve, logrankOneSample } from "./logrank.ts";
-export { type NoiseFloor, noiseFloor, simultaneousNoiseFloor } from "./noise-floor.ts";
-export { oneCalibration } from "./one-calibration.ts";
-export { type PreparedScores, prepareScores } from "./prepared-scores.ts";
-export { rankedProbabilityScore } from "./rps.ts";
-export { type Scores, scoreCurves } from "./scores.ts";
+export { logrankOneSample } from "./logrank.ts";
+export type { NoiseFloor } from "./noise-floor.ts";
+export type { PreparedScores } from "./prepared-scores.ts";
+export type { Scores } from "./scores.ts";

@@ -10,7 +10,9 @@ import type { BoostGroup } from "./mcboost-input.ts";
 
 /** What is repaired: curves, the outcomes of their rows, and the groups. */
 export interface BoostTask {
+  /** Predicted survival of each person at the end of every bin. */
   readonly curves: Curves; // [N,T]
+  /** In which bin each of them had the event or was censored. */
   readonly outcomes: BinnedOutcomes; // [N]
   /** Everyone is a group only if given as one. */
   readonly groups: readonly BoostGroup[];

@@ -32,9 +32,13 @@ export interface BoostOptions {
   readonly tolerance: number;
   /** η. */
   readonly step: number;
+  /** Ranges of time that are moved by themselves. */
   readonly timeBuckets: number;
+  /** Ranges of predicted probability that are moved by themselves. */
   readonly probabilityBuckets: number;
+  /** What looks for deviations: groups that are named, or a ridge regression on features. */
   readonly auditor: "group" | "ridge";
+  /** Whether an update multiplies survival instead of adding to it. */
   readonly multiplicative: boolean;
   /**
    * What an update multiplies (group auditor): survival, as the reference does, by one factor for everyone, so that raised curves of
@@ -42,6 +46,7 @@ export interface BoostOptions {
    * mean where it should be: nobody is clipped and ranks inside a group stay.
    */
   readonly scale: "survival" | "hazard";
+  /** Penalty of the ridge auditor. */
   readonly ridgePenalty: number;
   /**
    * Whose censoring curve weighs a group's rows: that of all calibration rows, which assumes that censoring does not depend on the
@@ -61,6 +66,7 @@ export interface BoostOptions {
    * no further, so that rounds without end do not end in the calibration rows' noise. 0, as the reference has it, trusts every mean.
    */
   readonly doubt: number;
+  /** MCBoostSurv as its authors' program has it, in every detail. */
   readonly reference: boolean;
 }
 

@@ -10,13 +10,16 @@ import type { Parameter } from "../models/network.ts";
 
 export interface SgdSpec {
   readonly kind: "sgd";
+  /** Learning rate. */
   readonly rate: number;
   /** Default 0. */
   readonly momentum?: number;
 }
 
 export interface AdamSpec {
+  /** With `adamw`, decay acts on the weights and not through the gradient. */
   readonly kind: "adam" | "adamw";
+  /** Learning rate. */
   readonly rate: number;
   /** Default 0.9. */
   readonly beta1?: number;

@@ -9,21 +9,37 @@ import type { OptimiserSpec } from "./optimiser.ts";
 /** The loss, as plain data. */
 export type ObjectiveSpec =
   /** The discrete likelihood; with the tail term it is DRSA's loss (paper eq. 4). */
-  | { readonly kind: "likelihood"; readonly tail: boolean }
+  | {
+      readonly kind: "likelihood";
+      /** Whether DRSA's tail term is added. */
+      readonly tail: boolean;
+    }
   | {
       readonly kind: "xcal";
+      /** Whether DRSA's tail term is added. */
       readonly tail: boolean;
+      /** Weight of the penalty. */
       readonly lambda: number;
+      /** Bins of predicted probability; 20 unless given. */
       readonly bins?: number;
+      /** Steepness of a bin's edges; 1e4 unless given. */
       readonly gamma?: number;
     }
-  | { readonly kind: "rps"; readonly ranking?: { readonly lambda: number; readonly sigma: number } };
+  | {
+      readonly kind: "rps";
+      /** Weight λ and scale σ of a ranking term; none unless given. */
+      readonly ranking?: { readonly lambda: number; readonly sigma: number };
+    };
 
 /** The constraint of every group, as plain data. */
 export interface ConstraintSpec {
+  /** The distance between a group's mean curve and what was observed. */
   readonly kind: ConstraintKind;
+  /** The paper's form, or the one that keeps to a group's follow-up. */
   readonly variant: ConstraintVariant;
+  /** The distance allowed to a group; "auto" is κ times what chance alone would show. */
   readonly slack: SlackSpecification;
+  /** κ of the automatic slack. */
   readonly kappa?: number;
   /** Risk strata per group; 1 constrains the group means alone. */
   readonly strata: number;
@@ -34,13 +50,21 @@ export type DualSpec =
   /** The paper's: μ ← max(0, μ + rate·(distance − c)) after every step. */
   | {
       readonly form: "ascent";
+      /** How fast a multiplier follows its constraint. */
       readonly rate: number;
+      /** The multipliers at the start. */
       readonly start: "uniform" | number | readonly number[];
       /** Divides rate and start by the number of training rows: the pressure of that many rows' likelihood. */
       readonly perRow?: boolean;
     }
   /** Augmented Lagrangian on r = distance/c − 1: μ ← [μ + penalty·r]₊ once an epoch. */
-  | { readonly form: "augmented"; readonly penalty: number; readonly start: number };
+  | {
+      readonly form: "augmented";
+      /** How fast a multiplier follows its constraint. */
+      readonly penalty: number;
+      /** The multipliers at the start. */
+      readonly start: number;
+    };
 
 /**
  * Which weights a run keeps. Averages: the one at the end, or of those evaluated the one with the least validation loss. Iterates: the
@@ -50,9 +74,13 @@ export type KeepRule = "average" | "validation" | "constraints" | "concordance" 
 
 /** Everything that decides a run besides data and network. */
 export interface TrainingOptions {
+  /** The loss. */
   readonly objective: ObjectiveSpec;
+  /** The constraint of every group; null for none. */
   readonly constraint: ConstraintSpec | null;
+  /** How multipliers rise and fall. */
   readonly dual: DualSpec;
+  /** How parameters are moved. */
   readonly optimiser: OptimiserSpec;
   /** Largest gradient norm; null leaves gradients alone. */
   readonly clip: number | null;
@@ -69,12 +97,15 @@ export interface TrainingOptions {
   readonly partRows?: number;
   /** Whether the cached group statistics are computed anew at every epoch, where the augmented dual step is taken. */
   readonly refresh: boolean;
+  /** Which weights the run keeps. */
   readonly keep: KeepRule;
+  /** Decay of the running mean of the weights, and the step it begins at. */
   readonly average: { readonly decay: number; readonly from: number };
   /** Steps between evaluations on the validation rows. */
   readonly evaluateEvery: number;
   /** Steps without a better evaluation after which a run ends; null never. */
   readonly patience: number | null;
+  /** Seed of the batches. */
   readonly seed: number;
 }
 

@@ -40,9 +40,13 @@ export interface TrainingRows {
 
 /** A network, and rows to train and to validate it on. */
 export interface TrainingInput {
+  /** What computes. */
   readonly backend: Backend;
+  /** The network, on that backend. */
   readonly network: Network;
+  /** The rows it learns from. */
   readonly training: TrainingRows;
+  /** The rows its weights are chosen by; null for none. */
   readonly validation: TrainingRows | null;
 }
 
@@ -105,6 +109,7 @@ export interface TrainedMember {
 export type TrainingEvent = StepEvent | EvaluationEvent | CheckpointEvent;
 
 export interface OptimiseHooks {
+  /** Where to go on from. */
   readonly resume?: Checkpoint;
   /** In place of shuffled batches, e.g. to follow another program's run. */
   readonly batches?: (epoch: number) => readonly Int32Array[];

@@ -1,6 +1,6 @@
 // The package's built files in a real page: the same training run as in Node; threads that end; pages and servers that cannot run
 // it; the page shown in the documentation.
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -219,6 +219,27 @@ describe.skipIf(program === null)("in a browser page", () => {
       })`);
       expect(answer).toBe(8); // 10 + 1·0.5 + 2·0.25 − 3·1
     });
+  });
+
+  test("kernels and worker are taken from the folder that is named, as a bundler without assets leaves them", async () => {
+    const folder = fileURLToPath(new URL("../../dist/elsewhere/", import.meta.url));
+    mkdirSync(folder, { recursive: true });
+    for (const name of ["kernels-plain.wasm", "kernels-relaxed.wasm"])
+      copyFileSync(fileURLToPath(new URL(`../../dist/compute/${name}`, import.meta.url)), `${folder}${name}`);
+    writeFileSync(`${folder}wasm-worker.js`, 'import "../browser/wasm-worker.js";\n');
+    try {
+      await inPage("/isolated.html", async (page) => {
+        const fetched: string[] = [];
+        page.on("request", (request) => fetched.push(new URL(request.url()).pathname));
+        const opened = `browser.openWasmBackend({ threads: 1, files: "dist/elsewhere" })
+          .then(async (backend) => { await backend.close(); return backend.simd; })`;
+        expect(await page.evaluate(opened)).toBe("relaxed");
+        expect(fetched).toContain("/dist/elsewhere/kernels-relaxed.wasm");
+        expect(fetched.filter((path) => /compute.*wasm$/.test(path))).toEqual([]);
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   /** How the page's openWasmBackend refuses. */

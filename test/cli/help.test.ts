@@ -110,6 +110,7 @@ describe("called wrongly", () => {
     ["trian x.csv", "unknown command 'trian', did you mean 'train'?", ""],
     ["dicsover", "unknown command 'dicsover', did you mean 'discover'?", ""],
     ["reproduce nwtcoo", "unknown command 'nwtcoo', did you mean 'nwtco'?", "reproduce"],
+    ["km x.csv --\x1b[31mred", "unknown option '--\\u001b[31mred'", "km"],
   ])("graduate %s", (args, message, command) => {
     const see = ["graduate", command, "--help"].filter((word) => word !== "").join(" ");
     expect(runCli(args.split(" "))).toEqual({
