@@ -203,7 +203,7 @@ test("under 60: right on average, wrong for both groups, mended by their constra
     expect(step.audit.overall.noiseFloor?.p).toBeGreaterThan(0.5);
     // Two hundred draws: 1/201 is the least p there is.
     for (const group of step.audit.groups) expect(group.noiseFloor?.adjustedP).toBeCloseTo(1 / 201, 14);
-    expect(step.audit.groups[1].ece).toBeGreaterThan(0.7);
+    expect(step.audit.groups[1].paper.ece).toBeGreaterThan(0.7);
     expect(step.predicted.every((S) => Math.abs(S - 0.99) < 0.001)).toBe(true);
   }
   for (const scores of [both.audit.overall, ...both.audit.groups]) {
