@@ -48,7 +48,7 @@ export async function openGrowingFile(path: string, what: string): Promise<ByteO
   await removeLeftovers(target);
   const beside = namePart(target);
   const file = await orRefuse(() => open(beside, "wx"));
-  parts.add(beside);
+  parts.set(beside, file);
   if (parts.size === 1) watchForEnd();
   const settle = () => {
     parts.delete(beside);
@@ -104,13 +104,13 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 }
 
 /** Files beside others that are being written; they do not outlive the process where it can still act. */
-const parts = new Set<string>();
+const parts = new Map<string, FileHandle>();
 const SIGNALS = ["SIGTERM", "SIGHUP"] as const;
 /** 128 + the number of the signal, as a shell reports it. */
 const SIGNAL_CODES: Readonly<Record<(typeof SIGNALS)[number], number>> = { SIGHUP: 129, SIGTERM: 143 };
 
 function removeParts(): void {
-  for (const part of parts) removeQuietly(part);
+  for (const part of parts.keys()) removeQuietly(part);
 }
 
 function removeQuietly(part: string): void {
@@ -122,7 +122,9 @@ function removeQuietly(part: string): void {
 }
 
 function stopBySignal(signal: NodeJS.Signals): void {
-  process.exit(SIGNAL_CODES[signal as (typeof SIGNALS)[number]]);
+  // Node 26 takes a handle that is still open at the end for a fault of the program, and exits with 1.
+  const closing = Array.from(parts.values(), (file) => file.close().catch(() => undefined));
+  void Promise.all(closing).then(() => process.exit(SIGNAL_CODES[signal as (typeof SIGNALS)[number]]));
 }
 
 function watchForEnd(): void {

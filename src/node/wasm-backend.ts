@@ -1,6 +1,6 @@
 /**
  * The wasm backend on Node's worker threads. Relaxed SIMD (fused multiply-add) is taken where the engine knows it; Node 20 has
- * it behind a flag, which is set here before the module is compiled. `deterministic` takes plain SIMD, whose every
+ * it behind a flag, which is set here before the module is compiled again. `deterministic` takes plain SIMD, whose every
  * operation is defined to the last bit on any machine.
  */
 
@@ -73,8 +73,12 @@ export async function openWasmBackend(options: WasmBackendOptions = {}): Promise
   let module: KernelModule | null = null;
   let simd: "plain" | "relaxed" = "relaxed";
   if (options.deterministic !== true) {
-    setFlagsFromString("--experimental-wasm-relaxed-simd");
     module = await compileKernels("relaxed");
+    if (module === null) {
+      // Only where it is needed: an engine that has relaxed SIMD without the flag complains of it on standard error.
+      setFlagsFromString("--experimental-wasm-relaxed-simd");
+      module = await compileKernels("relaxed");
+    }
   }
   if (module === null) {
     simd = "plain";
