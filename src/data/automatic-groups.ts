@@ -8,7 +8,12 @@
 import { type CellColumn, cutColumn } from "./candidate-groups.ts";
 import { formatGroup, type GroupExpression } from "./group-expression.ts";
 import { evaluateGroup } from "./group-members.ts";
-import { DEFAULT_MAX_OVERLAP, DEFAULT_MIN_ROWS, MAX_DISTINCT_INTEGERS, readLevel } from "./group-selection.ts";
+import {
+  DEFAULT_MAX_OVERLAP,
+  DEFAULT_MIN_ROWS,
+  MAX_DISTINCT_INTEGERS,
+  readLevel,
+} from "./group-selection.ts";
 import type { Group } from "./groups.ts";
 import { isNamedAsId } from "./repeated-people.ts";
 import { type Column, findColumn, type Table } from "./table.ts";
@@ -56,7 +61,9 @@ export function chooseAutomaticGroups(
   const { limit, chosen = [], maxOverlap = DEFAULT_MAX_OVERLAP } = options;
   const { minRows = DEFAULT_MIN_ROWS, minEvents = DEFAULT_MIN_EVENTS } = options;
   const taken: Members[] = chosen.map(({ name, expression }) => {
-    const inTable = evaluateGroup(expression, table, { where: `${table.name}, group ${JSON.stringify(name)}` });
+    const inTable = evaluateGroup(expression, table, {
+      where: `${table.name}, group ${JSON.stringify(name)}`,
+    });
     return toMembers(Uint8Array.from(trainingRows, (row) => inTable[row]));
   });
   const names = new Set(chosen.map(({ name }) => name));
@@ -129,12 +136,7 @@ interface Fewest {
 }
 
 /** Those large enough, the largest first; of a number, the finest bands that are all large enough, or the most that are. */
-function listCandidates(
-  column: Column,
-  rows: Int32Array,
-  event: Uint8Array,
-  fewest: Fewest,
-): Candidate[] {
+function listCandidates(column: Column, rows: Int32Array, event: Uint8Array, fewest: Fewest): Candidate[] {
   let best: Candidate[] = [];
   for (const cells of isNatural(column, rows) ? [MAX_DISTINCT_INTEGERS] : BANDS) {
     const cut = cutColumn(column, { cells, rows, rounding: BAND_ROUNDING });

@@ -127,7 +127,10 @@ function cutRanges(
     .sort();
   const distinct = countDistinct(sorted, cells);
   // Cell k holds the values from its bound up to the next; the first bound is never written.
-  const bounds = distinct ?? [Number.NEGATIVE_INFINITY, ...chooseCuts(sorted, { cells, rounding }, type === "date")];
+  const bounds = distinct ?? [
+    Number.NEGATIVE_INFINITY,
+    ...chooseCuts(sorted, { cells, rounding }, type === "date"),
+  ];
   const write = (value: number): GroupValue =>
     type === "date" ? new Date(value * MS_PER_DAY).toISOString().replace("T00:00:00.000Z", "") : value;
   const describe = ({ first, last }: CellRun): GroupExpression => {

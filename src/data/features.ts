@@ -4,13 +4,12 @@
  */
 import { InputError } from "../core/errors.ts";
 import type { Finding } from "./findings.ts";
+import type { OutcomeColumns } from "./read-outcomes.ts";
 import type { CheckedFeature, CheckedTable } from "./sanity.ts";
 import { findColumn, isMissing, type Table } from "./table.ts";
 
 /** What was asked for: columns by name, columns to drop, leaks to allow. */
-export interface FeatureRequest {
-  readonly time: string;
-  readonly event: string;
+export interface FeatureRequest extends OutcomeColumns {
   readonly features?: readonly string[];
   readonly drop?: readonly string[];
   readonly allowLeak?: readonly string[];

@@ -148,7 +148,9 @@ async function runCompare(path: string, options: CompareOptions): Promise<void> 
     runs.push(own);
   }
   const differences =
-    splits.length === 1 ? await resample(runs[0], splits[0].seed, options) : testOverSplits(runs, splits, people);
+    splits.length === 1
+      ? await resample(runs[0], splits[0].seed, options)
+      : testOverSplits(runs, splits, people);
   const document = {
     splits: splits.map(({ name, seed, split }) => ({
       name,

@@ -9,7 +9,7 @@ import { joinTimes } from "../core/near-times.ts";
 import { buildDesign, type Design, parseInteraction, parseReference } from "../data/design.ts";
 import { chooseFeatures, completeRows } from "../data/features.ts";
 import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
-import { readOutcomes } from "../data/read-outcomes.ts";
+import { noteOutcome, readOutcomes } from "../data/read-outcomes.ts";
 import { numberRows, type RowKeys } from "../data/row-keys.ts";
 import { checkTable } from "../data/sanity.ts";
 import { findColumn, type Table } from "../data/table.ts";
@@ -196,7 +196,10 @@ function prepareSample(table: Table, options: Omit<CoxOptions, "json">): CoxSamp
   checkRank(design.D, rows.length - strata.count, options);
   return {
     features,
-    warnings: leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
+    warnings: [
+      ...noteOutcome(table, options),
+      ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
+    ],
     rows,
     outcomes: pickOutcomes(all, rows),
     design,

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { isAbsent } from "../core/measured.ts";
 import { groupByColumns } from "../data/group-by.ts";
 import { pickOutcomes } from "../data/outcomes.ts";
-import { readOutcomes } from "../data/read-outcomes.ts";
+import { noteOutcome, readOutcomes } from "../data/read-outcomes.ts";
 import type { Table } from "../data/table.ts";
 import { plotCurvesAsText } from "../report/terminal-plot.ts";
 import { formatNumber, formatP, formatRange, formatTable } from "../report/text-table.ts";
@@ -62,6 +62,7 @@ export function addKm(program: Command): void {
       const table = await readTableFile(path, options);
       const document = computeKm(table, options);
       if (options.svg !== undefined) await writePlot(options.svg, document, options.time);
+      for (const note of noteOutcome(table, options)) warn(note);
       if (options.json) printJson(document);
       else printKm(document, options);
     });

@@ -56,7 +56,9 @@ export function createTrainProgress(): (event: TrainEvent) => void {
 function announce({ rows, people, D, T, groups, parameters, backend, warnings }: StartEvent): void {
   const { train, valid, test } = rows;
   const of = people ? ` of ${people.train}, ${people.valid} and ${people.test} people` : "";
-  say(`${train} training, ${valid} validation and ${test} test rows${of}, ${countOf(groups.length, "group")}`);
+  say(
+    `${train} training, ${valid} validation and ${test} test rows${of}, ${countOf(groups.length, "group")}`,
+  );
   say(
     `${countOf(D, "feature")}, ${countOf(T, "time bin")}, ${countOf(parameters, "parameter")}, backend ${backend}`,
   );

@@ -59,7 +59,10 @@ export function addSubjectOptions(command: Command): Command {
     .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
     .option("--auto-groups <n>", "let the automatic rule add up to n groups", parseCount)
     .option("--id <column>", "whose row it is: all rows of a person stay together", idOption)
-    .option("--rows-are-independent", "take rows as people although a column looks like an id with several rows")
+    .option(
+      "--rows-are-independent",
+      "take rows as people although a column looks like an id with several rows",
+    )
     .option("--bins <n>", "time bins (default: 102)", parseCount)
     .option(
       "--horizon <time>",
@@ -80,6 +83,7 @@ export async function toSubject(options: SubjectOptions): Promise<TrainRequest> 
     event: options.event,
     groups: options.group.map(parseNamedGroup),
     ...given("eventIs", options.eventIs),
+    ...given("origin", options.origin),
     ...given("features", options.features),
     ...given("drop", options.drop),
     ...given("allowLeak", options.allowLeak),
