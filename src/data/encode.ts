@@ -160,7 +160,7 @@ function fitColumn(table: Table, column: Column, rows: Int32Array, options: Enco
         type: column.type,
         ...scale,
         missingIndicator: missingIndicator && hasMissing,
-        range: { minimum: observed[0], maximum: observed[observed.length - 1] },
+        range: { minimum: observed[0] + 0, maximum: observed[observed.length - 1] + 0 }, // no −0
         ...(spline && { spline }),
       };
     }

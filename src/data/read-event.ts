@@ -59,6 +59,13 @@ function readByText(column: Column, N: number, isEvent: (text: string) => boolea
 const EVENT_WORDS = ["yes", "y", "dead", "died", "deceased", "death", "event"];
 const CENSORED_WORDS = ["no", "n", "alive", "censored", "censor"];
 
+/** "a", "a and b", "a, b and c". */
+function joinAnd(texts: readonly string[]): string {
+  return texts.length < 2
+    ? texts.join("")
+    : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
+}
+
 /** Rows of every value of the column, as texts. */
 function countTexts(column: Column, N: number, texts: readonly string[]): Map<string, number> {
   const counts = new Map(texts.map((text) => [text, 0]));
@@ -83,10 +90,10 @@ function findOtherCauses(column: Column, N: number, texts: readonly string[], ev
   const rows = others.reduce((sum, text) => sum + (counts.get(text) ?? 0), 0);
   const named = byRows
     .slice(0, MAX_VALUES_NAMED)
-    .map((text) => `${shortenValue(text)} (${countOf(counts.get(text) ?? 0, "row")})`);
-  const more = byRows.length > named.length ? ` and ${byRows.length - named.length} more values` : "";
+    .map((text) => `${text} (${countOf(counts.get(text) ?? 0, "row")})`);
+  const more = byRows.length > named.length ? ` (and ${byRows.length - named.length} more values)` : "";
   const message =
-    `besides ${eventIs}, ${column.name} has ${named.join(", ")}${more}, all read as censored. ` +
+    `besides ${eventIs}, ${column.name} has ${joinAnd(named)}${more}, all read as censored. ` +
     `Where one of them keeps ${eventIs} from happening, as another cause of death or a transplantation does, ` +
     `censoring it overstates the risk: curves then say what would happen without it, not how many people will have the event`;
   const evidence = { values: listTexts(byRows), others: others.length, otherRows: rows };

@@ -51,9 +51,10 @@ export function readOutcomes(table: Table, columns: OutcomeColumns): Outcomes {
 }
 
 function readBoth(table: Table, columns: OutcomeColumns) {
+  const timeColumn = findColumn(table, columns.time);
   const origin = columns.origin === undefined ? null : findColumn(table, columns.origin);
   const eventColumn = findColumn(table, columns.event);
-  const time = readTime(findColumn(table, columns.time), origin, table.rows);
+  const time = readTime(timeColumn, origin, table.rows);
   const event = readEvent(eventColumn, table.rows, columns.eventIs);
   const usable = new Uint8Array(table.rows);
   const outcomes = { time: new Float64Array(table.rows), event: new Uint8Array(table.rows) };

@@ -77,8 +77,10 @@ function readDateTimes(column: Column, origin: Column, N: number): Reading {
   const rule = `days from ${origin.name} to ${column.name}`;
   for (const one of [column, origin]) {
     if (one.type === "date") continue;
-    const rows = Array.from({ length: N }, (_, row) => row + 1).filter((row) => !isMissing(one, row - 1));
-    const shown = rows.length > 0 ? `: ${nameRows(rows.slice(0, 1))} is "${cellText(one, rows[0] - 1)}"` : "";
+    const all = Array.from({ length: N }, (_, row) => row + 1);
+    const known = all.filter((row) => !isMissing(one, row - 1));
+    const shown = known.length > 0 ? `: row ${known[0]} is "${cellText(one, known[0] - 1)}"` : "";
+    const rows = known.length > 0 ? known : all;
     const message = `time from ${origin.name} to ${column.name}: ${one.name} holds no dates${shown}`;
     const hint = "write dates as 2021-03-31; where the time is a number, leave --origin out";
     return { values, problems: [problem("time.values", "error", one, message, {}, rows, hint)], rule };
