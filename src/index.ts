@@ -44,6 +44,7 @@ export * from "./files/index.ts";
 export { type FitOptions, fit } from "./fit.ts";
 export * from "./models/index.ts";
 export * from "./objectives/index.ts";
+export type { CellWarning } from "./data/new-cells.ts";
 export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./predict.ts";
 export {
   judgeRequirements,

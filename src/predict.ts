@@ -8,7 +8,8 @@ import { BackendError, NumericalError } from "./core/errors.ts";
 import { isAbsent } from "./core/measured.ts";
 import { type Curves, isSurvival } from "./data/curves.ts";
 import { type EncodedFeatures, encode } from "./data/encode.ts";
-import { addGroupColumns } from "./data/group-columns.ts";
+import { addGroupColumns, groupColumnName } from "./data/group-columns.ts";
+import { type CellWarning, warnOfCells } from "./data/new-cells.ts";
 import type { Table } from "./data/table.ts";
 import { medianTime, type TimeGrid } from "./data/time-grid.ts";
 import { coxCurvesOnGrid } from "./models/cox-baseline.ts";
@@ -21,6 +22,8 @@ export interface Prediction {
   readonly curves: Curves;
   /** NaN where the curve stays above one half up to the horizon. */
   readonly median: Float64Array; // [N]
+  /** Cells that were filled in, or that lie outside what training had: by column, with counts. */
+  readonly warnings: readonly CellWarning[];
 }
 
 /** Rows a forward pass takes at once: memory stays bounded whatever the table … */
@@ -72,7 +75,9 @@ export function preparePredictor(model: Model, backend: Backend | null): Predict
       const at = medianTime(survival.subarray(i * T, (i + 1) * T), grid);
       return isAbsent(at) ? Number.NaN : at;
     });
-    return { curves: { N, T, survival }, median };
+    const made = model.inputGroups.map(groupColumnName);
+    const warnings = warnOfCells(model.encoder, table, rows, made);
+    return { curves: { N, T, survival }, median, warnings };
   };
 }
 

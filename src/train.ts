@@ -7,6 +7,7 @@ import type { Backend } from "./compute/backend.ts";
 import { borrow } from "./compute/borrow.ts";
 import { InputError } from "./core/errors.ts";
 import { encode, findSplines, fitEncoder } from "./data/encode.ts";
+import { noteFeatures } from "./data/check-features.ts";
 import { chooseFeatures } from "./data/features.ts";
 import { countOf } from "./data/findings.ts";
 import { addGroupColumns, chooseInputGroups, groupColumnName } from "./data/group-columns.ts";
@@ -19,7 +20,7 @@ import {
   resolveGroups,
 } from "./data/groups.ts";
 import { pickOutcomes } from "./data/outcomes.ts";
-import { readOutcomes } from "./data/read-outcomes.ts";
+import { noteOutcome, outcomeNames, pickOutcomeColumns, readOutcomes } from "./data/read-outcomes.ts";
 import { checkIndependence } from "./data/repeated-people.ts";
 import { checkTable } from "./data/sanity.ts";
 import type { Table } from "./data/table.ts";
@@ -129,6 +130,7 @@ async function* runTraining(
     usedColumns: [...features, request.time, request.event],
     leftOut,
     findings: checked.findings,
+    notes: [...noteOutcome(table, request), ...noteFeatures(table, request, features)],
     encoder,
     fitted: fitRows.length,
     training,
@@ -139,12 +141,7 @@ async function* runTraining(
   }).concat(independence, missingGroups);
   const model = {
     method,
-    columns: {
-      time: request.time,
-      event: request.event,
-      ...(request.eventIs === undefined ? {} : { eventIs: request.eventIs }),
-      ...(request.id === undefined ? {} : { id: request.id }),
-    },
+    columns: { ...pickOutcomeColumns(request), ...(request.id === undefined ? {} : { id: request.id }) },
     encoder,
     inputGroups,
     grid: { ...grid, edges: Array.from(grid.edges) },
@@ -315,7 +312,7 @@ function chooseGroups(
   request: TrainRequest,
   { features, event }: { readonly features: readonly string[]; readonly event: Uint8Array },
 ): { readonly groups: Group[]; readonly missingGroups: string[] } {
-  const exclude = [request.time, request.event, ...(request.id === undefined ? [] : [request.id])];
+  const exclude = [...outcomeNames(request), ...(request.id === undefined ? [] : [request.id])];
   const named = request.groupsFile
     ? groupsFromFile(request.groupsFile, table, rows, { exclude })
     : [ALL_GROUP];

@@ -2,6 +2,7 @@
  * What is in a table, before anything is fitted: its size, its outcomes, one line a column, and the findings of the sanity
  * gate. It reports and never refuses; training refuses on error-level findings.
  */
+import { checkFeatures } from "./check-features.ts";
 import type { Finding } from "./findings.ts";
 import type { GroupMembers } from "./groups.ts";
 import { inspectOutcomes, type OutcomeColumns } from "./read-outcomes.ts";
@@ -38,6 +39,8 @@ export interface TableDescription {
   readonly events: number | null;
   readonly censored: number | null;
   readonly eventRule: string;
+  /** How the time was read, where it is counted from a date. */
+  readonly timeRule?: string;
   readonly columns: readonly ColumnSummary[];
   readonly findings: readonly Finding[];
   readonly groups: readonly GroupSummary[];
@@ -77,7 +80,7 @@ export function describeTable(
   columns: OutcomeColumns,
   groups: readonly GroupMembers[] = [],
 ): TableDescription {
-  const { outcomes, usable, findings, eventRule } = inspectOutcomes(table, columns);
+  const { outcomes, usable, findings, eventRule, timeRule } = inspectOutcomes(table, columns);
   const valid = !findings.some((finding) => finding.code === "event.values" && finding.level === "error");
   const event = valid ? (outcomes?.event ?? null) : null;
   const countEvents = (rows: Int32Array | null): number | null => {
@@ -88,6 +91,8 @@ export function describeTable(
     return events;
   };
   const events = countEvents(null);
+  const checked = checkTable(table, columns);
+  const features = checked.features.filter((feature) => feature.usable).map(({ name }) => name);
   const groupFindings = outcomes === null ? [] : checkGroups(groups, outcomes);
   return {
     table: table.name,
@@ -95,8 +100,14 @@ export function describeTable(
     events,
     censored: events === null ? null : usable.reduce((sum, one) => sum + one, 0) - events,
     eventRule,
+    ...(columns.origin === undefined ? {} : { timeRule }),
     columns: table.columns.map(summariseColumn),
-    findings: [...findings, ...checkTable(table, columns).findings, ...groupFindings],
+    findings: [
+      ...findings,
+      ...checked.findings,
+      ...checkFeatures(table, columns, features),
+      ...groupFindings,
+    ],
     groups: groups.map(({ name, expression, rows }) => ({
       name,
       expression,

@@ -29,6 +29,12 @@ import {
   type Table,
 } from "./table.ts";
 
+/** The smallest and the largest value. */
+export interface ValueRange {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
 export interface NumberEncoding {
   readonly column: string;
   readonly type: "number" | "date";
@@ -38,6 +44,8 @@ export interface NumberEncoding {
   readonly mean: number;
   readonly sd: number;
   readonly missingIndicator: boolean;
+  /** Of the values that training had; not in models of version 0.1. */
+  readonly range?: ValueRange;
   /** Where the number has splines too. */
   readonly spline?: ScoreLine;
 }
@@ -154,6 +162,7 @@ function fitColumn(table: Table, column: Column, rows: Int32Array, options: Enco
         type: column.type,
         ...scale,
         missingIndicator: missingIndicator && hasMissing,
+        range: { minimum: observed[0] + 0, maximum: observed[observed.length - 1] + 0 }, // no −0
         ...(spline && { spline }),
       };
     }

@@ -4,15 +4,12 @@
  */
 import { InputError } from "../core/errors.ts";
 import type { Finding } from "./findings.ts";
+import type { OutcomeColumns } from "./read-outcomes.ts";
 import type { CheckedFeature, CheckedTable } from "./sanity.ts";
 import { findColumn, isMissing, type Table } from "./table.ts";
 
 /** What was asked for: columns by name, columns to drop, leaks to allow. */
-export interface FeatureRequest {
-  /** The column of the time. */
-  readonly time: string;
-  /** The column of the event. */
-  readonly event: string;
+export interface FeatureRequest extends OutcomeColumns {
   /** The columns to learn from; all that can be used unless given. */
   readonly features?: readonly string[];
   /** Columns not to learn from. */

@@ -21,11 +21,21 @@ export type FindingCode =
   | "constant"
   /** A category with so many levels that hardly any has rows enough to be learned from. */
   | "levels.many"
+  /** Numbers written with a comma, read as texts. */
+  | "number.comma"
+  /** Integers too large to be told apart as numbers. */
+  | "number.large"
+  /** How many cells of the features are missing. */
+  | "cells.missing"
+  /** A feature that orders people far better than the others do. */
+  | "feature.alone"
   | "time.values"
   | "time.missing"
   | "time.nonpositive"
   | "event.values"
   | "event.missing"
+  /** Values of the event column, beyond the event and its absence, that are read as censored. */
+  | "event.causes"
   | "duplicate.rows"
   | "group.events"
   | "followup.overlap";

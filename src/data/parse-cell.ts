@@ -9,6 +9,8 @@
  */
 
 export type DecimalMark = "." | ",";
+/** How the caller says that decimals are written. */
+export type DecimalWriting = "point" | "comma";
 /** Which part of 3/4/2021 or 03-04-2021 is the month. */
 export type SlashOrder = "month-first" | "day-first";
 
@@ -134,6 +136,11 @@ export function parseNumberBytes(bytes: Uint8Array, start: number, end: number, 
   }
   const text = decoder.decode(bytes.subarray(start, end));
   return Number(mark === "," ? text.replace(",", ".") : text);
+}
+
+/** Whether 1,5 may be a number: where the caller says so, or where ; separates fields and nothing is said. */
+export function canHaveDecimalComma(delimiter: string, decimal: DecimalWriting | undefined): boolean {
+  return decimal === undefined ? delimiter === ";" : decimal === "comma";
 }
 
 const YEAR_FIRST = /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ](.+))?$/;

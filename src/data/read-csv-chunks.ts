@@ -8,7 +8,13 @@ import { MAX_ROWS_NAMED } from "../core/errors.ts";
 import { createEmptyFileError, createNoRowsError, findForcedTypes } from "./check-columns.ts";
 import { appendFields, type ColumnBuilder, createColumnBuilder, finishColumn } from "./column-builder.ts";
 import { createBadNumbersError, type ForcedType, findDecimalMark } from "./infer-types.ts";
-import { type DecimalMark, parseDateText, type SlashOrder } from "./parse-cell.ts";
+import {
+  canHaveDecimalComma,
+  type DecimalMark,
+  type DecimalWriting,
+  parseDateText,
+  type SlashOrder,
+} from "./parse-cell.ts";
 import { inWholeTable, type TableChunk } from "./read-chunk.ts";
 import { createRaggedError, type RaggedRow, readHeader, type ScannedBlock, scanBlocks } from "./read-csv.ts";
 import { type CategoryColumn, type Column, findColumn, MISSING_CODE } from "./table.ts";
@@ -23,6 +29,7 @@ export interface ReadCsvChunksInput {
   readonly dates: readonly string[];
   readonly category: readonly string[];
   readonly number: readonly string[];
+  readonly decimal: DecimalWriting | undefined;
   /** A part is handed over when it has so many rows. */
   readonly rowsAtOnce: number;
   onBlock(rows: number): void;
@@ -118,15 +125,15 @@ function findWanted(
 ): Wanted[] {
   const forced = findForcedTypes(input.name, header, input);
   const positions = findPositions(input.name, header, input.columns);
-  const canHaveDecimalComma = delimiter === ";";
+  const canHaveComma = canHaveDecimalComma(delimiter, input.decimal);
   return input.columns.map((name, k) => ({
     name,
     position: positions[k],
     forced: forced.get(name),
     // a date that was asked for as something else is read as that
     slashOrder: forced.has(name) ? null : (orders.get(name) ?? null),
-    canHaveDecimalComma,
-    mark: canHaveDecimalComma ? undefined : ".",
+    canHaveDecimalComma: canHaveComma,
+    mark: canHaveComma ? undefined : ".",
   }));
 }
 

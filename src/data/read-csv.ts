@@ -13,6 +13,7 @@ import {
 } from "./check-columns.ts";
 import { appendFields, type ColumnBuilder, createColumnBuilder, finishColumn } from "./column-builder.ts";
 import { createNotUtf8Error } from "./infer-types.ts";
+import { canHaveDecimalComma, type DecimalWriting } from "./parse-cell.ts";
 import { createRecordScanner, type RecordScanner, SENTINEL_BYTES, scanRecords } from "./scan-records.ts";
 import type { Column, Table } from "./table.ts";
 
@@ -39,6 +40,7 @@ export interface ReadCsvInput {
   readonly byteLength: number | undefined;
   readonly category: readonly string[];
   readonly number: readonly string[];
+  readonly decimal: DecimalWriting | undefined;
   onBlock(rows: number): void;
 }
 
@@ -246,7 +248,7 @@ function createBuilders(
       table: input.name,
       name,
       forced: types.get(name),
-      canHaveDecimalComma: delimiter === ";",
+      canHaveDecimalComma: canHaveDecimalComma(delimiter, input.decimal),
       expectedRows,
     }),
   );

@@ -7,7 +7,10 @@
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../core/errors.ts";
 import type { Curves } from "./curves.ts";
 import type { BinnedOutcomes } from "./outcomes.ts";
+import { createProblemError } from "./outcome-problems.ts";
 import { parseNumberText } from "./parse-cell.ts";
+import { readEvent } from "./read-event.ts";
+import { readTime } from "./read-time.ts";
 import {
   type CategoryColumn,
   type Column,
@@ -27,6 +30,8 @@ export interface ReadCurvesOptions {
   readonly event?: string;
   /** Column of times; asks for `horizon`. */
   readonly time?: string;
+  /** Column of the dates that `time`, then dates too, is counted from, in days. */
+  readonly origin?: string;
   /** The upper edge of bin T, in the unit of `time`. */
   readonly horizon?: number;
 }
@@ -37,6 +42,8 @@ export interface CurvesWithOutcomes {
   readonly outcomes: BinnedOutcomes;
   /** The other columns. */
   readonly others: Table;
+  /** How the event was read, where it is written in words. */
+  readonly notes: readonly string[];
 }
 
 /** A rise up to this is rounding: files carry about ten decimals. */
@@ -51,10 +58,11 @@ export function readCurves(table: Table, options: ReadCurvesOptions = {}): Curve
   if (table.rows === 0) throw new InputError("no rows of curves", { code: "rows.none", where: table.name });
   const survivalColumns = findSurvivalColumns(table);
   const T = survivalColumns.length;
-  const { outcomes, column } = readOutcomes(table, T, readEvents(table, options.event), options);
-  const used = new Set([options.event ?? "event", column, ...survivalColumns.map(({ name }) => name)]);
+  const { event, notes } = readEvents(table, options.event);
+  const { outcomes, columns } = readOutcomes(table, T, event, options);
+  const used = new Set([options.event ?? "event", ...columns, ...survivalColumns.map(({ name }) => name)]);
   const others = { ...table, columns: table.columns.filter(({ name }) => !used.has(name)) };
-  return { curves: readSurvival(table, survivalColumns), outcomes, others };
+  return { curves: readSurvival(table, survivalColumns), outcomes, others, notes };
 }
 
 /** S1…ST in the order of t. */
@@ -165,8 +173,20 @@ function checkSurvival(table: Table, columns: readonly Column[], survival: Float
   }
 }
 
-function readEvents(table: Table, name: string | undefined): Uint8Array {
+interface EventsRead {
+  readonly event: Uint8Array;
+  readonly notes: readonly string[];
+}
+
+function readEvents(table: Table, name: string | undefined): EventsRead {
   const column = findNamed(table, name, "event");
+  const said = readEvent(column, table.rows, undefined);
+  if (said.problems.every(({ finding }) => finding.level === "note")) {
+    return {
+      event: Uint8Array.from(said.values),
+      notes: said.problems.map(({ finding }) => finding.message),
+    };
+  }
   const values = readTruths(column);
   const bad = findRows(values, (value) => value !== 0 && value !== 1);
   if (bad.length > 0) {
@@ -176,17 +196,17 @@ function readEvents(table: Table, name: string | undefined): Uint8Array {
       hint: "1 (or true) is the event, 0 (or false) is censoring",
     });
   }
-  return Uint8Array.from(values);
+  return { event: Uint8Array.from(values), notes: [] };
 }
 
 interface OutcomesRead {
   readonly outcomes: BinnedOutcomes;
-  /** The column they came from, besides the event's. */
-  readonly column: string;
+  /** The columns they came from, besides the event's. */
+  readonly columns: readonly string[];
 }
 
 function readOutcomes(table: Table, T: number, event: Uint8Array, options: ReadCurvesOptions): OutcomesRead {
-  const { bin, time, horizon } = options;
+  const { bin, time, origin, horizon } = options;
   if ((time === undefined) !== (horizon === undefined) || (bin !== undefined && time !== undefined)) {
     throw new InputError("outcomes need a bin column, or a time column and its horizon, and not both", {
       code: "outcomes.options",
@@ -204,9 +224,16 @@ function readOutcomes(table: Table, T: number, event: Uint8Array, options: ReadC
         hint: `bins are counted from 1, and there are as many as columns S1 to S${T}`,
       });
     }
-    return { outcomes: { T, bin: Int32Array.from(values), event }, column: column.name };
+    return { outcomes: { T, bin: Int32Array.from(values), event }, columns: [column.name] };
   }
   const column = findColumn(table, time);
+  const grid = equalTimeGrid(T, horizon);
+  if (origin !== undefined) {
+    const dates = readTime(column, findColumn(table, origin), table.rows);
+    const wrong = dates.problems.find(({ finding }) => finding.level === "error");
+    if (wrong) throw createProblemError(table, wrong);
+    return { outcomes: binOutcomes({ time: dates.values, event }, grid), columns: [time, origin] };
+  }
   const values = readNumbers(column);
   const bad = findRows(values, (value) => !(value >= 0 && value < Number.POSITIVE_INFINITY));
   if (bad.length > 0) {
@@ -215,7 +242,7 @@ function readOutcomes(table: Table, T: number, event: Uint8Array, options: ReadC
       where: `${whereRows(table, bad)}, column "${column.name}"`,
     });
   }
-  return { outcomes: binOutcomes({ time: values, event }, equalTimeGrid(T, horizon)), column: column.name };
+  return { outcomes: binOutcomes({ time: values, event }, grid), columns: [column.name] };
 }
 
 /** The column the user named, or the one of the usual name. */

@@ -28,7 +28,7 @@ import {
   createNotUtf8Error,
   type ForcedType,
 } from "./infer-types.ts";
-import { isMissingText, MICROSECONDS_PER_DAY } from "./parse-cell.ts";
+import { type DecimalWriting, isMissingText, MICROSECONDS_PER_DAY } from "./parse-cell.ts";
 import { inWholeTable, type TableChunk } from "./read-chunk.ts";
 import type { TableSource } from "./read-table.ts";
 import { type Column, cellText, findColumn, MISSING_BOOLEAN, MISSING_CODE, type Table } from "./table.ts";
@@ -37,6 +37,7 @@ export interface ReadParquetInput {
   readonly source: TableSource;
   readonly category: readonly string[];
   readonly number: readonly string[];
+  readonly decimal: DecimalWriting | undefined;
   readonly onProgress: ((bytes: number, rows: number) => void) | undefined;
 }
 
@@ -82,6 +83,7 @@ interface OpenedParquet {
   readonly fields: readonly SchemaTree[];
   readonly rows: number;
   readonly forced: ReadonlyMap<string, ForcedType>;
+  readonly decimal: DecimalWriting | undefined;
 }
 
 export async function readParquet(input: ReadParquetInput): Promise<Table> {
@@ -149,7 +151,7 @@ async function openParquet(input: ReadParquetInput): Promise<OpenedParquet> {
   const forced = findForcedTypes(name, names, input);
   const rows = Number(metadata.num_rows);
   if (rows === 0) throw createNoRowsError(name);
-  return { name, file, metadata, fields, rows, forced };
+  return { name, file, metadata, fields, rows, forced, decimal: input.decimal };
 }
 
 function findField({ name, fields }: OpenedParquet, column: string): SchemaTree {
@@ -166,8 +168,9 @@ function describeParts(
   parts: readonly DecodedArray[],
   rows: number,
 ): ColumnParts {
-  const { name: table, forced } = opened;
-  return { table, name: element.name, kind, element, parts, rows, forced: forced.get(element.name) };
+  const { name: table, decimal } = opened;
+  const forced = opened.forced.get(element.name);
+  return { table, name: element.name, kind, element, parts, rows, forced, decimal };
 }
 
 /** The source as hyparquet wants it; one without random access is held in memory whole. */
@@ -288,6 +291,7 @@ interface ColumnParts {
   readonly parts: readonly DecodedArray[];
   readonly rows: number;
   readonly forced: ForcedType | undefined;
+  readonly decimal: DecimalWriting | undefined;
 }
 
 function toColumn(column: ColumnParts): Column {
@@ -338,7 +342,7 @@ function forEachValue({ parts }: ColumnParts, visit: (value: ParquetValue, row: 
 
 /** Text, or anything asked for as a category: its distinct texts and their codes. */
 function toTextColumn(column: ColumnParts, toText: (value: ParquetValue) => string): Column {
-  const { table, name, rows, forced } = column;
+  const { table, name, rows, forced, decimal } = column;
   const codes = new Int32Array(rows);
   const levels: string[] = [];
   const codeOf = new Map<ParquetValue, number>();
@@ -351,5 +355,6 @@ function toTextColumn(column: ColumnParts, toText: (value: ParquetValue) => stri
     }
     codes[row] = code;
   });
-  return columnFromLevels({ table, name, levels, codes, forced: forced ?? "category", mark: "." });
+  const mark = decimal === "comma" ? undefined : "."; // undefined: the first that a number shows
+  return columnFromLevels({ table, name, levels, codes, forced: forced ?? "category", mark });
 }

@@ -34,7 +34,8 @@ export async function* readTableChunks(
   options: ReadChunksOptions,
 ): AsyncGenerator<TableChunk> {
   const { name } = source;
-  const { columns, dates = [], category = [], number = [], rowsAtOnce = ROWS_AT_ONCE, onProgress } = options;
+  const { columns, dates = [], category = [], number = [], decimal, onProgress } = options;
+  const { rowsAtOnce = ROWS_AT_ONCE } = options;
   let bytesRead = 0;
   async function* openCounted(): AsyncGenerator<Uint8Array> {
     bytesRead = 0;
@@ -48,7 +49,7 @@ export async function* readTableChunks(
   if (startsWith(opened.head, "PAR1")) {
     await opened.close();
     const { readParquetChunks } = await import("./read-parquet.ts");
-    yield* readParquetChunks({ source, columns, category, number, rowsAtOnce, onProgress });
+    yield* readParquetChunks({ source, columns, category, number, decimal, rowsAtOnce, onProgress });
     return;
   }
   let first: Peeked | null = opened;
@@ -69,6 +70,7 @@ export async function* readTableChunks(
     dates,
     category,
     number,
+    decimal,
     rowsAtOnce,
     onBlock: (rows) => onProgress?.(bytesRead, rows),
   });

@@ -25,6 +25,8 @@ export interface ReadTableOptions {
   readonly category?: readonly string[];
   /** Columns that must be numbers. */
   readonly number?: readonly string[];
+  /** "comma" reads 1,5 as a number whatever separates the fields; without it, that is so only where ; does. */
+  readonly decimal?: "point" | "comma";
   /** Called now and then with the bytes of the source and the rows read so far. */
   readonly onProgress?: (bytes: number, rows: number) => void;
 }
@@ -49,13 +51,13 @@ export function tableSourceFromBytes(name: string, bytes: Uint8Array): TableSour
 /** Reads a whole table into memory, whatever its container. */
 export async function readTable(source: TableSource, options: ReadTableOptions = {}): Promise<Table> {
   const { name } = source;
-  const { category = [], number = [], onProgress } = options;
+  const { category = [], number = [], decimal, onProgress } = options;
   const head = await readHead(source.open());
   if (head.length === 0) throw createEmptyFileError(name);
   if (startsWith(head, "PAR1")) {
     // Loaded when it is needed: its codecs take longer to load than a small table takes to read.
     const { readParquet } = await import("./read-parquet.ts");
-    return readParquet({ source, category, number, onProgress });
+    return readParquet({ source, category, number, decimal, onProgress });
   }
 
   const isGzip = startsWith(head, "\x1f\x8b");
@@ -77,6 +79,7 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
     byteLength: isGzip ? undefined : source.byteLength,
     category,
     number,
+    decimal,
     onBlock: (rows) => onProgress?.(bytesRead, rows),
   });
 }

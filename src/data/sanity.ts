@@ -3,6 +3,7 @@
  * could only be known after the outcome (leaks.ts); duplicate rows; groups with too few events; a test set whose follow-up
  * the training set does not cover. It reports findings and changes nothing; the outcome columns are read-outcomes.ts'.
  */
+import { checkCells } from "./check-cells.ts";
 import { findDuplicateRows } from "./duplicate-rows.ts";
 import type { Finding } from "./findings.ts";
 import { countOf, percentOf } from "./findings.ts";
@@ -10,7 +11,7 @@ import { findIdentifier } from "./identifiers.ts";
 import { findLeaks } from "./leaks/find-leaks.ts";
 import type { Outcomes } from "./outcomes.ts";
 import { checkLevels } from "./rare-levels.ts";
-import { inspectOutcomes, type OutcomeColumns } from "./read-outcomes.ts";
+import { inspectOutcomes, type OutcomeColumns, outcomeNames } from "./read-outcomes.ts";
 import type { Column, Table } from "./table.ts";
 import { cellText, countMissing, findColumn } from "./table.ts";
 
@@ -41,11 +42,12 @@ const HARDLY = 0.5;
 /** Looks for leaks, ids, bad times and duplicates before anything is fitted. */
 export function checkTable(table: Table, options: CheckedColumns): CheckedTable {
   const { outcomes, usable } = inspectOutcomes(table, options);
+  const outcome = outcomeNames(options);
   const columns = (options.features ?? table.columns.map((column) => column.name))
-    .filter((name) => name !== options.time && name !== options.event)
+    .filter((name) => (name === options.origin ? options.features !== undefined : !outcome.includes(name)))
     .map((name) => findColumn(table, name));
   const varying = columns.filter((column) => !isConstant(column));
-  const leaks = outcomes ? findLeaks(varying, outcomes, usable) : [];
+  const leaks = outcomes ? findLeaks(varying, outcomes, usable, contextOf(table, columns, options)) : [];
   const findings: Finding[] = [];
   const features = columns.map((column): CheckedFeature => {
     const { name } = column;
@@ -58,6 +60,7 @@ export function checkTable(table: Table, options: CheckedColumns): CheckedTable 
     const levels = column.type === "category" && identifier === null ? checkLevels(column) : null;
     const found = leaks.filter((finding) => finding.column === name);
     findings.push(...found, ...(identifier ? [identifier] : []), ...(levels ? [levels] : []));
+    findings.push(...checkCells(column));
     if (found.some((finding) => finding.level === "error")) {
       return { name, usable: false, reason: "gives the outcome away" };
     }
@@ -74,6 +77,14 @@ export function checkTable(table: Table, options: CheckedColumns): CheckedTable 
   });
   const duplicates = findDuplicateRows(table);
   return { findings: [...findings, ...(duplicates ? [duplicates] : [])], features };
+}
+
+/** What a judged column may form a pair with: the other columns, and the date that times are counted from. */
+function contextOf(table: Table, judged: readonly Column[], options: CheckedColumns) {
+  const taken = new Set([...judged.map(({ name }) => name), ...outcomeNames(options)]);
+  const partners = options.features === undefined ? [] : table.columns.filter(({ name }) => !taken.has(name));
+  const { origin } = options;
+  return { partners, ...(origin === undefined ? {} : { origin: findColumn(table, origin) }) };
 }
 
 /** One value in every row, or none in any; a value against missing is not constant. */

@@ -6,7 +6,7 @@
 import type { Group, GroupsFile } from "../data/groups.ts";
 import { ALL_GROUP, groupsFromFile } from "../data/groups.ts";
 import type { Outcomes } from "../data/outcomes.ts";
-import { readOutcomes } from "../data/read-outcomes.ts";
+import { outcomeNames, readOutcomes } from "../data/read-outcomes.ts";
 import { type Split, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import type { CohortPlan, Plan } from "./plan.ts";
@@ -55,7 +55,7 @@ export function openCohort(
   const total = plan.sizes.reduce((sum, size) => sum + size, 0);
   const [train, valid, test] = plan.sizes;
   const fractions = [train / total, valid / total, test / total] as const;
-  const exclude = [columns.time, columns.event];
+  const exclude = outcomeNames(columns);
   const first = splitRows(table.rows, { seed: GROUPS_SEED, fractions });
   return {
     plan,

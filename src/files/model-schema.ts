@@ -6,7 +6,7 @@
  * weights there are before a network is made of them (model-file.ts).
  */
 import { z } from "zod";
-import type { ColumnEncoding, Encoder } from "../data/encode.ts";
+import type { ColumnEncoding, Encoder, ValueRange } from "../data/encode.ts";
 import { type ScoreLine, SPLINE_COLUMNS } from "../data/spline.ts";
 import { MAX_BINS } from "../data/time-grid.ts";
 import type { NetworkSpec, SingleNetworkSpec } from "../models/create-network.ts";
@@ -38,6 +38,11 @@ const spline = describing<ScoreLine>()(z.strictObject({ at: numbers, scores: num
   "expected ascending scores of ascending values",
 );
 
+const range = describing<ValueRange>()(z.strictObject({ minimum: finite, maximum: finite })).refine(
+  ({ minimum, maximum }) => minimum <= maximum,
+  "expected a minimum up to the maximum",
+);
+
 const encoding = describing<ColumnEncoding>()(
   z.discriminatedUnion("type", [
     z.strictObject({
@@ -47,6 +52,7 @@ const encoding = describing<ColumnEncoding>()(
       mean: finite,
       sd: finite.refine((value) => value > 0, "expected a scale above 0"),
       missingIndicator: z.boolean(),
+      range: range.exactOptional(),
       spline: spline.exactOptional(),
     }),
     z.strictObject({
@@ -252,6 +258,7 @@ export const modelHeaderSchema = describing<ModelHeader>()(
       event: z.string(),
       eventIs: z.string().exactOptional(),
       id: z.string().exactOptional(),
+      origin: z.string().exactOptional(),
     }),
     predictor,
     provenance: provenance.exactOptional(),

@@ -66,6 +66,7 @@ interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions,
   readonly bin?: string;
   readonly event?: string;
   readonly time?: string;
+  readonly origin?: string;
   readonly horizon?: number;
   readonly by?: readonly string[];
   readonly split?: string;
@@ -87,6 +88,7 @@ export function addAudit(program: Command): void {
     .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
     .option("--time <column>", "the time of each person, in place of the bin")
+    .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
     .option("--horizon <time>", "the end of bin T, with --time", parsePositive)
     .option("--split <file>", "the row,set table the model was trained with: its test rows alone are judged")
     .option("--all-rows", "judge every row of the table the model was trained on, not its test rows alone")
@@ -158,7 +160,7 @@ async function auditCurves(
     );
   }
   const table = await readTableFile(options.curves, options);
-  const { curves, outcomes, others } = readCurves(table, options);
+  const { curves, outcomes, others, notes } = readCurves(table, options);
   const { id, people } = findPeople(table, options, null);
   const groups: ScoredGroup[] = [
     ...groupsBy(others, options.by ?? []),
@@ -178,7 +180,7 @@ async function auditCurves(
     groups,
     audit: await audit({ curves, outcomes, groups, ...(people === null ? {} : { people }) }, settings),
     cohort: { table: table.name, which: "rows of the file" },
-    warnings: describePeople(people),
+    warnings: [...notes, ...describePeople(people)],
     files: [{ role: "curves", path: options.curves }],
     source: table,
   };

@@ -12,7 +12,7 @@ import type { Curves } from "../data/curves.ts";
 import type { Group } from "../data/groups.ts";
 import { type BinnedOutcomes, pickOutcomes } from "../data/outcomes.ts";
 import { type People, pickPeople } from "../data/people.ts";
-import { type OutcomeColumns, readOutcomes } from "../data/read-outcomes.ts";
+import { type OutcomeColumns, outcomeNames, readOutcomes } from "../data/read-outcomes.ts";
 import { joinRows, type Split, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
 import { binOutcomes, equalTimeGrid, medianTime, type TimeGrid } from "../data/time-grid.ts";
@@ -91,9 +91,7 @@ async function predictSource(
   const table = await readTableFile(path, { ...options, category });
   const { columns, groups } = model;
   const { id, people, warnings: notes } = findPeople(table, options, model);
-  const isThere = [columns.time, columns.event].every((name) =>
-    table.columns.some((one) => one.name === name),
-  );
+  const isThere = outcomeNames(columns).every((name) => table.columns.some((one) => one.name === name));
   const grid = gridOf(model);
   const outcomes =
     required === "required" || isThere ? binOutcomes(readOutcomes(table, columns), grid) : null;

@@ -19,6 +19,7 @@ import { InputError } from "../core/errors.ts";
 import { countOf } from "../data/findings.ts";
 import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../data/groups.ts";
 import type { People } from "../data/people.ts";
+import { outcomeNames } from "../data/read-outcomes.ts";
 import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../files/boost-file.ts";
 import { HAZARD_BOOST_DEFAULTS } from "../training/hazard-boost.ts";
 import { applyBoost, BOOST_DEFAULTS, type Boost } from "../training/mcboost.ts";
@@ -210,7 +211,7 @@ async function chooseGroups(
   { table, columns, groups, id }: BoostSource,
   options: GroupOptions,
 ): Promise<BoostTask["groups"]> {
-  const outcome = [columns.time, columns.event];
+  const outcome = outcomeNames(columns);
   const ids = id === null ? [] : [id];
   const own: readonly Group[] = [ALL_GROUP, ...groups.filter(({ name }) => name !== ALL_GROUP.name)];
   const known = new Set(own.map(({ name }) => name));

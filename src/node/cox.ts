@@ -10,7 +10,7 @@ import { buildDesign, type Design, parseInteraction, parseReference } from "../d
 import { chooseFeatures, completeRows } from "../data/features.ts";
 import { countOf } from "../data/findings.ts";
 import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
-import { readOutcomes } from "../data/read-outcomes.ts";
+import { noteOutcome, readOutcomes } from "../data/read-outcomes.ts";
 import { numberRows, type RowKeys } from "../data/row-keys.ts";
 import { checkTable } from "../data/sanity.ts";
 import { findColumn, type Table } from "../data/table.ts";
@@ -199,7 +199,10 @@ function prepareSample(table: Table, options: Omit<CoxOptions, "json">): CoxSamp
   checkRank(design.D, rows.length - strata.count, options);
   return {
     features,
-    warnings: leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
+    warnings: [
+      ...noteOutcome(table, options),
+      ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
+    ],
     rows,
     outcomes: pickOutcomes(all, rows),
     design,

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { shortenValues } from "../core/text.ts";
 import { type ColumnSummary, describeTable, type TableDescription } from "../data/describe.ts";
 import type { Finding } from "../data/findings.ts";
+import { outcomeNames } from "../data/read-outcomes.ts";
 import { formatNumber, formatTable, wrapText } from "../report/text-table.ts";
 import { print, printJson, terminalWidth } from "./output.ts";
 import {
@@ -31,7 +32,7 @@ export function addDescribe(program: Command): void {
         const description = describeTable(
           table,
           options,
-          await readGroups(table, options, [options.time, options.event]),
+          await readGroups(table, options, outcomeNames(options)),
         );
         if (options.json) printJson(description);
         else printDescription(description);
@@ -66,6 +67,7 @@ export function printDescription(description: TableDescription): void {
   const { rows, events, censored } = description;
   const share = events === null || rows === 0 ? "" : ` (${((100 * events) / rows).toFixed(1)} %)`;
   print(`${description.table}: ${rows} rows, ${events ?? "?"} events${share}, ${censored ?? "?"} censored`);
+  if (description.timeRule !== undefined) print(`time: ${description.timeRule}`);
   print(`event: ${description.eventRule}\n`);
   print(
     formatTable(

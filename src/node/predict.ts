@@ -6,6 +6,7 @@ import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import { groupColumnName } from "../data/group-columns.ts";
 import { columnsOf, parseGroup } from "../data/group-expression.ts";
+import { addCellWarnings, type CellWarning } from "../data/new-cells.ts";
 import { inWholeTable } from "../data/read-chunk.ts";
 import { readTableChunks } from "../data/read-table-chunks.ts";
 import { preparePredictor } from "../predict.ts";
@@ -13,12 +14,15 @@ import type { Model } from "../training/model.ts";
 import { openGrowingFile, openStandardOutput } from "./growing-file.ts";
 import { openBackendOf } from "./model-backend.ts";
 import { readModel } from "./model-file.ts";
-import { createProgress, print } from "./output.ts";
+import { createProgress, print, warn } from "./output.ts";
 import { refuseWrongSuffix } from "./output-suffix.ts";
 import { openCsvPredictions, openParquetPredictions } from "./prediction-output.ts";
 import { openStreamedSource } from "./streamed-source.ts";
 import { addTableOptions, parseThreads, type TableOptions } from "./table-options.ts";
 import { refuseUnwritable } from "./writable.ts";
+
+/** Columns that are warned of by name. */
+const MAX_WARNINGS = 20;
 
 interface PredictOptions extends TableOptions {
   readonly out?: string;
@@ -41,7 +45,9 @@ export function addPredict(program: Command): void {
       const backend = await openBackendOf(model, options.threads);
       try {
         const predictRows = preparePredictor(model, backend);
-        const rows = await predictFile(path, model, options, predictRows);
+        const { rows, warnings } = await predictFile(path, model, options, predictRows);
+        for (const { message } of warnings.slice(0, MAX_WARNINGS)) warn(message);
+        if (warnings.length > MAX_WARNINGS) warn(`and ${warnings.length - MAX_WARNINGS} more such columns`);
         if (options.out !== undefined) print(`${rows} rows written to ${options.out}`);
       } finally {
         await backend?.close();
@@ -49,13 +55,18 @@ export function addPredict(program: Command): void {
     });
 }
 
-/** Returns how many rows there were. */
+interface PredictedFile {
+  readonly rows: number;
+  readonly warnings: readonly CellWarning[];
+}
+
+/** How many rows there were, and what is to be said of their cells. */
 async function predictFile(
   path: string,
   model: Model,
   options: PredictOptions,
   predictRows: ReturnType<typeof preparePredictor>,
-): Promise<number> {
+): Promise<PredictedFile> {
   const columns = columnsNeeded(model);
   const dates = columns.filter((name) =>
     model.encoder.columns.some(({ column, type }) => column === name && type === "date"),
@@ -65,6 +76,7 @@ async function predictFile(
   const output =
     options.out === undefined ? openStandardOutput() : await openGrowingFile(options.out, "the predictions");
   let rows = 0;
+  let warnings: readonly CellWarning[] = [];
   try {
     const { T } = model.grid;
     const written = options.out?.endsWith(".parquet")
@@ -75,14 +87,18 @@ async function predictFile(
       dates,
       category: [...new Set([...(options.category ?? []), ...categoriesOf(model)])],
       ...(options.number === undefined ? {} : { number: options.number }),
+      ...(options.decimal === undefined ? {} : { decimal: options.decimal }),
       onProgress: (bytes) => {
         if (source.byteLength !== undefined)
           progress.update(Math.min(bytes, source.byteLength), source.byteLength);
       },
     });
     for await (const chunk of chunks) {
-      await written.write(await inWholeTable(chunk, () => predictRows(chunk.table)));
+      const predicted = await inWholeTable(chunk, () => predictRows(chunk.table));
+      await written.write(predicted);
+      const before = rows;
       rows += chunk.table.rows;
+      warnings = addCellWarnings(model.encoder, warnings, predicted.warnings, before, rows);
     }
     await written.finish();
   } finally {
@@ -90,7 +106,7 @@ async function predictFile(
     await output.abandon();
     close();
   }
-  return rows;
+  return { rows, warnings };
 }
 
 /** Columns that were categories in training are read as such, so that "01" stays "01". */

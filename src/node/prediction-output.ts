@@ -17,7 +17,7 @@ export interface KnownRows {
 
 export interface PredictionOutput {
   /** Parts come in the order of the table. */
-  write(prediction: Prediction): Promise<void>;
+  write(prediction: Pick<Prediction, "curves" | "median">): Promise<void>;
   finish(): Promise<void>;
 }
 

@@ -110,8 +110,12 @@ export function printNextSteps(model: Model, path: string, options: NextStepOpti
 }
 
 /** How columns were read in training, as far as the model does not know it by itself. */
-function readingOptions(model: Model, { category = [], number = [] }: TableOptions): string[] {
+function readingOptions(model: Model, { category = [], number = [], decimal }: TableOptions): string[] {
   const known = new Set(categoriesOf(model));
   const others = category.filter((name) => !known.has(name));
-  return [...others.flatMap((name) => ["--category", name]), ...number.flatMap((name) => ["--number", name])];
+  return [
+    ...others.flatMap((name) => ["--category", name]),
+    ...number.flatMap((name) => ["--number", name]),
+    ...(decimal === undefined ? [] : ["--decimal", decimal]),
+  ];
 }

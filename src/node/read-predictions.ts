@@ -9,7 +9,7 @@ import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { type People, pickPeople } from "../data/people.ts";
 import { readCurves } from "../data/read-curves.ts";
-import type { OutcomeColumns } from "../data/read-outcomes.ts";
+import { type OutcomeColumns, outcomeNames } from "../data/read-outcomes.ts";
 import { selectRows, type Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
 import { addIdOption, findPeople } from "./find-people.ts";
@@ -31,6 +31,7 @@ export interface PredictionOptions extends TableOptions {
   readonly bin?: string;
   readonly event?: string;
   readonly time?: string;
+  readonly origin?: string;
   readonly horizon?: number;
   readonly split?: string;
   readonly id?: string;
@@ -63,6 +64,7 @@ export function addPredictionOptions(command: Command): Command {
     .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
     .option("--time <column>", "the time of each person, in place of the bin")
+    .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
     .option("--horizon <time>", "the end of bin T, with --time", parsePositive)
     .option("--split <file>", "the row,set table that the model was trained with");
   return addIdOption(command);
@@ -108,11 +110,17 @@ async function readWithCurves(
   // What the curves' file says of a column is not asked of the table as well.
   const named = new Set(file.columns.map(({ name }) => name));
   const more = beside?.columns.filter(({ name }) => !named.has(name)) ?? [];
-  const { curves, outcomes, others } = readCurves({ ...file, columns: [...file.columns, ...more] }, options);
-  const columns = { time: options.time ?? options.bin ?? "bin", event: options.event ?? "event" };
-  const outcome = [...file.columns, ...more].filter(
-    ({ name }) => name === columns.time || name === columns.event,
+  const { curves, outcomes, others, notes } = readCurves(
+    { ...file, columns: [...file.columns, ...more] },
+    options,
   );
+  const columns = {
+    time: options.time ?? options.bin ?? "bin",
+    event: options.event ?? "event",
+    ...(options.origin === undefined ? {} : { origin: options.origin }),
+  };
+  const names = outcomeNames(columns);
+  const outcome = [...file.columns, ...more].filter(({ name }) => names.includes(name));
   const described =
     beside === null ? others.columns : beside.columns.filter((column) => !outcome.includes(column));
   const table = { name: beside?.name ?? file.name, rows: file.rows, columns: [...described, ...outcome] };
@@ -125,7 +133,7 @@ async function readWithCurves(
     id,
     people,
     model: null,
-    warnings: [],
+    warnings: notes,
     confirmRows: null,
     trainingRows: null,
     rowsAre: UNDIVIDED,

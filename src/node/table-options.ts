@@ -2,7 +2,7 @@
  * Options that commands share: how a table is read, which columns hold the outcome, which groups are meant.
  */
 import { availableParallelism } from "node:os";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   type Group,
   type GroupMembers,
@@ -20,12 +20,14 @@ import { tableSourceFromPath } from "./table-file.ts";
 export interface TableOptions {
   readonly category?: readonly string[];
   readonly number?: readonly string[];
+  readonly decimal?: "point" | "comma";
 }
 
 export interface OutcomeOptions {
   readonly time: string;
   readonly event: string;
   readonly eventIs?: string;
+  readonly origin?: string;
 }
 
 export interface GroupOptions {
@@ -79,13 +81,20 @@ export function idOption(text: string, before?: string): string {
 export function addTableOptions(command: Command): Command {
   return command
     .option("--category <columns>", "read these columns as categories", collectNames)
-    .option("--number <columns>", "read these columns as numbers", collectNames);
+    .option("--number <columns>", "read these columns as numbers", collectNames)
+    .addOption(
+      new Option(
+        "--decimal <mark>",
+        "how decimals are written (default: a point; a comma too where ; separates)",
+      ).choices(["point", "comma"]),
+    );
 }
 
 export function addOutcomeOptions(command: Command): Command {
   return command
     .requiredOption("--time <column>", "time to the event or to censoring")
-    .requiredOption("--event <column>", "whether the event happened: 0/1 or true/false")
+    .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
+    .requiredOption("--event <column>", "whether the event happened: 0/1, true/false, yes/no, dead/alive")
     .option("--event-is <value>", "the value of the event column that means it happened");
 }
 
@@ -107,6 +116,7 @@ export async function readTableFile(path: string, options: TableOptions): Promis
     return await readTable(source, {
       ...(options.category === undefined ? {} : { category: options.category }),
       ...(options.number === undefined ? {} : { number: options.number }),
+      ...(options.decimal === undefined ? {} : { decimal: options.decimal }),
       onProgress: (bytes) => {
         if (source.byteLength !== undefined)
           progress.update(Math.min(bytes, source.byteLength), source.byteLength);

@@ -83,6 +83,7 @@ export async function toSubject(options: SubjectOptions): Promise<TrainRequest> 
     event: options.event,
     groups: options.group.map(parseNamedGroup),
     ...given("eventIs", options.eventIs),
+    ...given("origin", options.origin),
     ...given("features", options.features),
     ...given("drop", options.drop),
     ...given("allowLeak", options.allowLeak),

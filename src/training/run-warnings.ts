@@ -14,6 +14,8 @@ export interface WarningSource {
   readonly usedColumns: readonly string[];
   readonly leftOut: FeatureChoice["leftOut"];
   readonly findings: readonly Finding[];
+  /** What else is to be said of the outcome and of the features. */
+  readonly notes: readonly string[];
   readonly encoder: Encoder;
   /** How many rows the encoder was fitted to. */
   readonly fitted: number;
@@ -34,6 +36,7 @@ export function listWarnings(source: WarningSource): string[] {
     ...source.findings
       .filter(({ level, column }) => level === "warning" && isUsed(column))
       .map(({ message }) => message),
+    ...source.notes,
     ...describePooling(encoder, source.fitted),
     ...warnOfManyFeatures(encoder.names.length, source.events),
     ...checkGroups(source.training.groups, learnt).map(({ message }) => message),

@@ -56,7 +56,15 @@ describe("numbers and dates", () => {
     const encoder = fitEncoder(table, { features: ["x"] });
     const sd = Math.SQRT2;
     expect(encoder.columns).toEqual([
-      { column: "x", type: "number", median: 4, mean: 4, sd, missingIndicator: false },
+      {
+        column: "x",
+        type: "number",
+        median: 4,
+        mean: 4,
+        sd,
+        missingIndicator: false,
+        range: { minimum: 2, maximum: 6 },
+      },
     ]);
     expect(rowsOf(encode(encoder, table))).toEqual([[-2 / sd], [2 / sd], [0], [-1 / sd], [1 / sd]]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { inspectOutcomes, readOutcomes } from "../../src/data/read-outcomes.ts";
+import { inspectOutcomes, noteOutcome, outcomeNames, readOutcomes } from "../../src/data/read-outcomes.ts";
 import type { Column } from "../../src/data/table.ts";
 import { booleans, brief, categories, dates, numbers, readNamed, tableOf } from "./sanity-tables.ts";
 
@@ -52,7 +52,7 @@ describe("event codings that are read", () => {
       ...COLUMNS,
       eventIs: "2",
     });
-    expect(findings).toEqual([]);
+    expect(brief(findings)).toEqual(["warning event.causes event"]);
     expect(eventRule).toBe("event = 2 is the event, every other value censored, as asked");
   });
 
@@ -72,7 +72,9 @@ describe("event codings that are refused", () => {
     const table = withEvent(numbers("event", [2, 0, 1, 2]));
     const error = refusal(() => readOutcomes(table, COLUMNS));
     expect(error.code).toBe("event.values");
-    expect(error.message).toBe("event must be 0/1, true/false or 1/2: event holds 0, 1, 2 (rows 1 and 4)");
+    expect(error.message).toBe(
+      "event must be 0/1, true/false, yes/no, dead/alive or 1/2: event holds 0, 1, 2 (rows 1 and 4)",
+    );
     expect(error.where).toBe('patients.csv, rows 1 and 4, column "event"');
     expect(error.hint).toBe("say which value is the event with --event-is VALUE, e.g. --event-is 2");
     const inspected = inspectOutcomes(table, COLUMNS);
@@ -85,7 +87,7 @@ describe("event codings that are refused", () => {
     ["a fraction", numbers("event", [0, 1, 0.5, 1]), "row 3"],
     ["a negative code", numbers("event", [-1, 1, 0, 1]), "row 1"],
     ["only 2", numbers("event", [2, 2, 2, 2]), "rows 1, 2, 3 and 4"],
-    ["texts", categories("event", ["alive", "dead", "dead", "alive"]), "rows 1, 2, 3 and 4"],
+    ["texts", categories("event", ["ill", "dead", "dead", "ill"]), "rows 1, 2, 3 and 4"],
     ["true and 1 mixed", categories("event", ["true", "1", "0", "false"]), "rows 1 and 4"],
     ["dates", dates("event", [1, 2, 3, 4]), "rows 1, 2, 3 and 4"],
   ])("%s", (_, event, rows) => {
@@ -177,4 +179,102 @@ test("flchain has three deaths at time 0; pbc needs a rule, lung does not", asyn
   expect(refusal(() => readOutcomes(pbc, { time: "time", event: "status" })).code).toBe("event.values");
   expect(count(readOutcomes(pbc, { time: "time", event: "status", eventIs: "2" }).event)).toBe(161);
   expect(count(readOutcomes(await readNamed("lung"), { time: "time", event: "status" }).event)).toBe(165);
+});
+
+describe("events in words", () => {
+  test.each([
+    [["yes", "no", "No", "YES"], "yes = event, no = censored"],
+    [["Y", "n", "N", "y"], "y = event, n = censored"],
+    [["dead", "alive", "Alive", "Dead"], "dead = event, alive = censored"],
+    [["event", "censored", "censored", "Event"], "event = event, censored = censored"],
+  ])("%s is read, and said in a note", (texts, rule) => {
+    const table = withEvent(categories("event", texts));
+    expect(Array.from(readOutcomes(table, COLUMNS).event)).toEqual([1, 0, 0, 1]);
+    const { findings, eventRule } = inspectOutcomes(table, COLUMNS);
+    expect(brief(findings)).toEqual(["note event.values event"]);
+    expect(findings[0].message).toBe(`event is read as ${rule}`);
+    expect(eventRule).toBe(rule);
+    expect(noteOutcome(table, COLUMNS)).toEqual([`event is read as ${rule}`]);
+  });
+
+  test("two words for the event, or one that is no such word, are refused", () => {
+    for (const texts of [
+      ["dead", "died", "alive", "alive"],
+      ["yes", "no", "maybe", "no"],
+      ["relapse", "no", "no", "no"],
+    ]) {
+      expect(refusal(() => readOutcomes(withEvent(categories("event", texts)), COLUMNS)).code).toBe(
+        "event.values",
+      );
+    }
+  });
+});
+
+describe("other causes", () => {
+  const status = categories("event", ["death", "ltx", "ltx", "censored"]);
+  const asked = { ...COLUMNS, eventIs: "death" };
+
+  test("are named with their counts, and what censoring them does is said", () => {
+    const { findings } = inspectOutcomes(withEvent(status), asked);
+    expect(brief(findings)).toEqual(["warning event.causes event"]);
+    expect(findings[0].message).toBe(
+      "besides death, event has ltx (2 rows) and censored (1 row), all read as censored. Where one of them keeps " +
+        "death from happening, as another cause of death or a transplantation does, censoring it overstates the " +
+        "risk: curves then say what would happen without it, not how many people will have the event",
+    );
+    expect(findings[0].evidence).toEqual({ values: "ltx, censored", others: 2, otherRows: 3 });
+    expect(noteOutcome(withEvent(status), asked)).toEqual([findings[0].message]);
+  });
+
+  test("one other value, or words for censoring alone, are not", () => {
+    const plain = withEvent(categories("event", ["death", "ltx", "ltx", "ltx"]));
+    expect(inspectOutcomes(plain, asked).findings).toEqual([]);
+    const words = withEvent(categories("event", ["death", "alive", "censored", "alive"]));
+    expect(inspectOutcomes(words, asked).findings).toEqual([]);
+  });
+});
+
+describe("times from dates", () => {
+  const columns = { time: "end", origin: "start", event: "event" };
+  const event = numbers("event", [1, 0, 1, 0]);
+  const start = dates("start", [100, 200, 300, 400]);
+
+  test("are the days from one to the other", () => {
+    const table = tableOf(start, dates("end", [110, 200.5, 665, 401]), event);
+    expect(readOutcomes(table, columns)).toEqual({
+      time: Float64Array.of(10, 0.5, 365, 1),
+      event: Uint8Array.of(1, 0, 1, 0),
+    });
+    expect(inspectOutcomes(table, columns).timeRule).toBe("days from start to end");
+    expect(outcomeNames(columns)).toEqual(["end", "event", "start"]);
+  });
+
+  test("an end before the start, and missing dates, are refused with their rows", () => {
+    const early = refusal(() =>
+      readOutcomes(tableOf(start, dates("end", [110, 199, 301, 399]), event), columns),
+    );
+    expect(early.message).toBe("end is before start in rows 2 and 4: 1970-07-19 is before 1970-07-20");
+    expect(early.where).toBe('patients.csv, rows 2 and 4, column "end"');
+    const open = refusal(() =>
+      readOutcomes(tableOf(start, dates("end", [110, MISSING, 301, 401]), event), columns),
+    );
+    expect(open.message).toBe("end is missing in row 2");
+    const unborn = tableOf(
+      dates("start", [100, 200, MISSING, 400]),
+      dates("end", [110, 201, 301, 401]),
+      event,
+    );
+    expect(refusal(() => readOutcomes(unborn, columns)).message).toBe(
+      "start is missing in row 3: no time can be counted from it",
+    );
+    expect(inspectOutcomes(unborn, columns).usable).toEqual(Uint8Array.of(1, 1, 0, 1));
+  });
+
+  test("what is no date is refused, and a date without an origin says what to do", () => {
+    const mixed = tableOf(start, numbers("end", [1, 2, 3, 4]), event);
+    const refused = refusal(() => readOutcomes(mixed, columns));
+    expect(refused.message).toBe('time from start to end: end holds no dates: row 1 is "1"');
+    const alone = refusal(() => readOutcomes(tableOf(start, event), { time: "start", event: "event" }));
+    expect(alone.hint).toContain("--origin COLUMN");
+  });
 });

@@ -46,7 +46,7 @@ export function tableOf(...columns: Column[]): Table {
   return { name: "patients.csv", rows, columns };
 }
 
-/** datasets/NAME/NAME.csv, or test/tables/NAME.csv (R's survival 3.5-3, event added to pbc and lung as status == 2). */
+/** datasets/NAME/NAME.csv, or test/tables/NAME.csv (R's survival 3.5-3; event added to pbc and lung as status == 2, rotterdam without some columns). */
 export async function readNamed(name: string): Promise<Table> {
   const path = ["nwtco", "flchain"].includes(name)
     ? `../../datasets/${name}/${name}.csv`

@@ -43,11 +43,13 @@ interface JudgedSplit {
   readonly compared: ComparedExits;
 }
 
-/** The cumulative hazard of everybody at each row's own time, and up to each early time: Nelson-Aalen. */
+/** What everybody's hazard (Nelson-Aalen) makes of each row: over its whole follow-up, and up to each early time. */
 export interface PooledHazards {
-  readonly whole: Float64Array; // [N]
-  readonly early: readonly Float64Array[]; // [EARLY][N]
-  readonly until: readonly number[]; // [EARLY]
+  /** [N,S], S = EARLY.length + 1: cumulative hazards, those of the early stretches first. */
+  readonly hazards: Float64Array;
+  /** [N], from which stretch on the row's event counts; S for a row that is censored. */
+  readonly eventFrom: Uint8Array;
+  readonly until: readonly number[]; // [S], the last one infinite
 }
 
 export function poolHazards(leak: LeakRows): PooledHazards | null {
@@ -55,11 +57,13 @@ export function poolHazards(leak: LeakRows): PooledHazards | null {
   const { time, event } = leak;
   const order = leak.byTime();
   const eventOrder = leak.eventsByTime();
-  const until = EARLY.map((share) => time[eventOrder[Math.floor(share * (eventOrder.length - 1))]]);
+  const early = EARLY.map((share) => time[eventOrder[Math.floor(share * (eventOrder.length - 1))]]);
+  const until = [...early, Number.POSITIVE_INFINITY];
   const N = order.length;
-  const whole = new Float64Array(N);
-  const early = until.map(() => new Float64Array(N));
-  const reached = until.map(() => 0);
+  const S = until.length;
+  const hazards = new Float64Array(N * S);
+  const eventFrom = new Uint8Array(N).fill(S);
+  const reached = new Float64Array(S);
   let hazard = 0;
   for (let i = 0; i < N; ) {
     const from = i;
@@ -67,18 +71,14 @@ export function poolHazards(leak: LeakRows): PooledHazards | null {
     let events = 0;
     for (; i < N && time[order[i]] === now; i++) events += event[order[i]];
     hazard += events / (N - from);
-    until.forEach((end, k) => {
-      if (now <= end) reached[k] = hazard;
-    });
+    const first = until.findIndex((end) => now <= end);
+    reached.fill(hazard, first);
     for (let j = from; j < i; j++) {
-      const row = order[j];
-      whole[row] = hazard;
-      early.forEach((hazards, k) => {
-        hazards[row] = reached[k];
-      });
+      hazards.set(reached, order[j] * S);
+      if (event[order[j]] === 1) eventFrom[order[j]] = first;
     }
   }
-  return { whole, early, until };
+  return { hazards, eventFrom, until };
 }
 
 /** The value of a column that is most likely known only later, or null. */
@@ -90,8 +90,8 @@ export function findLaterValue(
   if (hazards === null) return null;
   const { codes, splits } = splitByValues(column, leak);
   if (splits.length === 0) return null;
-  const suspects = screenSplits(codes, splits, leak, hazards);
   const logAlpha = leak.logAlpha - log(2 * splits.length * (EARLY.length + 2));
+  const suspects = screenSplits(codes, splits, hazards, logAlpha);
   const censored = log(CENSORING_ALPHA / Math.max(1, suspects.length * (EARLY.length + 1)));
   const judged = suspects
     .map((suspect) => judgeSplit(suspect, codes, leak, hazards, { events: logAlpha, censored }))
@@ -106,41 +106,45 @@ interface Suspect {
   readonly isOther: boolean;
 }
 
-/** Sides with few events for their follow-up, at everybody's hazard: one pass over the rows for all values. */
+/** Sides with few events for their follow-up, by everybody's hazard: one pass over the rows for all values. */
 function screenSplits(
   codes: Int8Array,
   splits: readonly ValueSplit[],
-  leak: LeakRows,
-  { whole, early, until }: PooledHazards,
+  { hazards, eventFrom, until }: PooledHazards,
+  logAlpha: number,
 ): Suspect[] {
-  const all = [whole, ...early];
-  const ends = [Number.POSITIVE_INFINITY, ...until];
+  const S = until.length;
+  // Of every value, and of all rows behind them: expected and observed events, stretch by stretch.
   const K = Math.max(...splits.map(({ code }) => code)) + 1;
-  const { time, event } = leak;
-  const isSuspect = new Map<string, Suspect>();
-  all.forEach((hazards, stretch) => {
-    const expected = new Float64Array(K);
-    const events = new Float64Array(K);
-    let total = 0;
-    let totalEvents = 0;
-    for (let row = 0; row < codes.length; row++) {
-      const isEvent = event[row] === 1 && time[row] <= ends[stretch] ? 1 : 0;
-      total += hazards[row];
-      totalEvents += isEvent;
-      if (codes[row] < 0) continue;
-      expected[codes[row]] += hazards[row];
-      events[codes[row]] += isEvent;
-    }
-    for (const split of splits) {
-      const own = { events: events[split.code], expected: expected[split.code] };
-      if (own.events <= SCREEN * own.expected) {
-        isSuspect.set(`${split.code}`, { split, isOther: false });
-      } else if (totalEvents - own.events <= SCREEN * (total - own.expected)) {
-        isSuspect.set(`not ${split.code}`, { split, isOther: true });
+  const expected = new Float64Array((K + 1) * S);
+  const events = new Float64Array((K + 1) * S);
+  for (let row = 0; row < codes.length; row++) {
+    const at = (codes[row] < 0 ? K : codes[row]) * S;
+    for (let stretch = 0; stretch < S; stretch++) expected[at + stretch] += hazards[row * S + stretch];
+    for (let stretch = eventFrom[row]; stretch < S; stretch++) events[at + stretch]++;
+  }
+  /** Whether the first side may have almost no events, as far as everybody's hazard can tell. */
+  const isFew = (own: number, ownExpected: number, others: number, othersExpected: number) =>
+    own <= SCREEN * ownExpected && ALMOST_NONE * ownExpected * (others / othersExpected) > -SCREEN * logAlpha;
+  const suspects: Suspect[] = [];
+  const sums = [0, 0];
+  for (const split of splits) {
+    const few = [false, false];
+    for (let stretch = 0; stretch < S; stretch++) {
+      sums.fill(0);
+      for (let k = 0; k <= K; k++) {
+        sums[0] += expected[k * S + stretch];
+        sums[1] += events[k * S + stretch];
       }
+      const ownExpected = expected[split.code * S + stretch];
+      const own = events[split.code * S + stretch];
+      few[0] ||= isFew(own, ownExpected, sums[1] - own, sums[0] - ownExpected);
+      few[1] ||= isFew(sums[1] - own, sums[0] - ownExpected, own, ownExpected);
     }
-  });
-  return [...isSuspect.values()];
+    if (few[0]) suspects.push({ split, isOther: false });
+    if (few[1]) suspects.push({ split, isOther: true });
+  }
+  return suspects;
 }
 
 function judgeSplit(
@@ -154,8 +158,8 @@ function judgeSplit(
   const rows = isOther ? N - split.rows : split.rows;
   const events = isOther ? leak.events - split.events : split.events;
   const isSide = (row: number) => (codes[row] === split.code) !== isOther;
-  const stretches = compareExits(isSide, rows, leak, [...until, Number.POSITIVE_INFINITY]);
-  const compared = stretches[until.length];
+  const stretches = compareExits(isSide, rows, leak, until);
+  const compared = stretches[EARLY.length];
   const isRare = ({ events: exits }: ComparedExits, ratio: number) =>
     exits.others >= MIN_EVENTS && logChanceOfSoFew(exits, ratio) < logAlpha.events;
   const judged = { split, isOther, rows, compared };
@@ -168,7 +172,7 @@ function judgeSplit(
       return { ...judged, sign: "none", until: null };
     }
   }
-  for (let k = 0; k < until.length; k++) {
+  for (let k = 0; k < EARLY.length; k++) {
     const early = stretches[k];
     if (!isRare(early, ALMOST_NONE)) continue;
     if (logChanceOfSoFew(early.censored, CENSORED_LATER) >= logAlpha.censored) continue;
