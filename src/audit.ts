@@ -146,13 +146,14 @@ function addAgreement(
 ): AuditedScores {
   const why = unbounded ?? (isAbsent(bound) ? bound.absent : null);
   const isUnadjusted = logrankAdjustedP === null && scores.logrankIndividual.p !== null;
+  const { absent, ...plain } = scores;
   return {
-    ...scores,
+    ...plain,
     logrankIndividual: { ...scores.logrankIndividual, adjustedP: logrankAdjustedP },
     agreement,
     bound: why !== null || isAbsent(bound) ? null : bound,
     absent: {
-      ...scores.absent,
+      ...absent,
       ...(isUnadjusted ? { "logrankIndividual.adjustedP": reason } : {}),
       ...(why === null ? {} : { bound: why }),
     },

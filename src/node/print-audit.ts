@@ -87,7 +87,7 @@ function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: numb
     ),
   );
   const note =
-    "r.m.s. gap: the root of L2, an average over time. up to: what the true distance stays below, with 95 % confidence for all " +
+    "r.m.s. gap: the root of L2, an average over time. up to: what the true distance stays below, in 95 of 100 audits for all " +
     "groups together (0.05 is 5 points of survival).";
   print(`\n${wrapText(note, width)}\n`);
   for (const line of sayVerdicts(all, verdicts, tolerance)) print(wrapText(line, width, "  "));
@@ -126,11 +126,12 @@ function sayVerdicts(
 }
 
 /** One line a reason: the fields of the JSON document that are null for it. */
-function sayAbsent({ name, absent }: Scores): string[] {
+function sayAbsent({ name, absent, agreement }: AuditedScores): string[] {
   const fields = new Map<string, string[]>();
   for (const [field, reason] of Object.entries(absent)) {
-    // The same numbers again, and those of the paper, are in the JSON document alone.
-    if (/(^|\.)(supported|paper)\./.test(field)) continue;
+    // The same numbers again, those of the paper and adjusted ones are in the JSON document alone.
+    if (/(^|\.)(supported|paper)\.|adjustedP$/.test(field)) continue;
+    if (field === "bound" && agreement === "tooFewEvents") continue;
     fields.set(reason, [...(fields.get(reason) ?? []), field]);
   }
   return Array.from(fields, ([reason, list]) => `${name}: no ${list.join(", ")} (${reason})`);
