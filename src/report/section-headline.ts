@@ -190,9 +190,10 @@ function renderConstraintTile(training: ReportData["training"]): Html {
 <p>${training === null ? "The curves came without a model: nothing is known of how they were fitted." : `Trained as ${training.method}, without constraints on groups.`}</p></div>`;
   }
   const met = held.filter((one) => one.met === true).length;
+  const withEveryone = held.some(({ group }) => group === "all") ? ", everyone included" : "";
   const reported = training.constraints.length - held.length;
   const isTight = held.filter(({ slack, noise }) => slack < noise).length * 2 > held.length;
   return html`<div class="card tile"><h3>Constraints met in training</h3>
-<div class="value">${met} <small>of ${groupsOf(held.length)}</small></div>
+<div class="value">${met} <small>of ${groupsOf(held.length)}${withEveryone}</small></div>
 <p>On the training rows, at the weights that were kept.${reported > 0 ? ` ${groupsOf(reported)} had too little data to be constrained.` : ""} ${isTight ? "The slack is tighter than the noise of a fresh sample: missing it is no verdict on the model, the lines below are." : "Whether the model is right for new people is what the lines below say."}</p></div>`;
 }
