@@ -236,7 +236,6 @@ function describeCohort({ cohort, binned, model, outcomes }: GatherInput, times:
       events,
       censored: event.length - events,
       medianFollowUp: half < 0 ? null : followUp.time[half],
-      longestFollowUp: times.reduce((longest, time) => Math.max(longest, time), 0),
     },
   };
 }

@@ -35,7 +35,6 @@ export interface ReportCohort {
     readonly censored: number;
     /** By the reverse Kaplan-Meier curve; null when over half of the people were followed to the event. */
     readonly medianFollowUp: number | null;
-    readonly longestFollowUp: number;
   };
 }
 

@@ -2,6 +2,7 @@
  * How the report puts numbers and verdicts into words and small marks, the same in every section: four decimals for errors, two or
  * three digits for p, points (hundredths) for gaps of survival, and an icon with a word wherever a colour says something.
  */
+import { MINIMUM_EVENTS } from "../stats/agreement.ts";
 import { DEFAULT_LEVEL } from "../stats/bootstrap.ts";
 import type { Scores } from "../stats/scores.ts";
 import { type Html, html, trustMarkup } from "./html.ts";
@@ -46,8 +47,14 @@ export function boundWords({ agreement, bound }: GroupVerdict): string | null {
   return bound === null || agreement === "tooFewEvents" ? null : `could be off by up to ${pointsOf(bound)}`;
 }
 
+/** Why a group is not judged, without the count that its line may hide. */
+export function lackWords({ lacks, reason }: GroupVerdict): string {
+  return lacks === "events" ? `fewer than ${MINIMUM_EVENTS} events` : reason;
+}
+
 /** As a clause: what was found, and how far off the group could be. */
-export function verdictSentence({ agreement, bound, boundAbsent, reason }: GroupVerdict): string {
+export function verdictSentence(verdict: GroupVerdict): string {
+  const { agreement, bound, boundAbsent, reason } = verdict;
   const far =
     bound === null
       ? `; how far off it could be cannot be said (${boundAbsent})`
@@ -56,7 +63,7 @@ export function verdictSentence({ agreement, bound, boundAbsent, reason }: Group
     case "disagrees":
       return `Disagrees: ${reason}${bound === null ? "" : `; it${far}`}.`;
     case "tooFewEvents":
-      return `Not judged: ${reason}.`;
+      return `Not judged: ${lackWords(verdict)}.`;
     case "noDisagreementShown":
       return `No disagreement shown${bound === null ? far : `, but it${far}`}.`;
   }

@@ -1,7 +1,7 @@
 /** Who was audited: the way from the table to the rows that were scored, and what the checks of the table found. */
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData, ReportFinding, SplitSizes } from "./report-data.ts";
-import { durationOf, momentOf, timeOf } from "./report-time.ts";
+import { durationOf, momentOf } from "./report-time.ts";
 import { type ChipLook, iconOf, percentOf } from "./report-words.ts";
 import { type Cells, createCells } from "./small-cells.ts";
 
@@ -23,11 +23,10 @@ export function renderCohort(data: ReportData): Html {
   const median =
     audited.medianFollowUp === null
       ? ""
-      : `half of the people were followed for at least ${durationOf(audited.medianFollowUp, time.label)} (reverse Kaplan-Meier), `;
-  const longest = (median === "" ? durationOf : timeOf)(audited.longestFollowUp, time.label);
+      : `Half of the people were followed for at least ${durationOf(audited.medianFollowUp, time.label)} (reverse Kaplan-Meier). `;
   return html`<section aria-labelledby="cohort"><h2 id="cohort">Who was audited, and what the table’s checks found</h2>
 <div class="card"><ol class="flow">${listBoxes(data, cells).map((box) => html`<li>${box}</li>`)}</ol>
-<p class="lead" style="margin-top:12px">Follow-up: ${median}the longest ${longest}. Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
+<p class="lead" style="margin-top:12px">${median}Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
 <h3>Findings</h3>
 ${found.length === 0 ? html`<p class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}</p>` : html`<ul class="findings">${found.map(({ level, message }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${cells.sentence(message)}</li>`)}</ul>`}
 </div></section>`;
@@ -65,7 +64,8 @@ function sayBeyond(events: number, { edges, label }: ReportData["time"], cells: 
   if (events <= 0) return "";
   const end = momentOf(edges[edges.length - 1], label);
   const are = cells.shows(events) && events === 1 ? "is" : "are";
-  return ` ${cells.countOf(events, "event")} after the model’s horizon (${end}) ${are} scored as censored there.`;
+  const said = cells.countOf(events, "event");
+  return ` ${said.slice(0, 1).toUpperCase()}${said.slice(1)} after the model’s horizon (${end}) ${are} scored as censored there.`;
 }
 
 /** An audit of the rows a model has seen flatters it. */

@@ -48,10 +48,11 @@ function renderPanel(
   const shown = k === 0 ? html`Everyone` : nameOf(name);
   const { cells } = options;
   const size = `${cells.countOf(scores.n, "person")}, ${cells.countOf(scores.events, "event", scores.n)}`;
+  const numbers = renderNumbers(group, { edges: options.edges, label: time.label }, cells);
   const body = cells.shows(scores.n)
     ? html`<div class="figure" role="img" aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, options)}</div>
 <p class="gap">${gapSentence(curve.gap, time.label)} ${cells.sentence(verdictSentence(verdict))}</p>${doubtOf(group)}
-<details><summary>Numbers<span class="hidden"> of ${shown}</span></summary>${renderNumbers(group, { edges: options.edges, label: time.label }, cells)}</details>`
+${numbers === null ? null : html`<details><summary>Numbers<span class="hidden"> of ${shown}</span></summary>${numbers}</details>`}`
     : html`<p class="gap">Curves of fewer than ${SMALLEST_CELL} people are not shown.</p>`;
   return html`<article class="card panel" id="${groupId(k)}" aria-labelledby="${groupId(k)}-name">
 <div class="title"><h3 id="${groupId(k)}-name">${shown}</h3>${chipOf(verdict)}</div>
@@ -80,13 +81,14 @@ function renderNumbers(
   { curve, name }: ReportGroup,
   { edges, label }: Pick<ReportData["time"], "edges" | "label">,
   cells: Cells,
-): Html {
+): Html | null {
   const { predicted, observed, lower, upper, atRisk, last } = curve;
   const bins = chooseTicks(edges[edges.length - 1], TABLE_TIMES)
     .slice(1)
     .map((time) => binOfTime(edges, time))
     .filter((t) => t <= last);
   if (bins.length === 0 && last > 0) bins.push(last);
+  if (bins.length === 0) return null;
   const left = cells.falling(bins.map((t) => atRisk[t]));
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of ${name === "all" ? "everyone" : name}"><table><thead><tr><th scope="col">${label}</th><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % limits</th><th scope="col">at risk</th></tr></thead>
 <tbody>${bins.map(

@@ -126,7 +126,7 @@ function describeOff(off: readonly ReportGroup[], timeLabel: string): readonly H
 /** A disagreement that is not shown may be there: how far off everyone and the least known group could be. */
 function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
   const everyone = overall.verdict.bound;
-  if (everyone === null) return null;
+  if (everyone === null || overall.verdict.look === "few") return null;
   const bounds = groups.flatMap((group) =>
     group.verdict.bound === null || group.verdict.look === "few"
       ? []

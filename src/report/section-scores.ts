@@ -5,7 +5,7 @@
 import type { Scores } from "../stats/scores.ts";
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData, ReportGroup } from "./report-data.ts";
-import { chipOf, everyGroup, groupId, levelOf } from "./report-words.ts";
+import { chipOf, everyGroup, groupId, lackWords, levelOf } from "./report-words.ts";
 import { CERTIFIED, MORE_COLUMNS, mainColumns, type ScoreColumn } from "./score-columns.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "./small-cells.ts";
 import type { GroupVerdict } from "./verdict.ts";
@@ -29,11 +29,11 @@ function reasonOf(group: ReportGroup, column: ScoreColumn, cells: Cells): string
   if (column.key === "ratio" && !cells.shows(events, n)) {
     return `a count under ${SMALLEST_CELL} would follow from it`;
   }
+  if (column.key === "bound" && group.verdict.lacks === "events") return lackWords(group.verdict);
   const said = absent[column.path] ?? absent[column.path.split(".")[0]];
   if (said !== undefined) return cells.sentence(said);
   if (column === CERTIFIED) return cells.sentence(group.certificate?.absent.exact ?? "not certified");
-  if (column.key === "logrankIndividual.adjustedP")
-    return `not tested: ${cells.sentence(group.verdict.reason)}`;
+  if (column.key === "logrankIndividual.adjustedP") return `not tested: ${lackWords(group.verdict)}`;
   if (column.path === "noiseFloor" && noiseFloor === null) return "the noise floor was not drawn";
   if (column.path.startsWith("intervals") && intervals === undefined) return "no intervals were asked for";
   return "not computed for these rows";

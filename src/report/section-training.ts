@@ -163,6 +163,6 @@ function renderConstraints({ constraints, distance }: ReportTraining, hidesSmall
       formatNumber(one.noise, 5),
       word(one.met),
     ];
-    return html`<tr><th scope="row">${nameOf(one.group)}${one.reason === null ? null : html`<small>${cells.sentence(one.reason)}</small>`}</th>${values.map((value, k) => html`<td data-label="${columns[k]}">${value}</td>`)}</tr>`;
+    return html`<tr><th scope="row">${nameOf(one.group)}${one.reason === null ? null : html`<small>${cells.sentence(one.reason).replace(/^\d+ events?/, cells.countOf(one.events, "event", one.n))}</small>`}</th>${values.map((value, k) => html`<td data-label="${columns[k]}">${value}</td>`)}</tr>`;
   })}</tbody></table></div></div>`;
 }

@@ -30,7 +30,7 @@ export function formatCount(count: number): string {
 
 /** "row 3", "rows 3, 8 and 12", "rows 1, 2 (and 71 more)", as core/errors.ts writes them. */
 const NAMED_ROWS = /\brows? (\d+(?:, \d+)*)(?: and (\d+))?(?: \(and (\d+) more\))?/g;
-const SMALL_COUNT = /(?<![\d.,])[0-4] (rows?|people|persons?|events?)\b/g;
+const SMALL_COUNT = /(?<![\d.,])[0-4] ((?:[a-z]+ )?)(rows?|people|persons?|events?)\b(?: \([\d.]+ %\))?/g;
 
 /** "6 rows" in place of their numbers. */
 export function withoutRowNumbers(text: string): string {
@@ -76,9 +76,9 @@ export function createCells(hides: boolean): Cells {
     sentence: (said) => {
       const plain = withoutRowNumbers(said);
       if (!hides) return plain;
-      return plain.replace(SMALL_COUNT, (_, noun: string) => {
+      return plain.replace(SMALL_COUNT, (_, kind: string, noun: string) => {
         const plural = /s$|people/.test(noun) ? noun : noun === "person" ? "people" : `${noun}s`;
-        return `under ${SMALLEST_CELL} ${plural}`;
+        return `under ${SMALLEST_CELL} ${kind}${plural}`;
       });
     },
   };

@@ -503,6 +503,7 @@ describe("small counts", () => {
     expect(withoutRowNumbers("time is negative in row 5: −3")).toBe("time is negative in 1 row: −3");
     expect(cells.sentence("time is 0 in rows 3, 8 and 12")).toBe("time is 0 in under 5 rows");
     expect(cells.sentence("1 event: fewer than 10")).toBe("under 5 events: fewer than 10");
+    expect(cells.sentence("1 test row (4 %) beyond")).toBe("under 5 test rows beyond");
     expect(cells.sentence("14 events of 10.4 rows, age 4")).toBe("14 events of 10.4 rows, age 4");
   });
 
