@@ -92,7 +92,7 @@ describe("a sweep", () => {
   test.each([
     ["kappa", "not a sweep"],
     ["kappa=", "not a sweep"],
-    ["kappa=1,zero", 'no value of kappa: "zero" (expected a number above 0, or none)'],
+    ["kappa=1,zero", 'invalid value for kappa: "zero" (expected a number above 0, or none)'],
     ["slack=-1", "above 0, or auto, or none"],
     ["hidden=2.5", "a whole number, 1 or more"],
     ["distance=cosine", "one of l2, variance, atRisk"],

@@ -89,7 +89,7 @@ describe("graduate boost", () => {
     const out = writeScratch("printed.parquet", "");
     const { stdout } = runCli(["boost", model, table, "--out", out]);
     expect(stdout).toContain("hazards multiplied by, early to late:");
-    const [, command] = /^ {2}graduate (audit .*)$/m.exec(stdout) ?? [];
+    const [, command] = /^ {2}npx graduate (audit .*)$/m.exec(stdout) ?? [];
     expect(command).toBe(`audit --curves ${out} --group "set = test"`);
     for (const file of [out, curves]) {
       const args = ["audit", "--curves", file, "--group", "set = test", "--draws", "0", "--intervals", "0"];
