@@ -239,7 +239,9 @@ describe("what the commands print", () => {
 
   test("is described for every command with --json, and for no other", () => {
     const names = [...runCli(["--help"]).stdout.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1]);
-    const withJson = names.filter((name) => runCli([name, "--help", "all"]).stdout.match(/--json\b/) !== null);
+    const withJson = names.filter(
+      (name) => runCli([name, "--help", "all"]).stdout.match(/--json\b/) !== null,
+    );
     expect(names).toEqual(expect.arrayContaining(["predict", "demo"]));
     expect([...describedCommands].sort()).toEqual(withJson.sort());
     expect([...new Set(printed.map(({ command }) => command))].sort()).toEqual(withJson);

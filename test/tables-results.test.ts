@@ -73,10 +73,10 @@ test("the page's conclusions are those of its lines, worked out anew", () => {
   ] as const;
   const differencesOf = (table: string, system: string, other: string) =>
     scores.map(([key, title, better]) => {
-      const valueOf = (name: string, seed: number) =>
+      const scoreOf = (name: string, seed: number) =>
         runs.find((run) => run.table === table && run.system === name && run.seed === seed)?.[key] ??
         Number.NaN;
-      const differences = plan.seeds.map((seed) => valueOf(system, seed) - valueOf(other, seed));
+      const differences = plan.seeds.map((seed) => scoreOf(system, seed) - scoreOf(other, seed));
       const own = runs.filter((run) => run.table === table && run.system === "cox").map(({ rows }) => rows);
       const size = (part: "test" | "train") => own.reduce((sum, rows) => sum + rows[part], 0) / own.length;
       const tested = correctedResampledT(differences, { testSize: size("test"), trainSize: size("train") });

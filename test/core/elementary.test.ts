@@ -38,7 +38,7 @@ describe("within so many units in the last place of the true value", () => {
 
 describe("against Math, whose last digits are the engine's", () => {
   const edges = [0, -0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, 1e-320, 5e-324, 1e300, -1e300, 710, -746].concat(
-    [9007199254740993, -9007199254740991, Number.MAX_VALUE, Number.POSITIVE_INFINITY],
+    [9007199254740992, -9007199254740991, Number.MAX_VALUE, Number.POSITIVE_INFINITY],
     [Number.NEGATIVE_INFINITY, Number.NaN],
   );
   const agree = (actual: number, expected: number, what: string) => {

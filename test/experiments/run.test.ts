@@ -165,7 +165,12 @@ describe("a run", () => {
     expect(networkKey(paper, lineOf("drsa without tail"))).toBeNull();
     expect(networkKey(plan, lineOf("drsa"))).toBeNull();
     let model: Model | undefined;
-    const shelf = { find: () => model, keep: (trained: Model) => void (model = trained) };
+    const shelf = {
+      find: () => model,
+      keep: (trained: Model) => {
+        model = trained;
+      },
+    };
     await run("drsa", 1, paper, { shelf });
     const alone = (await run("mcboost", 1, paper)).result;
     let events = 0;
