@@ -90,7 +90,7 @@ function findOtherCauses(column: Column, N: number, texts: readonly string[], ev
   const rows = others.reduce((sum, text) => sum + (counts.get(text) ?? 0), 0);
   const named = byRows
     .slice(0, MAX_VALUES_NAMED)
-    .map((text) => `${text} (${countOf(counts.get(text) ?? 0, "row")})`);
+    .map((text) => `${shortenValue(text)} (${countOf(counts.get(text) ?? 0, "row")})`);
   const more = byRows.length > named.length ? ` (and ${byRows.length - named.length} more values)` : "";
   const message =
     `besides ${eventIs}, ${column.name} has ${joinAnd(named)}${more}, all read as censored. ` +
