@@ -38,6 +38,10 @@ const SET_UP = [
 
 const scratch = mkdtempSync(join(tmpdir(), "graduate-docs-"));
 symlinkSync(join(root, "datasets"), join(scratch, "datasets"));
+// What the recipes of docs/audit-any-model.md write; tables are known by their bytes, not by their names.
+for (const name of ["coxph", "lifelines", "scikit-survival", "pycox"]) {
+  symlinkSync(join(root, "test", "recipes", `${name}.csv.gz`), join(scratch, `${name}.csv`));
+}
 const modules = join(root, "dist", "docs-examples");
 mkdirSync(modules, { recursive: true });
 afterAll(() => {
@@ -152,7 +156,7 @@ describe("documentation examples", () => {
       case "json":
         expect(() => JSON.parse(code)).not.toThrow();
         return;
-      // A page is opened by test/browser; Python and R are what test/files/onnx.test.ts holds against the exported file.
+      // A page is opened by test/browser; Python and R are held against files by test/files/onnx.test.ts and test/recipes.
       case "html":
       case "python":
       case "r":

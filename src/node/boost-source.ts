@@ -15,7 +15,7 @@ import { type People, pickPeople } from "../data/people.ts";
 import { type OutcomeColumns, outcomeNames, readOutcomes } from "../data/read-outcomes.ts";
 import { joinRows, type Split, splitRows } from "../data/split.ts";
 import type { Table } from "../data/table.ts";
-import { binOutcomes, equalTimeGrid, medianTime, type TimeGrid } from "../data/time-grid.ts";
+import { binOutcomes, medianTime, type TimeGrid } from "../data/time-grid.ts";
 import { gridOf, predict } from "../predict.ts";
 import { redrawSplit } from "../training/choose-split.ts";
 import type { Model } from "../training/model.ts";
@@ -72,7 +72,6 @@ export async function readBoostSource(
     ...read,
     notes: read.warnings,
     groups: [],
-    grid: equalTimeGrid(read.curves.T, options.horizon ?? read.curves.T),
     modelHash: null,
     tableHash: origin?.sha256 ?? null,
     model: null,

@@ -167,3 +167,79 @@ describe("readCurves", () => {
     });
   });
 });
+
+describe("columns named by their times", () => {
+  const options = { time: "days", event: "died" };
+
+  test("S(t), S_t and plain numbers, in any order; a row's time goes up to the next of them", async () => {
+    for (const [ten, twenty, forty] of [
+      ["S(10)", "S(20)", "S(40)"],
+      ["S_10", "S_20.0", "S_4e1"],
+      ["10", "20", "40.00"],
+    ]) {
+      const lines = [`days,died,${forty},sex,${ten},${twenty}`, "0,1,0.1,F,0.9,0.5", "10,1,0.1,F,0.9,0.5"];
+      lines.push("10.5,0,0.1,M,0.9,0.5", "20,1,0.1,M,0.9,0.5", "40,1,0.1,M,0.9,0.5", "41,1,0.1,M,0.9,0.5");
+      const { curves, outcomes, others, grid, ...rest } = await read(lines, options);
+      expect([...curves.survival.subarray(0, 3)]).toEqual([0.9, 0.5, 0.1]);
+      expect([...grid.edges]).toEqual([0, 10, 20, 40]);
+      expect([...outcomes.bin]).toEqual([1, 1, 2, 2, 3, 3]);
+      expect([...outcomes.event]).toEqual([1, 1, 0, 1, 1, 0]);
+      expect(others.columns.map(({ name }) => name)).toEqual(["sex"]);
+      expect(rest).toMatchObject({ timeColumn: "days", hasTimes: true });
+    }
+  });
+
+  test("steps at a time are taken there: the observed curve is read as exactly right", async () => {
+    const days = [3, 5, 5, 8, 9, 12, 15, 15, 15, 20];
+    const times = [5, 9, 15, 20];
+    const survival = times.map((t) => days.filter((day) => day > t).length / days.length);
+    const { curves, outcomes } = await read([
+      `time,event,${times.map((t) => `S(${t})`)}`,
+      ...days.map((day) => `${day},1,${survival}`),
+    ]);
+    const after = times.map((_, k) => outcomes.bin.filter((bin) => bin > k + 1).length / days.length);
+    expect(after).toEqual([0.7, 0.5, 0.1, 0]);
+    expect([...curves.survival.subarray(0, 4)]).toEqual(after);
+  });
+
+  test("time 0 is left out when it is 1, and bins are as before where S1 … ST are there too", async () => {
+    const { curves, grid } = await read(["time,event,S(0),S(5)", "3,1,1,0.5", "4,0,1.0,0.5"]);
+    expect([curves.T, ...grid.edges]).toEqual([1, 0, 5]);
+    const old = await read(["bin,event,S1,S(5)", "1,1,0.5,0.7"]);
+    expect([old.curves.T, old.hasTimes, old.others.columns[0].name]).toEqual([1, false, "S(5)"]);
+  });
+
+  test("too few times are warned of", async () => {
+    const rows = Array.from({ length: 200 }, (_, k) => `${k + 1},${k % 2},0.5,0.4`);
+    const { notes } = await read(["time,event,S(190),S(200)", ...rows]);
+    expect(notes).toEqual([
+      expect.stringMatching(/^2 survival columns raise Kaplan-Meier at the end from 0\.0\d+ to 0\.\d+/),
+    ]);
+  });
+
+  test("what cannot be read is said", async () => {
+    const said = async (lines: readonly string[], given = {}) => refusal(lines, given);
+    expect(await said(["time,event,S(5),S_5.0", "1,1,1,1"])).toMatchObject({
+      message: 'two survival columns of one time: "S(5)" and "S_5.0"',
+      code: "curves.time",
+    });
+    expect(await said(["time,event,S(0),S(5)", "1,1,1,1", "1,1,0.9,0.8"])).toMatchObject({
+      message: "survival at time 0 is not 1",
+      where: 'other.csv, row 2, column "S(0)"',
+    });
+    expect(await said(["time,event,S(0)", "1,1,1"])).toMatchObject({
+      message: "survival columns of 0 times after 0 cannot be audited",
+    });
+    expect(await said(["event,S(5)", "1,1"])).toMatchObject({ message: 'missing column: "time"' });
+    const bin = { bin: "time" };
+    expect(await said(["time,event,S(5)", "1,1,1"], bin)).toMatchObject({ code: "outcomes.options" });
+    expect(await said(["time,event,S(5)", "1,1,1"], { horizon: 9 })).toMatchObject({
+      code: "outcomes.options",
+    });
+    expect(await said(["time,event,S(5),S(9)", "1,1,0.5,0.6"])).toMatchObject({
+      message: "survival rises: from 0.5 to 0.6",
+      where: 'other.csv, row 1, column "S(9)"',
+    });
+    expect(await said(["time,event,S(5)", "x,1,1"])).toMatchObject({ code: "time.invalid" });
+  });
+});
