@@ -31,6 +31,38 @@ const alone = ["--threads", "1"];
 const csv = (header: string, rows: readonly (readonly (string | number)[])[]) =>
   `${header}\n${rows.map((cells) => cells.join(",")).join("\n")}\n`;
 
+/** Dates for times, a reason that ends follow-up, a visit for those who last, a relapse, commas and long numbers. */
+function plantLater(): string {
+  const random = createRandom(5);
+  const exponential = () => -Math.log(1 - random.uniform());
+  const iso = (day: number) => new Date(86_400_000 * day).toISOString().slice(0, 10);
+  const rows = Array.from({ length: 2000 }, (_, row) => {
+    const ends = {
+      dead: 1000 * exponential(),
+      moved: 800 * exponential(),
+      none: 20 + 1000 * random.uniform(),
+    };
+    const days = Math.ceil(Math.min(ends.dead, ends.moved, ends.none));
+    const status = days >= ends.dead ? "dead" : days >= ends.moved ? "moved" : "none";
+    const relapse = Math.ceil(400 * exponential());
+    const start = 15_000 + random.integer(1000);
+    return [
+      iso(start),
+      iso(start + days),
+      status,
+      status === "moved" ? 1 : 0,
+      days > 150 && random.uniform() < 0.8 ? "came" : "did not",
+      relapse < days ? relapse : "",
+      relapse < days ? iso(start + relapse) : "",
+      relapse < days ? "high" : "",
+      `"${(20 + 10 * random.uniform()).toFixed(1).replace(".", ",")}"`,
+      `90071992547409${String(10_000 + ((row * 7919) % 10_000)).slice(1)}9`,
+    ];
+  });
+  const header = "start,end,status,moved,visit,relapse,relapsed,grade,bmi,record";
+  return writeScratch("later.csv", csv(header, rows));
+}
+
 /** One column for each kind of finding that a readable table can have. */
 function plantTable(): string {
   const random = createRandom(4);
@@ -124,6 +156,8 @@ const PATIENCE = 120_000;
 beforeAll(() => {
   const grouped = ["--group", "smoker = true", "--group", "late: time > 18"];
   print("describe", "findings", [plantTable(), ...outcome("time", "status"), ...grouped]);
+  const dated = ["--time", "end", "--origin", "start", "--event", "status", "--event-is", "dead"];
+  print("describe", "later", [plantLater(), ...dated]);
   print("describe", "broken", [breakTable(), ...outcome("time", "event"), "--group", "x > 3"]);
   print("describe", "all events", ["test/tables/tiny_all_events.csv", ...outcome("time", "status")]);
   const byType = ["--by", "celltype", "--interval", "log-log", "--at", "100,900", "--time-unit", "days"];
@@ -250,7 +284,7 @@ describe("what the commands print", () => {
   });
 
   test("covers every finding, every swept option, and whatever may be missing or null", () => {
-    const codes = ["findings", "broken", "all events"].flatMap((title) =>
+    const codes = ["findings", "later", "broken", "all events"].flatMap((title) =>
       (documentOf(title).findings as readonly JsonObject[]).map(({ code }) => code),
     );
     expect(new Set(codes)).toEqual(new Set(FINDING_CODES));
@@ -373,6 +407,12 @@ const FINDING_CODES = [
   "leak.event",
   "leak.near",
   "leak.time",
+  "leak.later",
+  "number.comma",
+  "number.large",
+  "cells.missing",
+  "feature.alone",
+  "event.causes",
   "id",
   "constant",
   "levels.many",
@@ -401,7 +441,7 @@ function findNulls(value: Json, path = ""): readonly string[] {
 
 /** By the last part of the path; all other fields are always there. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
-  describe: ["rankCorrelation", "partner", "fixedColumns"],
+  describe: ["rankCorrelation", "partner", "fixedColumns", "until", "timeRule"],
   train: ["members", "people", "model", "requirements", "report", "intervals"],
   audit: ["requirements", "report", "intervals"],
   compare: ["people"],

@@ -47,7 +47,7 @@ describe("real tables", () => {
     const { findings } = checkTable(await readNamed("rotterdam"), columns);
     const warnings = findings.filter(({ level }) => level === "warning");
     expect(brief(warnings)).toEqual(["warning leak.later recur"]);
-    expect(warnings[0].evidence.partner).toBe("rtime");
+    expect(warnings[0].evidence.timeColumn).toBe("rtime");
   });
 
   test("transplant: a later transplantation, as 0/1 and as what is missing", async () => {

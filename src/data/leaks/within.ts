@@ -128,7 +128,7 @@ export function findOutcomePair(
         const message = `${column.name} and ${other.name} look like another outcome of the same people: ${other.name} is ${what} in ${told.hits} of ${countOf(told.sideRows, "row")} ${side} (${percentOf(told.hits, told.sideRows)}) and in ${told.falseHits} of ${told.otherRows} ${rest}. ${askWhenKnown(column.name)}`;
         const evidence = {
           sign: "pair",
-          partner: other.name,
+          timeColumn: other.name,
           side,
           rows: told.sideRows,
           hits: told.hits,
