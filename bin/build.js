@@ -1,7 +1,15 @@
 // Compiles src/ to dist/ when a source is newer than the last build; in an installed package (no sources) it does nothing.
 // src/compute/kernels is AssemblyScript: asc compiles it twice, with plain and with relaxed SIMD, when it has changed.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -97,5 +105,35 @@ export function ensureBuilt({ force = false } = {}) {
   writeFileSync(stamp, `${started.toISOString()}\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
+/** A compiled module without its comments, by TypeScript's own printer. */
+export function withoutComments(ts, text) {
+  const compilerOptions = {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.ESNext,
+    removeComments: true,
+    verbatimModuleSyntax: true,
+  };
+  return ts.transpileModule(text, { compilerOptions, fileName: "module.js" }).outputText;
+}
+
+/**
+ * For the package: comments of the compiled modules are a tenth of it. Declarations keep theirs, which is where editors look; the next build
+ * of a changed source puts its module's back.
+ */
+async function stripComments() {
+  const { default: ts } = await import("typescript");
+  const folder = join(root, "dist");
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".js")) continue;
+    const path = join(folder, name);
+    // Written beside and moved, so that no reader ever meets half a module.
+    const unfinished = `${path}.${process.pid}`;
+    writeFileSync(unfinished, withoutComments(ts, readFileSync(path, "utf8")));
+    renameSync(unfinished, path);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   ensureBuilt({ force: process.argv.includes("--force") });
+  if (process.argv.includes("--for-package")) await stripComments();
+}
