@@ -15,6 +15,7 @@ import type { Model } from "./training/model.ts";
 export interface SearchColumnsRequest {
   /** These, or every column that describes people; without it the model's own. */
   readonly columns?: readonly string[] | "all";
+  /** Columns to make no groups of. */
   readonly drop?: readonly string[];
   /** Null for curves of another program. */
   readonly model?: Pick<Model, "encoder" | "inputGroups" | "groups"> | null;
