@@ -1,13 +1,16 @@
 /**
- * Survival curves that any other program predicted, read from a table: columns S1…ST (S(t|x) at the upper edge of bin t,
- * in any order in the file), an event column and either the bin of each row or its time, which then goes on the equal
- * grid of T bins up to the horizon. What is left of the table is kept for forming groups. Values are checked (numbers,
- * within [0, 1], never rising) and left as they are: an audit judges the curves that were predicted, not repaired ones.
+ * Survival curves that any other program predicted, read from a table with an event column. Columns S1…ST hold S(t|x) at the
+ * upper edge of bin t; each row has its bin, or its time, which then goes on the equal grid of T bins up to the horizon. Columns
+ * named by times t₁ < … < t_T hold S at those times; a row's time goes up to the next of them (bin k is (t_{k−1}, t_k], t₀ = 0),
+ * a time after the last counts as censored there, and a curve is read at these times and nowhere between. What is left of the
+ * table is kept for forming groups. Values are checked (numbers, within [0, 1], never rising) and left as they are: an audit
+ * judges the curves that were predicted, not repaired ones.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../core/errors.ts";
+import { EXPECTED, findCurveColumns } from "./curve-columns.ts";
 import type { Curves } from "./curves.ts";
-import type { BinnedOutcomes } from "./outcomes.ts";
 import { createProblemError } from "./outcome-problems.ts";
+import type { BinnedOutcomes, Outcomes } from "./outcomes.ts";
 import { parseNumberText } from "./parse-cell.ts";
 import { readEvent } from "./read-event.ts";
 import { readTime } from "./read-time.ts";
@@ -20,7 +23,7 @@ import {
   MISSING_CODE,
   type Table,
 } from "./table.ts";
-import { binOutcomes, equalTimeGrid } from "./time-grid.ts";
+import { binningGap, binOutcomes, equalTimeGrid, type TimeGrid } from "./time-grid.ts";
 
 /** Which columns hold the time bin and the event. */
 export interface ReadCurvesOptions {
@@ -28,11 +31,11 @@ export interface ReadCurvesOptions {
   readonly bin?: string;
   /** Column of 0/1 or true/false. Default "event". */
   readonly event?: string;
-  /** Column of times; asks for `horizon`. */
+  /** Column of times; asks for `horizon` where columns are S1…ST. Default "time" where they are named by times. */
   readonly time?: string;
   /** Column of the dates that `time`, then dates too, is counted from, in days. */
   readonly origin?: string;
-  /** The upper edge of bin T, in the unit of `time`. */
+  /** The upper edge of bin T, in the unit of `time`; columns named by times have theirs. */
   readonly horizon?: number;
 }
 
@@ -40,64 +43,41 @@ export interface ReadCurvesOptions {
 export interface CurvesWithOutcomes {
   readonly curves: Curves;
   readonly outcomes: BinnedOutcomes;
+  /** In bins where nothing says what time they are. */
+  readonly grid: TimeGrid;
+  /** Whether the grid is in the unit of times, not in bins. */
+  readonly hasTimes: boolean;
+  /** The column of bins or times. */
+  readonly timeColumn: string;
   /** The other columns. */
   readonly others: Table;
-  /** How the event was read, where it is written in words. */
+  /** How the event was read, where it is written in words; and where the times are too few. */
   readonly notes: readonly string[];
 }
 
 /** A rise up to this is rounding: files carry about ten decimals. */
 export const RISE_TOLERANCE = 1e-9;
 
-const EXPECTED =
-  'expected columns S1, S2, … ST (survival at the end of each time bin), "event" (0 or 1) and "bin" (1 to T), ' +
-  "or a time column and the horizon in place of bin";
-
-/** Takes curves S1 … ST and outcomes from a table; refuses what is no survival curve. */
+/** Takes curves and outcomes from a table; refuses what is no survival curve. */
 export function readCurves(table: Table, options: ReadCurvesOptions = {}): CurvesWithOutcomes {
   if (table.rows === 0) throw new InputError("no rows of curves", { code: "rows.none", where: table.name });
-  const survivalColumns = findSurvivalColumns(table);
-  const T = survivalColumns.length;
+  const { columns: survivalColumns, times } = findCurveColumns(table);
   const { event, notes } = readEvents(table, options.event);
-  const { outcomes, columns } = readOutcomes(table, T, event, options);
+  const { columns, time, ...read } =
+    times === null
+      ? readOutcomes(table, survivalColumns.length, event, options)
+      : readAtTimes(table, times, event, options);
   const used = new Set([options.event ?? "event", ...columns, ...survivalColumns.map(({ name }) => name)]);
   const others = { ...table, columns: table.columns.filter(({ name }) => !used.has(name)) };
-  return { curves: readSurvival(table, survivalColumns), outcomes, others, notes };
-}
-
-/** S1…ST in the order of t. */
-function findSurvivalColumns(table: Table): readonly Column[] {
-  const byBin = new Map<number, Column>();
-  for (const column of table.columns) {
-    const match = /^S([1-9][0-9]*)$/.exec(column.name);
-    if (match) byBin.set(Number(match[1]), column);
-  }
-  if (byBin.size === 0) {
-    throw new InputError("no survival columns: S1, S2, …", {
-      code: "curves.none",
-      where: table.name,
-      hint: EXPECTED,
-    });
-  }
-  const T = Math.max(...byBin.keys());
-  const missing: number[] = [];
-  // T comes from a column name and may be anything: stop looking when there is enough to report.
-  for (let t = 1; t <= T && missing.length < MAX_ROWS_NAMED; t++) if (!byBin.has(t)) missing.push(t);
-  if (missing.length > 0) {
-    const shown = missing.map((t) => `S${t}`).join(", ");
-    const rest = T - byBin.size - missing.length;
-    throw new InputError(
-      `missing columns between S1 and S${T}: ${shown}${rest > 0 ? ` (and ${rest} more)` : ""}`,
-      {
-        code: "curves.hole",
-        where: table.name,
-        hint: EXPECTED,
-      },
-    );
-  }
-  return Array.from(byBin.keys())
-    .sort((a, b) => a - b)
-    .flatMap((t) => byBin.get(t) ?? []);
+  return {
+    curves: readSurvival(table, survivalColumns),
+    ...read,
+    hasTimes: time !== null,
+    timeColumn: columns[0],
+    others,
+    notes:
+      times === null || time === null ? notes : [...notes, ...warnOfFewTimes({ time, event }, read.grid)],
+  };
 }
 
 /** A block of this many rows stays in the cache while the columns take turns to write into it. */
@@ -145,7 +125,7 @@ function checkSurvival(table: Table, columns: readonly Column[], survival: Float
     }
   }
   const where = ({ rows, bins }: BadCells) => {
-    const names = [...new Set(bins.slice(0, MAX_ROWS_NAMED))].map((t) => `"S${t}"`);
+    const names = [...new Set(bins.slice(0, MAX_ROWS_NAMED))].map((t) => `"${columns[t - 1].name}"`);
     return `${whereRows(table, rows)}, ${names.length > 1 ? "columns" : "column"} ${names.join(", ")}`;
   };
   if (notNumber.rows.length > 0) {
@@ -153,14 +133,14 @@ function checkSurvival(table: Table, columns: readonly Column[], survival: Float
     throw new InputError(text === "" ? "survival is missing" : `survival is not a number: "${text}"`, {
       code: "curves.missing",
       where: where(notNumber),
-      hint: "every row needs all of S1 to ST; leave out rows without a prediction",
+      hint: "every row needs its whole curve; leave out rows without a prediction",
     });
   }
   if (outside.rows.length > 0) {
     throw new InputError(`survival outside 0 to 1: ${survival[outside.rows[0] * T + outside.bins[0] - 1]}`, {
       code: "curves.range",
       where: where(outside),
-      hint: "S1 to ST are probabilities of being free of the event, not percentages, hazards or risks above 1",
+      hint: "a curve is the probability of being free of the event, not a percentage, hazard or risk above 1",
     });
   }
   if (rising.rows.length > 0) {
@@ -168,7 +148,7 @@ function checkSurvival(table: Table, columns: readonly Column[], survival: Float
     throw new InputError(`survival rises: from ${survival[at - 1]} to ${survival[at]}`, {
       code: "curves.rise",
       where: where(rising),
-      hint: "S1 to ST are probabilities of surviving past bin t, not cumulative risks; are the columns in time order?",
+      hint: "a curve is the probability of surviving past a time, not a cumulative risk; are the columns in time order?",
     });
   }
 }
@@ -201,12 +181,15 @@ function readEvents(table: Table, name: string | undefined): EventsRead {
 
 interface OutcomesRead {
   readonly outcomes: BinnedOutcomes;
-  /** The columns they came from, besides the event's. */
+  readonly grid: TimeGrid;
+  /** Null where bins were given. */
+  readonly time: Float64Array | null;
+  /** The columns they came from, besides the event's; that of bins or times first. */
   readonly columns: readonly string[];
 }
 
 function readOutcomes(table: Table, T: number, event: Uint8Array, options: ReadCurvesOptions): OutcomesRead {
-  const { bin, time, origin, horizon } = options;
+  const { bin, time, horizon } = options;
   if ((time === undefined) !== (horizon === undefined) || (bin !== undefined && time !== undefined)) {
     throw new InputError("outcomes need a bin column, or a time column and its horizon, and not both", {
       code: "outcomes.options",
@@ -224,15 +207,60 @@ function readOutcomes(table: Table, T: number, event: Uint8Array, options: ReadC
         hint: `bins are counted from 1, and there are as many as columns S1 to S${T}`,
       });
     }
-    return { outcomes: { T, bin: Int32Array.from(values), event }, columns: [column.name] };
+    const outcomes = { T, bin: Int32Array.from(values), event };
+    return { outcomes, grid: equalTimeGrid(T, T), time: null, columns: [column.name] };
   }
-  const column = findColumn(table, time);
-  const grid = equalTimeGrid(T, horizon);
+  return readTimes(table, findColumn(table, time), options.origin, event, equalTimeGrid(T, horizon));
+}
+
+function readAtTimes(
+  table: Table,
+  times: Float64Array,
+  event: Uint8Array,
+  { bin, time, origin, horizon }: ReadCurvesOptions,
+): OutcomesRead {
+  if (bin !== undefined || horizon !== undefined) {
+    throw new InputError(
+      "the survival columns are named by their times: they need neither bins nor a horizon",
+      {
+        code: "outcomes.options",
+        hint: "leave --bin and --horizon out; the last column is the horizon",
+      },
+    );
+  }
+  const grid: TimeGrid = { kind: "quantile", T: times.length, edges: Float64Array.of(0, ...times) };
+  return readTimes(table, findNamed(table, time, "time"), origin, event, grid);
+}
+
+/** Times are rounded up to the next column's, censored ones too: too few columns lift Kaplan-Meier. */
+function warnOfFewTimes(outcomes: Outcomes, grid: TimeGrid): string[] {
+  const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
+  if (!exceedsHalfStandardError) return [];
+  const columns = grid.T === 1 ? "1 survival column raises" : `${grid.T} survival columns raise`;
+  return [
+    `${columns} Kaplan-Meier at the end from ${raw.toFixed(4)} to ${binned.toFixed(4)}, ` +
+      "over half a standard error: predict for more times",
+  ];
+}
+
+function readTimes(
+  table: Table,
+  column: Column,
+  origin: string | undefined,
+  event: Uint8Array,
+  grid: TimeGrid,
+): OutcomesRead {
+  const put = (time: Float64Array, columns: readonly string[]): OutcomesRead => ({
+    outcomes: binOutcomes({ time, event }, grid),
+    grid,
+    time,
+    columns,
+  });
   if (origin !== undefined) {
     const dates = readTime(column, findColumn(table, origin), table.rows);
     const wrong = dates.problems.find(({ finding }) => finding.level === "error");
     if (wrong) throw createProblemError(table, wrong);
-    return { outcomes: binOutcomes({ time: dates.values, event }, grid), columns: [time, origin] };
+    return put(dates.values, [column.name, origin]);
   }
   const values = readNumbers(column);
   const bad = findRows(values, (value) => !(value >= 0 && value < Number.POSITIVE_INFINITY));
@@ -242,7 +270,7 @@ function readOutcomes(table: Table, T: number, event: Uint8Array, options: ReadC
       where: `${whereRows(table, bad)}, column "${column.name}"`,
     });
   }
-  return { outcomes: binOutcomes({ time: values, event }, grid), columns: [column.name] };
+  return put(values, [column.name]);
 }
 
 /** The column the user named, or the one of the usual name. */

@@ -9,7 +9,6 @@ import { readCurves } from "../data/read-curves.ts";
 import { inspectOutcomes } from "../data/read-outcomes.ts";
 import { checkTable } from "../data/sanity.ts";
 import type { Table } from "../data/table.ts";
-import { equalTimeGrid } from "../data/time-grid.ts";
 import type { ReportFinding } from "../report/report-data.ts";
 import { BIN_LABEL } from "../report/report-time.ts";
 import { checkRequiredGroups, type Requirement } from "../requirements.ts";
@@ -84,7 +83,7 @@ export function addAudit(program: Command): void {
     .description("score predicted survival curves, overall and by group")
     .argument("[model]", "a model that train wrote")
     .argument("[table]", "rows it has not seen")
-    .option("--curves <file>", "predictions: one row a person, S1..ST, event, and bin or time")
+    .option("--curves <file>", "predictions: one row a person, S1..ST or S(TIME).., event, and bin or time")
     .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
     .option("--time <column>", "the time of each person, in place of the bin")
@@ -160,7 +159,7 @@ async function auditCurves(
     );
   }
   const table = await readTableFile(options.curves, options);
-  const { curves, outcomes, others, notes } = readCurves(table, options);
+  const { curves, outcomes, others, notes, grid, hasTimes, timeColumn } = readCurves(table, options);
   const { id, people } = findPeople(table, options, null);
   const groups: ScoredGroup[] = [
     ...groupsBy(others, options.by ?? []),
@@ -174,9 +173,9 @@ async function auditCurves(
     title: table.name,
     curves,
     binned: outcomes,
-    grid: equalTimeGrid(curves.T, options.horizon ?? curves.T),
-    timeLabel: options.horizon === undefined ? BIN_LABEL : options.timeUnit,
-    outcome: { event: options.event ?? "event", time: options.time ?? options.bin ?? "bin" },
+    grid,
+    timeLabel: hasTimes ? options.timeUnit : BIN_LABEL,
+    outcome: { event: options.event ?? "event", time: timeColumn },
     groups,
     audit: await audit({ curves, outcomes, groups, ...(people === null ? {} : { people }) }, settings),
     cohort: { table: table.name, which: "rows of the file" },

@@ -11,6 +11,8 @@ import { type People, pickPeople } from "../data/people.ts";
 import { readCurves } from "../data/read-curves.ts";
 import { type OutcomeColumns, outcomeNames } from "../data/read-outcomes.ts";
 import { selectRows, type Table } from "../data/table.ts";
+import type { TimeGrid } from "../data/time-grid.ts";
+import { gridOf } from "../predict.ts";
 import type { Model } from "../training/model.ts";
 import { addIdOption, findPeople } from "./find-people.ts";
 import { openBackendOf } from "./model-backend.ts";
@@ -41,6 +43,8 @@ export interface PredictionOptions extends TableOptions {
 export interface Predictions {
   readonly curves: Curves; // [N,T]
   readonly outcomes: BinnedOutcomes; // [N]
+  /** In bins where curves come without times. */
+  readonly grid: TimeGrid;
   /** The same rows, the outcome's columns included. */
   readonly table: Table;
   readonly columns: OutcomeColumns;
@@ -60,7 +64,7 @@ export interface Predictions {
 
 export function addPredictionOptions(command: Command): Command {
   command
-    .option("--curves <file>", "predictions: one row a person, S1..ST, event, and bin or time")
+    .option("--curves <file>", "predictions: one row a person, S1..ST or S(TIME).., event, and bin or time")
     .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
     .option("--time <column>", "the time of each person, in place of the bin")
@@ -110,12 +114,12 @@ async function readWithCurves(
   // What the curves' file says of a column is not asked of the table as well.
   const named = new Set(file.columns.map(({ name }) => name));
   const more = beside?.columns.filter(({ name }) => !named.has(name)) ?? [];
-  const { curves, outcomes, others, notes } = readCurves(
+  const { curves, outcomes, others, notes, grid, timeColumn } = readCurves(
     { ...file, columns: [...file.columns, ...more] },
     options,
   );
   const columns = {
-    time: options.time ?? options.bin ?? "bin",
+    time: timeColumn,
     event: options.event ?? "event",
     ...(options.origin === undefined ? {} : { origin: options.origin }),
   };
@@ -128,6 +132,7 @@ async function readWithCurves(
   return {
     curves,
     outcomes,
+    grid,
     table,
     columns,
     id,
@@ -166,6 +171,7 @@ async function predictTable(
     return {
       curves,
       outcomes: binned,
+      grid: gridOf(model),
       table: selectRows(table, rows),
       columns: model.columns,
       id,
