@@ -151,7 +151,7 @@ describe.each(METHODS)("%s refuses before it starts", (method) => {
       { split: { train: rowsFrom(0, 150), valid: rowsFrom(150, 175), test: rowsFrom(175, 200) } },
       'value beyond anything training had: "age" is 1e+300',
     ],
-    ["no bins", people, { bins: 0 }, "number of time bins is not a whole number from 1 up: 0"],
+    ["no bins", people, { bins: 0 }, "number of time bins is not a whole number from 1 to 20000: 0"],
   ])("%s", async (_, rows, request, says) => {
     const error = await refusal(await tableOf(rows), { ...request, method });
     expect(error.message).toMatch(says);

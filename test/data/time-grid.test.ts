@@ -241,8 +241,8 @@ describe("binningGap", () => {
 
 describe("what cannot be a grid or a time", () => {
   test.each([
-    [{ T: 0 }, "number of time bins is not a whole number from 1 up: 0"],
-    [{ T: 2.5 }, "number of time bins is not a whole number from 1 up: 2.5"],
+    [{ T: 0 }, "number of time bins is not a whole number from 1 to 20000: 0"],
+    [{ T: 2.5 }, "number of time bins is not a whole number from 1 to 20000: 2.5"],
     [{ horizon: 0 }, "horizon is not a positive number: 0"],
     [{ horizon: Number.NaN }, "horizon is not a positive number: NaN"],
     [
