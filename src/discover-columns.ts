@@ -23,6 +23,7 @@ export interface SearchColumnsRequest {
   readonly id?: string | null;
 }
 
+/** A column that is not searched, and why. */
 export interface LeftOutColumn {
   readonly name: string;
   /** To be read after "it". */
@@ -31,6 +32,7 @@ export interface LeftOutColumn {
   readonly isForeign: boolean;
 }
 
+/** The columns to search, and those left out. */
 export interface SearchColumnsChoice {
   readonly columns: readonly string[];
   readonly leftOut: readonly LeftOutColumn[];
@@ -48,6 +50,7 @@ export function listModelColumns({
   return [...new Set([...learnt, ...grouped])];
 }
 
+/** Decides which columns `discover` searches: the model's own and its groups', unless others are named. */
 export function chooseSearchColumns(
   table: Table,
   outcome: OutcomeColumns,

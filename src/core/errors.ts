@@ -5,6 +5,7 @@
  */
 import { safeText, shortenValues } from "./text.ts";
 
+/** What an error says beside its message. */
 export interface ErrorDetails {
   /** Stable and machine-readable, e.g. "column.missing". */
   readonly code: string;

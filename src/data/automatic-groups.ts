@@ -18,6 +18,7 @@ import type { Group } from "./groups.ts";
 import { isNamedAsId } from "./repeated-people.ts";
 import { type Column, findColumn, type Table } from "./table.ts";
 
+/** What the automatic rule may choose from, and how much. */
 export interface AutomaticChoice {
   /** Columns that may form groups, in listing order. */
   readonly columns: readonly string[];

@@ -10,7 +10,9 @@ import { FormatError } from "../core/errors.ts";
 import { sha256 } from "./checksum.ts";
 import { ALIGNMENT } from "./json-bytes.ts";
 
-export const FILE_VERSION = 1;
+export const FILE_VERSION = 2;
+/** Files of version 1, of graduate 0.1.0, lack fields that are optional now. */
+const OLDEST_VERSION = 1;
 export const PRELUDE_BYTES = 24;
 /** A table of 20,000 columns makes a header of 4 MB. */
 export const MAX_HEADER_BYTES = 1 << 24;
@@ -88,7 +90,7 @@ export function checkPrelude(
   if (size < PRELUDE_BYTES) throw refuseTruncated(size, null, where);
   const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
   const version = view.getUint32(8, true);
-  if (version !== FILE_VERSION) throw refuseVersion(version, where);
+  if (!(version >= OLDEST_VERSION && version <= FILE_VERSION)) throw refuseVersion(version, where);
   const headerBytes = view.getUint32(12, true);
   const weightsBytes = view.getBigUint64(16, true);
   if (
@@ -125,7 +127,7 @@ function refuseTruncated(size: number, expected: number | null, where: string): 
 function refuseVersion(version: number, where: string): FormatError {
   const isNewer = version > FILE_VERSION;
   return new FormatError(
-    `a model file of ${isNewer ? "a newer" : "an unknown older"} format: ${version} (this program knows ${FILE_VERSION})`,
+    `a model file of ${isNewer ? "a newer" : "an unknown older"} format: ${version} (this program knows ${OLDEST_VERSION} to ${FILE_VERSION})`,
     {
       code: "model.version",
       where,

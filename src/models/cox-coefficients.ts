@@ -9,6 +9,7 @@ import { absent, type Measured } from "../core/measured.ts";
 import type { CoxFit } from "./cox.ts";
 import type { CoxRobust } from "./cox-robust.ts";
 
+/** One line of a Cox table: estimate, errors, hazard ratio with its interval, test. */
 export interface CoxCoefficient {
   readonly name: string;
   /** Log hazard ratio per unit; of one that runs to infinity the value where the likelihood stopped changing. */
@@ -29,6 +30,7 @@ const ALIASED = "earlier columns determine this one";
 const INFINITE = "the coefficient runs to infinity";
 const OUT_OF_RANGE = "beyond the largest or smallest number there is: give the column in a larger unit";
 
+/** The table of a Cox fit, with robust errors in place of the usual ones where they are given. */
 export function describeCoefficients(fit: CoxFit, robust?: CoxRobust): readonly CoxCoefficient[] {
   const reach = normalQuantile(1 - (1 - LEVEL) / 2);
   const infinite = new Set(fit.infinite);

@@ -21,6 +21,7 @@ export interface CoxTerm {
   readonly columns: readonly number[];
 }
 
+/** Tests of whether hazard ratios change over time, by term and for all together. */
 export interface ProportionalHazards {
   readonly transform: TimeTransform;
   readonly terms: readonly { readonly name: string; readonly test: Measured<ChiSquareTest> }[];

@@ -10,7 +10,9 @@ import { MINIMUM_TIGHT_EVENTS } from "./certificates.ts";
 import { holm } from "./comparison.ts";
 import type { Scores } from "./scores.ts";
 
+/** What may be said of a group. */
 export const AGREEMENTS = ["disagrees", "noDisagreementShown", "tooFewEvents"] as const;
+/** One of `AGREEMENTS`. */
 export type Agreement = (typeof AGREEMENTS)[number];
 
 export interface GroupAgreement {

@@ -11,6 +11,7 @@ import { countBelow } from "./ranks.ts";
 /** R's tolerance in survmean, √ε: a curve this close to one half is at one half. */
 const AT_HALF = 1.4901161193847656e-8;
 
+/** Survival at one time, with its limits and the number at risk. */
 export interface SurvivalAtTime {
   readonly time: number;
   /** Under observation just before the time. */
@@ -22,12 +23,14 @@ export interface SurvivalAtTime {
   readonly upper: Measured;
 }
 
+/** The median time with its limits. */
 export interface MedianSurvival {
   readonly estimate: Measured;
   readonly lower: Measured;
   readonly upper: Measured;
 }
 
+/** The area under a curve up to a time, with its standard error. */
 export interface RestrictedMean {
   /** τ. */
   readonly until: number;

@@ -10,6 +10,13 @@ export function resealed(bytes: Uint8Array): Uint8Array {
   return sealed;
 }
 
+/** The same file under another format version. */
+export function asVersion(bytes: Uint8Array, version: number): Uint8Array {
+  const changed = bytes.slice();
+  new DataView(changed.buffer).setUint32(8, version, true);
+  return resealed(changed);
+}
+
 export function headerOf(bytes: Uint8Array): unknown {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true);
   return JSON.parse(new TextDecoder().decode(bytes.subarray(24, 24 + length)));
