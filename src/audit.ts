@@ -6,7 +6,7 @@
  */
 import { isAbsent, type Measured } from "./core/measured.ts";
 import { toInt32 } from "./core/plain-arrays.ts";
-import type { People } from "./data/people.ts";
+import { haveSeveralRows, type People } from "./data/people.ts";
 import {
   type BinnedOutcomesInput,
   type CurvesInput,
@@ -22,6 +22,7 @@ import {
   certify,
   type GroupBounds,
 } from "./stats/certificates.ts";
+import { logrankByPerson } from "./stats/logrank-people.ts";
 import { type GroupNoiseFloor, simultaneousNoiseFloor } from "./stats/noise-floor.ts";
 import { type PreparedScores, prepareScores } from "./stats/prepared-scores.ts";
 import { type Scores, scoreCurves } from "./stats/scores.ts";
@@ -106,6 +107,18 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
   const everyone = { name: EVERYONE, rows: Int32Array.from({ length: curves.N }, (_, row) => row) };
   const audited = [everyone, ...groups];
   let scores: readonly Scores[] = audited.map(({ name, rows }) => scoreCurves(name, curves, outcomes, rows));
+  const people = input.people && haveSeveralRows(input.people) ? input.people : undefined;
+  if (people !== undefined) {
+    scores = scores.map((one, g) => {
+      const { rows } = audited[g];
+      const withEvent = rows.filter((row) => outcomes.event[row] === 1);
+      return {
+        ...one,
+        peopleWithEvents: new Set(Array.from(withEvent, (row) => people.of[row])).size,
+        logrankIndividual: logrankByPerson(one.logrankIndividual, curves, outcomes, people, rows),
+      };
+    });
+  }
   if (draws > 0) {
     const floors = simultaneousNoiseFloor(curves, outcomes, audited, { draws, seed, ...by }).groups;
     scores = scores.map((one, g) => addNoiseFloor(one, floors[g]));

@@ -31,6 +31,7 @@ export { createReferenceBackend } from "./compute/reference.ts";
 export * from "./core/errors.ts";
 export * from "./core/measured.ts";
 export * from "./data/index.ts";
+export type { CellWarning } from "./data/new-cells.ts";
 export { type DiscoverInput, type DiscoverOptions, type Discovery, discover } from "./discover.ts";
 export {
   chooseSearchColumns,
@@ -44,7 +45,6 @@ export * from "./files/index.ts";
 export { type FitOptions, fit } from "./fit.ts";
 export * from "./models/index.ts";
 export * from "./objectives/index.ts";
-export type { CellWarning } from "./data/new-cells.ts";
 export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./predict.ts";
 export {
   judgeRequirements,

@@ -6,8 +6,8 @@
 import type { Backend } from "./compute/backend.ts";
 import { borrow } from "./compute/borrow.ts";
 import { InputError } from "./core/errors.ts";
-import { encode, findSplines, fitEncoder } from "./data/encode.ts";
 import { noteFeatures } from "./data/check-features.ts";
+import { encode, findSplines, fitEncoder } from "./data/encode.ts";
 import { chooseFeatures } from "./data/features.ts";
 import { countOf } from "./data/findings.ts";
 import { addGroupColumns, chooseInputGroups, groupColumnName } from "./data/group-columns.ts";

@@ -442,9 +442,9 @@ function findNulls(value: Json, path = ""): readonly string[] {
 /** By the last part of the path; all other fields are always there. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   describe: ["rankCorrelation", "partner", "fixedColumns", "until", "timeRule"],
-  train: ["members", "people", "model", "requirements", "report", "intervals"],
-  audit: ["requirements", "report", "intervals"],
-  compare: ["people"],
+  train: ["members", "people", "model", "requirements", "report", "intervals", "peopleWithEvents"],
+  audit: ["requirements", "report", "intervals", "peopleWithEvents"],
+  compare: ["people", "peopleWithEvents"],
   discover: ["people", "designEffect"],
 };
 

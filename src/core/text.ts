@@ -5,14 +5,22 @@
  * sentence: it is cut. Nothing here knows where text is printed (node/output.ts) or drawn (report/html.ts).
  */
 
-/** C0 but tab and line feed, DEL and C1; line and paragraph separators; embeddings, overrides and isolates of writing direction. */
+/**
+ * C0 but tab and line feed, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of writing direction;
+ * what has no width (but the joiners of Persian and Indic words); tags.
+ */
 const UNSAFE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
 const LINE_BREAKS = /[\t\n]/g;
 
 function spell(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return Array.from({ length: character.length }, (_, i) => spellUnit(character.charCodeAt(i))).join("");
+}
+
+/** As JSON spells it: characters beyond 16 bits are two. */
+function spellUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
 /** Text of several lines; its own line feeds and tabs stay. */

@@ -33,7 +33,20 @@ export function readPeople(table: Table, id: string): People {
       hint: "give every row the id of its person (a new one where a person has this row alone), or remove these rows",
     });
   }
+  refuseMergedIds(table, column);
   return numberPeople(cellsOf(column), table.rows);
+}
+
+/** Beyond 2^53 different whole numbers are one number: different people would be one person. */
+export function refuseMergedIds(table: Table, column: Column): void {
+  if (column.type !== "number") return;
+  const row = column.values.findIndex((value) => Math.abs(value) > Number.MAX_SAFE_INTEGER);
+  if (row < 0) return;
+  throw new InputError(`ids beyond 2^53 cannot be told apart as numbers: row ${row + 1}`, {
+    code: "id.large",
+    where: `${table.name}, column "${column.name}"`,
+    hint: `read them as they are written: --category ${column.name}`,
+  });
 }
 
 /** The people of some rows (0-based), numbered anew. */

@@ -51,7 +51,19 @@ export function readOutcomes(table: Table, columns: OutcomeColumns): Outcomes {
   throw new InputError("the table has no rows", { code: "time.values", where: table.name });
 }
 
+/** One column cannot be both the time and the event, or its own origin. */
+function refuseSameColumn(table: Table, { time, origin, event }: OutcomeColumns): void {
+  const twice = time === event || origin === event ? event : origin === time ? time : null;
+  if (twice === null) return;
+  throw new InputError(`one column is named twice in the outcome: "${twice}"`, {
+    code: "outcomes.options",
+    where: table.name,
+    hint: "time, event and origin are different columns",
+  });
+}
+
 function readBoth(table: Table, columns: OutcomeColumns) {
+  refuseSameColumn(table, columns);
   const timeColumn = findColumn(table, columns.time);
   const origin = columns.origin === undefined ? null : findColumn(table, columns.origin);
   const eventColumn = findColumn(table, columns.event);

@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
+import { resolveGroups } from "../data/groups.ts";
 import { readCurves } from "../data/read-curves.ts";
 import { inspectOutcomes } from "../data/read-outcomes.ts";
 import { checkTable } from "../data/sanity.ts";
@@ -204,8 +205,10 @@ async function auditModel(
   const named = new Set(model.groups.map(({ name }) => name));
   const { time, event } = model.columns;
   const { id, people, warnings } = findPeople(table, options, model);
+  // `--by grp` must not count "grp=a" beside the model's own "grp = a".
+  const own = resolveGroups(model.groups, table, { unknownLevels: "allow" });
   const more: ScoredGroup[] = [
-    ...groupsBy(table, options.by ?? []),
+    ...groupsBy(table, options.by ?? []).filter(({ rows }) => !own.some((one) => sameRows(one.rows, rows))),
     ...(await readGroups(table, options, [time, event, ...(id === null ? [] : [id])])),
   ].filter(({ name }) => !named.has(name));
   checkRequiredGroups(requirements, [...named, ...more.map(({ name }) => name)].filter(isNamed));
@@ -313,6 +316,10 @@ export function findingsFor(model: Model, table: Table): readonly ReportFinding[
       ? { level, message }
       : { level: "note", message: `${message} (the model does not use it)` },
   );
+}
+
+function sameRows(a: Int32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((row, i) => row === b[i]);
 }
 
 /** One group for each value of each column; the columns are not crossed. */

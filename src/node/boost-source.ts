@@ -228,7 +228,7 @@ function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
 export async function writeCurves(
   path: string,
   curves: Curves,
-  { grid, outcomes }: BoostSource,
+  { grid, outcomes, people }: BoostSource,
   rows?: BoostRowSets,
 ): Promise<void> {
   const { N, T, survival } = curves;
@@ -239,7 +239,9 @@ export async function writeCurves(
   const output = await openGrowingFile(path, "the repaired curves");
   try {
     const set = rows === undefined ? {} : { set: nameSets(N, rows) };
-    const known = outcomes === null ? undefined : { bin: outcomes.bin, event: outcomes.event, ...set };
+    const person = people === null ? {} : { person: people.of.map((one) => one + 1) };
+    const known =
+      outcomes === null ? undefined : { bin: outcomes.bin, event: outcomes.event, ...set, ...person };
     const written = path.endsWith(".parquet")
       ? await openParquetPredictions(output, T, known)
       : openCsvPredictions(output, T, known);

@@ -167,7 +167,7 @@ async function runBoost(paths: readonly string[], options: BoostCommandOptions):
   }
   for (const warning of warnings) warn(warning);
   printBoost(result, sizesOf(rows));
-  printFiles(files, ' --group "set = test"');
+  printFiles(files, ` --group "set = test"${people === null ? "" : " --id person"}`);
 }
 
 /** Options that only MCBoostSurv has ask for it. */
@@ -253,7 +253,7 @@ async function runApply(paths: readonly string[], options: BoostCommandOptions, 
   print(`${countOf(saved.boost.updates.length, "update")} carried out on ${countOf(curves.N, "row")}`);
   if (verdict === null) print(`not judged: ${obstacle}`);
   else printVerdict(verdict);
-  printFiles(files, verdict === null ? null : "");
+  printFiles(files, verdict === null ? null : source.people === null ? "" : " --id person");
 }
 
 function resolveSaved({ groups }: Boost, { table }: BoostSource): BoostTask["groups"] {

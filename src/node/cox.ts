@@ -10,6 +10,7 @@ import { buildDesign, type Design, parseInteraction, parseReference } from "../d
 import { chooseFeatures, completeRows } from "../data/features.ts";
 import { countOf } from "../data/findings.ts";
 import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
+import { refuseMergedIds } from "../data/people.ts";
 import { noteOutcome, readOutcomes } from "../data/read-outcomes.ts";
 import { numberRows, type RowKeys } from "../data/row-keys.ts";
 import { checkTable } from "../data/sanity.ts";
@@ -207,8 +208,20 @@ function prepareSample(table: Table, options: Omit<CoxOptions, "json">): CoxSamp
     outcomes: pickOutcomes(all, rows),
     design,
     strata,
-    people: options.id === undefined ? undefined : numberRows(table, [options.id], rows),
+    people: options.id === undefined ? undefined : numberPeople(table, options.id, rows),
   };
+}
+
+/** Robust errors are computed from the differences between people: of one person there are none. */
+function numberPeople(table: Table, id: string, rows: Int32Array): RowKeys {
+  refuseMergedIds(table, findColumn(table, id));
+  const people = numberRows(table, [id], rows);
+  if (people.count >= 2) return people;
+  throw new InputError("robust errors need two people or more", {
+    code: "id.one",
+    where: `${table.name}, column "${id}"`,
+    hint: "leave --id out, or name the column that tells people apart",
+  });
 }
 
 /** Rows are compared with each other within a stratum, which leaves one fewer than rows in each. */

@@ -44,7 +44,7 @@ export function describePeople(people: People | null): string[] {
   if (people === null || !haveSeveralRows(people)) return [];
   return [
     `${countOf(people.of.length, "row")} of ${people.count} people: noise floor, intervals and tight bounds go by person; ` +
-      "logrank p-values and D-calibration count rows",
+      "the individual logrank too; max z, D-calibration and numbers at risk count rows",
   ];
 }
 

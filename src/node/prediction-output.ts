@@ -1,7 +1,7 @@
 /**
  * Predictions as they are written, part by part: `row` (1-based, as in the table), S1 … ST and `median`, which is empty where a curve
  * stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in row groups. With outcomes
- * known, `bin`, `event` and perhaps `set` follow, so that `graduate audit --curves` reads the file as it is.
+ * known, `bin`, `event` and perhaps `set` and `person` follow, so that `graduate audit --curves` reads the file as it is.
  */
 import { powerOfTen } from "../core/elementary.ts";
 import type { Prediction } from "../predict.ts";
@@ -13,6 +13,8 @@ export interface KnownRows {
   readonly event: Uint8Array; // [N]
   /** "train", "valid" or "test", where rows had a part to play. */
   readonly set?: readonly string[]; // [N]
+  /** Whose row it is, people being numbered from 1; where people have several. */
+  readonly person?: Int32Array; // [N]
 }
 
 export interface PredictionOutput {
@@ -47,7 +49,10 @@ const LINE_FEED = 0x0a;
 
 /** `known`: of all rows that will be written. */
 export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownRows): PredictionOutput {
-  const more = known === undefined ? [] : ["bin", "event", ...(known.set === undefined ? [] : ["set"])];
+  const more =
+    known === undefined
+      ? []
+      : ["bin", "event", ...(["set", "person"] as const).filter((name) => known[name])];
   const bytes = new Uint8Array(PIECE_BYTES + T * PROBABILITY_BYTES + ROW_BYTES);
   let row = 0;
   return {
@@ -65,9 +70,10 @@ export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownR
         bytes[at++] = COMMA;
         if (!Number.isNaN(median[i])) at = writeText(String(median[i]), bytes, at);
         if (known !== undefined) {
-          const { bin, event, set } = known;
+          const { bin, event, set, person } = known;
           at = writeText(`,${bin[row - 1]},${event[row - 1]}`, bytes, at);
           if (set !== undefined) at = writeText(`,${set[row - 1]}`, bytes, at);
+          if (person !== undefined) at = writeText(`,${person[row - 1]}`, bytes, at);
         }
         bytes[at++] = LINE_FEED;
         if (at < PIECE_BYTES) continue;
@@ -137,6 +143,7 @@ export async function openParquetPredictions(
       (name) => ({ name, type: "INT32", ...required }) as const,
     ),
     ...(known?.set === undefined ? [] : [{ name: "set", ...text }]),
+    ...(known?.person === undefined ? [] : [{ name: "person", type: "INT32", ...required } as const]),
   ];
   const writer = new ParquetWriter({
     writer: bytes,
@@ -199,11 +206,14 @@ export async function openParquetPredictions(
 }
 
 /** Columns of some consecutive rows. */
-function pickKnown({ bin, event, set }: KnownRows, start: number, rows: number) {
+function pickKnown({ bin, event, set, person }: KnownRows, start: number, rows: number) {
   const end = start + rows;
   return [
     { name: "bin", data: bin.slice(start, end), encoding: "PLAIN" as const },
     { name: "event", data: Int32Array.from(event.subarray(start, end)), encoding: "PLAIN" as const },
     ...(set === undefined ? [] : [{ name: "set", data: set.slice(start, end), encoding: "PLAIN" as const }]),
+    ...(person === undefined
+      ? []
+      : [{ name: "person", data: person.slice(start, end), encoding: "PLAIN" as const }]),
   ];
 }

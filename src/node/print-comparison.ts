@@ -57,6 +57,7 @@ export function printComparison(
   print(formatMethods(runs, width));
   print("");
   print(formatDifferences(differences, width));
+  for (const line of sayAbsent(differences)) print(wrapText(line, width, "  "));
   print(`\n${wrapText(explain(comparison, people !== undefined), width)}`);
 }
 
@@ -121,9 +122,21 @@ function formatDifferences(differences: readonly MethodDifference[], width: numb
       estimate === null ? "–" : `${signed(lower)} – ${signed(upper)}`,
       formatP(p),
       formatP(adjustedP),
-      absent ?? sayReading(score, estimate ?? 0, adjustedP ?? 1),
+      absent === null ? sayReading(score, estimate ?? 0, adjustedP ?? 1) : "",
     ]),
     width,
+  );
+}
+
+/** A line a reason: which scores have no difference. */
+function sayAbsent(differences: readonly MethodDifference[]): string[] {
+  const scoresOf = new Map<string, Set<string>>();
+  for (const { score, absent } of differences) {
+    if (absent !== null) scoresOf.set(absent, (scoresOf.get(absent) ?? new Set()).add(WORDS[score]));
+  }
+  return Array.from(
+    scoresOf,
+    ([reason, scores]) => `–: no difference in ${[...scores].join(", ")} (${reason})`,
   );
 }
 

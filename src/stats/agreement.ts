@@ -36,11 +36,11 @@ export const MINIMUM_EVENTS = MINIMUM_TIGHT_EVENTS;
 /** Of the time bins, that a group must be followed through. */
 export const MINIMUM_FOLLOWED_SHARE = 0.25;
 
-type Judged = Pick<Scores, "events" | "supported" | "noiseFloor" | "logrankIndividual">;
+type Judged = Pick<Scores, "events" | "peopleWithEvents" | "supported" | "noiseFloor" | "logrankIndividual">;
 
 /** Why a group is not tested; null when it is. */
 function tooLittle(
-  { events, supported }: Judged,
+  { events: rows, peopleWithEvents: events = rows, supported }: Judged,
   T: number,
 ): Pick<GroupAgreement, "lacks" | "reason"> | null {
   if (events < MINIMUM_EVENTS) {

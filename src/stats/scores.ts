@@ -59,6 +59,8 @@ export interface Scores {
   readonly name: string;
   readonly n: number;
   readonly events: number;
+  /** Where people have several rows: how many of them had the event. */
+  readonly peopleWithEvents?: number;
   readonly concordance: number | null;
   readonly concordanceHalfTies: number | null;
   readonly ece: number | null;

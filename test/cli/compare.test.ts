@@ -29,7 +29,7 @@ interface CompareDocument {
 
 describe("graduate compare", () => {
   test("one split: a table of methods, their differences, and what these are conditional on", () => {
-    const args = ["compare", table, ...OUTCOME, "--methods", "cox,cox+boost,graduate", "--steps", "20"];
+    const args = ["compare", table, ...OUTCOME, "--methods", "cox,cox+boost,graduate", "--steps", "100"];
     const { code, stdout, stderr } = runCli([...args, "--group", "histol = 2", "--replicates", "100"]);
     expect(code).toBe(0);
     for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
@@ -41,8 +41,28 @@ describe("graduate compare", () => {
     expect(stderr).toContain("seed 1, cox+boost: C 0.");
   });
 
+  test("without groups their scores are absent, and one line says so", () => {
+    const args = [
+      "compare",
+      table,
+      ...OUTCOME,
+      "--methods",
+      "cox,nll",
+      "--steps",
+      "2",
+      "--replicates",
+      "100",
+    ];
+    const { code, stdout } = runCli(args);
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "\n–: no difference in group ECE, worst ECE (one of the two scores is absent)\n",
+    );
+    expect(stdout.match(/^method/gm)?.length).toBe(2);
+  });
+
   test("several splits: the same rows for all methods, and the corrected t", () => {
-    const args = ["compare", table, ...OUTCOME, "--methods", "cox,graduate:l2", "--steps", "20"];
+    const args = ["compare", table, ...OUTCOME, "--methods", "cox,graduate:l2", "--steps", "100"];
     const found = runJson<CompareDocument>([...args, "--seeds", "1,2,3", "--group", "stage = 4"]);
     expect(found.test).toBe("corrected resampled t");
     expect(found.splits.map(({ name }) => name)).toEqual(["seed 1", "seed 2", "seed 3"]);

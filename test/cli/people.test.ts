@@ -120,6 +120,23 @@ describe("several rows a person", () => {
     ]);
   });
 
+  test("what boost writes knows whose rows they are, and the audit it prints goes by person", () => {
+    const out = writeScratch("repaired.csv", "");
+    const curves = writeScratch("all-eyes.csv", "");
+    expect(runCli(["predict", model, table, "--out", curves]).code).toBe(0);
+    const asked = ["--curves", curves, table, ...outcome, "--horizon", "75", "--id", "id"];
+    const { code, stdout } = runCli(["boost", ...asked, "--group", "trt = 1", "--out", out]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/audit --curves .*repaired\.csv --group "set = test" --id person\n/);
+    const lines = readFileSync(out, "utf8").trim().split("\n");
+    expect(lines[0].endsWith(",bin,event,set,person")).toBe(true);
+    const written = lines.slice(1).map((line) => line.slice(line.lastIndexOf(",") + 1));
+    const known = new Map<string, string>();
+    for (const [row, person] of written.entries()) known.set(ids[row], known.get(ids[row]) ?? person);
+    expect(written).toEqual(ids.map((id) => known.get(id)));
+    expect(new Set(written).size).toBe(197);
+  });
+
   test("a split from a file that tears a patient apart is refused by name; one that does not is taken", () => {
     const torn = writeScratch(
       "torn.csv",

@@ -4,13 +4,14 @@ import { FormatError, GraduateError, InputError, NumericalError, restate } from 
 import { createMemoryError, isMemoryFailure } from "../../src/core/memory.ts";
 import { quoteValue, safeLine, safeText, shortenValues } from "../../src/core/text.ts";
 
-/** Every code unit that a terminal may act on, or that reorders what stands around it. */
+/** Every code unit that a terminal may act on, that reorders what stands around it, or that has no width and joins nothing. */
 const UNSAFE = Array.from({ length: 0xffff }, (_, code) => code).filter(
   (code) =>
     (code < 0x20 && code !== 9 && code !== 10) ||
     (code >= 0x7f && code <= 0x9f) ||
     (code >= 0x2028 && code <= 0x202e) ||
-    (code >= 0x2066 && code <= 0x2069),
+    (code >= 0x2060 && code <= 0x2069) ||
+    [0x061c, 0x200b, 0x200e, 0x200f, 0xfeff, 0xfffe].includes(code),
 );
 
 describe("safeText", () => {
@@ -24,6 +25,7 @@ describe("safeText", () => {
       expect(safeText(String.fromCharCode(code))).toBe(`\\u${code.toString(16).padStart(4, "0")}`);
     }
     expect(safeText("a\tb\nc é 𝒮 \u001b[31m")).toBe("a\tb\nc é 𝒮 \\u001b[31m");
+    expect(safeText("\u{e0041}")).toBe("\\udb40\\udc41");
     expect(safeLine("a\tb\nc\r")).toBe("a\\tb\\nc\\u000d");
   });
 

@@ -1,0 +1,41 @@
+/**
+ * The individual logrank where people have several rows: O − E as always, its variance by person, V = Σ_p (Σ_{i of p} (δ_i − E_i))²,
+ * the sandwich of a sum over independent people. Rows of one person may hang together in any way. V is not taken below the
+ * rows' own Σ h(1−h): of few people the sandwich is noisy, and a test by person should not see more than one by row.
+ */
+
+import { logChiSquareUpperTail } from "../core/distributions.ts";
+import { exp, square } from "../core/elementary.ts";
+import type { Curves } from "../data/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { groupByPerson, type People } from "../data/people.ts";
+import type { Scores } from "./scores.ts";
+
+/** The test of a group's rows, by person; what is absent stays absent. */
+export function logrankByPerson(
+  byRow: Scores["logrankIndividual"],
+  { T, survival }: Curves,
+  { bin, event }: BinnedOutcomes,
+  people: People,
+  rows: Int32Array,
+): Scores["logrankIndividual"] {
+  const { observed, expected } = byRow;
+  if (byRow.variance === null || observed === null || expected === null) return byRow;
+  let sandwich = 0;
+  for (const own of groupByPerson(people, rows)) {
+    let rest = 0;
+    for (const row of own) {
+      let before = 1;
+      rest += event[row];
+      for (let t = 0; t < bin[row] && before > 0; t++) {
+        const now = survival[row * T + t];
+        rest -= 1 - now / before;
+        before = now;
+      }
+    }
+    sandwich += square(rest);
+  }
+  const variance = Math.max(byRow.variance, sandwich);
+  const chi2 = square(observed - expected) / variance;
+  return { observed, expected, variance, chi2, p: exp(logChiSquareUpperTail(chi2, 1)) };
+}

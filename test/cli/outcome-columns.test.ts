@@ -1,0 +1,43 @@
+// Columns that cannot be what they are named as: one column for two things, ids that are no longer different as numbers, one person only.
+import { describe, expect, test } from "vitest";
+import { runCli, writeScratch } from "./run-cli.ts";
+
+const rows = Array.from(
+  { length: 40 },
+  (_, i) => `${9007199254740993n + BigInt(2 * i)},1,${1 + (i % 7)},${i % 2},${(i * 7) % 11}`,
+);
+const table = writeScratch("large-ids.csv", `id,one,time,status,x\n${rows.join("\n")}\n`);
+const outcome = ["--time", "time", "--event", "status", "--features", "x"];
+
+describe("columns of the outcome and of ids", () => {
+  test.each(["km", "cox", "train"])("%s refuses one column as time and event", (command) => {
+    const { code, stdout, stderr } = runCli([command, table, "--time", "status", "--event", "status"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain('one column is named twice in the outcome: "status"');
+  });
+
+  test.each(["cox", "train"])(
+    "%s refuses ids beyond 2^53 read as numbers, and takes them as text",
+    (command) => {
+      const asked = [
+        command,
+        table,
+        ...outcome,
+        "--id",
+        "id",
+        ...(command === "train" ? ["--steps", "1"] : []),
+      ];
+      const refused = runCli(asked);
+      expect([refused.code, refused.stdout]).toEqual([1, ""]);
+      expect(refused.stderr).toContain("ids beyond 2^53 cannot be told apart as numbers: row 1");
+      expect(refused.stderr).toContain("--category id");
+      expect(runCli([...asked, "--category", "id"]).code).toBe(0);
+    },
+  );
+
+  test("robust errors of one person are refused", () => {
+    const { code, stderr } = runCli(["cox", table, ...outcome, "--id", "one"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("robust errors need two people or more");
+  });
+});
