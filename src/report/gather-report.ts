@@ -11,6 +11,7 @@ import { meanCurve } from "../stats/calibration.ts";
 import type { Certificates } from "../stats/certificates.ts";
 import { groupSupport, kaplanMeier, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import { describeTraining, listSettings, type ReportedModel } from "./gather-training.ts";
+import { withoutOwnValues, withoutRowNumbers } from "./mask-sentence.ts";
 import type {
   AuditedRelation,
   ExampleCurve,
@@ -26,7 +27,6 @@ import type {
 import { chooseMoments, chooseTimeUnit } from "./report-time.ts";
 import { cutByRisk } from "./risk-bands.ts";
 import { calibrateByRisk, type RiskCurves, type RiskOutcomes } from "./risk-calibration.ts";
-import { withoutRowNumbers } from "./small-cells.ts";
 import {
   countRejections,
   DEFAULT_TOLERANCE,
@@ -154,7 +154,7 @@ export function gatherReport(input: GatherInput): ReportData {
     cohort: describeCohort(input, times),
     findings: (input.findings ?? []).map(({ level, message }) => ({
       level,
-      message: input.showRows === true ? message : withoutRowNumbers(message),
+      message: input.showRows === true ? message : withoutOwnValues(withoutRowNumbers(message)),
     })),
     overall: reported[0],
     groups: reported.slice(1),
