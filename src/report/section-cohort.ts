@@ -1,7 +1,7 @@
 /** Who was audited: the way from the table to the rows that were scored, and what the checks of the table found. */
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData, ReportFinding, SplitSizes } from "./report-data.ts";
-import { durationOf, momentOf } from "./report-time.ts";
+import { roundedDurationOf } from "./report-time.ts";
 import { type ChipLook, iconOf, percentOf } from "./report-words.ts";
 import { type Cells, createCells } from "./small-cells.ts";
 
@@ -23,7 +23,7 @@ export function renderCohort(data: ReportData): Html {
   const median =
     audited.medianFollowUp === null
       ? ""
-      : `Half of the people were followed for at least ${durationOf(audited.medianFollowUp, time.label)} (reverse Kaplan-Meier). `;
+      : `Half of the people were followed for at least ${roundedDurationOf(audited.medianFollowUp, time.label)} (reverse Kaplan-Meier). `;
   return html`<section aria-labelledby="cohort"><h2 id="cohort">Who was audited, and what the table’s checks found</h2>
 <div class="card"><ol class="flow">${listBoxes(data, cells).map((box) => html`<li>${box}</li>`)}</ol>
 <p class="lead" style="margin-top:12px">${median}Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
@@ -62,7 +62,7 @@ function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
 /** Why the events that are scored may be fewer than those that happened. */
 function sayBeyond(events: number, { edges, label }: ReportData["time"], cells: Cells): string {
   if (events <= 0) return "";
-  const end = momentOf(edges[edges.length - 1], label);
+  const end = roundedDurationOf(edges[edges.length - 1], label);
   const are = cells.shows(events) && events === 1 ? "is" : "are";
   const said = cells.countOf(events, "event");
   return ` ${said.slice(0, 1).toUpperCase()}${said.slice(1)} after the model’s horizon (${end}) ${are} scored as censored there.`;

@@ -3,7 +3,7 @@ import { type Html, html, nameOf, trustMarkup } from "./html.ts";
 import type { PlotDocument } from "./plot-canvas.ts";
 import { drawGroupPanel, type PanelOptions, shownBins, survivalFloor } from "./plot-groups.ts";
 import type { ReportData, ReportGroup } from "./report-data.ts";
-import { momentOf, timeOf } from "./report-time.ts";
+import { momentOf, roundedDurationOf, timeOf } from "./report-time.ts";
 import { chipOf, everyGroup, gapSentence, groupId, verdictSentence } from "./report-words.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "./small-cells.ts";
 import { formatNumber } from "./text-table.ts";
@@ -20,7 +20,7 @@ export function renderPanels(data: ReportData, document: PlotDocument): Html {
   const shown = edges.slice(0, shownBins(curves, edges.length - 1) + 1);
   const cut =
     shown.length < edges.length
-      ? ` The horizontal axis ends at ${momentOf(shown[shown.length - 1], label)} of ${timeOf(edges[edges.length - 1])}: later, no group has ten people at risk.`
+      ? ` The horizontal axis ends at ${momentOf(shown[shown.length - 1], label)} of ${roundedDurationOf(edges[edges.length - 1], label)}: later, no group has ten people at risk.`
       : "";
   return html`<section aria-labelledby="groups"><h2 id="groups">Predicted against observed, group by group</h2>
 <p class="lead">Mean predicted survival beside the Kaplan-Meier curve of the same people. All panels share their axes${floor > 0 ? `; the vertical one starts at ${floor.toFixed(1)}, not at 0` : ""}.${cut} Curves, gaps, bounds and calibration errors of a group end where fewer than ten of its people are left at risk.</p>

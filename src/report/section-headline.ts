@@ -94,8 +94,7 @@ function sayInShort({ overall, groups, tolerance }: ReportData): Html {
     return html`The predicted curves disagree with what was observed for everyone together${though}.`;
   }
   if (groups.length === 0) return html`Everyone together: ${lowerFirst(verdictSentence(overall.verdict))}`;
-  if (judged === 0)
-    return html`None of the ${groupsOf(groups.length)} has events enough to say anything of it.`;
+  if (judged === 0) return html`${sayNoneJudged(groups.length)}`;
   const none =
     judged === 1
       ? "In the one group that can be judged no disagreement is shown"
@@ -113,6 +112,13 @@ function sayInShort({ overall, groups, tolerance }: ReportData): Html {
   return html`${none}, but ${which} could be off by ${limit} or more on average over time, ${open.length === 1 ? `up to ${most}` : html`the least known, ${nameOf(widest.name)}, by up to ${most}`}.`;
 }
 
+function sayNoneJudged(count: number): string {
+  if (count === 1) return "The one group does not have enough events to judge.";
+  return count === 2
+    ? "Neither group has enough events to judge."
+    : `None of the ${count} groups has enough events to judge.`;
+}
+
 function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
@@ -128,7 +134,7 @@ function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
   const everyone = overall.verdict.bound;
   if (everyone === null || overall.verdict.look === "few") return null;
   const bounds = groups.flatMap((group) =>
-    group.verdict.bound === null || group.verdict.look === "few"
+    group.verdict.bound === null || group.verdict.agreement !== "noDisagreementShown"
       ? []
       : [{ group, bound: group.verdict.bound }],
   );
@@ -140,7 +146,7 @@ function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
     widest === null
       ? null
       : html`; for ${nameOf(widest.group.name)}, the least known, up to ${pointsOf(widest.bound)}`;
-  return html`<p>No disagreement shown is not agreement. With 95 % confidence${widest === null ? "" : " for all groups together"}, the mean curve of everyone is off by up to ${pointsOf(everyone)} on average over time${least}. Green is a group that could be off by less than ${tolerancePoints(tolerance)}.</p>`;
+  return html`<p>No disagreement shown is not agreement. With 95 % confidence${widest === null ? "" : " for all groups together"}, the mean curve of everyone could be off by up to ${pointsOf(everyone)} on average over time${least}. Green is a group that could be off by less than ${tolerancePoints(tolerance)}.</p>`;
 }
 
 /** How many rejections there are against how many a perfect model would have: never "all must pass". */

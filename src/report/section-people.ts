@@ -21,14 +21,20 @@ function renderHorizon(one: RiskCalibration, timeLabel: string, cells: Cells, do
   if (one.absent !== null) {
     return html`<div class="card"><h3>By ${when}</h3><p class="lead">Not drawn: ${one.absent}.</p></div>`;
   }
-  const inside = one.bins.filter(
+  // Where a mark lies says how many events it stands for.
+  const shown = one.bins.filter(({ n, events }) => cells.shows(events, n));
+  const hidden = one.bins.length - shown.length;
+  const inside = shown.filter(
     ({ predicted, lower, upper }) => predicted >= lower && predicted <= upper,
   ).length;
-  const says = `Observed against predicted risk by ${when}: in ${inside} of ${one.bins.length} parts the predicted risk lies within the 95 % limits of the observed.`;
-  const isHidden = one.bins.some(({ n, events }) => !cells.shows(events, n));
+  const parts = `${shown.length} ${shown.length === 1 ? "part" : "parts"}`;
+  const says = `Observed against predicted risk by ${when}: in ${inside} of ${parts} the predicted risk lies within the 95 % limits of the observed.`;
+  const notDrawn = `${hidden} of ${one.bins.length} parts ${hidden === 1 ? "is" : "are"} not drawn: a count under ${SMALLEST_CELL} would follow.`;
+  const isHidden = hidden > 0;
+  const drawn = html`<div class="figure" role="img" aria-label="${says}">${drawRiskCalibration(document, { ...one, bins: shown })}</div>
+<figcaption>${inside} of ${parts} ${shown.length === 1 ? "has" : "have"} the predicted risk within the limits.${isHidden ? ` ${notDrawn}` : ""}</figcaption>`;
   const range = (bin: RiskCalibration["bins"][number]) => `${percentOf(bin.lower)} – ${percentOf(bin.upper)}`;
-  return html`<figure class="card"><h3>By ${when}</h3><div class="figure" role="img" aria-label="${says}">${drawRiskCalibration(document, one)}</div>
-<figcaption>${inside} of ${one.bins.length} parts have the predicted risk within the limits.</figcaption>
+  return html`<figure class="card"><h3>By ${when}</h3>${shown.length === 0 ? html`<figcaption>${notDrawn}</figcaption>` : drawn}
 <details><summary>Numbers<span class="hidden"> by ${when}</span></summary><div class="scroll" tabindex="0" role="region" aria-label="Numbers by ${when}"><table><thead><tr><th scope="col">part</th><th scope="col">people</th><th scope="col">events</th><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % limits</th></tr></thead><tbody>${one.bins.map(
     (bin, k) =>
       html`<tr><th scope="row">${k + 1}</th><td>${cells.text(bin.n)}</td><td>${cells.text(bin.events, bin.n)}</td><td>${percentOf(bin.predicted)}</td>${cells.shows(bin.events, bin.n) ? html`<td>${percentOf(bin.observed)}</td><td>${range(bin)}</td>` : html`<td>–</td><td>–</td>`}</tr>`,
@@ -46,7 +52,7 @@ export function renderBands(data: ReportData, document: PlotDocument): Html | nu
   const describe = ({ n, events, last, predicted, observed }: RiskBand, k: number) => {
     const end = momentOf(time.edges[last], time.label);
     const seen =
-      last === 0
+      last === 0 || !cells.shows(events, n)
         ? ""
         : ` At ${end} predicted ${predicted[last].toFixed(3)}, observed ${observed[last].toFixed(3)}.`;
     return `${bandName(k, bands.length, part)}: ${cells.countOf(n, "person")}, ${cells.countOf(events, "event", n)}.${seen}`;

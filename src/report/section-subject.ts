@@ -1,12 +1,13 @@
 /** Under the title: what was predicted, of whom, and up to when. Everything below is about these people and this time only. */
 import { type Html, html, nameOf } from "./html.ts";
 import type { AuditedRelation, ReportData } from "./report-data.ts";
-import { durationOf, momentOf } from "./report-time.ts";
+import { momentOf, roundedDurationOf } from "./report-time.ts";
 import { type Cells, createCells } from "./small-cells.ts";
 
 const RELATIONS: Readonly<Record<AuditedRelation, string>> = {
   heldOut: "held out: the model was neither fitted to them nor chosen by them",
-  newTable: "of a table that the model was not trained on",
+  newTable:
+    "of another file than the training table; whether the model has seen these people is not known here",
   seen: "rows that the model was trained on are among them, which flatters it",
   unknown: "whether the model has seen them is not known here",
 };
@@ -43,10 +44,12 @@ function sayPeople({ cohort, subject, overall }: ReportData, cells: Cells): Html
 function sayTime({ time }: ReportData): string {
   const { edges, label, audited } = time;
   if (audited === 0) return "Nothing is audited: there are never ten people at risk.";
-  const until = momentOf(edges[audited], label);
   const end = edges.length - 1;
+  const horizon = roundedDurationOf(edges[end], label);
+  const until =
+    audited < end ? momentOf(edges[audited], label) : label === "time" ? `time ${horizon}` : horizon;
   return audited < end
-    ? `From the start to ${until}; later, up to the horizon of ${durationOf(edges[end], label)}, fewer than ten people are at risk.`
+    ? `From the start to ${until}; later, up to the horizon of ${horizon}, fewer than ten people are at risk.`
     : `From the start to ${until}, the horizon.`;
 }
 
