@@ -62,7 +62,15 @@ export interface GatherInput {
     readonly certificates?: Certificates;
   };
   /** Which columns hold the outcome, and how the event was read. */
-  readonly outcome?: { readonly event: string; readonly rule?: string; readonly time?: string };
+  readonly outcome?: {
+    readonly event: string;
+    readonly rule?: string;
+    readonly time?: string;
+    /** The date that times are counted from, where the time column is a date. */
+    readonly origin?: string;
+  };
+  /** Whose rows these are, where people have several and were audited by person. */
+  readonly people?: { readonly count: number };
   /** How far off on average over time a curve may be for the reader, in survival (0.05). */
   readonly tolerance?: number;
   /** Three people's own curves, with row number, time and outcome. */
@@ -146,6 +154,7 @@ export function gatherReport(input: GatherInput): ReportData {
     subject: {
       event: input.outcome ? { column: input.outcome.event, rule: input.outcome.rule ?? null } : null,
       timeColumn: input.outcome?.time ?? null,
+      originColumn: input.outcome?.origin ?? null,
       relation: input.cohort.relation ?? "unknown",
     },
     time,
@@ -218,7 +227,10 @@ function measureGap(mean: Float64Array, observed: Float64Array, last: number, ed
   };
 }
 
-function describeCohort({ cohort, binned, model, outcomes }: GatherInput, times: Float64Array): ReportCohort {
+function describeCohort(
+  { cohort, binned, model, outcomes, people }: GatherInput,
+  times: Float64Array,
+): ReportCohort {
   const event = outcomes?.event ?? binned.event;
   const events = event.reduce((sum, one) => sum + one, 0);
   // Censoring taken as the event: how long people were followed, had nobody left by the event.
@@ -233,6 +245,7 @@ function describeCohort({ cohort, binned, model, outcomes }: GatherInput, times:
     audited: {
       which: cohort.which,
       rows: event.length,
+      people: people === undefined || people.count === event.length ? null : people.count,
       events,
       censored: event.length - events,
       medianFollowUp: half < 0 ? null : followUp.time[half],

@@ -11,9 +11,11 @@ import {
   levelOf,
   pointsOf,
   tolerancePoints,
+  unitOf,
+  unitsOf,
   verdictSentence,
 } from "./report-words.ts";
-import { createCells } from "./small-cells.ts";
+import { type Cells, createCells } from "./small-cells.ts";
 import { formatNumber } from "./text-table.ts";
 import type { RejectionCount, VerdictLook } from "./verdict.ts";
 
@@ -178,15 +180,22 @@ function renderTiles(data: ReportData): Html {
   return html`<div class="tiles">
 <div class="card tile"><h3>Ranking: C-index</h3>
 <div class="value">${formatNumber(C, 3)} ${between?.lower == null ? null : html`<small>${formatNumber(between.lower, 3)} – ${formatNumber(between.upper, 3)} (${level})</small>`}</div>
-<p>${C === null ? (scores.absent.concordance ?? "") : `Of two people, the one with the earlier event was given the lower chance to be event-free then in ${Math.round(100 * C)} of 100 pairs. 50 is guessing.`}</p></div>
+<p>${C === null ? (scores.absent.concordance ?? "") : `Of two ${unitsOf(data)}, the one with the earlier event was given the lower chance to be event-free then in ${Math.round(100 * C)} of 100 pairs. 50 is guessing.`}</p></div>
 <div class="card tile"><h3>Calibration error: ECE</h3>
 <div class="value">${formatNumber(scores.ece)} ${intervals?.ece.upper == null ? null : html`<small>below ${formatNumber(intervals.ece.upper)} (${level})</small>`}</div>
 <p>${scores.ece === null ? (scores.absent.ece ?? "") : "Distance of the mean predicted from the observed curve, by tenths of predicted survival. "}${floorSentence(scores)}</p></div>
 <div class="card tile"><h3>Events</h3>
 <div class="value">${cells.text(events, scores.n)} <small>observed${expected === null || !isShown ? "" : `, ${expected.toFixed(1)} predicted`}</small></div>
-<p>${cells.countOf(scores.n, "person")} audited ${inGroups}; predicted events are the sum of everyone’s hazards while followed.</p></div>
+<p>${sayAudited(data, cells)} audited ${inGroups}; predicted events are the sum of ${unitOf(data) === "row" ? "all rows’" : "everyone’s"} hazards while followed.</p></div>
 ${renderConstraintTile(data.training)}
 </div>`;
+}
+
+/** "80 people", "80 rows of 40 people". */
+function sayAudited(data: ReportData, cells: Cells): string {
+  const { people } = data.cohort.audited;
+  const said = cells.countOf(data.overall.scores.n, unitOf(data));
+  return people === null ? said : `${said} of ${cells.countOf(people, "person")}`;
 }
 
 function renderConstraintTile(training: ReportData["training"]): Html {
