@@ -23,7 +23,7 @@ export function renderCohort(data: ReportData): Html {
   const median =
     audited.medianFollowUp === null
       ? ""
-      : `Half of the ${unitsOf(data)} were followed for at least ${roundedDurationOf(audited.medianFollowUp, time.label)} (reverse Kaplan-Meier). `;
+      : `Half of the ${unitsOf(data)} were followed for ${roundedDurationOf(audited.medianFollowUp, time.label)} or longer (reverse Kaplan-Meier). `;
   return html`<section aria-labelledby="cohort"><h2 id="cohort">Who was audited, and what the table’s checks found</h2>
 <div class="card"><ol class="flow">${listBoxes(data, cells).map((box) => html`<li>${box}</li>`)}</ol>
 <p class="lead" style="margin-top:12px">${median}Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
@@ -34,6 +34,7 @@ ${found.length === 0 ? html`<p class="lead">${training === null ? "The predictio
 
 /** What a training only noted: a model keeps sentences without their levels. */
 const NOTED = [
+  /^\d+ test rows? \(0(?:\.\d+)? %\) beyond the training follow-up/,
   /^missing cells: /,
   /^\d+ automatic groups? asked for, /,
   / alone gives a C-index of 0\.(?:[0-8]|9[0-4])/,
