@@ -175,8 +175,13 @@ async function auditCurves(
     curves,
     binned: outcomes,
     grid,
-    timeLabel: hasTimes ? options.timeUnit : BIN_LABEL,
-    outcome: { event: options.event ?? "event", time: timeColumn },
+    timeLabel: hasTimes ? timeLabelOf(options, options.origin) : BIN_LABEL,
+    outcome: {
+      event: options.event ?? "event",
+      time: timeColumn,
+      ...(options.origin === undefined ? {} : { origin: options.origin }),
+    },
+    ...(people === null ? {} : { people }),
     groups,
     audit: await audit({ curves, outcomes, groups, ...(people === null ? {} : { people }) }, settings),
     cohort: { table: table.name, which: "rows of the file" },
@@ -245,9 +250,9 @@ async function auditModel(
     return {
       title: `${basename(modelPath)} on ${table.name}`,
       ...scored,
-      timeLabel: options.timeUnit,
+      timeLabel: timeLabelOf(options, model.columns.origin),
       outcome: describeOutcome(model, table),
-      findings: findingsFor(model, table),
+      findings: findingsFor(model, table, id),
       model,
       warnings: about,
       rowNumbers: rows.map((row) => row + 1),
@@ -301,26 +306,49 @@ const SEEN = "the model has seen rows among these: they bound nothing";
 
 /** The outcome's columns and how the event was read, for the report. */
 export function describeOutcome({ columns }: Model, table: Table) {
-  const { time, event } = columns;
-  return { time, event, rule: inspectOutcomes(table, columns).eventRule };
+  const { time, event, origin } = columns;
+  const rule = inspectOutcomes(table, columns).eventRule;
+  return { time, event, rule, ...(origin === undefined ? {} : { origin }) };
+}
+
+/** Times that are counted from a date are days, whatever the caller leaves out. */
+export function timeLabelOf(
+  { timeUnit }: Pick<ReportOptions, "timeUnit">,
+  origin: string | undefined,
+): string | undefined {
+  return timeUnit ?? (origin === undefined ? undefined : "days");
 }
 
 /** The audit's first line is everyone already. */
 const isNamed = (name: string) => name !== "all";
 
-/** What the checks say of the table; of a column the model does not use it is only for the record. */
-export function findingsFor(model: Model, table: Table): readonly ReportFinding[] {
+/** What to do about a column, at the end of a finding. */
+const HINT = /[.:] (?:Was this known at the start|If |--).*$/;
+
+/**
+ * What the checks say of the table; of a column the model does not use it is only for the record, without what to do about it. `id`
+ * is the column by which the audit told people apart.
+ */
+export function findingsFor(model: Model, table: Table, id: string | null): readonly ReportFinding[] {
   const used = new Set(model.encoder.columns.map(({ column }) => column));
-  return checkTable(table, model.columns).findings.map(({ level, message, column }) =>
-    column === null || used.has(column)
-      ? { level, message }
-      : { level: "note", message: `${message} (the model does not use it)` },
-  );
+  return checkTable(table, model.columns).findings.map(({ code, level, message, column, evidence }) => {
+    if (column === null || used.has(column)) return { level, message };
+    if (code === "id" && column === id && evidence.fixedColumns !== undefined) {
+      const done =
+        model.columns.id === id
+          ? "rows of one person were kept together"
+          : "the audit takes rows of one person together, training did not";
+      return { level: "note", message: `${message.replace(NOT_INDEPENDENT, "")}: ${done} (--id ${id})` };
+    }
+    return { level: "note", message: `${message.replace(HINT, "")} (the model does not use it)` };
+  });
 }
 
 function sameRows(a: Int32Array, b: Int32Array): boolean {
   return a.length === b.length && a.every((row, i) => row === b[i]);
 }
+/** The end of a finding that several rows are one person's. */
+const NOT_INDEPENDENT = /: these rows are not independent$/;
 
 /** One group for each value of each column; the columns are not crossed. */
 function groupsBy(table: Table, columns: readonly string[]): ScoredGroup[] {

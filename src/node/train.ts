@@ -14,7 +14,7 @@ import type { RequirementResult } from "../requirements.ts";
 import { type TrainRequest, train } from "../train.ts";
 import { countMembers, type Method, type Model } from "../training/model.ts";
 import type { ObjectiveSpec, PresetName } from "../training/options.ts";
-import { describeOutcome, findingsFor } from "./audit.ts";
+import { describeOutcome, findingsFor, timeLabelOf } from "./audit.ts";
 import {
   addRequireOptions,
   checkRequirements,
@@ -280,9 +280,9 @@ function toReport(model: Model, path: string, table: Table, test: ScoredRows, op
   return {
     title: `${table.name}: ${model.method} model`,
     ...scored,
-    timeLabel: options.timeUnit,
+    timeLabel: timeLabelOf(options, model.columns.origin),
     outcome: describeOutcome(model, table),
-    findings: findingsFor(model, table),
+    findings: findingsFor(model, table, model.columns.id ?? null),
     model,
     rowNumbers: rows.map((row) => row + 1),
     cohort: {

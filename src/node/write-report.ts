@@ -5,7 +5,7 @@ import type { AuditOptions } from "../audit.ts";
 import type { Table } from "../data/table.ts";
 import type { GatherInput } from "../report/gather-report.ts";
 import { DEFAULT_TOLERANCE } from "../report/verdict.ts";
-import { createProgress } from "./output.ts";
+import { createProgress, warn } from "./output.ts";
 import { describeOrigin } from "./provenance.ts";
 import { replaceFile } from "./replace-file.ts";
 import { bootstrapInParallel } from "./replicate-pool.ts";
@@ -53,10 +53,19 @@ export function addReportOptions(command: Command): Command {
     .option("--draws <n>", "draws of the noise floor (0: none)", parseCount, DEFAULT_DRAWS);
 }
 
+/** Below it, points are likely meant as survival: 0.05 for 5. */
+const SMALL_TOLERANCE = 0.5;
+/** The default, written as survival: what is given by mistake most. */
+const SHARE_OF_POINT = 0.05;
+
 function parseTolerance(text: string): number {
   const value = Number(text);
   if (text.trim() === "" || !(value > 0 && value <= 100))
     throw new InvalidArgumentError("expected points of survival, above 0 and up to 100, such as 5.");
+  if (value < SMALL_TOLERANCE) {
+    const given = value === SHARE_OF_POINT ? "a twentieth of a point" : `${value} of a point`;
+    warn(`tolerance is in points of survival, 0 to 100: ${value} is ${given}`);
+  }
   return value;
 }
 

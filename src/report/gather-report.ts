@@ -11,6 +11,7 @@ import { meanCurve } from "../stats/calibration.ts";
 import type { Certificates } from "../stats/certificates.ts";
 import { groupSupport, kaplanMeier, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import { describeTraining, listSettings, type ReportedModel } from "./gather-training.ts";
+import { withoutOwnValues, withoutRowNumbers } from "./mask-sentence.ts";
 import type {
   AuditedRelation,
   ExampleCurve,
@@ -26,7 +27,6 @@ import type {
 import { chooseMoments, chooseTimeUnit } from "./report-time.ts";
 import { cutByRisk } from "./risk-bands.ts";
 import { calibrateByRisk, type RiskCurves, type RiskOutcomes } from "./risk-calibration.ts";
-import { withoutRowNumbers } from "./small-cells.ts";
 import {
   countRejections,
   DEFAULT_TOLERANCE,
@@ -62,7 +62,15 @@ export interface GatherInput {
     readonly certificates?: Certificates;
   };
   /** Which columns hold the outcome, and how the event was read. */
-  readonly outcome?: { readonly event: string; readonly rule?: string; readonly time?: string };
+  readonly outcome?: {
+    readonly event: string;
+    readonly rule?: string;
+    readonly time?: string;
+    /** The date that times are counted from, where the time column is a date. */
+    readonly origin?: string;
+  };
+  /** Whose rows these are, where people have several and were audited by person. */
+  readonly people?: { readonly count: number };
   /** How far off on average over time a curve may be for the reader, in survival (0.05). */
   readonly tolerance?: number;
   /** Three people's own curves, with row number, time and outcome. */
@@ -146,6 +154,7 @@ export function gatherReport(input: GatherInput): ReportData {
     subject: {
       event: input.outcome ? { column: input.outcome.event, rule: input.outcome.rule ?? null } : null,
       timeColumn: input.outcome?.time ?? null,
+      originColumn: input.outcome?.origin ?? null,
       relation: input.cohort.relation ?? "unknown",
     },
     time,
@@ -154,7 +163,7 @@ export function gatherReport(input: GatherInput): ReportData {
     cohort: describeCohort(input, times),
     findings: (input.findings ?? []).map(({ level, message }) => ({
       level,
-      message: input.showRows === true ? message : withoutRowNumbers(message),
+      message: input.showRows === true ? message : withoutOwnValues(withoutRowNumbers(message)),
     })),
     overall: reported[0],
     groups: reported.slice(1),
@@ -218,7 +227,10 @@ function measureGap(mean: Float64Array, observed: Float64Array, last: number, ed
   };
 }
 
-function describeCohort({ cohort, binned, model, outcomes }: GatherInput, times: Float64Array): ReportCohort {
+function describeCohort(
+  { cohort, binned, model, outcomes, people }: GatherInput,
+  times: Float64Array,
+): ReportCohort {
   const event = outcomes?.event ?? binned.event;
   const events = event.reduce((sum, one) => sum + one, 0);
   // Censoring taken as the event: how long people were followed, had nobody left by the event.
@@ -233,6 +245,7 @@ function describeCohort({ cohort, binned, model, outcomes }: GatherInput, times:
     audited: {
       which: cohort.which,
       rows: event.length,
+      people: people === undefined || people.count === event.length ? null : people.count,
       events,
       censored: event.length - events,
       medianFollowUp: half < 0 ? null : followUp.time[half],

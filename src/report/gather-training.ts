@@ -2,9 +2,10 @@
  * The part of a report that a model brings: how it was trained, what it was held to and with which settings, from the model's own
  * record. Names the groups of the recorded distances; adds no number.
  */
+
+import { withoutOwnValues, withoutRowNumbers } from "./mask-sentence.ts";
 import type { ConstraintVerdict, HistoryEntry, ReportTraining, SplitSizes } from "./report-data.ts";
 import { DISTANCE_WORDS } from "./report-words.ts";
-import { withoutRowNumbers } from "./small-cells.ts";
 
 /** An evaluation while training; distances and multipliers are in the order of the model's verdict. */
 export interface RecordedStep {
@@ -49,7 +50,7 @@ export function describeTraining({ method, predictor, training, options }: Repor
     constraints: verdict,
     distance: describeDistance(options),
     fixedPenalty: multipliers?.fixedPenalty ?? false,
-    warnings: warnings.map(withoutRowNumbers),
+    warnings: warnings.map((message) => withoutOwnValues(withoutRowNumbers(message))),
   };
 }
 

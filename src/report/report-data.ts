@@ -31,6 +31,8 @@ export interface ReportCohort {
     /** Which rows these are: "test rows", "rows of the table". */
     readonly which: string;
     readonly rows: number;
+    /** Whose rows they are, where people have several and were audited by person; null where a row is a person. */
+    readonly people: number | null;
     readonly events: number;
     readonly censored: number;
     /** By the reverse Kaplan-Meier curve; null when over half of the people were followed to the event. */
@@ -175,6 +177,8 @@ export interface ReportSubject {
   /** The event's column and how it was read ("1 = event, 0 = censored"); null where it is not known. */
   readonly event: { readonly column: string; readonly rule: string | null } | null;
   readonly timeColumn: string | null;
+  /** The date that times are counted from; null where they are not. */
+  readonly originColumn: string | null;
   readonly relation: AuditedRelation;
 }
 

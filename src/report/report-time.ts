@@ -60,9 +60,28 @@ export function momentOf(time: number, label: string): string {
   return label === BIN_LABEL ? `time bin ${timeOf(time)}` : durationOf(time, label);
 }
 
-/** A length of time: "912 days", "912" where the unit is not known. */
+/** What a month must be off a whole number by, at most, to be called one. */
+const WHOLE_MONTH = 1e-6;
+
+/** A length of time: "912 days", "912" where the unit is not known; of years that are less than one, months or days. */
 export function durationOf(time: number, label: string): string {
+  if (label === "years" && time > 0 && time < 1) {
+    const months = 12 * time;
+    return Math.abs(months - Math.round(months)) < WHOLE_MONTH
+      ? durationOf(Math.round(months), "months")
+      : durationOf(Math.max(1, Math.round(IN_A_YEAR.day * time)), "days");
+  }
   const shown = timeOf(time);
   if (label === "time") return shown;
   return `${shown} ${shown === "1" ? label.replace(/s$/, "") : label}`;
+}
+
+/** Digits of a time that may be one person's own: the horizon is the largest training time, a median is somebody's. */
+const ROUNDED_DIGITS = 2;
+
+/** A length of time that is nobody's to the day: "about 4.9 years". */
+export function roundedDurationOf(time: number, label: string): string {
+  const rounded = Number(time.toPrecision(ROUNDED_DIGITS));
+  if (label === BIN_LABEL || rounded === time) return durationOf(time, label);
+  return `about ${durationOf(rounded, label)}`;
 }

@@ -6,7 +6,7 @@ import { MINIMUM_EVENTS } from "../stats/agreement.ts";
 import { DEFAULT_LEVEL } from "../stats/bootstrap.ts";
 import type { Scores } from "../stats/scores.ts";
 import { type Html, html, trustMarkup } from "./html.ts";
-import type { GroupCurve, ReportGroup } from "./report-data.ts";
+import type { GroupCurve, ReportData, ReportGroup } from "./report-data.ts";
 import { momentOf } from "./report-time.ts";
 import { formatNumber, formatP } from "./text-table.ts";
 import type { GroupVerdict } from "./verdict.ts";
@@ -148,6 +148,16 @@ export function floorSentence({ ece, noiseFloor }: Scores): string {
   if (ece === null || noiseFloor?.ece == null) return "";
   const { ece: floor, eceCritical, p } = noiseFloor;
   return `A perfect model shows ${formatNumber(floor)} on rows like these and stays below ${formatNumber(eceCritical)} in 95 of 100 cases${p === null ? "" : ` (${pOf(p)})`}.`;
+}
+
+/** What a line of the table is: a person, or a row where people have several. */
+export function unitOf({ cohort }: Pick<ReportData, "cohort">): "person" | "row" {
+  return cohort.audited.people === null ? "person" : "row";
+}
+
+/** "people" or "rows". */
+export function unitsOf(data: Pick<ReportData, "cohort">): "people" | "rows" {
+  return unitOf(data) === "person" ? "people" : "rows";
 }
 
 export function groupId(index: number): string {

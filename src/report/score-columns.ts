@@ -37,11 +37,11 @@ function below(upper: number | null | undefined, count: number): string | null {
 }
 
 /** What a reader needs. */
-export function mainColumns(cells: Cells): readonly ScoreColumn[] {
+export function mainColumns(cells: Cells, unit: "person" | "row"): readonly ScoreColumn[] {
   return [
     {
       key: "n",
-      title: "People",
+      title: unit === "row" ? "Rows" : "People",
       value: ({ scores }) => cells.value(scores.n),
       format: (_, { scores }) => cells.text(scores.n),
       path: "n",

@@ -3,7 +3,7 @@ import { type Html, html, nameOf } from "./html.ts";
 import type { PlotDocument } from "./plot-canvas.ts";
 import { drawNoiseStrip, drawRatioStrip, drawStripAxis } from "./plot-groups.ts";
 import type { ReportData } from "./report-data.ts";
-import { boundWords, chipOf, everyGroup, floorSentence, groupId, ratioOf } from "./report-words.ts";
+import { boundWords, chipOf, everyGroup, floorSentence, groupId, ratioOf, unitOf } from "./report-words.ts";
 import { SEVERITY } from "./section-headline.ts";
 import { createCells } from "./small-cells.ts";
 import { formatNumber } from "./text-table.ts";
@@ -46,7 +46,7 @@ export function renderGlance(data: ReportData, document: PlotDocument): Html {
       ratio === null || expected === null
         ? "observed over predicted events are not shown"
         : `${observed} events observed, ${expected.toFixed(1)} predicted, ratio ${ratio.toFixed(2)}`;
-    return html`<tr><th scope="row"><a href="#${groupId(k)}">${k === 0 ? "Everyone" : nameOf(name)}</a><small>${cells.countOf(scores.n, "person")}, ${cells.countOf(scores.events, "event", scores.n)}</small></th>
+    return html`<tr><th scope="row"><a href="#${groupId(k)}">${k === 0 ? "Everyone" : nameOf(name)}</a><small>${cells.countOf(scores.n, unitOf(data))}, ${cells.countOf(scores.events, "event", scores.n)}</small></th>
 <td>${chipOf(verdict)}${far === null ? null : html`<small>${far}</small>`}</td>
 <td><span class="read when">calibration error against chance</span><div role="img" aria-label="${eceSays}">${drawNoiseStrip(document, { ece, floor: noiseFloor?.ece ?? null, critical: noiseFloor?.eceCritical ?? null, mark }, eceEnd)}</div></td>
 <td><span class="read when">observed over predicted events</span><div role="img" aria-label="${ratioSays}">${drawRatioStrip(document, { ratio, low, high, mark }, domain)}</div></td></tr>`;

@@ -3,8 +3,16 @@ import { type Html, html, nameOf, trustMarkup } from "./html.ts";
 import type { PlotDocument } from "./plot-canvas.ts";
 import { drawGroupPanel, type PanelOptions, shownBins, survivalFloor } from "./plot-groups.ts";
 import type { ReportData, ReportGroup } from "./report-data.ts";
-import { momentOf, timeOf } from "./report-time.ts";
-import { chipOf, everyGroup, gapSentence, groupId, verdictSentence } from "./report-words.ts";
+import { momentOf, roundedDurationOf, timeOf } from "./report-time.ts";
+import {
+  chipOf,
+  everyGroup,
+  gapSentence,
+  groupId,
+  unitOf,
+  unitsOf,
+  verdictSentence,
+} from "./report-words.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "./small-cells.ts";
 import { formatNumber } from "./text-table.ts";
 import { binOfTime, chooseTicks } from "./ticks.ts";
@@ -20,10 +28,10 @@ export function renderPanels(data: ReportData, document: PlotDocument): Html {
   const shown = edges.slice(0, shownBins(curves, edges.length - 1) + 1);
   const cut =
     shown.length < edges.length
-      ? ` The horizontal axis ends at ${momentOf(shown[shown.length - 1], label)} of ${timeOf(edges[edges.length - 1])}: later, no group has ten people at risk.`
+      ? ` The horizontal axis ends at ${momentOf(shown[shown.length - 1], label)} of ${roundedDurationOf(edges[edges.length - 1], label)}: later, no group has ten ${unitsOf(data)} at risk.`
       : "";
   return html`<section aria-labelledby="groups"><h2 id="groups">Predicted against observed, group by group</h2>
-<p class="lead">Mean predicted survival beside the Kaplan-Meier curve of the same people. All panels share their axes${floor > 0 ? `; the vertical one starts at ${floor.toFixed(1)}, not at 0` : ""}.${cut} Curves, gaps, bounds and calibration errors of a group end where fewer than ten of its people are left at risk.</p>
+<p class="lead">Mean predicted survival beside the Kaplan-Meier curve of the same ${unitsOf(data)}. All panels share their axes${floor > 0 ? `; the vertical one starts at ${floor.toFixed(1)}, not at 0` : ""}.${cut} Curves, gaps, bounds and calibration errors of a group end where fewer than ten of its ${unitsOf(data)} are left at risk.</p>
 <ul class="legend">
 <li>${sample('<path d="M2 9H38" stroke="var(--predicted)" stroke-width="2.4" stroke-dasharray="7 3"/>')} predicted, mean of the group</li>
 <li>${sample('<path d="M2 3H20V15H38" fill="none" stroke="var(--observed)" stroke-width="1.8"/>')} observed, Kaplan-Meier</li>
@@ -40,20 +48,21 @@ function sample(shape: string): Html {
 function renderPanel(
   group: ReportGroup,
   k: number,
-  { time }: ReportData,
+  data: ReportData,
   options: PanelOptions,
   document: PlotDocument,
 ): Html {
   const { name, expression, scores, curve, verdict } = group;
+  const { time } = data;
   const shown = k === 0 ? html`Everyone` : nameOf(name);
   const { cells } = options;
-  const size = `${cells.countOf(scores.n, "person")}, ${cells.countOf(scores.events, "event", scores.n)}`;
+  const size = `${cells.countOf(scores.n, unitOf(data))}, ${cells.countOf(scores.events, "event", scores.n)}`;
   const numbers = renderNumbers(group, { edges: options.edges, label: time.label }, cells);
   const body = cells.shows(scores.n)
     ? html`<div class="figure" role="img" aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, options)}</div>
 <p class="gap">${gapSentence(curve.gap, time.label)} ${cells.sentence(verdictSentence(verdict))}</p>${doubtOf(group)}
 ${numbers === null ? null : html`<details><summary>Numbers<span class="hidden"> of ${shown}</span></summary>${numbers}</details>`}`
-    : html`<p class="gap">Curves of fewer than ${SMALLEST_CELL} people are not shown.</p>`;
+    : html`<p class="gap">Curves of fewer than ${SMALLEST_CELL} ${unitsOf(data)} are not shown.</p>`;
   return html`<article class="card panel" id="${groupId(k)}" aria-labelledby="${groupId(k)}-name">
 <div class="title"><h3 id="${groupId(k)}-name">${shown}</h3>${chipOf(verdict)}</div>
 <p class="who">${size}${expression === null ? null : html` · <bdi>${expression}</bdi>`}</p>

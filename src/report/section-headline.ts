@@ -11,9 +11,11 @@ import {
   levelOf,
   pointsOf,
   tolerancePoints,
+  unitOf,
+  unitsOf,
   verdictSentence,
 } from "./report-words.ts";
-import { createCells } from "./small-cells.ts";
+import { type Cells, createCells } from "./small-cells.ts";
 import { formatNumber } from "./text-table.ts";
 import type { RejectionCount, VerdictLook } from "./verdict.ts";
 
@@ -94,8 +96,7 @@ function sayInShort({ overall, groups, tolerance }: ReportData): Html {
     return html`The predicted curves disagree with what was observed for everyone together${though}.`;
   }
   if (groups.length === 0) return html`Everyone together: ${lowerFirst(verdictSentence(overall.verdict))}`;
-  if (judged === 0)
-    return html`None of the ${groupsOf(groups.length)} has events enough to say anything of it.`;
+  if (judged === 0) return html`${sayNoneJudged(groups.length)}`;
   const none =
     judged === 1
       ? "In the one group that can be judged no disagreement is shown"
@@ -113,6 +114,13 @@ function sayInShort({ overall, groups, tolerance }: ReportData): Html {
   return html`${none}, but ${which} could be off by ${limit} or more on average over time, ${open.length === 1 ? `up to ${most}` : html`the least known, ${nameOf(widest.name)}, by up to ${most}`}.`;
 }
 
+function sayNoneJudged(count: number): string {
+  if (count === 1) return "The one group does not have enough events to judge.";
+  return count === 2
+    ? "Neither group has enough events to judge."
+    : `None of the ${count} groups has enough events to judge.`;
+}
+
 function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
@@ -128,7 +136,7 @@ function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
   const everyone = overall.verdict.bound;
   if (everyone === null || overall.verdict.look === "few") return null;
   const bounds = groups.flatMap((group) =>
-    group.verdict.bound === null || group.verdict.look === "few"
+    group.verdict.bound === null || group.verdict.agreement !== "noDisagreementShown"
       ? []
       : [{ group, bound: group.verdict.bound }],
   );
@@ -140,7 +148,7 @@ function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
     widest === null
       ? null
       : html`; for ${nameOf(widest.group.name)}, the least known, up to ${pointsOf(widest.bound)}`;
-  return html`<p>No disagreement shown is not agreement. With 95 % confidence${widest === null ? "" : " for all groups together"}, the mean curve of everyone is off by up to ${pointsOf(everyone)} on average over time${least}. Green is a group that could be off by less than ${tolerancePoints(tolerance)}.</p>`;
+  return html`<p>No disagreement shown is not agreement. With 95 % confidence${widest === null ? "" : " for all groups together"}, the mean curve of everyone could be off by up to ${pointsOf(everyone)} on average over time${least}. Green is a group that could be off by less than ${tolerancePoints(tolerance)}.</p>`;
 }
 
 /** How many rejections there are against how many a perfect model would have: never "all must pass". */
@@ -172,15 +180,22 @@ function renderTiles(data: ReportData): Html {
   return html`<div class="tiles">
 <div class="card tile"><h3>Ranking: C-index</h3>
 <div class="value">${formatNumber(C, 3)} ${between?.lower == null ? null : html`<small>${formatNumber(between.lower, 3)} – ${formatNumber(between.upper, 3)} (${level})</small>`}</div>
-<p>${C === null ? (scores.absent.concordance ?? "") : `Of two people, the one with the earlier event was given the lower chance to be event-free then in ${Math.round(100 * C)} of 100 pairs. 50 is guessing.`}</p></div>
+<p>${C === null ? (scores.absent.concordance ?? "") : `Of two ${unitsOf(data)}, the one with the earlier event was given the lower chance to be event-free then in ${Math.round(100 * C)} of 100 pairs. 50 is guessing.`}</p></div>
 <div class="card tile"><h3>Calibration error: ECE</h3>
 <div class="value">${formatNumber(scores.ece)} ${intervals?.ece.upper == null ? null : html`<small>below ${formatNumber(intervals.ece.upper)} (${level})</small>`}</div>
 <p>${scores.ece === null ? (scores.absent.ece ?? "") : "Distance of the mean predicted from the observed curve, by tenths of predicted survival. "}${floorSentence(scores)}</p></div>
 <div class="card tile"><h3>Events</h3>
 <div class="value">${cells.text(events, scores.n)} <small>observed${expected === null || !isShown ? "" : `, ${expected.toFixed(1)} predicted`}</small></div>
-<p>${cells.countOf(scores.n, "person")} audited ${inGroups}; predicted events are the sum of everyone’s hazards while followed.</p></div>
+<p>${sayAudited(data, cells)} audited ${inGroups}; predicted events are the sum of ${unitOf(data) === "row" ? "all rows’" : "everyone’s"} hazards while followed.</p></div>
 ${renderConstraintTile(data.training)}
 </div>`;
+}
+
+/** "80 people", "80 rows of 40 people". */
+function sayAudited(data: ReportData, cells: Cells): string {
+  const { people } = data.cohort.audited;
+  const said = cells.countOf(data.overall.scores.n, unitOf(data));
+  return people === null ? said : `${said} of ${cells.countOf(people, "person")}`;
 }
 
 function renderConstraintTile(training: ReportData["training"]): Html {

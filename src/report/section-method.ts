@@ -3,7 +3,7 @@
 import { FAMILY_LEVEL, MINIMUM_EVENTS } from "../stats/agreement.ts";
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData } from "./report-data.ts";
-import { durationOf } from "./report-time.ts";
+import { roundedDurationOf } from "./report-time.ts";
 import { tolerancePoints } from "./report-words.ts";
 import { SMALLEST_CELL } from "./small-cells.ts";
 
@@ -79,7 +79,7 @@ export function renderSettings({ provenance, modelSettings, time, tolerance }: R
     { name: "program", value: program },
     ...(created === undefined ? [] : [{ name: "made", value: created }]),
     { name: "time bins", value: String(time.edges.length - 1) },
-    { name: "horizon", value: durationOf(time.edges[time.edges.length - 1], time.label) },
+    { name: "horizon", value: roundedDurationOf(time.edges[time.edges.length - 1], time.label) },
     { name: "tolerance", value: tolerancePoints(tolerance) },
     ...Object.entries(settings).map(([name, value]) => ({
       name,

@@ -4,32 +4,38 @@ import type { PlotDocument } from "./plot-canvas.ts";
 import { drawBands, drawExamples, drawRiskCalibration } from "./plot-people.ts";
 import type { ReportData, RiskBand, RiskCalibration } from "./report-data.ts";
 import { momentOf } from "./report-time.ts";
-import { percentOf } from "./report-words.ts";
+import { percentOf, unitOf, unitsOf } from "./report-words.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "./small-cells.ts";
 
 export function renderRiskCalibration(data: ReportData, document: PlotDocument): Html | null {
-  const { calibration, time } = data;
+  const { calibration } = data;
   if (calibration.length === 0) return null;
   const cells = createCells(data.hidesSmallCells);
   return html`<section aria-labelledby="risk"><h2 id="risk">Calibration by predicted risk</h2>
-<p class="lead">A mean curve can be right while people are swapped. Here people are cut into parts of equal size by their predicted risk of the event before a time; in each part the observed risk (1 − Kaplan-Meier, with 95 % limits) should lie near the diagonal. An open mark has fewer than ten people at risk by then.</p>
-<div class="three">${calibration.map((one) => renderHorizon(one, time.label, cells, document))}</div></section>`;
+<p class="lead">A mean curve can be right while ${unitsOf(data)} are swapped. Here ${unitsOf(data)} are cut into parts of equal size by their predicted risk of the event before a time; in each part the observed risk (1 − Kaplan-Meier, with 95 % limits) should lie near the diagonal. An open mark has fewer than ten ${unitsOf(data)} at risk by then.</p>
+<div class="three">${calibration.map((one) => renderHorizon(one, data, cells, document))}</div></section>`;
 }
 
-function renderHorizon(one: RiskCalibration, timeLabel: string, cells: Cells, document: PlotDocument): Html {
-  const when = momentOf(one.time, timeLabel);
+function renderHorizon(one: RiskCalibration, data: ReportData, cells: Cells, document: PlotDocument): Html {
+  const when = momentOf(one.time, data.time.label);
   if (one.absent !== null) {
     return html`<div class="card"><h3>By ${when}</h3><p class="lead">Not drawn: ${one.absent}.</p></div>`;
   }
-  const inside = one.bins.filter(
+  // Where a mark lies says how many events it stands for.
+  const shown = one.bins.filter(({ n, events }) => cells.shows(events, n));
+  const hidden = one.bins.length - shown.length;
+  const inside = shown.filter(
     ({ predicted, lower, upper }) => predicted >= lower && predicted <= upper,
   ).length;
-  const says = `Observed against predicted risk by ${when}: in ${inside} of ${one.bins.length} parts the predicted risk lies within the 95 % limits of the observed.`;
-  const isHidden = one.bins.some(({ n, events }) => !cells.shows(events, n));
+  const parts = `${shown.length} ${shown.length === 1 ? "part" : "parts"}`;
+  const says = `Observed against predicted risk by ${when}: in ${inside} of ${parts} the predicted risk lies within the 95 % limits of the observed.`;
+  const notDrawn = `${hidden} of ${one.bins.length} parts ${hidden === 1 ? "is" : "are"} not drawn: a count under ${SMALLEST_CELL} would follow.`;
+  const isHidden = hidden > 0;
+  const drawn = html`<div class="figure" role="img" aria-label="${says}">${drawRiskCalibration(document, { ...one, bins: shown })}</div>
+<figcaption>${inside} of ${parts} ${shown.length === 1 ? "has" : "have"} the predicted risk within the limits.${isHidden ? ` ${notDrawn}` : ""}</figcaption>`;
   const range = (bin: RiskCalibration["bins"][number]) => `${percentOf(bin.lower)} – ${percentOf(bin.upper)}`;
-  return html`<figure class="card"><h3>By ${when}</h3><div class="figure" role="img" aria-label="${says}">${drawRiskCalibration(document, one)}</div>
-<figcaption>${inside} of ${one.bins.length} parts have the predicted risk within the limits.</figcaption>
-<details><summary>Numbers<span class="hidden"> by ${when}</span></summary><div class="scroll" tabindex="0" role="region" aria-label="Numbers by ${when}"><table><thead><tr><th scope="col">part</th><th scope="col">people</th><th scope="col">events</th><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % limits</th></tr></thead><tbody>${one.bins.map(
+  return html`<figure class="card"><h3>By ${when}</h3>${shown.length === 0 ? html`<figcaption>${notDrawn}</figcaption>` : drawn}
+<details><summary>Numbers<span class="hidden"> by ${when}</span></summary><div class="scroll" tabindex="0" role="region" aria-label="Numbers by ${when}"><table><thead><tr><th scope="col">part</th><th scope="col">${unitsOf(data)}</th><th scope="col">events</th><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % limits</th></tr></thead><tbody>${one.bins.map(
     (bin, k) =>
       html`<tr><th scope="row">${k + 1}</th><td>${cells.text(bin.n)}</td><td>${cells.text(bin.events, bin.n)}</td><td>${percentOf(bin.predicted)}</td>${cells.shows(bin.events, bin.n) ? html`<td>${percentOf(bin.observed)}</td><td>${range(bin)}</td>` : html`<td>–</td><td>–</td>`}</tr>`,
   )}</tbody></table></div>${isHidden ? html`<p class="lead">–: a count under ${SMALLEST_CELL} would follow from it.</p>` : null}</details></figure>`;
@@ -46,14 +52,14 @@ export function renderBands(data: ReportData, document: PlotDocument): Html | nu
   const describe = ({ n, events, last, predicted, observed }: RiskBand, k: number) => {
     const end = momentOf(time.edges[last], time.label);
     const seen =
-      last === 0
+      last === 0 || !cells.shows(events, n)
         ? ""
         : ` At ${end} predicted ${predicted[last].toFixed(3)}, observed ${observed[last].toFixed(3)}.`;
-    return `${bandName(k, bands.length, part)}: ${cells.countOf(n, "person")}, ${cells.countOf(events, "event", n)}.${seen}`;
+    return `${bandName(k, bands.length, part)}: ${cells.countOf(n, unitOf(data))}, ${cells.countOf(events, "event", n)}.${seen}`;
   };
   return html`<section aria-labelledby="bands"><h2 id="bands">From low to high predicted risk</h2>
-<p class="lead">People cut into ${part}s by the risk that was predicted for ${until}: the mean predicted curve of each ${part} (dashed) beside the Kaplan-Meier curve of the same people (steps), as long as ten of them are at risk. The vertical axis need not start at 0. Nobody’s own curve is shown.</p>
-<figure class="card wide"><div class="figure" role="img" aria-label="Mean predicted and observed survival of ${bands.length} parts of the people by predicted risk, described below">${drawBands(document, bands, { edges: time.edges.slice(0, time.audited + 1), timeLabel: time.label }, (k) => bandName(k, bands.length, part))}</div>
+<p class="lead">${unitOf(data) === "row" ? "Rows" : "People"} cut into ${part}s by the risk that was predicted for ${until}: the mean predicted curve of each ${part} (dashed) beside the Kaplan-Meier curve of the same ${unitsOf(data)} (steps), as long as ten of them are at risk. The vertical axis need not start at 0. Nobody’s own curve is shown.</p>
+<figure class="card wide"><div class="figure" role="img" aria-label="Mean predicted and observed survival of ${bands.length} parts of the ${unitsOf(data)} by predicted risk, described below">${drawBands(document, bands, { edges: time.edges.slice(0, time.audited + 1), timeLabel: time.label }, (k) => bandName(k, bands.length, part))}</div>
 <figcaption><ul>${bands.map((band, k) => html`<li>${describe(band, k)}</li>`)}</ul></figcaption></figure></section>`;
 }
 

@@ -5,7 +5,7 @@
 import type { Scores } from "../stats/scores.ts";
 import { type Html, html, nameOf } from "./html.ts";
 import type { ReportData, ReportGroup } from "./report-data.ts";
-import { chipOf, everyGroup, groupId, lackWords, levelOf } from "./report-words.ts";
+import { chipOf, everyGroup, groupId, lackWords, levelOf, unitOf } from "./report-words.ts";
 import { CERTIFIED, MORE_COLUMNS, mainColumns, type ScoreColumn } from "./score-columns.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "./small-cells.ts";
 import type { GroupVerdict } from "./verdict.ts";
@@ -54,7 +54,7 @@ function createNotes() {
 export function renderScores(data: ReportData): Html {
   const notes = createNotes();
   const cells = createCells(data.hidesSmallCells);
-  const main = renderTable(data, mainColumns(cells), cells, notes, "main");
+  const main = renderTable(data, mainColumns(cells, unitOf(data)), cells, notes, "main");
   const more = [...MORE_COLUMNS, ...(data.certificates === undefined ? [] : [CERTIFIED])];
   const rest = renderTable(data, more, cells, notes, "more");
   return html`<section aria-labelledby="scores" class="scores"><h2 id="scores">Every score</h2>

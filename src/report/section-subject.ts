@@ -1,12 +1,14 @@
 /** Under the title: what was predicted, of whom, and up to when. Everything below is about these people and this time only. */
 import { type Html, html, nameOf } from "./html.ts";
 import type { AuditedRelation, ReportData } from "./report-data.ts";
-import { durationOf, momentOf } from "./report-time.ts";
+import { momentOf, roundedDurationOf } from "./report-time.ts";
+import { unitOf, unitsOf } from "./report-words.ts";
 import { type Cells, createCells } from "./small-cells.ts";
 
 const RELATIONS: Readonly<Record<AuditedRelation, string>> = {
   heldOut: "held out: the model was neither fitted to them nor chosen by them",
-  newTable: "of a table that the model was not trained on",
+  newTable:
+    "of another file than the training table; whether the model has seen these people is not known here",
   seen: "rows that the model was trained on are among them, which flatters it",
   unknown: "whether the model has seen them is not known here",
 };
@@ -24,10 +26,10 @@ export function renderSubject(data: ReportData): Html {
             html`${nameOf(event.column)}${event.rule === null ? null : html` (${event.rule})`}`,
           ] as const,
         ]),
-    ["People", sayPeople(data, cells)],
+    [unitOf(data) === "row" ? "Rows" : "People", sayPeople(data, cells)],
     [
       "Time",
-      html`${sayTime(data)}${timeColumn === null ? null : html` Column: ${nameOf(timeColumn)}${sayUnit(time)}.`}`,
+      html`${sayTime(data)}${timeColumn === null ? null : html` ${sayColumn(timeColumn, subject.originColumn, time)}`}`,
     ],
   ];
   return html`<dl class="subject" aria-label="What was audited in ${cohort.table}">${entries.map(([word, says]) => html`<div><dt>${word}</dt><dd>${says}</dd></div>`)}</dl>`;
@@ -36,18 +38,35 @@ export function renderSubject(data: ReportData): Html {
 function sayPeople({ cohort, subject, overall }: ReportData, cells: Cells): Html {
   const { audited, table } = cohort;
   const events = cells.countOf(overall.scores.events, "event", audited.rows);
-  const which = audited.which === "test rows" ? "test rows of" : "rows of";
-  return html`${cells.text(audited.rows)} ${which} ${nameOf(table)}, ${events} among them; ${RELATIONS[subject.relation]}.`;
+  const rows = audited.which === "test rows" ? "test rows" : "rows";
+  const { people } = audited;
+  const whose = people === null ? "" : ` of ${cells.countOf(people, "person")}`;
+  const byPerson =
+    people === null
+      ? ""
+      : " Noise floor, intervals and tight bounds go by person; logrank p-values and D-calibration count rows.";
+  return html`${cells.text(audited.rows)} ${rows}${whose} ${people === null ? "of" : "in"} ${nameOf(table)}, ${events} among them; ${RELATIONS[subject.relation]}.${byPerson}`;
 }
 
-function sayTime({ time }: ReportData): string {
+function sayTime(data: ReportData): string {
+  const { time } = data;
   const { edges, label, audited } = time;
-  if (audited === 0) return "Nothing is audited: there are never ten people at risk.";
-  const until = momentOf(edges[audited], label);
+  if (audited === 0) return `Nothing is audited: there are never ten ${unitsOf(data)} at risk.`;
   const end = edges.length - 1;
+  const horizon = roundedDurationOf(edges[end], label);
+  const until =
+    audited < end ? momentOf(edges[audited], label) : label === "time" ? `time ${horizon}` : horizon;
   return audited < end
-    ? `From the start to ${until}; later, up to the horizon of ${durationOf(edges[end], label)}, fewer than ten people are at risk.`
+    ? `From the start to ${until}; later, up to the horizon of ${horizon}, fewer than ten ${unitsOf(data)} are at risk.`
     : `From the start to ${until}, the horizon.`;
+}
+
+/** "Column: futime, in days." or "Days from entry to death." */
+function sayColumn(column: string, origin: string | null, time: ReportData["time"]): Html {
+  if (origin === null) return html`Column: ${nameOf(column)}${sayUnit(time)}.`;
+  const shown =
+    time.given === null ? "" : `; ${Number(time.given.divisor.toPrecision(6))} days are shown as a year`;
+  return html`Counted in days from ${nameOf(origin)} to ${nameOf(column)}${shown}.`;
 }
 
 function sayUnit({ given, label }: ReportData["time"]): string {

@@ -3,24 +3,22 @@ import { type Html, html, nameOf } from "./html.ts";
 import type { PlotDocument } from "./plot-canvas.ts";
 import { drawSeries, type SeriesLine } from "./plot-series.ts";
 import type { HistoryEntry, ReportData, ReportTraining } from "./report-data.ts";
-import { iconOf } from "./report-words.ts";
+import { iconOf, unitOf } from "./report-words.ts";
 import { createCells, formatCount } from "./small-cells.ts";
 import { formatNumber } from "./text-table.ts";
 
 /** The groups drawn in colour, with their names; the others stay grey. */
 const NAMED_LINES = 4;
 
-export function renderTraining(
-  { training, hidesSmallCells }: ReportData,
-  document: PlotDocument,
-): Html | null {
+export function renderTraining(data: ReportData, document: PlotDocument): Html | null {
+  const { training } = data;
   if (training === null) return null;
   const { history, constraints } = training;
   return html`<section aria-labelledby="training"><h2 id="training">How the model was trained</h2>
 <p class="lead">${describeRun(training)}</p>
 <div class="stack">
 ${history.length < 2 ? null : html`<div class="two">${renderHistory(training, document)}</div>`}
-${constraints.length === 0 ? null : renderConstraints(training, hidesSmallCells)}
+${constraints.length === 0 ? null : renderConstraints(training, data)}
 </div></section>`;
 }
 
@@ -134,14 +132,15 @@ function groupLines(
   return lines.sort((a, b) => rank(b) - rank(a)).map((line, k) => ({ ...line, isNamed: k < NAMED_LINES }));
 }
 
-function renderConstraints({ constraints, distance }: ReportTraining, hidesSmallCells: boolean): Html {
+function renderConstraints({ constraints, distance }: ReportTraining, data: ReportData): Html {
+  const { hidesSmallCells } = data;
   const cells = createCells(hidesSmallCells);
   const word = (met: boolean | null) =>
     met === null
       ? html`<span class="chip few">not constrained</span>`
       : html`<span class="chip ${met ? "within" : "off"}">${iconOf(met ? "within" : "off")} ${met ? "met" : "not met"}</span>`;
   const columns = [
-    "People",
+    unitOf(data) === "row" ? "Rows" : "People",
     "Events",
     "Slack",
     "Distance, training rows",

@@ -3,6 +3,7 @@
  * from which one would follow by subtraction in the same line (19 events of 20 people) is written "over 15". It protects the
  * line it stands in and no more: curves, and other lines or reports of the same people, are not looked at.
  */
+import { maskCounts, withoutRowNumbers } from "./mask-sentence.ts";
 
 /** The smallest count that is printed. */
 export const SMALLEST_CELL = 5;
@@ -26,18 +27,6 @@ export interface Cells {
 /** 12 345 with a narrow blank, readable in any language. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, count >= 10000 ? "\u202f" : "");
-}
-
-/** "row 3", "rows 3, 8 and 12", "rows 1, 2 (and 71 more)", as core/errors.ts writes them. */
-const NAMED_ROWS = /\brows? (\d+(?:, \d+)*)(?: and (\d+))?(?: \(and (\d+) more\))?/g;
-const SMALL_COUNT = /(?<![\d.,])[0-4] ((?:[a-z]+ )?)(rows?|people|persons?|events?)\b(?: \([\d.]+ %\))?/g;
-
-/** "6 rows" in place of their numbers. */
-export function withoutRowNumbers(text: string): string {
-  return text.replace(NAMED_ROWS, (_, listed: string, last?: string, more?: string) => {
-    const count = listed.split(",").length + (last === undefined ? 0 : 1) + Number(more ?? 0);
-    return count === 1 ? "1 row" : `${count} rows`;
-  });
 }
 
 export function createCells(hides: boolean): Cells {
@@ -75,11 +64,7 @@ export function createCells(hides: boolean): Cells {
     },
     sentence: (said) => {
       const plain = withoutRowNumbers(said);
-      if (!hides) return plain;
-      return plain.replace(SMALL_COUNT, (_, kind: string, noun: string) => {
-        const plural = /s$|people/.test(noun) ? noun : noun === "person" ? "people" : `${noun}s`;
-        return `under ${SMALLEST_CELL} ${kind}${plural}`;
-      });
+      return hides ? maskCounts(plain, SMALLEST_CELL) : plain;
     },
   };
 }

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { AuditedScores } from "../../src/audit.ts";
 import { gatherReport } from "../../src/report/gather-report.ts";
 import { cleanText, html } from "../../src/report/html.ts";
+import { withoutOwnValues, withoutRowNumbers } from "../../src/report/mask-sentence.ts";
 import { spreadLabels } from "../../src/report/plot-canvas.ts";
 import { shownBins } from "../../src/report/plot-groups.ts";
 import { renderReport } from "../../src/report/render-report.ts";
@@ -15,7 +16,7 @@ import { SORT_SCRIPT, SORT_SCRIPT_HASH } from "../../src/report/report-script.ts
 import { chooseMoments, chooseTimeUnit } from "../../src/report/report-time.ts";
 import { ratioOf, rootGapOf, verdictSentence, verdictWord } from "../../src/report/report-words.ts";
 import { calibrateByRisk } from "../../src/report/risk-calibration.ts";
-import { createCells, withoutRowNumbers } from "../../src/report/small-cells.ts";
+import { createCells } from "../../src/report/small-cells.ts";
 import { binOfTime, chooseTicks } from "../../src/report/ticks.ts";
 import { countRejections, type JudgedScores, judgeGroups } from "../../src/report/verdict.ts";
 import { meanCurve } from "../../src/stats/calibration.ts";
@@ -504,6 +505,31 @@ describe("small counts", () => {
     expect(cells.sentence("time is 0 in rows 3, 8 and 12")).toBe("time is 0 in under 5 rows");
     expect(cells.sentence("1 event: fewer than 10")).toBe("under 5 events: fewer than 10");
     expect(cells.sentence("1 test row (4 %) beyond")).toBe("under 5 test rows beyond");
+    expect(
+      cells.sentence("missing cells: pat.karno 1 % (3 of 228), inst 0.4 % (1 of 228), wt 6 % (14 of 228); x"),
+    ).toBe("missing cells: pat.karno under 5 of 228, inst under 5 of 228, wt 6 % (14 of 228); x");
+    expect(cells.sentence("75 of the 77 rows with x had it (97 % of all), 12 of the other 90 (13 %)")).toBe(
+      "all but a few of the 77 rows with x had it, 12 of the other 90 (13 %)",
+    );
+    expect(cells.sentence("is known in 30 of 60 rows with a (50 %) and in 4 of 38 without a value")).toBe(
+      "is known in 30 of 60 rows with a (50 %) and in under 5 of 38 without a value",
+    );
+    expect(cells.sentence("is the time in 7 rows of 9 (78 %), 2 of 3 events among them")).toBe(
+      "is the time in all but a few rows of 9, under 5 of under 5 events among them",
+    );
+    expect(cells.sentence("2 of 12 levels have fewer than 5 training rows")).toContain("2 of 12 levels");
+    expect(cells.sentence('group "g" has 8 events in 10 rows')).toBe(
+      'group "g" has events in all but a few of 10 rows',
+    );
+    expect(cells.sentence("1 row (0.4 %) repeats an earlier row in every column: row 17")).toBe(
+      "a few rows repeat an earlier row in every column",
+    );
+    expect(createCells(false).sentence("pat.karno 1 % (3 of 228)")).toBe("pat.karno 1 % (3 of 228)");
+    expect(
+      withoutOwnValues(
+        "9 test rows (3 %) beyond the training follow-up: training times span 0 to 1714, test times 0 to 1799",
+      ),
+    ).toBe("9 test rows (3 %) beyond the training follow-up");
     expect(cells.sentence("14 events of 10.4 rows, age 4")).toBe("14 events of 10.4 rows, age 4");
   });
 
