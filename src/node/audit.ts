@@ -322,6 +322,8 @@ export function timeLabelOf(
 /** The audit's first line is everyone already. */
 const isNamed = (name: string) => name !== "all";
 
+/** The end of a finding that several rows are one person's. */
+const NOT_INDEPENDENT = /: these rows are not independent$/;
 /** What to do about a column, at the end of a finding. */
 const HINT = /[.:] (?:Was this known at the start|If |--).*$/;
 
@@ -347,9 +349,6 @@ export function findingsFor(model: Model, table: Table, id: string | null): read
 function sameRows(a: Int32Array, b: Int32Array): boolean {
   return a.length === b.length && a.every((row, i) => row === b[i]);
 }
-/** The end of a finding that several rows are one person's. */
-const NOT_INDEPENDENT = /: these rows are not independent$/;
-
 /** One group for each value of each column; the columns are not crossed. */
 function groupsBy(table: Table, columns: readonly string[]): ScoredGroup[] {
   return columns.flatMap((column) => groupByColumns(table, [column]).groups);

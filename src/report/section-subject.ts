@@ -44,7 +44,7 @@ function sayPeople({ cohort, subject, overall }: ReportData, cells: Cells): Html
   const byPerson =
     people === null
       ? ""
-      : " Noise floor, intervals and tight bounds go by person; logrank p-values and D-calibration count rows.";
+      : " Noise floor, intervals, bounds and the logrank go by person; max z, D-calibration and numbers at risk count rows.";
   return html`${cells.text(audited.rows)} ${rows}${whose} ${people === null ? "of" : "in"} ${nameOf(table)}, ${events} among them; ${RELATIONS[subject.relation]}.${byPerson}`;
 }
 
