@@ -349,6 +349,7 @@ export function findingsFor(model: Model, table: Table, id: string | null): read
 function sameRows(a: Int32Array, b: Int32Array): boolean {
   return a.length === b.length && a.every((row, i) => row === b[i]);
 }
+
 /** One group for each value of each column; the columns are not crossed. */
 function groupsBy(table: Table, columns: readonly string[]): ScoredGroup[] {
   return columns.flatMap((column) => groupByColumns(table, [column]).groups);

@@ -24,7 +24,7 @@ describe("the head", () => {
   test("rows of fewer people are called rows, and what counts them is said", () => {
     const { textOf, text } = draw(gatherReport({ ...input, people: { count: 250 } }));
     expect(textOf(".subject")).toContain("500 rows of 250 people in ");
-    expect(textOf(".subject")).toContain("logrank p-values and D-calibration count rows");
+    expect(textOf(".subject")).toContain("max z, D-calibration and numbers at risk count rows");
     expect(textOf(".tiles")).toContain("500 rows of 250 people audited");
     expect(textOf(".glance")).toMatch(/Everyone500 rows, \d+ events/);
     expect(text).not.toMatch(/\d+ people, \d+ events/);
