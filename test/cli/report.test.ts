@@ -131,6 +131,51 @@ describe("graduate audit --curves --report", () => {
   });
 });
 
+describe("graduate train --id --report", () => {
+  // Forty people with two rows each, from one date to another; weight is written with decimal commas.
+  const day = (count: number) => new Date(Date.UTC(2010, 0, 1 + count)).toISOString().slice(0, 10);
+  const lines = Array.from({ length: 80 }, (_, row) => {
+    const person = Math.floor(row / 2);
+    const length = 100 + ((row * 37) % 211) * 5;
+    const weight = `"${40 + ((row * row + row) % 17)},5"`;
+    return [
+      `P${person}`,
+      30 + ((person * 7) % 13),
+      weight,
+      day(person),
+      day(person + length),
+      row % 3 === 0 ? 0 : 1,
+    ];
+  });
+  const eyes = writeScratch("eyes.csv", ["pid,age,weight,entry,seen,dead", ...lines].join("\n"));
+  const subject = [
+    "--time",
+    "seen",
+    "--origin",
+    "entry",
+    "--event",
+    "dead",
+    "--id",
+    "pid",
+    "--drop",
+    "weight",
+  ];
+  const quick = ["--method", "cox", "--draws", "5", "--intervals", "5", "--report", page];
+
+  test("rows are rows of people, times are days, and an unused column has no hint", () => {
+    const out = ["--out", writeScratch("eyes.model", ""), "--tolerance", "0.05"];
+    const { code, stderr } = runCli(["train", eyes, ...subject, ...quick, ...out]);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain("tolerance is in points of survival, 0 to 100: 0.05 is a twentieth of a point");
+    const { text } = readPage();
+    expect(text).toContain("16 test rows of 8 people in eyes.csv");
+    expect(text).toContain("Counted in days from entry to seen");
+    expect(text).toContain("rows of one person were kept together (--id pid)");
+    expect(text).not.toContain("these rows are not independent");
+    expect(text).toContain("and read as a category of 9 levels (the model does not use it)");
+  });
+});
+
 test("a report has intervals unless told otherwise", () => {
   const options = { draws: 10, seed: 1, threads: 1, tolerance: 5, smallCells: "hide" as const };
   expect(auditSettings(options).replicates).toBe(0);
