@@ -410,6 +410,7 @@ const FINDING_CODES = [
   "leak.later",
   "number.comma",
   "number.large",
+  "date.ambiguous",
   "cells.missing",
   "feature.alone",
   "event.causes",

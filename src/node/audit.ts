@@ -6,7 +6,7 @@ import { type AuditOptions, type AuditTable, audit } from "../audit.ts";
 import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
 import { readCurves } from "../data/read-curves.ts";
-import { inspectOutcomes } from "../data/read-outcomes.ts";
+import { inspectOutcomes, outcomeNames } from "../data/read-outcomes.ts";
 import { checkTable } from "../data/sanity.ts";
 import type { Table } from "../data/table.ts";
 import type { ReportFinding } from "../report/report-data.ts";
@@ -307,7 +307,10 @@ const isNamed = (name: string) => name !== "all";
 
 /** What the checks say of the table; of a column the model does not use it is only for the record. */
 export function findingsFor(model: Model, table: Table): readonly ReportFinding[] {
-  const used = new Set(model.encoder.columns.map(({ column }) => column));
+  const used = new Set([
+    ...model.encoder.columns.map(({ column }) => column),
+    ...outcomeNames(model.columns),
+  ]);
   return checkTable(table, model.columns).findings.map(({ level, message, column }) =>
     column === null || used.has(column)
       ? { level, message }
