@@ -109,7 +109,8 @@ export function judgeIndicator(
 export function describeLaterOutcomes(judged: readonly (JudgedColumn | null)[]): Finding[] {
   const best = new Map<string, JudgedColumn>();
   for (const one of judged) {
-    if (one !== null && one.probability > (best.get(one.time.name)?.probability ?? 0)) best.set(one.time.name, one);
+    if (one !== null && one.probability > (best.get(one.time.name)?.probability ?? 0))
+      best.set(one.time.name, one);
   }
   return [...best.values()].map(({ column, time, side, rows, probability }): Finding => {
     const message =
