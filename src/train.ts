@@ -127,7 +127,7 @@ async function* runTraining(
   const rows = countSets(split);
   const counted = people === null ? {} : { people: countPeople(people, split) };
   const warnings = listWarnings({
-    usedColumns: [...features, request.time, request.event],
+    usedColumns: [...features, ...outcomeNames(request)],
     leftOut,
     findings: checked.findings,
     notes: [...noteOutcome(table, request), ...noteFeatures(table, request, features)],
@@ -321,7 +321,11 @@ function chooseGroups(
   if (limit === 0) return { groups: chosen, missingGroups: [] };
   const automatic = chooseAutomaticGroups(table, rows, event, { columns: features, chosen, limit });
   const { length } = automatic;
-  const missing = `${countOf(limit, "automatic group")} asked for, ${length} found: others are too small or too much like one of these`;
+  const why =
+    length === 0
+      ? "none found: every candidate has fewer than 100 rows or 10 events, or is much like a group named before"
+      : `${length} found: others are too small or too much like one of these`;
+  const missing = `${countOf(limit, "automatic group")} asked for, ${why}`;
   return { groups: [...chosen, ...automatic], missingGroups: length < limit ? [missing] : [] };
 }
 

@@ -89,10 +89,11 @@ function plantTable(): string {
       entry + time,
       random.uniform() < 0.3 ? "true" : "false",
       `19${20 + Math.floor(70 * random.uniform())}-01-01`,
+      `${1 + (row % 12)}/${1 + (row % 11)}/2001`,
     ];
   });
   const header =
-    "time,status,number,patient,centre,nothing,ward,died,nearly,days,period,often,about,entry,exit,smoker,born";
+    "time,status,number,patient,centre,nothing,ward,died,nearly,days,period,often,about,entry,exit,smoker,born,seen";
   return writeScratch("planted.csv", csv(header, rows));
 }
 
@@ -410,6 +411,7 @@ const FINDING_CODES = [
   "leak.later",
   "number.comma",
   "number.large",
+  "date.ambiguous",
   "cells.missing",
   "feature.alone",
   "event.causes",

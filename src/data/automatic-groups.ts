@@ -15,7 +15,7 @@ import {
   readLevel,
 } from "./group-selection.ts";
 import type { Group } from "./groups.ts";
-import { isNamedAsId } from "./repeated-people.ts";
+import { isNamedAsId } from "./id-names.ts";
 import { type Column, findColumn, type Table } from "./table.ts";
 
 /** What the automatic rule may choose from, and how much. */

@@ -1,12 +1,12 @@
 /**
  * Cells that were read as something else than was meant, without an error: decimals written with a comma, which become
- * the levels of a category, and integers beyond 2^53, of which neighbours become one number. Both are warnings with
- * counts and the option that reads the column as meant; the reader itself changes nothing.
+ * the levels of a category; integers beyond 2^53, of which neighbours become one number; and dates such as 3/4/2021 whose
+ * order nothing tells. They are warnings with counts and what reads the column as meant; the reader itself changes nothing.
  */
 import type { Finding } from "./findings.ts";
 import { countOf } from "./findings.ts";
 import { parseNumberText } from "./parse-cell.ts";
-import type { CategoryColumn, Column, NumberColumn } from "./table.ts";
+import type { CategoryColumn, Column, DateColumn, NumberColumn } from "./table.ts";
 
 /** Share of a column's cells that must be numbers for a comma to be meant as a decimal mark. */
 const MOSTLY = 0.9;
@@ -20,8 +20,27 @@ export function checkCells(column: Column): Finding[] {
       ? findCommas(column)
       : column.type === "number"
         ? findLargeIntegers(column)
-        : null;
+        : column.type === "date"
+          ? findGuessedDates(column)
+          : null;
   return found === null ? [] : [found];
+}
+
+/** Dates such as 3/4/2021 throughout the table, which nothing tells the order of. */
+export function findGuessedDates({ name, values, guessedOrder }: DateColumn): Finding | null {
+  if (guessedOrder === undefined) return null;
+  const rows = values.reduce((sum, day) => sum + (Number.isNaN(day) ? 0 : 1), 0);
+  const read = guessedOrder === "month-first" ? "month/day" : "day/month";
+  const message =
+    `the dates of ${name} could be day/month or month/day: no date of the table tells. They are read as ${read}. ` +
+    "If that is wrong, write them as 2024-03-01";
+  return {
+    code: "date.ambiguous",
+    level: "warning",
+    column: name,
+    message,
+    evidence: { rows, order: guessedOrder },
+  };
 }
 
 function findCommas(column: CategoryColumn): Finding | null {

@@ -13,6 +13,7 @@ import {
   type ForcedType,
   findDecimalMark,
   NUMBER_COLUMN_SHARE,
+  type SlashDates,
 } from "./infer-types.ts";
 import {
   type DecimalMark,
@@ -301,13 +302,23 @@ function settle(builder: ColumnBuilder): void {
   builder.dictionary = createDictionary();
 }
 
+/** The distinct texts of a column whose texts are kept, in the order they came. */
+export function* listTexts({ dictionary }: ColumnBuilder): Generator<string> {
+  const { arena, offsets, size, codes } = dictionary;
+  for (let level = 0; level < size; level++) {
+    if (codes[level] !== MISSING_CODE)
+      yield decoder.decode(arena.subarray(offsets[level], offsets[level + 1]));
+  }
+}
+
 /** The finished column, or "reread" when it is a category whose texts were not kept. */
-export function finishColumn(builder: ColumnBuilder): Column | "reread" {
+export function finishColumn(builder: ColumnBuilder, slashDates?: SlashDates): Column | "reread" {
   const { name, table, rows, forced, mark, present, texts } = builder;
   if (builder.mode === "dictionary") {
     const levels = decodeLevels(builder);
     builder.dictionary = createDictionary();
-    return columnFromLevels({ table, name, levels, codes: trimToRows(builder.codes, rows), forced, mark });
+    const codes = trimToRows(builder.codes, rows);
+    return columnFromLevels({ table, name, levels, codes, forced, mark, slashDates });
   }
   const odd = texts + builder.infinities;
   if (odd === 0) return { name, type: "number", values: trimToRows(builder.numbers, rows) };

@@ -25,6 +25,8 @@ export type FindingCode =
   | "number.comma"
   /** Integers too large to be told apart as numbers. */
   | "number.large"
+  /** Dates that could be read in two ways. */
+  | "date.ambiguous"
   /** How many cells of the features are missing. */
   | "cells.missing"
   /** A feature that orders people far better than the others do. */

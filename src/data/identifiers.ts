@@ -2,11 +2,12 @@
  * Columns that name rows or patients instead of describing them. A measurement may well have all its values different;
  * an identifier is told by what measurements do not do: it counts (integers one after the other, in the order of the rows
  * or dense without ties), or it is text that hardly ever repeats; or it repeats because a patient has several rows, which
- * shows in other columns being the same in all rows of one value. Sparse record numbers out of order are not recognised:
+ * shows in other columns being the same in all rows of one value, or in its name (id-names.ts). Sparse record numbers out of order are not recognised:
  * nothing in their values tells them from a measurement.
  */
 import { log } from "../core/elementary.ts";
 import type { Finding } from "./findings.ts";
+import { isNamedAsId, isNamedAsPerson, isNamedAsPlace } from "./id-names.ts";
 import { compareIntervals, compareOrder } from "./leaks/orders.ts";
 import type { Column, Table } from "./table.ts";
 import { isMissing, MISSING_BOOLEAN } from "./table.ts";
@@ -62,12 +63,39 @@ export function findIdentifier(table: Table, column: Column): Finding | null {
   }
   if (distinct < MIN_PATIENTS || distinct * MAX_ROWS_EACH < known || isNearlyDistinct) return null;
   const fixed = findFixedColumns(table, column, codes);
-  if (!codes.isBalanced && fixed.length < MIN_FIXED_COLUMNS) return null;
+  if (isOfPlace(table, column, fixed)) return null;
+  const { name } = column;
+  const needed = isNamedAsPerson(name) ? 0 : isNamedAsId(name) ? 1 : MIN_FIXED_COLUMNS;
+  if (!codes.isBalanced && fixed.length < needed) return null;
   const why = codes.isBalanced
     ? `every value occurs ${known / distinct} times`
-    : `${fixed.slice(0, 3).join(", ")} ${fixed.length > 3 ? `and ${fixed.length - 3} more ` : ""}never differ within one value`;
+    : fixed.length === 0
+      ? "its name is that of people's ids"
+      : `${fixed.slice(0, 3).join(", ")} ${fixed.length > 3 ? `and ${fixed.length - 3} more ` : ""}never ${fixed.length === 1 ? "differs" : "differ"} within one value`;
   const message = `${column.name} identifies ${distinct} patients or groups with several rows each (${known} rows; ${why}): these rows are not independent`;
   return finding(message, { fixedColumns: fixed.length });
+}
+
+/** A postcode, or what goes with it (the income of the area): it has many people, not one with many rows. */
+function isOfPlace(table: Table, column: Column, fixed: readonly string[]): boolean {
+  if (isNamedAsPlace(column.name)) return true;
+  return table.columns.some((other) => {
+    if (!fixed.includes(other.name) || !isNamedAsPlace(other.name)) return false;
+    const codes = codeValues(other, table.rows);
+    return codes !== null && codes.codes.length > 0 && isFixedWithin(column, codes.codes);
+  });
+}
+
+function isFixedWithin(column: Column, codes: Int32Array): boolean {
+  const isSame = sameCells(column);
+  const firstRow = new Map<number, number>();
+  for (let row = 0; row < codes.length; row++) {
+    if (codes[row] < 0) continue;
+    const first = firstRow.get(codes[row]);
+    if (first === undefined) firstRow.set(codes[row], row);
+    else if (!isSame(row, first)) return false;
+  }
+  return true;
 }
 
 interface CodedValues {

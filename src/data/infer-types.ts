@@ -35,6 +35,15 @@ export interface LevelCells {
   readonly codes: Int32Array; // [N]
   readonly forced: ForcedType | undefined;
   readonly mark: DecimalMark | undefined;
+  /** How 3/4/2021 is to be read; undefined where the column is alone to tell. */
+  readonly slashDates?: SlashDates | undefined;
+}
+
+/** How a table writes 3/4/2021. */
+export interface SlashDates {
+  readonly order: SlashOrder;
+  /** Whether some date of the table allows this order alone. */
+  readonly isCertain: boolean;
 }
 
 interface NumberCensus {
@@ -71,11 +80,41 @@ export function columnFromLevels(cells: LevelCells): Column {
     }
     return { name, type: "boolean", values: picked };
   }
-  for (const slashOrder of ["month-first", "day-first"] as const) {
+  const first = cells.slashDates?.order ?? "month-first";
+  for (const slashOrder of [first, first === "day-first" ? "month-first" : "day-first"] as const) {
     const days = parseDates(levels, counts, slashOrder);
-    if (days) return { name, type: "date", values: pickValues(codes, days) };
+    if (!days) continue;
+    const values = pickValues(codes, days);
+    const used = levels.filter((_, level) => counts[level] > 0);
+    const isGuess = cells.slashDates?.isCertain !== true && judgeSlashDates(used) === "either";
+    return { name, type: "date", values, ...(isGuess ? { guessedOrder: slashOrder } : {}) };
   }
   return toCategory(cells, counts, census);
+}
+
+/** The order that the slash dates of a column allow; null where one of its texts is no date, or the order makes no difference. */
+export function judgeSlashDates(texts: Iterable<string>): SlashOrder | "either" | null {
+  let canBeMonthFirst = true;
+  let canBeDayFirst = true;
+  let isDifferent = false;
+  for (const text of texts) {
+    const monthFirst = parseDateText(text, "month-first");
+    const dayFirst = parseDateText(text, "day-first");
+    canBeMonthFirst &&= !Number.isNaN(monthFirst);
+    canBeDayFirst &&= !Number.isNaN(dayFirst);
+    if (!canBeMonthFirst && !canBeDayFirst) return null;
+    isDifferent ||= monthFirst !== dayFirst;
+  }
+  if (!isDifferent) return null;
+  if (canBeMonthFirst && canBeDayFirst) return "either";
+  return canBeMonthFirst ? "month-first" : "day-first";
+}
+
+/** The order of a whole table from those of its columns: what cannot be told alone follows the columns that tell. */
+export function agreeOnSlashDates(judged: readonly (SlashOrder | "either" | null)[]): SlashDates {
+  const told = new Set(judged.filter((one) => one === "month-first" || one === "day-first"));
+  if (told.size === 1) return { order: told.has("day-first") ? "day-first" : "month-first", isCertain: true };
+  return { order: "month-first", isCertain: false };
 }
 
 function countNumbers(cells: LevelCells, counts: Int32Array): NumberCensus {

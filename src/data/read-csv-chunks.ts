@@ -6,8 +6,20 @@
  */
 import { MAX_ROWS_NAMED } from "../core/errors.ts";
 import { createEmptyFileError, createNoRowsError, findForcedTypes } from "./check-columns.ts";
-import { appendFields, type ColumnBuilder, createColumnBuilder, finishColumn } from "./column-builder.ts";
-import { createBadNumbersError, type ForcedType, findDecimalMark } from "./infer-types.ts";
+import {
+  appendFields,
+  type ColumnBuilder,
+  createColumnBuilder,
+  finishColumn,
+  listTexts,
+} from "./column-builder.ts";
+import {
+  agreeOnSlashDates,
+  createBadNumbersError,
+  type ForcedType,
+  findDecimalMark,
+  judgeSlashDates,
+} from "./infer-types.ts";
 import {
   canHaveDecimalComma,
   type DecimalMark,
@@ -188,17 +200,6 @@ function finishPart(wanted: Wanted, builder: ColumnBuilder): Column {
   return toDates(column, wanted.slashOrder);
 }
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** The distinct texts of a column, in the order they came. */
-function* listTexts({ dictionary }: ColumnBuilder): Generator<string> {
-  const { arena, offsets, size, codes } = dictionary;
-  for (let level = 0; level < size; level++) {
-    if (codes[level] !== MISSING_CODE)
-      yield decoder.decode(arena.subarray(offsets[level], offsets[level + 1]));
-  }
-}
-
 function findMark(builder: ColumnBuilder): DecimalMark | undefined {
   for (const text of listTexts(builder)) {
     const mark = findDecimalMark(text);
@@ -215,29 +216,48 @@ function toDates(column: CategoryColumn, slashOrder: SlashOrder): Column {
   return { name: column.name, type: "date", values };
 }
 
-/** Month first unless a date of the column rules it out, as when a whole table is read. */
+/** The order in every column that is to be a date, found as when the whole table is read. */
 async function findSlashOrders(input: ReadCsvChunksInput): Promise<Map<string, SlashOrder>> {
   const { name, dates } = input;
-  const monthFirst = new Set(dates);
+  /** What the texts of a column allow so far; a column with a text that is no date is left out. */
+  let open: Map<string, Set<SlashOrder | "either">> | undefined;
   for await (const { block, header, rows } of countRows(name, input.open())) {
-    const positions = findPositions(name, header, dates);
-    dates.forEach((date, k) => {
-      if (!monthFirst.has(date)) return;
+    findPositions(name, header, dates);
+    const isForced = (column: string) => input.category.includes(column) || input.number.includes(column);
+    open ??= new Map(header.filter((column) => !isForced(column)).map((column) => [column, new Set()]));
+    for (const [column, found] of open) {
       const builder = createColumnBuilder({
         table: name,
-        name: date,
+        name: column,
         forced: "category",
         canHaveDecimalComma: false,
         expectedRows: rows.to - rows.from,
       });
-      appendRecords(builder, block, positions[k], header.length, rows);
-      for (const text of listTexts(builder)) {
-        if (Number.isNaN(parseDateText(text, "month-first"))) {
-          monthFirst.delete(date);
-          return;
-        }
-      }
-    });
+      appendRecords(builder, block, header.indexOf(column), header.length, rows);
+      const judged = judgeSlashDates(listTexts(builder));
+      if (judged !== null) found.add(judged);
+      else if (!dates.includes(column) && hasOtherTexts(builder)) open.delete(column);
+    }
   }
-  return new Map(dates.map((date) => [date, monthFirst.has(date) ? "month-first" : "day-first"]));
+  const judged = new Map([...(open ?? [])].map(([column, found]) => [column, agreeInColumn(found)]));
+  const { order } = agreeOnSlashDates([...judged.values()]);
+  return new Map(
+    dates.map((date) => {
+      const own = judged.get(date);
+      return [date, own === "month-first" || own === "day-first" ? own : order];
+    }),
+  );
+}
+
+function hasOtherTexts(builder: ColumnBuilder): boolean {
+  for (const text of listTexts(builder)) if (Number.isNaN(parseDateText(text, "month-first"))) return true;
+  return false;
+}
+
+/** A column with both orders is none of dates. */
+function agreeInColumn(found: ReadonlySet<SlashOrder | "either">): SlashOrder | "either" | null {
+  if (found.has("month-first") && found.has("day-first")) return null;
+  if (found.has("month-first")) return "month-first";
+  if (found.has("day-first")) return "day-first";
+  return found.has("either") ? "either" : null;
 }

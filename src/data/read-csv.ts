@@ -11,8 +11,14 @@ import {
   createNoRowsError,
   findForcedTypes,
 } from "./check-columns.ts";
-import { appendFields, type ColumnBuilder, createColumnBuilder, finishColumn } from "./column-builder.ts";
-import { createNotUtf8Error } from "./infer-types.ts";
+import {
+  appendFields,
+  type ColumnBuilder,
+  createColumnBuilder,
+  finishColumn,
+  listTexts,
+} from "./column-builder.ts";
+import { agreeOnSlashDates, createNotUtf8Error, judgeSlashDates } from "./infer-types.ts";
 import { canHaveDecimalComma, type DecimalWriting } from "./parse-cell.ts";
 import { createRecordScanner, type RecordScanner, SENTINEL_BYTES, scanRecords } from "./scan-records.ts";
 import type { Column, Table } from "./table.ts";
@@ -98,7 +104,10 @@ export async function readCsv(input: ReadCsvInput): Promise<Table> {
   if (raggedCount > 0) throw createRaggedError(name, builders.length, ragged, raggedCount);
   if (rows === 0) throw createNoRowsError(name);
 
-  const finished = builders.map(finishColumn);
+  const dates = agreeOnSlashDates(
+    builders.map((builder) => (builder.forced === undefined ? judgeSlashDates(listTexts(builder)) : null)),
+  );
+  const finished = builders.map((builder) => finishColumn(builder, dates));
   if (!finished.includes("reread")) return { name, rows, columns: finished as Column[] };
   return { name, rows, columns: await rereadCategories(input, detected, finished, builders) };
 }

@@ -58,6 +58,8 @@ function readByText(column: Column, N: number, isEvent: (text: string) => boolea
 /** Words that say one thing in any study, in small letters. */
 const EVENT_WORDS = ["yes", "y", "dead", "died", "deceased", "death", "event"];
 const CENSORED_WORDS = ["no", "n", "alive", "censored", "censor"];
+/** Beside a named event, these say as plainly that it was not seen; 0 does so among numbers. */
+const NOTHING_WORDS = [...CENSORED_WORDS, "none", "lost", "lost to follow-up", "0", "false"];
 
 /** "a", "a and b", "a, b and c". */
 function joinAnd(texts: readonly string[]): string {
@@ -78,13 +80,13 @@ function countTexts(column: Column, N: number, texts: readonly string[]): Map<st
 }
 
 /**
- * Values besides the event and one that may mean "nothing happened": censoring people who can no longer have the event
+ * Values besides the event and those that mean "nothing happened": censoring people who can no longer have the event
  * answers another question than most who ask.
  */
 function findOtherCauses(column: Column, N: number, texts: readonly string[], eventIs: string): Problem[] {
-  const others = texts.filter((text) => !sameValue(column, text, eventIs));
-  const silent = others.filter((text) => CENSORED_WORDS.includes(text.trim().toLowerCase()));
-  if (others.length < 2 || silent.length === others.length) return [];
+  const besides = texts.filter((text) => !sameValue(column, text, eventIs));
+  const others = besides.filter((text) => !NOTHING_WORDS.includes(text.trim().toLowerCase()));
+  if (besides.length < 2 || others.length === 0) return [];
   const counts = countTexts(column, N, others);
   const byRows = [...others].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
   const rows = others.reduce((sum, text) => sum + (counts.get(text) ?? 0), 0);
@@ -93,8 +95,8 @@ function findOtherCauses(column: Column, N: number, texts: readonly string[], ev
     .map((text) => `${shortenValue(text)} (${countOf(counts.get(text) ?? 0, "row")})`);
   const more = byRows.length > named.length ? ` (and ${byRows.length - named.length} more values)` : "";
   const message =
-    `besides ${eventIs}, ${column.name} has ${joinAnd(named)}${more}, all read as censored. ` +
-    `Where one of them keeps ${eventIs} from happening, as another cause of death or a transplantation does, ` +
+    `besides ${eventIs}, ${column.name} has ${joinAnd(named)}${more}, read as censored. ` +
+    `Where ${others.length === 1 ? "this" : "one of them"} keeps the event from happening, as another cause of death or a transplantation does, ` +
     `censoring it overstates the risk: curves then say what would happen without it, not how many people will have the event`;
   const evidence = { values: listTexts(byRows), others: others.length, otherRows: rows };
   return [problem("event.causes", "warning", column, message, evidence)];

@@ -7,6 +7,7 @@
  */
 import { InputError } from "../core/errors.ts";
 import type { Finding } from "./findings.ts";
+import { isNamedAsId } from "./id-names.ts";
 import { findIdentifier } from "./identifiers.ts";
 import type { PersonColumn } from "./people.ts";
 import type { CheckedTable } from "./sanity.ts";
@@ -16,16 +17,6 @@ import { type Column, findColumn, type Table } from "./table.ts";
 export interface RowIndependence extends PersonColumn {
   /** Rows are people even where a column looks like the id of people with several rows. */
   readonly rowsAreIndependent?: boolean;
-}
-
-/** "id", "pid", "patient", "subject_no", "case.id"; … */
-const NAMED_AS_ID = /^p?id$|[._ -]id$|patient|subject|person|participant/i;
-/** … and "patID", where only the capitals tell an id from the end of a word. */
-const CAPITAL_ID = /[a-z]ID$/;
-
-/** Whether a column is called what ids are called. */
-export function isNamedAsId(name: string): boolean {
-  return NAMED_AS_ID.test(name) || CAPITAL_ID.test(name);
 }
 
 /** The finding that people have several rows, of the first column that shows it; null where none does. */

@@ -75,6 +75,11 @@ export function checkTable(table: Table, options: CheckedColumns): CheckedTable 
     }
     return { name, usable: true, reason: null };
   });
+  // The outcome's dates are no features, and matter most.
+  for (const name of outcome) {
+    const column = findColumn(table, name);
+    if (column.type === "date" && !columns.includes(column)) findings.push(...checkCells(column));
+  }
   const duplicates = findDuplicateRows(table);
   return { findings: [...findings, ...(duplicates ? [duplicates] : [])], features };
 }

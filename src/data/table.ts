@@ -23,6 +23,8 @@ export interface DateColumn {
   readonly type: "date";
   /** Days since 1970-01-01 (fractions for times of day), NaN = missing. */
   readonly values: Float64Array;
+  /** How 3/4/2021 was read, where nothing in the table tells which part is the month. */
+  readonly guessedOrder?: "month-first" | "day-first";
 }
 
 /** Texts of which there are few different ones. */

@@ -7,7 +7,7 @@ import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
 import { resolveGroups } from "../data/groups.ts";
 import { readCurves } from "../data/read-curves.ts";
-import { inspectOutcomes } from "../data/read-outcomes.ts";
+import { inspectOutcomes, outcomeNames } from "../data/read-outcomes.ts";
 import { checkTable } from "../data/sanity.ts";
 import type { Table } from "../data/table.ts";
 import type { ReportFinding } from "../report/report-data.ts";
@@ -332,7 +332,10 @@ const HINT = /[.:] (?:Was this known at the start|If |--).*$/;
  * is the column by which the audit told people apart.
  */
 export function findingsFor(model: Model, table: Table, id: string | null): readonly ReportFinding[] {
-  const used = new Set(model.encoder.columns.map(({ column }) => column));
+  const used = new Set([
+    ...model.encoder.columns.map(({ column }) => column),
+    ...outcomeNames(model.columns),
+  ]);
   return checkTable(table, model.columns).findings.map(({ code, level, message, column, evidence }) => {
     if (column === null || used.has(column)) return { level, message };
     if (code === "id" && column === id && evidence.fixedColumns !== undefined) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkCells } from "../../src/data/check-cells.ts";
+import { checkTable } from "../../src/data/sanity.ts";
 import { checkFeatures, findLeaders } from "../../src/data/check-features.ts";
 import { concordanceAlone } from "../../src/data/feature-concordance.ts";
 import { readOutcomes } from "../../src/data/read-outcomes.ts";
@@ -92,6 +93,17 @@ test("missing cells: the columns with most of them, categories apart", () => {
   );
   expect(finding.evidence).toEqual({ columns: 2, cells: 3, most: "x", mostCells: 2, rows: 4 });
   expect(checkFeatures(table, columns, ["full"])).toEqual([]);
+});
+
+test("dates of two possible orders are said, those of the outcome too", async () => {
+  const table = await read("from,to,event\n1/2/2020,3/4/2021,1\n2/3/2020,4/5/2021,0\n");
+  const { findings } = checkTable(table, { time: "to", origin: "from", event: "event" });
+  const found = findings.filter(({ code }) => code === "date.ambiguous");
+  expect(found.map(({ column }) => column)).toEqual(["to", "from"]);
+  expect(found[0].message).toBe(
+    "the dates of to could be day/month or month/day: no date of the table tells. They are read as month/day. " +
+      "If that is wrong, write them as 2024-03-01",
+  );
 });
 
 describe("decimals written with a comma", () => {

@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
+import { isNamedAsId } from "../../src/data/id-names.ts";
 import { groupByPerson, pickPeople, readPeople } from "../../src/data/people.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
-import { checkIndependence, findRepeatedPeople, isNamedAsId } from "../../src/data/repeated-people.ts";
+import { checkIndependence, findRepeatedPeople } from "../../src/data/repeated-people.ts";
 import { checkTable } from "../../src/data/sanity.ts";
 import { refuseTornPeople, splitRows } from "../../src/data/split.ts";
 import type { Column, Table } from "../../src/data/table.ts";
@@ -153,5 +154,53 @@ describe("findRepeatedPeople", () => {
     expect(find(make("litter", litters), "time", "event")?.column).toBe("litter");
     expect(["id", "PID", "patID", "case.id", "subject"].map(isNamedAsId)).not.toContain(false);
     expect(["arachnid", "acid", "width", "paid"].map(isNamedAsId)).not.toContain(true);
+  });
+
+  test("a name that only ids of people have is enough, and a place is nobody", () => {
+    const random = createRandom(6);
+    const of = Array.from({ length: 300 }, () => random.integer(120));
+    const numbers = Array.from({ length: 120 }, () => 100_000 + random.integer(900_000));
+    const draw = (values: number) => Float64Array.from(of, () => random.integer(values));
+    const perValue = (values: number) => {
+      const own = Array.from({ length: 120 }, () => random.integer(values));
+      return Float64Array.from(of, (k) => own[k]);
+    };
+    const make = (name: string, more: Readonly<Record<string, Float64Array>>): Table => {
+      const own = {
+        [name]: Float64Array.from(of, (k) => numbers[k]),
+        age: draw(50),
+        time: draw(900),
+        event: draw(2),
+      };
+      const columns = Object.entries({ ...own, ...more });
+      return {
+        name: "visits",
+        rows: 300,
+        columns: columns.map(([column, values]) => ({ name: column, type: "number", values })),
+      };
+    };
+    for (const name of [
+      "patient_id",
+      "MRN",
+      "subj",
+      "nhs_number",
+      "PatientNr",
+      "hospital_no",
+      "pseudonym",
+      "case_id",
+    ])
+      expect(find(make(name, {}), "time", "event")?.column, name).toBe(name);
+    for (const name of ["loan_id", "visitID"]) {
+      expect(find(make(name, {}), "time", "event"), name).toBeNull();
+      expect(find(make(name, { sex: perValue(2) }), "time", "event")?.column, name).toBe(name);
+    }
+    for (const name of ["dose", "inpatient_days", "age_of_person"])
+      expect(find(make(name, { sex: perValue(2) }), "time", "event"), name).toBeNull();
+    // The income and the region of a postcode are the same for all who live there.
+    for (const name of ["zip", "hospital_id", "site"])
+      expect(
+        find(make(name, { income: perValue(700), region: perValue(6) }), "time", "event"),
+        name,
+      ).toBeNull();
   });
 });

@@ -218,11 +218,11 @@ describe("other causes", () => {
     const { findings } = inspectOutcomes(withEvent(status), asked);
     expect(brief(findings)).toEqual(["warning event.causes event"]);
     expect(findings[0].message).toBe(
-      "besides death, event has ltx (2 rows) and censored (1 row), all read as censored. Where one of them keeps " +
-        "death from happening, as another cause of death or a transplantation does, censoring it overstates the " +
+      "besides death, event has ltx (2 rows), read as censored. Where this keeps " +
+        "the event from happening, as another cause of death or a transplantation does, censoring it overstates the " +
         "risk: curves then say what would happen without it, not how many people will have the event",
     );
-    expect(findings[0].evidence).toEqual({ values: "ltx, censored", others: 2, otherRows: 3 });
+    expect(findings[0].evidence).toEqual({ values: "ltx", others: 1, otherRows: 2 });
     expect(noteOutcome(withEvent(status), asked)).toEqual([findings[0].message]);
   });
 

@@ -143,10 +143,16 @@ describe("what only the whole can tell", () => {
   test("day first, though a later part alone says so; month first, where none does", async () => {
     const ambiguous = Array.from({ length: N }, (_, i) => row(i, slashes));
     const last = [...ambiguous.slice(0, -1), ["30", "north", "x", "true", "25/12/2003", "1"]];
-    for (const table of [ambiguous, last]) {
+    // The order is the table's: a column that is not read tells it too.
+    const beside = ambiguous.map((cells, i) => [
+      ...cells.slice(0, -2),
+      slashes(1 + (i % 12), 1 + (i % 7)),
+      i === N - 1 ? "13/12/2003" : "1/2/2003",
+    ]);
+    for (const table of [ambiguous, last, beside]) {
       const bytes = bytesOf(toText(table));
       const whole = await readTable(tableSourceFromBytes("t", bytes), { category: ["site"] });
-      expectSame(await collect(bytes, { dates: ["born"] }), whole);
+      expectSame(await collect(bytes, { columns: ["born"], dates: ["born"], category: [] }), whole, ["born"]);
     }
   });
 

@@ -210,10 +210,28 @@ describe("booleans and dates", () => {
   });
 
   test("slashes are month first unless a row shows otherwise", async () => {
-    expect(await readColumn(["1/2/1970", "3/4/1970"])).toEqual(days(1, 62)); // 2 January, 4 March
+    expect(await readColumn(["1/2/1970", "3/4/1970"])).toEqual({
+      ...days(1, 62), // 2 January, 4 March
+      guessedOrder: "month-first",
+    });
+    expect(await readColumn(["1/1/1970", "2/2/1970"])).toEqual(days(0, 32)); // the same in either order
     expect(await readColumn(["1/2/1970", "1/13/1970"])).toEqual(days(1, 12)); // 13 January
     expect(await readColumn(["1/2/1970", "13/2/1970"])).toEqual(days(31, 43)); // 1 and 13 February
     expect((await readColumn(["1/13/1970", "13/1/1970"])).type).toBe("category");
+  });
+
+  test("a column that cannot tell follows those of its table that do", async () => {
+    const read = async (...lines: string[]) => {
+      const bytes = new TextEncoder().encode(["from,to", ...lines].join("\n"));
+      return (await readTable(tableSourceFromBytes("t", bytes))).columns;
+    };
+    // 1 February to 13 February, 3 April to 4 April
+    expect(await read("1/2/1970,13/2/1970", "3/4/1970,4/4/1970")).toEqual([
+      { ...days(31, 92), name: "from" },
+      { ...days(43, 93), name: "to" },
+    ]);
+    const [from, to] = await read("1/2/1970,1/3/1970", "3/4/1970,4/4/1970");
+    expect([from, to]).toMatchObject([{ guessedOrder: "month-first" }, { guessedOrder: "month-first" }]);
   });
 
   test("what the calendar does not have is text", async () => {

@@ -4,7 +4,7 @@
  * so the rows that are equal are held against those expected of strangers and against those equal to the time just before
  * or just after. A copy is equal to the time and to nothing beside it; an honest column does not know the difference.
  */
-import { countOf, percentOf } from "../findings.ts";
+import { countOf } from "../findings.ts";
 import type { LeakRows } from "./rows.ts";
 import { SAMPLE_ROWS, type TimeLeak } from "./time.ts";
 
@@ -45,12 +45,13 @@ export function equalTimes(
   if (all.rows < MIN_EQUAL_ROWS) return null;
   const share = Math.max(...[all, censored, events].map(excessShare));
   if (share < SOME) return null;
-  const scaled = unit === 1 ? "is the time" : `is ${Number(unit.toPrecision(6))} times the time`;
-  const rows = `${countOf(all.rows, "row")} of ${all.counted} (${percentOf(all.rows, all.counted)})`;
-  const ofEvents = `${events.rows} of ${countOf(events.counted, "event")} among them`;
+  const scaled = unit === 1 ? "equals the time" : `is ${Number(unit.toPrecision(6))} times the time`;
+  const rows = `${all.rows} of ${countOf(all.counted, "row")}`;
+  const ofEvents =
+    events.rows === 0 ? "none of these had the event" : `${events.rows} of these had the event`;
   const byChance = Math.max(all.byChance, all.justBefore, all.justAfter);
-  const chance = byChance >= 1 ? `; ${Math.round(byChance)} would be by chance` : "";
-  const message = `${name} ${scaled} in ${rows}, ${ofEvents}${chance}`;
+  const chance = byChance >= 1 ? ` (about ${Math.round(byChance)} would by chance)` : "";
+  const message = `${name} ${scaled} in ${rows}${chance}; ${ofEvents}`;
   const evidence = { rows: all.rows, equalEvents: events.rows, equalCensored: censored.rows, unit, byChance };
   return { level: share >= MOST ? "error" : "warning", message, evidence };
 }

@@ -1,7 +1,7 @@
 /**
  * Leaks: columns that could only be filled in after the outcome was known. A model fitted on one looks excellent and
  * is worthless. The detectors look at what a column says about event (event.ts) and time (time.ts), and whether it
- * behaves like something known only later (later.ts, within.ts); never at its name. The rules and their reasons are in
+ * behaves like something known only later (later.ts, within.ts, later-outcome.ts); never at its name. The rules and their reasons are in
  * docs/decisions/005-leak-rules.md. Findings, worst first per column.
  */
 import type { Finding } from "../findings.ts";
@@ -10,6 +10,7 @@ import type { Column } from "../table.ts";
 import { commonQuotient } from "./copies.ts";
 import { findEventLeak } from "./event.ts";
 import { findLaterValue, poolHazards } from "./later.ts";
+import { describeLaterOutcomes, findLaterTime, judgeIndicator } from "./later-outcome.ts";
 import { findTimePairs, type PairColumn } from "./pairs.ts";
 import { collectLeakColumn, collectLeakRows, type LeakRows } from "./rows.ts";
 import { findTimeLeak } from "./time.ts";
@@ -46,7 +47,8 @@ export function findLeaks(
     const time = findTimeLeak(collected, unit, leak);
     const later = event === null ? findLaterValue(collected, leak, hazards) : null;
     const within = findOwnTime({ name, type, numbers }, unit, leak);
-    return { column, summary: { name, type, numbers }, event, time, later, within };
+    const after = findLaterTime({ name, numbers }, unit, leak);
+    return { column, summary: { name, type, numbers }, event, time, later, within, after };
   });
   const others = partners.slice(0, MAX_PARTNERS).map((column) => summarise(column, leak));
   const start = origin === undefined ? null : summarise(origin, leak);
@@ -60,6 +62,17 @@ export function findLeaks(
     ),
     ...findDateTimes(summaries, start, leak),
   ].filter((one) => one !== null);
+  const laterTimes = [
+    ...single.map(({ after }) => after),
+    ...others.map((other) =>
+      findLaterTime(other, other.numbers && commonQuotient(other.numbers, leak.time), leak),
+    ),
+  ].filter((one) => one !== null);
+  const laterOutcomes = describeLaterOutcomes(
+    laterTimes.length === 0
+      ? []
+      : columns.map((column) => judgeIndicator(collectLeakColumn(column, leak), laterTimes, leak)),
+  );
   return single.flatMap(({ column, event, time, later }) => {
     const paired = pairs.filter((finding) => finding.column === column.name);
     const pair = paired.find((finding) => finding.level === "error") ?? paired[0];
@@ -71,7 +84,8 @@ export function findLeaks(
     const within = times.find(({ name }) => name === column.name);
     if (within) return [describeFollowUpTime(within)];
     const other = times.length > 0 ? findOutcomePair(collectLeakColumn(column, leak), times, leak) : null;
-    return [other ?? later].filter((finding) => finding !== null);
+    const after = laterOutcomes.find((finding) => finding.column === column.name) ?? null;
+    return [other ?? after ?? later].filter((finding) => finding !== null);
   });
 }
 
