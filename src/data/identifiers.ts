@@ -65,7 +65,9 @@ export function findIdentifier(table: Table, column: Column): Finding | null {
   const fixed = findFixedColumns(table, column, codes);
   if (isOfPlace(table, column, fixed)) return null;
   const { name } = column;
-  const needed = isNamedAsPerson(name) ? 0 : isNamedAsId(name) ? 1 : MIN_FIXED_COLUMNS;
+  const byName = isNamedAsPerson(name) ? 0 : isNamedAsId(name) ? 1 : MIN_FIXED_COLUMNS;
+  // Where every row has an id of its own, another one is that of a matched case, not of the person.
+  const needed = byName < MIN_FIXED_COLUMNS && hasOwnIds(table, column) ? MIN_FIXED_COLUMNS : byName;
   if (!codes.isBalanced && fixed.length < needed) return null;
   const why = codes.isBalanced
     ? `every value occurs ${known / distinct} times`
@@ -83,6 +85,13 @@ function isOfPlace(table: Table, column: Column, fixed: readonly string[]): bool
     if (!fixed.includes(other.name) || !isNamedAsPlace(other.name)) return false;
     const codes = codeValues(other, table.rows);
     return codes !== null && codes.codes.length > 0 && isFixedWithin(column, codes.codes);
+  });
+}
+
+function hasOwnIds(table: Table, column: Column): boolean {
+  return table.columns.some((other) => {
+    if (other === column || !isNamedAsPerson(other.name)) return false;
+    return codeValues(other, table.rows)?.distinct === table.rows;
   });
 }
 

@@ -190,6 +190,8 @@ describe("findRepeatedPeople", () => {
       "case_id",
     ])
       expect(find(make(name, {}), "time", "event")?.column, name).toBe(name);
+    const own = Float64Array.from(of, (_, row) => row);
+    expect(find(make("case_id", { id: own, sex: perValue(2) }), "time", "event")).toBeNull();
     for (const name of ["loan_id", "visitID"]) {
       expect(find(make(name, {}), "time", "event"), name).toBeNull();
       expect(find(make(name, { sex: perValue(2) }), "time", "event")?.column, name).toBe(name);
