@@ -5,6 +5,7 @@
 import { nameRows } from "../core/errors.ts";
 import { countOf, type FindingCode, type FindingLevel } from "./findings.ts";
 import { type Problem, problem, type Reading } from "./outcome-problems.ts";
+import { parseDateText } from "./parse-cell.ts";
 import { type Column, cellText, isMissing } from "./table.ts";
 
 /** The numbers of a column, NaN where a cell holds none; categories may hold numbers among texts. */
@@ -71,6 +72,10 @@ function readNumberTimes(column: Column, N: number): Reading {
   return { values, problems, rule: column.name };
 }
 
+function isDateText(text: string): boolean {
+  return !Number.isNaN(parseDateText(text, "month-first")) || !Number.isNaN(parseDateText(text, "day-first"));
+}
+
 function readDateTimes(column: Column, origin: Column, N: number): Reading {
   const values = new Float64Array(N).fill(Number.NaN);
   const bad: BadTimes = { missing: [], infinite: [], negative: [], zero: [] };
@@ -79,9 +84,14 @@ function readDateTimes(column: Column, origin: Column, N: number): Reading {
     if (one.type === "date") continue;
     const all = Array.from({ length: N }, (_, row) => row + 1);
     const known = all.filter((row) => !isMissing(one, row - 1));
-    const shown = known.length > 0 ? `: row ${known[0]} is "${cellText(one, known[0] - 1)}"` : "";
-    const rows = known.length > 0 ? known : all;
-    const message = `time from ${origin.name} to ${column.name}: ${one.name} holds no dates${shown}`;
+    // One impossible date makes a column of texts: it is that one that is named, not the others.
+    const wrong = known.filter((row) => !isDateText(cellText(one, row - 1)));
+    const blamed = wrong.length > 0 ? wrong : known;
+    const shown = blamed.length > 0 ? `: row ${blamed[0]} is "${cellText(one, blamed[0] - 1)}"` : "";
+    const rows = blamed.length > 0 ? blamed : all;
+    const says =
+      wrong.length > 0 && wrong.length < known.length ? "holds texts that are no dates" : "holds no dates";
+    const message = `time from ${origin.name} to ${column.name}: ${one.name} ${says}${shown}`;
     const hint = "write dates as 2021-03-31; where the time is a number, leave --origin out";
     return { values, problems: [problem("time.values", "error", one, message, {}, rows, hint)], rule };
   }

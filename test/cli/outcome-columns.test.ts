@@ -35,6 +35,17 @@ describe("columns of the outcome and of ids", () => {
     },
   );
 
+  test("one impossible date is named, not the rows around it", () => {
+    const dates = ["2020-01-05", "2020-02-07", "2020-13-01", "2020-04-01"];
+    const csv = dates.map((start, i) => `${start},2021-0${i + 1}-01,${i % 2},${i}`).join("\n");
+    const path = writeScratch("dates.csv", `start,end,status,x\n${csv}\n`);
+    const { code, stderr } = runCli(["km", path, "--time", "end", "--origin", "start", "--event", "status"]);
+    expect(code).toBe(1);
+    const text = stderr.replaceAll(/\s+/g, " ");
+    expect(text).toContain('start holds texts that are no dates: row 3 is "2020-13-01"');
+    expect(text).not.toContain("row 1");
+  });
+
   test("robust errors of one person are refused", () => {
     const { code, stderr } = runCli(["cox", table, ...outcome, "--id", "one"]);
     expect(code).toBe(1);
