@@ -6,7 +6,7 @@
  */
 import { isAbsent, type Measured } from "./core/measured.ts";
 import { toInt32 } from "./core/plain-arrays.ts";
-import { haveSeveralRows, type People } from "./data/people.ts";
+import { countPeopleWithEvents, haveSeveralRows, type People } from "./data/people.ts";
 import {
   type BinnedOutcomesInput,
   type CurvesInput,
@@ -111,10 +111,9 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
   if (people !== undefined) {
     scores = scores.map((one, g) => {
       const { rows } = audited[g];
-      const withEvent = rows.filter((row) => outcomes.event[row] === 1);
       return {
         ...one,
-        peopleWithEvents: new Set(Array.from(withEvent, (row) => people.of[row])).size,
+        peopleWithEvents: countPeopleWithEvents(people, outcomes.event, rows),
         logrankIndividual: logrankByPerson(one.logrankIndividual, curves, outcomes, people, rows),
       };
     });

@@ -80,6 +80,16 @@ export function eventsOfPeople({ count, of }: People, event: ArrayLike<number>):
   return any;
 }
 
+/** How many people have an event in any of these rows. */
+export function countPeopleWithEvents({ of }: People, event: ArrayLike<number>, rows: Int32Array): number {
+  return new Set(
+    Array.from(
+      rows.filter((row) => event[row] === 1),
+      (row) => of[row],
+    ),
+  ).size;
+}
+
 /** The id of a person as it stands in the table. */
 export function nameOfPerson(table: Table, id: string, row: number): string {
   return cellText(findColumn(table, id), row);

@@ -83,9 +83,9 @@ export function keptRulesSection(cohort: CohortRuns): string[] {
     concordance(pair.byLoss),
     ...shares.flatMap(({ byConcordance, byLoss }) => [byConcordance.toFixed(4), byLoss.toFixed(4)]),
   ]);
-  const [{ shares: any }] = found;
+  const [{ shares: first }] = found;
   return [
-    `**How weights are kept.** DRSA, X-Cal and RPS keep the weights of the best C-index on the validation rows, GRADUATE and *DRSA without tail* the averaged weights of the least validation loss. Each under both rules, over the ${any[0].repeats} repeats that have all of them:`,
+    `**How weights are kept.** DRSA, X-Cal and RPS keep the weights of the best C-index on the validation rows, GRADUATE and *DRSA without tail* the averaged weights of the least validation loss. Each under both rules, over the ${first[0].repeats} repeats that have all of them:`,
     formatMarkdown(
       [
         "system",
@@ -99,7 +99,7 @@ export function keptRulesSection(cohort: CohortRuns): string[] {
           SYSTEM_LABELS.graduate,
           "–",
           concordance("graduate"),
-          ...any.flatMap(({ own }) => ["–", own.toFixed(4)]),
+          ...first.flatMap(({ own }) => ["–", own.toFixed(4)]),
         ],
       ],
     ),

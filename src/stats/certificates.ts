@@ -12,7 +12,7 @@ import { InputError } from "../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
-import { haveSeveralRows, type People } from "../data/people.ts";
+import { countPeopleWithEvents, haveSeveralRows, type People } from "../data/people.ts";
 import { checkMatching, meanCurve } from "./calibration.ts";
 import { boundExactly, expectedSupport, type FollowUp } from "./certificate-exact.ts";
 import { boundByMultipliers, rootGap, type TightGroup } from "./certificate-tight.ts";
@@ -138,7 +138,7 @@ export function certify(
       { n, ...km },
       { alpha: alpha / groups.length, trained, last },
     );
-    const whoHadEvents = people === undefined ? events : countPeopleWithEvents(people, outcomes, rows);
+    const whoHadEvents = people === undefined ? events : countPeopleWithEvents(people, outcomes.event, rows);
     tightOf[g] = whyNotTight(whoHadEvents, km.atRisk[last]) ?? tightGroups.push({ rows, mean, km, last }) - 1;
     return {
       ...about,
@@ -188,7 +188,7 @@ export function boundGroups(
     const events =
       people === undefined
         ? km.events.reduce((sum, e) => sum + e, 0)
-        : countPeopleWithEvents(people, outcomes, rows);
+        : countPeopleWithEvents(people, outcomes.event, rows);
     return whyNotTight(events, km.atRisk[last]) ?? bounded.push({ rows, mean, km, last }) - 1;
   });
   const tight = boundByMultipliers(curves, outcomes, bounded, {
@@ -241,16 +241,6 @@ export function boundOfTheorem(alpha: number, groups: number, bins: number): The
   const shatter = SMALLEST_VC_DIMENSION * log(2 * copies);
   const rhoOverB = Math.sqrt((1 + log(4 / delta) + shatter) / copies);
   return { copies, rhoOverB, vacuous: rhoOverB >= 1 };
-}
-
-/** With an event in any of the rows. */
-function countPeopleWithEvents({ of }: People, { event }: BinnedOutcomes, rows: Int32Array): number {
-  return new Set(
-    Array.from(
-      rows.filter((row) => event[row] === 1),
-      (row) => of[row],
-    ),
-  ).size;
 }
 
 function listAssumptions(binsWereFixed: boolean, byPerson: boolean): readonly string[] {

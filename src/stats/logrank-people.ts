@@ -9,6 +9,7 @@ import { exp, square } from "../core/elementary.ts";
 import type { Curves } from "../data/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes.ts";
 import { groupByPerson, type People } from "../data/people.ts";
+import { totalHazards } from "./hazard-totals.ts";
 import type { Scores } from "./scores.ts";
 
 /** The test of a group's rows, by person; what is absent stays absent. */
@@ -21,17 +22,13 @@ export function logrankByPerson(
 ): Scores["logrankIndividual"] {
   const { observed, expected } = byRow;
   if (byRow.variance === null || observed === null || expected === null) return byRow;
+  const totals = { expected: new Float64Array(T + 1), variance: new Float64Array(T + 1) };
   let sandwich = 0;
   for (const own of groupByPerson(people, rows)) {
     let rest = 0;
     for (const row of own) {
-      let before = 1;
-      rest += event[row];
-      for (let t = 0; t < bin[row] && before > 0; t++) {
-        const now = survival[row * T + t];
-        rest -= 1 - now / before;
-        before = now;
-      }
+      totalHazards(survival, row * T, bin[row], totals);
+      rest += event[row] - totals.expected[bin[row]];
     }
     sandwich += square(rest);
   }
