@@ -7,13 +7,9 @@ import { InputError } from "../core/errors.ts";
 import { groupByColumns } from "../data/group-by.ts";
 import { resolveGroups } from "../data/groups.ts";
 import { readCurves } from "../data/read-curves.ts";
-import { inspectOutcomes, outcomeNames } from "../data/read-outcomes.ts";
-import { checkTable } from "../data/sanity.ts";
 import type { Table } from "../data/table.ts";
-import type { ReportFinding } from "../report/report-data.ts";
 import { BIN_LABEL } from "../report/report-time.ts";
 import { checkRequiredGroups, type Requirement } from "../requirements.ts";
-import type { Model } from "../training/model.ts";
 import {
   addRequireOptions,
   checkRequirements,
@@ -36,6 +32,7 @@ import { refuseWrongSuffix } from "./output-suffix.ts";
 import { categoriesOf } from "./predict.ts";
 import { printAudit } from "./print-audit.ts";
 import { describeOrigin } from "./provenance.ts";
+import { describeOutcome, findingsFor, timeLabelOf } from "./report-facts.ts";
 import { predictRows, type ScoredGroup, scorePredicted } from "./score-rows.ts";
 import {
   addGroupOptions,
@@ -304,50 +301,8 @@ function parseShare(text: string): number {
 /** Rows that a model learnt from say nothing of how far off it is for others. */
 const SEEN = "the model has seen rows among these: they bound nothing";
 
-/** The outcome's columns and how the event was read, for the report. */
-export function describeOutcome({ columns }: Model, table: Table) {
-  const { time, event, origin } = columns;
-  const rule = inspectOutcomes(table, columns).eventRule;
-  return { time, event, rule, ...(origin === undefined ? {} : { origin }) };
-}
-
-/** Times that are counted from a date are days, whatever the caller leaves out. */
-export function timeLabelOf(
-  { timeUnit }: Pick<ReportOptions, "timeUnit">,
-  origin: string | undefined,
-): string | undefined {
-  return timeUnit ?? (origin === undefined ? undefined : "days");
-}
-
 /** The audit's first line is everyone already. */
 const isNamed = (name: string) => name !== "all";
-
-/** The end of a finding that several rows are one person's. */
-const NOT_INDEPENDENT = /: these rows are not independent$/;
-/** What to do about a column, at the end of a finding. */
-const HINT = /[.:] (?:Was this known at the start|If |--).*$/;
-
-/**
- * What the checks say of the table; of a column the model does not use it is only for the record, without what to do about it. `id`
- * is the column by which the audit told people apart.
- */
-export function findingsFor(model: Model, table: Table, id: string | null): readonly ReportFinding[] {
-  const used = new Set([
-    ...model.encoder.columns.map(({ column }) => column),
-    ...outcomeNames(model.columns),
-  ]);
-  return checkTable(table, model.columns).findings.map(({ code, level, message, column, evidence }) => {
-    if (column === null || used.has(column)) return { level, message };
-    if (code === "id" && column === id && evidence.fixedColumns !== undefined) {
-      const done =
-        model.columns.id === id
-          ? "rows of one person were kept together"
-          : "the audit takes rows of one person together, training did not";
-      return { level: "note", message: `${message.replace(NOT_INDEPENDENT, "")}: ${done} (--id ${id})` };
-    }
-    return { level: "note", message: `${message.replace(HINT, "")} (the model does not use it)` };
-  });
-}
 
 function sameRows(a: Int32Array, b: Int32Array): boolean {
   return a.length === b.length && a.every((row, i) => row === b[i]);

@@ -14,7 +14,6 @@ import type { RequirementResult } from "../requirements.ts";
 import { type TrainRequest, train } from "../train.ts";
 import { countMembers, type Method, type Model } from "../training/model.ts";
 import type { ObjectiveSpec, PresetName } from "../training/options.ts";
-import { describeOutcome, findingsFor, timeLabelOf } from "./audit.ts";
 import {
   addRequireOptions,
   checkRequirements,
@@ -30,6 +29,7 @@ import { refuseWrongSuffix } from "./output-suffix.ts";
 import { printAudit } from "./print-audit.ts";
 import { printNextSteps, printTraining } from "./print-training.ts";
 import { describeOrigin, fingerprintRun } from "./provenance.ts";
+import { describeOutcome, findingsFor, timeLabelOf } from "./report-facts.ts";
 import { addIntervals, predictRows, type ScoredRows, scorePredicted } from "./score-rows.ts";
 import {
   parseCount,

@@ -92,20 +92,7 @@ export function drawExamples(
   const ends = examples.map((one) => ({ ...one, S: one.survival[one.survival.length - 1] }));
   const endLabels = spreadLabels([...ends.map(({ S }) => S), everyone?.[edges.length - 1] ?? 0], 0.06);
   return drawPlot(document, {
-    width: 720,
-    height: 340,
-    marginLeft: 46,
-    marginRight: 150,
-    marginBottom: 46,
-    marginTop: 12,
-    x: {
-      domain: [0, end],
-      label: null,
-      ticks: [...chooseTicks(end, 7)],
-      tickFormat: formatTick,
-      tickSize: 4,
-    },
-    y: { domain: [0, 1], label: null, ticks: survivalTicks(0), tickFormat: ".1f", tickSize: 0 },
+    ...survivalFrame(end, { floor: 0, labels: 150 }),
     marks: [
       Plot.gridY({ ticks: survivalTicks(0), stroke: GRID, strokeOpacity: 1 }),
       Plot.ruleY([0], { stroke: LINE }),
@@ -193,20 +180,7 @@ export function drawBands(
     LABEL_SHARE * (1 - floor),
   );
   return drawPlot(document, {
-    width: 720,
-    height: 340,
-    marginLeft: 46,
-    marginRight: 110,
-    marginBottom: 46,
-    marginTop: 12,
-    x: {
-      domain: [0, end],
-      label: null,
-      ticks: [...chooseTicks(end, 7)],
-      tickFormat: formatTick,
-      tickSize: 4,
-    },
-    y: { domain: [floor, 1], label: null, ticks: survivalTicks(floor), tickFormat: ".1f", tickSize: 0 },
+    ...survivalFrame(end, { floor, labels: 110 }),
     marks: [
       Plot.gridY({ ticks: survivalTicks(floor), stroke: GRID, strokeOpacity: 1 }),
       Plot.ruleY([floor], { stroke: LINE }),
@@ -236,6 +210,26 @@ export function drawBands(
       Plot.text([timeLabel], { frameAnchor: "bottom", dy: 40, text: (text: string) => cleanText(text) }),
     ],
   });
+}
+
+/** A wide figure of survival over time; `labels` is the room at the right for the names of the curves. */
+function survivalFrame(end: number, { floor, labels }: { readonly floor: number; readonly labels: number }) {
+  return {
+    width: 720,
+    height: 340,
+    marginLeft: 46,
+    marginRight: labels,
+    marginBottom: 46,
+    marginTop: 12,
+    x: {
+      domain: [0, end],
+      label: null,
+      ticks: [...chooseTicks(end, 7)],
+      tickFormat: formatTick,
+      tickSize: 4,
+    },
+    y: { domain: [floor, 1], label: null, ticks: survivalTicks(floor), tickFormat: ".1f", tickSize: 0 },
+  };
 }
 
 /** Straight between the edges, as everywhere; after the last edge the last value. */
