@@ -4,8 +4,8 @@
  * rows. The baseline is the plain form on one thread, timed on a few replicates and multiplied: 1000 of them would
  * only make the wait longer.
  */
-import type { Curves } from "../src/data/curves.ts";
-import type { BinnedOutcomes } from "../src/data/outcomes.ts";
+import type { Curves } from "../src/data/curves/curves.ts";
+import type { BinnedOutcomes } from "../src/data/outcomes/outcomes.ts";
 
 interface BenchResult {
   readonly name: string;
@@ -25,11 +25,13 @@ async function load<Module>(path: string): Promise<Module> {
   return (await import(new URL(`../dist/${path}`, import.meta.url).href)) as Module;
 }
 const loadRandom = () => load<typeof import("../src/core/random.ts")>("core/random.js");
-const loadBootstrap = () => load<typeof import("../src/stats/bootstrap.ts")>("stats/bootstrap.js");
-const loadPrepared = () => load<typeof import("../src/stats/prepared-scores.ts")>("stats/prepared-scores.js");
-const loadEvaluate = () => load<typeof import("../src/stats/evaluate-scores.ts")>("stats/evaluate-scores.js");
-const loadScores = () => load<typeof import("../src/stats/scores.ts")>("stats/scores.js");
-const loadPool = () => load<typeof import("../src/node/replicate-pool.ts")>("node/replicate-pool.js");
+const loadBootstrap = () => load<typeof import("../src/stats/scores/bootstrap.ts")>("stats/bootstrap.js");
+const loadPrepared = () =>
+  load<typeof import("../src/stats/scores/prepared-scores.ts")>("stats/prepared-scores.js");
+const loadEvaluate = () =>
+  load<typeof import("../src/stats/scores/evaluate-scores.ts")>("stats/evaluate-scores.js");
+const loadScores = () => load<typeof import("../src/stats/scores/scores.ts")>("stats/scores.js");
+const loadPool = () => load<typeof import("../src/node/workers/replicate-pool.ts")>("node/replicate-pool.js");
 
 /**
  * Weibull curves of differing scale and shape (so that they cross), outcomes drawn from them, about four in five

@@ -3,9 +3,9 @@
  * before anything is timed), alone at 100,000 and, with float32 curves, at 1,000,000. `peakRssMiB` is the highest resident
  * memory of the whole process so far, so it bounds the case's own from above.
  */
-import type { Curves } from "../src/data/curves.ts";
-import type { BinnedOutcomes } from "../src/data/outcomes.ts";
-import type { TimeDependentPairs } from "../src/stats/concordance-time-dependent.ts";
+import type { Curves } from "../src/data/curves/curves.ts";
+import type { BinnedOutcomes } from "../src/data/outcomes/outcomes.ts";
+import type { TimeDependentPairs } from "../src/stats/concordance/time-dependent.ts";
 
 export interface BenchResult {
   readonly name: string;
@@ -23,12 +23,12 @@ const T = 102;
 const SEED = 20240501;
 
 type Random = typeof import("../src/core/random.ts");
-type TimeDependent = typeof import("../src/stats/concordance-time-dependent.ts");
+type TimeDependent = typeof import("../src/stats/concordance/time-dependent.ts");
 
 const loadRandom = () => import(new URL("../dist/core/random.js", import.meta.url).href) as Promise<Random>;
 const loadConcordance = () =>
   import(
-    new URL("../dist/stats/concordance-time-dependent.js", import.meta.url).href
+    new URL("../dist/stats/concordance/time-dependent.js", import.meta.url).href
   ) as Promise<TimeDependent>;
 
 interface Cohort {

@@ -17,7 +17,7 @@ const LARGEST_Z = 4.5;
 
 async function benchFit(name: string, stepsPerUnit: number): Promise<BenchResult> {
   const { createRandom } = await import("../dist/core/random.js");
-  const { fitCox } = await import("../dist/models/cox.js");
+  const { fitCox } = await import("../dist/models/cox/cox.js");
   const random = createRandom(1);
   const beta = Float64Array.from({ length: D }, (_, j) => ((j % 5) - 2) / 5);
   const x = Float64Array.from({ length: N * D }, () => random.normal());

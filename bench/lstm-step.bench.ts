@@ -94,8 +94,8 @@ const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[
 
 async function measurePeak(simd: "plain" | "relaxed"): Promise<number> {
   const { readFile } = await import("node:fs/promises");
-  const { instantiateKernels } = await import("../dist/compute/wasm-worker.js");
-  const { webAssembly } = await import("../dist/compute/web-assembly.js");
+  const { instantiateKernels } = await import("../dist/compute/wasm/worker.js");
+  const { webAssembly } = await import("../dist/compute/wasm/web-assembly.js");
   const bytes = await readFile(new URL(`../dist/compute/kernels-${simd}.wasm`, import.meta.url));
   const memory = new webAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const kernels = instantiateKernels(await webAssembly.compile(new Uint8Array(bytes)), memory);
@@ -110,7 +110,7 @@ async function measurePeak(simd: "plain" | "relaxed"): Promise<number> {
 }
 
 async function benchStep(name: string, threads: number, deterministic: boolean): Promise<BenchResult> {
-  const { openWasmBackend } = await import("../dist/node/wasm-backend.js");
+  const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
   const { createReferenceBackend } = await import("../dist/compute/reference.js");
   const backend = await openWasmBackend({ threads, deterministic });
   const reference = createReferenceBackend();

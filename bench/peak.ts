@@ -7,8 +7,8 @@ const FLOPS_PER_COUNT = 96;
 const REPEATS = 200;
 
 export async function measurePeak(simd: "plain" | "relaxed"): Promise<number> {
-  const { instantiateKernels } = await import("../dist/compute/wasm-worker.js");
-  const { webAssembly } = await import("../dist/compute/web-assembly.js");
+  const { instantiateKernels } = await import("../dist/compute/wasm/worker.js");
+  const { webAssembly } = await import("../dist/compute/wasm/web-assembly.js");
   const bytes = await readFile(new URL(`../dist/compute/kernels-${simd}.wasm`, import.meta.url));
   const memory = new webAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const kernels = instantiateKernels(await webAssembly.compile(new Uint8Array(bytes)), memory);

@@ -15,7 +15,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { InferenceSession } from "onnxruntime-node";
-import type { EncodedFeatures } from "../src/data/encode.ts";
+import type { EncodedFeatures } from "../src/data/encode/encode.ts";
 import type { Model } from "../src/training/model.ts";
 
 interface BenchResult {
@@ -96,11 +96,11 @@ async function writeTable(path: string, N: number): Promise<void> {
 }
 
 async function openModel(path: string): Promise<{ model: Model; x: EncodedFeatures }> {
-  const { readModel } = await import("../dist/node/model-file.js");
-  const { readTable, tableSourceFromBytes } = await import("../dist/data/read-table.js");
-  const { addGroupColumns } = await import("../dist/data/group-columns.js");
-  const { categoriesOf } = await import("../dist/node/predict.js");
-  const { encode } = await import("../dist/data/encode.js");
+  const { readModel } = await import("../dist/node/io/model-file.js");
+  const { readTable, tableSourceFromBytes } = await import("../dist/data/reading/read-table.js");
+  const { addGroupColumns } = await import("../dist/data/groups/group-columns.js");
+  const { categoriesOf } = await import("../dist/node/commands/predict.js");
+  const { encode } = await import("../dist/data/encode/encode.js");
   const model = await readModel(path);
   const source = tableSourceFromBytes("nwtco.csv", new Uint8Array(readFileSync(nwtcoPath)));
   const table = await readTable(source, { category: categoriesOf(model) });
@@ -125,8 +125,8 @@ interface Forward {
 }
 
 async function openOurs(model: Model): Promise<Forward> {
-  const { openWasmBackend } = await import("../dist/node/wasm-backend.js");
-  const { createNetwork, writeParameters } = await import("../dist/models/create-network.js");
+  const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
+  const { createNetwork, writeParameters } = await import("../dist/models/networks/create-network.js");
   const { survivalCurves } = await import("../dist/objectives/curves.js");
   if (model.predictor.kind !== "network") throw new Error("a network is wanted");
   const backend = await openWasmBackend({ threads: THREADS });
@@ -167,7 +167,7 @@ function sessionOptions(waiting: Waiting): InferenceSession.SessionOptions {
 
 async function openOnnx(model: Model, batch: number, waiting: Waiting): Promise<Forward> {
   const { InferenceSession, Tensor } = await import("onnxruntime-node");
-  const { modelToOnnx } = await import("../dist/files/onnx.js");
+  const { modelToOnnx } = await import("../dist/files/onnx/onnx.js");
   const session = await InferenceSession.create(modelToOnnx(model).bytes, sessionOptions(waiting));
   const D = model.encoder.names.length;
   const x = new Float32Array(batch * D);
@@ -237,8 +237,8 @@ async function runPeerCommand(
 ): Promise<Measured> {
   const { parse } = await import("csv-parse");
   const { InferenceSession, Tensor } = await import("onnxruntime-node");
-  const { readModel } = await import("../dist/node/model-file.js");
-  const { modelToOnnx } = await import("../dist/files/onnx.js");
+  const { readModel } = await import("../dist/node/io/model-file.js");
+  const { modelToOnnx } = await import("../dist/files/onnx/onnx.js");
   const model = await readModel(path);
   const { bytes, inputs } = modelToOnnx(model, { raw: true });
   const readClock = startClock();

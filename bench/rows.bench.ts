@@ -34,9 +34,9 @@ const megabytes = (bytes: number) => Math.round(bytes / 1e6);
 /** Times steps on N simulated rows in this process. */
 async function timeRows(N: number, memoryLimit: number): Promise<RowsTiming> {
   const atStart = megabytes(process.memoryUsage().rss);
-  const { openWasmBackend } = await import("../dist/node/wasm-backend.js");
+  const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
   const { createRandom } = await import("../dist/core/random.js");
-  const { createNetwork } = await import("../dist/models/create-network.js");
+  const { createNetwork } = await import("../dist/models/networks/create-network.js");
   const { optimise } = await import("../dist/training/trainer.js");
   const { PRESETS } = await import("../dist/training/options.js");
   const backend = await openWasmBackend({ threads: THREADS, memoryLimit });

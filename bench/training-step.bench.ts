@@ -12,8 +12,8 @@ import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { loadavg } from "node:os";
 import type { Backend } from "../src/compute/backend.ts";
-import type { Split } from "../src/data/split.ts";
-import type { TrainRequest } from "../src/train.ts";
+import type { Split } from "../src/data/outcomes/split.ts";
+import type { TrainRequest } from "../src/verbs/train.ts";
 import { measurePeak } from "./peak.ts";
 
 interface BenchResult {
@@ -36,8 +36,8 @@ const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[
 const round = (value: number, digits: number) => Number(value.toFixed(digits));
 
 async function readNwtco() {
-  const { readTable, tableSourceFromBytes } = await import("../dist/data/read-table.js");
-  const { parseGroupsFile } = await import("../dist/data/groups.js");
+  const { readTable, tableSourceFromBytes } = await import("../dist/data/reading/read-table.js");
+  const { parseGroupsFile } = await import("../dist/data/groups/groups.js");
   const folder = new URL("../datasets/nwtco/", import.meta.url);
   const bytes = new Uint8Array(await readFile(new URL("nwtco.csv", folder)));
   const table = await readTable(tableSourceFromBytes("nwtco.csv", bytes), { category: ["stage"] });
@@ -80,7 +80,7 @@ async function timeSteps(
   warmUp: number,
   split?: Split,
 ): Promise<Timing> {
-  const { train } = await import("../dist/train.js");
+  const { train } = await import("../dist/verbs/train.js");
   const { table, groupsFile } = await readNwtco();
   let lstm = 0;
   let forwardRows = 0;
@@ -168,7 +168,7 @@ async function benchSteps(
   hidden: number,
   count: number,
 ): Promise<BenchResult> {
-  const { openWasmBackend } = await import("../dist/node/wasm-backend.js");
+  const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
   const load = loadavg()[0];
   const backend = await openWasmBackend({ threads: THREADS });
   await checkSteps(backend, batch, hidden);

@@ -1,5 +1,5 @@
 // Compiles src/ to dist/ when a source is newer than the last build; in an installed package (no sources) it does nothing.
-// src/compute/kernels is AssemblyScript: asc compiles it twice, with plain and with relaxed SIMD, when it has changed.
+// src/compute/wasm/kernels is AssemblyScript: asc compiles it twice, with plain and with relaxed SIMD, when it has changed.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -64,7 +65,7 @@ function findTool(path) {
 }
 
 function buildKernels(force) {
-  const kernels = join(root, "src", "compute", "kernels");
+  const kernels = join(root, "src", "compute", "wasm", "kernels");
   const folder = join(root, "dist", "compute");
   const asc = findTool("assemblyscript/bin/asc.js");
   const changed = newestChange(kernels);
@@ -91,6 +92,15 @@ function fail() {
   process.exit(70);
 }
 
+/** Modules whose source has moved or gone: nothing that is built is without its source. */
+function removeStale() {
+  const built = join(root, "dist");
+  for (const name of readdirSync(built, { recursive: true, encoding: "utf8" })) {
+    const match = /^(.*)\.(?:d\.ts|js)$/.exec(name);
+    if (match && !existsSync(join(root, "src", `${match[1]}.ts`))) rmSync(join(built, name), { force: true });
+  }
+}
+
 /** Builds if needed. Messages go to stderr: stdout belongs to the command that is about to run. */
 export function ensureBuilt({ force = false } = {}) {
   if (!existsSync(join(root, "tsconfig.json"))) return;
@@ -102,6 +112,7 @@ export function ensureBuilt({ force = false } = {}) {
   const args = [tsc, "-b", join(root, "tsconfig.json"), ...(force ? ["--force"] : [])];
   const result = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", 2, 2] });
   if (result.status !== 0) fail();
+  removeStale();
   writeFileSync(stamp, `${started.toISOString()}\n`);
 }
 

@@ -11,9 +11,9 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createRandom } from "../dist/core/random.js";
-import { meanCurve } from "../dist/stats/calibration.js";
-import { boundExactly, tallyFollowUp } from "../dist/stats/certificate-exact.js";
-import { certify } from "../dist/stats/certificates.js";
+import { meanCurve } from "../dist/stats/calibration/calibration.js";
+import { certify } from "../dist/stats/certificates/certificates.js";
+import { boundExactly, tallyFollowUp } from "../dist/stats/certificates/exact.js";
 import { groupSupport } from "../dist/stats/kaplan-meier.js";
 
 const { values: given } = parseArgs({

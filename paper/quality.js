@@ -13,20 +13,20 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { audit } from "../dist/audit.js";
 import { createRandom, shuffle } from "../dist/core/random.js";
-import { addGroupColumns } from "../dist/data/group-columns.js";
-import { ALL_GROUP, groupsFromFile, parseGroupsFile, resolveGroups } from "../dist/data/groups.js";
-import { pickOutcomes } from "../dist/data/outcomes.js";
-import { readOutcomes } from "../dist/data/read-outcomes.js";
-import { readTable } from "../dist/data/read-table.js";
-import { splitFromTable, splitRows } from "../dist/data/split.js";
-import { binOutcomes } from "../dist/data/time-grid.js";
-import { tableSourceFromPath } from "../dist/node/table-file.js";
-import { openWasmBackend } from "../dist/node/wasm-backend.js";
-import { gridOf, predict } from "../dist/predict.js";
+import { addGroupColumns } from "../dist/data/groups/group-columns.js";
+import { ALL_GROUP, groupsFromFile, parseGroupsFile, resolveGroups } from "../dist/data/groups/groups.js";
+import { pickOutcomes } from "../dist/data/outcomes/outcomes.js";
+import { readOutcomes } from "../dist/data/outcomes/read-outcomes.js";
+import { splitFromTable, splitRows } from "../dist/data/outcomes/split.js";
+import { binOutcomes } from "../dist/data/outcomes/time-grid.js";
+import { readTable } from "../dist/data/reading/read-table.js";
+import { tableSourceFromPath } from "../dist/node/io/table-file.js";
+import { openWasmBackend } from "../dist/node/workers/wasm-backend.js";
 import { groupSupport } from "../dist/stats/kaplan-meier.js";
-import { train } from "../dist/train.js";
+import { audit } from "../dist/verbs/audit.js";
+import { gridOf, predict } from "../dist/verbs/predict.js";
+import { train } from "../dist/verbs/train.js";
 
 const TABLES = {
   nwtco: { time: "edrel", event: "rel", drop: ["seqno"], category: ["stage"] },

@@ -1,3 +1,15 @@
+export type { Backend, Floats } from "./compute/backend.ts";
+export { createReferenceBackend } from "./compute/reference.ts";
+export * from "./core/errors.ts";
+export * from "./core/measured.ts";
+export type { CellWarning } from "./data/encode/new-cells.ts";
+export * from "./data/index.ts";
+export * from "./files/index.ts";
+export * from "./models/index.ts";
+export * from "./objectives/index.ts";
+export * from "./repair/index.ts";
+export * from "./stats/index.ts";
+export * from "./training/index.ts";
 export {
   type AuditedScores,
   type AuditGroup,
@@ -5,7 +17,7 @@ export {
   type AuditOptions,
   type AuditTable,
   audit,
-} from "./audit.ts";
+} from "./verbs/audit.ts";
 export {
   type BoostedGroup,
   type BoostResult,
@@ -15,7 +27,7 @@ export {
   type BoostVerdict,
   boost,
   type GuardedBoostOptions,
-} from "./boost.ts";
+} from "./verbs/boost.ts";
 export {
   type ComparedScore,
   compareResampled,
@@ -25,34 +37,24 @@ export {
   type ResampledMethod,
   readScores,
   type SplitMethod,
-} from "./compare.ts";
-export type { Backend, Floats } from "./compute/backend.ts";
-export { createReferenceBackend } from "./compute/reference.ts";
-export * from "./core/errors.ts";
-export * from "./core/measured.ts";
-export * from "./data/index.ts";
-export type { CellWarning } from "./data/new-cells.ts";
-export { type DiscoverInput, type DiscoverOptions, type Discovery, discover } from "./discover.ts";
+} from "./verbs/compare.ts";
+export { type DiscoverInput, type DiscoverOptions, type Discovery, discover } from "./verbs/discover.ts";
 export {
   chooseSearchColumns,
   type LeftOutColumn,
   listModelColumns,
   type SearchColumnsChoice,
   type SearchColumnsRequest,
-} from "./discover-columns.ts";
-export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
-export * from "./files/index.ts";
-export { type FitOptions, fit } from "./fit.ts";
-export * from "./models/index.ts";
-export * from "./objectives/index.ts";
-export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./predict.ts";
+} from "./verbs/discover-columns.ts";
+export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./verbs/ensemble.ts";
+export { type FitOptions, fit } from "./verbs/fit.ts";
+export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./verbs/predict.ts";
 export {
   judgeRequirements,
   parseRequirement,
   type Requirement,
   type RequirementResult,
-} from "./requirements.ts";
-export * from "./stats/index.ts";
+} from "./verbs/requirements.ts";
 export {
   type CandidateEvent,
   type DoneEvent,
@@ -61,8 +63,7 @@ export {
   type TrainHooks,
   type TrainRequest,
   train,
-} from "./train.ts";
-export * from "./training/index.ts";
+} from "./verbs/train.ts";
 export {
   findFrontier,
   type RunScores,
@@ -73,5 +74,5 @@ export {
   selectSetting,
   summariseRuns,
   type TuneRun,
-} from "./tune.ts";
-export { expandSweep, parseSweep, type Setting, type Sweep, toTrainRequest } from "./tune-settings.ts";
+} from "./verbs/tune.ts";
+export { expandSweep, parseSweep, type Setting, type Sweep, toTrainRequest } from "./verbs/tune-settings.ts";

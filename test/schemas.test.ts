@@ -1,10 +1,10 @@
 // What commands print with --json, held to the published schemas; and the schemas held to asserting something.
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { COMPARED_SCORES } from "../src/compare.ts";
 import { createRandom } from "../src/core/random.ts";
-import { SELECTION_RULES } from "../src/tune.ts";
-import { SETTING_NAMES } from "../src/tune-settings.ts";
+import { COMPARED_SCORES } from "../src/verbs/compare.ts";
+import { SELECTION_RULES } from "../src/verbs/tune.ts";
+import { SETTING_NAMES } from "../src/verbs/tune-settings.ts";
 import { runCli, writeScratch } from "./cli/run-cli.ts";
 import { type Json, type JsonObject, type JsonPath, mutate } from "./json-mutations.ts";
 import { checkJson, describedCommands, type Schema, schemas } from "./json-schemas.ts";

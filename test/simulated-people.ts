@@ -4,9 +4,9 @@
  * quarters are censored.
  */
 import { createRandom } from "../src/core/random.ts";
-import type { Curves } from "../src/data/curves.ts";
-import { evaluateGroup } from "../src/data/group-members.ts";
-import type { BinnedOutcomes } from "../src/data/outcomes.ts";
+import type { Curves } from "../src/data/curves/curves.ts";
+import { evaluateGroup } from "../src/data/groups/group-members.ts";
+import type { BinnedOutcomes } from "../src/data/outcomes/outcomes.ts";
 import type { Column, Table } from "../src/data/table.ts";
 
 export interface People {

@@ -5,10 +5,10 @@
  * addresses relative to this one, which bundlers follow.
  */
 
-import { createWasmBackend, type WasmBackend } from "../compute/wasm.ts";
-import type { KernelThread } from "../compute/wasm-team.ts";
-import type { FromKernelThread } from "../compute/wasm-worker.ts";
-import { type KernelModule, webAssembly } from "../compute/web-assembly.ts";
+import type { KernelThread } from "../compute/wasm/team.ts";
+import { createWasmBackend, type WasmBackend } from "../compute/wasm/wasm-backend.ts";
+import { type KernelModule, webAssembly } from "../compute/wasm/web-assembly.ts";
+import type { FromKernelThread } from "../compute/wasm/worker.ts";
 import { BackendError, InputError } from "../core/errors.ts";
 
 /** Threads, memory and reproducibility of a backend. */

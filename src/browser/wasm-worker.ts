@@ -1,5 +1,5 @@
 /** One thread of the wasm backend in a browser: takes its start message and serves until it is told to quit. */
-import { type FromKernelThread, type StartKernels, serveKernels } from "../compute/wasm-worker.ts";
+import { type FromKernelThread, type StartKernels, serveKernels } from "../compute/wasm/worker.ts";
 
 addEventListener(
   "message",

@@ -1,6 +1,14 @@
-export type { Curves } from "./curves.ts";
-export { buildDataset, type SurvivalDataset } from "./dataset.ts";
-export { type ColumnSummary, describeTable, summariseColumn, type TableDescription } from "./describe.ts";
+export {
+  type ColumnSummary,
+  describeTable,
+  summariseColumn,
+  type TableDescription,
+} from "./checks/describe.ts";
+export type { Finding, FindingCode, FindingLevel } from "./checks/findings.ts";
+export type { RowIndependence } from "./checks/repeated-people.ts";
+export { checkFollowup, checkGroups, checkTable } from "./checks/sanity.ts";
+export type { Curves } from "./curves/curves.ts";
+export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./curves/read-curves.ts";
 export {
   type ColumnEncoding,
   type EncodedFeatures,
@@ -8,12 +16,11 @@ export {
   type EncoderOptions,
   encode,
   fitEncoder,
-} from "./encode.ts";
-export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./features.ts";
-export type { Finding, FindingCode, FindingLevel } from "./findings.ts";
-export { type DisjointGroups, groupByColumns } from "./group-by.ts";
-export { formatGroup, type GroupExpression, parseGroup } from "./group-expression.ts";
-export { evaluateGroup } from "./group-members.ts";
+} from "./encode/encode.ts";
+export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
+export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
+export { formatGroup, type GroupExpression, parseGroup } from "./groups/group-expression.ts";
+export { evaluateGroup } from "./groups/group-members.ts";
 export {
   ALL_GROUP,
   type AutomaticChoice,
@@ -27,17 +34,32 @@ export {
   parseNamedGroup,
   resolveGroups,
   selectGroups,
-} from "./groups.ts";
-export { type BinnedOutcomes, type Outcomes, pickOutcomes, type RowWeights } from "./outcomes.ts";
-export { type People, type PersonColumn, pickPeople, readPeople } from "./people.ts";
+} from "./groups/groups.ts";
+export { buildDataset, type SurvivalDataset } from "./outcomes/dataset.ts";
+export { type BinnedOutcomes, type Outcomes, pickOutcomes, type RowWeights } from "./outcomes/outcomes.ts";
+export { type People, type PersonColumn, pickPeople, readPeople } from "./outcomes/people.ts";
+export { inspectOutcomes, type OutcomeColumns, readOutcomes } from "./outcomes/read-outcomes.ts";
+export { type SetName, type Split, type SplitOptions, splitFromTable, splitRows } from "./outcomes/split.ts";
+export {
+  type BinningGap,
+  binningGap,
+  binOutcomes,
+  equalTimeGrid,
+  fitTimeGrid,
+  interpolateCurve,
+  medianTime,
+  quantileTime,
+  type TimeGrid,
+  type TimeGridOptions,
+} from "./outcomes/time-grid.ts";
 export type { BinnedOutcomesInput, CurvesInput, OutcomesInput } from "./plain-input.ts";
-export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./read-curves.ts";
-export { inspectOutcomes, type OutcomeColumns, readOutcomes } from "./read-outcomes.ts";
-export { type ReadTableOptions, readTable, type TableSource, tableSourceFromBytes } from "./read-table.ts";
-export { type ReadChunksOptions, readTableChunks } from "./read-table-chunks.ts";
-export type { RowIndependence } from "./repeated-people.ts";
-export { checkFollowup, checkGroups, checkTable } from "./sanity.ts";
-export { type SetName, type Split, type SplitOptions, splitFromTable, splitRows } from "./split.ts";
+export {
+  type ReadTableOptions,
+  readTable,
+  type TableSource,
+  tableSourceFromBytes,
+} from "./reading/read-table.ts";
+export { type ReadChunksOptions, readTableChunks } from "./reading/read-table-chunks.ts";
 export {
   type BooleanColumn,
   type CategoryColumn,
@@ -51,15 +73,3 @@ export {
   selectRows,
   type Table,
 } from "./table.ts";
-export {
-  type BinningGap,
-  binningGap,
-  binOutcomes,
-  equalTimeGrid,
-  fitTimeGrid,
-  interpolateCurve,
-  medianTime,
-  quantileTime,
-  type TimeGrid,
-  type TimeGridOptions,
-} from "./time-grid.ts";

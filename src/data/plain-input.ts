@@ -1,8 +1,8 @@
 /** Outcomes and curves as a caller has them, plain lists included, and as everything downstream takes them. */
 import { InputError } from "../core/errors.ts";
 import { toEvents, toFloat64, toInt32 } from "../core/plain-arrays.ts";
-import type { Curves } from "./curves.ts";
-import type { BinnedOutcomes, Outcomes } from "./outcomes.ts";
+import type { Curves } from "./curves/curves.ts";
+import type { BinnedOutcomes, Outcomes } from "./outcomes/outcomes.ts";
 
 /** A time a person, and whether it ended in the event. */
 export interface OutcomesInput {

@@ -3,7 +3,7 @@
  * gives them here, and as the default preset does. Printed scores are judged by their means; runs by tests, and only where these could
  * have decided otherwise (claims-evidence.ts). Nothing is filled in.
  */
-import { DEFAULT_BINS } from "../data/time-grid.ts";
+import { DEFAULT_BINS } from "../data/outcomes/time-grid.ts";
 import { type Decision, decide, type Evidence, weighEvidence } from "./claims-evidence.ts";
 import { type PageTarget, type PlanResults, PRINTED_COHORT } from "./page.ts";
 import { expandPlan, type SystemName } from "./plan.ts";

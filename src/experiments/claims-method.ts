@@ -1,6 +1,6 @@
 /** The paper's statements about other scores (§6.6, its examples), about what the constraint means, and about its theorem and algorithm (§4, §5). */
-import { DEFAULT_BINS } from "../data/time-grid.ts";
-import { boundOfTheorem } from "../stats/certificates.ts";
+import { DEFAULT_BINS } from "../data/outcomes/time-grid.ts";
+import { boundOfTheorem } from "../stats/certificates/certificates.ts";
 import { type ClaimInputs, printedBoard, TARGETS } from "./claims-board.ts";
 import type { Claim } from "./claims-entry.ts";
 import { claimsOnMultipliers } from "./claims-multipliers.ts";

@@ -3,7 +3,7 @@
  * learnt and not fixed by hand (§4). A run whose multipliers moved by less than a tenth of where they started is a fixed penalty,
  * one drawn at random (method §7).
  */
-import { FIXED_PENALTY_BELOW, relativeMove } from "../training/dual.ts";
+import { FIXED_PENALTY_BELOW, relativeMove } from "../training/lagrangian/dual.ts";
 import { type Board, type ClaimInputs, VARIANTS } from "./claims-board.ts";
 import { type Claim, formatPercent, judgeBoards, labelsOf } from "./claims-entry.ts";
 import type { SystemName } from "./plan.ts";

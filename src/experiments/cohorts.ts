@@ -3,11 +3,11 @@
  * Groups chosen by rule are chosen on the training rows of the plan's first split, so that all repeats speak of the same ones (on
  * flchain, sample.yr = 2001 has 100 training rows in some splits and not in others). Only features decide, never an outcome.
  */
-import type { Group, GroupsFile } from "../data/groups.ts";
-import { ALL_GROUP, groupsFromFile } from "../data/groups.ts";
-import type { Outcomes } from "../data/outcomes.ts";
-import { outcomeNames, readOutcomes } from "../data/read-outcomes.ts";
-import { type Split, splitRows } from "../data/split.ts";
+import type { Group, GroupsFile } from "../data/groups/groups.ts";
+import { ALL_GROUP, groupsFromFile } from "../data/groups/groups.ts";
+import type { Outcomes } from "../data/outcomes/outcomes.ts";
+import { outcomeNames, readOutcomes } from "../data/outcomes/read-outcomes.ts";
+import { type Split, splitRows } from "../data/outcomes/split.ts";
 import type { Table } from "../data/table.ts";
 import type { CohortPlan, Plan } from "./plan.ts";
 import { type EyeCohort, simulateEye } from "./simulate.ts";

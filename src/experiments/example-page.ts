@@ -1,5 +1,5 @@
 /** The page docs/results/examples.md: what the paper claims in each example, the printed numbers beside ours, and what we add. */
-import type { Scores } from "../stats/scores.ts";
+import type { Scores } from "../stats/scores/scores.ts";
 import type { ExampleName, Examples } from "./examples.ts";
 import {
   type Counterexample,

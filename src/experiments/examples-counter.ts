@@ -4,18 +4,18 @@
  * (example 1), 0 (example 2), or 0 after an event and 1 after a censoring (example 3). Here are the scores by the library's own
  * functions, and what the objectives do from there with and without the constraint (examples-descent.ts).
  */
-import type { Curves } from "../data/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
 import { measureDistances } from "../objectives/distances.ts";
 import { measureStatistics } from "../objectives/group-statistics.ts";
 import { rankedProbability } from "../objectives/rps.ts";
 import { xcalPenalty } from "../objectives/xcal.ts";
-import { type BrierConvention, brierBinned, integratedBrier } from "../stats/brier.ts";
-import { distanceL2, distanceVariance, meanCurve } from "../stats/calibration.ts";
-import { dCalScore } from "../stats/d-calibration.ts";
+import { distanceL2, distanceVariance, meanCurve } from "../stats/calibration/calibration.ts";
+import { dCalScore } from "../stats/calibration/d-calibration.ts";
 import { type BinnedKaplanMeier, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
-import { rankedProbabilityScore } from "../stats/rps.ts";
+import { type BrierConvention, brierBinned, integratedBrier } from "../stats/scores/brier.ts";
+import { rankedProbabilityScore } from "../stats/scores/rps.ts";
 import { descendFreely, EXAMPLE_BINS, type FreeLoss, hazardsOf, logitsOf } from "./examples-descent.ts";
 import { binPeople, type ExamplePerson, everyone, requireMeasured, stepCurves } from "./examples-people.ts";
 

@@ -4,8 +4,8 @@
  * (src/objectives, training/dual.ts, training/optimiser.ts): loss + Σ μ_g d_g with c_g = 0, one step of Adam on the logits, then one
  * of μ (Algorithm 1). Float64 throughout.
  */
-import type { Curves } from "../data/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { type Constraints, type NamedRows, prepareConstraints } from "../objectives/constraints.ts";
 import { type CurveWorkspace, createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
 import { groupDistances, measureDistances } from "../objectives/distances.ts";
@@ -14,7 +14,7 @@ import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { rankedProbability } from "../objectives/rps.ts";
 import { buildStrata, carryMultipliers, measureRisks, type StratumCell } from "../objectives/strata.ts";
 import { xcalPenalty } from "../objectives/xcal.ts";
-import { ascend } from "../training/dual.ts";
+import { ascend } from "../training/lagrangian/dual.ts";
 import { createOptimiser } from "../training/optimiser.ts";
 
 export type FreeLoss = "none" | "likelihood" | "xcal" | "rps";

@@ -3,14 +3,14 @@
  * them rightly and gives everyone four times too little hazard has a perfect C-index; one that gives everyone the mean curve, or
  * exchanges the first and the last, has the right mean and no order or the wrong one. The paper's figure has no numbers: these hazards are ours.
  */
-import type { Curves } from "../data/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
-import { expectedCalibrationError, meanCurve, totalScore } from "../stats/calibration.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { expectedCalibrationError, meanCurve, totalScore } from "../stats/calibration/calibration.ts";
 import {
   concordanceHalfTies,
   concordancePaper,
   timeDependentPairs,
-} from "../stats/concordance-time-dependent.ts";
+} from "../stats/concordance/time-dependent.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import { requireMeasured } from "./examples-people.ts";
 

@@ -1,7 +1,7 @@
 /** What the examples share: people of the paper's little tables, their step curves, and everyone as a group. */
 import { isAbsent, type Measured } from "../core/measured.ts";
-import type { Curves } from "../data/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
 
 /** Somebody of the paper's little tables, with what is predicted. */

@@ -4,14 +4,14 @@
  * see it. Four people, where it is exact; two hundred, where the cells are large enough to be formed as in training; and two
  * who both die before the horizon, which the cells do not see either, because they are cut by the risk at the horizon.
  */
-import type { Curves } from "../data/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
-import { distanceL2, meanCurve } from "../stats/calibration.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { distanceL2, meanCurve } from "../stats/calibration/calibration.ts";
 import {
   concordanceHalfTies,
   concordancePaper,
   timeDependentPairs,
-} from "../stats/concordance-time-dependent.ts";
+} from "../stats/concordance/time-dependent.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import { descendFreely, type FreeConstraint, measureConstraint } from "./examples-descent.ts";
 import { binPeople, type ExamplePerson, everyone, requireMeasured, stepCurves } from "./examples-people.ts";

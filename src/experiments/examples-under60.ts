@@ -4,12 +4,13 @@
  * the month, for everybody. Deaths of the older are spread over the month by a constant hazard (the paper speaks of its end only).
  * One sample is for the constraints, another for the audits; both by seed.
  */
-import { type AuditTable, audit } from "../audit.ts";
+
 import { createRandom } from "../core/random.ts";
-import type { Curves } from "../data/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { type NamedRows, prepareConstraints } from "../objectives/constraints.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
+import { type AuditTable, audit } from "../verbs/audit.ts";
 import { type CellDistance, descendFreely, type FreeLoss, measureConstraint } from "./examples-descent.ts";
 import { everyone } from "./examples-people.ts";
 

@@ -1,5 +1,5 @@
 /** A page of docs/results: the tables of one of the paper's cohorts, from the results of its plans, with what they mean. */
-import { DEFAULT_BINS } from "../data/time-grid.ts";
+import { DEFAULT_BINS } from "../data/outcomes/time-grid.ts";
 import { keptRulesSection } from "./kept-rules.ts";
 import { expandPlan, lineKey, type Plan, type RunLine } from "./plan.ts";
 import type { Published } from "./published.ts";

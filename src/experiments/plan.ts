@@ -8,8 +8,8 @@
  */
 import { z } from "zod";
 import { FormatError, InputError } from "../core/errors.ts";
-import { MAX_BINS } from "../data/time-grid.ts";
-import { explainIssue } from "../files/schema-parts.ts";
+import { MAX_BINS } from "../data/outcomes/time-grid.ts";
+import { explainIssue } from "../files/model/schema-parts.ts";
 
 export const SYSTEM_NAMES = [
   "cox",

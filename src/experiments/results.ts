@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import { FormatError } from "../core/errors.ts";
-import type { Scores } from "../stats/scores.ts";
+import type { Scores } from "../stats/scores/scores.ts";
 import type { Model } from "../training/model.ts";
 import { lineKey, type Plan, planContent, SYSTEM_NAMES } from "./plan.ts";
 import type { TruthScores as ComputedTruth } from "./truth.ts";

@@ -3,13 +3,14 @@
  * there is one. The same line gives the same record: no clock, no file and no number of threads enters. How long it took is
  * for the caller to add.
  */
-import { audit } from "../audit.ts";
+
 import type { Backend } from "../compute/backend.ts";
 import { InputError } from "../core/errors.ts";
-import { pickOutcomes } from "../data/outcomes.ts";
-import { binOutcomes } from "../data/time-grid.ts";
+import { pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { binOutcomes } from "../data/outcomes/time-grid.ts";
 import { groupSupport } from "../stats/kaplan-meier.ts";
-import type { TrainEvent } from "../train.ts";
+import { audit } from "../verbs/audit.ts";
+import type { TrainEvent } from "../verbs/train.ts";
 import { type CohortSources, type OpenCohort, openCohort } from "./cohorts.ts";
 import type { Plan, RunLine } from "./plan.ts";
 import {

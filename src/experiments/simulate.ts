@@ -7,7 +7,7 @@
 import { exp, powerOfTen } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { createRandom } from "../core/random.ts";
-import type { Outcomes } from "../data/outcomes.ts";
+import type { Outcomes } from "../data/outcomes/outcomes.ts";
 import { type CategoryColumn, MISSING_CODE, type NumberColumn, type Table } from "../data/table.ts";
 import {
   createEyeDraws,

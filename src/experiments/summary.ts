@@ -5,7 +5,7 @@
  */
 import { isAbsent } from "../core/measured.ts";
 import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../objectives/constraints.ts";
-import { totalScore } from "../stats/calibration.ts";
+import { totalScore } from "../stats/calibration/calibration.ts";
 import {
   correctedResampledT,
   countWins,

@@ -9,16 +9,16 @@
  */
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
-import type { Curves } from "../data/curves.ts";
-import { type Group, type GroupMembers, resolveGroups } from "../data/groups.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import { type Group, type GroupMembers, resolveGroups } from "../data/groups/groups.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { binOutcomes, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Column, Table } from "../data/table.ts";
-import { binOutcomes, type TimeGrid } from "../data/time-grid.ts";
 import {
   concordancePaper,
   type TimeDependentPairs,
   timeDependentPairs,
-} from "../stats/concordance-time-dependent.ts";
+} from "../stats/concordance/time-dependent.ts";
 import { type EyeCohort, type EyeSettings, simulateEye } from "./simulate.ts";
 
 /** People of a fresh sample unless said otherwise: a mean over one in a hundred of them is known to about .001. */

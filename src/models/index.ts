@@ -1,17 +1,6 @@
-export { type AnchoredOptions, createAnchored } from "./anchored.ts";
-export type { CoxFit, CoxInput, CoxModel, CoxOptions, CoxTies, StratifiedCoxInput } from "./cox.ts";
-export { cumulativeHazardAtZero } from "./cox-baseline.ts";
-export { type CoxCoefficient, describeCoefficients } from "./cox-coefficients.ts";
-export { type CoxTerm, type ProportionalHazards, testProportionalHazards } from "./cox-proportional.ts";
-export { type CoxRobust, robustCox } from "./cox-robust.ts";
-export {
-  createNetwork,
-  type NetworkSpec,
-  type ParameterValues,
-  readParameters,
-  writeParameters,
-} from "./create-network.ts";
-export { createDrsa } from "./drsa.ts";
+export { cumulativeHazardAtZero } from "./cox/baseline.ts";
+export { type CoxCoefficient, describeCoefficients } from "./cox/coefficients.ts";
+export type { CoxFit, CoxInput, CoxModel, CoxOptions, CoxTies, StratifiedCoxInput } from "./cox/cox.ts";
 export {
   type CoxArrays,
   coxCurves,
@@ -19,8 +8,19 @@ export {
   fitCox,
   linearPredictor,
   type StratifiedCoxArrays,
-} from "./from-arrays.ts";
-export { anchorHazards } from "./initialise.ts";
-export { createLinear } from "./linear.ts";
-export { createMlp } from "./mlp.ts";
-export type { Network, Parameter } from "./network.ts";
+} from "./cox/from-arrays.ts";
+export { type CoxTerm, type ProportionalHazards, testProportionalHazards } from "./cox/proportional.ts";
+export { type CoxRobust, robustCox } from "./cox/robust.ts";
+export { type AnchoredOptions, createAnchored } from "./networks/anchored.ts";
+export {
+  createNetwork,
+  type NetworkSpec,
+  type ParameterValues,
+  readParameters,
+  writeParameters,
+} from "./networks/create-network.ts";
+export { createDrsa } from "./networks/drsa.ts";
+export { anchorHazards } from "./networks/initialise.ts";
+export { createLinear } from "./networks/linear.ts";
+export { createMlp } from "./networks/mlp.ts";
+export type { Network, Parameter } from "./networks/network.ts";

@@ -5,9 +5,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { safeText } from "../core/text.ts";
-import { createHelpStyle, readHelpRequest } from "./command-help.ts";
-import { EXIT_INPUT, explainFailure, leaveQuietly, say, terminalWidth, writeOut } from "./output.ts";
-import { createErrorStyle, everyCommand, requireOptionsLast, settleOptionalValues } from "./usage-errors.ts";
+import { createHelpStyle, readHelpRequest } from "./options/command-help.ts";
+import {
+  createErrorStyle,
+  everyCommand,
+  requireOptionsLast,
+  settleOptionalValues,
+} from "./options/usage-errors.ts";
+import { EXIT_INPUT, explainFailure, leaveQuietly, say, terminalWidth, writeOut } from "./print/output.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -25,18 +30,18 @@ const USE = "Use and judge a model, anyone's:";
 const SHOW = "See what it does:";
 
 const COMMANDS: Readonly<Record<string, Listed>> = {
-  describe: { heading: LOOK, load: async () => (await import("./describe.ts")).addDescribe },
-  km: { heading: LOOK, load: async () => (await import("./km.ts")).addKm },
-  cox: { heading: LOOK, load: async () => (await import("./cox.ts")).addCox },
-  train: { heading: FIT, load: async () => (await import("./train.ts")).addTrain },
-  tune: { heading: FIT, load: async () => (await import("./tune.ts")).addTune },
-  compare: { heading: FIT, load: async () => (await import("./compare.ts")).addCompare },
-  predict: { heading: USE, load: async () => (await import("./predict.ts")).addPredict },
-  audit: { heading: USE, load: async () => (await import("./audit.ts")).addAudit },
-  discover: { heading: USE, load: async () => (await import("./discover.ts")).addDiscover },
-  boost: { heading: USE, load: async () => (await import("./boost.ts")).addBoost },
-  export: { heading: USE, load: async () => (await import("./export.ts")).addExport },
-  demo: { heading: SHOW, load: async () => (await import("./demo.ts")).addDemo },
+  describe: { heading: LOOK, load: async () => (await import("./commands/describe.ts")).addDescribe },
+  km: { heading: LOOK, load: async () => (await import("./commands/km.ts")).addKm },
+  cox: { heading: LOOK, load: async () => (await import("./commands/cox.ts")).addCox },
+  train: { heading: FIT, load: async () => (await import("./commands/train.ts")).addTrain },
+  tune: { heading: FIT, load: async () => (await import("./commands/tune.ts")).addTune },
+  compare: { heading: FIT, load: async () => (await import("./commands/compare.ts")).addCompare },
+  predict: { heading: USE, load: async () => (await import("./commands/predict.ts")).addPredict },
+  audit: { heading: USE, load: async () => (await import("./commands/audit.ts")).addAudit },
+  discover: { heading: USE, load: async () => (await import("./commands/discover.ts")).addDiscover },
+  boost: { heading: USE, load: async () => (await import("./commands/boost.ts")).addBoost },
+  export: { heading: USE, load: async () => (await import("./commands/export.ts")).addExport },
+  demo: { heading: SHOW, load: async () => (await import("./commands/demo.ts")).addDemo },
   reproduce: {
     heading: SHOW,
     load: async () =>

@@ -1,13 +1,13 @@
 /** What the paths of a plan's cohort lead to, read from the package's own files. */
 import { fileURLToPath } from "node:url";
 import { GraduateError, InputError } from "../core/errors.ts";
-import { parseGroupsFile } from "../data/groups.ts";
-import { readTable } from "../data/read-table.ts";
+import { parseGroupsFile } from "../data/groups/groups.ts";
+import { readTable } from "../data/reading/read-table.ts";
 import type { Table } from "../data/table.ts";
 import type { CohortSources } from "../experiments/cohorts.ts";
 import type { CohortPlan, TableCohort } from "../experiments/plan.ts";
-import { readTextFile } from "./read-text.ts";
-import { tableSourceFromPath } from "./table-file.ts";
+import { readTextFile } from "./io/read-text.ts";
+import { tableSourceFromPath } from "./io/table-file.ts";
 
 /** A file of the package, by its path in it. */
 export const packageFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));

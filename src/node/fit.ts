@@ -1,11 +1,11 @@
 /** `fit` as Node has it: without a backend named, it opens the fast one for the run and closes it after. */
 import type { Backend } from "../compute/backend.ts";
 import type { Table } from "../data/table.ts";
-import type { EnsembleRequest } from "../ensemble.ts";
-import { type FitOptions, fit as fitOn } from "../fit.ts";
-import type { TrainRequest } from "../train.ts";
 import type { Model } from "../training/model.ts";
-import { openWasmBackend } from "./wasm-backend.ts";
+import type { EnsembleRequest } from "../verbs/ensemble.ts";
+import { type FitOptions, fit as fitOn } from "../verbs/fit.ts";
+import type { TrainRequest } from "../verbs/train.ts";
+import { openWasmBackend } from "./workers/wasm-backend.ts";
 
 /** Trains on a table and gives the model; the backend is the one of `openWasmBackend` unless another is named. */
 export async function fit(

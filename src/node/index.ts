@@ -1,3 +1,3 @@
-export { bootstrapInParallel } from "./replicate-pool.ts";
-export { tableSourceFromPath } from "./table-file.ts";
-export { openWasmBackend } from "./wasm-backend.ts";
+export { tableSourceFromPath } from "./io/table-file.ts";
+export { bootstrapInParallel } from "./workers/replicate-pool.ts";
+export { openWasmBackend } from "./workers/wasm-backend.ts";

@@ -1,9 +1,9 @@
 /** What `graduate reproduce` shows as it goes on: a bar with the time left on a terminal, one plain line a run elsewhere. */
-import { countOf } from "../data/findings.ts";
+import { countOf } from "../data/checks/findings.ts";
 import type { RunLine } from "../experiments/plan.ts";
 import type { RunResult } from "../experiments/results.ts";
-import { formatNumber, shorten } from "../report/text-table.ts";
-import { clearLive, isLive, say, showLive, warn } from "./output.ts";
+import { formatNumber, shorten } from "../report/words/text-table.ts";
+import { clearLive, isLive, say, showLive, warn } from "./print/output.ts";
 import type { RunOutcome } from "./reproduce-pool.ts";
 
 export interface RunProgress {

@@ -4,7 +4,7 @@
  */
 import { basename, dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { quoteArgument } from "./write-report.ts";
+import { quoteArgument } from "./print/write-report.ts";
 
 const PACKAGE = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { readOutcomes } from "../data/read-outcomes.ts";
-import { readTable } from "../data/read-table.ts";
+import { readOutcomes } from "../data/outcomes/read-outcomes.ts";
+import { readTable } from "../data/reading/read-table.ts";
 import { findColumn, isMissing } from "../data/table.ts";
 import { claimsPage, type TableFacts } from "../experiments/claims.ts";
 import { type GoalInputs, goalsPage } from "../experiments/goals.ts";
@@ -11,10 +11,10 @@ import { PAGE_TARGETS, type PlanResults } from "../experiments/page.ts";
 import { parsePlan } from "../experiments/plan.ts";
 import { parsePublished } from "../experiments/published.ts";
 import { parseResults, requireSamePlan } from "../experiments/results.ts";
-import { print } from "./output.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./io/replace-file.ts";
+import { tableSourceFromPath } from "./io/table-file.ts";
+import { print } from "./print/output.ts";
 import { pagePlans } from "./reproduce-tables.ts";
-import { tableSourceFromPath } from "./table-file.ts";
 
 const packageFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 

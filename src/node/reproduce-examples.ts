@@ -8,9 +8,9 @@ import { Argument, type Command } from "commander";
 import { listFigures } from "../experiments/example-figures.ts";
 import { exampleSections, examplesPage } from "../experiments/example-page.ts";
 import { computeExamples, EXAMPLE_NAMES, type ExampleName, type Examples } from "../experiments/examples.ts";
-import { print } from "./output.ts";
-import { replaceFile } from "./replace-file.ts";
-import { createUnwritableError } from "./write-errors.ts";
+import { replaceFile } from "./io/replace-file.ts";
+import { createUnwritableError } from "./io/write-errors.ts";
+import { print } from "./print/output.ts";
 
 export interface ExamplesOptions {
   /** One section alone; all of them without it. */

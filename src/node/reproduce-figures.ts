@@ -25,12 +25,12 @@ import {
 import { figureName, PAGE_TARGETS, type PageTarget } from "../experiments/page.ts";
 import { type Plan, parsePlan } from "../experiments/plan.ts";
 import { packageFile, readSources } from "./cohort-sources.ts";
-import { createProgress, print, say } from "./output.ts";
-import { replaceFile } from "./replace-file.ts";
-import { parseThreads } from "./table-options.ts";
-import { openWasmBackend } from "./wasm-backend.ts";
-import { refuseUnwritable } from "./writable.ts";
-import { createUnwritableError } from "./write-errors.ts";
+import { replaceFile } from "./io/replace-file.ts";
+import { refuseUnwritable } from "./io/writable.ts";
+import { createUnwritableError } from "./io/write-errors.ts";
+import { parseThreads } from "./options/table-options.ts";
+import { createProgress, print, say } from "./print/output.ts";
+import { openWasmBackend } from "./workers/wasm-backend.ts";
 
 interface FigureOptions {
   readonly systems?: readonly string[];

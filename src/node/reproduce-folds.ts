@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { z } from "zod";
 import { FormatError, InputError } from "../core/errors.ts";
-import { readTable } from "../data/read-table.ts";
+import { readTable } from "../data/reading/read-table.ts";
 import type { Table } from "../data/table.ts";
 import {
   FOLD_SYSTEMS,
@@ -30,12 +30,12 @@ import {
   GATE,
   readPublished,
 } from "../experiments/folds-table.ts";
-import { type GrowingLines, openGrowingLines } from "./growing-lines.ts";
-import { createProgress, print, warn } from "./output.ts";
-import { replaceFile } from "./replace-file.ts";
-import { tableSourceFromPath } from "./table-file.ts";
-import { parseThreads } from "./table-options.ts";
-import { openWasmBackend } from "./wasm-backend.ts";
+import { type GrowingLines, openGrowingLines } from "./io/growing-lines.ts";
+import { replaceFile } from "./io/replace-file.ts";
+import { tableSourceFromPath } from "./io/table-file.ts";
+import { parseThreads } from "./options/table-options.ts";
+import { createProgress, print, warn } from "./print/output.ts";
+import { openWasmBackend } from "./workers/wasm-backend.ts";
 
 interface FoldOptions {
   readonly data: string;

@@ -7,17 +7,17 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { countOf } from "../data/findings.ts";
+import { countOf } from "../data/checks/findings.ts";
 import { PAGE_TARGETS } from "../experiments/page.ts";
 import { lineKey, type Plan, parsePlan, type RunLine, selectLines } from "../experiments/plan.ts";
-import { EXIT_INPUT, EXIT_INTERRUPTED, say, warn } from "./output.ts";
+import { readTextFile } from "./io/read-text.ts";
+import { refuseUnwritable } from "./io/writable.ts";
+import { parseThreads } from "./options/table-options.ts";
+import { EXIT_INPUT, EXIT_INTERRUPTED, say, warn } from "./print/output.ts";
 import { createRunProgress, sayFailures } from "./print-reproduce.ts";
-import { readTextFile } from "./read-text.ts";
 import { runLines } from "./reproduce-pool.ts";
 import { openResultsFile } from "./reproduce-results.ts";
 import { writePage } from "./reproduce-tables.ts";
-import { parseThreads } from "./table-options.ts";
-import { refuseUnwritable } from "./writable.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;

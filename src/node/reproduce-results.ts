@@ -15,7 +15,7 @@ import {
   refuseLine,
   requireSamePlan,
 } from "../experiments/results.ts";
-import { openGrowingLines } from "./growing-lines.ts";
+import { openGrowingLines } from "./io/growing-lines.ts";
 
 export interface ResultsFile {
   /** What the file had of the plan; undefined where it had nothing. */

@@ -5,8 +5,8 @@ import { type PageTarget, type PlanResults, resultsPage } from "../experiments/p
 import { parsePlan } from "../experiments/plan.ts";
 import { parsePublished } from "../experiments/published.ts";
 import { parseResults, requireSamePlan } from "../experiments/results.ts";
-import { print } from "./output.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./io/replace-file.ts";
+import { print } from "./print/output.ts";
 
 const packageFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 

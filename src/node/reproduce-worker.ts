@@ -13,7 +13,7 @@ import { type NetworkShelf, networkKey } from "../experiments/shared-network.ts"
 import { keepLastTruth } from "../experiments/truth.ts";
 import type { Model } from "../training/model.ts";
 import { readSources } from "./cohort-sources.ts";
-import { openWasmBackend } from "./wasm-backend.ts";
+import { openWasmBackend } from "./workers/wasm-backend.ts";
 
 export interface ToReproduceWorker {
   readonly index: number;

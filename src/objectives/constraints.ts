@@ -9,8 +9,8 @@
  * need of the model in group-statistics.ts, the c_g in slack.ts.
  */
 import { InputError } from "../core/errors.ts";
-import { countOf } from "../data/findings.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import { countOf } from "../data/checks/findings.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { type BinnedKaplanMeier, groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./time-blocks.ts";
 

@@ -9,7 +9,7 @@
 import type { Floats } from "../compute/backend.ts";
 import { log1p } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import type { RowWeights } from "../data/outcomes.ts";
+import type { RowWeights } from "../data/outcomes/outcomes.ts";
 import { expMinus } from "./exponential.ts";
 
 /** Where the product of (1 + u) ≤ 2 per bin is turned into a logarithm and begun anew; reached only beyond 990 bins. */

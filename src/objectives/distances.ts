@@ -11,7 +11,7 @@ import type { Floats } from "../compute/backend.ts";
 import { square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
-import { distanceL2, distanceVariance, modelVariance } from "../stats/calibration.ts";
+import { distanceL2, distanceVariance, modelVariance } from "../stats/calibration/calibration.ts";
 import type { ConstraintGroup, Constraints } from "./constraints.ts";
 import type { CurveWorkspace } from "./curves.ts";
 import { fillCurves } from "./curves.ts";

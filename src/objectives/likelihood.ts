@@ -9,7 +9,7 @@
 import type { Floats } from "../compute/backend.ts";
 import { exp, expm1, log, log1p } from "../core/elementary.ts";
 import { NumericalError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { checkRoom, FOLD_PRODUCT_AT } from "./curves.ts";
 import { expMinus } from "./exponential.ts";
 

@@ -10,7 +10,7 @@
 import type { Floats } from "../compute/backend.ts";
 import { exp } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { backThroughCurve, checkRoom, fillCurve } from "./curves.ts";
 
 /** Mean over rows; adds scale × its gradient to dLogits. */

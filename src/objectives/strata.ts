@@ -6,8 +6,8 @@
  * merged with the neighbour that expects less. Cells depend on the model, so they are built anew as it changes.
  */
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
-import { checkLength } from "../stats/ranks.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { checkLength } from "../stats/concordance/ranks.ts";
 import type { NamedRows } from "./constraints.ts";
 import { type CurveWorkspace, checkRoom } from "./curves.ts";
 

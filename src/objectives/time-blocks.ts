@@ -4,7 +4,7 @@
  * fills become one and there are fewer than asked for.
  */
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
 
 /** Bins first…last, both included. */

@@ -9,7 +9,7 @@
 import type { Floats } from "../compute/backend.ts";
 import { exp, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { checkRoom, fillCurve } from "./curves.ts";
 
 /** Bins and steepness of the X-Cal term. */

@@ -5,7 +5,7 @@
  * difference is one of colour alone. Kaplan-Meier ends with its support. The document is handed in, as for the other plots.
  */
 import * as Plot from "@observablehq/plot";
-import { svgMarkup } from "./html.ts";
+import { svgMarkup } from "./page/html.ts";
 
 /** What is drawn of a cohort; curves are at `edges`, t = 0…T. */
 export interface DrawnCohort {

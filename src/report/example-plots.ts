@@ -4,7 +4,7 @@
  * reader's light or dark; no difference is one of colour alone. The document is handed in, as for the other plots.
  */
 import * as Plot from "@observablehq/plot";
-import { svgMarkup } from "./html.ts";
+import { svgMarkup } from "./page/html.ts";
 
 export interface ExampleLine {
   /** Observed is wide and pale, predicted thin, a person thin and grey. */

@@ -4,9 +4,9 @@
  * "simple" keeps the events of t at risk of being censored at t (R's `survfit(Surv(time, 1 - status))`); "reverse" lets
  * them leave first (prodlim's `reverse = TRUE`, scikit-survival). Which one a score uses belongs to the score.
  */
-import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes.ts";
+import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
+import { countBelow } from "./concordance/ranks.ts";
 import { tallyBins, tallyRisk } from "./kaplan-meier.ts";
-import { countBelow } from "./ranks.ts";
 
 export type CensoringTies = "simple" | "reverse";
 

@@ -4,7 +4,7 @@
  */
 import type { Measured } from "../core/measured.ts";
 import { toInt32 } from "../core/plain-arrays.ts";
-import type { RowWeights } from "../data/outcomes.ts";
+import type { RowWeights } from "../data/outcomes/outcomes.ts";
 import {
   type BinnedOutcomesInput,
   type CurvesInput,
@@ -13,35 +13,45 @@ import {
   toCurves,
   toOutcomes,
 } from "../data/plain-input.ts";
-import type { BrierBinned, BrierBinnedOptions, BrierScores, Mlr3probaTimesOptions } from "./brier.ts";
-import * as typedBrier from "./brier.ts";
-import * as typedCalibration from "./calibration.ts";
+import * as typedCalibration from "./calibration/calibration.ts";
+import type { DCalibration, DCalibrationOptions, DCalScore } from "./calibration/d-calibration.ts";
+import * as typedDCalibration from "./calibration/d-calibration.ts";
+import type {
+  NoiseFloor,
+  NoiseFloorOptions,
+  NoiseGroup,
+  SimultaneousNoiseFloor,
+} from "./calibration/noise-floor.ts";
+import * as typedNoiseFloor from "./calibration/noise-floor.ts";
+import type { OneCalibration, OneCalibrationOptions } from "./calibration/one-calibration.ts";
+import * as typedOneCalibration from "./calibration/one-calibration.ts";
 import type { CensoringCurve, CensoringOptions } from "./censoring.ts";
 import * as typedCensoring from "./censoring.ts";
-import type { FollowUp } from "./certificate-exact.ts";
-import * as typedCertificateExact from "./certificate-exact.ts";
-import type { Certificates, CertifyOptions } from "./certificates.ts";
-import * as typedCertificates from "./certificates.ts";
-import type { ConcordanceHarrell, ConcordanceUno, HarrellOptions, UnoOptions } from "./concordance.ts";
-import * as typedConcordance from "./concordance.ts";
-import type { TimeDependentOptions, TimeDependentPairs } from "./concordance-time-dependent.ts";
-import * as typedConcordanceTimeDependent from "./concordance-time-dependent.ts";
-import type { DCalibration, DCalibrationOptions, DCalScore } from "./d-calibration.ts";
-import * as typedDCalibration from "./d-calibration.ts";
+import type { Certificates, CertifyOptions } from "./certificates/certificates.ts";
+import * as typedCertificates from "./certificates/certificates.ts";
+import type { FollowUp } from "./certificates/exact.ts";
+import * as typedCertificateExact from "./certificates/exact.ts";
+import type {
+  ConcordanceHarrell,
+  ConcordanceUno,
+  HarrellOptions,
+  UnoOptions,
+} from "./concordance/concordance.ts";
+import * as typedConcordance from "./concordance/concordance.ts";
+import type { TimeDependentOptions, TimeDependentPairs } from "./concordance/time-dependent.ts";
+import * as typedConcordanceTimeDependent from "./concordance/time-dependent.ts";
 import type { BinnedKaplanMeier, KaplanMeier, KaplanMeierOptions, SupportOptions } from "./kaplan-meier.ts";
 import * as typedKaplanMeier from "./kaplan-meier.ts";
 import type { Logrank, LogrankOptions, OneSampleLogrank } from "./logrank.ts";
 import * as typedLogrank from "./logrank.ts";
-import type { NoiseFloor, NoiseFloorOptions, NoiseGroup, SimultaneousNoiseFloor } from "./noise-floor.ts";
-import * as typedNoiseFloor from "./noise-floor.ts";
-import type { OneCalibration, OneCalibrationOptions } from "./one-calibration.ts";
-import * as typedOneCalibration from "./one-calibration.ts";
-import type { PreparedScores } from "./prepared-scores.ts";
-import * as typedPreparedScores from "./prepared-scores.ts";
-import type { RankedProbabilityScore, RankedProbabilityScoreOptions } from "./rps.ts";
-import * as typedRps from "./rps.ts";
-import type { Scores } from "./scores.ts";
-import * as typedScores from "./scores.ts";
+import type { BrierBinned, BrierBinnedOptions, BrierScores, Mlr3probaTimesOptions } from "./scores/brier.ts";
+import * as typedBrier from "./scores/brier.ts";
+import type { PreparedScores } from "./scores/prepared-scores.ts";
+import * as typedPreparedScores from "./scores/prepared-scores.ts";
+import type { RankedProbabilityScore, RankedProbabilityScoreOptions } from "./scores/rps.ts";
+import * as typedRps from "./scores/rps.ts";
+import type { Scores } from "./scores/scores.ts";
+import * as typedScores from "./scores/scores.ts";
 
 /** What the Brier score at given times is computed from. */
 export type BrierArrays = Omit<typedBrier.BrierInput, "outcomes" | "training"> & {

@@ -1,15 +1,4 @@
-export { AGREEMENTS, type Agreement } from "./agreement.ts";
-export {
-  type BootstrapOptions,
-  bootstrapScores,
-  bootstrapWeights,
-  type GroupBootstrap,
-  type Interval,
-  pairedDifference,
-  percentileInterval,
-  type ScoreIntervals,
-} from "./bootstrap.ts";
-export { type BrierConvention, integrateBrier } from "./brier.ts";
+export { AGREEMENTS, type Agreement } from "./calibration/agreement.ts";
 export {
   distanceL2,
   distanceVariance,
@@ -17,16 +6,17 @@ export {
   kmCalibration,
   modelVariance,
   totalScore,
-} from "./calibration.ts";
+} from "./calibration/calibration.ts";
+export type { NoiseFloor } from "./calibration/noise-floor.ts";
 export { stepValue } from "./censoring.ts";
-export type { FollowUp } from "./certificate-exact.ts";
 export {
   boundGroups,
   type Certificates,
   type CertifyOptions,
   type GroupBounds,
   type GroupCertificate,
-} from "./certificates.ts";
+} from "./certificates/certificates.ts";
+export type { FollowUp } from "./certificates/exact.ts";
 export {
   benjaminiHochberg,
   binomialRange,
@@ -35,8 +25,7 @@ export {
   holm,
   pairedT,
 } from "./comparison.ts";
-export { concordanceAntolini, concordanceHalfTies, concordancePaper } from "./concordance-time-dependent.ts";
-export { evaluate, SCORE_FIELDS, type ScoreField } from "./evaluate-scores.ts";
+export { concordanceAntolini, concordanceHalfTies, concordancePaper } from "./concordance/time-dependent.ts";
 export {
   type BrierArrays,
   brierBinned,
@@ -77,6 +66,17 @@ export {
   survivalAt,
 } from "./kaplan-meier-summary.ts";
 export { logrankOneSample } from "./logrank.ts";
-export type { NoiseFloor } from "./noise-floor.ts";
-export type { PreparedScores } from "./prepared-scores.ts";
-export type { Scores } from "./scores.ts";
+export {
+  type BootstrapOptions,
+  bootstrapScores,
+  bootstrapWeights,
+  type GroupBootstrap,
+  type Interval,
+  pairedDifference,
+  percentileInterval,
+  type ScoreIntervals,
+} from "./scores/bootstrap.ts";
+export { type BrierConvention, integrateBrier } from "./scores/brier.ts";
+export { evaluate, SCORE_FIELDS, type ScoreField } from "./scores/evaluate-scores.ts";
+export type { PreparedScores } from "./scores/prepared-scores.ts";
+export type { Scores } from "./scores/scores.ts";

@@ -5,8 +5,8 @@
  */
 import { absent, type Measured } from "../core/measured.ts";
 import { countAtMost } from "../core/near-times.ts";
+import { countBelow } from "./concordance/ranks.ts";
 import type { KaplanMeier } from "./kaplan-meier.ts";
-import { countBelow } from "./ranks.ts";
 
 /** R's tolerance in survmean, √ε: a curve this close to one half is at one half. */
 const AT_HALF = 1.4901161193847656e-8;

@@ -8,8 +8,8 @@
 import { normalQuantile } from "../core/distributions.ts";
 import { exp, log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes.ts";
-import { checkLength, checkWeights, groupRowsByTime } from "./ranks.ts";
+import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
+import { checkLength, checkWeights, groupRowsByTime } from "./concordance/ranks.ts";
 
 /** The scale on which limits are symmetric. */
 export type IntervalScale = "log" | "log-log" | "plain";

@@ -6,11 +6,11 @@
 
 import { logChiSquareUpperTail } from "../core/distributions.ts";
 import { exp, square } from "../core/elementary.ts";
-import type { Curves } from "../data/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
-import { groupByPerson, type People } from "../data/people.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { totalHazards } from "./hazard-totals.ts";
-import type { Scores } from "./scores.ts";
+import type { Scores } from "./scores/scores.ts";
 
 /** The test of a group's rows, by person; what is absent stays absent. */
 export function logrankByPerson(

@@ -10,9 +10,9 @@ import { exp, log, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
 import { absent, type Measured } from "../core/measured.ts";
-import type { Curves } from "../data/curves.ts";
-import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes.ts";
-import { checkLength, checkWeights, groupRowsByTime } from "./ranks.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
+import { checkLength, checkWeights, groupRowsByTime } from "./concordance/ranks.ts";
 
 export interface LogrankOptions {
   /** 0: every event time counts alike; 1: weighted by the pooled S(t−) (Peto-Peto). */

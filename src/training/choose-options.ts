@@ -3,9 +3,9 @@
  * for another kind of distance brings that kind's slack along, the `default` one its multipliers too; a long table is passed over often enough.
  */
 import { InputError } from "../core/errors.ts";
-import { countOf } from "../data/findings.ts";
-import { canStart } from "../models/additive-start.ts";
-import type { SingleNetworkSpec } from "../models/create-network.ts";
+import { countOf } from "../data/checks/findings.ts";
+import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
+import { canStart } from "../models/start/additive-start.ts";
 import type { Method } from "./model.ts";
 import {
   type ConstraintSpec,

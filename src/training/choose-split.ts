@@ -4,8 +4,8 @@
  * keeps the seed and how many rows and people each set has.
  */
 import { InputError } from "../core/errors.ts";
-import { type People, type PersonColumn, pickPeople, readPeople } from "../data/people.ts";
-import { refuseTornPeople, type Split, splitRows } from "../data/split.ts";
+import { type People, type PersonColumn, pickPeople, readPeople } from "../data/outcomes/people.ts";
+import { refuseTornPeople, type Split, splitRows } from "../data/outcomes/split.ts";
 import { findColumn, type Table } from "../data/table.ts";
 import type { Model } from "./model.ts";
 

@@ -4,12 +4,12 @@
  */
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
-import type { Network } from "../models/network.ts";
+import type { Network } from "../models/networks/network.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
 import { createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
 import { groupDistances } from "../objectives/distances.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
-import { concordancePaper, timeDependentPairs } from "../stats/concordance-time-dependent.ts";
+import { concordancePaper, timeDependentPairs } from "../stats/concordance/time-dependent.ts";
 import type { ConstraintSpec, KeepRule } from "./options.ts";
 import type { TrainingRows } from "./trainer.ts";
 

@@ -2,11 +2,11 @@
  * The end of a run: which weights are kept, and what can be said of them. The verdict per group is computed at the kept weights,
  * on training and validation rows, met or not and by how much: an infeasible slack ends with a sentence, not with silence.
  */
-import { type ParameterValues, readParameters, writeParameters } from "../models/create-network.ts";
+import { type ParameterValues, readParameters, writeParameters } from "../models/networks/create-network.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
 import { freshNoise, resolveSlack } from "../objectives/slack.ts";
-import { FIXED_PENALTY_BELOW, relativeMove } from "./dual.ts";
 import { createEvaluator, type Evaluation } from "./evaluation.ts";
+import { FIXED_PENALTY_BELOW, relativeMove } from "./lagrangian/dual.ts";
 import type { KeepRule, TrainingOptions } from "./options.ts";
 import type { Checkpoint, TrainingInput } from "./trainer.ts";
 

@@ -1,5 +1,4 @@
 export { finishRun, type GroupVerdict, type TrainingResult } from "./finish.ts";
-export { applyBoost, type Boost, boostCurves, fitBoost } from "./mcboost.ts";
 export type { Method, Model, ModelHistoryEntry, Predictor, Provenance } from "./model.ts";
 export {
   averageWeights,

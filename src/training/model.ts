@@ -2,13 +2,13 @@
  * A trained model: everything a prediction needs and everything a reader may ask about how it came to be, as plain data; never
  * a row of the table. Its form outside memory is files/model-file.ts.
  */
-import type { Encoder } from "../data/encode.ts";
-import type { Group } from "../data/groups.ts";
-import type { PersonColumn } from "../data/people.ts";
-import type { OutcomeColumns } from "../data/read-outcomes.ts";
-import type { TimeGridKind } from "../data/time-grid.ts";
-import type { CoxPredictor } from "../models/cox-baseline.ts";
-import type { NetworkSpec, ParameterValues } from "../models/create-network.ts";
+import type { Encoder } from "../data/encode/encode.ts";
+import type { Group } from "../data/groups/groups.ts";
+import type { PersonColumn } from "../data/outcomes/people.ts";
+import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
+import type { TimeGridKind } from "../data/outcomes/time-grid.ts";
+import type { CoxPredictor } from "../models/cox/baseline.ts";
+import type { NetworkSpec, ParameterValues } from "../models/networks/create-network.ts";
 import type { GroupVerdict } from "./finish.ts";
 import type { TrainingOptions } from "./options.ts";
 import type { EvaluationEvent } from "./trainer.ts";

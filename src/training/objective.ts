@@ -1,6 +1,6 @@
 /** The loss a run minimises, by name: value, and gradient added to dLogits. */
 import type { Floats } from "../compute/backend.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { rankedProbability, rankingKernel } from "../objectives/rps.ts";
 import { xcalPenalty } from "../objectives/xcal.ts";

@@ -6,7 +6,7 @@
  */
 import { power } from "../core/elementary.ts";
 import { FormatError, InputError, NumericalError } from "../core/errors.ts";
-import type { Parameter } from "../models/network.ts";
+import type { Parameter } from "../models/networks/network.ts";
 
 export interface SgdSpec {
   readonly kind: "sgd";

@@ -1,10 +1,10 @@
 /** Rows of a table as the trainer takes them: encoded for the backend, times in bins, groups by place among these rows. */
 import type { Backend } from "../compute/backend.ts";
-import { type Encoder, encode } from "../data/encode.ts";
-import type { GroupMembers } from "../data/groups.ts";
-import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
+import { type Encoder, encode } from "../data/encode/encode.ts";
+import type { GroupMembers } from "../data/groups/groups.ts";
+import { type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { binOutcomes, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Table } from "../data/table.ts";
-import { binOutcomes, type TimeGrid } from "../data/time-grid.ts";
 import type { TrainingRows } from "./trainer.ts";
 
 export interface RowsSource {

@@ -1,12 +1,13 @@
 /** What is said of a table and its rows before a run starts: nothing is refused, but a reader of the model should know. */
-import type { Encoder } from "../data/encode.ts";
-import type { FeatureChoice } from "../data/features.ts";
-import { countOf, type Finding } from "../data/findings.ts";
-import { type Outcomes, pickOutcomes } from "../data/outcomes.ts";
-import { describePooling } from "../data/rare-levels.ts";
-import { checkFollowup, checkGroups } from "../data/sanity.ts";
-import type { Split } from "../data/split.ts";
-import { binningGap, type TimeGrid } from "../data/time-grid.ts";
+
+import { countOf, type Finding } from "../data/checks/findings.ts";
+import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
+import type { Encoder } from "../data/encode/encode.ts";
+import type { FeatureChoice } from "../data/encode/features.ts";
+import { describePooling } from "../data/encode/rare-levels.ts";
+import { type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
+import type { Split } from "../data/outcomes/split.ts";
+import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { TrainingRows } from "./trainer.ts";
 
 export interface WarningSource {

@@ -1,10 +1,10 @@
 /** The paper's total score, the harmonic mean of C-index and 1 − ECE, of a network as it stands on rows it did not learn from. */
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
-import type { Network } from "../models/network.ts";
+import type { Network } from "../models/networks/network.ts";
 import { survivalCurves } from "../objectives/curves.ts";
-import { expectedCalibrationError, meanCurve, totalScore } from "../stats/calibration.ts";
-import { concordancePaper, timeDependentPairs } from "../stats/concordance-time-dependent.ts";
+import { expectedCalibrationError, meanCurve, totalScore } from "../stats/calibration/calibration.ts";
+import { concordancePaper, timeDependentPairs } from "../stats/concordance/time-dependent.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { TrainingRows } from "./trainer.ts";
 

@@ -8,18 +8,18 @@
 import type { Backend, Floats } from "../compute/backend.ts";
 import { GraduateError, InputError, NumericalError, restate } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
-import type { BinnedOutcomes } from "../data/outcomes.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import {
   type ParameterValues,
   readParameters,
   type SingleNetworkSpec,
   writeParameters,
-} from "../models/create-network.ts";
-import type { Network, Parameter } from "../models/network.ts";
+} from "../models/networks/create-network.ts";
+import type { Network, Parameter } from "../models/networks/network.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
 import { createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
 import { createEvaluator, type Evaluation, isBetter } from "./evaluation.ts";
-import { type HeldState, holdGroups, type Standing } from "./held-groups.ts";
+import { type HeldState, holdGroups, type Standing } from "./lagrangian/held-groups.ts";
 import { addObjective } from "./objective.ts";
 import {
   averageWeights,

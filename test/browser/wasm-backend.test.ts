@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { WasmBackend } from "../../src/compute/wasm.ts";
+import type { WasmBackend } from "../../src/compute/wasm/wasm-backend.ts";
 import type * as Graduate from "../../src/index.ts";
 import type * as NodeEntry from "../../src/node/index.ts";
 import { findChromium, launchChromium, WHY_SKIPPED } from "./chromium.ts";

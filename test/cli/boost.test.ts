@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { splitRows } from "../../src/data/split.ts";
-import { writeModel } from "../../src/node/model-file.ts";
-import { describeOrigin } from "../../src/node/provenance.ts";
-import { scoreRows } from "../../src/node/score-rows.ts";
-import { readTableFile } from "../../src/node/table-options.ts";
-import { train } from "../../src/train.ts";
+import { splitRows } from "../../src/data/outcomes/split.ts";
+import { writeModel } from "../../src/node/io/model-file.ts";
+import { describeOrigin } from "../../src/node/io/provenance.ts";
+import { readTableFile } from "../../src/node/options/table-options.ts";
+import { scoreRows } from "../../src/node/rows/score-rows.ts";
+import { train } from "../../src/verbs/train.ts";
 import { resealedBoost } from "../files/resealed.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Certificates } from "../../src/stats/certificates.ts";
+import type { Certificates } from "../../src/stats/certificates/certificates.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const CURVES = join(root, "datasets", "nwtco", "example-curves.csv.gz");

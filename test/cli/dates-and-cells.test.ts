@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { modelFromBytes } from "../../src/files/model-file.ts";
+import { modelFromBytes } from "../../src/files/model/model-file.ts";
 import { runCli } from "./run-cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "graduate-dates-"));

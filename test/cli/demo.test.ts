@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readModel } from "../../src/node/model-file.ts";
+import { readModel } from "../../src/node/io/model-file.ts";
 import { runFresh } from "./run-cli.ts";
 
 test("the demo describes, trains, audits and writes the report", async () => {

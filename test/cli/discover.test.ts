@@ -1,15 +1,15 @@
 // `graduate discover` as a command: models that were not told of the histology are found out by it.
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { parseNamedGroup } from "../../src/data/groups.ts";
-import { type Split, splitRows } from "../../src/data/split.ts";
-import { writeModel } from "../../src/node/model-file.ts";
-import { describeOrigin } from "../../src/node/provenance.ts";
-import { scoreRows } from "../../src/node/score-rows.ts";
-import { readTableFile } from "../../src/node/table-options.ts";
-import { predict } from "../../src/predict.ts";
-import { train } from "../../src/train.ts";
+import { parseNamedGroup } from "../../src/data/groups/groups.ts";
+import { type Split, splitRows } from "../../src/data/outcomes/split.ts";
+import { writeModel } from "../../src/node/io/model-file.ts";
+import { describeOrigin } from "../../src/node/io/provenance.ts";
+import { readTableFile } from "../../src/node/options/table-options.ts";
+import { scoreRows } from "../../src/node/rows/score-rows.ts";
 import type { Model } from "../../src/training/model.ts";
+import { predict } from "../../src/verbs/predict.ts";
+import { train } from "../../src/verbs/train.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const table = "datasets/nwtco/nwtco.csv";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { checkpointFromBytes } from "../../src/files/checkpoint-file.ts";
+import { checkpointFromBytes } from "../../src/files/model/checkpoint-file.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const table = "test/tables/gbsg.csv";

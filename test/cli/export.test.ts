@@ -1,8 +1,8 @@
 // The export command: what it writes and says, and what it refuses.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { modelToBytes } from "../../src/files/model-file.ts";
-import { modelToOnnx } from "../../src/files/onnx.ts";
+import { modelToBytes } from "../../src/files/model/model-file.ts";
+import { modelToOnnx } from "../../src/files/onnx/onnx.ts";
 import { smallCox, smallMlp } from "../files/sample-models.ts";
 import { runCli, runJson, writeScratch } from "./run-cli.ts";
 

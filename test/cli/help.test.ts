@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { createProgram } from "../../src/node/cli.ts";
-import { optionName } from "../../src/node/command-help.ts";
-import { basicOptions, headingOf, MAX_BASIC } from "../../src/node/option-groups.ts";
-import { everyCommand } from "../../src/node/usage-errors.ts";
+import { optionName } from "../../src/node/options/command-help.ts";
+import { basicOptions, headingOf, MAX_BASIC } from "../../src/node/options/option-groups.ts";
+import { everyCommand } from "../../src/node/options/usage-errors.ts";
 import { runCli } from "./run-cli.ts";
 
 const program = await createProgram(undefined);

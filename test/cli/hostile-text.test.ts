@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { packSections, unpackSections } from "../../src/files/container.ts";
-import { encodeJson } from "../../src/files/json-bytes.ts";
+import { packSections, unpackSections } from "../../src/files/container/container.ts";
+import { encodeJson } from "../../src/files/container/json-bytes.ts";
 import { root, runCli, writeScratch } from "./run-cli.ts";
 
 /** Colours, a title, a bell, C1's CSI, DEL, a line separator, an override and an isolate. */

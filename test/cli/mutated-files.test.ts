@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRandom, type Random } from "../../src/core/random.ts";
-import { packSections, unpackSections } from "../../src/files/container.ts";
-import { encodeJson } from "../../src/files/json-bytes.ts";
-import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/safetensors.ts";
+import { packSections, unpackSections } from "../../src/files/container/container.ts";
+import { encodeJson } from "../../src/files/container/json-bytes.ts";
+import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/container/safetensors.ts";
 import { resealedBoost } from "../files/resealed.ts";
 import { root, runCli, writeScratch } from "./run-cli.ts";
 

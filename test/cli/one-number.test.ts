@@ -3,12 +3,12 @@
 import { readFileSync } from "node:fs";
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { AuditedScores, AuditTable } from "../../src/audit.ts";
-import type { BoostVerdict } from "../../src/boost.ts";
-import { splitRows } from "../../src/data/split.ts";
-import type { Discovery } from "../../src/discover.ts";
-import { formatNumber, formatP } from "../../src/report/text-table.ts";
-import type { Certificates } from "../../src/stats/certificates.ts";
+import { splitRows } from "../../src/data/outcomes/split.ts";
+import { formatNumber, formatP } from "../../src/report/words/text-table.ts";
+import type { Certificates } from "../../src/stats/certificates/certificates.ts";
+import type { AuditedScores, AuditTable } from "../../src/verbs/audit.ts";
+import type { BoostVerdict } from "../../src/verbs/boost.ts";
+import type { Discovery } from "../../src/verbs/discover.ts";
 import { runCli, writeScratch } from "./run-cli.ts";
 
 const TABLE = "datasets/nwtco/nwtco.csv";

@@ -7,13 +7,13 @@ import { parquetReadObjects } from "hyparquet";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
-import { modelToBytes } from "../../src/files/model-file.ts";
-import { writeProbability } from "../../src/node/prediction-output.ts";
-import { openWasmBackend } from "../../src/node/wasm-backend.ts";
-import { type Prediction, predict } from "../../src/predict.ts";
+import { modelToBytes } from "../../src/files/model/model-file.ts";
+import { writeProbability } from "../../src/node/io/prediction-output.ts";
+import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import type { Model } from "../../src/training/model.ts";
+import { type Prediction, predict } from "../../src/verbs/predict.ts";
 import { patientEncoder, patientModel } from "../files/onnx-models.ts";
 import { root, runCli } from "./run-cli.ts";
 
@@ -70,7 +70,7 @@ const predictions = new Map<string, Prediction>();
 beforeAll(async () => {
   writeFileSync(table, text);
   const people = await readPeople();
-  const { addGroupColumns, groupColumnName } = await import("../../src/data/group-columns.ts");
+  const { addGroupColumns, groupColumnName } = await import("../../src/data/groups/group-columns.ts");
   const encoder = patientEncoder(addGroupColumns(people, groups), "keep", groups.map(groupColumnName));
   const backend = await openWasmBackend({ threads: 2 });
   for (const kind of kinds) {

@@ -3,9 +3,9 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkpointFromBytes } from "../../src/files/checkpoint-file.ts";
-import { sha256, toHex } from "../../src/files/checksum.ts";
-import { modelFromBytes } from "../../src/files/model-file.ts";
+import { sha256, toHex } from "../../src/files/container/checksum.ts";
+import { checkpointFromBytes } from "../../src/files/model/checkpoint-file.ts";
+import { modelFromBytes } from "../../src/files/model/model-file.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const table = "datasets/nwtco/nwtco.csv";

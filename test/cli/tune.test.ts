@@ -4,9 +4,9 @@ import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { modelFromBytes } from "../../src/files/model-file.ts";
-import { openResults } from "../../src/node/tune-results.ts";
-import type { RunScores } from "../../src/tune.ts";
+import { modelFromBytes } from "../../src/files/model/model-file.ts";
+import { openResults } from "../../src/node/workers/tune-results.ts";
+import type { RunScores } from "../../src/verbs/tune.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const ROWS = 300;

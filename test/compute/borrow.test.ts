@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
 import { borrow } from "../../src/compute/borrow.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
-import { trainEnsemble } from "../../src/ensemble.ts";
-import { openWasmBackend } from "../../src/node/wasm-backend.ts";
-import { predict } from "../../src/predict.ts";
-import { type TrainRequest, train } from "../../src/train.ts";
+import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import type { Model } from "../../src/training/model.ts";
+import { trainEnsemble } from "../../src/verbs/ensemble.ts";
+import { predict } from "../../src/verbs/predict.ts";
+import { type TrainRequest, train } from "../../src/verbs/train.ts";
 
 let table: Table;
 /** Counts what it has handed out and not taken back. */

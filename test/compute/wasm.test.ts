@@ -4,12 +4,12 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Backend, DenseWeights, Floats, LstmShape, LstmWeights } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { createWasmBackend, type WasmBackend } from "../../src/compute/wasm.ts";
-import { type FromKernelThread, instantiateKernels } from "../../src/compute/wasm-worker.ts";
-import { webAssembly } from "../../src/compute/web-assembly.ts";
+import { createWasmBackend, type WasmBackend } from "../../src/compute/wasm/wasm-backend.ts";
+import { webAssembly } from "../../src/compute/wasm/web-assembly.ts";
+import { type FromKernelThread, instantiateKernels } from "../../src/compute/wasm/worker.ts";
 import { BackendError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { openWasmBackend } from "../../src/node/wasm-backend.ts";
+import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 
 /** Of the largest entry. */
 const TOLERANCE = 2e-5;

@@ -1,10 +1,10 @@
 // --auto-groups: turns, bands and limits by hand on a small table; as many as are asked for on real ones.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { chooseAutomaticGroups } from "../../src/data/automatic-groups.ts";
-import { evaluateGroup } from "../../src/data/group-members.ts";
-import { ALL_GROUP } from "../../src/data/groups.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { chooseAutomaticGroups } from "../../src/data/groups/automatic-groups.ts";
+import { evaluateGroup } from "../../src/data/groups/group-members.ts";
+import { ALL_GROUP } from "../../src/data/groups/groups.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
 
 const N = 40;

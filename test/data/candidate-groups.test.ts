@@ -1,9 +1,9 @@
 // Columns in cells: what a run of cells is described as is who is in it, for every kind of column.
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { cutColumn } from "../../src/data/candidate-groups.ts";
-import { formatGroup } from "../../src/data/group-expression.ts";
-import { evaluateGroup } from "../../src/data/group-members.ts";
+import { cutColumn } from "../../src/data/groups/candidate-groups.ts";
+import { formatGroup } from "../../src/data/groups/group-expression.ts";
+import { evaluateGroup } from "../../src/data/groups/group-members.ts";
 import { type Column, isMissing, MISSING_BOOLEAN, MISSING_CODE } from "../../src/data/table.ts";
 
 const N = 400;

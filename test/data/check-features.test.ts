@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { checkCells } from "../../src/data/check-cells.ts";
-import { checkFeatures, findLeaders } from "../../src/data/check-features.ts";
-import { concordanceAlone } from "../../src/data/feature-concordance.ts";
-import { readOutcomes } from "../../src/data/read-outcomes.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
-import { readTableChunks } from "../../src/data/read-table-chunks.ts";
-import { checkTable } from "../../src/data/sanity.ts";
-import { concordanceHarrell } from "../../src/stats/concordance.ts";
+import { checkCells } from "../../src/data/checks/check-cells.ts";
+import { checkFeatures, findLeaders } from "../../src/data/checks/check-features.ts";
+import { concordanceAlone } from "../../src/data/checks/feature-concordance.ts";
+import { checkTable } from "../../src/data/checks/sanity.ts";
+import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
+import { readTableChunks } from "../../src/data/reading/read-table-chunks.ts";
+import { concordanceHarrell } from "../../src/stats/concordance/concordance.ts";
 import { booleans, brief, categories, numbers, readNamed, simulateCohort, tableOf } from "./sanity-tables.ts";
 
 const MISSING = Number.NaN;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { buildDataset } from "../../src/data/dataset.ts";
-import { fitEncoder } from "../../src/data/encode.ts";
-import type { Outcomes } from "../../src/data/outcomes.ts";
+import { fitEncoder } from "../../src/data/encode/encode.ts";
+import { buildDataset } from "../../src/data/outcomes/dataset.ts";
+import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import { equalTimeGrid } from "../../src/data/outcomes/time-grid.ts";
 import type { Table } from "../../src/data/table.ts";
-import { equalTimeGrid } from "../../src/data/time-grid.ts";
 
 const table: Table = {
   name: "people.csv",

@@ -3,8 +3,13 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { datasetSchema } from "../../src/data/dataset-schema.ts";
-import { groupsFromFile, parseGroupsFile, resolveGroups, selectGroups } from "../../src/data/groups.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import {
+  groupsFromFile,
+  parseGroupsFile,
+  resolveGroups,
+  selectGroups,
+} from "../../src/data/groups/groups.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { countMissing, findColumn, type Table } from "../../src/data/table.ts";
 
 const open = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url));

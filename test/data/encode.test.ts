@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { type EncodedFeatures, type Encoder, encode, fitEncoder } from "../../src/data/encode.ts";
-import { describePooling, fewestLevelRows } from "../../src/data/rare-levels.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { type EncodedFeatures, type Encoder, encode, fitEncoder } from "../../src/data/encode/encode.ts";
+import { describePooling, fewestLevelRows } from "../../src/data/encode/rare-levels.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Column, Table } from "../../src/data/table.ts";
 import oracle from "../oracles/encode-and-grid.json" with { type: "json" };
 

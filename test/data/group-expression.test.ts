@@ -7,7 +7,7 @@ import {
   type GroupValue,
   MAX_NESTING,
   parseGroup,
-} from "../../src/data/group-expression.ts";
+} from "../../src/data/groups/group-expression.ts";
 
 const compare = (column: string, comparison: "=" | "!=" | "<" | "<=" | ">" | ">=", value: GroupValue) =>
   ({ type: "compare", column, comparison, value }) as const;

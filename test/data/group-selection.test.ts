@@ -2,8 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { evaluateGroup } from "../../src/data/group-members.ts";
-import { type AutomaticGroupOptions, type OverlapDefinition, selectGroups } from "../../src/data/groups.ts";
+import { evaluateGroup } from "../../src/data/groups/group-members.ts";
+import {
+  type AutomaticGroupOptions,
+  type OverlapDefinition,
+  selectGroups,
+} from "../../src/data/groups/groups.ts";
 import type { Column, Table } from "../../src/data/table.ts";
 
 const NA = Number.NaN;

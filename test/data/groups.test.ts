@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { groupsFromFile, parseGroupsFile, parseNamedGroup, resolveGroups } from "../../src/data/groups.ts";
+import {
+  groupsFromFile,
+  parseGroupsFile,
+  parseNamedGroup,
+  resolveGroups,
+} from "../../src/data/groups/groups.ts";
 import type { Table } from "../../src/data/table.ts";
 
 const people: Table = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
+import { checkTable } from "../../src/data/checks/sanity.ts";
 import { compareExits, logChanceOfSoFew, logChanceOfSoMany } from "../../src/data/leaks/exits.ts";
 import { collectLeakRows } from "../../src/data/leaks/rows.ts";
-import { readOutcomes } from "../../src/data/read-outcomes.ts";
-import { checkTable } from "../../src/data/sanity.ts";
+import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import type { Column } from "../../src/data/table.ts";
 import { simulateHonest } from "./honest-tables.ts";
 import {

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { isNamedAsId } from "../../src/data/id-names.ts";
-import { groupByPerson, pickPeople, readPeople } from "../../src/data/people.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
-import { checkIndependence, findRepeatedPeople } from "../../src/data/repeated-people.ts";
-import { checkTable } from "../../src/data/sanity.ts";
-import { refuseTornPeople, splitRows } from "../../src/data/split.ts";
+import { isNamedAsId } from "../../src/data/checks/id-names.ts";
+import { checkIndependence, findRepeatedPeople } from "../../src/data/checks/repeated-people.ts";
+import { checkTable } from "../../src/data/checks/sanity.ts";
+import { groupByPerson, pickPeople, readPeople } from "../../src/data/outcomes/people.ts";
+import { refuseTornPeople, splitRows } from "../../src/data/outcomes/split.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Column, Table } from "../../src/data/table.ts";
 
 const ids = (values: readonly number[]): Table => ({

@@ -8,7 +8,7 @@ import {
   parseDateText,
   parseNumberBytes,
   parseNumberText,
-} from "../../src/data/parse-cell.ts";
+} from "../../src/data/reading/parse-cell.ts";
 
 const encoder = new TextEncoder();
 

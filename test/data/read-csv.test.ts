@@ -7,7 +7,7 @@ import {
   readTable,
   type TableSource,
   tableSourceFromBytes,
-} from "../../src/data/read-table.ts";
+} from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn, isMissing, type Table } from "../../src/data/table.ts";
 
 const encoder = new TextEncoder();

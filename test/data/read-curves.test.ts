@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { type ReadCurvesOptions, RISE_TOLERANCE, readCurves } from "../../src/data/read-curves.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { type ReadCurvesOptions, RISE_TOLERANCE, readCurves } from "../../src/data/curves/read-curves.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 
 const readText = (text: string) =>
   readTable(tableSourceFromBytes("other.csv", new TextEncoder().encode(text)));

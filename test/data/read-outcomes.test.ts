@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { inspectOutcomes, noteOutcome, outcomeNames, readOutcomes } from "../../src/data/read-outcomes.ts";
+import {
+  inspectOutcomes,
+  noteOutcome,
+  outcomeNames,
+  readOutcomes,
+} from "../../src/data/outcomes/read-outcomes.ts";
 import type { Column } from "../../src/data/table.ts";
 import { booleans, brief, categories, dates, numbers, readNamed, tableOf } from "./sanity-tables.ts";
 

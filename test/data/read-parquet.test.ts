@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { GraduateError, InputError } from "../../src/core/errors.ts";
-import { type ReadTableOptions, readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { type ReadTableOptions, readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { findColumn, type Table } from "../../src/data/table.ts";
 
 function readBytes(file: string): Uint8Array {

@@ -1,13 +1,13 @@
 // The record scanner, block by block, against a parser that goes character by character over the whole text.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import {
   createRecordScanner,
   type ScanProblem,
   SENTINEL_BYTES,
   scanRecords,
-} from "../../src/data/scan-records.ts";
+} from "../../src/data/reading/scan-records.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
-import { tableSourceFromPath } from "../../src/node/table-file.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
+import { tableSourceFromPath } from "../../src/node/io/table-file.ts";
 
 let folder = "";
 beforeAll(() => {

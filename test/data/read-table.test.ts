@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { readTable, type TableSource, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { readTable, type TableSource, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 
 const encoder = new TextEncoder();
 const csv = encoder.encode('time,sex,note\n1.5,F,"a, b"\n2,M,"zwölf 東京"\n,F,NA\n');

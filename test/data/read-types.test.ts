@@ -1,9 +1,9 @@
 // Which type a column gets, over all rows: the rules at their edges, overrides, and the second reading.
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { TRIAL_LEVELS } from "../../src/data/column-builder.ts";
-import { columnFromLevels } from "../../src/data/infer-types.ts";
-import { type ReadTableOptions, readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { TRIAL_LEVELS } from "../../src/data/reading/column-builder.ts";
+import { columnFromLevels } from "../../src/data/reading/infer-types.ts";
+import { type ReadTableOptions, readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Column } from "../../src/data/table.ts";
 
 const encoder = new TextEncoder();

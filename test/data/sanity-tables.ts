@@ -1,11 +1,11 @@
 // Columns and tables for the tests of the sanity gate: built by hand, simulated, or read from the bundled files.
 import { readFileSync } from "node:fs";
 import { createRandom, type Random } from "../../src/core/random.ts";
-import type { Finding } from "../../src/data/findings.ts";
+import type { Finding } from "../../src/data/checks/findings.ts";
 import { findLeaks } from "../../src/data/leaks/find-leaks.ts";
-import type { Outcomes } from "../../src/data/outcomes.ts";
-import { type OutcomeColumns, readOutcomes } from "../../src/data/read-outcomes.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import { type OutcomeColumns, readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type {
   BooleanColumn,
   CategoryColumn,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { normalQuantile } from "../../src/core/distributions.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { encode, findSplines, fitEncoder } from "../../src/data/encode.ts";
+import { encode, findSplines, fitEncoder } from "../../src/data/encode/encode.ts";
 import {
   fillSplines,
   fitScoreLine,
@@ -11,7 +11,7 @@ import {
   SCALES,
   type ScoreLine,
   SPLINE_COLUMNS,
-} from "../../src/data/spline.ts";
+} from "../../src/data/encode/spline.ts";
 import type { Table } from "../../src/data/table.ts";
 
 function columnsOf(line: ScoreLine, value: number): number[] {

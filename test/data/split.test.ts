@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { type Split, splitFromTable, splitRows } from "../../src/data/split.ts";
+import { type Split, splitFromTable, splitRows } from "../../src/data/outcomes/split.ts";
 import type { Table } from "../../src/data/table.ts";
 
 const sizes = (split: Split) => [split.train.length, split.valid.length, split.test.length];

@@ -3,9 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { isAbsent } from "../../src/core/measured.ts";
-import type { Outcomes } from "../../src/data/outcomes.ts";
-import { readOutcomes } from "../../src/data/read-outcomes.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import {
   binningGap,
   binOutcomes,
@@ -17,7 +16,8 @@ import {
   medianTime,
   quantileTime,
   type TimeGrid,
-} from "../../src/data/time-grid.ts";
+} from "../../src/data/outcomes/time-grid.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import oracle from "../oracles/encode-and-grid.json" with { type: "json" };
 
 const observe = (time: readonly number[], event: readonly number[]): Outcomes => ({

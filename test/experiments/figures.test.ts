@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { parseGroupsFile } from "../../src/data/groups.ts";
+import { parseGroupsFile } from "../../src/data/groups/groups.ts";
 import { type OpenCohort, openCohort } from "../../src/experiments/cohorts.ts";
 import {
   addSystem,
@@ -25,7 +25,7 @@ import { figureName, PAGE_TARGETS, type PageTarget } from "../../src/experiments
 import { type Plan, parsePlan, type SystemName } from "../../src/experiments/plan.ts";
 import { fitSystem } from "../../src/experiments/systems.ts";
 import { makeFigureFiles, openFigureCohort } from "../../src/node/reproduce-figures.ts";
-import { openWasmBackend } from "../../src/node/wasm-backend.ts";
+import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 
 const packageFile = (path: string) => new URL(`../../${path}`, import.meta.url);
 const readPlan = (name: string): Plan =>

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readTable } from "../../src/data/read-table.ts";
+import { readTable } from "../../src/data/reading/read-table.ts";
 import { type FoldTask, readFolds, runFold } from "../../src/experiments/folds.ts";
 import {
   compareCox,
@@ -12,8 +12,8 @@ import {
   foldsSummary,
   type PublishedFold,
 } from "../../src/experiments/folds-table.ts";
-import { tableSourceFromPath } from "../../src/node/table-file.ts";
-import { openWasmBackend } from "../../src/node/wasm-backend.ts";
+import { tableSourceFromPath } from "../../src/node/io/table-file.ts";
+import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import { root, runCli } from "../cli/run-cli.ts";
 
 const numbers = (name: string, values: readonly number[]) =>

@@ -1,8 +1,8 @@
 // The generator's family by maximum likelihood: the likelihood against its definition, its maximum, the truth found again.
 import { describe, expect, test } from "vitest";
 import { chiSquareUpperTail } from "../../src/core/distributions.ts";
-import { ALL_GROUP } from "../../src/data/groups.ts";
-import { binOutcomes, equalTimeGrid } from "../../src/data/time-grid.ts";
+import { ALL_GROUP } from "../../src/data/groups/groups.ts";
+import { binOutcomes, equalTimeGrid } from "../../src/data/outcomes/time-grid.ts";
 import {
   type EventModel,
   SHAPE_NAMES,
@@ -12,7 +12,7 @@ import {
 import { fitGenerator } from "../../src/experiments/generator-fit.ts";
 import { type EyeCohort, simulateEye } from "../../src/experiments/simulate.ts";
 import { scoreAgainstTruth } from "../../src/experiments/truth.ts";
-import { coxCurvesOnGrid, fitCox } from "../../src/models/cox.ts";
+import { coxCurvesOnGrid, fitCox } from "../../src/models/cox/cox.ts";
 
 const N = 20_000;
 const cohort = simulateEye({ seed: 31, n: N, level: 2, censoring: "dependent" });

@@ -1,8 +1,8 @@
 // A run is a function of its line; controls differ from what they control for in the one thing they say.
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type GroupsFile, parseGroupsFile } from "../../src/data/groups.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { type GroupsFile, parseGroupsFile } from "../../src/data/groups/groups.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { type CohortSources, openCohort } from "../../src/experiments/cohorts.ts";
 import { type Plan, parsePlan, type SystemName } from "../../src/experiments/plan.ts";
 import { type RunResult, roundTo } from "../../src/experiments/results.ts";
@@ -10,7 +10,7 @@ import { type FinishedRun, type RunHooks, runLine } from "../../src/experiments/
 import { networkKey } from "../../src/experiments/shared-network.ts";
 import { requestOf } from "../../src/experiments/systems.ts";
 import { chooseNext } from "../../src/node/reproduce-pool.ts";
-import { openWasmBackend } from "../../src/node/wasm-backend.ts";
+import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import type { Model } from "../../src/training/model.ts";
 import { PRESETS } from "../../src/training/options.ts";
 

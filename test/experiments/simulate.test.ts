@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { normalQuantile } from "../../src/core/distributions.ts";
-import { groupsFromFile, parseGroupsFile, resolveGroups } from "../../src/data/groups.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { groupsFromFile, parseGroupsFile, resolveGroups } from "../../src/data/groups/groups.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import {
   type Column,
   cellText,

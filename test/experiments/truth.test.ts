@@ -1,8 +1,8 @@
 // Scores against the truth: a slow twin that holds everybody's curves at once, errors worked by hand, and what a Cox model misses.
 import { beforeAll, describe, expect, test } from "vitest";
-import { ALL_GROUP, type Group, resolveGroups } from "../../src/data/groups.ts";
+import { ALL_GROUP, type Group, resolveGroups } from "../../src/data/groups/groups.ts";
+import { equalTimeGrid, findBin } from "../../src/data/outcomes/time-grid.ts";
 import { findColumn, type Table } from "../../src/data/table.ts";
-import { equalTimeGrid, findBin } from "../../src/data/time-grid.ts";
 import { TERM_NAMES, TERMS } from "../../src/experiments/eye-survival.ts";
 import { type EyeCohort, type EyeSettings, simulateEye } from "../../src/experiments/simulate.ts";
 import {
@@ -11,7 +11,7 @@ import {
   prepareTruth,
   scoreAgainstTruth,
 } from "../../src/experiments/truth.ts";
-import { coxCurvesOnGrid, fitCox } from "../../src/models/cox.ts";
+import { coxCurvesOnGrid, fitCox } from "../../src/models/cox/cox.ts";
 
 const T = 12;
 const grid = equalTimeGrid(T, 4383);

@@ -3,8 +3,8 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { readTable } from "../../src/data/read-table.ts";
-import { tableSourceFromPath } from "../../src/node/table-file.ts";
+import { readTable } from "../../src/data/reading/read-table.ts";
+import { tableSourceFromPath } from "../../src/node/io/table-file.ts";
 
 interface Refusal {
   readonly code: string;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createSha256, sha256, toHex } from "../../src/files/checksum.ts";
+import { createSha256, sha256, toHex } from "../../src/files/container/checksum.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

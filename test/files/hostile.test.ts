@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";
-import { checkpointFromBytes, checkpointToBytes } from "../../src/files/checkpoint-file.ts";
-import { modelFromBytes, modelToBytes } from "../../src/files/model-file.ts";
+import { checkpointFromBytes, checkpointToBytes } from "../../src/files/model/checkpoint-file.ts";
+import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import { headerOf, resealed, withHeader } from "./resealed.ts";
 import {
   smallBent,

@@ -3,12 +3,17 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";
-import { checkpointFromBytes, checkpointToBytes } from "../../src/files/checkpoint-file.ts";
-import { sha256 } from "../../src/files/checksum.ts";
-import { FILE_VERSION, MAX_HEADER_BYTES, packSections, unpackSections } from "../../src/files/container.ts";
-import { encodeJson } from "../../src/files/json-bytes.ts";
-import { modelFromBytes, modelToBytes } from "../../src/files/model-file.ts";
-import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/safetensors.ts";
+import { sha256 } from "../../src/files/container/checksum.ts";
+import {
+  FILE_VERSION,
+  MAX_HEADER_BYTES,
+  packSections,
+  unpackSections,
+} from "../../src/files/container/container.ts";
+import { encodeJson } from "../../src/files/container/json-bytes.ts";
+import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/container/safetensors.ts";
+import { checkpointFromBytes, checkpointToBytes } from "../../src/files/model/checkpoint-file.ts";
+import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import type { Model } from "../../src/training/model.ts";
 import { asVersion } from "./resealed.ts";
 import {

@@ -1,13 +1,13 @@
 // A table with every type of column and every way to be missing, models of every kind on it, and the runtime that runs what is exported.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
-import { type Encoder, encode, fitEncoder } from "../../src/data/encode.ts";
-import type { Group } from "../../src/data/groups.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { type Encoder, encode, fitEncoder } from "../../src/data/encode/encode.ts";
+import type { Group } from "../../src/data/groups/groups.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn, isMissing, type Table } from "../../src/data/table.ts";
-import { type RawColumn, rawColumnsOf } from "../../src/files/onnx-columns.ts";
-import type { NetworkSpec, SingleNetworkSpec } from "../../src/models/create-network.ts";
-import { parameterShapes } from "../../src/models/network-spec.ts";
+import { type RawColumn, rawColumnsOf } from "../../src/files/onnx/columns.ts";
+import type { NetworkSpec, SingleNetworkSpec } from "../../src/models/networks/create-network.ts";
+import { parameterShapes } from "../../src/models/networks/network-spec.ts";
 import type { Model, Predictor } from "../../src/training/model.ts";
 import { smallCox } from "./sample-models.ts";
 

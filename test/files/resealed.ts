@@ -1,6 +1,6 @@
 // Files changed under a checksum that was made right, so that what lies behind it is reached.
 import { createHash } from "node:crypto";
-import { sha256 } from "../../src/files/checksum.ts";
+import { sha256 } from "../../src/files/container/checksum.ts";
 
 /** A model or a checkpoint. */
 export function resealed(bytes: Uint8Array): Uint8Array {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";
-import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/safetensors.ts";
+import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/container/safetensors.ts";
 
 const oracle = (name: string) => readFileSync(new URL(`../oracles/model-file/${name}`, import.meta.url));
 

@@ -1,5 +1,5 @@
 // Small models with every kind of field in them, odd texts and odd numbers included. tiny.model of test/oracles is `smallNetwork` as bytes.
-import { nameSplines } from "../../src/data/spline.ts";
+import { nameSplines } from "../../src/data/encode/spline.ts";
 import type { Model } from "../../src/training/model.ts";
 import { PRESETS } from "../../src/training/options.ts";
 import type { Checkpoint, TrainedMember } from "../../src/training/trainer.ts";

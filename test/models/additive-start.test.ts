@@ -2,10 +2,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { fillSplines, SPLINE_COLUMNS } from "../../src/data/spline.ts";
-import { createHazardFit } from "../../src/models/additive-hazard.ts";
-import { climb, fitAdditiveStart, MOST_START_PARAMETERS } from "../../src/models/additive-start.ts";
-import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../src/models/group-offsets.ts";
+import { fillSplines, SPLINE_COLUMNS } from "../../src/data/encode/spline.ts";
+import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../src/models/networks/group-offsets.ts";
+import { createHazardFit } from "../../src/models/start/additive-hazard.ts";
+import { climb, fitAdditiveStart, MOST_START_PARAMETERS } from "../../src/models/start/additive-start.ts";
 
 const T = 12;
 const oracle = new URL("../oracles/additive/", import.meta.url);

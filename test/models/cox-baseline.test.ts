@@ -8,7 +8,7 @@ import {
   cumulativeHazardAtZero,
   fitCox,
   linearPredictor,
-} from "../../src/models/cox.ts";
+} from "../../src/models/cox/cox.ts";
 import { loadCoxFixture, RECIPES } from "./cox-designs.ts";
 
 const oracle = JSON.parse(readFileSync(new URL("../oracles/cox/cox.json", import.meta.url), "utf8"));

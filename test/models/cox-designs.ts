@@ -3,7 +3,7 @@
  * against their first level, logarithms where R takes them, rows with a missing covariate left out.
  */
 import type { Table } from "../../src/data/table.ts";
-import type { CoxInput } from "../../src/models/cox.ts";
+import type { CoxInput } from "../../src/models/cox/cox.ts";
 import { loadCsv, numbers, texts } from "../stats/oracle-tables.ts";
 
 type Design = (table: Table) => readonly (readonly [name: string, values: Float64Array])[];

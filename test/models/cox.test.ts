@@ -11,7 +11,7 @@ import {
   type CoxOptions,
   fitCox,
   requireCurves,
-} from "../../src/models/cox.ts";
+} from "../../src/models/cox/cox.ts";
 import { loadCoxFixture, RECIPES } from "./cox-designs.ts";
 
 interface FitOracle {

@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { fitCox } from "../../src/models/cox.ts";
-import { createGroupOffsets, GROUP_KNOTS, placeKnots } from "../../src/models/group-offsets.ts";
-import { anchorHazards } from "../../src/models/initialise.ts";
-import { fitLinearStart, MOST_START_COLUMNS } from "../../src/models/linear-start.ts";
+import { fitCox } from "../../src/models/cox/cox.ts";
+import { createGroupOffsets, GROUP_KNOTS, placeKnots } from "../../src/models/networks/group-offsets.ts";
+import { anchorHazards } from "../../src/models/networks/initialise.ts";
+import { fitLinearStart, MOST_START_COLUMNS } from "../../src/models/start/linear-start.ts";
 
 function simulate(N: number, D: number) {
   const random = createRandom(3);

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { BackendError } from "../../src/core/errors.ts";
-import { createNetwork, type LinearSpec } from "../../src/models/create-network.ts";
+import { createNetwork, type LinearSpec } from "../../src/models/networks/create-network.ts";
 import { survivalCurves } from "../../src/objectives/curves.ts";
 
 const backend = createReferenceBackend();

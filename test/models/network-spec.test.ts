@@ -1,8 +1,8 @@
 // The parameters a description promises, against those of the network that is built from it.
 import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { createNetwork, type NetworkSpec } from "../../src/models/create-network.ts";
-import { networkSpecSchema, parameterShapes } from "../../src/models/network-spec.ts";
+import { createNetwork, type NetworkSpec } from "../../src/models/networks/create-network.ts";
+import { networkSpecSchema, parameterShapes } from "../../src/models/networks/network-spec.ts";
 
 const baselineHazard = [0.1, 0.2, 0.3, 0.4];
 const sizes = { D: 3, T: 4 };

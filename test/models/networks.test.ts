@@ -5,18 +5,18 @@ import type { Backend, Floats } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { FormatError, InputError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { createAnchored } from "../../src/models/anchored.ts";
+import { createAnchored } from "../../src/models/networks/anchored.ts";
 import {
   createNetwork,
   type NetworkSpec,
   readParameters,
   writeParameters,
-} from "../../src/models/create-network.ts";
-import { createDrsa } from "../../src/models/drsa.ts";
-import { anchorHazards } from "../../src/models/initialise.ts";
-import { createLinear } from "../../src/models/linear.ts";
-import { createMlp } from "../../src/models/mlp.ts";
-import type { Network } from "../../src/models/network.ts";
+} from "../../src/models/networks/create-network.ts";
+import { createDrsa } from "../../src/models/networks/drsa.ts";
+import { anchorHazards } from "../../src/models/networks/initialise.ts";
+import { createLinear } from "../../src/models/networks/linear.ts";
+import { createMlp } from "../../src/models/networks/mlp.ts";
+import type { Network } from "../../src/models/networks/network.ts";
 import { differentiate, GRADIENT } from "../compute/differences.ts";
 import { followRun, fromTorch, loadTorchRuns } from "../training/trajectory-twin.ts";
 

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { readTable } from "../../src/data/read-table.ts";
+import { readTable } from "../../src/data/reading/read-table.ts";
 import { findColumn, type Table } from "../../src/data/table.ts";
-import { type CoxOptions, computeCox } from "../../src/node/cox.ts";
-import type { CoxDocument } from "../../src/node/cox-document.ts";
-import { tableSourceFromPath } from "../../src/node/table-file.ts";
+import { type CoxOptions, computeCox } from "../../src/node/commands/cox.ts";
+import { tableSourceFromPath } from "../../src/node/io/table-file.ts";
+import type { CoxDocument } from "../../src/node/print/cox-document.ts";
 
 interface TestRow {
   readonly term: string;

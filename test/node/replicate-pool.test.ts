@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { BackendError } from "../../src/core/errors.ts";
-import { bootstrapInParallel } from "../../src/node/replicate-pool.ts";
-import { bootstrapScores, type GroupBootstrap } from "../../src/stats/bootstrap.ts";
-import { prepareScores } from "../../src/stats/prepared-scores.ts";
+import { bootstrapInParallel } from "../../src/node/workers/replicate-pool.ts";
+import { bootstrapScores, type GroupBootstrap } from "../../src/stats/scores/bootstrap.ts";
+import { prepareScores } from "../../src/stats/scores/prepared-scores.ts";
 import { randomCohort } from "../stats/simulated-cohort.ts";
 
 const { curves, binned } = randomCohort(90, 12, 8, 7);

@@ -1,10 +1,10 @@
 // X-Cal, the ranked probability score and the ranking kernel: by hand, against slow twins, and by central differences.
 import { describe, expect, test } from "vitest";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import { survivalCurves } from "../../src/objectives/curves.ts";
 import { rankedProbability, rankingKernel } from "../../src/objectives/rps.ts";
 import { XCAL_CERTAIN, xcalPenalty } from "../../src/objectives/xcal.ts";
-import { rankedProbabilityScore } from "../../src/stats/rps.ts";
+import { rankedProbabilityScore } from "../../src/stats/scores/rps.ts";
 import { createCohort, expectEntries, expectGradientOf } from "./gradient-checks.ts";
 
 const logit = (F: number) => Math.log(F / (1 - F));

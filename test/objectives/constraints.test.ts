@@ -21,7 +21,7 @@ import {
   statisticsWidth,
 } from "../../src/objectives/group-statistics.ts";
 import { equalEventBlocks } from "../../src/objectives/time-blocks.ts";
-import { distanceL2, distanceVariance, modelVariance } from "../../src/stats/calibration.ts";
+import { distanceL2, distanceVariance, modelVariance } from "../../src/stats/calibration/calibration.ts";
 import {
   centralDifferences,
   createCohort,

@@ -10,7 +10,7 @@ import {
   softplus,
   survivalCurves,
 } from "../../src/objectives/curves.ts";
-import { meanCurve } from "../../src/stats/calibration.ts";
+import { meanCurve } from "../../src/stats/calibration/calibration.ts";
 import { centralDifferences, createCohort, DIFFERENCE_TOLERANCE, expectEntries } from "./gradient-checks.ts";
 
 test("softplus and sigmoid at both ends", () => {

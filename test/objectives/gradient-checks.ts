@@ -1,7 +1,7 @@
 /** Small cohorts with logits that need not fit them, and the two ways every objective's gradient is checked. */
 import { expect } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import type { NamedRows } from "../../src/objectives/constraints.ts";
 
 export interface LogitCohort {

@@ -1,7 +1,7 @@
 // Value and gradient of every objective and distance, and the first step of the trajectories, against PyTorch autograd in float64.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import { type ConstraintKind, prepareConstraints } from "../../src/objectives/constraints.ts";
 import { createCurveWorkspace, survivalCurves } from "../../src/objectives/curves.ts";
 import { groupDistances } from "../../src/objectives/distances.ts";

@@ -1,10 +1,10 @@
 // Concordance and Kaplan-Meier against scikit-survival, lifelines and pycox (test/oracles/peers/peers.py) on the bundled tables.
 import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
-import type { Outcomes } from "../../src/data/outcomes.ts";
+import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
 import { stepValue } from "../../src/stats/censoring.ts";
-import { concordanceHarrell, concordanceUno } from "../../src/stats/concordance.ts";
-import { concordanceAntolini, timeDependentPairs } from "../../src/stats/concordance-time-dependent.ts";
+import { concordanceHarrell, concordanceUno } from "../../src/stats/concordance/concordance.ts";
+import { concordanceAntolini, timeDependentPairs } from "../../src/stats/concordance/time-dependent.ts";
 import { kaplanMeier } from "../../src/stats/kaplan-meier.ts";
 import { loadDataset, numbers, readOracle } from "../stats/oracle-tables.ts";
 

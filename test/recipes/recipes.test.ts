@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { AuditedScores, AuditTable } from "../../src/audit.ts";
+import type { AuditedScores, AuditTable } from "../../src/verbs/audit.ts";
 import { root, runCli, runJson } from "../cli/run-cli.ts";
 
 const page = readFileSync(join(root, "docs/audit-any-model.md"), "utf8");

@@ -9,8 +9,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseHTML } from "linkedom";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { gatherReport } from "../../src/report/gather-report.ts";
-import { renderReport } from "../../src/report/render-report.ts";
+import { gatherReport } from "../../src/report/data/gather-report.ts";
+import { renderReport } from "../../src/report/page/render-report.ts";
 import { HOSTILE, makeInput, type ReportInput } from "./report-input.ts";
 
 const artifacts = fileURLToPath(new URL("../artifacts/", import.meta.url));

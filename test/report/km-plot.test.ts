@@ -1,7 +1,7 @@
 // The Kaplan-Meier figure: numbers at risk, censoring ticks, logrank p, axis title, and names that are not markup.
 import { parseHTML } from "linkedom";
 import { describe, expect, test } from "vitest";
-import { plotKaplanMeier } from "../../src/report/plots.ts";
+import { plotKaplanMeier } from "../../src/report/plots/plots.ts";
 import { kaplanMeier } from "../../src/stats/kaplan-meier.ts";
 
 const outcomes = {

@@ -2,12 +2,12 @@
 // that try to break out of the page, and a training record of the shape a model carries.
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { type AuditOptions, type AuditTable, audit } from "../../src/audit.ts";
-import { readCurves } from "../../src/data/read-curves.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
-import { equalTimeGrid } from "../../src/data/time-grid.ts";
-import type { GatherInput } from "../../src/report/gather-report.ts";
-import type { ReportedModel } from "../../src/report/gather-training.ts";
+import { readCurves } from "../../src/data/curves/read-curves.ts";
+import { equalTimeGrid } from "../../src/data/outcomes/time-grid.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
+import type { GatherInput } from "../../src/report/data/gather-report.ts";
+import type { ReportedModel } from "../../src/report/data/gather-training.ts";
+import { type AuditOptions, type AuditTable, audit } from "../../src/verbs/audit.ts";
 
 export const HOSTILE = [
   "<script>window.broken = 1</script>",

@@ -1,10 +1,10 @@
 // What a page says of rows that are several of a person's, of notes and warnings, of bounds and times, and which marks it leaves out.
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";
-import { gatherReport } from "../../src/report/gather-report.ts";
-import { renderReport } from "../../src/report/render-report.ts";
-import type { ReportData, ReportGroup } from "../../src/report/report-data.ts";
-import { durationOf, roundedDurationOf } from "../../src/report/report-time.ts";
+import { gatherReport } from "../../src/report/data/gather-report.ts";
+import type { ReportData, ReportGroup } from "../../src/report/data/report-data.ts";
+import { renderReport } from "../../src/report/page/render-report.ts";
+import { durationOf, roundedDurationOf } from "../../src/report/words/report-time.ts";
 import { makeInput, type ReportInput } from "./report-input.ts";
 
 let input: ReportInput;

@@ -1,9 +1,9 @@
 // The bound of small groups, held against people whose true curves are known: from ten events on it holds as often as it says.
 import { describe, expect, test } from "vitest";
-import { audit } from "../../src/audit.ts";
 import { absent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { boundGroups } from "../../src/stats/certificates.ts";
+import { boundGroups } from "../../src/stats/certificates/certificates.ts";
+import { audit } from "../../src/verbs/audit.ts";
 
 const T = 25;
 

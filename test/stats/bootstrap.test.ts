@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
+import { type GapReference, measureGap } from "../../src/stats/calibration/gap-norms.ts";
 import {
   type BootstrapOptions,
   bootstrapScores,
@@ -10,11 +11,10 @@ import {
   percentileInterval,
   quantile,
   replicatesOf,
-} from "../../src/stats/bootstrap.ts";
-import { evaluate, readScoreValues } from "../../src/stats/evaluate-scores.ts";
-import { type GapReference, measureGap } from "../../src/stats/gap-norms.ts";
-import { type PreparedScores, prepareScores } from "../../src/stats/prepared-scores.ts";
-import { scoreCurves } from "../../src/stats/scores.ts";
+} from "../../src/stats/scores/bootstrap.ts";
+import { evaluate, readScoreValues } from "../../src/stats/scores/evaluate-scores.ts";
+import { type PreparedScores, prepareScores } from "../../src/stats/scores/prepared-scores.ts";
+import { scoreCurves } from "../../src/stats/scores/scores.ts";
 import { present } from "./prediction-oracles.ts";
 import { drawCohort, randomCohort, trueConcordance, trueGap } from "./simulated-cohort.ts";
 

@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { absent, isAbsent } from "../../src/core/measured.ts";
-import type { Outcomes } from "../../src/data/outcomes.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn } from "../../src/data/table.ts";
+import { stepValue } from "../../src/stats/censoring.ts";
 import {
   type BrierConvention,
   type BrierInput,
@@ -14,8 +15,7 @@ import {
   integratedBrier,
   MLR3PROBA_EPSILON,
   mlr3probaTimes,
-} from "../../src/stats/brier.ts";
-import { stepValue } from "../../src/stats/censoring.ts";
+} from "../../src/stats/scores/brier.ts";
 import {
   expectRelative,
   expectRelativeAll,

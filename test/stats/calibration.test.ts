@@ -9,7 +9,7 @@ import {
   modelVariance,
   probabilityBin,
   totalScore,
-} from "../../src/stats/calibration.ts";
+} from "../../src/stats/calibration/calibration.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
 import {
   expectRelative,

@@ -1,10 +1,10 @@
 // Certificates against fractions worked by hand, plain forms of the formulas, numeric derivatives and a direct bootstrap.
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import type { Curves } from "../../src/data/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
-import { quantile } from "../../src/stats/bootstrap.ts";
-import { meanCurve } from "../../src/stats/calibration.ts";
+import type { Curves } from "../../src/data/curves/curves.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import { meanCurve } from "../../src/stats/calibration/calibration.ts";
+import { boundOfTheorem, certify } from "../../src/stats/certificates/certificates.ts";
 import {
   boundExactly,
   chooseRates,
@@ -15,15 +15,15 @@ import {
   spreadRates,
   survivalBand,
   tallyFollowUp,
-} from "../../src/stats/certificate-exact.ts";
+} from "../../src/stats/certificates/exact.ts";
 import {
   boundByMultipliers,
   createInfluence,
   drawSigns,
   type TightGroup,
-} from "../../src/stats/certificate-tight.ts";
-import { boundOfTheorem, certify } from "../../src/stats/certificates.ts";
+} from "../../src/stats/certificates/tight.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
+import { quantile } from "../../src/stats/scores/bootstrap.ts";
 
 interface Cohort {
   readonly curves: Curves;

@@ -8,7 +8,7 @@ import {
   concordancePaper,
   type TimeDependentPairs,
   timeDependentPairs,
-} from "../../src/stats/concordance-time-dependent.ts";
+} from "../../src/stats/concordance/time-dependent.ts";
 import { expectClose, loadPrediction, PREDICTIONS, readOracle, texts } from "./oracle-tables.ts";
 import { repeatRows, takeBinned, takeCurves, timeDependentPairsSlowly } from "./slow-twins.ts";
 

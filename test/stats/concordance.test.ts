@@ -2,8 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
-import type { Outcomes } from "../../src/data/outcomes.ts";
-import { concordanceHarrell, concordanceUno, type UnoConvention } from "../../src/stats/concordance.ts";
+import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import {
+  concordanceHarrell,
+  concordanceUno,
+  type UnoConvention,
+} from "../../src/stats/concordance/concordance.ts";
 import {
   DATASETS,
   expectClose,

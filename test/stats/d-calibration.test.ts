@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NumericalError } from "../../src/core/errors.ts";
 import { absent } from "../../src/core/measured.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import {
   dCalibration,
   dCalibrationShare,
@@ -9,7 +9,7 @@ import {
   MASS_TOLERANCE,
   testDCalibration,
   X_CAL_CENSORED_AS_EVENT_BELOW,
-} from "../../src/stats/d-calibration.ts";
+} from "../../src/stats/calibration/d-calibration.ts";
 import {
   expectRelative,
   expectRelativeAll,

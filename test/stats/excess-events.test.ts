@@ -4,6 +4,7 @@ import { normalQuantile, normalUpperTail } from "../../src/core/distributions.ts
 import { isAbsent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { binomialRange } from "../../src/stats/comparison.ts";
+import { logrankIndividual } from "../../src/stats/logrank.ts";
 import {
   describeExcess,
   deviance,
@@ -13,8 +14,7 @@ import {
   tallyBlocks,
   testExcess,
   testReplication,
-} from "../../src/stats/excess-events.ts";
-import { logrankIndividual } from "../../src/stats/logrank.ts";
+} from "../../src/stats/search/excess-events.ts";
 import { drawCohort, randomCohort } from "./simulated-cohort.ts";
 
 const BLOCKS = [

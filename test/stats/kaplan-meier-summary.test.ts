@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
-import { groupByColumns } from "../../src/data/group-by.ts";
-import { pickOutcomes } from "../../src/data/outcomes.ts";
-import { readOutcomes } from "../../src/data/read-outcomes.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import { groupByColumns } from "../../src/data/groups/group-by.ts";
+import { pickOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { type IntervalScale, kaplanMeier } from "../../src/stats/kaplan-meier.ts";
 import { medianSurvival, restrictedMean, survivalAt } from "../../src/stats/kaplan-meier-summary.ts";
 import { loadCsv } from "./oracle-tables.ts";

@@ -1,6 +1,6 @@
 // The individual logrank by person: a table with every row several times must say what it says once.
 import { describe, expect, test } from "vitest";
-import { audit } from "../../src/audit.ts";
+import { audit } from "../../src/verbs/audit.ts";
 
 const T = 4;
 const N = 40;

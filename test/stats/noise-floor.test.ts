@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { drawOutcomes } from "../../src/stats/drawn-outcomes.ts";
-import { NOISE_METRICS, noiseFloor, simultaneousNoiseFloor } from "../../src/stats/noise-floor.ts";
-import { scoreCurves } from "../../src/stats/scores.ts";
+import { drawOutcomes } from "../../src/stats/calibration/drawn-outcomes.ts";
+import {
+  NOISE_METRICS,
+  noiseFloor,
+  simultaneousNoiseFloor,
+} from "../../src/stats/calibration/noise-floor.ts";
+import { scoreCurves } from "../../src/stats/scores/scores.ts";
 import { loadPredictions, present } from "./prediction-oracles.ts";
 import { type Cohort, drawCohort, randomCohort } from "./simulated-cohort.ts";
 

@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect } from "vitest";
-import type { Curves } from "../../src/data/curves.ts";
-import type { BinnedOutcomes, Outcomes } from "../../src/data/outcomes.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import type { Curves } from "../../src/data/curves/curves.ts";
+import type { BinnedOutcomes, Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn, isMissing, type Table } from "../../src/data/table.ts";
 
 export type Json = number | string | null;

@@ -1,18 +1,18 @@
 // Rows of one person in the bootstrap, the noise floor and the certificates: a table with every row twice says what it says once.
 import { describe, expect, test } from "vitest";
-import { audit } from "../../src/audit.ts";
 import { isAbsent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
-import type { Curves } from "../../src/data/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
-import type { People } from "../../src/data/people.ts";
-import { bootstrapInParallel } from "../../src/node/replicate-pool.ts";
-import { bootstrapWeights } from "../../src/stats/bootstrap.ts";
-import { meanCurve } from "../../src/stats/calibration.ts";
-import { boundByMultipliers } from "../../src/stats/certificate-tight.ts";
-import { drawOutcomes } from "../../src/stats/drawn-outcomes.ts";
+import type { Curves } from "../../src/data/curves/curves.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { People } from "../../src/data/outcomes/people.ts";
+import { bootstrapInParallel } from "../../src/node/workers/replicate-pool.ts";
+import { meanCurve } from "../../src/stats/calibration/calibration.ts";
+import { drawOutcomes } from "../../src/stats/calibration/drawn-outcomes.ts";
+import { boundByMultipliers } from "../../src/stats/certificates/tight.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
-import { prepareScores } from "../../src/stats/prepared-scores.ts";
+import { bootstrapWeights } from "../../src/stats/scores/bootstrap.ts";
+import { prepareScores } from "../../src/stats/scores/prepared-scores.ts";
+import { audit } from "../../src/verbs/audit.ts";
 import { drawPeople } from "../simulated-people.ts";
 
 const N = 240;

@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import type { Absent, Measured } from "../../src/core/measured.ts";
-import type { Curves } from "../../src/data/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/read-table.ts";
+import type { Curves } from "../../src/data/curves/curves.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn, type Table } from "../../src/data/table.ts";
 
 export const PREDICTION_NAMES = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { absent } from "../../src/core/measured.ts";
-import { rankedProbabilityScore } from "../../src/stats/rps.ts";
+import { rankedProbabilityScore } from "../../src/stats/scores/rps.ts";
 import { expectRelative, loadPredictions, PREDICTION_NAMES, present } from "./prediction-oracles.ts";
 import { createTiedTable, repeatRows } from "./slow-twins-calibration.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bootstrapWeights } from "../../src/stats/bootstrap.ts";
-import { evaluate, readScoreValues, type ScoreField } from "../../src/stats/evaluate-scores.ts";
-import { prepareScores } from "../../src/stats/prepared-scores.ts";
-import { type Scores, scoreCurves } from "../../src/stats/scores.ts";
+import { bootstrapWeights } from "../../src/stats/scores/bootstrap.ts";
+import { evaluate, readScoreValues, type ScoreField } from "../../src/stats/scores/evaluate-scores.ts";
+import { prepareScores } from "../../src/stats/scores/prepared-scores.ts";
+import { type Scores, scoreCurves } from "../../src/stats/scores/scores.ts";
 import { expectRelative, loadPredictions, PREDICTION_NAMES } from "./prediction-oracles.ts";
 import { randomCohort } from "./simulated-cohort.ts";
 

@@ -1,15 +1,15 @@
 // The search against a slow twin that lists every candidate's rows.
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { type CellColumn, cutColumn } from "../../src/data/candidate-groups.ts";
-import { measureExcess, sumTotals, tallyBlocks } from "../../src/stats/excess-events.ts";
+import { type CellColumn, cutColumn } from "../../src/data/groups/candidate-groups.ts";
+import { measureExcess, sumTotals, tallyBlocks } from "../../src/stats/search/excess-events.ts";
 import {
   type FoundTerm,
   isMember,
   measureAgain,
   type SearchColumn,
   searchGroups,
-} from "../../src/stats/search-groups.ts";
+} from "../../src/stats/search/search-groups.ts";
 import { randomCohort } from "./simulated-cohort.ts";
 
 const N = 240;

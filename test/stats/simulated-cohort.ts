@@ -4,8 +4,8 @@
  * population are finite sums.
  */
 import { createRandom, type Random } from "../../src/core/random.ts";
-import type { Curves } from "../../src/data/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
+import type { Curves } from "../../src/data/curves/curves.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
 
 export interface Cohort {
   readonly curves: Curves;

@@ -3,8 +3,8 @@
  * counts by filtering, products over times, mass as the length of an overlap. Also the tied tables they are tried on.
  */
 import { createRandom } from "../../src/core/random.ts";
-import type { Curves } from "../../src/data/curves.ts";
-import type { BinnedOutcomes, Outcomes } from "../../src/data/outcomes.ts";
+import type { Curves } from "../../src/data/curves/curves.ts";
+import type { BinnedOutcomes, Outcomes } from "../../src/data/outcomes/outcomes.ts";
 
 export interface CurvesWithOutcomes {
   readonly curves: Curves;

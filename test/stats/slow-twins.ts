@@ -2,10 +2,10 @@
  * The statistics written down as they are defined, pair by pair and time by time, with no thought for speed: what the fast
  * forms in src/stats are compared with, count for count.
  */
-import type { Curves } from "../../src/data/curves.ts";
-import type { BinnedOutcomes, Outcomes } from "../../src/data/outcomes.ts";
-import type { PairCounts } from "../../src/stats/concordance.ts";
-import type { TimeDependentPairs } from "../../src/stats/concordance-time-dependent.ts";
+import type { Curves } from "../../src/data/curves/curves.ts";
+import type { BinnedOutcomes, Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { PairCounts } from "../../src/stats/concordance/concordance.ts";
+import type { TimeDependentPairs } from "../../src/stats/concordance/time-dependent.ts";
 
 /** Every row as many times as its (whole) weight says: the rows' numbers. */
 export function repeatRows(weights: readonly number[]): number[] {

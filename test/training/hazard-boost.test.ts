@@ -7,8 +7,8 @@ import {
   fitHazardBoost,
   type HazardBoost,
   scaleHazardBoost,
-} from "../../src/training/hazard-boost.ts";
-import { estimateRatios, preparePriors } from "../../src/training/hazard-ratios.ts";
+} from "../../src/repair/hazard-boost.ts";
+import { estimateRatios, preparePriors } from "../../src/repair/hazard-ratios.ts";
 import { randomCohort } from "../stats/simulated-cohort.ts";
 
 const EVEN = 0.5;

@@ -3,11 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
 import { createRandom, shuffle } from "../../src/core/random.ts";
-import type { Curves } from "../../src/data/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
-import { brierBinned } from "../../src/stats/brier.ts";
-import { distanceL2, meanCurve } from "../../src/stats/calibration.ts";
-import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
+import type { Curves } from "../../src/data/curves/curves.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import {
   applyBoost,
   type Boost,
@@ -15,14 +12,17 @@ import {
   type BoostInput,
   boostCurves,
   fitBoost,
-} from "../../src/training/mcboost.ts";
+} from "../../src/repair/mcboost.ts";
 import {
   auditRidge,
   measureTargets,
   predictRidge,
   SMALLEST_CENSORING_SURVIVAL,
   weighCensoring,
-} from "../../src/training/mcboost-auditors.ts";
+} from "../../src/repair/mcboost-auditors.ts";
+import { distanceL2, meanCurve } from "../../src/stats/calibration/calibration.ts";
+import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
+import { brierBinned } from "../../src/stats/scores/brier.ts";
 import { randomCohort } from "../stats/simulated-cohort.ts";
 
 const EXACT = 1e-14; // a handful of roundings

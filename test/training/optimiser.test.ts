@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { FormatError, InputError, NumericalError } from "../../src/core/errors.ts";
-import type { Parameter } from "../../src/models/network.ts";
+import type { Parameter } from "../../src/models/networks/network.ts";
 import {
   averageWeights,
   clipGradientNorm,

@@ -2,8 +2,8 @@
 // backend's networks. Loss, distances and their gradients are written here once more, on purpose, beside those of src/objectives.
 import { readFileSync } from "node:fs";
 import type { Backend, Floats } from "../../src/compute/backend.ts";
-import { createNetwork, readParameters, writeParameters } from "../../src/models/create-network.ts";
-import type { Network } from "../../src/models/network.ts";
+import { createNetwork, readParameters, writeParameters } from "../../src/models/networks/create-network.ts";
+import type { Network } from "../../src/models/networks/network.ts";
 import { averageWeights, createOptimiser, zeroGradients } from "../../src/training/optimiser.ts";
 
 /** As PyTorch names them: weight_ih_l0, …, fc.bias, baseline, skip. */

@@ -3,13 +3,13 @@
  * truth. And one against the paper's own constraint: two people's curves swapped leave every group mean as it was.
  */
 import { expect, test } from "vitest";
-import type { Curves } from "../../src/data/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes.ts";
-import { brierBinned } from "../../src/stats/brier.ts";
-import { distanceL2, expectedCalibrationError, meanCurve } from "../../src/stats/calibration.ts";
-import { dCalibration, dCalScore } from "../../src/stats/d-calibration.ts";
+import type { Curves } from "../../src/data/curves/curves.ts";
+import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import { distanceL2, expectedCalibrationError, meanCurve } from "../../src/stats/calibration/calibration.ts";
+import { dCalibration, dCalScore } from "../../src/stats/calibration/d-calibration.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
-import { rankedProbabilityScore } from "../../src/stats/rps.ts";
+import { brierBinned } from "../../src/stats/scores/brier.ts";
+import { rankedProbabilityScore } from "../../src/stats/scores/rps.ts";
 import { present } from "../stats/prediction-oracles.ts";
 
 const T = 5;

@@ -4,8 +4,8 @@
  * behaves like something known only later (later.ts, within.ts, later-outcome.ts); never at its name. The rules and their reasons are in
  * docs/decisions/005-leak-rules.md. Findings, worst first per column.
  */
-import type { Finding } from "../findings.ts";
-import type { Outcomes } from "../outcomes.ts";
+import type { Finding } from "../checks/findings.ts";
+import type { Outcomes } from "../outcomes/outcomes.ts";
 import type { Column } from "../table.ts";
 import { commonQuotient } from "./copies.ts";
 import { findEventLeak } from "./event.ts";

@@ -4,7 +4,7 @@
  * time) and judged like a single column (time.ts). The finding is on the column that grows with the time, which is
  * the one that was filled in last.
  */
-import type { Finding } from "../findings.ts";
+import type { Finding } from "../checks/findings.ts";
 import type { LeakColumn, LeakRows } from "./rows.ts";
 import { orderOfNumbers, sampleOf } from "./time.ts";
 

@@ -1,0 +1,88 @@
+/**
+ * Cells that were read as something else than was meant, without an error: decimals written with a comma, which become
+ * the levels of a category; integers beyond 2^53, of which neighbours become one number; and dates such as 3/4/2021 whose
+ * order nothing tells. They are warnings with counts and what reads the column as meant; the reader itself changes nothing.
+ */
+
+import { parseNumberText } from "../reading/parse-cell.ts";
+import type { CategoryColumn, Column, DateColumn, NumberColumn } from "../table.ts";
+import type { Finding } from "./findings.ts";
+import { countOf } from "./findings.ts";
+
+/** Share of a column's cells that must be numbers for a comma to be meant as a decimal mark. */
+const MOSTLY = 0.9;
+/** 1,234 and 12,345,678: commas between thousands. */
+const THOUSANDS = /^\s*[+-]?\d{1,3}(?:,\d{3})+\s*$/;
+
+/** What the cells of a column were read as, where that is likely not what was meant. */
+export function checkCells(column: Column): Finding[] {
+  const found =
+    column.type === "category"
+      ? findCommas(column)
+      : column.type === "number"
+        ? findLargeIntegers(column)
+        : column.type === "date"
+          ? findGuessedDates(column)
+          : null;
+  return found === null ? [] : [found];
+}
+
+/** Dates such as 3/4/2021 throughout the table, which nothing tells the order of. */
+export function findGuessedDates({ name, values, guessedOrder }: DateColumn): Finding | null {
+  if (guessedOrder === undefined) return null;
+  const rows = values.reduce((sum, day) => sum + (Number.isNaN(day) ? 0 : 1), 0);
+  const read = guessedOrder === "month-first" ? "month/day" : "day/month";
+  const message =
+    `the dates of ${name} could be day/month or month/day: no date of the table tells. They are read as ${read}. ` +
+    "If that is wrong, write them as 2024-03-01";
+  return {
+    code: "date.ambiguous",
+    level: "warning",
+    column: name,
+    message,
+    evidence: { rows, order: guessedOrder },
+  };
+}
+
+function findCommas(column: CategoryColumn): Finding | null {
+  const { name, levels } = column;
+  if (!levels.some((level) => level.includes(","))) return null;
+  const counts = new Int32Array(levels.length);
+  for (const code of column.codes) if (code >= 0) counts[code]++;
+  let known = 0;
+  let withComma = 0;
+  let numbers = 0;
+  let thousands = 0;
+  let example = "";
+  levels.forEach((level, code) => {
+    const hasComma = level.includes(",");
+    const isThousands = hasComma && THOUSANDS.test(level);
+    known += counts[code];
+    if (isThousands || !Number.isNaN(parseNumberText(level, ","))) numbers += counts[code];
+    else if (!hasComma && !Number.isNaN(parseNumberText(level, "."))) numbers += counts[code];
+    else return;
+    if (!hasComma) return;
+    withComma += counts[code];
+    if (isThousands) thousands += counts[code];
+    if (example === "" && counts[code] > 0) example = level.trim();
+  });
+  if (withComma === 0 || numbers < MOSTLY * known) return null;
+  const cells = `${withComma} of ${countOf(known, "cell")}`;
+  const read = `read as a category of ${countOf(levels.length, "level")}`;
+  const message =
+    thousands === withComma
+      ? `${name} is written with commas in ${cells} (${example}), and ${read}. If they stand between thousands, write the numbers without them; if they are decimal marks, --number ${name} --decimal comma reads them`
+      : `${name} is written with decimal commas in ${cells} (${example}), and ${read}: --number ${name} --decimal comma reads it as numbers`;
+  const evidence = { cells: withComma, rows: known, levels: levels.length, example };
+  return { code: "number.comma", level: "warning", column: name, message, evidence };
+}
+
+function findLargeIntegers({ name, values }: NumberColumn): Finding | null {
+  let cells = 0;
+  for (const value of values) if (Math.abs(value) > Number.MAX_SAFE_INTEGER) cells++;
+  if (cells === 0) return null;
+  const largest = values.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
+  const message = `${name} has ${countOf(cells, "number")} beyond 2^53, such as ${largest}: neighbours there are read as one. If they are ids or codes, --category ${name} keeps them apart`;
+  const evidence = { cells, rows: values.length, largest };
+  return { code: "number.large", level: "warning", column: name, message, evidence };
+}

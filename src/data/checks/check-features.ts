@@ -1,0 +1,85 @@
+/**
+ * What is said of the features of a model as a whole, before it is fitted: how much of them is missing and what stands in for
+ * it, and which of them orders people by itself far better than the rest. Notes, not alarms: honest tables have both.
+ */
+
+import { inspectOutcomes, type OutcomeColumns } from "../outcomes/read-outcomes.ts";
+import { type Column, countMissing, findColumn, type Table } from "../table.ts";
+import { concordanceAlone } from "./feature-concordance.ts";
+import type { Finding } from "./findings.ts";
+import { countOf, percentOf } from "./findings.ts";
+
+/** Columns that a sentence on missing cells names, those with most of them first. */
+const MAX_COLUMNS_NAMED = 6;
+/** A C-index below this is no feat for one feature, however little the others do … */
+const LEAST_ALONE = 0.65;
+/** … and this much above the next is more than the luck of the sample. */
+const FAR_ABOVE = 0.05;
+/** So many features may lead the rest together; more are the rest. */
+const MAX_LEADERS = 3;
+/** One feature and no model: an honest one would need a hazard ratio in the hundreds per standard deviation. */
+const EXTREME = 0.95;
+
+/** Missing cells and leading features, as findings. */
+export function checkFeatures(table: Table, columns: OutcomeColumns, features: readonly string[]): Finding[] {
+  const used = features.map((name) => findColumn(table, name));
+  const missing = findMissing(used, table.rows);
+  const { outcomes, usable } = inspectOutcomes(table, columns);
+  const alone = outcomes === null ? [] : findLeaders(concordanceAlone(used, outcomes, usable));
+  return [...(missing === null ? [] : [missing]), ...alone];
+}
+
+/** The same as sentences, for a run that uses the features. */
+export function noteFeatures(table: Table, columns: OutcomeColumns, features: readonly string[]): string[] {
+  return checkFeatures(table, columns, features).map(({ message }) => message);
+}
+
+function findMissing(columns: readonly Column[], rows: number): Finding | null {
+  const counted = columns
+    .map((column) => ({ column, missing: countMissing(column) }))
+    .filter(({ missing }) => missing > 0)
+    .sort((a, b) => b.missing - a.missing);
+  if (counted.length === 0) return null;
+  const named = counted
+    .slice(0, MAX_COLUMNS_NAMED)
+    .map(({ column, missing }) => `${column.name} ${percentOf(missing, rows)} (${missing} of ${rows})`);
+  const more = counted.length - named.length;
+  const rest = more > 0 ? ` and ${countOf(more, "column")} with fewer` : "";
+  const isCategory = ({ column }: { readonly column: Column }) => column.type === "category";
+  const filled = [
+    ...(counted.every(isCategory)
+      ? []
+      : ["the training median stands in for numbers (the majority for true/false)"]),
+    ...(counted.some(isCategory) ? ["missing is a level of its own in a category"] : []),
+  ];
+  const message = `missing cells: ${named.join(", ")}${rest}; ${filled.join(", and ")}`;
+  const evidence = {
+    columns: counted.length,
+    cells: counted.reduce((sum, { missing }) => sum + missing, 0),
+    most: counted[0].column.name,
+    mostCells: counted[0].missing,
+    rows,
+  };
+  return { code: "cells.missing", level: "note", column: null, message, evidence };
+}
+
+/** The features before the first wide gap, where they are few and their C-indices high. */
+export function findLeaders(features: readonly { readonly name: string; readonly c: number }[]): Finding[] {
+  const sorted = [...features].sort((a, b) => b.c - a.c);
+  const end = sorted.findIndex(
+    ({ c }, k) => k + 1 < sorted.length && c >= LEAST_ALONE && c - sorted[k + 1].c >= FAR_ABOVE,
+  );
+  if (end < 0 || end >= MAX_LEADERS) return [];
+  const next = sorted[end + 1];
+  return sorted.slice(0, end + 1).map(({ name, c }): Finding => {
+    const message = `${name} alone gives a C-index of ${c.toFixed(3)}, the best of the rest (${next.name}) ${next.c.toFixed(3)}: make sure that it was known at the start`;
+    const level = c >= EXTREME ? "warning" : "note";
+    return {
+      code: "feature.alone",
+      level,
+      column: name,
+      message,
+      evidence: { c, next: next.name, nextC: next.c },
+    };
+  });
+}

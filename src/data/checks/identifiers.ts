@@ -1,0 +1,218 @@
+/**
+ * Columns that name rows or patients instead of describing them. A measurement may well have all its values different;
+ * an identifier is told by what measurements do not do: it counts (integers one after the other, in the order of the rows
+ * or dense without ties), or it is text that hardly ever repeats; or it repeats because a patient has several rows, which
+ * shows in other columns being the same in all rows of one value, or in its name (id-names.ts). Sparse record numbers out of order are not recognised:
+ * nothing in their values tells them from a measurement.
+ */
+import { log } from "../../core/elementary.ts";
+import { compareIntervals, compareOrder } from "../leaks/orders.ts";
+import type { Column, Table } from "../table.ts";
+import { isMissing, MISSING_BOOLEAN } from "../table.ts";
+import type { Finding } from "./findings.ts";
+import { isNamedAsId, isNamedAsPerson, isNamedAsPlace } from "./id-names.ts";
+
+/** Share of known values, and of different ones among them, that still counts as all. */
+const NEARLY_ALL = 0.95;
+/** Integers 1 apart from row to row: a table sorted by a measurement does that in 8 rows once in 40 000 tables at most. */
+const MIN_CONSECUTIVE = 8;
+/** Fewer texts differ by chance: names of 20 hospitals. */
+const MIN_TEXTS = 20;
+/** Rows from which on ties are expected of any measurement with so few possible values (below). */
+const MIN_DENSE = 50;
+/** Range over rows up to which integers are dense: at 3, a measurement would repeat a value in 15 % of the rows. */
+const DENSE_RANGE = 3;
+/** A patient with several rows: at least so many patients, at most so many rows each on average. */
+const MIN_PATIENTS = 20;
+const MAX_ROWS_EACH = 10;
+/** So many other columns must be fixed by the identifier; one alone may be derived from a measurement. */
+const MIN_FIXED_COLUMNS = 2;
+/** Others are compared among at most this many columns (the first): all pairs would grow with the square. */
+const MAX_COMPARED_COLUMNS = 200;
+/** log of the chance that a column is the same within all patients by accident. */
+const FIXED_BY_CHANCE = log(1e-6);
+/** Strangers for comparison sit a golden-section step further on. */
+const STRANGER_STEP = 0.381966;
+
+export function findIdentifier(table: Table, column: Column): Finding | null {
+  const codes = codeValues(column, table.rows);
+  if (codes === null || codes.known < NEARLY_ALL * table.rows) return null;
+  const { known, distinct } = codes;
+  const finding = (message: string, evidence: Finding["evidence"]): Finding => {
+    const counts = { rows: known, values: distinct };
+    return {
+      code: "id",
+      level: "warning",
+      column: column.name,
+      message,
+      evidence: { ...counts, ...evidence },
+    };
+  };
+  const isNearlyDistinct = distinct > NEARLY_ALL * known;
+  if (column.type === "category") {
+    if (isNearlyDistinct && known >= MIN_TEXTS) {
+      return finding(`${column.name} identifies rows: ${distinct} different texts in ${known} rows`, {});
+    }
+  } else {
+    const { step, range } = codes;
+    const isCounting =
+      (step === "consecutive" && known >= MIN_CONSECUTIVE) ||
+      (known >= MIN_DENSE && (step === "monotone" || (isNearlyDistinct && range <= DENSE_RANGE * known)));
+    if (isCounting)
+      return finding(`${column.name} counts rows: ${distinct} different integers in ${known} rows`, {});
+  }
+  if (distinct < MIN_PATIENTS || distinct * MAX_ROWS_EACH < known || isNearlyDistinct) return null;
+  const fixed = findFixedColumns(table, column, codes);
+  if (isOfPlace(table, column, fixed)) return null;
+  const { name } = column;
+  const byName = isNamedAsPerson(name) ? 0 : isNamedAsId(name) ? 1 : MIN_FIXED_COLUMNS;
+  // Where every row has an id of its own, another one is that of a matched case, not of the person.
+  const needed = byName < MIN_FIXED_COLUMNS && hasOwnIds(table, column) ? MIN_FIXED_COLUMNS : byName;
+  if (!codes.isBalanced && fixed.length < needed) return null;
+  const why = codes.isBalanced
+    ? `every value occurs ${known / distinct} times`
+    : fixed.length === 0
+      ? "its name is that of people's ids"
+      : `${fixed.slice(0, 3).join(", ")} ${fixed.length > 3 ? `and ${fixed.length - 3} more ` : ""}never ${fixed.length === 1 ? "differs" : "differ"} within one value`;
+  const message = `${column.name} identifies ${distinct} patients or groups with several rows each (${known} rows; ${why}): these rows are not independent`;
+  return finding(message, { fixedColumns: fixed.length });
+}
+
+/** A postcode, or what goes with it (the income of the area): it has many people, not one with many rows. */
+function isOfPlace(table: Table, column: Column, fixed: readonly string[]): boolean {
+  if (isNamedAsPlace(column.name)) return true;
+  return table.columns.some((other) => {
+    if (!fixed.includes(other.name) || !isNamedAsPlace(other.name)) return false;
+    const codes = codeValues(other, table.rows);
+    return codes !== null && codes.codes.length > 0 && isFixedWithin(column, codes.codes);
+  });
+}
+
+function hasOwnIds(table: Table, column: Column): boolean {
+  return table.columns.some((other) => {
+    if (other === column || !isNamedAsPerson(other.name)) return false;
+    return codeValues(other, table.rows)?.distinct === table.rows;
+  });
+}
+
+function isFixedWithin(column: Column, codes: Int32Array): boolean {
+  const isSame = sameCells(column);
+  const firstRow = new Map<number, number>();
+  for (let row = 0; row < codes.length; row++) {
+    if (codes[row] < 0) continue;
+    const first = firstRow.get(codes[row]);
+    if (first === undefined) firstRow.set(codes[row], row);
+    else if (!isSame(row, first)) return false;
+  }
+  return true;
+}
+
+interface CodedValues {
+  /** −1 = missing; empty where the values are nearly all different integers. */
+  readonly codes: Int32Array; // [N]
+  readonly known: number;
+  readonly distinct: number;
+  /** Largest − smallest + 1 of integers. */
+  readonly range: number;
+  /** How integers go from row to row. */
+  readonly step: "consecutive" | "monotone" | "none";
+  /** Every value occurs equally often, and more than once. */
+  readonly isBalanced: boolean;
+}
+
+/** Integers and texts as codes; null for what cannot be an identifier (dates, booleans, numbers with decimals). */
+function codeValues(column: Column, N: number): CodedValues | null {
+  if (column.type === "date" || column.type === "boolean") return null;
+  let codes: Int32Array;
+  let range = Number.POSITIVE_INFINITY;
+  let step: CodedValues["step"] = "none";
+  let levels: number;
+  if (column.type === "category") {
+    codes = column.codes;
+    levels = column.levels.length;
+  } else {
+    const { values } = column;
+    for (let row = 0; row < N; row++)
+      if (!Number.isInteger(values[row]) && !Number.isNaN(values[row])) return null;
+    const sorted = values.filter((value) => !Number.isNaN(value)).sort();
+    if (sorted.length === 0) return null;
+    let K = 0;
+    for (let i = 0; i < sorted.length; i++)
+      if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[K++] = sorted[i];
+    range = sorted[K - 1] - sorted[0] + 1;
+    step = describeSteps(values, N);
+    // Too few different values to identify anything: no need of their codes.
+    if (step === "none" && (K < MIN_PATIENTS || K * MAX_ROWS_EACH < sorted.length)) return null;
+    // Nearly all different is told by the counts alone.
+    if (K > NEARLY_ALL * sorted.length) {
+      return { codes: new Int32Array(), known: sorted.length, distinct: K, range, step, isBalanced: false };
+    }
+    const codeOf = new Map<number, number>();
+    for (let k = 0; k < K; k++) codeOf.set(sorted[k], k);
+    codes = Int32Array.from(values, (value) => codeOf.get(value) ?? -1);
+    levels = K;
+  }
+  const counts = new Int32Array(levels);
+  let known = 0;
+  for (let row = 0; row < N; row++) {
+    if (codes[row] < 0) continue;
+    counts[codes[row]]++;
+    known++;
+  }
+  const used = counts.filter((count) => count > 0);
+  const isBalanced = used.length > 0 && used[0] > 1 && used.every((count) => count === used[0]);
+  return { codes, known, distinct: used.length, range, step, isBalanced };
+}
+
+function describeSteps(values: Float64Array, N: number): CodedValues["step"] {
+  let isConsecutive = N > 1;
+  let isMonotone = N > 1;
+  const sign = Math.sign(values[1] - values[0]);
+  for (let row = 1; row < N && isMonotone; row++) {
+    const difference = (values[row] - values[row - 1]) * sign;
+    if (difference !== 1) isConsecutive = false;
+    if (!(difference > 0)) isMonotone = false;
+  }
+  if (isMonotone && isConsecutive) return "consecutive";
+  return isMonotone ? "monotone" : "none";
+}
+
+/** Columns with one value per code, beyond accident, that are not a function of the column's size (age and age group). */
+function findFixedColumns(table: Table, column: Column, { codes, known, distinct }: CodedValues): string[] {
+  const N = table.rows;
+  const firstRow = new Int32Array(N).fill(-1);
+  for (let row = N - 1; row >= 0; row--) if (codes[row] >= 0) firstRow[codes[row]] = row;
+  const step = Math.max(1, Math.floor(N * STRANGER_STEP));
+  const fixed: string[] = [];
+  for (const other of table.columns.slice(0, MAX_COMPARED_COLUMNS)) {
+    if (other === column) continue;
+    const isSame = sameCells(other);
+    let holds = true;
+    for (let row = 0; row < N && holds; row++) if (codes[row] >= 0) holds = isSame(row, firstRow[codes[row]]);
+    if (!holds) continue;
+    let alike = 0;
+    for (let row = 0; row < N; row++) if (isSame(row, (row + step) % N)) alike++;
+    const chance = (known - distinct) * log(Math.max(alike, 1) / N);
+    if (chance < FIXED_BY_CHANCE && !isDerived(other, column, codes)) fixed.push(other.name);
+  }
+  return fixed;
+}
+
+function sameCells(column: Column): (a: number, b: number) => boolean {
+  if (column.type === "category") return (a, b) => column.codes[a] === column.codes[b];
+  const { values } = column;
+  return (a, b) => values[a] === values[b] || (Number.isNaN(values[a]) && Number.isNaN(values[b]));
+}
+
+/** A rounding, grouping or transform of a number keeps its order. */
+function isDerived(other: Column, column: Column, codes: Int32Array): boolean {
+  if (column.type === "category") return false;
+  const place = Float64Array.from(codes);
+  const rows = Int32Array.from(codes.keys()).filter((row) => codes[row] >= 0 && !isMissing(other, row));
+  rows.sort((a, b) => codes[a] - codes[b]);
+  if (other.type === "number" || other.type === "date")
+    return compareOrder(other.values, place, rows).inOrder;
+  const members = other.type === "category" ? other.codes : Int32Array.from(other.values);
+  const levels = other.type === "category" ? other.levels.length : MISSING_BOOLEAN;
+  return compareIntervals(members, levels, place, rows).evidence > 0;
+}

@@ -1,0 +1,188 @@
+/**
+ * The sanity gate: what is looked at before anything is fitted. Columns that are constant, that identify rows, or that
+ * could only be known after the outcome (leaks.ts); duplicate rows; groups with too few events; a test set whose follow-up
+ * the training set does not cover. It reports findings and changes nothing; the outcome columns are read-outcomes.ts'.
+ */
+
+import { checkLevels } from "../encode/rare-levels.ts";
+import { findLeaks } from "../leaks/find-leaks.ts";
+import type { Outcomes } from "../outcomes/outcomes.ts";
+import { inspectOutcomes, type OutcomeColumns, outcomeNames } from "../outcomes/read-outcomes.ts";
+import type { Column, Table } from "../table.ts";
+import { cellText, countMissing, findColumn } from "../table.ts";
+import { checkCells } from "./check-cells.ts";
+import { findDuplicateRows } from "./duplicate-rows.ts";
+import type { Finding } from "./findings.ts";
+import { countOf, percentOf } from "./findings.ts";
+import { findIdentifier } from "./identifiers.ts";
+
+export interface CheckedColumns extends OutcomeColumns {
+  /** The columns to check; every column but time and event unless given. */
+  readonly features?: readonly string[];
+}
+
+export interface CheckedFeature {
+  readonly name: string;
+  readonly usable: boolean;
+  /** Why not, in a few words. */
+  readonly reason: string | null;
+}
+
+export interface CheckedTable {
+  readonly findings: readonly Finding[];
+  readonly features: readonly CheckedFeature[];
+}
+
+/** Fewer events cannot constrain a model or audit it: the Kaplan-Meier curve of so few has a standard error of a tenth. */
+const MIN_GROUP_EVENTS = 10;
+/** Test rows later than every training row: up to this share is the luck of a split. */
+const FEW_LATER = 0.01;
+/** Below this share of rows inside the other set's range of times, the ranges hardly overlap. */
+const HARDLY = 0.5;
+
+/** Looks for leaks, ids, bad times and duplicates before anything is fitted. */
+export function checkTable(table: Table, options: CheckedColumns): CheckedTable {
+  const { outcomes, usable } = inspectOutcomes(table, options);
+  const outcome = outcomeNames(options);
+  const columns = (options.features ?? table.columns.map((column) => column.name))
+    .filter((name) => (name === options.origin ? options.features !== undefined : !outcome.includes(name)))
+    .map((name) => findColumn(table, name));
+  const varying = columns.filter((column) => !isConstant(column));
+  const leaks = outcomes ? findLeaks(varying, outcomes, usable, contextOf(table, columns, options)) : [];
+  const findings: Finding[] = [];
+  const features = columns.map((column): CheckedFeature => {
+    const { name } = column;
+    if (isConstant(column)) {
+      findings.push(describeConstant(column, table.rows));
+      const isEmpty = countMissing(column) > 0;
+      return { name, usable: false, reason: isEmpty ? "has no value" : "has a single value" };
+    }
+    const identifier = findIdentifier(table, column);
+    const levels = column.type === "category" && identifier === null ? checkLevels(column) : null;
+    const found = leaks.filter((finding) => finding.column === name);
+    findings.push(...found, ...(identifier ? [identifier] : []), ...(levels ? [levels] : []));
+    findings.push(...checkCells(column));
+    if (found.some((finding) => finding.level === "error")) {
+      return { name, usable: false, reason: "gives the outcome away" };
+    }
+    if (identifier) return { name, usable: false, reason: "identifies rows" };
+    if (levels?.evidence.frequent === 0) {
+      const { values, rows } = levels.evidence;
+      return {
+        name,
+        usable: false,
+        reason: `has ${values} levels in ${rows} rows, none of them often enough`,
+      };
+    }
+    return { name, usable: true, reason: null };
+  });
+  // The outcome's dates are no features, and matter most.
+  for (const name of outcome) {
+    const column = findColumn(table, name);
+    if (column.type === "date" && !columns.includes(column)) findings.push(...checkCells(column));
+  }
+  const duplicates = findDuplicateRows(table);
+  return { findings: [...findings, ...(duplicates ? [duplicates] : [])], features };
+}
+
+/** What a judged column may form a pair with: the other columns, and the date that times are counted from. */
+function contextOf(table: Table, judged: readonly Column[], options: CheckedColumns) {
+  const taken = new Set([...judged.map(({ name }) => name), ...outcomeNames(options)]);
+  const partners = options.features === undefined ? [] : table.columns.filter(({ name }) => !taken.has(name));
+  const { origin } = options;
+  return { partners, ...(origin === undefined ? {} : { origin: findColumn(table, origin) }) };
+}
+
+/** One value in every row, or none in any; a value against missing is not constant. */
+function isConstant(column: Column): boolean {
+  const cells: ArrayLike<number> = column.type === "category" ? column.codes : column.values;
+  for (let row = 1; row < cells.length; row++) {
+    if (cells[row] !== cells[0] && !(Number.isNaN(cells[row]) && Number.isNaN(cells[0]))) return false;
+  }
+  return true;
+}
+
+function describeConstant(column: Column, rows: number): Finding {
+  const missing = countMissing(column);
+  const has = missing > 0 || rows === 0 ? "no value" : `the value ${cellText(column, 0)}`;
+  const message = `${column.name} is constant: ${has} in all ${countOf(rows, "row")}`;
+  return { code: "constant", level: "warning", column: column.name, message, evidence: { rows, missing } };
+}
+
+export interface CheckedGroup {
+  readonly name: string;
+  readonly rows: ArrayLike<number>; // 0-based
+}
+
+/** Finds groups with too few events to say anything of. */
+export function checkGroups(
+  groups: readonly CheckedGroup[],
+  outcomes: Outcomes,
+  options: { readonly minEvents?: number } = {},
+): Finding[] {
+  const { minEvents = MIN_GROUP_EVENTS } = options;
+  return groups.flatMap(({ name, rows }) => {
+    let events = 0;
+    for (let i = 0; i < rows.length; i++) events += outcomes.event[rows[i]];
+    if (events >= minEvents) return [];
+    const count = `${countOf(events, "event")} in ${countOf(rows.length, "row")}`;
+    const message = `group "${name}" has ${count}: fewer than ${minEvents}, too few to constrain or audit`;
+    const evidence = { group: name, rows: rows.length, events, minEvents };
+    return [{ code: "group.events", level: "warning", column: null, message, evidence }];
+  });
+}
+
+/** Whether the follow-up of the training rows covers that of the test rows. */
+export function checkFollowup(train: Outcomes, test: Outcomes): Finding[] {
+  if (train.time.length === 0 || test.time.length === 0) return [];
+  const trained = rangeOf(train.time);
+  const tested = rangeOf(test.time);
+  const testInside = countInside(test.time, trained);
+  const trainInside = countInside(train.time, tested);
+  const evidence = {
+    trainFirst: trained.first,
+    trainLast: trained.last,
+    testFirst: tested.first,
+    testLast: tested.last,
+    testInside,
+    trainInside,
+  };
+  const spans = `training times span ${trained.first} to ${trained.last}, test times ${tested.first} to ${tested.last}`;
+  const finding = (level: Finding["level"], message: string): Finding[] => {
+    return [{ code: "followup.overlap", level, column: null, message, evidence }];
+  };
+  if (tested.first > trained.last || trained.first > tested.last) {
+    return finding("error", `follow-up does not overlap: ${spans}`);
+  }
+  const [testRows, trainRows] = [test.time.length, train.time.length];
+  if (testInside < HARDLY * testRows || trainInside < HARDLY * trainRows) {
+    const shares = `${percentOf(testInside, testRows)} of the test rows and ${percentOf(trainInside, trainRows)} of the training rows`;
+    return finding("warning", `follow-up hardly overlaps: ${spans}; ${shares} lie in both`);
+  }
+  let later = 0;
+  for (const time of test.time) if (time > trained.last) later++;
+  if (later === 0) return [];
+  const message = `${countOf(later, "test row")} (${percentOf(later, testRows)}) beyond the training follow-up: ${spans}`;
+  return finding(later > FEW_LATER * testRows ? "warning" : "note", message);
+}
+
+interface TimeRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+function rangeOf(times: Float64Array): TimeRange {
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const time of times) {
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+  }
+  return { first, last };
+}
+
+function countInside(times: Float64Array, { first, last }: TimeRange): number {
+  let inside = 0;
+  for (const time of times) if (time >= first && time <= last) inside++;
+  return inside;
+}

@@ -1,0 +1,114 @@
+/**
+ * Whose rows are whose. A table may hold several rows of one person (two eyes, several loans of a customer), told by a column of
+ * ids; whatever divides, resamples or draws rows then does so by person. People are numbered 0…P−1 by the first of their rows, so
+ * that where each has one row a person's number is the row's, and everything comes out as it would without ids. A row without an
+ * id is refused: it may be anybody's, and counted as a person of its own it could put one person in two sets.
+ */
+import { InputError, nameRows } from "../../core/errors.ts";
+import { type Column, cellText, findColumn, isMissing, type Table } from "../table.ts";
+
+/** The person of every row. */
+export interface People {
+  /** How many there are. */
+  readonly count: number;
+  /** 0…count−1, by first appearance. */
+  readonly of: Int32Array; // [N]
+}
+
+/** The column that says whose row it is. */
+export interface PersonColumn {
+  /** Rows with the same value are one person's; without it, every row is a person of its own. */
+  readonly id?: string;
+}
+
+/** The people of a table by its column of ids. */
+export function readPeople(table: Table, id: string): People {
+  const column = findColumn(table, id);
+  const missing: number[] = [];
+  for (let row = 0; row < table.rows; row++) if (isMissing(column, row)) missing.push(row + 1);
+  if (missing.length > 0) {
+    throw new InputError(`no id in ${nameRows(missing)}`, {
+      code: "id.missing",
+      where: `${table.name}, column "${id}"`,
+      hint: "give every row the id of its person (a new one where a person has this row alone), or remove these rows",
+    });
+  }
+  refuseMergedIds(table, column);
+  return numberPeople(cellsOf(column), table.rows);
+}
+
+/** Beyond 2^53 different whole numbers are one number: different people would be one person. */
+export function refuseMergedIds(table: Table, column: Column): void {
+  if (column.type !== "number") return;
+  const row = column.values.findIndex((value) => Math.abs(value) > Number.MAX_SAFE_INTEGER);
+  if (row < 0) return;
+  throw new InputError(`ids beyond 2^53 cannot be told apart as numbers: row ${row + 1}`, {
+    code: "id.large",
+    where: `${table.name}, column "${column.name}"`,
+    hint: `read them as they are written: --category ${column.name}`,
+  });
+}
+
+/** The people of some rows (0-based), numbered anew. */
+export function pickPeople({ of }: People, rows: ArrayLike<number>): People {
+  return numberPeople(
+    Int32Array.from(rows, (row) => of[row]),
+    rows.length,
+  );
+}
+
+/** Everybody's rows among the given ones, in the order of people's first rows there. */
+export function groupByPerson({ of }: People, rows: ArrayLike<number>): number[][] {
+  const byPerson = new Map<number, number[]>();
+  for (let k = 0; k < rows.length; k++) {
+    const own = byPerson.get(of[rows[k]]);
+    if (own === undefined) byPerson.set(of[rows[k]], [rows[k]]);
+    else own.push(rows[k]);
+  }
+  return [...byPerson.values()];
+}
+
+/** Whether anybody has more than one row. */
+export function haveSeveralRows({ count, of }: People): boolean {
+  return count < of.length;
+}
+
+/** 1 for each person with an event in any row. */
+export function eventsOfPeople({ count, of }: People, event: ArrayLike<number>): Uint8Array {
+  const any = new Uint8Array(count);
+  for (let row = 0; row < of.length; row++) if (event[row] === 1) any[of[row]] = 1;
+  return any;
+}
+
+/** How many people have an event in any of these rows. */
+export function countPeopleWithEvents({ of }: People, event: ArrayLike<number>, rows: Int32Array): number {
+  return new Set(
+    Array.from(
+      rows.filter((row) => event[row] === 1),
+      (row) => of[row],
+    ),
+  ).size;
+}
+
+/** The id of a person as it stands in the table. */
+export function nameOfPerson(table: Table, id: string, row: number): string {
+  return cellText(findColumn(table, id), row);
+}
+
+function cellsOf(column: Column): ArrayLike<number> {
+  return column.type === "category" ? column.codes : column.values;
+}
+
+function numberPeople(cells: ArrayLike<number>, rows: number): People {
+  const numbers = new Map<number, number>();
+  const of = new Int32Array(rows);
+  for (let row = 0; row < rows; row++) {
+    let person = numbers.get(cells[row]);
+    if (person === undefined) {
+      person = numbers.size;
+      numbers.set(cells[row], person);
+    }
+    of[row] = person;
+  }
+  return { count: numbers.size, of };
+}

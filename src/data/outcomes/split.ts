@@ -1,0 +1,233 @@
+/**
+ * Which rows train, which validate, which test: drawn by seed, or read from a file of `row,set`. Sizes of a draw:
+ * train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, valid rounded down. A draw stratified by
+ * the event keeps these sizes and gives each set its share of the events, rounded up or down (largest remainders).
+ * Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have several rows, sizes are shares
+ * of the people, and a person's rows go to one set.
+ */
+import { InputError, nameRows } from "../../core/errors.ts";
+import { createRandom, shuffle } from "../../core/random.ts";
+import { cellText, findColumn, type Table } from "../table.ts";
+import { eventsOfPeople, nameOfPerson, type People } from "./people.ts";
+
+/** Which of the three sets a row is in. */
+export type SetName = "train" | "valid" | "test";
+
+/** The rows of each set. */
+export interface Split {
+  readonly train: Int32Array;
+  readonly valid: Int32Array;
+  readonly test: Int32Array;
+}
+
+/** Sizes, seed and stratification of a split. */
+export interface SplitOptions {
+  /** Shares of train, valid and test; they sum to 1. */
+  readonly fractions?: readonly [number, number, number];
+  /** Seed of the split. */
+  readonly seed: number;
+  /** [rows], 1 = event: spread the events evenly over the sets. */
+  readonly stratifyBy?: Uint8Array;
+  /** Whose rows are whose: the shares are of people then, and a person counts as an event with one in any row. */
+  readonly people?: People;
+}
+
+const SET_NAMES = ["train", "valid", "test"] as const;
+const DEFAULT_FRACTIONS = [0.6, 0.2, 0.2] as const;
+
+/** Decimal fractions are inexact (0.29 · 100 is 28.999…): this much of a row more decides nothing else. */
+const ROUNDING_SLACK = 1e-9;
+
+/** People whom a refusal names. */
+const MAX_TORN_NAMED = 5;
+
+/** Own stream of the seed, so that a split shares no draws with the weights and batches of the same run. */
+const SPLIT_STREAM = 0x5e7;
+
+/** Divides rows at random, the same way for the same seed. */
+export function splitRows(rows: number, options: SplitOptions): Split {
+  const { people, stratifyBy } = options;
+  if (stratifyBy && stratifyBy.length !== rows) {
+    throw new InputError(`events to stratify by are not one per row: ${stratifyBy.length} for ${rows} rows`, {
+      code: "split.stratify",
+    });
+  }
+  if (people === undefined) return collectSets(drawSets(rows, options, "rows"));
+  if (people.of.length !== rows) {
+    throw new InputError(`people of ${people.of.length} rows for ${rows} rows to split`, {
+      code: "rows.mismatch",
+    });
+  }
+  const event = stratifyBy && eventsOfPeople(people, stratifyBy);
+  const setOf = drawSets(people.count, { ...options, ...(event && { stratifyBy: event }) }, "people");
+  return collectSets(Uint8Array.from(people.of, (person) => setOf[person]));
+}
+
+/** The set of each of `rows` units: rows or people. */
+function drawSets(rows: number, options: SplitOptions, unit: "rows" | "people"): Uint8Array {
+  const { fractions = DEFAULT_FRACTIONS, seed, stratifyBy } = options;
+  const sizes = setSizes(rows, fractions, unit);
+  const quotas = stratifyBy ? stratifiedSizes(rows, sizes, stratifyBy) : [sizes];
+  const order = Int32Array.from({ length: rows }, (_, row) => row);
+  shuffle(order, createRandom(seed, SPLIT_STREAM));
+  // Deal the shuffled rows out, each stratum filling train, then valid, then test.
+  const setOf = new Uint8Array(rows);
+  const left = quotas.map((quota) => [...quota]);
+  for (const row of order) {
+    const quota = left[stratifyBy && stratifyBy[row] === 1 ? 1 : 0];
+    const set = quota[0] > 0 ? 0 : quota[1] > 0 ? 1 : 2;
+    quota[set]--;
+    setOf[row] = set;
+  }
+  return setOf;
+}
+
+/** A person in two sets is known to the model that is judged by that person: such a split is refused. */
+export function refuseTornPeople(
+  split: Split,
+  people: People,
+  { table, id }: { readonly table: Table; readonly id: string },
+): void {
+  const first = new Map<number, { readonly row: number; readonly set: SetName }>();
+  const torn = new Map<number, string>();
+  for (const set of SET_NAMES) {
+    for (const row of split[set]) {
+      const person = people.of[row];
+      const seen = first.get(person);
+      if (seen === undefined) first.set(person, { row, set });
+      else if (seen.set !== set && !torn.has(person)) {
+        const name = nameOfPerson(table, id, row);
+        torn.set(person, `${name} (row ${seen.row + 1} ${seen.set}, row ${row + 1} ${set})`);
+      }
+    }
+  }
+  if (torn.size === 0) return;
+  const shown = [...torn.values()].slice(0, MAX_TORN_NAMED).join(", ");
+  const more = torn.size > MAX_TORN_NAMED ? ` and ${torn.size - MAX_TORN_NAMED} more` : "";
+  throw new InputError(`the split puts rows of one person into different sets: ${id} ${shown}${more}`, {
+    code: "split.people",
+    where: table.name,
+    hint: "give all rows of a person the same set, or let the split be drawn: --split 0.6,0.2,0.2",
+  });
+}
+
+/** The rows of two sets, ascending. */
+export function joinRows(one: Int32Array, other: Int32Array): Int32Array {
+  return Int32Array.from([...one, ...other]).sort();
+}
+
+/** A split read from a table with columns `row` (1-based) and `set` (train, valid or validation, test). */
+export function splitFromTable(table: Table, rows: number): Split {
+  const rowColumn = findColumn(table, "row");
+  const setColumn = findColumn(table, "set");
+  const UNSET = SET_NAMES.length;
+  const setOf = new Uint8Array(rows).fill(UNSET);
+  const outOfRange: number[] = [];
+  const unknown: number[] = [];
+  const twice: number[] = [];
+  for (let line = 0; line < table.rows; line++) {
+    const text = cellText(rowColumn, line);
+    const row = text === "" ? Number.NaN : Number(text);
+    const set = readSetName(cellText(setColumn, line));
+    if (!Number.isInteger(row) || row < 1 || row > rows) outOfRange.push(line + 1);
+    else if (set < 0) unknown.push(line + 1);
+    else if (setOf[row - 1] !== UNSET) twice.push(row);
+    else setOf[row - 1] = set;
+  }
+  if (outOfRange.length > 0) {
+    const text = cellText(rowColumn, outOfRange[0] - 1);
+    throw new InputError(`row number is not between 1 and ${rows}: "${text}"`, {
+      code: "split.row",
+      where: `${table.name}, ${nameRows(outOfRange)}, column "row"`,
+      hint: "rows are counted from 1 at the first row below the header; is this the split of another table?",
+    });
+  }
+  if (unknown.length > 0) {
+    throw new InputError(`unknown set: "${cellText(setColumn, unknown[0] - 1)}"`, {
+      code: "split.set",
+      where: `${table.name}, ${nameRows(unknown)}, column "set"`,
+      hint: "a set is train, valid (or validation) or test",
+    });
+  }
+  if (twice.length > 0) {
+    throw new InputError(`listed more than once in the split: ${nameRows(twice)}`, {
+      code: "split.duplicate",
+      where: `${table.name}, column "row"`,
+      hint: "each row belongs to one set",
+    });
+  }
+  const missing: number[] = [];
+  for (let row = 0; row < rows; row++) if (setOf[row] === UNSET) missing.push(row + 1);
+  if (missing.length > 0) {
+    throw new InputError(`in no set of the split: ${nameRows(missing)}`, {
+      code: "split.missing",
+      where: table.name,
+      hint: `give each of the ${rows} rows a set, or remove these rows from the table`,
+    });
+  }
+  const split = collectSets(setOf);
+  if (split.train.length === 0) {
+    throw new InputError('no row of the split is in "train"', {
+      code: "split.train",
+      where: `${table.name}, column "set"`,
+      hint: "give the rows that a model is to learn from the set train",
+    });
+  }
+  return split;
+}
+
+/** Index into SET_NAMES, −1 for a name that is none. */
+function readSetName(text: string): number {
+  const name = text.trim().toLowerCase();
+  return SET_NAMES.indexOf((name === "validation" ? "valid" : name) as SetName);
+}
+
+function setSizes(
+  rows: number,
+  fractions: readonly [number, number, number],
+  unit: "rows" | "people",
+): readonly number[] {
+  const [train, valid, test] = fractions;
+  const valuesOk = fractions.length === 3 && fractions.every((fraction) => fraction >= 0) && train > 0;
+  if (!valuesOk || Math.abs(train + valid + test - 1) > ROUNDING_SLACK) {
+    throw new InputError(
+      `fractions of the split do not sum to 1, or train has none: ${fractions.join(", ")}`,
+      {
+        code: "split.fractions",
+        hint: "three numbers from 0 up, train above 0, e.g. 0.6, 0.2, 0.2",
+      },
+    );
+  }
+  const nTrain = Math.floor(train * rows + ROUNDING_SLACK);
+  const rest = rows - nTrain;
+  const nValid = valid === 0 ? 0 : Math.floor((rest * valid) / (valid + test) + ROUNDING_SLACK);
+  // A set that was asked for a share of nothing stays empty: what rounding left over goes to train.
+  const sizes = valid + test === 0 ? [rows, 0, 0] : [nTrain, nValid, rest - nValid];
+  if (sizes.some((size, set) => size === 0 && fractions[set] > 0)) {
+    throw new InputError(`too few ${unit} to split by ${fractions.join(", ")}: ${rows}`, {
+      code: "split.rows",
+      hint: "the shares 1,0,0 fit a small table whole, without validation and test rows",
+    });
+  }
+  return sizes;
+}
+
+/** Sizes for non-events and events: each rounds n_stratum · size / n up or down, and both sum to `sizes`. */
+function stratifiedSizes(rows: number, sizes: readonly number[], event: Uint8Array): readonly number[][] {
+  const nEvents = event.reduce((count, value) => count + (value === 1 ? 1 : 0), 0);
+  const events = sizes.map((size) => Math.floor((nEvents * size) / rows));
+  const remainder = (set: number) => (nEvents * sizes[set]) % rows;
+  const byRemainder = [0, 1, 2].sort((a, b) => remainder(b) - remainder(a) || a - b);
+  const left = nEvents - events.reduce((sum, size) => sum + size, 0);
+  for (const set of byRemainder.slice(0, left)) events[set]++;
+  return [sizes.map((size, set) => size - events[set]), events];
+}
+
+function collectSets(setOf: Uint8Array): Split {
+  const rowsOf = (set: number) => {
+    const rows: number[] = [];
+    for (let row = 0; row < setOf.length; row++) if (setOf[row] === set) rows.push(row);
+    return Int32Array.from(rows);
+  };
+  return { train: rowsOf(0), valid: rowsOf(1), test: rowsOf(2) };
+}

@@ -1,0 +1,226 @@
+/**
+ * The time grid of T bins (edges[t−1], edges[t]], t = 1…T, from 0 to the horizon: fitted on training outcomes, then
+ * used everywhere. Equal bins: bin = clip(ceil(time · T / horizon), 1, T), multiplied before divided, because the other
+ * order puts some exact edges one bin too late. Quantile bins: inner edges at quantiles of the training event times.
+ * Time 0 falls in bin 1; an event after the horizon is a censoring at T. Between edges a curve is read piecewise
+ * linear, S(0) = 1 at time 0 and S(t) at the upper edge of bin t; that defines medians and values at raw times.
+ * Censored times are rounded up with the rest, which biases Kaplan-Meier upwards: `binningGap` says by how much.
+ */
+import { InputError, nameRows } from "../../core/errors.ts";
+import { absent, type Measured } from "../../core/measured.ts";
+import { type OutcomesInput, toOutcomes } from "../plain-input.ts";
+import type { BinnedOutcomes, Outcomes } from "./outcomes.ts";
+
+export type TimeGridKind = "equal" | "quantile";
+
+/** The bins of time that curves are predicted for. */
+export interface TimeGrid {
+  readonly kind: TimeGridKind;
+  readonly T: number;
+  /** [T+1], strictly ascending; edges[0] = 0, edges[T] = horizon. */
+  readonly edges: Float64Array;
+}
+
+/** How many bins, up to when, of which kind. */
+export interface TimeGridOptions {
+  /** Bins asked for; a quantile grid may have fewer, see fitTimeGrid. */
+  readonly T?: number;
+  /** Default: the largest training time. */
+  readonly horizon?: number;
+  /** Bins of equal width, the default, or between quantiles of the training event times. */
+  readonly kind?: TimeGridKind;
+}
+
+/** The GRADUATE paper's number of bins. */
+export const DEFAULT_BINS = 102;
+/** A day each for fifty years; a model file that claims more asks for memory, not for predictions. */
+export const MAX_BINS = 20_000;
+
+/**
+ * A quantile grid takes its inner edges from the k/T quantiles (inverse of the empirical distribution, so each is an
+ * observed time) of the training event times up to the horizon. Equal quantiles, and those at 0 or at the horizon, make
+ * one edge: heavily tied event times give fewer bins than asked for, and `T` of the result says how many.
+ */
+export function fitTimeGrid(outcomes: OutcomesInput, options: TimeGridOptions = {}): TimeGrid {
+  const training = toOutcomes(outcomes);
+  checkTimes(training.time);
+  if (training.time.length === 0)
+    throw new InputError("no training rows to fit a time grid on", { code: "rows.none" });
+  const { T = DEFAULT_BINS, kind = "equal", horizon = largest(training.time) } = options;
+  if (horizon === 0 && options.horizon === undefined) {
+    throw new InputError("every training time is 0: there is no time to divide into bins", {
+      code: "time.zero",
+      hint: "is this the column of the times to the event or to censoring?",
+    });
+  }
+  if (kind === "quantile") {
+    checkBinsAndHorizon(T, horizon);
+    const edges = quantileEdges(training, T, horizon);
+    return { kind, T: edges.length - 1, edges };
+  }
+  return equalTimeGrid(T, horizon);
+}
+
+/** T bins of equal width up to the horizon. */
+export function equalTimeGrid(T: number, horizon: number): TimeGrid {
+  checkBinsAndHorizon(T, horizon);
+  return { kind: "equal", T, edges: Float64Array.from({ length: T + 1 }, (_, t) => (t * horizon) / T) };
+}
+
+/** The bin, 1…T, of a time ≥ 0; times after the horizon are in bin T. */
+export function findBin(grid: TimeGrid, time: number): number {
+  const { T, edges } = grid;
+  if (grid.kind === "equal") return Math.min(Math.max(Math.ceil((time * T) / edges[T]), 1), T);
+  let low = 1;
+  let high = T;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (time <= edges[middle]) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Puts times into bins; events after the horizon become censorings in the last. */
+export function binOutcomes(input: OutcomesInput, grid: TimeGrid): BinnedOutcomes {
+  const outcomes = toOutcomes(input);
+  checkTimes(outcomes.time);
+  const horizon = grid.edges[grid.T];
+  return {
+    T: grid.T,
+    bin: Int32Array.from(outcomes.time, (time) => findBin(grid, time)),
+    event: outcomes.event.map((event, i) => (outcomes.time[i] > horizon ? 0 : event)),
+  };
+}
+
+/** S at a raw time, from a curve of T values; absent after the horizon, where the curve says nothing. */
+export function interpolateCurve(curve: ArrayLike<number>, grid: TimeGrid, time: number): Measured {
+  const { T, edges } = grid;
+  if (!(time >= 0)) throw new InputError(`time is not a number from 0 up: ${time}`, { code: "time.invalid" });
+  if (time > edges[T]) return absent(`time ${time} is after the horizon ${edges[T]}`);
+  const t = findBin(grid, time);
+  const before = t === 1 ? 1 : curve[t - 2];
+  // Clamped: an equal bin's rounded edges can leave a time at an edge some 1e-16 outside the bin the formula gives it.
+  const share = Math.min(Math.max((time - edges[t - 1]) / (edges[t] - edges[t - 1]), 0), 1);
+  return (1 - share) * before + share * curve[t - 1];
+}
+
+/** The first time by which a share p has had the event, S(time) = 1 − p; absent when the curve ends above that. */
+export function quantileTime(curve: ArrayLike<number>, grid: TimeGrid, p: number): Measured {
+  if (!(p >= 0 && p <= 1))
+    throw new InputError(`share is not between 0 and 1: ${p}`, { code: "share.invalid" });
+  const { T, edges } = grid;
+  const level = 1 - p;
+  let before = 1;
+  if (level === 1) return 0;
+  for (let t = 1; t <= T; t++) {
+    const after = curve[t - 1];
+    if (after <= level) {
+      const share = (before - level) / (before - after);
+      return (1 - share) * edges[t - 1] + share * edges[t];
+    }
+    before = after;
+  }
+  return absent(`survival is still ${before} at the horizon ${edges[T]}, above ${level}`);
+}
+
+/** The time at which a curve crosses one half; absent when it stays above. */
+export function medianTime(curve: ArrayLike<number>, grid: TimeGrid): Measured {
+  return quantileTime(curve, grid, 0.5);
+}
+
+/** What rounding times up to bins does to Kaplan-Meier at the horizon. */
+export interface BinningGap {
+  /** Kaplan-Meier at the horizon from the times as given. */
+  readonly raw: number;
+  /** The same after rounding times up to bins. */
+  readonly binned: number;
+  /** Greenwood's, of `raw`; where the last event takes `raw` to 0 and it is undefined, of the value before. */
+  readonly standardError: number;
+  readonly exceedsHalfStandardError: boolean;
+}
+
+/** Compares Kaplan-Meier of raw and of binned times at the horizon. */
+export function binningGap(outcomes: OutcomesInput, grid: TimeGrid): BinningGap {
+  const binned = binOutcomes(outcomes, grid);
+  // `binned.event` has the events after the horizon censored, which raw needs just as much.
+  const { survival: raw, standardError } = productLimitAtEnd(outcomes.time, binned.event);
+  const { survival } = productLimitAtEnd(binned.bin, binned.event);
+  return {
+    raw,
+    binned: survival,
+    standardError,
+    exceedsHalfStandardError: Math.abs(raw - survival) > standardError / 2,
+  };
+}
+
+/** The last value of the product-limit estimator; stats has the estimator itself, which this layer cannot import. */
+function productLimitAtEnd(time: ArrayLike<number>, event: Uint8Array) {
+  const times = Float64Array.from(time).sort();
+  const eventTimes = Float64Array.from(time)
+    .filter((_, i) => event[i] === 1)
+    .sort();
+  let survival = 1;
+  let greenwood = 0; // Σ e/(k(k−e))
+  let standardError = 0;
+  let before = 0; // rows with a smaller time, no longer at risk
+  for (let i = 0; i < eventTimes.length; ) {
+    const start = i;
+    while (i < eventTimes.length && eventTimes[i] === eventTimes[start]) i++;
+    while (times[before] < eventTimes[start]) before++;
+    const k = times.length - before;
+    const e = i - start;
+    survival *= 1 - e / k;
+    if (e === k) break;
+    greenwood += e / (k * (k - e));
+    standardError = survival * Math.sqrt(greenwood);
+  }
+  return { survival, standardError };
+}
+
+function quantileEdges(training: Outcomes, T: number, horizon: number): Float64Array {
+  const times = training.time.filter((time, i) => training.event[i] === 1 && time <= horizon).sort();
+  if (times.length === 0) {
+    throw new InputError(`no event up to the horizon ${horizon} in the training rows, so no quantiles`, {
+      code: "events.none",
+      hint: 'use equal bins: kind "equal"',
+    });
+  }
+  const edges = [0];
+  for (let k = 1; k < T; k++) {
+    const edge = times[Math.ceil((k * times.length) / T) - 1];
+    if (edge > edges[edges.length - 1] && edge < horizon) edges.push(edge);
+  }
+  return Float64Array.from([...edges, horizon]);
+}
+
+function checkTimes(time: Float64Array): void {
+  const bad: number[] = [];
+  for (let i = 0; i < time.length; i++)
+    if (!(time[i] >= 0 && time[i] < Number.POSITIVE_INFINITY)) bad.push(i);
+  if (bad.length === 0) return;
+  throw new InputError(`time is not a number from 0 up: ${time[bad[0]]}`, {
+    code: "time.invalid",
+    where: nameRows(bad.map((row) => row + 1)),
+  });
+}
+
+function checkBinsAndHorizon(T: number, horizon: number): void {
+  if (!Number.isInteger(T) || T < 1 || T > MAX_BINS) {
+    throw new InputError(`number of time bins is not a whole number from 1 to ${MAX_BINS}: ${T}`, {
+      code: "bins.invalid",
+    });
+  }
+  if (!(horizon > 0 && horizon < Number.POSITIVE_INFINITY)) {
+    throw new InputError(`horizon is not a positive number: ${horizon}`, {
+      code: "horizon.invalid",
+      hint: "the horizon is the largest training time unless one is given",
+    });
+  }
+}
+
+function largest(time: Float64Array): number {
+  let max = 0;
+  for (let i = 0; i < time.length; i++) if (time[i] > max) max = time[i];
+  return max;
+}

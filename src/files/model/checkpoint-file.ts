@@ -1,0 +1,142 @@
+/**
+ * A checkpoint as bytes and back, in the container of the model file: what the trainer needs to go on, and the history so far, so
+ * that the model of a resumed run has all of it. Tensors are flat and named by what they are: parameters.NAME, average.NAME,
+ * first.NAME and second.NAME (the optimiser's moments), best.NAME (the best iterate so far); and members.2.NAME, of an ensemble's runs
+ * that have ended. Whether they fit the network is asked by the trainer, which has one; whether the run is the same one is for the
+ * caller to compare by `run`.
+ */
+import { memberParameter } from "../../models/networks/mean.ts";
+import { parameterShapes } from "../../models/networks/network-spec.ts";
+import type { ModelHistoryEntry } from "../../training/model.ts";
+import type { Checkpoint, TrainedMember } from "../../training/trainer.ts";
+import { packSections } from "../container/container.ts";
+import { encodeJson } from "../container/json-bytes.ts";
+import { type Tensor, writeSafetensors } from "../container/safetensors.ts";
+import {
+  checkHeader,
+  openSections,
+  parameterTensors,
+  parseHeader,
+  refuseWeights,
+  takeParameters,
+} from "./model-file.ts";
+import { checkpointHeaderSchema } from "./model-schema.ts";
+
+/** A run in the middle, with its history and a fingerprint of what it was begun with. */
+export interface SavedCheckpoint {
+  readonly checkpoint: Checkpoint;
+  readonly history: readonly ModelHistoryEntry[];
+  /** What the run was asked, as text to compare with, such as the SHA-256 of its request; null where nobody keeps track. */
+  readonly run: string | null;
+  /** Of an ensemble, the runs that ended before this one. */
+  readonly members?: readonly TrainedMember[];
+}
+
+const SETS = ["parameters", "average", "first", "second", "best"] as const;
+const MEMBERS = "members.";
+
+/** A checkpoint as the bytes of a file. */
+export function checkpointToBytes({ checkpoint, history, run, members }: SavedCheckpoint): Uint8Array {
+  const { step, parameters, average, optimiser, held, startMultipliers, best } = checkpoint;
+  const header = checkHeader(
+    checkpointHeaderSchema,
+    {
+      kind: "checkpoint",
+      run,
+      step,
+      optimiser: { kind: optimiser.kind, steps: optimiser.steps },
+      held,
+      startMultipliers,
+      best: best && { step: best.step, evaluation: best.evaluation },
+      history,
+      ...(members && { members: members.map(({ network, steps }) => ({ network, steps })) }),
+    },
+    "the checkpoint to be written",
+  );
+  const sets = {
+    parameters,
+    average,
+    first: optimiser.first,
+    second: optimiser.second,
+    best: best?.parameters ?? {},
+  };
+  const tensors = SETS.flatMap((set) => [...parameterTensors(`${set}.`, sets[set])]);
+  for (const [m, one] of (members ?? []).entries()) {
+    tensors.push(...parameterTensors(MEMBERS + memberParameter(m, ""), one.parameters));
+  }
+  return packSections({ header: encodeJson(header), weights: writeSafetensors(new Map(tensors)) });
+}
+
+/** `name` says in errors which file it was. */
+export function checkpointFromBytes(bytes: Uint8Array, name: string): SavedCheckpoint {
+  const { header, weights } = openSections(bytes, name, "checkpoint");
+  const { run, step, optimiser, held, startMultipliers, best, history, members } = parseHeader(
+    checkpointHeaderSchema,
+    header,
+    name,
+  );
+  for (const key of weights.keys()) {
+    if (![...SETS.map((set) => `${set}.`), MEMBERS].some((prefix) => key.startsWith(prefix))) {
+      throw refuseWeights(`"${key.slice(0, 60)}" is none of a checkpoint's`, name);
+    }
+  }
+  const take = (set: (typeof SETS)[number]) => takeParameters(weights, `${set}.`, name);
+  const parameters = take("parameters");
+  const whole = {
+    average: take("average"),
+    first: take("first"),
+    second: take("second"),
+    best: take("best"),
+  };
+  const names = Object.keys(parameters);
+  const isLike = (set: Readonly<Record<string, readonly number[]>>) =>
+    Object.keys(set).length === names.length &&
+    names.every((key) => Object.hasOwn(set, key) && set[key].length === parameters[key].length);
+  const isEmpty = (set: object) => Object.keys(set).length === 0;
+  const fits =
+    isLike(whole.average) &&
+    isLike(whole.first) &&
+    (optimiser.kind === "sgd" ? isEmpty(whole.second) : isLike(whole.second)) &&
+    (best === null ? isEmpty(whole.best) : isLike(whole.best));
+  if (!fits) throw refuseWeights("weights, averages and moments are not of the same parameters", name);
+  for (const [key, values] of Object.entries(whole.second)) {
+    if (values.some((value) => value < 0))
+      throw refuseWeights(`"second.${key}" has means of squares below 0`, name);
+  }
+  const ended = readMembers(members ?? [], weights, name);
+  return {
+    checkpoint: {
+      step,
+      parameters,
+      average: whole.average,
+      optimiser: { ...optimiser, first: whole.first, second: whole.second },
+      held,
+      startMultipliers,
+      best: best && { ...best, parameters: whole.best },
+    },
+    history,
+    run,
+    ...(members && { members: ended }),
+  };
+}
+
+/** Neither more nor fewer weights than the networks have. */
+function readMembers(
+  described: readonly Omit<TrainedMember, "parameters">[],
+  weights: ReadonlyMap<string, Tensor>,
+  name: string,
+): TrainedMember[] {
+  let left = [...weights.keys()].filter((key) => key.startsWith(MEMBERS)).length;
+  const members = described.map((one, m) => {
+    const parameters = takeParameters(weights, MEMBERS + memberParameter(m, ""), name);
+    for (const [key, shape] of parameterShapes(one.network)) {
+      const length = shape.reduce((product, size) => product * size, 1);
+      if (parameters[key]?.length !== length)
+        throw refuseWeights(`"${key}" of run ${m + 1} does not fit its network`, name);
+      left--;
+    }
+    return { ...one, parameters };
+  });
+  if (left > 0) throw refuseWeights(`${left} of them belong to no run that has ended`, name);
+  return members;
+}

@@ -1,0 +1,215 @@
+/**
+ * A model as bytes and back (docs/model-file.md): header and weights in one container. The round trip is exact: weights are kept as
+ * F32 where every one of them is a float32 (what the wasm backend trains), as F64 otherwise and always for Cox; and writing
+ * what was read gives the same bytes. A writer passes what it wrote through the reader's schema, so no file is written
+ * that could not be opened. `checkpoint-file.ts` is the same for a run that is not finished.
+ */
+import type { z } from "zod";
+import { FormatError } from "../../core/errors.ts";
+import type { ParameterValues } from "../../models/networks/create-network.ts";
+import { parameterShapes } from "../../models/networks/network-spec.ts";
+import type { Model, Predictor } from "../../training/model.ts";
+import { packSections, unpackSections } from "../container/container.ts";
+import { decodeJson, encodeJson } from "../container/json-bytes.ts";
+import { readSafetensors, type Tensor, writeSafetensors } from "../container/safetensors.ts";
+import { isAscending, modelHeaderSchema } from "./model-schema.ts";
+import { explainIssue } from "./schema-parts.ts";
+
+const PARAMETERS = "parameters.";
+const COX = ["coefficients", "means", "time", "cumulativeHazardAtMeans"] as const;
+const UNREADABLE = "the file is damaged, or was not written by graduate; get it anew";
+
+/** A model as the bytes of a file; the same model gives the same bytes. */
+export function modelToBytes(model: Model): Uint8Array {
+  const { predictor, metrics, ...rest } = model;
+  const where = "the model to be written";
+  const header = checkHeader(
+    modelHeaderSchema,
+    {
+      kind: "model",
+      predictor: describe(predictor),
+      ...rest,
+      // As `--json` prints them: what is not a number is null there, not a word.
+      ...(metrics === undefined ? {} : { metrics: JSON.parse(JSON.stringify(metrics)) }),
+    },
+    where,
+  );
+  const weights = predictorTensors(predictor);
+  readPredictor(header.predictor, weights, where);
+  return packSections({ header: encodeJson(header), weights: writeSafetensors(weights) });
+}
+
+/** `name` says in errors which file it was. */
+export function modelFromBytes(bytes: Uint8Array, name: string): Model {
+  const { header, weights } = openSections(bytes, name, "model");
+  const { kind: _, predictor, ...rest } = parseHeader(modelHeaderSchema, header, name);
+  return { ...rest, predictor: readPredictor(predictor, weights, name) };
+}
+
+type DescribedPredictor = z.output<typeof modelHeaderSchema>["predictor"];
+
+function describe(predictor: Predictor): DescribedPredictor {
+  if (predictor.kind === "cox") return { kind: "cox", D: predictor.D };
+  return { kind: "network", network: predictor.network };
+}
+
+function predictorTensors(predictor: Predictor): Map<string, Tensor> {
+  if (predictor.kind === "network") {
+    return parameterTensors(PARAMETERS, predictor.parameters, parameterShapes(predictor.network));
+  }
+  return new Map(
+    COX.map((name) => [
+      `cox.${name}`,
+      { type: "F64", shape: [predictor[name].length], values: predictor[name] },
+    ]),
+  );
+}
+
+function readPredictor(
+  described: DescribedPredictor,
+  tensors: ReadonlyMap<string, Tensor>,
+  where: string,
+): Predictor {
+  if (described.kind === "network") {
+    const shapes = parameterShapes(described.network);
+    checkNames(tensors, new Set([...shapes.keys()].map((name) => PARAMETERS + name)), where);
+    const parameters = takeParameters(tensors, PARAMETERS, where);
+    for (const [name, shape] of shapes) checkShape(tensors, PARAMETERS + name, shape, where);
+    return { ...described, parameters };
+  }
+  const { D } = described;
+  checkNames(tensors, new Set(COX.map((name) => `cox.${name}`)), where);
+  const take = (name: (typeof COX)[number], shape: readonly number[]) =>
+    Array.from(checkShape(tensors, `cox.${name}`, shape, where).values);
+  // A coefficient is NaN where the fit left its column out.
+  const coefficients = take("coefficients", [D]);
+  const means = take("means", [D]);
+  const times = tensors.get("cox.time")?.values.length ?? 0;
+  const time = take("time", [times]);
+  const cumulativeHazardAtMeans = take("cumulativeHazardAtMeans", [times]);
+  const flaw = findCoxFlaw({ coefficients, means, time, cumulativeHazardAtMeans });
+  if (flaw !== null) throw refuseWeights(`numbers a Cox model cannot have: ${flaw}`, where);
+  return { kind: "cox", D, coefficients, means, time, cumulativeHazardAtMeans };
+}
+
+/** A cumulative hazard begins at 0 or above and never falls: otherwise survival would leave 0 to 1, or rise. */
+function findCoxFlaw(cox: Readonly<Record<(typeof COX)[number], readonly number[]>>): string | null {
+  const { coefficients, means, time, cumulativeHazardAtMeans: hazard } = cox;
+  if (coefficients.some((value) => Math.abs(value) === Number.POSITIVE_INFINITY))
+    return "a coefficient is infinite";
+  if ([means, time, hazard].some((list) => !list.every(Number.isFinite)))
+    return "a mean, time or hazard is not finite";
+  if (time.length > 0 && time[0] < 0) return "an event time is below 0";
+  if (!isAscending(time)) return "event times do not ascend";
+  if (hazard.some((value, k) => value < (k === 0 ? 0 : hazard[k - 1])))
+    return "the cumulative hazard falls, or is below 0";
+  return null;
+}
+
+/** F32 where nothing is lost by it. Without shapes the tensors are flat. */
+export function parameterTensors(
+  prefix: string,
+  values: Readonly<Record<string, readonly number[]>>,
+  shapes: ReadonlyMap<string, readonly number[]> | null = null,
+): Map<string, Tensor> {
+  const isSingle = Object.values(values).every((list) =>
+    list.every((value) => Object.is(Math.fround(value), value)),
+  );
+  return new Map(
+    Object.entries(values).map(([name, list]) => {
+      const shape = shapes?.get(name) ?? [list.length];
+      return [prefix + name, { type: isSingle ? "F32" : "F64", shape, values: list }];
+    }),
+  );
+}
+
+/** The parameters whose names begin so; all of them finite. */
+export function takeParameters(
+  tensors: ReadonlyMap<string, Tensor>,
+  prefix: string,
+  where: string,
+): ParameterValues {
+  const entries = [...tensors]
+    .filter(([name]) => name.startsWith(prefix))
+    .map(([name, { values }]): [string, number[]] => {
+      const list = Array.from(values);
+      if (!list.every(Number.isFinite))
+        throw refuseWeights(`"${name}" has values that are not finite`, where);
+      return [name.slice(prefix.length), list];
+    });
+  return Object.fromEntries(entries);
+}
+
+function checkNames(tensors: ReadonlyMap<string, Tensor>, names: ReadonlySet<string>, where: string): void {
+  for (const name of tensors.keys()) {
+    if (!names.has(name)) throw refuseWeights(`"${name.slice(0, 60)}" is none of this model's`, where);
+  }
+  for (const name of names) if (!tensors.has(name)) throw refuseWeights(`"${name}" is missing`, where);
+}
+
+function checkShape(
+  tensors: ReadonlyMap<string, Tensor>,
+  name: string,
+  shape: readonly number[],
+  where: string,
+): Tensor {
+  const tensor = tensors.get(name);
+  if (tensor === undefined) throw refuseWeights(`"${name}" is missing`, where);
+  const length = shape.reduce((product, size) => product * size, 1);
+  if (tensor.shape.join() !== shape.join() || tensor.values.length !== length) {
+    throw refuseWeights(
+      `"${name}" has shape [${tensor.shape.join(", ")}], the model needs [${shape.join(", ")}]`,
+      where,
+    );
+  }
+  return tensor;
+}
+
+export function refuseWeights(reason: string, where: string): FormatError {
+  return new FormatError(`the weights do not fit: ${reason}`, {
+    code: "model.weights",
+    where,
+    hint: UNREADABLE,
+  });
+}
+
+/** Container, kind and weights; the header is JSON but not yet checked further. */
+export function openSections(
+  bytes: Uint8Array,
+  where: string,
+  kind: "model" | "checkpoint",
+): { readonly header: unknown; readonly weights: Map<string, Tensor> } {
+  const sections = unpackSections(bytes, where);
+  const header = decodeJson(sections.header, "the header", where);
+  const found = typeof header === "object" && header !== null && "kind" in header ? header.kind : undefined;
+  if (kind === "model" && found === "checkpoint") {
+    throw new FormatError("a checkpoint of an unfinished run, not a model", {
+      code: "model.kind",
+      where,
+      hint: "the `graduate train` command that left it goes on from it with --resume",
+    });
+  }
+  if (kind === "checkpoint" && found === "model") {
+    throw new FormatError("a finished model, not a checkpoint", {
+      code: "model.kind",
+      where,
+      hint: "only an unfinished run can be gone on with",
+    });
+  }
+  return { header, weights: readSafetensors(sections.weights, where) };
+}
+
+export function parseHeader<T>(schema: z.ZodType<T>, header: unknown, where: string): T {
+  const result = schema.safeParse(header);
+  if (result.success) return result.data;
+  throw new FormatError(`the header is not as it should be: ${explainIssue(result.error)}`, {
+    code: "model.header",
+    where,
+    hint: UNREADABLE,
+  });
+}
+
+/** As a reader will see it: through JSON and the schema, which also puts the fields in order. */
+export function checkHeader<T>(schema: z.ZodType<T>, header: object, where: string): T {
+  return parseHeader(schema, decodeJson(encodeJson(header), "the header", where), where);
+}

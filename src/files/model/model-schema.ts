@@ -1,0 +1,349 @@
+/**
+ * The headers of models and checkpoints, field by field (docs/model-file.md). Every object is strict: a field this version does not
+ * know is refused, and one it writes but does not describe would not compile. Beyond types it asks that the parts fit each other
+ * as prediction relies on it: grid with edges, encoder with its names, D and T everywhere the same, groups that parse; and that
+ * numbers mean something: scales above 0, columns and levels once, no more bins than can be predicted. Sizes are held against the
+ * weights there are before a network is made of them (model-file.ts).
+ */
+import { z } from "zod";
+import type { ColumnEncoding, Encoder, ValueRange } from "../../data/encode/encode.ts";
+import { type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
+import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
+import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/create-network.ts";
+import { networkSpecSchema, singleNetworkSchema } from "../../models/networks/network-spec.ts";
+import type { Evaluation } from "../../training/evaluation.ts";
+import type { HeldState } from "../../training/lagrangian/held-groups.ts";
+import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.ts";
+import type { TrainingOptions } from "../../training/options.ts";
+import type { TrainedMember } from "../../training/trainer.ts";
+import { groupsSchema } from "./group-schema.ts";
+import {
+  anyNumber,
+  count,
+  describing,
+  dictionary,
+  finite,
+  jsonObject,
+  list,
+  numbers,
+} from "./schema-parts.ts";
+
+const texts = list(z.string());
+
+const spline = describing<ScoreLine>()(z.strictObject({ at: numbers, scores: numbers })).refine(
+  ({ at, scores }) =>
+    at.length >= 2 &&
+    at.length === scores.length &&
+    [at, scores].every((one) => isAscending(one) && one.every(Number.isFinite)),
+  "expected ascending scores of ascending values",
+);
+
+const range = describing<ValueRange>()(z.strictObject({ minimum: finite, maximum: finite })).refine(
+  ({ minimum, maximum }) => minimum <= maximum,
+  "expected a minimum up to the maximum",
+);
+
+const encoding = describing<ColumnEncoding>()(
+  z.discriminatedUnion("type", [
+    z.strictObject({
+      column: z.string(),
+      type: z.enum(["number", "date"]),
+      median: finite,
+      mean: finite,
+      sd: finite.refine((value) => value > 0, "expected a scale above 0"),
+      missingIndicator: z.boolean(),
+      range: range.exactOptional(),
+      spline: spline.exactOptional(),
+    }),
+    z.strictObject({
+      column: z.string(),
+      type: z.literal("boolean"),
+      majority: z.literal([0, 1]),
+      missingIndicator: z.boolean(),
+    }),
+    z.strictObject({
+      column: z.string(),
+      type: z.literal("category"),
+      levels: texts,
+      dropFirst: z.boolean(),
+      missingLevel: z.boolean(),
+      pooled: texts.exactOptional(),
+      otherLevel: z.boolean().exactOptional(),
+    }),
+  ]),
+).refine((one) => one.type !== "category" || isDistinct([...one.levels, ...(one.pooled ?? [])]), {
+  path: ["levels"],
+  message: "expected every level once",
+});
+
+/** How many columns of x an encoding fills. */
+function widthOf(one: ColumnEncoding): number {
+  if (one.type !== "category") {
+    const splines = one.type !== "boolean" && one.spline ? SPLINE_COLUMNS : 0;
+    return (one.missingIndicator ? 2 : 1) + splines;
+  }
+  const levels = one.levels.length + (one.otherLevel === true ? 1 : 0) + (one.missingLevel ? 1 : 0);
+  return Math.max(0, levels - (one.dropFirst ? 1 : 0));
+}
+
+const encoder = describing<Encoder>()(
+  z.strictObject({ columns: list(encoding), names: texts, unknownLevels: z.enum(["error", "allow"]) }),
+)
+  .refine(({ columns, names }) => columns.reduce((sum, one) => sum + widthOf(one), 0) === names.length, {
+    path: ["names"],
+    message: "expected a name for every encoded feature",
+  })
+  .refine(({ columns }) => isDistinct(columns.map(({ column }) => column)), {
+    path: ["columns"],
+    message: "expected every column once",
+  });
+
+function isDistinct(all: readonly string[]): boolean {
+  return new Set(all).size === all.length;
+}
+
+const grid = describing<Model["grid"]>()(
+  z.strictObject({ kind: z.enum(["equal", "quantile"]), T: z.int().min(1).max(MAX_BINS), edges: numbers }),
+).refine(
+  ({ T, edges }) =>
+    edges.length === T + 1 && edges[0] === 0 && isAscending(edges) && edges[T] < Number.POSITIVE_INFINITY,
+  {
+    path: ["edges"],
+    message: "expected T + 1 edges, ascending from 0",
+  },
+);
+
+export function isAscending(values: ArrayLike<number>): boolean {
+  for (let i = 1; i < values.length; i++) if (!(values[i] > values[i - 1])) return false;
+  return true;
+}
+
+const optimiser = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("sgd"), rate: anyNumber, momentum: anyNumber.exactOptional() }),
+  z.strictObject({
+    kind: z.enum(["adam", "adamw"]),
+    rate: anyNumber,
+    beta1: anyNumber.exactOptional(),
+    beta2: anyNumber.exactOptional(),
+    epsilon: anyNumber.exactOptional(),
+    decay: anyNumber.exactOptional(),
+    decayAll: z.boolean().exactOptional(),
+  }),
+]);
+
+const options = describing<TrainingOptions>()(
+  z.strictObject({
+    objective: z.discriminatedUnion("kind", [
+      z.strictObject({ kind: z.literal("likelihood"), tail: z.boolean() }),
+      z.strictObject({
+        kind: z.literal("xcal"),
+        tail: z.boolean(),
+        lambda: anyNumber,
+        bins: count.exactOptional(),
+        gamma: anyNumber.exactOptional(),
+      }),
+      z.strictObject({
+        kind: z.literal("rps"),
+        ranking: z.strictObject({ lambda: anyNumber, sigma: anyNumber }).exactOptional(),
+      }),
+    ]),
+    constraint: z
+      .strictObject({
+        kind: z.enum(["l2", "variance", "atRisk"]),
+        variant: z.enum(["paper", "default"]),
+        slack: z.union([z.literal("auto"), anyNumber, dictionary(anyNumber)]),
+        kappa: anyNumber.exactOptional(),
+        strata: count,
+      })
+      .nullable(),
+    dual: z.discriminatedUnion("form", [
+      z.strictObject({
+        form: z.literal("ascent"),
+        rate: anyNumber,
+        start: z.union([z.literal("uniform"), anyNumber, numbers]),
+        perRow: z.boolean().exactOptional(),
+      }),
+      z.strictObject({ form: z.literal("augmented"), penalty: anyNumber, start: anyNumber }),
+    ]),
+    optimiser,
+    clip: anyNumber.nullable(),
+    steps: count,
+    primalSteps: count.exactOptional(),
+    batch: count.nullable(),
+    partRows: count.exactOptional(),
+    refresh: z.boolean(),
+    keep: z.enum(["average", "validation", "constraints", "concordance", "last"]),
+    average: z.strictObject({ decay: anyNumber, from: anyNumber }),
+    evaluateEvery: anyNumber,
+    patience: anyNumber.nullable(),
+    seed: anyNumber,
+  }),
+);
+
+const history = describing<readonly ModelHistoryEntry[]>()(
+  list(
+    z.strictObject({
+      step: count,
+      loss: anyNumber,
+      concordance: anyNumber.nullable(),
+      distances: numbers.exactOptional(),
+      multipliers: numbers.exactOptional(),
+    }),
+  ),
+);
+
+const verdict = list(
+  z.strictObject({
+    group: z.string(),
+    n: count,
+    events: count,
+    slack: anyNumber,
+    noise: anyNumber,
+    train: anyNumber,
+    validation: anyNumber.nullable(),
+    met: z.boolean().nullable(),
+    reason: z.string().nullable(),
+  }),
+);
+
+const training = describing<Model["training"]>()(
+  z.strictObject({
+    seed: anyNumber,
+    backend: z.string(),
+    rows: z.strictObject({ train: count, valid: count, test: count }),
+    people: z.strictObject({ train: count, valid: count, test: count }).exactOptional(),
+    parameters: count,
+    steps: count,
+    bestStep: count,
+    history,
+    verdict,
+    multipliers: z.strictObject({ start: numbers, end: numbers, fixedPenalty: z.boolean() }).nullable(),
+    warnings: texts,
+  }),
+);
+
+const provenance = describing<Provenance>()(
+  z.strictObject({
+    version: z.string(),
+    backend: z
+      .strictObject({
+        name: z.string(),
+        simd: z.enum(["plain", "relaxed"]).nullable(),
+        threads: z.int().min(1).exactOptional(),
+      })
+      .nullable(),
+    table: z
+      .strictObject({ name: z.string(), rows: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) })
+      .nullable(),
+  }),
+);
+
+/** The predictor without its numbers, which are among the weights. */
+const predictor = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("network"), network: describing<NetworkSpec>()(networkSpecSchema) }),
+  z.strictObject({ kind: z.literal("cox"), D: count }),
+]);
+
+type ModelHeader = { readonly kind: "model"; readonly predictor: z.output<typeof predictor> } & Omit<
+  Model,
+  "predictor"
+>;
+
+export const modelHeaderSchema = describing<ModelHeader>()(
+  z.strictObject({
+    kind: z.literal("model"),
+    method: z.enum(["graduate", "drsa", "xcal", "rps", "nll", "cox"]),
+    columns: z.strictObject({
+      time: z.string(),
+      event: z.string(),
+      eventIs: z.string().exactOptional(),
+      id: z.string().exactOptional(),
+      origin: z.string().exactOptional(),
+    }),
+    predictor,
+    provenance: provenance.exactOptional(),
+    encoder,
+    inputGroups: groupsSchema,
+    grid,
+    groups: groupsSchema,
+    options: options.nullable(),
+    training,
+    metrics: jsonObject.exactOptional(),
+  }),
+)
+  .refine(({ predictor: one, encoder: { names } }) => widthOfInput(one) === names.length, {
+    path: ["predictor"],
+    message: "expected as many features as the encoder gives",
+  })
+  .refine(({ predictor: one, grid: { T } }) => one.kind === "cox" || one.network.T === T, {
+    path: ["predictor"],
+    message: "expected as many time bins as the grid has",
+  });
+
+function widthOfInput(one: z.output<typeof predictor>): number {
+  return one.kind === "cox" ? one.D : one.network.D;
+}
+
+const evaluation = describing<Evaluation>()(
+  z.strictObject({
+    loss: anyNumber,
+    concordance: anyNumber.nullable(),
+    groups: list(
+      z.strictObject({
+        name: z.string(),
+        n: count,
+        events: count,
+        distance: anyNumber,
+        measured: z.boolean(),
+      }),
+    ),
+  }),
+);
+
+const held = describing<HeldState>()(
+  z.strictObject({
+    multipliers: numbers,
+    cells: list(
+      z.strictObject({
+        name: z.string(),
+        group: z.string(),
+        first: count,
+        last: count,
+        expectedEvents: anyNumber,
+      }),
+    ).nullable(),
+  }),
+)
+  .refine(({ multipliers }) => multipliers.every((one) => one >= 0 && one < Number.POSITIVE_INFINITY), {
+    path: ["multipliers"],
+    message: "expected multipliers from 0 up",
+  })
+  .refine(({ multipliers, cells }) => cells === null || cells.length === multipliers.length, {
+    path: ["cells"],
+    message: "expected a cell for every multiplier",
+  });
+
+/** A run of an ensemble that has ended, without its numbers. */
+const member = describing<Omit<TrainedMember, "parameters">>()(
+  z.strictObject({ network: describing<SingleNetworkSpec>()(singleNetworkSchema), steps: count }),
+).refine(({ network }) => network.T <= MAX_BINS, {
+  path: ["network", "T"],
+  message: `expected at most ${MAX_BINS} time bins`,
+});
+
+export const checkpointHeaderSchema = z
+  .strictObject({
+    kind: z.literal("checkpoint"),
+    run: z.string().nullable(),
+    step: count,
+    optimiser: z.strictObject({ kind: z.enum(["sgd", "adam", "adamw"]), steps: count }),
+    held: held.nullable(),
+    startMultipliers: numbers,
+    best: z.strictObject({ step: count, evaluation }).nullable(),
+    history,
+    members: list(member).exactOptional(),
+  })
+  .refine(({ step, best }) => best === null || best.step <= step, {
+    path: ["best", "step"],
+    message: "expected a step that the run has taken",
+  });

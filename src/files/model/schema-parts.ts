@@ -1,0 +1,132 @@
+/**
+ * Building stones of the header's schema. Lists and dictionaries stop at their first bad entry: a hostile header of a million wrong
+ * entries makes one complaint, not a million. Numbers come in two kinds: `finite`, where a prediction depends on them, and
+ * `anyNumber`, which may be NaN or infinite (spelled out, see json-bytes.ts), for what a run reports. `describing` holds a schema against the type it stands for, in both directions, when it is compiled.
+ */
+import { z } from "zod";
+import { SPECIAL_NUMBERS } from "../container/json-bytes.ts";
+
+type Plain<T> = T extends readonly (infer E)[]
+  ? readonly Plain<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]-?: Plain<T[K]> }
+    : T;
+
+/** Equal but for `readonly`; an optional field counts as a field, so that none can be forgotten. */
+type Same<A, B> = [Plain<A>, Plain<B>] extends [Plain<B>, Plain<A>] ? unknown : never;
+
+/** Does not compile where the schema gives anything but a T. */
+export function describing<T>() {
+  return <S extends z.ZodType>(schema: S & Same<z.output<S>, T>): z.ZodType<T> =>
+    schema as unknown as z.ZodType<T>;
+}
+
+export const count = z.int().min(0);
+
+function readNumber(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : SPECIAL_NUMBERS.get(value);
+}
+
+export const anyNumber: z.ZodType<number> = z.unknown().transform((value, context) => {
+  const number = readNumber(value);
+  if (number !== undefined) return number;
+  context.addIssue({ code: "custom", message: "expected a number" });
+  return z.NEVER;
+});
+
+export const finite: z.ZodType<number> = anyNumber.refine(Number.isFinite, "expected a finite number");
+
+/** As `list(anyNumber)`, without the ceremony a number. */
+export const numbers: z.ZodType<readonly number[]> = z.unknown().transform((value, context) => {
+  if (Array.isArray(value)) {
+    const read = value.map(readNumber);
+    const wrong = read.indexOf(undefined);
+    if (wrong === -1) return read as number[];
+    context.addIssue({ code: "custom", path: [wrong], message: "expected a number" });
+  } else {
+    context.addIssue({ code: "custom", message: "expected a list" });
+  }
+  return z.NEVER;
+});
+
+/** The same of finite ones. */
+export const finites: z.ZodType<number[]> = numbers.transform((values, context) => {
+  const wrong = values.findIndex((value) => !Number.isFinite(value));
+  if (wrong === -1) return values as number[];
+  context.addIssue({ code: "custom", path: [wrong], message: "expected a finite number" });
+  return z.NEVER;
+});
+
+export function list<T>(entry: z.ZodType<T>): z.ZodType<readonly T[]> {
+  return z.unknown().transform((value, context) => {
+    if (!Array.isArray(value)) {
+      context.addIssue({ code: "custom", message: "expected a list" });
+      return z.NEVER;
+    }
+    const checked: T[] = [];
+    for (const [place, one] of value.entries()) {
+      const result = entry.safeParse(one);
+      if (!result.success) {
+        const [{ path, message }] = result.error.issues;
+        context.addIssue({ code: "custom", path: [place, ...path], message });
+        return z.NEVER;
+      }
+      checked.push(result.data);
+    }
+    return checked;
+  });
+}
+
+export function dictionary<T>(entry: z.ZodType<T>): z.ZodType<Readonly<Record<string, T>>> {
+  return z.unknown().transform((value, context) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      context.addIssue({ code: "custom", message: "expected an object" });
+      return z.NEVER;
+    }
+    const checked: [string, T][] = [];
+    for (const [key, one] of Object.entries(value)) {
+      const result = entry.safeParse(one);
+      if (!result.success) {
+        const [{ path, message }] = result.error.issues;
+        context.addIssue({ code: "custom", path: [key, ...path], message });
+        return z.NEVER;
+      }
+      checked.push([key, result.data]);
+    }
+    return Object.fromEntries(checked);
+  });
+}
+
+/** Any JSON object; its depth is bounded before it is parsed. Numbers are plain: 1e999 is refused, and so is NaN when writing. */
+export const jsonObject = z.custom<object>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value) && isJson(value),
+  "expected a JSON object of finite numbers",
+);
+
+function isJson(value: unknown): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true;
+    case "number":
+      return Number.isFinite(value);
+    case "object":
+      return value === null || Object.values(value).every(isJson);
+    default:
+      return false;
+  }
+}
+
+/** The first complaint in a sentence, `training.history[3].loss: expected a number`; `under` is where the schema's value lies. */
+export function explainIssue(error: z.ZodError, ...under: (string | number)[]): string {
+  const [{ path, message }] = error.issues;
+  const place = [...under, ...path]
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))
+    .join("")
+    .replace(/^\./, "");
+  const text = place === "" ? message : `${place}: ${message}`;
+  return text.length > MAX_COMPLAINT ? `${text.slice(0, MAX_COMPLAINT)}…` : text;
+}
+
+/** Keys come from outside: no more of them is shown than a sentence bears. */
+const MAX_COMPLAINT = 200;

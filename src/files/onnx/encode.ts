@@ -1,0 +1,216 @@
+/**
+ * data/encode.ts as an ONNX graph: raw columns in, x [N,D] in double precision out, with the same imputation, missing indicators,
+ * scaling and one-hot columns, and with the 0/1 columns of the input groups (data/group-columns.ts). A graph cannot complain: what `encode`
+ * refuses (a level training did not have, a boolean that is neither 0 nor 1) becomes NaN in x here, and NaN in the whole curve later.
+ */
+import type { BooleanEncoding, CategoryEncoding, Encoder, NumberEncoding } from "../../data/encode/encode.ts";
+import { SPLINE_COLUMNS } from "../../data/encode/spline.ts";
+import { groupColumnName } from "../../data/groups/group-columns.ts";
+import { parseGroup } from "../../data/groups/group-expression.ts";
+import type { Group } from "../../data/groups/groups.ts";
+import {
+  findMissing,
+  levelNumber,
+  lookUp,
+  missingTexts,
+  openColumns,
+  type RawTensor,
+  rawColumnsOf,
+} from "./columns.ts";
+import type { OnnxGraph } from "./graph.ts";
+import { groupToOnnx } from "./groups.ts";
+import { splinesToOnnx } from "./splines.ts";
+import { TYPE_NUMBERS } from "./writer.ts";
+
+/** The name of x, double [N,D]. */
+export function encodeToOnnx(graph: OnnxGraph, encoder: Encoder, inputGroups: readonly Group[]): string {
+  const columns = openColumns(graph, rawColumnsOf(encoder, inputGroups));
+  const members = new Map(
+    inputGroups.map((group) => [
+      groupColumnName(group),
+      graph.add("Cast", [groupToOnnx(graph, parseGroup(group.expression), columns)], {
+        to: TYPE_NUMBERS.double,
+      }),
+    ]),
+  );
+  const numeric = encoder.columns.filter((one) => one.type !== "category");
+  const categories = encoder.columns.filter((one) => one.type === "category");
+  // All numbers side by side take the same few operators, so that a thousand columns make no longer a graph than ten.
+  const blocks: string[] = [];
+  /** Column encoding → where its columns of x stand among the blocks. */
+  const places = new Map<object, readonly number[]>();
+  let width = 2 * numeric.length;
+  if (numeric.length > 0) {
+    const { value, scaled, missing } = scaleNumbers(
+      graph,
+      numeric,
+      numeric.map(({ column }) => members.get(column) ?? (columns.get(column) as RawTensor).tensor),
+    );
+    blocks.push(scaled, missing);
+    const bent = numeric.flatMap((one, k) =>
+      one.type !== "boolean" && one.spline ? [{ k, line: one.spline }] : [],
+    );
+    if (bent.length > 0) blocks.push(splinesToOnnx(graph, value, bent));
+    numeric.forEach((one, k) => {
+      const own = one.missingIndicator ? [k, numeric.length + k] : [k];
+      if (one.type !== "boolean" && one.spline) {
+        for (let j = 0; j < SPLINE_COLUMNS; j++) own.push(width++);
+      }
+      places.set(one, own);
+    });
+  }
+  for (const one of categories) {
+    const table = oneHotTable(one, encoder.unknownLevels);
+    blocks.push(encodeLevels(graph, one, columns.get(one.column) as RawTensor, table));
+    places.set(
+      one,
+      Array.from({ length: table.width }, (_, k) => width + k),
+    );
+    width += table.width;
+  }
+  // A category without a column of x still refuses; what is added is 0, or NaN.
+  const checked = categories.filter((one) => countColumns(one) === 0);
+  const order = encoder.columns.flatMap((one) => {
+    const own = places.get(one) ?? [];
+    return one.type === "category" ? own.slice(0, countColumns(one)) : own;
+  });
+  const all = graph.add("Concat", blocks, { axis: 1 });
+  let x = pickColumns(graph, all, order);
+  for (const one of checked) x = graph.add("Add", [x, pickColumns(graph, all, places.get(one) ?? [])]);
+  return x;
+}
+
+function pickColumns(graph: OnnxGraph, from: string, order: readonly number[]): string {
+  return graph.add("Gather", [from, graph.constant("int64", [order.length], order, "order")], { axis: 1 });
+}
+
+type Numeric = NumberEncoding | BooleanEncoding;
+
+/** All [N,columns], double; `value` with the missing ones filled. */
+function scaleNumbers(
+  graph: OnnxGraph,
+  numeric: readonly Numeric[],
+  tensors: readonly string[],
+): { readonly value: string; readonly scaled: string; readonly missing: string } {
+  const row = (label: string, value: (one: Numeric) => number) =>
+    graph.constant("double", [1, numeric.length], numeric.map(value), label);
+  const raw = graph.add("Concat", tensors, { axis: 1 });
+  const isMissing = graph.add("IsNaN", [raw]);
+  const fill = row("fill", (one) => (one.type === "boolean" ? one.majority : one.median));
+  let value = graph.add("Where", [isMissing, fill, raw]);
+  if (numeric.some(({ type }) => type === "boolean")) value = refuseOtherThanBoolean(graph, numeric, value);
+  const mean = row("mean", (one) => (one.type === "boolean" ? 0 : one.mean));
+  const sd = row("sd", (one) => (one.type === "boolean" ? 1 : one.sd));
+  return {
+    value,
+    scaled: graph.add("Div", [graph.add("Sub", [value, mean]), sd]),
+    missing: graph.add("Cast", [isMissing], { to: TYPE_NUMBERS.double }),
+  };
+}
+
+function refuseOtherThanBoolean(graph: OnnxGraph, numeric: readonly Numeric[], value: string): string {
+  const scalar = (number: number) => graph.constant("double", [1, 1], [number]);
+  const isAny = graph.constant(
+    "bool",
+    [1, numeric.length],
+    numeric.map(({ type }) => (type === "boolean" ? 0 : 1)),
+    "not boolean",
+  );
+  const isBit = graph.add("Or", [
+    graph.add("Equal", [value, scalar(0)]),
+    graph.add("Equal", [value, scalar(1)]),
+  ]);
+  return graph.add("Where", [graph.add("Or", [isAny, isBit]), value, scalar(Number.NaN)]);
+}
+
+/** How many columns of x a category has. */
+function countColumns({ levels, dropFirst, otherLevel, missingLevel }: CategoryEncoding): number {
+  const all = levels.length + (otherLevel === true ? 1 : 0) + (missingLevel ? 1 : 0);
+  return Math.max(0, all - (dropFirst ? 1 : 0));
+}
+
+interface OneHotTable {
+  readonly width: number;
+  /** Levels, one row for the pooled ones where there are any, then missing, then a level not seen in training. */
+  readonly values: Float64Array; // [rows, width]
+  readonly rows: number;
+}
+
+function oneHotTable(encoding: CategoryEncoding, unknownLevels: Encoder["unknownLevels"]): OneHotTable {
+  const { levels, dropFirst, otherLevel = false, missingLevel } = encoding;
+  const width = Math.max(1, countColumns(encoding));
+  const missing = firstMissingRow(encoding);
+  const values = new Float64Array((missing + 2) * width);
+  const mark = (row: number, column: number) => {
+    if (column >= 0) values[row * width + column] = 1;
+  };
+  const refuse = (row: number) => {
+    if (unknownLevels === "error") values.fill(Number.NaN, row * width, (row + 1) * width);
+  };
+  const first = dropFirst ? -1 : 0;
+  for (let level = 0; level < levels.length; level++) mark(level, first + level);
+  if (otherLevel) mark(levels.length, first + levels.length);
+  if (missingLevel) mark(missing, first + levels.length + (otherLevel ? 1 : 0));
+  else refuse(missing);
+  refuse(missing + 1);
+  return { width, values, rows: missing + 2 };
+}
+
+function firstMissingRow({ levels, pooled = [] }: CategoryEncoding): number {
+  return levels.length + (pooled.length > 0 ? 1 : 0);
+}
+
+/** [N,width] */
+function encodeLevels(
+  graph: OnnxGraph,
+  encoding: CategoryEncoding,
+  raw: RawTensor,
+  { width, values, rows }: OneHotTable,
+): string {
+  const table = graph.constant("double", [rows, width], values, `${encoding.column} one-hot`);
+  const index = raw.holds === "string" ? findText(graph, encoding, raw) : findNumber(graph, encoding, raw);
+  return graph.add("Gather", [table, index], { axis: 0 });
+}
+
+/** Int64 [N], a row of the one-hot table. */
+function findText(graph: OnnxGraph, encoding: CategoryEncoding, { tensor }: RawTensor): string {
+  const { levels, pooled = [] } = encoding;
+  const missing = firstMissingRow(encoding);
+  const rows = new Map<string, number>(levels.map((level, k) => [level, k]));
+  for (const level of pooled) rows.set(level, levels.length);
+  for (const text of missingTexts([...levels, ...pooled])) rows.set(text, missing);
+  const found = lookUp(graph, tensor, rows, missing + 1);
+  return graph.add("Squeeze", [found, graph.constant("int64", [1], [1])]);
+}
+
+/** The first that is true of: equal to each level, to any pooled one, missing, anything. */
+function findNumber(graph: OnnxGraph, { levels, pooled = [] }: CategoryEncoding, raw: RawTensor): string {
+  const isEqual = (some: readonly string[], label: string) => {
+    const numbers = graph.constant("double", [1, some.length], some.map(levelNumber), `${raw.name} ${label}`);
+    return () => graph.add("Equal", [raw.tensor, numbers]);
+  };
+  const isLevel = isEqual(levels, "levels");
+  const isMissing = findMissing(graph, raw);
+  const tests = graph.add(
+    "Concat",
+    [
+      ...(levels.length === 0 ? [] : [isLevel()]),
+      ...(pooled.length === 0 ? [] : [anyOf(graph, isEqual(pooled, "pooled")())]),
+      isMissing,
+      graph.add("Or", [isMissing, graph.constant("bool", [1, 1], [1])]),
+    ],
+    { axis: 1 },
+  );
+  return graph.add("ArgMax", [graph.add("Cast", [tests], { to: TYPE_NUMBERS.int32 })], {
+    axis: 1,
+    keepdims: 0,
+  });
+}
+
+/** [N,1]: whether any of a row's is true. */
+function anyOf(graph: OnnxGraph, tests: string): string {
+  const most = graph.add("ReduceMax", [graph.add("Cast", [tests], { to: TYPE_NUMBERS.int32 })], {
+    axes: [1],
+  });
+  return graph.add("Cast", [most], { to: TYPE_NUMBERS.bool });
+}

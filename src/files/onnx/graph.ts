@@ -1,0 +1,108 @@
+/**
+ * An ONNX graph while it is being built: operators are added one after the other and each gives the name of its result. Names inside
+ * the graph keep clear of the inputs', which are a table's own column names. Operators are those of version 13 (and of version 2 of
+ * ai.onnx.ml, for texts only), so that a runtime of 2021 still opens the file.
+ */
+import { InputError } from "../../core/errors.ts";
+import {
+  type OnnxAttribute,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxType,
+  type OnnxValue,
+  writeOnnx,
+} from "./writer.ts";
+
+/** IR 7 is the one that came with operators 13. */
+const IR_VERSION = 7;
+const OPERATORS_VERSION = 13;
+export const TEXT_DOMAIN = "ai.onnx.ml";
+const TEXT_OPERATORS_VERSION = 2;
+
+type Numbers = Exclude<OnnxType, "string">;
+
+export interface OnnxGraph {
+  readonly inputs: readonly OnnxValue[];
+  /** Adds an operator with one result and gives the result's name. */
+  add(
+    op: string,
+    inputs: readonly string[],
+    attributes?: Readonly<Record<string, OnnxAttribute>>,
+    domain?: string,
+  ): string;
+  /** Numbers, row-major. `label` is what a viewer of the graph shows. */
+  constant(type: Numbers, shape: readonly number[], values: ArrayLike<number>, label?: string): string;
+  /** The whole as bytes, `result` being given out as `output`. */
+  finish(result: string, output: OnnxValue, about: OnnxAbout): Uint8Array;
+  /** The name, or the first of name_1, name_2, … that nothing has yet. */
+  freeName(name: string): string;
+}
+
+export type OnnxAbout = Pick<OnnxModel, "producer" | "about" | "name" | "metadata">;
+
+/** The largest float32: more cannot be said in single precision. */
+const LARGEST_FLOAT32 = 3.4028234663852886e38;
+
+export function createOnnxGraph(inputs: readonly OnnxValue[]): OnnxGraph {
+  const taken = new Set(inputs.map(({ name }) => name));
+  const nodes: OnnxNode[] = [];
+  const tensors: OnnxTensor[] = [];
+  const counts = new Map<string, number>();
+
+  function freeName(name: string): string {
+    if (!taken.has(name)) return name;
+    for (let k = counts.get(name) ?? 1; ; k++) {
+      counts.set(name, k + 1);
+      if (!taken.has(`${name}_${k}`)) return `${name}_${k}`;
+    }
+  }
+  function take(name: string): string {
+    const free = freeName(name);
+    taken.add(free);
+    return free;
+  }
+
+  return {
+    inputs,
+    freeName,
+    add(op, from, attributes = {}, domain = "") {
+      const output = take(op);
+      nodes.push({ op, domain, inputs: from, output, attributes });
+      return output;
+    },
+    constant(type, shape, values, label = "constant") {
+      for (let i = 0; type === "float" && i < values.length; i++) {
+        if (!(Math.abs(values[i]) > LARGEST_FLOAT32)) continue;
+        throw new InputError(
+          `a number too large for an ONNX file in single precision: ${values[i]} (${label})`,
+          {
+            code: "onnx.range",
+            hint: "train the model anew: a weight of this size makes no sensible prediction",
+          },
+        );
+      }
+      const name = take(label);
+      tensors.push({ name, shape, content: { type, values } });
+      return name;
+    },
+    finish(result, output, about) {
+      const usesTexts = nodes.some(({ domain }) => domain === TEXT_DOMAIN);
+      return writeOnnx({
+        ...about,
+        irVersion: IR_VERSION,
+        operators: new Map([
+          ["", OPERATORS_VERSION],
+          ...(usesTexts ? ([[TEXT_DOMAIN, TEXT_OPERATORS_VERSION]] as const) : []),
+        ]),
+        inputs,
+        outputs: [output],
+        tensors,
+        nodes: [
+          ...nodes,
+          { op: "Identity", domain: "", inputs: [result], output: output.name, attributes: {} },
+        ],
+      });
+    },
+  };
+}

@@ -1,0 +1,206 @@
+/**
+ * What a model does with x, as an ONNX graph: x [N,D] in, survival [N,T] out. Networks end in logits z and S(t) = exp(Σ_{l≤t} −softplus(z_l)),
+ * in single precision as they are trained; Cox is S(t) = exp(−H(t) exp((x − means)β)) at the upper edge of each bin, in double precision.
+ * The LSTM is ONNX's own operator over [T,N,D+1]: its gates are in the order i, o, f, g, ours are i, f, g, o.
+ */
+import { FormatError } from "../../core/errors.ts";
+import { countAtMost } from "../../core/near-times.ts";
+import { LARGEST_ENCODED } from "../../data/reading/conform-column.ts";
+import { EDGE_SLACK } from "../../models/cox/baseline.ts";
+import type {
+  NetworkSpec,
+  ParameterValues,
+  SingleNetworkSpec,
+} from "../../models/networks/create-network.ts";
+import { DEFAULT_HIDDEN } from "../../models/networks/drsa.ts";
+import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../models/networks/group-offsets.ts";
+import { memberParameter } from "../../models/networks/mean.ts";
+import { DEFAULT_LAYERS } from "../../models/networks/mlp.ts";
+import { parameterShapes } from "../../models/networks/network-spec.ts";
+import type { Predictor } from "../../training/model.ts";
+import type { OnnxGraph } from "./graph.ts";
+import { TYPE_NUMBERS } from "./writer.ts";
+
+/** Float [N,T]. x is float or double [N,D], `edges` the grid's T+1. */
+export function predictorToOnnx(
+  graph: OnnxGraph,
+  predictor: Predictor,
+  x: string,
+  edges: readonly number[],
+): string {
+  const cast = (type: "float" | "double") => graph.add("Cast", [x], { to: TYPE_NUMBERS[type] });
+  const survival =
+    predictor.kind === "cox"
+      ? coxToOnnx(graph, predictor, cast("double"), edges)
+      : networkToOnnx(graph, predictor.network, predictor.parameters, cast("float"));
+  return refuseRows(graph, cast("float"), survival);
+}
+
+/**
+ * A row with a number in x that no prediction may rest on (NaN, infinite, absurd) becomes NaN as a whole. Asked of x, because
+ * onnxruntime's LSTM turns a NaN into numbers.
+ */
+function refuseRows(graph: OnnxGraph, x: string, survival: string): string {
+  const limit = graph.constant("float", [1, 1], [LARGEST_ENCODED]);
+  const isUsable = graph.add("LessOrEqual", [graph.add("Abs", [x]), limit]);
+  const asNumbers = graph.add("Cast", [isUsable], { to: TYPE_NUMBERS.float });
+  const all = graph.add("ReduceMin", [asNumbers], { axes: [1], keepdims: 1 });
+  const nothing = graph.constant("float", [1, 1], [Number.NaN]);
+  return graph.add("Where", [graph.add("Cast", [all], { to: TYPE_NUMBERS.bool }), survival, nothing]);
+}
+
+type Cox = Extract<Predictor, { readonly kind: "cox" }>;
+
+function coxToOnnx(graph: OnnxGraph, cox: Cox, x: string, edges: readonly number[]): string {
+  const { D, coefficients, means, cumulativeHazardAtMeans } = cox;
+  const T = edges.length - 1;
+  const times = Float64Array.from(cox.time);
+  const hazards = edges.slice(1).map((edge) => {
+    const passed = countAtMost(times, edge + Math.abs(edge) * EDGE_SLACK);
+    return passed === 0 ? 0 : cumulativeHazardAtMeans[passed - 1];
+  });
+  const centred = graph.add("Sub", [x, graph.constant("double", [1, D], means, "means")]);
+  // NaN stands for a column that was left out of the fit.
+  const slopes = coefficients.map((slope) => (Number.isNaN(slope) ? 0 : slope));
+  const risk = graph.add("MatMul", [centred, graph.constant("double", [D, 1], slopes, "coefficients")]); // [N,1]
+  const hazard = graph.constant("double", [1, T], hazards, "cumulative hazard at means");
+  const grown = graph.add("Mul", [hazard, graph.add("Exp", [risk])]);
+  const survival = graph.add("Exp", [graph.add("Neg", [grown])]);
+  // Where nobody has died S is 1 whatever the risk: 0 times a risk beyond all numbers would be NaN.
+  const isBefore = graph.constant(
+    "bool",
+    [1, T],
+    hazards.map((h) => (h === 0 ? 1 : 0)),
+    "before the first event",
+  );
+  const one = graph.constant("double", [1, 1], [1]);
+  return graph.add("Cast", [graph.add("Where", [isBefore, one, survival])], { to: TYPE_NUMBERS.float });
+}
+
+function networkToOnnx(graph: OnnxGraph, spec: NetworkSpec, parameters: ParameterValues, x: string): string {
+  const shapes = parameterShapes(spec);
+  const read = (name: string): readonly number[] => {
+    const values = Object.hasOwn(parameters, name) ? parameters[name] : [];
+    const expected = (shapes.get(name) ?? []).reduce((product, size) => product * size, 1);
+    if (values.length === expected) return values;
+    throw new FormatError(`parameter ${name} has ${values.length} values, the network needs ${expected}`, {
+      code: "parameter.shape",
+      where: name,
+    });
+  };
+  if (spec.kind !== "mean") return survivalOf(graph, spec, read, x);
+  const curves = spec.members.map((member, m) =>
+    survivalOf(graph, member, (name) => read(memberParameter(m, name)), x),
+  );
+  return graph.add("Mean", curves);
+}
+
+function survivalOf(graph: OnnxGraph, spec: SingleNetworkSpec, read: ReadParameter, x: string): string {
+  const logits = logitsOf(graph, spec, read, x);
+  const axis = graph.constant("int64", [], [1], "bins");
+  const total = graph.add("CumSum", [graph.add("Softplus", [logits]), axis]);
+  return graph.add("Exp", [graph.add("Neg", [total])]);
+}
+
+type ReadParameter = (name: string) => readonly number[];
+
+function logitsOf(graph: OnnxGraph, spec: SingleNetworkSpec, read: ReadParameter, x: string): string {
+  const { D, T } = spec;
+  switch (spec.kind) {
+    case "drsa":
+      return lstmToOnnx(graph, { D, T, H: spec.H ?? DEFAULT_HIDDEN }, read, x);
+    case "anchored": {
+      const H = spec.lstm === false ? 0 : (spec.H ?? DEFAULT_HIDDEN);
+      const anchor = baselineAndSkipToOnnx(graph, spec, read, x);
+      return H === 0 ? anchor : graph.add("Add", [anchor, lstmToOnnx(graph, { D, T, H }, read, x)]);
+    }
+    case "mlp":
+      return mlpToOnnx(graph, [D, ...(spec.hidden ?? DEFAULT_LAYERS), T], read, x);
+    case "linear":
+      return baselineAndSkipToOnnx(graph, spec, read, x);
+  }
+}
+
+/** Slopes, and what each group adds over time: one matrix [D,T], because both are linear in x. */
+function baselineAndSkipToOnnx(
+  graph: OnnxGraph,
+  { D, T, groups = 0, baselineHazard }: Extract<NetworkSpec, { readonly kind: "anchored" | "linear" }>,
+  read: ReadParameter,
+  x: string,
+): string {
+  const baseline = graph.constant("float", [1, T], read("baseline"), "baseline");
+  if (groups === 0) {
+    const skip = graph.constant("float", [D, 1], read("skip"), "skip");
+    return graph.add("Add", [graph.add("MatMul", [x, skip]), baseline]);
+  }
+  const slopes = new Float64Array(D * T);
+  read("skip").forEach((slope, d) => {
+    slopes.fill(slope, d * T, (d + 1) * T);
+  });
+  const offsets = read("groupOffsets"); // [G,knots]
+  const { knot, share } = placeKnots(T, baselineHazard);
+  for (let g = 0; g < groups; g++) {
+    const at = (t: number, k: number) => offsets[g * GROUP_KNOTS + knot[t] + k];
+    for (let t = 0; t < T; t++) {
+      slopes[(D - groups + g) * T + t] += OFFSET_SCALE * ((1 - share[t]) * at(t, 0) + share[t] * at(t, 1));
+    }
+  }
+  return graph.add("Add", [
+    graph.add("MatMul", [x, graph.constant("float", [D, T], slopes, "skip and group offsets")]),
+    baseline,
+  ]);
+}
+
+function mlpToOnnx(graph: OnnxGraph, widths: readonly number[], read: ReadParameter, x: string): string {
+  return widths.slice(1).reduce((input, outputs, l) => {
+    const weight = graph.constant(
+      "float",
+      [outputs, widths[l]],
+      read(`dense${l}.weight`),
+      `dense${l}.weight`,
+    );
+    const bias = graph.constant("float", [outputs], read(`dense${l}.bias`), `dense${l}.bias`);
+    const sums = graph.add("Gemm", [input, weight, bias], { transB: 1 });
+    return l === widths.length - 2 ? sums : graph.add("Tanh", [sums]);
+  }, x);
+}
+
+/** ONNX's gates i, o, f, g are ours number: */
+const GATES = [0, 3, 1, 2];
+
+function lstmToOnnx(
+  graph: OnnxGraph,
+  { D, T, H }: { readonly D: number; readonly T: number; readonly H: number },
+  read: ReadParameter,
+  x: string,
+): string {
+  const gates = (name: string) => {
+    const values = read(name);
+    const size = values.length / GATES.length;
+    return GATES.flatMap((gate) => values.slice(gate * size, (gate + 1) * size));
+  };
+  // [x, 0] [N,D+1] plus [0, t/T] [T,1,D+1] is [x, t/T] for every bin.
+  const clock = new Float64Array(T * (D + 1));
+  for (let t = 0; t < T; t++) clock[t * (D + 1) + D] = (t + 1) / T;
+  // A row of zeros below, taken off again at the end: onnxruntime (1.15 to 1.31) ends the whole process on an LSTM without a row.
+  const widened = graph.add("Pad", [x, graph.constant("int64", [4], [0, 0, 1, 1], "room for time")]); // [N+1,D+1]
+  const steps = graph.add("Add", [widened, graph.constant("float", [T, 1, D + 1], clock, "time")]); // [T,N+1,D+1]
+  const biases = [...gates("lstm.inputBias"), ...gates("lstm.recurrentBias")];
+  const states = graph.add(
+    "LSTM",
+    [
+      steps,
+      graph.constant("float", [1, 4 * H, D + 1], gates("lstm.input"), "lstm.input"),
+      graph.constant("float", [1, 4 * H, H], gates("lstm.recurrent"), "lstm.recurrent"),
+      graph.constant("float", [1, 8 * H], biases, "lstm.bias"),
+    ],
+    { hidden_size: H },
+  ); // [T,1,N+1,H]
+  const output = graph.constant("float", [H, 1], read("lstm.output"), "lstm.output");
+  const products = graph.add("MatMul", [states, output]); // [T,1,N+1,1]
+  const flat = graph.add("Squeeze", [products, graph.constant("int64", [2], [1, 3], "single sizes")]); // [T,N+1]
+  const all = graph.add("Transpose", [flat], { perm: [1, 0] }); // [N+1,T]
+  const place = (label: string, value: number) => graph.constant("int64", [1], [value], label);
+  const rows = graph.add("Slice", [all, place("first row", 0), place("last row", -1), place("rows", 0)]); // [N,T]
+  return graph.add("Add", [rows, graph.constant("float", [1], read("lstm.outputBias"), "lstm.outputBias")]);
+}

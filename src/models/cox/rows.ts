@@ -1,0 +1,199 @@
+/**
+ * The rows a Cox model is fitted to: checked at the door, sorted by stratum into groups of tied times (cox-order.ts), their
+ * covariates centred by the median and scaled by the median distance from it. That conditions Newton's method, cannot
+ * overflow by squaring, and leaves the digits of a column to its many values, not to the one that is far out.
+ */
+import { InputError, nameRows } from "../../core/errors.ts";
+import { sortByTime, splitByStratum } from "./order.ts";
+
+/** How tied event times share the likelihood. */
+export type CoxTies = "efron" | "breslow";
+
+/** Rows sorted by stratum and time into groups of tied times, covariates centred and scaled. */
+export interface CoxRows {
+  readonly N: number;
+  readonly D: number;
+  readonly ties: CoxTies;
+  readonly x: Float64Array; // [N,D], centred and scaled, sorted
+  readonly event: Uint8Array; // [N], sorted
+  readonly weight: Float64Array; // [N], sorted
+  /** Where each row stands in the input. */
+  readonly order: Uint32Array; // [N]
+  /** Time of each group, ascending within a stratum. */
+  readonly times: Float64Array; // [K]
+  /** Group k is the rows start[k] … start[k+1]−1. */
+  readonly start: Uint32Array; // [K+1]
+  /** Deaths per group. */
+  readonly deaths: Uint32Array; // [K]
+  /** A stratum's groups are firstGroup[s] … firstGroup[s+1]−1; strata without a row are left out. */
+  readonly firstGroup: Uint32Array; // [S+1]
+}
+
+/** Outcomes and features of the rows a Cox model is fitted to. */
+export interface CoxInput {
+  /** Times to the event or to censoring. */
+  readonly time: Float64Array; // [N]
+  /** 1 = event, 0 = censored. */
+  readonly event: Uint8Array; // [N], 1 = event, 0 = censored
+  /** The features, row by row. */
+  readonly x: Float64Array; // [N,D] row-major
+  /** Columns of x. */
+  readonly D: number;
+  /** Column names for messages and results; "x1", "x2", … where not given. */
+  readonly names?: readonly string[]; // [D]
+  /** None here: rows of several strata are a StratifiedCoxInput. */
+  readonly strata?: undefined;
+}
+
+/** Rows that share coefficients, not a baseline hazard: only rows of one stratum are compared with each other. */
+export interface StratifiedCoxInput extends Omit<CoxInput, "strata"> {
+  /** 0, 1, … */
+  readonly strata: ArrayLike<number>; // [N]
+}
+
+export interface CoxRowOptions {
+  readonly ties: CoxTies;
+  readonly timefix: boolean;
+  readonly weights: ArrayLike<number> | undefined;
+}
+
+/** A column on the scale of Newton's method: (value − centre) / scale. */
+export interface CoxScaling {
+  /** (Weighted) column means, the person the baseline hazard belongs to. */
+  readonly means: Float64Array; // [D]
+  readonly centres: Float64Array; // [D]
+  readonly scales: Float64Array; // [D]
+  /** Largest less smallest value, scaled. */
+  readonly ranges: Float64Array; // [D]
+}
+
+export interface PreparedCoxRows extends CoxScaling {
+  readonly rows: CoxRows;
+}
+
+export function prepareRows(
+  input: CoxInput | StratifiedCoxInput,
+  { ties, timefix, weights }: CoxRowOptions,
+): PreparedCoxRows {
+  const { D } = input;
+  const weightOf = (row: number) => weights?.[row] ?? 1;
+  const sorted = sortByTime(input.time, (row) => weightOf(row) > 0, timefix);
+  const { order, times, start, firstGroup } = splitByStratum(sorted, input.strata);
+  const N = order.length;
+  const event = Uint8Array.from(order, (row) => input.event[row]);
+  const weight = Float64Array.from(order, weightOf);
+  const deaths = new Uint32Array(times.length);
+  for (let k = 0; k < deaths.length; k++) for (let i = start[k]; i < start[k + 1]; i++) deaths[k] += event[i];
+
+  const means = new Float64Array(D);
+  const total = weight.reduce((sum, w) => sum + w, 0);
+  for (let row = 0, at = 0; row < input.time.length; row++, at += D) {
+    const share = weightOf(row) / total;
+    for (let j = 0; j < D; j++) means[j] += share * input.x[at + j];
+  }
+  const { centres, scales } = chooseScales(input.x, D, order);
+  const x = new Float64Array(N * D);
+  const low = new Float64Array(D).fill(Number.POSITIVE_INFINITY);
+  const high = new Float64Array(D).fill(Number.NEGATIVE_INFINITY);
+  for (let i = 0, at = 0; i < N; i++, at += D) {
+    const from = order[i] * D;
+    for (let j = 0; j < D; j++) {
+      const value = (input.x[from + j] - centres[j]) / scales[j];
+      x[at + j] = value;
+      if (value < low[j]) low[j] = value;
+      if (value > high[j]) high[j] = value;
+    }
+  }
+  const ranges = high.map((top, j) => top - low[j]);
+  const rows: CoxRows = { N, D, ties, x, event, weight, order, times, start, deaths, firstGroup };
+  return { rows, means, centres, scales, ranges };
+}
+
+/** Values of a column that its median is taken of: every k-th row, which is exact enough for a scale. */
+const SCALE_SAMPLE = 1000;
+
+/**
+ * The median, and the median distance from it: one value far out moves neither, so the others keep their digits. Where half
+ * of the values are equal, the mean distance; where all are, 1.
+ */
+function chooseScales(x: Float64Array, D: number, order: Uint32Array) {
+  const N = order.length;
+  const every = Math.ceil(N / SCALE_SAMPLE);
+  const sample = new Float64Array(Math.ceil(N / every));
+  const middle = sample.length >> 1;
+  const centres = new Float64Array(D);
+  const scales = new Float64Array(D);
+  for (let j = 0; j < D; j++) {
+    for (let i = 0; i < sample.length; i++) sample[i] = x[order[i * every] * D + j];
+    centres[j] = sample.sort()[middle];
+    for (let i = 0; i < sample.length; i++) sample[i] = Math.abs(sample[i] - centres[j]);
+    scales[j] = sample.sort()[middle];
+    if (scales[j] > 0) continue;
+    for (let i = 0; i < N; i++) scales[j] += Math.abs(x[order[i] * D + j] - centres[j]) / N;
+    if (scales[j] === 0) scales[j] = 1;
+  }
+  return { centres, scales };
+}
+
+export function checkInput(input: CoxInput | StratifiedCoxInput, weights?: ArrayLike<number>): void {
+  const { time, event, x, D, names, strata } = input;
+  const N = time.length;
+  const refuse = (message: string, where?: string, hint?: string) => {
+    const details = { ...(where === undefined ? {} : { where }), ...(hint === undefined ? {} : { hint }) };
+    throw new InputError(message, { code: "cox.input", ...details });
+  };
+  if (N === 0) refuse("no rows: a Cox model needs at least one");
+  if (event.length !== N) refuse(`event has ${event.length} entries, time has ${N}`);
+  if (x.length !== N * D) refuse(`x has ${x.length} entries, expected ${N} rows × ${D} columns`);
+  if (names && names.length !== D) refuse(`${names.length} names for ${D} columns`);
+  if (strata && strata.length !== N) refuse(`strata has ${strata.length} entries, time has ${N}`);
+  if (weights && weights.length !== N) refuse(`weights has ${weights.length} entries, time has ${N}`);
+  const refuseRows = (
+    value: (row: number) => number,
+    good: (value: number) => boolean,
+    what: string,
+    hint: string,
+  ) => {
+    const bad: number[] = [];
+    for (let row = 0; row < N; row++) if (!good(value(row))) bad.push(row);
+    if (bad.length > 0) refuse(`${what}: ${value(bad[0])}`, nameRows(bad.map((row) => row + 1)), hint);
+  };
+  refuseRows(
+    (row) => time[row],
+    Number.isFinite,
+    "time is not a finite number",
+    "leave rows without a time out",
+  );
+  refuseRows(
+    (row) => event[row],
+    (e) => e <= 1,
+    "event is neither 0 nor 1",
+    "1 = event, 0 = censored",
+  );
+  for (let j = 0; j < D; j++)
+    refuseRows(
+      (row) => x[row * D + j],
+      Number.isFinite,
+      `column "${nameColumn(names, j)}" is not a finite number`,
+      "encode or fill missing values first",
+    );
+  if (strata)
+    refuseRows(
+      (row) => strata[row],
+      (s) => Number.isInteger(s) && s >= 0 && s < N,
+      "stratum is not a whole number from 0 up and below the number of rows",
+      "number the strata",
+    );
+  if (weights)
+    refuseRows(
+      (row) => weights[row],
+      (w) => w >= 0 && w < Number.POSITIVE_INFINITY,
+      "weight is not ≥ 0",
+      "use 0 to leave a row out",
+    );
+}
+
+/** Columns without names are called x1, x2, … */
+export function nameColumn(names: readonly string[] | undefined, j: number): string {
+  return names?.[j] ?? `x${j + 1}`;
+}

@@ -1,0 +1,121 @@
+/**
+ * Where networks start. PyTorch's default for an LSTM of H units and for a linear layer of H inputs is one rule, uniform on
+ * ±1/√H for weights and biases alike; numbers are drawn in float64 from the parameter's own stream of the seed, so a float32
+ * backend starts at the same weights, rounded. Baseline logits start at the logit of the training rows' Kaplan-Meier hazard,
+ * made fit for a logarithm by `anchorHazards` (method §4).
+ */
+import type { Backend, Floats } from "../../compute/backend.ts";
+import { log } from "../../core/elementary.ts";
+import { InputError } from "../../core/errors.ts";
+import { createRandom } from "../../core/random.ts";
+import type { Parameter } from "./network.ts";
+
+/** First of the streams that initial weights are drawn from, far from those of splits, bootstrap and noise. */
+const WEIGHT_STREAM = 0x20000000;
+
+/** A bin without events starts at this share of the mean rate: no events in a bin is weak evidence of no hazard. */
+const FLOOR_SHARE = 0.1;
+
+/** Bins on each side of the one smoothed: a moving mean of 5. */
+const HALF_WINDOW = 2;
+
+/** The last rows at risk can all have the event; a hazard of 1 has no logit. */
+const HIGHEST_HAZARD = 0.999;
+
+/** Size of the output weights, as a share of the usual, where a baseline already carries the level of the hazard. */
+export const ANCHORED_OUTPUT_SCALE = 0.1;
+
+export function createParameter(
+  backend: Backend,
+  name: string,
+  shape: readonly number[],
+  decays: boolean,
+): Parameter {
+  const length = shape.reduce((product, size) => product * size, 1);
+  return { name, shape, values: backend.allocate(length), gradient: backend.allocate(length), decays };
+}
+
+/** Uniform on ±1/√fanIn · scale; `index` is the parameter's place in its network. */
+export function fillUniform(values: Floats, fanIn: number, seed: number, index: number, scale = 1): void {
+  const random = createRandom(seed, WEIGHT_STREAM + index);
+  const bound = scale / Math.sqrt(fanIn);
+  for (let i = 0; i < values.length; i++) values[i] = (2 * random.uniform() - 1) * bound;
+}
+
+/** Values become log(h/(1−h)). */
+export function fillLogits(values: Floats, hazards: ArrayLike<number>): void {
+  if (hazards.length !== values.length) {
+    throw new InputError(`baseline hazards for ${hazards.length} bins, the network has ${values.length}`, {
+      code: "baseline.length",
+    });
+  }
+  for (let t = 0; t < values.length; t++) {
+    const hazard = hazards[t];
+    if (!(hazard > 0 && hazard < 1)) {
+      throw new InputError(`baseline hazard outside (0, 1): ${hazard} in bin ${t + 1}`, {
+        code: "baseline.range",
+        hint: "pass Kaplan-Meier counts through anchorHazards",
+      });
+    }
+    values[t] = log(hazard / (1 - hazard));
+  }
+}
+
+/**
+ * Hazards events/atRisk of bins 1…T (0 where nobody is at risk), floored at a tenth of the mean rate Σ events / Σ atRisk,
+ * then smoothed by a moving mean over 5 bins whose window shrinks at both ends. All lie strictly between 0 and 1.
+ */
+export function anchorHazards(
+  events: ArrayLike<number>, // [T]
+  atRisk: ArrayLike<number>, // [T]
+): Float64Array {
+  const T = events.length;
+  if (atRisk.length !== T) {
+    throw new InputError(`rows at risk in ${atRisk.length} bins, events in ${T}`, {
+      code: "baseline.length",
+    });
+  }
+  let allEvents = 0;
+  let allAtRisk = 0;
+  for (let t = 0; t < T; t++) {
+    allEvents += events[t];
+    allAtRisk += atRisk[t];
+  }
+  if (!(allEvents > 0)) {
+    throw new InputError("no events to start the baseline hazard from", { code: "events.none" });
+  }
+  const floor = (FLOOR_SHARE * allEvents) / allAtRisk;
+  const raised = new Float64Array(T);
+  for (let t = 0; t < T; t++) raised[t] = Math.max(atRisk[t] > 0 ? events[t] / atRisk[t] : 0, floor);
+  const smooth = new Float64Array(T);
+  for (let t = 0; t < T; t++) {
+    const first = Math.max(t - HALF_WINDOW, 0);
+    const last = Math.min(t + HALF_WINDOW, T - 1);
+    let sum = 0;
+    for (let s = first; s <= last; s++) sum += raised[s];
+    smooth[t] = Math.min(sum / (last - first + 1), HIGHEST_HAZARD);
+  }
+  return smooth;
+}
+
+/** Refuses anything but a whole number from 1. */
+export function checkSize(name: string, size: number): void {
+  if (Number.isInteger(size) && size >= 1) return;
+  throw new InputError(`${name} of a network is not a whole number from 1: ${size}`, {
+    code: "network.size",
+  });
+}
+
+/** Refuses rows that do not fit; views longer than needed are allowed, so that one array serves batches of any size. */
+export function checkRows(
+  { D, T }: { readonly D: number; readonly T: number },
+  x: Floats,
+  N: number,
+  logits: Floats,
+): void {
+  if (x.length >= N * D && logits.length >= N * T) return;
+  throw new InputError(
+    `too short for ${N} rows: x has ${x.length} numbers of ${N * D}, the logits ${logits.length} of ${N * T}`,
+    { code: "network.rows" },
+  );
+}

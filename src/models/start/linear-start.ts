@@ -1,0 +1,60 @@
+/**
+ * Where a network with a linear skip starts (not in the paper): the slopes of a ridge-penalised Cox model of the training rows, and
+ * the baseline hazard that goes with them, events over Σ exp(wᵀx) of those at risk, floored and smoothed as anchorHazards
+ * does. Newton finds them at once; a gradient method needs hundreds of steps, in which the LSTM learns rows by heart. What
+ * training then adds is what a linear model of the log-hazard cannot say.
+ */
+import { exp } from "../../core/elementary.ts";
+import { fitCox } from "../cox/cox.ts";
+import { anchorHazards } from "../networks/initialise.ts";
+
+/** λ of the penalty ½·λ·Σw²: a standard normal prior on the slopes of standardised features. */
+const START_RIDGE = 1;
+/** A start need not be exact: Newton stops when the next step is shorter than this many standard errors. */
+const START_TOLERANCE = 1e-6;
+/** Newton's step is cubic in the columns; beyond this many the slopes start at 0. */
+export const MOST_START_COLUMNS = 400;
+
+export interface LinearStart {
+  readonly slopes: Float64Array; // [D]
+  readonly baselineHazard: Float64Array; // [T]
+}
+
+export interface LinearStartInput {
+  readonly T: number;
+  readonly bin: Int32Array; // [N]
+  readonly event: Uint8Array; // [N]
+  readonly x: ArrayLike<number>; // [N,D]
+  readonly D: number;
+  /** How many of the last columns say who is in a group: their slopes are 0, since their offsets say more. */
+  readonly groups: number;
+  /** Columns that are splines of others. */
+  readonly splines?: readonly number[];
+}
+
+export function fitLinearStart({ T, bin, event, x, D, groups }: LinearStartInput): LinearStart {
+  const N = bin.length;
+  const own = D - groups;
+  const slopes = new Float64Array(D);
+  if (own > 0 && own <= MOST_START_COLUMNS) {
+    const features = new Float64Array(N * own);
+    for (let i = 0; i < N; i++) for (let d = 0; d < own; d++) features[i * own + d] = x[i * D + d];
+    const { coefficients } = fitCox(
+      { time: Float64Array.from(bin), event, x: features, D: own },
+      { ridge: START_RIDGE, tolerance: START_TOLERANCE },
+    );
+    coefficients.forEach((slope, d) => {
+      slopes[d] = Number.isFinite(slope) ? slope : 0;
+    });
+  }
+  const events = new Float64Array(T);
+  const exposed = new Float64Array(T);
+  for (let i = 0; i < N; i++) {
+    let risk = 0;
+    for (let d = 0; d < own; d++) risk += slopes[d] * x[i * D + d];
+    exposed[bin[i] - 1] += exp(risk);
+    events[bin[i] - 1] += event[i];
+  }
+  for (let t = T - 2; t >= 0; t--) exposed[t] += exposed[t + 1];
+  return { slopes, baselineHazard: anchorHazards(events, exposed) };
+}

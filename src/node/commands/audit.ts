@@ -1,0 +1,314 @@
+/** `graduate audit`: every score of predicted curves, overall and by group; a report and requirements where they are asked for. */
+import { availableParallelism } from "node:os";
+import { basename } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { InputError } from "../../core/errors.ts";
+import { readCurves } from "../../data/curves/read-curves.ts";
+import { groupByColumns } from "../../data/groups/group-by.ts";
+import { resolveGroups } from "../../data/groups/groups.ts";
+import type { Table } from "../../data/table.ts";
+import { BIN_LABEL } from "../../report/words/report-time.ts";
+import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
+import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
+import { readModel } from "../io/model-file.ts";
+import { describeOrigin } from "../io/provenance.ts";
+import { refuseUnwritable } from "../io/writable.ts";
+import {
+  addIdOption,
+  describePeople,
+  findPeople,
+  type IdOptions,
+  peopleOf,
+  warnOfKnownPeople,
+} from "../options/find-people.ts";
+import { refuseWrongSuffix } from "../options/output-suffix.ts";
+import {
+  addRequireOptions,
+  checkRequirements,
+  printRequirements,
+  type RequireOptions,
+  readRequirements,
+} from "../options/require-options.ts";
+import {
+  addGroupOptions,
+  addTableOptions,
+  type GroupOptions,
+  namesOption,
+  parseCount,
+  parsePositive,
+  parseThreads,
+  readGroups,
+  readTableFile,
+  type TableOptions,
+} from "../options/table-options.ts";
+import { printAudit } from "../print/audit.ts";
+import { print, printJson, warn } from "../print/output.ts";
+import { describeOutcome, findingsFor, timeLabelOf } from "../print/report-facts.ts";
+import {
+  addReportOptions,
+  auditSettings,
+  type ReportedAudit,
+  type ReportOptions,
+  toleranceOf,
+  writeReport,
+} from "../print/write-report.ts";
+import { predictRows, type ScoredGroup, scorePredicted } from "../rows/score-rows.ts";
+import { readTrainingFollowUp, type TrainingFollowUpInput } from "../rows/training-follow-up.ts";
+import { predictUnseenRows } from "../rows/unseen-rows.ts";
+import { openBackendOf } from "../workers/model-backend.ts";
+import { categoriesOf } from "./predict.ts";
+
+interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions, RequireOptions, IdOptions {
+  readonly curves?: string;
+  readonly bin?: string;
+  readonly event?: string;
+  readonly time?: string;
+  readonly origin?: string;
+  readonly horizon?: number;
+  readonly by?: readonly string[];
+  readonly split?: string;
+  readonly allRows?: boolean;
+  readonly certify?: number;
+  readonly json?: boolean;
+}
+
+/** Of `--certify` without a value: 95 % confidence, as in the intervals. */
+const USUAL_ALPHA = 0.05;
+
+export function addAudit(program: Command): void {
+  const command = program
+    .command("audit")
+    .description("score predicted survival curves, overall and by group")
+    .argument("[model]", "a model that train wrote")
+    .argument("[table]", "rows it has not seen")
+    .option("--curves <file>", "predictions: one row a person, S1..ST or S(TIME).., event, and bin or time")
+    .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
+    .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
+    .option("--time <column>", "the time of each person, in place of the bin")
+    .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
+    .option("--horizon <time>", "the end of bin T, with --time", parsePositive)
+    .option("--split <file>", "the row,set table the model was trained with: its test rows alone are judged")
+    .option("--all-rows", "judge every row of the table the model was trained on, not its test rows alone")
+    .option("--by <columns>", "one group for each value of each of these columns", namesOption);
+  addRequireOptions(addReportOptions(addGroupOptions(addTableOptions(addIdOption(command)))))
+    .addOption(
+      new Option(
+        "--certify [alpha]",
+        `bounds on every group's true distance that all hold with probability 1 - ALPHA (default: ${USUAL_ALPHA})`,
+      )
+        .argParser(parseShare)
+        .preset(String(USUAL_ALPHA)),
+    )
+    .option("--seed <n>", "seed of draws and replicates", parseCount, 1)
+    .option("--threads <n>", "worker threads for the intervals", parseThreads, availableParallelism())
+    .option("--json", "print one JSON document")
+    .action(async (model: string | undefined, table: string | undefined, options: AuditCommandOptions) =>
+      runAudit(model, table, options),
+    );
+}
+
+async function runAudit(
+  model: string | undefined,
+  table: string | undefined,
+  options: AuditCommandOptions,
+): Promise<void> {
+  const requirements = readRequirements(options);
+  await refuseUnwritable([options.report], [model, table, options.curves, options.split, options.groups]);
+  refuseWrongSuffix({ report: options.report });
+  const { certify: alpha } = options;
+  const settings = { ...auditSettings(options), ...(alpha === undefined ? {} : { certify: { alpha } }) };
+  const audited =
+    model !== undefined && table !== undefined
+      ? await auditModel(model, table, options, settings, requirements)
+      : await auditCurves(model, options, settings, requirements);
+  for (const warning of audited.warnings) warn(warning);
+  if (options.report !== undefined) await writeReport(options.report, audited, options);
+  const results = checkRequirements(requirements, audited.audit, options);
+  if (options.json) {
+    printJson({
+      ...audited.audit,
+      tolerance: toleranceOf(options),
+      rows: { which: audited.cohort.which, judged: audited.curves.N },
+      warnings: audited.warnings,
+      certificates: audited.audit.certificates ?? null,
+      ...(requirements.length === 0 ? {} : { requirements: results }),
+      ...(options.report === undefined ? {} : { report: options.report }),
+    });
+    return;
+  }
+  printAudit(audited.audit, audited.grid.T, toleranceOf(options));
+  printRequirements(results);
+  if (options.report !== undefined) print(`\nreport written to ${options.report}`);
+}
+
+/** What was audited, as a report takes it. */
+type Audited = ReportedAudit & { readonly audit: AuditTable; readonly warnings: readonly string[] };
+
+async function auditCurves(
+  model: string | undefined,
+  options: AuditCommandOptions,
+  settings: AuditOptions,
+  requirements: readonly Requirement[],
+): Promise<Audited> {
+  if (options.curves === undefined || model !== undefined) {
+    throw new InputError(
+      options.curves === undefined ? "nothing to audit" : "a model and --curves: one of them",
+      { code: "option.missing", hint: "give a model and a table, or predictions with --curves FILE" },
+    );
+  }
+  const table = await readTableFile(options.curves, options);
+  const { curves, outcomes, others, notes, grid, hasTimes, timeColumn } = readCurves(table, options);
+  const { id, people } = findPeople(table, options, null);
+  const groups: ScoredGroup[] = [
+    ...groupsBy(others, options.by ?? []),
+    ...(await readGroups(others, options, id === null ? [] : [id])),
+  ].filter(({ name }) => isNamed(name));
+  checkRequiredGroups(
+    requirements,
+    groups.map(({ name }) => name),
+  );
+  return {
+    title: table.name,
+    curves,
+    binned: outcomes,
+    grid,
+    timeLabel: hasTimes ? timeLabelOf(options, options.origin) : BIN_LABEL,
+    outcome: {
+      event: options.event ?? "event",
+      time: timeColumn,
+      ...(options.origin === undefined ? {} : { origin: options.origin }),
+    },
+    ...(people === null ? {} : { people }),
+    groups,
+    audit: await audit({ curves, outcomes, groups, ...(people === null ? {} : { people }) }, settings),
+    cohort: { table: table.name, which: "rows of the file" },
+    warnings: [...notes, ...describePeople(people)],
+    files: [{ role: "curves", path: options.curves }],
+    source: table,
+  };
+}
+
+async function auditModel(
+  modelPath: string,
+  path: string,
+  options: AuditCommandOptions,
+  settings: AuditOptions,
+  requirements: readonly Requirement[],
+): Promise<Audited> {
+  if (options.curves !== undefined) {
+    throw new InputError("a model and --curves: one of them", {
+      code: "option.conflict",
+      hint: "give a model and a table, or predictions with --curves FILE",
+    });
+  }
+  const model = await readModel(modelPath);
+  const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
+  const table = await readTableFile(path, { ...options, category });
+  const named = new Set(model.groups.map(({ name }) => name));
+  const { time, event } = model.columns;
+  const { id, people, warnings } = findPeople(table, options, model);
+  // `--by grp` must not count "grp=a" beside the model's own "grp = a".
+  const own = resolveGroups(model.groups, table, { unknownLevels: "allow" });
+  const more: ScoredGroup[] = [
+    ...groupsBy(table, options.by ?? []).filter(({ rows }) => !own.some((one) => sameRows(one.rows, rows))),
+    ...(await readGroups(table, options, [time, event, ...(id === null ? [] : [id])])),
+  ].filter(({ name }) => !named.has(name));
+  checkRequiredGroups(requirements, [...named, ...more.map(({ name }) => name)].filter(isNamed));
+  const { table: origin } = await describeOrigin(path, table, null);
+  const backend = await openBackendOf(model, options.threads);
+  try {
+    const judged = await predictUnseenRows({
+      model,
+      table,
+      sha256: origin?.sha256 ?? null,
+      ...(options.split === undefined ? {} : { split: options.split }),
+      allRows: options.allRows === true,
+      predictRows: (rows) => predictRows(model, table, rows, backend, people),
+    });
+    const about = [
+      ...(judged.warning === null ? [] : [judged.warning]),
+      ...warnings,
+      ...(judged.isTest && id !== model.columns.id ? warnOfKnownPeople(people, judged.rows) : []),
+      ...describePeople(peopleOf(people, judged.rows).people ?? null),
+    ];
+    const isSeen = origin !== null && origin.sha256 === model.provenance?.table?.sha256 && !judged.isTest;
+    const certify = settings.certify && {
+      ...settings.certify,
+      ...(await fixBeforehand({ model, table, more, isSeen, isTest: judged.isTest }, options)),
+    };
+    const { rows, which, isTest, ...scored } = {
+      ...judged,
+      ...(await scorePredicted(model, table, judged, more, {
+        ...settings,
+        ...(isSeen && options.split === undefined ? { unbounded: SEEN } : {}),
+        ...(certify === undefined ? {} : { certify }),
+      })),
+    };
+    return {
+      title: `${basename(modelPath)} on ${table.name}`,
+      ...scored,
+      timeLabel: timeLabelOf(options, model.columns.origin),
+      outcome: describeOutcome(model, table),
+      findings: findingsFor(model, table, id),
+      model,
+      warnings: about,
+      rowNumbers: rows.map((row) => row + 1),
+      cohort: {
+        table: table.name,
+        rows: table.rows,
+        which,
+        relation: isTest || options.split !== undefined ? "heldOut" : isSeen ? "seen" : "newTable",
+        ...(isTest ? { split: model.training.rows } : {}),
+      },
+      files: [
+        { role: "model", path: modelPath },
+        { role: "table", path },
+        ...(options.groups === undefined ? [] : [{ role: "groups", path: options.groups }]),
+        ...(options.split === undefined ? [] : [{ role: "split", path: options.split }]),
+      ],
+      source: table,
+    };
+  } finally {
+    await backend?.close();
+  }
+}
+
+/** What certificates take from the training rows where the table holds them; rows the model has seen certify nothing. */
+async function fixBeforehand(
+  input: TrainingFollowUpInput & { readonly isSeen: boolean; readonly isTest: boolean },
+  { split }: AuditCommandOptions,
+) {
+  const { isSeen, isTest } = input;
+  if (isSeen && split === undefined) {
+    throw new InputError("the model has seen rows that are to certify it", {
+      code: "certify.seen",
+      where: input.table.name,
+      hint: "give rows it has not seen, or its split with --split FILE",
+    });
+  }
+  return isTest
+    ? { followUp: await readTrainingFollowUp({ ...input, ...(split === undefined ? {} : { split }) }) }
+    : {};
+}
+
+function parseShare(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value < 1))
+    throw new InvalidArgumentError("expected a share between 0 and 1, such as 0.05.");
+  return value;
+}
+
+/** Rows that a model learnt from say nothing of how far off it is for others. */
+const SEEN = "the model has seen rows among these: they bound nothing";
+
+/** The audit's first line is everyone already. */
+const isNamed = (name: string) => name !== "all";
+
+function sameRows(a: Int32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((row, i) => row === b[i]);
+}
+
+/** One group for each value of each column; the columns are not crossed. */
+function groupsBy(table: Table, columns: readonly string[]): ScoredGroup[] {
+  return columns.flatMap((column) => groupByColumns(table, [column]).groups);
+}

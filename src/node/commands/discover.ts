@@ -1,0 +1,217 @@
+/** `graduate discover`: the groups that predicted curves are most wrong for, found on some rows and tested on others. */
+import { availableParallelism } from "node:os";
+import { type Command, InvalidArgumentError } from "commander";
+import { countOf } from "../../data/checks/findings.ts";
+import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover.ts";
+import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover-columns.ts";
+import {
+  addPredictionOptions,
+  type PredictionOptions,
+  type Predictions,
+  readPredictions,
+} from "../io/read-predictions.ts";
+import { addTableOptions, namesOption, parseCount, parseThreads } from "../options/table-options.ts";
+import { print, printJson, terminalWidth, warn } from "../print/output.ts";
+
+interface DiscoverCommandOptions extends PredictionOptions {
+  readonly columns?: readonly string[];
+  readonly drop?: readonly string[];
+  readonly top: number;
+  readonly cross: number;
+  readonly minRows: number;
+  readonly minEvents: number;
+  readonly level: number;
+  readonly seed: number;
+  readonly json?: boolean;
+}
+
+export function addDiscover(program: Command): void {
+  const command = program
+    .command("discover")
+    .description("find the groups that predicted curves are most wrong for, and test them on other rows")
+    .argument("[model]", "a model that train wrote (with --curves: the table)")
+    .argument("[table]", "rows it has not seen");
+  addTableOptions(addPredictionOptions(command))
+    .option(
+      "--columns <columns>",
+      "make groups of these, or all (default: the model's own; of --curves all but ids, leaks and constants)",
+      namesOption,
+    )
+    .option("--drop <columns>", "make no groups of these", namesOption)
+    .option("--top <n>", "most groups to find and test", parseAtLeastOne, 8)
+    .option("--cross <n>", "most columns in one group: 1, 2 or 3", parseCross, 2)
+    .option("--min-rows <n>", "fewest rows of a group", parseAtLeastOne, 100)
+    .option("--min-events <n>", "fewest events of a group, observed or expected", parseAtLeastOne, 10)
+    .option("--level <p>", "adjusted p-values up to this confirm", parseLevel, 0.05)
+    .option("--seed <n>", "seed of the two halves", parseCount, 1)
+    .option("--threads <n>", "threads that predict", parseThreads, availableParallelism())
+    .option("--json", "print one JSON document")
+    .action(
+      async (first: string | undefined, second: string | undefined, options: DiscoverCommandOptions) => {
+        const paths = [first, second].filter((path) => path !== undefined);
+        await runDiscover(paths, options);
+      },
+    );
+}
+
+function parseAtLeastOne(text: string): number {
+  const value = parseCount(text);
+  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
+  return value;
+}
+
+function parseCross(text: string): number {
+  const value = Number(text);
+  if (![1, 2, 3].includes(value)) throw new InvalidArgumentError("expected 1, 2 or 3.");
+  return value;
+}
+
+function parseLevel(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value < 1)) throw new InvalidArgumentError("expected a number between 0 and 1.");
+  return value;
+}
+
+async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
+  const { confirmRows, trainingRows, rowsAre, people, ...predictions } = await readPredictions(
+    paths,
+    options,
+    "search",
+  );
+  const { table, model, id, warnings } = predictions;
+  const asked = options.columns;
+  const isAll = asked?.length === 1 && asked[0] === "all";
+  const { columns, leftOut } = chooseSearchColumns(table, predictions.columns, {
+    ...(asked === undefined ? {} : { columns: isAll ? ("all" as const) : asked }),
+    ...(options.drop === undefined ? {} : { drop: options.drop }),
+    model,
+    id,
+  });
+  const { top, cross: maxCross, minRows, minEvents, level, seed } = options;
+  const input = {
+    curves: predictions.curves,
+    outcomes: predictions.outcomes,
+    table,
+    ...(confirmRows === null ? {} : { confirmRows }),
+    ...(trainingRows === null ? {} : { trainingRows }),
+    ...(people === null ? {} : { people }),
+  };
+  const found = discover(input, { columns, top, maxCross, minRows, minEvents, level, seed });
+  if (options.json) {
+    const reasons = leftOut.map(({ name, reason }) => ({ name, reason }));
+    printJson({ ...found, rowsAre, leftOut: reasons, warnings });
+    return;
+  }
+  for (const warning of warnings) warn(warning);
+  for (const { name, reason } of leftOut.filter(({ isForeign }) => !isForeign).slice(0, MAX_NAMED))
+    warn(`${name} makes no groups: it ${reason}`);
+  printDiscovery(found, rowsAre, leftOut);
+}
+
+/** Columns that are listed by name before the others are only counted. */
+const MAX_NAMED = 12;
+
+/** Which columns were searched, and which of the table's were not. */
+function printColumns(searched: readonly string[], leftOut: readonly LeftOutColumn[]): void {
+  const width = terminalWidth();
+  print(wrapText(`searched: ${nameColumns(searched)}`, width));
+  const foreign = leftOut.filter(({ isForeign }) => isForeign).map(({ name }) => name);
+  const others = leftOut.filter(({ isForeign }) => !isForeign).map(({ name }) => name);
+  if (foreign.length > 0) {
+    const why = "(not the model's; --columns all searches them too)";
+    print(wrapText(`not searched: ${nameColumns(foreign)} ${why}`, width));
+  }
+  if (others.length > MAX_NAMED) print(wrapText(`make no groups: ${nameColumns(others)}`, width));
+}
+
+function nameColumns(names: readonly string[]): string {
+  if (names.length === 0) return "no column";
+  const shown = names.slice(0, MAX_NAMED).join(", ");
+  return names.length > MAX_NAMED ? `${shown} and ${names.length - MAX_NAMED} more` : shown;
+}
+
+const INDENT = "    ";
+
+function printDiscovery(
+  found: Discovery,
+  rowsAre: Predictions["rowsAre"],
+  leftOut: readonly LeftOutColumn[],
+): void {
+  const width = terminalWidth();
+  const { rows, people, events, columns, candidates, groups, level } = found;
+  const of = (set: "search" | "confirm") => (people === undefined ? "" : ` of ${people[set]} people`);
+  const confirmed = groups.filter((group) => group.confirmed);
+  const others = groups.filter((group) => !group.confirmed);
+  print(
+    wrapText(
+      `${countOf(candidates, "group")} of ${countOf(columns.length, "column")} searched on ` +
+        `${rows.search} ${rowsAre.search}${of("search")} (${countOf(events.search, "event")}); the ${groups.length} worst tested on ` +
+        `${rowsAre.search === rowsAre.confirm ? "the other " : ""}${rows.confirm} ${rowsAre.confirm}${of("confirm")} ` +
+        `(${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
+      width,
+    ),
+  );
+  printColumns(columns, leftOut);
+  if (groups.length === 0) {
+    print("No group of sufficient size stands out enough to be tested.");
+    return;
+  }
+  if (confirmed.length > 0) printGroups("confirmed", confirmed, width);
+  if (others.length > 0) printGroups("not confirmed", others, width);
+  print(`\n${wrapText(explainColumns(level), width)}`);
+  const toName = confirmed.filter(({ explained }) => !explained).map(({ expression }) => expression);
+  if (toName.length === 0) return;
+  print("\nTo hold a model to them (train) or to watch them (audit):");
+  for (const expression of toName) print(`  --group ${quoteForShell(expression)}`);
+}
+
+function printGroups(title: string, groups: readonly DiscoveredGroup[], width: number): void {
+  const table = formatTable(
+    [
+      { title, flexible: true },
+      { title: "n", align: "right" },
+      { title: "events", align: "right" },
+      { title: "predicted", align: "right" },
+      { title: "ratio", align: "right" },
+      { title: "95 %", align: "right" },
+      { title: "p search", align: "right" },
+      { title: "p again", align: "right" },
+      { title: "p adjusted", align: "right" },
+    ],
+    groups.map(({ expression, search, confirm, adjustedP }) => [
+      expression,
+      String(confirm.n),
+      String(confirm.observed),
+      confirm.expected.toFixed(1),
+      formatNumber(confirm.ratio, 2),
+      formatRange(confirm.lower, confirm.upper, 2),
+      formatP(search.p),
+      formatP(confirm.replicationP),
+      formatP(adjustedP),
+    ]),
+    width,
+  );
+  const [heading, ...lines] = table.split("\n");
+  print(`\n${heading}`);
+  lines.forEach((line, k) => {
+    print(line);
+    const { direction, confirmed, explained } = groups[k];
+    if (confirmed) print(`${INDENT}${direction}${explained ? " (the groups above account for it)" : ""}`);
+  });
+}
+
+function explainColumns(level: number): string {
+  return (
+    "n to 95 %: on the rows that were not searched. predicted: the events that the curves expect of these people while under " +
+    "observation; ratio: events over predicted. p search: on the searched rows, the smallest of very many and so no test. " +
+    "p again: how often right curves would depart in the same way, in level and over time, on rows that were not searched. " +
+    "p adjusted: the same for any of the groups listed, those first found with the larger shares (Holm); " +
+    `at most ${level} confirms. A group that is not confirmed may still be off.`
+  );
+}
+
+/** In double quotes where a shell leaves them as they are, else in single ones. */
+function quoteForShell(text: string): string {
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
+}

@@ -1,0 +1,43 @@
+/** `graduate export`: a model as a file that other programs run. */
+import { type Command, Option } from "commander";
+import { modelToOnnx } from "../../files/onnx/onnx.ts";
+import { wrapText } from "../../report/words/text-table.ts";
+import { readModel } from "../io/model-file.ts";
+import { replaceFile } from "../io/replace-file.ts";
+import { refuseWrongSuffix } from "../options/output-suffix.ts";
+import { print, printJson, terminalWidth } from "../print/output.ts";
+
+interface ExportOptions {
+  readonly onnx: string;
+  readonly raw?: boolean;
+  readonly json?: boolean;
+}
+
+export function addExport(program: Command): void {
+  program
+    .command("export")
+    .description("write the model for other programs: an ONNX file that gives survival [N,T]")
+    .argument("<model>", "a model that train wrote")
+    .addOption(new Option("--onnx <file>", "write the ONNX file here").makeOptionMandatory())
+    .option("--raw", "take the columns of the table as inputs, instead of the encoded features x")
+    .option("--json", "print one JSON document")
+    .action(runExport);
+}
+
+async function runExport(path: string, { onnx, raw = false, json }: ExportOptions): Promise<void> {
+  refuseWrongSuffix({ onnx });
+  const model = await readModel(path);
+  const { bytes, inputs, output } = modelToOnnx(model, { raw });
+  await replaceFile(onnx, bytes, "the ONNX file");
+  if (json) {
+    printJson({ file: onnx, bytes: bytes.length, raw, method: model.method, inputs, output });
+    return;
+  }
+  print(`${model.method} model written to ${onnx}, ${bytes.length} bytes`);
+  for (const { name, type, shape, about } of [...inputs, output]) {
+    const kind = name === output.name ? "output" : "input ";
+    print(
+      `${kind}  ${wrapText(`${name}  ${type} [${shape.join(",")}]  ${about}`, terminalWidth() - 8, "        ")}`,
+    );
+  }
+}

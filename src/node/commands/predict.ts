@@ -1,0 +1,123 @@
+/**
+ * `graduate predict`: survival curves and median times for the rows of a table, read, predicted and written part by part, so that
+ * memory does not grow with the table. Rows before a bad one may have been printed already; a file is whole or not there.
+ */
+import { availableParallelism } from "node:os";
+import type { Command } from "commander";
+import { addCellWarnings, type CellWarning } from "../../data/encode/new-cells.ts";
+import { groupColumnName } from "../../data/groups/group-columns.ts";
+import { columnsOf, parseGroup } from "../../data/groups/group-expression.ts";
+import { inWholeTable } from "../../data/reading/read-chunk.ts";
+import { readTableChunks } from "../../data/reading/read-table-chunks.ts";
+import type { Model } from "../../training/model.ts";
+import { preparePredictor } from "../../verbs/predict.ts";
+import { openGrowingFile, openStandardOutput } from "../io/growing-file.ts";
+import { readModel } from "../io/model-file.ts";
+import { openCsvPredictions, openParquetPredictions } from "../io/prediction-output.ts";
+import { openStreamedSource } from "../io/streamed-source.ts";
+import { refuseUnwritable } from "../io/writable.ts";
+import { refuseWrongSuffix } from "../options/output-suffix.ts";
+import { addTableOptions, parseThreads, type TableOptions } from "../options/table-options.ts";
+import { createProgress, print, warn } from "../print/output.ts";
+import { openBackendOf } from "../workers/model-backend.ts";
+
+/** Columns that are warned of by name. */
+const MAX_WARNINGS = 20;
+
+interface PredictOptions extends TableOptions {
+  readonly out?: string;
+  readonly threads: number;
+}
+
+export function addPredict(program: Command): void {
+  const command = program
+    .command("predict")
+    .description("survival curves S1..ST and median times, one row a person")
+    .argument("<model>", "a model that train wrote")
+    .argument("<table>", "CSV, gzip or Parquet file, of any length; - is standard input");
+  addTableOptions(command)
+    .option("--out <file>", "write CSV here, or Parquet if it ends in .parquet (default: standard output)")
+    .option("--threads <n>", "threads", parseThreads, availableParallelism())
+    .action(async (modelPath: string, path: string, options: PredictOptions) => {
+      await refuseUnwritable([options.out], [modelPath, path]);
+      refuseWrongSuffix({ curves: options.out });
+      const model = await readModel(modelPath);
+      const backend = await openBackendOf(model, options.threads);
+      try {
+        const predictRows = preparePredictor(model, backend);
+        const { rows, warnings } = await predictFile(path, model, options, predictRows);
+        for (const { message } of warnings.slice(0, MAX_WARNINGS)) warn(message);
+        if (warnings.length > MAX_WARNINGS) warn(`and ${warnings.length - MAX_WARNINGS} more such columns`);
+        if (options.out !== undefined) print(`${rows} rows written to ${options.out}`);
+      } finally {
+        await backend?.close();
+      }
+    });
+}
+
+interface PredictedFile {
+  readonly rows: number;
+  readonly warnings: readonly CellWarning[];
+}
+
+/** How many rows there were, and what is to be said of their cells. */
+async function predictFile(
+  path: string,
+  model: Model,
+  options: PredictOptions,
+  predictRows: ReturnType<typeof preparePredictor>,
+): Promise<PredictedFile> {
+  const columns = columnsNeeded(model);
+  const dates = columns.filter((name) =>
+    model.encoder.columns.some(({ column, type }) => column === name && type === "date"),
+  );
+  const { source, close } = await openStreamedSource(path, dates.length > 0 ? 2 : 1);
+  const progress = createProgress(`predicting ${source.name}`);
+  const output =
+    options.out === undefined ? openStandardOutput() : await openGrowingFile(options.out, "the predictions");
+  let rows = 0;
+  let warnings: readonly CellWarning[] = [];
+  try {
+    const { T } = model.grid;
+    const written = options.out?.endsWith(".parquet")
+      ? await openParquetPredictions(output, T)
+      : openCsvPredictions(output, T);
+    const chunks = readTableChunks(source, {
+      columns,
+      dates,
+      category: [...new Set([...(options.category ?? []), ...categoriesOf(model)])],
+      ...(options.number === undefined ? {} : { number: options.number }),
+      ...(options.decimal === undefined ? {} : { decimal: options.decimal }),
+      onProgress: (bytes) => {
+        if (source.byteLength !== undefined)
+          progress.update(Math.min(bytes, source.byteLength), source.byteLength);
+      },
+    });
+    for await (const chunk of chunks) {
+      const predicted = await inWholeTable(chunk, () => predictRows(chunk.table));
+      await written.write(predicted);
+      const before = rows;
+      rows += chunk.table.rows;
+      warnings = addCellWarnings(model.encoder, warnings, predicted.warnings, before, rows);
+    }
+    await written.finish();
+  } finally {
+    progress.finish();
+    await output.abandon();
+    close();
+  }
+  return { rows, warnings };
+}
+
+/** Columns that were categories in training are read as such, so that "01" stays "01". */
+export function categoriesOf(model: Model): string[] {
+  return model.encoder.columns.filter(({ type }) => type === "category").map(({ column }) => column);
+}
+
+/** The table's columns that a prediction depends on, those that its groups are made of among them. */
+function columnsNeeded(model: Model): string[] {
+  const made = new Set(model.inputGroups.map(groupColumnName));
+  const own = model.encoder.columns.map(({ column }) => column).filter((name) => !made.has(name));
+  const ofGroups = model.inputGroups.flatMap(({ expression }) => columnsOf(parseGroup(expression)));
+  return [...new Set([...own, ...ofGroups])];
+}

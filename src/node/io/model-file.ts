@@ -1,0 +1,82 @@
+/**
+ * Models and checkpoints on disk. The first bytes are looked at before the rest is read, so that a wrong file of any size is
+ * refused at once; writing replaces a file as a whole (replace-file.ts).
+ */
+import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
+import { GraduateError, InputError } from "../../core/errors.ts";
+import { checkPrelude, MAX_FILE_BYTES } from "../../files/container/container.ts";
+import {
+  checkpointFromBytes,
+  checkpointToBytes,
+  type SavedCheckpoint,
+} from "../../files/model/checkpoint-file.ts";
+import { modelFromBytes, modelToBytes } from "../../files/model/model-file.ts";
+import type { Model } from "../../training/model.ts";
+import { replaceFile } from "./replace-file.ts";
+
+/** Enough to know another kind of file by. */
+const LOOK_BYTES = 1024;
+
+export async function readModel(path: string): Promise<Model> {
+  return modelFromBytes(await readWhole(path, "the model"), basename(path));
+}
+
+export async function readCheckpoint(path: string): Promise<SavedCheckpoint> {
+  return checkpointFromBytes(await readWhole(path, "the checkpoint"), basename(path));
+}
+
+export async function writeModel(path: string, model: Model): Promise<void> {
+  await replaceFile(path, modelToBytes(model), "the model");
+}
+
+export async function writeCheckpoint(path: string, saved: SavedCheckpoint): Promise<void> {
+  await replaceFile(path, checkpointToBytes(saved), "the checkpoint");
+}
+
+async function readWhole(path: string, what: string): Promise<Uint8Array> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, "r");
+    const found = await file.stat();
+    if (found.isFile()) {
+      const start = await readBytes(file, Math.min(found.size, LOOK_BYTES));
+      checkPrelude(start, found.size, basename(path));
+      return await readBytes(file, found.size);
+    }
+    return await readPipe(file);
+  } catch (error) {
+    if (error instanceof GraduateError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "no such file" : code === "EISDIR" ? "it is a folder" : code;
+    throw new InputError(`cannot read ${what}: "${path}" (${reason ?? "unknown reason"})`, {
+      code: "file.unreadable",
+    });
+  } finally {
+    await file?.close();
+  }
+}
+
+/** The first `length` bytes, fewer where the file has become shorter. */
+async function readBytes(file: FileHandle, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/** A pipe has no size to ask for and cannot be looked at twice; beyond what a model may have it is not read on. */
+async function readPipe(file: FileHandle): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  for await (const part of file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>) {
+    parts.push(part);
+    total += part.length;
+    if (total > MAX_FILE_BYTES) break;
+  }
+  return Buffer.concat(parts);
+}

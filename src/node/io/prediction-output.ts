@@ -1,0 +1,219 @@
+/**
+ * Predictions as they are written, part by part: `row` (1-based, as in the table), S1 … ST and `median`, which is empty where a curve
+ * stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in row groups. With outcomes
+ * known, `bin`, `event` and perhaps `set` and `person` follow, so that `graduate audit --curves` reads the file as it is.
+ */
+import { powerOfTen } from "../../core/elementary.ts";
+import type { Prediction } from "../../verbs/predict.ts";
+import type { ByteOutput } from "./growing-file.ts";
+
+/** What is known of rows besides their curves. */
+export interface KnownRows {
+  readonly bin: Int32Array; // [N]
+  readonly event: Uint8Array; // [N]
+  /** "train", "valid" or "test", where rows had a part to play. */
+  readonly set?: readonly string[]; // [N]
+  /** Whose row it is, people being numbered from 1; where people have several. */
+  readonly person?: Int32Array; // [N]
+}
+
+export interface PredictionOutput {
+  /** Parts come in the order of the table. */
+  write(prediction: Pick<Prediction, "curves" | "median">): Promise<void>;
+  finish(): Promise<void>;
+}
+
+function curveNames(T: number): string[] {
+  return Array.from({ length: T }, (_, t) => `S${t + 1}`);
+}
+
+/** Decimals of a printed probability: enough to give every metric to ten places. */
+const DECIMALS = 10;
+const SCALE = powerOfTen(DECIMALS);
+const HALF_SCALE = powerOfTen(DECIMALS / 2);
+/** Below this a number is written with an exponent (as String does from 1e-7 on): left to String. */
+const LEAST_PLAIN = 1e-6;
+/** S · SCALE is rounded by up to 1e-6; whether a half rounds up is then not ours to say. */
+const NEAR_A_HALF = 1e-3;
+/** Bytes of a probability and its comma at most: "1.23e-10,". */
+const PROBABILITY_BYTES = 16;
+/** Bytes of two float64, a row's outcome and set, and a line end at most. */
+const ROW_BYTES = 128;
+/** Bytes handed on at a time. */
+const PIECE_BYTES = 1 << 18;
+
+const ZERO = 0x30;
+const POINT = 0x2e;
+const COMMA = 0x2c;
+const LINE_FEED = 0x0a;
+
+/** `known`: of all rows that will be written. */
+export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownRows): PredictionOutput {
+  const more =
+    known === undefined
+      ? []
+      : ["bin", "event", ...(["set", "person"] as const).filter((name) => known[name])];
+  const bytes = new Uint8Array(PIECE_BYTES + T * PROBABILITY_BYTES + ROW_BYTES);
+  let row = 0;
+  return {
+    async write({ curves, median }) {
+      if (row === 0)
+        await output.write(Buffer.from(`${["row", ...curveNames(T), "median", ...more].join(",")}\n`));
+      const { N, survival } = curves;
+      let at = 0;
+      for (let i = 0; i < N; i++) {
+        at = writeText(String(++row), bytes, at);
+        for (let k = i * T; k < (i + 1) * T; k++) {
+          bytes[at++] = COMMA;
+          at = writeProbability(survival[k], bytes, at);
+        }
+        bytes[at++] = COMMA;
+        if (!Number.isNaN(median[i])) at = writeText(String(median[i]), bytes, at);
+        if (known !== undefined) {
+          const { bin, event, set, person } = known;
+          at = writeText(`,${bin[row - 1]},${event[row - 1]}`, bytes, at);
+          if (set !== undefined) at = writeText(`,${set[row - 1]}`, bytes, at);
+          if (person !== undefined) at = writeText(`,${person[row - 1]}`, bytes, at);
+        }
+        bytes[at++] = LINE_FEED;
+        if (at < PIECE_BYTES) continue;
+        await output.write(bytes.subarray(0, at));
+        at = 0;
+      }
+      if (at > 0) await output.write(bytes.subarray(0, at));
+    },
+    finish: () => output.finish(),
+  };
+}
+
+/** String(Number(S.toFixed(DECIMALS))) in a tenth of the time; returns where the text ends. */
+export function writeProbability(S: number, bytes: Uint8Array, at: number): number {
+  const scaled = S * SCALE;
+  const whole = Math.round(scaled);
+  const isPlain = S >= LEAST_PLAIN && whole < SCALE;
+  if (!isPlain || Math.abs(Math.abs(scaled - whole) - 0.5) < NEAR_A_HALF) {
+    return writeText(String(Number(S.toFixed(DECIMALS))), bytes, at);
+  }
+  bytes[at] = ZERO;
+  bytes[at + 1] = POINT;
+  // two halves, because ten digits are more than an integer operation takes
+  const high = (whole / HALF_SCALE) | 0;
+  const middle = at + 2 + DECIMALS / 2;
+  writeDigits(high, bytes, at + 2, middle);
+  writeDigits((whole - high * HALF_SCALE) | 0, bytes, middle, middle + DECIMALS / 2);
+  let end = at + 2 + DECIMALS;
+  while (bytes[end - 1] === ZERO) end--;
+  return end;
+}
+
+function writeDigits(value: number, bytes: Uint8Array, start: number, end: number): void {
+  for (let place = end - 1; place >= start; place--) {
+    const rest = (value / 10) | 0;
+    bytes[place] = ZERO + value - 10 * rest;
+    value = rest;
+  }
+}
+
+function writeText(text: string, bytes: Uint8Array, at: number): number {
+  for (let k = 0; k < text.length; k++) bytes[at++] = text.charCodeAt(k);
+  return at;
+}
+
+/** Rows of a row group: for a hundred bins 26 MB, held until they are complete. */
+const ROW_GROUP_ROWS = 1 << 15;
+
+export async function openParquetPredictions(
+  output: ByteOutput,
+  T: number,
+  known?: KnownRows,
+): Promise<PredictionOutput> {
+  // Loaded when it is needed: most predictions are written as CSV.
+  const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
+  const bytes = new ByteWriter();
+  /** Hands the bytes of a row group on and starts the buffer anew. */
+  const flush = async () => {
+    await output.write(new Uint8Array(bytes.buffer, 0, bytes.index));
+    bytes.index = 0;
+  };
+  const names = curveNames(T);
+  const required = { repetition_type: "REQUIRED" } as const;
+  const text = { type: "BYTE_ARRAY", converted_type: "UTF8", ...required } as const;
+  const more = [
+    ...(known === undefined ? [] : ["bin", "event"]).map(
+      (name) => ({ name, type: "INT32", ...required }) as const,
+    ),
+    ...(known?.set === undefined ? [] : [{ name: "set", ...text }]),
+    ...(known?.person === undefined ? [] : [{ name: "person", type: "INT32", ...required } as const]),
+  ];
+  const writer = new ParquetWriter({
+    writer: bytes,
+    // Probabilities hardly repeat: compression takes longer than it saves.
+    codec: "UNCOMPRESSED",
+    schema: [
+      { name: "root", num_children: T + 2 + more.length },
+      { name: "row", type: "INT64", ...required },
+      ...names.map((name) => ({ name, type: "DOUBLE", ...required }) as const),
+      { name: "median", type: "DOUBLE", repetition_type: "OPTIONAL" },
+      ...more,
+    ],
+  });
+  const columns = names.map(() => new Float64Array(ROW_GROUP_ROWS)); // [T] of [rows]
+  const medians: (number | null)[] = [];
+  let first = 1; // of the row group
+
+  async function writeGroup(): Promise<void> {
+    const rows = medians.length;
+    if (rows === 0) return;
+    await writer.write({
+      rowGroupSize: rows,
+      columnData: [
+        {
+          name: "row",
+          data: BigInt64Array.from({ length: rows }, (_, i) => BigInt(first + i)),
+          encoding: "PLAIN",
+        },
+        ...columns.map((column, t) => ({
+          name: names[t],
+          data: column.subarray(0, rows),
+          encoding: "PLAIN" as const,
+        })),
+        { name: "median", data: medians, encoding: "PLAIN" },
+        ...(known === undefined ? [] : pickKnown(known, first - 1, rows)),
+      ],
+    });
+    await flush();
+    first += rows;
+    medians.length = 0;
+  }
+
+  return {
+    async write({ curves, median }) {
+      const { N, survival } = curves;
+      for (let i = 0; i < N; i++) {
+        const place = medians.length;
+        for (let t = 0; t < T; t++) columns[t][place] = survival[i * T + t];
+        medians.push(Number.isNaN(median[i]) ? null : median[i]);
+        if (medians.length === ROW_GROUP_ROWS) await writeGroup();
+      }
+    },
+    async finish() {
+      await writeGroup();
+      await writer.finish();
+      await flush();
+      await output.finish();
+    },
+  };
+}
+
+/** Columns of some consecutive rows. */
+function pickKnown({ bin, event, set, person }: KnownRows, start: number, rows: number) {
+  const end = start + rows;
+  return [
+    { name: "bin", data: bin.slice(start, end), encoding: "PLAIN" as const },
+    { name: "event", data: Int32Array.from(event.subarray(start, end)), encoding: "PLAIN" as const },
+    ...(set === undefined ? [] : [{ name: "set", data: set.slice(start, end), encoding: "PLAIN" as const }]),
+    ...(person === undefined
+      ? []
+      : [{ name: "person", data: person.slice(start, end), encoding: "PLAIN" as const }]),
+  ];
+}

@@ -1,0 +1,59 @@
+/** Where a model comes from, as far as this machine knows it: the program, what computed, and the table's file by its SHA-256. */
+import { createHash } from "node:crypto";
+import { createReadStream, readFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import type { Backend } from "../../compute/backend.ts";
+import { InputError } from "../../core/errors.ts";
+import type { Table } from "../../data/table.ts";
+import type { Provenance } from "../../training/model.ts";
+import type { TrainRequest } from "../../verbs/train.ts";
+
+const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+/**
+ * `path` as the table was read from; standard input and pipes leave no file to name. Nothing here tells one machine from
+ * another: neither threads nor clock nor folder.
+ */
+export async function describeOrigin(
+  path: string,
+  table: Table,
+  backend: (Backend & { readonly simd?: "plain" | "relaxed" }) | null,
+): Promise<Provenance> {
+  const sha256 = await hashFile(path);
+  return {
+    version,
+    backend: backend && { name: backend.name, simd: backend.simd ?? null },
+    table: sha256 === null ? null : { name: basename(path), rows: table.rows, sha256 },
+  };
+}
+
+async function hashFile(path: string): Promise<string | null> {
+  if (path === "-") return null;
+  try {
+    if (!(await stat(path)).isFile()) return null;
+    const hash = createHash("sha256");
+    for await (const part of createReadStream(path)) hash.update(part as Uint8Array);
+    return hash.digest("hex");
+  } catch {
+    throw new InputError(`the table can no longer be read: "${path}"`, { code: "file.unreadable" });
+  }
+}
+
+/**
+ * What a checkpoint has to share with the run that goes on from it: the request and the table, but neither backend nor threads;
+ * and not how many steps there are to be, but in an ensemble, whose first members may have taken theirs.
+ */
+export function fingerprintRun(
+  { options, ...request }: TrainRequest,
+  { table }: Provenance,
+  members?: number,
+): string {
+  const { steps, ...rest } = options ?? {};
+  const ensemble = members === undefined ? [] : [members, steps ?? null];
+  return createHash("sha256")
+    .update(JSON.stringify([request, rest, table?.sha256 ?? null, ...ensemble]))
+    .digest("hex");
+}

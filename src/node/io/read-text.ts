@@ -1,0 +1,54 @@
+/**
+ * Small text files that people write or that this program kept: groups, plans, boosts. One that is too large to be any of them is not
+ * read, nor is what has no end.
+ */
+import { type FileHandle, open } from "node:fs/promises";
+import { InputError } from "../../core/errors.ts";
+
+/** Far beyond any list of groups or plan of runs. */
+const MAX_TEXT_BYTES = 1 << 24;
+const CHUNK_BYTES = 1 << 16;
+
+/** `what` names the contents in an error: "the groups file". */
+export async function readTextFile(
+  path: string,
+  what: string,
+  limit: number = MAX_TEXT_BYTES,
+): Promise<string> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, "r");
+    const parts: Uint8Array[] = [];
+    for (let total = 0; ; ) {
+      const { buffer, bytesRead } = await file.read(new Uint8Array(CHUNK_BYTES), 0, CHUNK_BYTES, null);
+      if (bytesRead === 0) return Buffer.concat(parts).toString("utf8");
+      parts.push(buffer.subarray(0, bytesRead));
+      total += bytesRead;
+      if (total > limit) {
+        throw new InputError(`too large to be ${what}: "${path}" (more than ${limit} bytes)`, {
+          code: "file.large",
+        });
+      }
+    }
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError(`cannot read ${what}: "${path}" (${explainUnreadable(error)})`, {
+      code: "file.unreadable",
+    });
+  } finally {
+    await file?.close();
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  ENOTDIR: "no such file",
+  EISDIR: "it is a folder",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+};
+
+function explainUnreadable(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? "unknown reason" : (REASONS[code] ?? code);
+}

@@ -1,0 +1,34 @@
+/** Why something could not be written, in words: what the system's codes mean to a person. */
+import { InputError } from "../../core/errors.ts";
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EIO: "the disk reports an error",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOENT: "no such folder",
+  ENOTDIR: "no such folder",
+  EISDIR: "a folder has that name",
+  EFBIG: "the file would be too large",
+  ENAMETOOLONG: "the name is too long",
+  ELOOP: "its links lead in a circle",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+  EBADF: "it is closed",
+  ETXTBSY: "a running program is in it",
+};
+
+export function explainErrno(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? "unknown reason" : (REASONS[code] ?? code);
+}
+
+/** `what` names the contents: "the model". */
+export function createUnwritableError(path: string, what: string, error: unknown, hint?: string): InputError {
+  return new InputError(`cannot write ${what}: "${path}" (${explainErrno(error)})`, {
+    code: "file.unwritable",
+    ...(hint === undefined ? {} : { hint }),
+  });
+}

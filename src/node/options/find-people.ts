@@ -1,0 +1,69 @@
+/**
+ * Whose rows are whose, for commands that judge: by the column that --id names, or by the one the model was trained with where the
+ * table has it. What cannot be told, or is known to be otherwise, is said.
+ */
+import type { Command } from "commander";
+import { countOf } from "../../data/checks/findings.ts";
+import { haveSeveralRows, type People, pickPeople, readPeople } from "../../data/outcomes/people.ts";
+import type { Table } from "../../data/table.ts";
+import type { Model } from "../../training/model.ts";
+import { idOption } from "./table-options.ts";
+
+export interface IdOptions {
+  readonly id?: string;
+}
+
+export function addIdOption(command: Command): Command {
+  return command.option(
+    "--id <column>",
+    "whose row it is, where people have several rows (default: the model's)",
+    idOption,
+  );
+}
+
+export interface FoundPeople {
+  readonly id: string | null;
+  /** Of every row of the table. */
+  readonly people: People | null;
+  readonly warnings: readonly string[];
+}
+
+export function findPeople(table: Table, { id }: IdOptions, model: Model | null): FoundPeople {
+  const own = model?.columns.id;
+  if (id === undefined && own !== undefined && !table.columns.some(({ name }) => name === own)) {
+    const warning = `the model was trained with --id ${own}, which the table does not have: rows are taken as independent`;
+    return { id: null, people: null, warnings: [warning] };
+  }
+  const chosen = id ?? own;
+  if (chosen === undefined) return { id: null, people: null, warnings: [] };
+  return { id: chosen, people: readPeople(table, chosen), warnings: [] };
+}
+
+/** What is judged by person and what still counts rows; nothing where everybody has one row. */
+export function describePeople(people: People | null): string[] {
+  if (people === null || !haveSeveralRows(people)) return [];
+  return [
+    `${countOf(people.of.length, "row")} of ${people.count} people: noise floor, intervals and tight bounds go by person; ` +
+      "the individual logrank too; max z, D-calibration and numbers at risk count rows",
+  ];
+}
+
+/** Judged rows of people whose other rows the model may have learnt from, where it was not told whose rows are whose. */
+export function warnOfKnownPeople(people: People | null, judged: Int32Array): string[] {
+  if (people === null) return [];
+  const isJudged = new Uint8Array(people.of.length);
+  for (const row of judged) isJudged[row] = 1;
+  const others = Int32Array.from(people.of.keys()).filter((row) => isJudged[row] === 0);
+  const known = new Set(Array.from(others, (row) => people.of[row]));
+  const torn = judged.reduce((sum, row) => sum + (known.has(people.of[row]) ? 1 : 0), 0);
+  if (torn === 0) return [];
+  return [
+    `${torn} of ${judged.length} judged rows are of people with other rows in training or validation: ` +
+      "train with --id, and they stay together",
+  ];
+}
+
+/** Of some rows, as an option that is absent where rows are people. */
+export function peopleOf(people: People | null, rows: ArrayLike<number>): { readonly people?: People } {
+  return people === null ? {} : { people: pickPeople(people, rows) };
+}

@@ -1,0 +1,134 @@
+/**
+ * What commands that train are told in the same words: which columns and groups, and how rows are split. From their options to
+ * the request of `train`; what only one of them knows, it adds itself.
+ */
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { InputError } from "../../core/errors.ts";
+import { parseGroupsFile, parseNamedGroup } from "../../data/groups/groups.ts";
+import { readPeople } from "../../data/outcomes/people.ts";
+import { refuseTornPeople, type Split, splitFromTable, splitRows } from "../../data/outcomes/split.ts";
+import type { Table } from "../../data/table.ts";
+import type { ConstraintKind } from "../../objectives/constraints.ts";
+import type { PresetName } from "../../training/options.ts";
+import type { TrainRequest } from "../../verbs/train.ts";
+import { readTextFile } from "../io/read-text.ts";
+import {
+  addGroupOptions,
+  addOutcomeOptions,
+  addTableOptions,
+  type GroupOptions,
+  idOption,
+  namesOption,
+  type OutcomeOptions,
+  parseCount,
+  parsePositive,
+  readTableFile,
+} from "./table-options.ts";
+
+/** What a run is about, whatever is fitted. */
+export interface SubjectOptions extends OutcomeOptions, GroupOptions {
+  readonly features?: readonly string[];
+  readonly drop?: readonly string[];
+  readonly allowLeak?: readonly string[];
+  readonly autoGroups?: number;
+  readonly id?: string;
+  readonly rowsAreIndependent?: boolean;
+  readonly bins?: number;
+  readonly horizon?: number;
+}
+
+export interface TrainRequestOptions extends SubjectOptions {
+  readonly distance?: ConstraintKind;
+  readonly preset?: PresetName;
+  readonly splines?: boolean;
+  readonly network?: TrainRequest["network"];
+  readonly hidden?: number;
+  readonly steps?: number;
+}
+
+/** Outcome, how columns are read, groups, features and time grid. */
+export function addSubjectOptions(command: Command): Command {
+  return addGroupOptions(addTableOptions(addOutcomeOptions(command)))
+    .option(
+      "--features <columns>",
+      "the columns to learn from (default: all but ids and constants)",
+      namesOption,
+    )
+    .option("--drop <columns>", "columns not to learn from", namesOption)
+    .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
+    .option("--auto-groups <n>", "add n groups: values of categories, bands of numbers", parseCount)
+    .option("--id <column>", "whose row it is: all rows of a person stay together", idOption)
+    .option(
+      "--rows-are-independent",
+      "take rows as people although a column looks like an id with several rows",
+    )
+    .option("--bins <n>", "time bins (default: 102)", parseCount)
+    .option(
+      "--horizon <time>",
+      "the end of the last bin (default: the largest training time)",
+      parsePositive,
+    );
+}
+
+/** A field where there is a value, nothing where there is none. */
+export function given<T>(key: string, value: T | undefined): Record<string, T> {
+  return value === undefined ? {} : { [key]: value };
+}
+
+export async function toSubject(options: SubjectOptions): Promise<TrainRequest> {
+  const { groups } = options;
+  return {
+    time: options.time,
+    event: options.event,
+    groups: options.group.map(parseNamedGroup),
+    ...given("eventIs", options.eventIs),
+    ...given("origin", options.origin),
+    ...given("features", options.features),
+    ...given("drop", options.drop),
+    ...given("allowLeak", options.allowLeak),
+    ...(groups === undefined
+      ? {}
+      : { groupsFile: parseGroupsFile(await readTextFile(groups, "the groups file"), groups) }),
+    ...given("autoGroups", options.autoGroups),
+    ...given("id", options.id),
+    ...given("rowsAreIndependent", options.rowsAreIndependent),
+    ...given("bins", options.bins),
+    ...given("horizon", options.horizon),
+  };
+}
+
+export async function toTrainRequest(options: TrainRequestOptions): Promise<TrainRequest> {
+  return {
+    ...(await toSubject(options)),
+    constraint: given("kind", options.distance),
+    options: given("steps", options.steps),
+    ...given("preset", options.preset),
+    ...given("splines", options.splines),
+    ...given("network", options.network),
+    ...given("hidden", options.hidden),
+  };
+}
+
+/** `split` is a row,set table or three shares; without it, the usual shares by seed. With `id`, by person. */
+export async function readSplit(
+  table: Table,
+  { seed, split, id }: { readonly seed: number; readonly split?: string; readonly id?: string },
+): Promise<Split> {
+  const people = id === undefined ? null : readPeople(table, id);
+  const drawn = { seed, ...(people === null ? {} : { people }) };
+  if (split === undefined) return splitRows(table.rows, drawn);
+  const shares = split.split(",").map(Number);
+  if (shares.length === 3 && shares.every((share) => share >= 0 && share <= 1)) {
+    return splitRows(table.rows, { ...drawn, fractions: [shares[0], shares[1], shares[2]] });
+  }
+  if (split !== "-" && !existsSync(split)) {
+    throw new InputError(`no such split: "${split}"`, {
+      code: "split.missing",
+      hint: "--split takes a table of row,set, or three shares such as 0.6,0.2,0.2",
+    });
+  }
+  const read = splitFromTable(await readTableFile(split, {}), table.rows);
+  if (people !== null && id !== undefined) refuseTornPeople(read, people, { table, id });
+  return read;
+}

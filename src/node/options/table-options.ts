@@ -1,0 +1,145 @@
+/**
+ * Options that commands share: how a table is read, which columns hold the outcome, which groups are meant.
+ */
+import { availableParallelism } from "node:os";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import {
+  type Group,
+  type GroupMembers,
+  groupsFromFile,
+  parseGroupsFile,
+  parseNamedGroup,
+  resolveGroups,
+} from "../../data/groups/groups.ts";
+import { readTable } from "../../data/reading/read-table.ts";
+import type { Table } from "../../data/table.ts";
+import { readTextFile } from "../io/read-text.ts";
+import { tableSourceFromPath } from "../io/table-file.ts";
+import { createProgress } from "../print/output.ts";
+
+export interface TableOptions {
+  readonly category?: readonly string[];
+  readonly number?: readonly string[];
+  readonly decimal?: "point" | "comma";
+}
+
+export interface OutcomeOptions {
+  readonly time: string;
+  readonly event: string;
+  readonly eventIs?: string;
+  readonly origin?: string;
+}
+
+export interface GroupOptions {
+  readonly group: readonly string[];
+  readonly groups?: string;
+}
+
+/** "a,b" → ["a", "b"]; a name that holds a comma can be given by repeating the option. */
+function collectNames(text: string, before: readonly string[] = []): readonly string[] {
+  return [
+    ...before,
+    ...text
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== ""),
+  ];
+}
+
+export function parseCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0)
+    throw new InvalidArgumentError("expected a whole number, 0 or more.");
+  return value;
+}
+
+export function parsePositive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("expected a number above 0.");
+  return value;
+}
+
+/** A thread has a stack and a heap of its own: a thousand of them fill the memory before they compute anything. */
+const MANY_THREADS = 64;
+
+export function parseThreads(text: string): number {
+  const value = Number(text);
+  const most = Math.max(MANY_THREADS, availableParallelism());
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new InvalidArgumentError(`expected a whole number from 1 to ${most}.`);
+  return value;
+}
+
+export const namesOption = collectNames;
+
+/** One column: a second --id would leave it open which of them is meant. */
+export function idOption(text: string, before?: string): string {
+  if (before !== undefined) throw new InvalidArgumentError("expected one column.");
+  return text;
+}
+
+export function addTableOptions(command: Command): Command {
+  return command
+    .option("--category <columns>", "read these columns as categories", collectNames)
+    .option("--number <columns>", "read these columns as numbers", collectNames)
+    .addOption(
+      new Option(
+        "--decimal <mark>",
+        "how decimals are written (default: a point; a comma too where ; separates)",
+      ).choices(["point", "comma"]),
+    );
+}
+
+export function addOutcomeOptions(command: Command): Command {
+  return command
+    .requiredOption("--time <column>", "time to the event or to censoring")
+    .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
+    .requiredOption("--event <column>", "whether the event happened: 0/1, true/false, yes/no, dead/alive")
+    .option("--event-is <value>", "the value of the event column that means it happened");
+}
+
+export function addGroupOptions(command: Command): Command {
+  return command
+    .option(
+      "--group <expression>",
+      'a group of people, e.g. "age >= 60 & sex = F" (repeatable)',
+      (text: string, before: readonly string[]) => [...before, text],
+      [],
+    )
+    .option("--groups <file>", "a JSON file of named groups and the automatic rule");
+}
+
+export async function readTableFile(path: string, options: TableOptions): Promise<Table> {
+  const source = await tableSourceFromPath(path);
+  const progress = createProgress(`reading ${source.name}`);
+  try {
+    return await readTable(source, {
+      ...(options.category === undefined ? {} : { category: options.category }),
+      ...(options.number === undefined ? {} : { number: options.number }),
+      ...(options.decimal === undefined ? {} : { decimal: options.decimal }),
+      onProgress: (bytes) => {
+        if (source.byteLength !== undefined)
+          progress.update(Math.min(bytes, source.byteLength), source.byteLength);
+      },
+    });
+  } finally {
+    progress.finish();
+  }
+}
+
+/** `outcome` columns form no automatic groups. */
+export async function readGroups(
+  table: Table,
+  options: GroupOptions,
+  outcome: readonly string[] = [],
+): Promise<readonly GroupMembers[]> {
+  const groups: Group[] = options.group.map(parseNamedGroup);
+  if (options.groups !== undefined) {
+    const text = await readTextFile(options.groups, "the groups file");
+    const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
+    groups.push(
+      ...groupsFromFile(parseGroupsFile(text, options.groups), table, everyRow, { exclude: outcome }),
+    );
+  }
+  return resolveGroups(groups, table);
+}

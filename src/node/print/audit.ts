@@ -1,0 +1,216 @@
+/** The audit in a terminal: the table of scores, what is said of each group, intervals, and what could not be computed. */
+
+import { countOf } from "../../data/checks/findings.ts";
+import { pointsOf, rootGapOf, tolerancePoints, verdictWord } from "../../report/words/report-words.ts";
+import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { DEFAULT_TOLERANCE, type GroupVerdict, judgeGroups } from "../../report/words/verdict.ts";
+import type { Certificates } from "../../stats/certificates/certificates.ts";
+import type { Scores } from "../../stats/scores/scores.ts";
+import type { AuditedScores, AuditTable } from "../../verbs/audit.ts";
+import { print, terminalWidth } from "./output.ts";
+
+/** `tolerance`: how far off a group may be for the reader, in survival. */
+export function printAudit(
+  { overall, groups, certificates }: AuditTable,
+  T: number,
+  tolerance: number = DEFAULT_TOLERANCE,
+): void {
+  const width = terminalWidth();
+  const all = [overall, ...groups];
+  print(
+    formatTable(
+      [
+        { title: "group", flexible: true },
+        { title: "n", align: "right" },
+        { title: "events", align: "right" },
+        { title: "C", align: "right" },
+        { title: "ECE", align: "right" },
+        { title: "floor", align: "right" },
+        { title: "p", align: "right" },
+        { title: "L2", align: "right" },
+        { title: "max z", align: "right" },
+        { title: "IBS", align: "right" },
+        { title: "indiv. p", align: "right" },
+        { title: "bins", align: "right" },
+      ],
+      all.map((scores) => [
+        scores.name,
+        String(scores.n),
+        String(scores.events),
+        formatNumber(scores.concordance, 3),
+        formatNumber(scores.ece),
+        formatNumber(scores.noiseFloor?.ece),
+        formatP(scores.noiseFloor?.p),
+        scores.distanceL2 === null ? "–" : scores.distanceL2.toExponential(1),
+        formatNumber(scores.distanceVariance, 2),
+        formatNumber(scores.ibs),
+        formatP(scores.logrankIndividual.p),
+        `${scores.supported.bins}/${T}`,
+      ]),
+      width,
+    ),
+  );
+  const note =
+    "C: the paper's concordance, ties scoring 0. ECE, L2, max z: distance of the mean curve to Kaplan-Meier over bins, the " +
+    "time bins up to the last with at least ten people at risk; floor and p: what a perfect model's ECE is on these rows, " +
+    "and how often it is this large. indiv. p: logrank of the events against the sum of everyone's own hazards (logrankIndividual).";
+  print(`\n${wrapText(note, width)}`);
+  printVerdicts(all, T, tolerance, width);
+  if (overall.intervals !== undefined) printIntervals(all, width);
+  if (certificates !== undefined) printCertificates(certificates, width);
+  const missing = all.flatMap(sayAbsent);
+  if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
+}
+
+/** One line a group: how far it is from the observed, how far off it could be, and what may be said of it; then the sum. */
+function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: number, width: number): void {
+  const verdicts = judgeGroups(
+    all.map((scores) => ({ scores, gap: null })),
+    T,
+    tolerance,
+  );
+  print("");
+  print(
+    formatTable(
+      [
+        { title: "group", flexible: true },
+        { title: "r.m.s. gap", align: "right" },
+        { title: "up to", align: "right" },
+        { title: "verdict" },
+      ],
+      all.map((scores, g) => [
+        scores.name,
+        formatNumber(rootGapOf(scores)),
+        formatNumber(scores.bound),
+        verdictWord(verdicts[g]),
+      ]),
+      width,
+    ),
+  );
+  const note =
+    "r.m.s. gap: the root of L2, an average over time. up to: what the true distance stays below, in 95 of 100 audits for all " +
+    "groups together (0.05 is 5 points of survival).";
+  print(`\n${wrapText(note, width)}\n`);
+  for (const line of sayVerdicts(all, verdicts, tolerance)) print(wrapText(line, width, "  "));
+}
+
+function sayVerdicts(
+  all: readonly AuditedScores[],
+  verdicts: readonly GroupVerdict[],
+  tolerance: number,
+): string[] {
+  const are = (look: GroupVerdict["look"]) => all.filter((_, g) => verdicts[g].look === look);
+  const names = (some: readonly AuditedScores[]) => some.map(({ name }) => name).join("; ");
+  const [off, open, within, few] = [are("off"), are("open"), are("within"), are("few")];
+  const among = all.length === 1 ? "everyone together" : `${countOf(all.length, "group")}, everyone included`;
+  const none = open.length + within.length;
+  const doubtful = all.filter((_, g) => verdicts[g].isDoubtful);
+  const limit = tolerancePoints(tolerance);
+  const widest = Math.max(...[...open, ...within].map(({ bound }) => bound ?? Number.NEGATIVE_INFINITY));
+  const far = Number.isFinite(widest)
+    ? `; could be off by up to ${pointsOf(widest)} on average over time`
+    : "";
+  const share = all.length === 1 ? among : `${none} of ${among}`;
+  return [
+    ...(off.length === 0 ? [] : [`disagrees with the observed beyond chance: ${names(off)}`]),
+    ...(none === 0 ? [] : [`no disagreement shown: ${share}${far}`]),
+    ...(within.length === 0 || all.length === 1
+      ? []
+      : [`of these, bounded below ${limit} (--tolerance): ${names(within)}`]),
+    ...(doubtful.length === 0
+      ? []
+      : [
+          `worth a second look (a test by itself is doubtful; among so many groups chance may explain it): ${names(doubtful)}`,
+        ]),
+    ...(few.length === 0 ? [] : [`too few events or too little follow-up to say: ${names(few)}`]),
+  ];
+}
+
+/** One line a reason: the fields of the JSON document that are null for it. */
+function sayAbsent({ name, absent, agreement }: AuditedScores): string[] {
+  const fields = new Map<string, string[]>();
+  for (const [field, reason] of Object.entries(absent)) {
+    // The same numbers again, those of the paper and adjusted ones are in the JSON document alone.
+    if (/(^|\.)(supported|paper)\.|adjustedP$/.test(field)) continue;
+    if (field === "bound" && agreement === "tooFewEvents") continue;
+    fields.set(reason, [...(fields.get(reason) ?? []), field]);
+  }
+  return Array.from(fields, ([reason, list]) => `${name}: no ${list.join(", ")} (${reason})`);
+}
+
+function printIntervals(all: readonly Scores[], width: number): void {
+  const between = (interval: { lower: number | null; upper: number | null } | undefined) =>
+    formatRange(interval?.lower, interval?.upper, 3);
+  const level = Math.round(100 * (all[0].intervals?.level ?? 0));
+  const title = `${level} % bootstrap intervals, ${all[0].intervals?.replicates} replicates, each group by itself; for distances the upper bound alone`;
+  print(`\n${wrapText(title, width)}\n`);
+  print(
+    formatTable(
+      [
+        { title: "group", flexible: true },
+        { title: "C", align: "right" },
+        { title: "IBS", align: "right" },
+        { title: "ECE below", align: "right" },
+        { title: "r.m.s. gap", align: "right" },
+        { title: "below", align: "right" },
+      ],
+      all.map(({ name, intervals }) => [
+        name,
+        between(intervals?.concordance),
+        between(intervals?.ibs),
+        formatNumber(intervals?.ece.upper),
+        formatNumber(intervals?.distanceL2Root.estimate),
+        formatNumber(intervals?.distanceL2Root.upper),
+      ]),
+      width,
+    ),
+  );
+}
+
+function printCertificates({ alpha, groups, theorem1, assumes }: Certificates, width: number): void {
+  const level = Number((100 * (1 - alpha)).toPrecision(4));
+  const title = `certificates: r.m.s. distance of mean curve and true survival, below these for all groups together with ${level} % confidence`;
+  print(`\n${wrapText(title, width)}\n`);
+  print(
+    formatTable(
+      [
+        { title: "group", flexible: true },
+        { title: "n", align: "right" },
+        { title: "bins", align: "right" },
+        { title: "observed gap", align: "right" },
+        { title: "exact", align: "right" },
+        { title: "population", align: "right" },
+        { title: "tight", align: "right" },
+      ],
+      groups.map(({ name, n, bins, distance, exact, exactPopulation, tight }) => [
+        name,
+        String(n),
+        String(bins),
+        formatNumber(distance),
+        formatNumber(exact),
+        formatNumber(exactPopulation),
+        formatNumber(tight),
+      ]),
+      width,
+    ),
+  );
+  const { rhoOverB, copies, vacuous } = theorem1;
+  const lines = [
+    "exact: for the mean curve of these people, at any sample size; population: for that of all people like them; tight: the same, for large groups.",
+    ...assumes.map((one) => `assumes: ${one}.`),
+    `Theorem 1 of the paper, with ${countOf(copies, "copy")} of the data: squared gap at most slack + ρ, ρ at least ${rhoOverB.toFixed(1)} B, where B is the most it can be${vacuous ? ": vacuous, it says nothing" : ""}.`,
+  ];
+  print(`\n${lines.map((line) => wrapText(line, width, "  ")).join("\n")}`);
+  const missing = groups.flatMap(({ name, absent }) => {
+    const reasons = [...new Set(Object.values(absent))];
+    return reasons.map((reason) => `${name}: no ${listOf(absent, reason)} (${reason})`);
+  });
+  if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
+}
+
+/** The fields that one reason is given for. */
+function listOf(absent: Readonly<Record<string, string>>, reason: string): string {
+  return Object.keys(absent)
+    .filter((key) => absent[key] === reason)
+    .join(", ");
+}

@@ -1,0 +1,151 @@
+/** What `graduate boost` says: how much of a repair was taken, what the groups' hazards are multiplied by, and the verdict on unseen rows. */
+
+import { exp } from "../../core/elementary.ts";
+import { countOf } from "../../data/checks/findings.ts";
+import type { HazardBoost } from "../../repair/hazard-boost.ts";
+import { LARGEST_RISE } from "../../repair/hazard-share.ts";
+import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
+import type { BoostResult, BoostVerdict } from "../../verbs/boost.ts";
+import { programName } from "../program-name.ts";
+import { print, terminalWidth, warn } from "./output.ts";
+
+/** A hazard multiplied by less than this is as good as left alone. */
+const WORTH_SAYING = 0.05;
+/** A rise of the held-out Brier score beyond this is said. */
+const WORTH_A_WARNING = 0.01;
+
+/** Digits of an L2 distance: it is a mean of squares. */
+const sayDistance = (value: number | null | undefined) =>
+  value === null || value === undefined ? "–" : value.toExponential(2);
+
+/** `auditing`: what else an audit of the written curves is to be told; null where it would flatter them. */
+export function printFiles(
+  { out, save }: { readonly out: string | null; readonly save: string | null },
+  auditing: string | null,
+): void {
+  if (out !== null) print(`\nrepaired curves written to ${out}`);
+  if (out !== null && auditing !== null) print(`  ${programName()} audit --curves ${quote(out)}${auditing}`);
+  if (save !== null) print(`\nthe repair is in ${save}; --apply ${save} carries it out on other rows`);
+}
+
+/** As a shell takes it. */
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+export function printBoost(result: BoostResult, rows: { readonly fit: number; readonly held: number }): void {
+  const { choice, boost: fitted, verdict } = result;
+  const width = terminalWidth();
+  const left = `on rows left out of the fit (the ${countOf(rows.fit, "fitting row")}, cut`;
+  if (choice === null) {
+    const what = `MCBoostSurv as the R package has it, faults included: ${countOf(fitted.updates.length, "update")}, held in check by nothing.`;
+    print(wrapText(what, width));
+  } else if (fitted.kind === "hazards") {
+    const how = `${left} into ${choice.folds} folds)`;
+    const limit = `${100 * LARGEST_RISE} %`;
+    print(
+      wrapText(
+        fitted.updates.length === 0
+          ? `No repair: every share of it might raise the Brier score by ${limit} or more ${how}. The curves stay as they were.`
+          : `${sayShare(fitted.share)} of the repair: as much as does not raise the Brier score by ${limit}, three standard errors included, ${how}.`,
+        width,
+      ),
+    );
+    printRatios(fitted);
+  } else if ("rounds" in choice) {
+    const how = `${left} ${choice.repeats} times into ${choice.folds} folds)`;
+    print(
+      wrapText(
+        choice.rounds === 0
+          ? `No repair: every number of rounds raised the groups' distances or the Brier score ${how}. The curves stay as they were.`
+          : `${countOf(fitted.updates.length, "update")}, as many as did no harm ${how}.`,
+        width,
+      ),
+    );
+  }
+  printVerdict(verdict);
+}
+
+function sayShare(share: number): string {
+  return share === 1 ? "All" : `${Math.round(100 * share)} %`;
+}
+
+/** What the hazards of each group are multiplied by, early to late. */
+function printRatios({ groups, updates }: HazardBoost): void {
+  const moved = updates.filter(({ logRatios }) => logRatios.some((a) => Math.abs(a) >= WORTH_SAYING));
+  if (updates.length === 0) return;
+  print("\nhazards multiplied by, early to late:\n");
+  if (moved.length > 0) {
+    print(
+      formatTable(
+        [
+          { title: "group", flexible: true },
+          { title: "events", align: "right" },
+          { title: "expected", align: "right" },
+          { title: "times" },
+        ],
+        moved.map(({ group, logRatios }) => [
+          groups[group].name,
+          String(groups[group].events),
+          groups[group].expected.toFixed(1),
+          logRatios.map((a) => exp(a).toFixed(2)).join("  "),
+        ]),
+        terminalWidth(),
+      ),
+    );
+  }
+  const rest = updates.length - moved.length;
+  if (rest > 0) print(`${countOf(rest, moved.length > 0 ? "other group" : "group")}: by 0.95 to 1.05`);
+}
+
+export function printVerdict(verdict: BoostVerdict): void {
+  const width = terminalWidth();
+  const { worst, ibs, ibsChange, concordance } = verdict;
+  print(
+    `\non ${countOf(verdict.rows, "row")} (${countOf(verdict.events, "event")}) that neither the model nor the repair has seen:\n`,
+  );
+  print(
+    formatTable(
+      [
+        { title: "group", flexible: true },
+        { title: "n", align: "right" },
+        { title: "events", align: "right" },
+        { title: "L2 before", align: "right" },
+        { title: "after", align: "right" },
+        { title: "ECE before", align: "right" },
+        { title: "after", align: "right" },
+        { title: "bins", align: "right" },
+      ],
+      verdict.groups.map(({ name, n, events, distance, ece, bins, judged }) => [
+        judged ? name : `${name} (too few to say)`,
+        String(n),
+        String(events),
+        sayDistance(distance.before),
+        sayDistance(distance.after),
+        formatNumber(ece.before),
+        formatNumber(ece.after),
+        String(bins),
+      ]),
+      width,
+    ),
+  );
+  const say = (one: { readonly group: string; readonly distance: number } | null) =>
+    one === null ? "–" : `${sayDistance(one.distance)} (${one.group})`;
+  print(
+    `\n${wrapText(`worst group: L2 ${say(worst.before)} before, ${say(worst.after)} after`, width, "  ")}`,
+  );
+  const percent =
+    ibsChange === null ? "" : ` (${ibsChange >= 0 ? "+" : "−"}${Math.abs(100 * ibsChange).toFixed(2)} %)`;
+  print(
+    `IBS ${formatNumber(ibs.before)} → ${formatNumber(ibs.after)}${percent}, ` +
+      `C ${formatNumber(concordance.before, 3)} → ${formatNumber(concordance.after, 3)}`,
+  );
+  const note =
+    "L2 and ECE: distance of a group's mean curve to its Kaplan-Meier curve over the bins with at least ten people at risk; " +
+    "part of it is the noise of these rows, which no repair can lower.";
+  print(`\n${wrapText(note, width)}`);
+  if (worst.before !== null && worst.after !== null && worst.after.distance > worst.before.distance)
+    warn("the worst group's distance rose on these rows: prefer the curves as they were");
+  if (ibsChange !== null && ibsChange > WORTH_A_WARNING)
+    warn(`the Brier score rose by more than ${100 * WORTH_A_WARNING} % on these rows`);
+}

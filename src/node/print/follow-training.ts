@@ -1,0 +1,127 @@
+/**
+ * A training run on the command line, to its end or to Ctrl-C: shows how it goes, keeps checkpoints as often as they are cheap, and leaves the
+ * last one where a run stops or fails before its end.
+ */
+import { setImmediate } from "node:timers/promises";
+import { ALL_GROUP } from "../../data/groups/groups.ts";
+import type { SavedCheckpoint } from "../../files/model/checkpoint-file.ts";
+import { type Model, type ModelHistoryEntry, toHistoryEntry } from "../../training/model.ts";
+import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
+import type { TrainEvent } from "../../verbs/train.ts";
+import { writeCheckpoint } from "../io/model-file.ts";
+import { given } from "../options/subject-options.ts";
+import { EXIT_INTERRUPTED, say, warn } from "./output.ts";
+import { createTrainProgress } from "./train-progress.ts";
+
+export interface FollowOptions {
+  readonly out?: string;
+  readonly checkpoint?: string;
+  readonly json?: boolean;
+}
+
+/** Of the time of a run, taking and writing checkpoints may take one part in so many … */
+const CHECKPOINT_SHARE = 20;
+/** … but one that is this old (milliseconds) is renewed in any case. */
+const CHECKPOINT_AGE = 60_000;
+/** Milliseconds after Ctrl-C that a run goes on to the end of its epoch rather than fall back on the checkpoint before. */
+const EPOCH_PATIENCE = 5000;
+/** A run on one thread never waits for anything: after so many milliseconds Ctrl-C gets its turn. */
+const BREATH = 50;
+
+/**
+ * Runs to the end, or to Ctrl-C: then to the end of the epoch, whose checkpoint it leaves; without patience, the one before.
+ * A second Ctrl-C ends the program at once.
+ */
+export async function followTraining(
+  run: AsyncGenerator<TrainEvent, Model>,
+  options: FollowOptions,
+  begun: Omit<SavedCheckpoint, "checkpoint">,
+  requirements: readonly Requirement[],
+): Promise<{ readonly model: Model | null; readonly checkpoint: SavedCheckpoint | null }> {
+  let interruptedAt: number | null = null;
+  let [takenAt, taking] = [Number.NEGATIVE_INFINITY, 0];
+  let breathedAt = performance.now();
+  let checkpoint: SavedCheckpoint | null = null;
+  let leavesCheckpoints = true;
+  const history: ModelHistoryEntry[] = [...begun.history];
+  process.removeAllListeners("SIGINT");
+  process.on("SIGINT", () => {
+    if (interruptedAt !== null) process.exit(EXIT_INTERRUPTED);
+    interruptedAt = performance.now();
+    say(
+      `\ngraduate: stopping${leavesCheckpoints ? " at the next checkpoint" : ""}; Ctrl-C again stops at once`,
+    );
+  });
+  const show = createTrainProgress();
+  /** A run that fails leaves its last checkpoint. */
+  const go = () =>
+    run.next().catch(async (error) => {
+      if (options.checkpoint !== undefined && checkpoint !== null) {
+        await writeCheckpoint(options.checkpoint, checkpoint);
+        warn(`the checkpoint of ${sayStep(checkpoint)} is in ${options.checkpoint}`);
+      }
+      throw error;
+    });
+  for (let next = await go(); ; next = await go()) {
+    if (next.done) {
+      // From here on there is nothing to leave.
+      process.removeAllListeners("SIGINT");
+      process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
+      return { model: next.value, checkpoint };
+    }
+    // There is a model: what comes next is its return, even after Ctrl-C.
+    if (next.value.type === "done") continue;
+    if (next.value.type === "start") {
+      const names = next.value.groups.map(({ name }) => name).filter((name) => name !== ALL_GROUP.name);
+      checkRequiredGroups(requirements, names);
+    }
+    if (next.value.type === "candidate") {
+      leavesCheckpoints = next.value.leavesCheckpoints;
+      history.length = 0;
+    }
+    if (next.value.type === "evaluation") history.push(toHistoryEntry(next.value));
+    if (next.value.type === "checkpoint") {
+      const now = performance.now();
+      if (interruptedAt !== null || now - takenAt >= Math.min(CHECKPOINT_SHARE * taking, CHECKPOINT_AGE)) {
+        const { members, checkpoint: taken } = next.value;
+        checkpoint = {
+          checkpoint: taken,
+          history: [...history],
+          run: begun.run,
+          ...given("members", members),
+        };
+        if (options.checkpoint !== undefined && interruptedAt === null)
+          await writeCheckpoint(options.checkpoint, checkpoint);
+        takenAt = performance.now();
+        taking = takenAt - now;
+      }
+    }
+    if (!options.json) show(next.value);
+    if (performance.now() - breathedAt > BREATH) {
+      await setImmediate();
+      breathedAt = performance.now();
+    }
+    const isOver = (since: number) => performance.now() - since > EPOCH_PATIENCE && checkpoint !== null;
+    const canStop = next.value.type === "checkpoint" || !leavesCheckpoints;
+    if (interruptedAt !== null && (canStop || isOver(interruptedAt))) {
+      await run.return(undefined as never);
+      return { model: null, checkpoint };
+    }
+  }
+}
+
+/** Where the same command can take it up again; X-Cal's candidates leave none. */
+export async function leaveCheckpoint(saved: SavedCheckpoint | null, options: FollowOptions): Promise<void> {
+  process.exitCode = EXIT_INTERRUPTED;
+  if (saved === null) {
+    say("\ngraduate: interrupted; there is no checkpoint to go on from");
+    return;
+  }
+  const path = options.checkpoint ?? `${options.out ?? "graduate"}.checkpoint`;
+  await writeCheckpoint(path, saved);
+  say(`\ngraduate: interrupted at ${sayStep(saved)}; the same command with --resume ${path} goes on`);
+}
+
+function sayStep({ checkpoint, members }: SavedCheckpoint): string {
+  return `step ${checkpoint.step}${members === undefined ? "" : ` of run ${members.length + 1}`}`;
+}

@@ -1,0 +1,163 @@
+/**
+ * What a command writes: one JSON document on stdout, or text that fits the terminal; progress and complaints go to stderr. All text
+ * passes through here (test/layers.test.ts holds that), so control characters from tables and files reach no terminal. A reader that
+ * goes away (`| head`) ends the program quietly; output that cannot be written ends it with a sentence.
+ */
+import { fstatSync, writeSync } from "node:fs";
+import { GraduateError, InputError } from "../../core/errors.ts";
+import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
+import { safeLine, safeText, shortenValues } from "../../core/text.ts";
+import { MAX_WIDTH, shorten, wrapText } from "../../report/words/text-table.ts";
+import { explainErrno } from "../io/write-errors.ts";
+
+export const EXIT_INPUT = 1;
+export const EXIT_BUG = 70;
+export const EXIT_INTERRUPTED = 130;
+
+/** Terminals narrower than this get lines of this width all the same. */
+const MIN_WIDTH = 40;
+/** Where a terminal does not say how wide it is, or says 0. */
+const USUAL_COLUMNS = 80;
+
+export function terminalWidth(): number {
+  return Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, process.stdout.columns ?? MAX_WIDTH));
+}
+
+export function print(text: string): void {
+  writeOut(`${safeText(text)}\n`);
+}
+
+/** Typed arrays become lists; a value that is undefined in the mathematics (NaN, infinite) becomes null. */
+function toPlainJson(_key: string, value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<number>);
+  if (typeof value === "number" && !Number.isFinite(value)) return null;
+  return value;
+}
+
+/** What JSON leaves as it is, and a terminal would act on, is escaped as JSON escapes: the document means the same. */
+export function printJson(document: unknown): void {
+  writeOut(`${safeText(JSON.stringify(document, toPlainJson))}\n`);
+}
+
+const isStdoutFile = (() => {
+  let known: boolean | undefined;
+  return () => {
+    try {
+      known ??= fstatSync(1).isFile();
+    } catch {
+      known = false;
+    }
+    return known;
+  };
+})();
+
+/** Text that is safe already. */
+export function writeOut(text: string): void {
+  if (isStdoutFile()) writeFileOut(Buffer.from(text));
+  else process.stdout.write(text);
+}
+
+/** Bytes that are no text for people, such as a table; done when they may be overwritten. */
+export async function writeOutBytes(bytes: Uint8Array): Promise<void> {
+  if (isStdoutFile()) writeFileOut(bytes);
+  // A reader that went away, or a device that takes no more, ends the program (leaveQuietly).
+  else await new Promise<void>((resolve) => process.stdout.write(bytes, () => resolve()));
+}
+
+/** Node's stream to a file takes a short write, which is what a disk that fills up answers with, for a whole one. */
+function writeFileOut(bytes: Uint8Array): void {
+  try {
+    for (let from = 0; from < bytes.length; ) from += writeSync(1, bytes, from, bytes.length - from);
+  } catch (error) {
+    throw refuseStandardOutput(error);
+  }
+}
+
+function refuseStandardOutput(error: unknown): InputError {
+  return new InputError(`cannot write to standard output (${explainErrno(error)})`, {
+    code: "stdout.unwritable",
+    hint: "what was printed is not complete",
+  });
+}
+
+/** A line about how the work goes on, or several. */
+export function say(text: string): void {
+  process.stderr.write(`${safeText(text)}\n`);
+}
+
+export function warn(text: string): void {
+  say(`graduate: ${wrapText(shortenValues(text), terminalWidth() - 10, "  ")}`);
+}
+
+/** Whether a line can be overwritten: stderr is a terminal. */
+export function isLive(): boolean {
+  return process.stderr.isTTY === true;
+}
+
+/** The line that the next one overwrites, cut to the terminal however narrow: one that wrapped could not be overwritten. */
+export function showLive(line: string): void {
+  const width = Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1);
+  process.stderr.write(`\r\x1b[K${shorten(safeLine(line), width)}`);
+}
+
+export function clearLive(): void {
+  if (isLive()) process.stderr.write("\r\x1b[K");
+}
+
+/** What is said of an option that is given by the name it had before. */
+export function renamedNote(before: string, now: string): string {
+  return `${before} is now ${now}; the old name still works here`;
+}
+
+/** Prints why the command stopped and returns the exit code: people see a sentence, bugs show their stack. */
+export function explainFailure(error: unknown): number {
+  const told = isMemoryFailure(error) ? createMemoryError(error) : error;
+  if (told instanceof GraduateError) {
+    say(describeRefusal(told));
+    return EXIT_INPUT;
+  }
+  const text = told instanceof Error ? (told.stack ?? told.message) : String(told);
+  say(`graduate: a bug, please report it with the command you ran\n${text}`);
+  return EXIT_BUG;
+}
+
+function describeRefusal({ message, where, hint }: GraduateError): string {
+  // Lines of ours are indented, and point at a character; any other line feed is part of a value.
+  const ours = message.replace(/\n(?! {2})/g, "\\n");
+  const [first, ...pointing] = ours.split("\n");
+  const lines = [`graduate: ${wrapText(first, terminalWidth() - 10, "  ")}`, ...pointing];
+  if (where !== undefined) lines.push(`  in ${safeLine(where)}`);
+  if (hint !== undefined) lines.push(`  ${wrapText(hint, terminalWidth() - 2, "  ")}`);
+  return lines.join("\n");
+}
+
+/** Ctrl-C, closed pipes and full disks end the program at once, without a stack. */
+export function leaveQuietly(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    process.exit(explainFailure(refuseStandardOutput(error)));
+  });
+  // Nobody reads the progress any more: the work and its result are wanted all the same.
+  process.stderr.on("error", () => undefined);
+  process.once("SIGINT", () => {
+    say("\ngraduate: interrupted");
+    process.exit(EXIT_INTERRUPTED);
+  });
+}
+
+/** A progress line on a terminal, nothing when stderr goes to a file or a pipe. */
+export function createProgress(label: string): { update(done: number, total: number): void; finish(): void } {
+  const live = isLive();
+  const started = performance.now();
+  return {
+    update(done, total) {
+      if (!live) return;
+      const share = total > 0 ? done / total : 0;
+      const bar = "█".repeat(Math.round(share * 24)).padEnd(24, "░");
+      const left = share > 0 ? ((performance.now() - started) / 1000) * (1 / share - 1) : Number.NaN;
+      const time = Number.isNaN(left) ? "" : `, ${left < 10 ? left.toFixed(1) : Math.round(left)} s left`;
+      showLive(`${label} ${bar} ${done}/${total}${time}`);
+    },
+    finish: clearLive,
+  };
+}

@@ -1,0 +1,121 @@
+/** The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to go on. */
+import { basename } from "node:path";
+import { DISTANCE_WORDS } from "../../report/words/report-words.ts";
+import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { countMembers, type Model } from "../../training/model.ts";
+import { categoriesOf } from "../commands/predict.ts";
+import type { TableOptions } from "../options/table-options.ts";
+import { programName } from "../program-name.ts";
+import { print, terminalWidth, warn } from "./output.ts";
+import { describeCommand } from "./write-report.ts";
+
+export function printTraining(model: Model, seconds: number): void {
+  const { training, method, options } = model;
+  const width = terminalWidth();
+  const rows = `${training.rows.train} training and ${training.rows.valid} validation rows`;
+  const members = countMembers(model);
+  const fitted =
+    options === null
+      ? `${method}: fitted to ${training.rows.train} training rows in ${seconds.toFixed(1)} s`
+      : members > 1
+        ? `${method}: the mean of ${members} runs, ${training.steps} steps in all on ${training.rows.train} training rows in ${seconds.toFixed(1)} s; each run had another part of them for validation`
+        : `${method}: ${training.steps} steps on ${rows} in ${seconds.toFixed(1)} s, weights of ${keptText(model)}`;
+  print(wrapText(fitted, width, "  "));
+  const { verdict } = training;
+  if (verdict.length > 0) {
+    const isValidated = verdict.some(({ validation }) => validation !== null);
+    print("");
+    print(
+      formatTable(
+        [
+          { title: "group", flexible: true },
+          { title: "n", align: "right" },
+          { title: "events", align: "right" },
+          { title: "slack", align: "right" },
+          { title: "training", align: "right" },
+          ...(isValidated ? [{ title: "validation", align: "right" as const }] : []),
+          { title: "noise", align: "right" },
+          { title: "met" },
+        ],
+        verdict.map((one) => [
+          one.group,
+          String(one.n),
+          String(one.events),
+          formatNumber(one.slack, 5),
+          formatNumber(one.train, 5),
+          ...(isValidated ? [formatNumber(one.validation, 5)] : []),
+          formatNumber(one.noise, 5),
+          one.met === null ? "–" : one.met ? "yes" : "no",
+        ]),
+        width,
+      ),
+    );
+    const held = verdict.filter(({ met }) => met !== null);
+    const met = held.filter((one) => one.met === true).length;
+    const kind = options?.constraint?.kind;
+    const distance = kind === undefined ? "" : `; distance: ${DISTANCE_WORDS[kind]}`;
+    print("");
+    print(
+      wrapText(
+        `${met} of ${held.length} constraints met on the training rows. training, validation: the distance on those rows; slack: the distance allowed; noise: what a perfect model shows on a fresh sample of the group's size; –: too few events or too little follow-up there to say${distance}`,
+        width,
+      ),
+    );
+    for (const { group, reason } of verdict) {
+      if (reason !== null) print(wrapText(`${group}: not constrained (${reason})`, width, "  "));
+    }
+  }
+  if (training.multipliers?.fixedPenalty) warn("the multipliers hardly moved: this run was a fixed penalty");
+}
+
+function keptText(model: Model): string {
+  const { keep } = model.options ?? { keep: "last" };
+  if (model.training.steps === 0) return "the start";
+  if (keep === "average") return "the average over the end of training";
+  return `step ${model.training.bestStep}`;
+}
+
+export interface NextStepOptions extends TableOptions {
+  readonly out?: string;
+  readonly report?: string;
+  readonly split?: string;
+}
+
+/** Where everything is, and the commands that audit the model and predict with it. */
+export function printNextSteps(model: Model, path: string, options: NextStepOptions): void {
+  const { out, report } = options;
+  print("");
+  if (out !== undefined) print(`model written to ${out}`);
+  if (report !== undefined) print(`report written to ${report}`);
+  const table = path === "-" ? "TABLE" : path;
+  const stem = path === "-" ? "table" : basename(path).replace(/\..*$/, "");
+  const kept = out ?? `${stem}.model`;
+  if (out === undefined) {
+    print(
+      wrapText(
+        `the model was not kept: the same command with --out ${kept} writes it; then`,
+        terminalWidth(),
+      ),
+    );
+  }
+  const reading = readingOptions(model, options);
+  const isFile = options.split !== undefined && !/^[\d.,\s]+$/.test(options.split) && options.split !== "-";
+  const split = isFile && options.split !== undefined ? ["--split", options.split] : [];
+  print("audit it");
+  print(`  ${describeCommand(["audit", kept, table, ...split, ...reading], programName())}`);
+  print("predict with it");
+  print(
+    `  ${describeCommand(["predict", kept, table, "--out", `${stem}-curves.csv`, ...reading], programName())}`,
+  );
+}
+
+/** How columns were read in training, as far as the model does not know it by itself. */
+function readingOptions(model: Model, { category = [], number = [], decimal }: TableOptions): string[] {
+  const known = new Set(categoriesOf(model));
+  const others = category.filter((name) => !known.has(name));
+  return [
+    ...others.flatMap((name) => ["--category", name]),
+    ...number.flatMap((name) => ["--number", name]),
+    ...(decimal === undefined ? [] : ["--decimal", decimal]),
+  ];
+}

@@ -1,0 +1,150 @@
+/** `--report FILE.html`: gathers what was audited into one page and writes it as a whole or not at all. */
+import { basename } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Table } from "../../data/table.ts";
+import type { GatherInput } from "../../report/data/gather-report.ts";
+import { DEFAULT_TOLERANCE } from "../../report/words/verdict.ts";
+import type { AuditOptions } from "../../verbs/audit.ts";
+import { describeOrigin } from "../io/provenance.ts";
+import { replaceFile } from "../io/replace-file.ts";
+import { parseCount } from "../options/table-options.ts";
+import { bootstrapInParallel } from "../workers/replicate-pool.ts";
+import { createProgress, warn } from "./output.ts";
+
+export interface ReportOptions {
+  readonly report?: string;
+  readonly timeUnit?: string;
+  /** In points of survival. */
+  readonly tolerance: number;
+  readonly showRows?: boolean;
+  readonly smallCells: "hide" | "show";
+  readonly intervals?: number;
+  readonly draws: number;
+  readonly seed: number;
+  readonly threads: number;
+}
+
+/** Replicates that a report has without being told. */
+const REPORT_REPLICATES = 200;
+const DEFAULT_DRAWS = 200;
+const DEFAULT_TOLERANCE_POINTS = 100 * DEFAULT_TOLERANCE;
+
+export function addReportOptions(command: Command): Command {
+  return command
+    .option("--report <file>", "write the whole audit as one HTML page")
+    .option("--time-unit <word>", 'what times count, for the report: "days"')
+    .option(
+      "--tolerance <points>",
+      "how far off a group may be on average over time, in points of survival: green below it",
+      parseTolerance,
+      DEFAULT_TOLERANCE_POINTS,
+    )
+    .option("--show-rows", "show three people's own curves in the report, with row number, time and outcome")
+    .addOption(
+      new Option("--small-cells <how>", "counts under 5 in the report")
+        .choices(["hide", "show"])
+        .default("hide"),
+    )
+    .option(
+      "--intervals <replicates>",
+      `add bootstrap intervals (default: ${REPORT_REPLICATES} with --report, otherwise none)`,
+      parseCount,
+    )
+    .option("--draws <n>", "draws of the noise floor (0: none)", parseCount, DEFAULT_DRAWS);
+}
+
+/** Below it, points are likely meant as survival: 0.05 for 5. */
+const SMALL_TOLERANCE = 0.5;
+/** The default, written as survival: what is given by mistake most. */
+const SHARE_OF_POINT = 0.05;
+
+function parseTolerance(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !(value > 0 && value <= 100))
+    throw new InvalidArgumentError("expected points of survival, above 0 and up to 100, such as 5.");
+  if (value < SMALL_TOLERANCE) {
+    const given = value === SHARE_OF_POINT ? "a twentieth of a point" : `${value} of a point`;
+    warn(`tolerance is in points of survival, 0 to 100: ${value} is ${given}`);
+  }
+  return value;
+}
+
+/** In survival, as distances are. */
+export function toleranceOf({ tolerance }: Pick<ReportOptions, "tolerance">): number {
+  return tolerance / 100;
+}
+
+/** How the audit is to be made: a report has intervals unless told otherwise. */
+export function auditSettings(options: ReportOptions): AuditOptions & { readonly replicates: number } {
+  return {
+    seed: options.seed,
+    draws: options.draws,
+    replicates: options.intervals ?? (options.report === undefined ? 0 : REPORT_REPLICATES),
+    bootstrap: async (prepared, bootstrapOptions) => {
+      const progress = createProgress("bootstrap");
+      try {
+        return await bootstrapInParallel(prepared, {
+          ...bootstrapOptions,
+          threads: options.threads,
+          onProgress: ({ done, total }) => progress.update(done, total),
+        });
+      } finally {
+        progress.finish();
+      }
+    },
+  };
+}
+
+export interface ReportedAudit
+  extends Omit<GatherInput, "provenance" | "timeLabel" | "tolerance" | "showRows" | "showSmallCells"> {
+  readonly timeLabel?: string | undefined;
+  /** The files that went in, by what they are: "table", "model". */
+  readonly files: readonly { readonly role: string; readonly path: string }[];
+  readonly source: Table;
+}
+
+export async function writeReport(path: string, input: ReportedAudit, options: ReportOptions): Promise<void> {
+  const { files, source, timeLabel, ...gathered } = input;
+  const [{ parseHTML }, { gatherReport }, { renderReport }] = await Promise.all([
+    import("linkedom"),
+    import("../../report/data/gather-report.ts"),
+    import("../../report/page/render-report.ts"),
+  ]);
+  const origins = await Promise.all(
+    files.map(async ({ role, path: from }) => ({
+      role,
+      from,
+      ...(await describeOrigin(from, source, null)),
+    })),
+  );
+  const { seed, draws, replicates } = auditSettings(options);
+  const data = gatherReport({
+    ...gathered,
+    ...(timeLabel === undefined ? {} : { timeLabel }),
+    tolerance: toleranceOf(options),
+    showRows: options.showRows === true,
+    showSmallCells: options.smallCells === "show",
+    provenance: {
+      program: `graduate ${origins[0]?.version ?? ""}`.trimEnd(),
+      command: describeCommand(process.argv.slice(2)),
+      files: origins.map(({ role, from, table }) => ({
+        role,
+        name: from === "-" ? "standard input" : basename(from),
+        ...(table === null ? {} : { sha256: table.sha256 }),
+      })),
+      settings: { seed: seed ?? null, draws: draws ?? null, replicates },
+    },
+  });
+  const page = renderReport(data, { document: parseHTML("<html></html>").document });
+  await replaceFile(path, page, "the report");
+}
+
+/** The command as one would type it again. */
+export function describeCommand(args: readonly string[], program = "graduate"): string {
+  return [program, ...args.map(quoteArgument)].join(" ");
+}
+
+/** As a shell reads it: bare where it can be, otherwise in single quotes. */
+export function quoteArgument(text: string): string {
+  return /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,94 @@
+/**
+ * The wasm backend on Node's worker threads. Relaxed SIMD (fused multiply-add) is taken where the engine knows it; Node 20 has
+ * it behind a flag, which is set here before the module is compiled again. `deterministic` takes plain SIMD, whose every
+ * operation is defined to the last bit on any machine.
+ */
+
+import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { setFlagsFromString } from "node:v8";
+import { Worker } from "node:worker_threads";
+import type { KernelThread } from "../../compute/wasm/team.ts";
+import { createWasmBackend, type WasmBackend } from "../../compute/wasm/wasm-backend.ts";
+import { type KernelModule, webAssembly } from "../../compute/wasm/web-assembly.ts";
+import type { FromKernelThread } from "../../compute/wasm/worker.ts";
+import { BackendError, InputError } from "../../core/errors.ts";
+
+export interface WasmBackendOptions {
+  /** As many as the machine runs at once without it. */
+  readonly threads?: number;
+  /** The same bytes on every machine, at about three quarters of the speed. */
+  readonly deterministic?: boolean;
+  /** Bytes the backend's memory may grow to, 2 GiB without it and at most 4 GiB; half of them may hold activations. */
+  readonly memoryLimit?: number;
+}
+
+const DEFAULT_MEMORY_LIMIT = 2 ** 31;
+
+/** Built files lie beside this file when it is compiled, under dist/ when a test runner loads it from src/. */
+function builtFile(path: string): URL {
+  const here = import.meta.url;
+  return new URL(here.endsWith(".ts") ? `../../../dist/${path}` : `../../${path}`, here);
+}
+
+async function compileKernels(simd: "plain" | "relaxed"): Promise<KernelModule | null> {
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = new Uint8Array(await readFile(builtFile(`compute/kernels-${simd}.wasm`)));
+  } catch (error) {
+    throw new BackendError(`the ${simd} SIMD kernels cannot be read: ${(error as Error).message}`, {
+      code: "kernels.missing",
+      hint: "`npm run build` compiles them; a bundle has to leave graduate outside (esbuild: --packages=external)",
+    });
+  }
+  if (!webAssembly.validate(bytes)) return null;
+  return webAssembly.compile(bytes);
+}
+
+function startThread(listen: (message: FromKernelThread) => void): KernelThread {
+  // None of the options this process was started with: some of them cannot be given to a thread.
+  const worker = new Worker(builtFile("node/workers/wasm-worker.js"), { execArgv: [] });
+  worker.on("message", listen);
+  worker.on("error", (error) =>
+    listen({ kind: "failed", what: error instanceof Error ? error.message : String(error) }),
+  );
+  worker.on("exit", (code) => listen({ kind: "failed", what: `it ended with exit code ${code}` }));
+  return {
+    start: (message) => worker.postMessage(message),
+    hold: () => worker.ref(),
+    release: () => worker.unref(),
+    end: async () => {
+      await worker.terminate();
+    },
+  };
+}
+
+/** Starts the SIMD backend on worker threads; close it when done. */
+export async function openWasmBackend(options: WasmBackendOptions = {}): Promise<WasmBackend> {
+  const threads = options.threads ?? availableParallelism();
+  if (!(Number.isInteger(threads) && threads >= 1)) {
+    throw new InputError(`threads are not a positive whole number: ${threads}`, { code: "option.invalid" });
+  }
+  const memoryLimit = options.memoryLimit ?? DEFAULT_MEMORY_LIMIT;
+  let module: KernelModule | null = null;
+  let simd: "plain" | "relaxed" = "relaxed";
+  if (options.deterministic !== true) {
+    module = await compileKernels("relaxed");
+    if (module === null) {
+      // Only where it is needed: an engine that has relaxed SIMD without the flag complains of it on standard error.
+      setFlagsFromString("--experimental-wasm-relaxed-simd");
+      module = await compileKernels("relaxed");
+    }
+  }
+  if (module === null) {
+    simd = "plain";
+    module = await compileKernels("plain");
+  }
+  if (module === null) {
+    throw new BackendError("this engine does not run SIMD and threads in WebAssembly", {
+      code: "kernels.unsupported",
+      hint: "Node 20.19 or newer does; the reference backend runs everywhere",
+    });
+  }
+  return createWasmBackend({ module, simd, threads, memoryLimit, startThread });
+}

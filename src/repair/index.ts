@@ -1,0 +1,1 @@
+export { applyBoost, type Boost, boostCurves, fitBoost } from "./mcboost.ts";

@@ -1,0 +1,283 @@
+/**
+ * Post-hoc multicalibration of any model's curves (MCBoostSurv; Hébert-Johnson et al. 2018, Kim et al. 2019; method §8), fitted on
+ * rows the model was not trained on. A round audits every cell (ranges of bins × ranges of predicted probability, and the
+ * whole plane) with mcboost-auditors.ts, takes the one of largest |correlation|, and there moves
+ *   S ← max(S, 1e-4)·exp(−η·h)   (or S − η·h, or S^exp(η·a), see `scale`),   then clips to [0, 1] and takes the cumulative minimum over the bins,
+ * h the auditor's estimate of the residual: positive where S is too high. Updates are stored and replayed in order on new rows, an
+ * entry's cell being read from its curve as it is at that moment. `reference: true` repeats what the R package mcboost
+ * (attic/MCBoostSurv.R, 5c80fc1) does, faults (a)–(d) below included; it is there to compare with, not to use.
+ */
+import { InputError, NumericalError } from "../core/errors.ts";
+import { type Curves, isSurvival } from "../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { checkMatching } from "../stats/calibration/calibration.ts";
+import { applyHazardBoost, type HazardBoost } from "./hazard-boost.ts";
+import {
+  type AuditedCurves,
+  type AuditedGroup,
+  auditGroups,
+  auditRidge,
+  type BoostCell,
+  type BoostFeatures,
+  type Candidate,
+  type CellTargets,
+  type CensoringWeights,
+  measureLeverage,
+  measureTargets,
+  weighCensoring,
+} from "./mcboost-auditors.ts";
+import {
+  type BoostGroup,
+  type BoostInput,
+  type BoostOptions,
+  checkGroups,
+  checkSurvival,
+  chooseOptions,
+  markMembers,
+  requireFeatures,
+} from "./mcboost-input.ts";
+import { type BoostUpdate, createCells, moveCurves, readResidual } from "./mcboost-moves.ts";
+
+export type { BoostCell, BoostFeatures, GroupAuditor, RidgeAuditor } from "./mcboost-auditors.ts";
+export { BOOST_DEFAULTS, type BoostGroup, type BoostInput, type BoostOptions } from "./mcboost-input.ts";
+export type { BoostUpdate } from "./mcboost-moves.ts";
+
+/** Correlations closer than this (relative) are equal and the earlier candidate is taken: the order of the rows must not decide. */
+const TIE_TOLERANCE = 1e-9;
+
+const NO_TARGETS: CellTargets = { rows: new Int32Array(), target: new Float64Array() };
+
+/** A step of log hazards beyond this is read off a slope where there is none (curves near 1): rounds may take it in parts. */
+const LARGEST_HAZARD_STEP = 1;
+
+/**
+ * tolerance: no correlation is larger; rounds: all used; stuck: the correlations that are larger belong to updates that no longer
+ * move any curve (all at 0 or 1, or held by the cumulative minimum); unaudited: too few rows are followed past any bin.
+ */
+export type BoostStop = "tolerance" | "rounds" | "stuck" | "unaudited";
+
+/** A repair of either kind. */
+export type Boost = McBoost | HazardBoost;
+
+/** Plain data: survives JSON. */
+export interface McBoost {
+  readonly kind: "mcboost";
+  readonly T: number;
+  /** Features of the ridge auditor; 0 for groups. */
+  readonly D: number;
+  readonly options: BoostOptions;
+  /** The columns with enough follow-up; what is found up to here is applied up to T. */
+  readonly auditedBins: number;
+  readonly groups: readonly { readonly name: string; readonly expression?: string }[];
+  /** Groups that could not be audited, and why. */
+  readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+  readonly updates: readonly BoostUpdate[];
+  /** The largest |correlation| before each update, and last that of the fitted curves. */
+  readonly history: readonly number[];
+  readonly stopped: BoostStop;
+}
+
+export interface BoostFit {
+  readonly boost: McBoost;
+  /** The calibration rows' curves after the last update. */
+  readonly curves: Curves;
+}
+
+/** Repairs curves after training, by the groups' residuals (MCBoostSurv). */
+export function fitBoost(input: BoostInput, options: Partial<BoostOptions> = {}): McBoost {
+  return boostCurves(input, options).boost;
+}
+
+/** As `fitBoost`, with the curves it arrived at. */
+export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = {}): BoostFit {
+  const settings = chooseOptions(options);
+  const { curves, outcomes } = input;
+  const { N, T } = curves;
+  checkMatching(curves, outcomes);
+  checkSurvival(curves);
+  if (N === 0) throw new InputError("no rows to calibrate on", { code: "rows.none" });
+  const features = settings.auditor === "ridge" ? requireFeatures(input.features, N) : undefined;
+  const groups = settings.auditor === "group" ? (input.groups ?? []) : [];
+  if (settings.auditor === "group") checkGroups(groups);
+  const members = groups.map((group) => markMembers(group, N));
+
+  const survival = Float64Array.from(curves.survival);
+  // The reference reads an entry's cell from the model's curve throughout (its rebucket = FALSE).
+  const located = settings.reference ? survival.slice() : survival;
+  const audited: AuditedCurves = { outcomes, survival, located };
+  const weights = weighCensoring(outcomes, settings);
+  const everyone = Int32Array.from({ length: N }, (_, row) => row);
+  const cells = createCells(survival, T, weights.auditedBins, settings);
+  const usable: AuditedGroup[] = [];
+  const skipped: { name: string; reason: string }[] = [];
+  members.forEach((mask, index) => {
+    const rows = everyone.filter((row) => mask[row] === 1);
+    const own =
+      settings.censoring === "group" ? { weights: weighCensoring(outcomes, { ...settings, rows }) } : {};
+    const reason = findObstacle(outcomes, rows, own.weights ?? weights);
+    if (reason === undefined) usable.push({ index, rows, members: mask, ...own });
+    else skipped.push({ name: groups[index].name, reason });
+  });
+
+  // Groups with weights of their own measure themselves; nobody then asks for those of all rows.
+  const poolsTargets = settings.censoring === "pooled" || settings.correlateOver === "cell";
+  const findCandidates = (): Candidate[] =>
+    cells.flatMap((cell) => {
+      const targets = poolsTargets ? measureTargets(audited, weights, cell, everyone) : NO_TARGETS;
+      // As the reference has it: where all residuals are equal there is nothing to learn, however large they are.
+      if (settings.reference && targets.target.every((value) => value === targets.target[0])) return [];
+      const divisor = settings.correlateOver === "all" ? N : targets.rows.length;
+      return features === undefined
+        ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor })
+        : auditRidge(targets, features, cell, settings.ridgePenalty, divisor);
+    });
+  /** The group's mean residual as a step of its log hazards. */
+  const toHazards = (auditor: Candidate["auditor"], cell: BoostCell): Candidate["auditor"] => {
+    const group = usable.find(({ index }) => auditor.kind === "group" && index === auditor.group);
+    if (settings.scale === "survival" || auditor.kind !== "group" || group === undefined) return auditor;
+    const bins = (group.weights ?? weights).auditedBins;
+    const wanted = auditor.value / measureLeverage(audited, cell, group.rows, bins);
+    return { ...auditor, value: Math.sign(wanted) * Math.min(Math.abs(wanted), LARGEST_HAZARD_STEP) };
+  };
+  const tryUpdate = ({ cell, auditor: found, correlation }: Candidate): BoostUpdate | undefined => {
+    const auditor = toHazards(found, cell);
+    // Fault (b): h is signed already, so the reference's sign(correlation) turns every step up into one down.
+    const sign = settings.reference && correlation < 0 ? -1 : 1;
+    const update: BoostUpdate = { cell, auditor, sign, step: settings.step, correlation };
+    const residual = readResidual(auditor, members, features);
+    const moved = moveCurves({ survival, located, T }, update, { settings, sign, residual });
+    return moved || settings.reference ? update : undefined;
+  };
+
+  const updates: BoostUpdate[] = [];
+  const history: number[] = [];
+  let stopped: BoostStop | undefined = weights.auditedBins === 0 ? "unaudited" : undefined;
+  while (stopped === undefined) {
+    const candidates = findCandidates();
+    history.push(
+      candidates.reduce((largest, { correlation }) => Math.max(largest, Math.abs(correlation)), 0),
+    );
+    const above = candidates.filter(({ correlation }) => Math.abs(correlation) >= settings.tolerance);
+    if (above.length === 0) stopped = "tolerance";
+    else if (updates.length === settings.rounds) stopped = "rounds";
+    else {
+      // A step that moves nobody would be found again in every round that is left: the next largest gets its turn.
+      let update: BoostUpdate | undefined;
+      while (update === undefined && above.length > 0) update = tryUpdate(takeLargest(above));
+      if (update === undefined) stopped = "stuck";
+      else updates.push(update);
+    }
+  }
+  const boost: McBoost = {
+    kind: "mcboost",
+    T,
+    D: features?.D ?? 0,
+    options: settings,
+    auditedBins: weights.auditedBins,
+    groups: groups.map(({ name, expression }) =>
+      expression === undefined ? { name } : { name, expression },
+    ),
+    skipped,
+    updates,
+    history,
+    stopped,
+  };
+  return { boost, curves: { N, T, survival } };
+}
+
+export interface BoostRows {
+  /** By name; those no update speaks of may be missing. */
+  readonly groups?: readonly BoostGroup[];
+  readonly features?: BoostFeatures;
+}
+
+/** The updates in order on the same model's curves of other rows; on the calibration rows, the fitted curves to the last bit. */
+export function applyBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): Curves {
+  const repaired =
+    boost.kind === "hazards" ? applyHazardBoost(boost, curves, rows.groups) : replayAll(boost, curves, rows);
+  if (!isSurvival(repaired)) {
+    throw new NumericalError("the repaired curves are no survival probabilities", {
+      code: "boost.curves",
+      hint: "the boost does not belong to these curves, or was changed: fit it again",
+    });
+  }
+  return repaired;
+}
+
+function replayAll(boost: McBoost, curves: Curves, rows: BoostRows): Curves {
+  const replay = replayBoost(boost, curves, rows);
+  for (;;) {
+    const step = replay.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** As `applyBoost`, yielding the curves after each update: one array, overwritten by the next. */
+export function* replayBoost(
+  boost: McBoost,
+  curves: Curves,
+  rows: BoostRows = {},
+): Generator<Curves, Curves> {
+  const { N, T } = curves;
+  const { options: settings } = boost;
+  if (boost.T !== T) {
+    throw new InputError(`boost and curves are on different grids: ${boost.T} and ${T} bins`, {
+      code: "grid.mismatch",
+    });
+  }
+  checkSurvival(curves);
+  const features = boost.D > 0 && boost.updates.length > 0 ? requireFeatures(rows.features, N) : undefined;
+  if (features !== undefined && features.D !== boost.D) {
+    throw new InputError(`features: ${features.D} columns where the boost has ${boost.D}`, {
+      code: "features.mismatch",
+    });
+  }
+  const members: Uint8Array[] = [];
+  for (const { auditor } of boost.updates) {
+    if (auditor.kind !== "group" || members[auditor.group] !== undefined) continue;
+    const { name } = boost.groups[auditor.group];
+    const group = rows.groups?.find((given) => given.name === name);
+    if (group === undefined) {
+      const have = rows.groups?.map((given) => given.name).join(", ") || "none";
+      throw new InputError(`missing group: "${name}" (have ${have})`, {
+        code: "group.missing",
+        hint: "resolve the boost's groups on the table the curves belong to",
+      });
+    }
+    members[auditor.group] = markMembers(group, N);
+  }
+  const survival = Float64Array.from(curves.survival);
+  const located = settings.reference ? survival.slice() : survival;
+  for (const update of boost.updates) {
+    // Fault (b), second half: the reference does not store the sign and predicts as if it had been 1.
+    const sign = settings.reference ? 1 : update.sign;
+    const residual = readResidual(update.auditor, members, features);
+    moveCurves({ survival, located, T }, update, { settings, sign, residual });
+    yield { N, T, survival };
+  }
+  return { N, T, survival };
+}
+
+/** Removes and returns the candidate of largest |correlation|, the first of equals; there must be one. */
+function takeLargest(candidates: Candidate[]): Candidate {
+  let best = 0;
+  for (let k = 1; k < candidates.length; k++) {
+    const reached = Math.abs(candidates[best].correlation) * (1 + TIE_TOLERANCE);
+    if (Math.abs(candidates[k].correlation) > reached) best = k;
+  }
+  return candidates.splice(best, 1)[0];
+}
+
+/** Why these rows cannot be audited in any cell. */
+function findObstacle(
+  outcomes: BinnedOutcomes,
+  rows: Int32Array,
+  weights: CensoringWeights,
+): string | undefined {
+  if (rows.length === 0) return "no rows";
+  if (weights.auditedBins === 0) return "too few rows are followed past the first bin";
+  if (rows.every((row) => outcomes.event[row] === 0 && outcomes.bin[row] === 1)) {
+    return "every row is censored in the first bin";
+  }
+  return undefined;
+}

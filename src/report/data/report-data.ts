@@ -1,0 +1,219 @@
+/**
+ * What a report shows, as plain data: nothing here is computed while the page is drawn. `gatherReport` makes it from curves,
+ * outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it, unless rows were asked for:
+ * then, of three people, row number, time, outcome and predicted curve. Times are in the unit that is shown.
+ */
+import type { GroupCertificate } from "../../stats/certificates/certificates.ts";
+import type { GroupVerdict, JudgedScores, RejectionCount } from "../words/verdict.ts";
+
+export interface ReportFinding {
+  readonly level: "error" | "warning" | "note";
+  readonly message: string;
+}
+
+export interface SplitSizes {
+  readonly train: number;
+  readonly valid: number;
+  readonly test: number;
+}
+
+export interface ReportCohort {
+  /** The table's name. */
+  readonly table: string;
+  /** Rows of the table, null when only predictions were given. */
+  readonly rows: number | null;
+  readonly excluded: readonly { readonly reason: string; readonly rows: number }[];
+  /** Where the audited rows are a part of a table that was split. */
+  readonly split: SplitSizes | null;
+  /** The rows the model was made from, of this table or another. */
+  readonly trainedOn: SplitSizes | null;
+  readonly audited: {
+    /** Which rows these are: "test rows", "rows of the table". */
+    readonly which: string;
+    readonly rows: number;
+    /** Whose rows they are, where people have several and were audited by person; null where a row is a person. */
+    readonly people: number | null;
+    readonly events: number;
+    readonly censored: number;
+    /** By the reverse Kaplan-Meier curve; null when over half of the people were followed to the event. */
+    readonly medianFollowUp: number | null;
+  };
+}
+
+/** Mean predicted survival against Kaplan-Meier, t = 0…T. */
+export interface GroupCurve {
+  /** τ: the last bin with at least ten people at risk; past it Kaplan-Meier is carried, not estimated. */
+  readonly last: number;
+  readonly predicted: readonly number[] | null; // [T+1]; null without rows
+  readonly observed: readonly number[]; // [T+1]
+  /** Pointwise 95 % limits on the log scale; null where undefined. */
+  readonly lower: readonly (number | null)[]; // [T+1]
+  readonly upper: readonly (number | null)[]; // [T+1]
+  readonly atRisk: readonly number[]; // [T+1]
+  /** Of predicted − observed over 1…τ; null without a bin to look at. */
+  readonly gap: {
+    readonly mean: number;
+    readonly meanAbsolute: number;
+    readonly largest: number;
+    readonly largestAt: number;
+  } | null;
+}
+
+export interface ReportGroup {
+  readonly name: string;
+  /** Who is meant, when the name does not say it. */
+  readonly expression: string | null;
+  readonly scores: JudgedScores;
+  readonly verdict: GroupVerdict;
+  readonly curve: GroupCurve;
+  /** Where certificates were asked for. */
+  readonly certificate?: GroupCertificate;
+}
+
+export interface RiskBin {
+  readonly n: number;
+  /** Up to the horizon. */
+  readonly events: number;
+  readonly predicted: number;
+  /** 1 − Kaplan-Meier of the bin's people, with 95 % limits. */
+  readonly observed: number;
+  readonly lower: number;
+  readonly upper: number;
+  /** At least ten of them still at risk at the horizon. */
+  readonly supported: boolean;
+}
+
+export interface RiskCalibration {
+  readonly time: number;
+  /** Lowest predicted risk first; empty, with a reason, when there are too few events to divide. */
+  readonly bins: readonly RiskBin[];
+  readonly absent: string | null;
+}
+
+/** People of like predicted risk. */
+export interface RiskBand {
+  readonly n: number;
+  readonly events: number;
+  /** The last bin with ten of them at risk. */
+  readonly last: number;
+  /** Mean survival over the audited bins. */
+  readonly predicted: readonly number[];
+  /** Kaplan-Meier, t = 0…last. */
+  readonly observed: readonly number[];
+}
+
+/** One person, shown only where rows were asked for. */
+export interface ExampleCurve {
+  readonly risk: "low" | "middle" | "high";
+  /** 1-based, in the table. */
+  readonly row: number;
+  /** How many of 100 people have a lower predicted risk. */
+  readonly percentile: number;
+  readonly time: number;
+  readonly event: boolean;
+  /** Over the audited bins. */
+  readonly survival: readonly number[];
+}
+
+export interface HistoryGroup {
+  readonly name: string;
+  readonly distance: number;
+  readonly slack: number;
+  readonly multiplier: number | null;
+}
+
+export interface HistoryEntry {
+  readonly step: number;
+  readonly loss: number;
+  readonly concordance: number | null;
+  readonly groups?: readonly HistoryGroup[];
+}
+
+export interface ConstraintVerdict {
+  readonly group: string;
+  readonly n: number;
+  readonly events: number;
+  readonly slack: number;
+  readonly noise: number;
+  readonly train: number;
+  readonly validation: number | null;
+  /** Null for a group that is reported, not constrained; `reason` says why. */
+  readonly met: boolean | null;
+  readonly reason: string | null;
+}
+
+export interface ReportTraining {
+  readonly method: string;
+  /** Runs that the curves are the mean of. */
+  readonly members: number;
+  /** Of all runs together. */
+  readonly steps: number;
+  readonly bestStep: number;
+  readonly history: readonly HistoryEntry[];
+  readonly constraints: readonly ConstraintVerdict[];
+  /** What the distances are; null where it is not known. */
+  readonly distance: string | null;
+  /** True when the multipliers hardly moved. */
+  readonly fixedPenalty: boolean;
+  readonly warnings: readonly string[];
+}
+
+export interface ReportProvenance {
+  /** Name and version. */
+  readonly program: string;
+  /** The command that makes this report again. */
+  readonly command: string;
+  /** When, as the caller writes it. */
+  readonly created?: string;
+  readonly files: readonly { readonly role: string; readonly name: string; readonly sha256?: string }[];
+  readonly settings: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** What the audited rows are to the model: its test rows, of a table it has not seen, rows it has seen among them; or not known. */
+export type AuditedRelation = "heldOut" | "newTable" | "seen" | "unknown";
+
+/** What was predicted, of whom. */
+export interface ReportSubject {
+  /** The event's column and how it was read ("1 = event, 0 = censored"); null where it is not known. */
+  readonly event: { readonly column: string; readonly rule: string | null } | null;
+  readonly timeColumn: string | null;
+  /** The date that times are counted from; null where they are not. */
+  readonly originColumn: string | null;
+  readonly relation: AuditedRelation;
+}
+
+/** A grid of times in the unit that is shown. */
+export interface ReportTime {
+  readonly label: string;
+  readonly edges: readonly number[]; // [T+1]
+  /** The table's own unit, where another is shown, and how much of it makes one. */
+  readonly given: { readonly label: string; readonly divisor: number } | null;
+  /** Up to where everyone's curve is audited: the last bin with ten people at risk; 0 without one. */
+  readonly audited: number;
+}
+
+/** Everything that the report shows. */
+export interface ReportData {
+  readonly title: string;
+  readonly subject: ReportSubject;
+  readonly time: ReportTime;
+  /** What the reader calls acceptable, in survival. */
+  readonly tolerance: number;
+  /** Counts under five are not printed. */
+  readonly hidesSmallCells: boolean;
+  readonly cohort: ReportCohort;
+  readonly findings: readonly ReportFinding[];
+  readonly overall: ReportGroup;
+  readonly groups: readonly ReportGroup[];
+  /** The probability with which any certificate may fail, and what they assume. */
+  readonly certificates?: { readonly alpha: number; readonly assumes: readonly string[] };
+  readonly rejections: { readonly ece: RejectionCount | null; readonly logrank: RejectionCount | null };
+  readonly calibration: readonly RiskCalibration[];
+  readonly bands: readonly RiskBand[];
+  /** Empty unless rows were asked for. */
+  readonly examples: readonly ExampleCurve[];
+  readonly training: ReportTraining | null;
+  /** What the model was trained with, as path and value. */
+  readonly modelSettings: readonly { readonly name: string; readonly value: string }[];
+  readonly provenance: ReportProvenance;
+}

@@ -1,0 +1,42 @@
+/**
+ * People by predicted risk: fifths (thirds of few) by the predicted risk at the end of the audited time, and for each the mean
+ * predicted curve beside the Kaplan-Meier curve of the same people, as far as ten of them are at risk. It shows what
+ * predictions look like and whether high and low risks are told apart, without anyone's own curve.
+ */
+import { isAbsent } from "../../core/measured.ts";
+import { meanCurve } from "../../stats/calibration/calibration.ts";
+import { groupSupport, kaplanMeierBinned } from "../../stats/kaplan-meier.ts";
+import type { RiskBand } from "./report-data.ts";
+import type { RiskCurves, RiskOutcomes } from "./risk-calibration.ts";
+
+/** A band is the mean of so many people at least: nobody's own prediction can be read off it. */
+const FEWEST_PEOPLE = 20;
+const MOST_BANDS = 5;
+const FEWER_BANDS = 3;
+
+/** Lowest risk first; none where there are too few people to divide. */
+export function cutByRisk(curves: RiskCurves, binned: RiskOutcomes, last: number): readonly RiskBand[] {
+  const { N, T, survival } = curves;
+  const K = [MOST_BANDS, FEWER_BANDS].find((bands) => N >= bands * FEWEST_PEOPLE);
+  if (K === undefined || last < 1) return [];
+  const riskOf = (row: number) => 1 - survival[row * T + last - 1];
+  const order = Int32Array.from({ length: N }, (_, row) => row).sort(
+    (a, b) => riskOf(a) - riskOf(b) || a - b,
+  );
+  return Array.from({ length: K }, (_, k): RiskBand[] => {
+    const rows = order.subarray(Math.floor((k * N) / K), Math.floor(((k + 1) * N) / K));
+    const mean = meanCurve(curves, undefined, rows);
+    if (isAbsent(mean)) return [];
+    const km = kaplanMeierBinned(binned, undefined, rows);
+    const followed = Math.min(groupSupport(binned, { rows }), last);
+    return [
+      {
+        n: rows.length,
+        events: km.events.reduce((sum, count) => sum + count, 0),
+        last: followed,
+        predicted: Array.from(mean.subarray(0, last + 1)),
+        observed: Array.from(km.survival.subarray(0, followed + 1)),
+      },
+    ];
+  }).flat();
+}

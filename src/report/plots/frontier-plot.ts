@@ -1,0 +1,200 @@
+/**
+ * Discrimination against worst-group calibration as SVG text, made with Observable Plot: one dot a setting, filled where every group is
+ * within noise, a line along the frontier, a ring around the choice. Good is above and to the left. The document is handed in, as
+ * for the other plots; colours are Okabe and Ito's, and no difference is one of colour alone.
+ */
+import * as Plot from "@observablehq/plot";
+import { svgMarkup } from "../page/html.ts";
+
+export interface FrontierSetting {
+  readonly label: string;
+  readonly concordance: number | null;
+  /** Error of the worst group over what a perfect model stays under in 95 of 100 samples. */
+  readonly worst: number | null;
+  readonly withinNoise: boolean | null;
+  readonly onFrontier: boolean;
+  readonly isChosen: boolean;
+}
+
+export interface FrontierPlotOptions {
+  /** What makes the SVG elements: `document` in a page, linkedom's in Node. */
+  readonly document: unknown;
+  readonly width?: number;
+  readonly height?: number;
+}
+
+const DOT = "#0072B2";
+const CHOICE = "#D55E00";
+const INK = "#222222";
+const QUIET = "#666666";
+const DOT_RADIUS = 5;
+const RING_RADIUS = 10;
+/** Share of the range left free around the dots. */
+const PADDING = 0.08;
+/** A picture of equal values still has a height and a width. */
+const LEAST_SPAN = 0.002;
+/** Of the 12-pixel letters, on the generous side. */
+const CHARACTER_WIDTH = 7;
+const LINE_HALF = 8;
+const MARGIN_LEFT = 56;
+const MARGIN_RIGHT = 24;
+const MARGIN_TOP = 34;
+const MARGIN_BOTTOM = 48;
+
+function fitDomain(values: readonly number[]): [number, number] {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const pad = Math.max(high - low, LEAST_SPAN) * PADDING;
+  return [low - pad, high + pad];
+}
+
+interface PlacedSetting extends FrontierSetting {
+  readonly concordance: number;
+  readonly worst: number;
+}
+
+interface Label {
+  readonly setting: PlacedSetting;
+  readonly anchor: "start" | "middle" | "end";
+  readonly dx: number;
+  readonly dy: number;
+}
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** Beside its dot, above or below it, wherever nothing lies yet; a label without such a place is left out. */
+function placeLabels(
+  settings: readonly PlacedSetting[],
+  xOf: (value: number) => number,
+  yOf: (value: number) => number,
+  width: number,
+): readonly Label[] {
+  const around = (x: number, y: number, half: number, high: number): Box => ({
+    left: x - half,
+    right: x + half,
+    top: y - high,
+    bottom: y + high,
+  });
+  const taken: Box[] = settings.map(({ worst, concordance }) =>
+    around(xOf(worst), yOf(concordance), DOT_RADIUS + 1, DOT_RADIUS + 1),
+  );
+  // The choice is named first, then the frontier.
+  const rank = (one: PlacedSetting) => (one.isChosen ? 0 : one.onFrontier ? 1 : 2);
+  return [...settings]
+    .sort((a, b) => rank(a) - rank(b))
+    .flatMap((setting): Label[] => {
+      const [x, y] = [xOf(setting.worst), yOf(setting.concordance)];
+      const half = (setting.label.length * CHARACTER_WIDTH) / 2;
+      const aside = RING_RADIUS + 4;
+      const tries = [
+        { anchor: "start" as const, dx: aside, dy: 0, box: around(x + aside + half, y, half, LINE_HALF) },
+        { anchor: "end" as const, dx: -aside, dy: 0, box: around(x - aside - half, y, half, LINE_HALF) },
+        ...[-1, 1].map((side) => ({
+          anchor: "middle" as const,
+          dx: 0,
+          dy: side * (aside + 4),
+          box: around(x, y + side * (aside + 4), half, LINE_HALF),
+        })),
+      ];
+      const free = tries.find(
+        ({ box }) =>
+          box.left >= MARGIN_LEFT &&
+          box.right <= width &&
+          !taken.some(
+            (other) =>
+              box.left < other.right &&
+              box.right > other.left &&
+              box.top < other.bottom &&
+              box.bottom > other.top,
+          ),
+      );
+      if (free === undefined) return [];
+      taken.push(free.box);
+      const { anchor, dx, dy } = free;
+      return [{ setting, anchor, dx, dy }];
+    });
+}
+
+export function plotFrontier(settings: readonly FrontierSetting[], options: FrontierPlotOptions): string {
+  const placed: PlacedSetting[] = settings.flatMap((one) =>
+    one.concordance === null || one.worst === null
+      ? []
+      : [{ ...one, concordance: one.concordance, worst: one.worst }],
+  );
+  const frontier = placed.filter(({ onFrontier }) => onFrontier).sort((a, b) => a.worst - b.worst);
+  const chosen = placed.filter(({ isChosen }) => isChosen);
+  const x = fitDomain([1, ...placed.map(({ worst }) => worst)]);
+  const y = placed.length === 0 ? [0, 1] : fitDomain(placed.map(({ concordance }) => concordance));
+  const { width = 720, height = 440 } = options;
+  const labels = placeLabels(
+    placed,
+    (value) => MARGIN_LEFT + ((value - x[0]) / (x[1] - x[0])) * (width - MARGIN_LEFT - MARGIN_RIGHT),
+    (value) => MARGIN_TOP + ((y[1] - value) / (y[1] - y[0])) * (height - MARGIN_TOP - MARGIN_BOTTOM),
+    width,
+  );
+  const chart = Plot.plot({
+    document: options.document as NonNullable<Plot.PlotOptions["document"]>,
+    ariaLabel: `Validation C-index against the worst group's calibration error of ${placed.length} settings`,
+    width,
+    height,
+    marginLeft: MARGIN_LEFT,
+    marginTop: MARGIN_TOP,
+    marginBottom: MARGIN_BOTTOM,
+    marginRight: MARGIN_RIGHT,
+    style: { background: "white", color: INK, fontFamily: "sans-serif", fontSize: "12px" },
+    x: {
+      domain: x,
+      label: "calibration error of the worst group, 1 = the 95 % point of a perfect model",
+      labelAnchor: "center",
+      labelArrow: "none",
+      ticks: 6,
+    },
+    y: { domain: y, label: "validation C-index", labelArrow: "none", grid: true, ticks: 6 },
+    marks: [
+      Plot.ruleX([1], { stroke: QUIET, strokeDasharray: "4 3" }),
+      Plot.line(frontier, {
+        x: "worst",
+        y: "concordance",
+        curve: "step-after",
+        stroke: DOT,
+        strokeOpacity: 0.5,
+      }),
+      Plot.dot(placed, {
+        x: "worst",
+        y: "concordance",
+        r: DOT_RADIUS,
+        stroke: DOT,
+        strokeWidth: 1.5,
+        fill: (one: FrontierSetting) => (one.withinNoise ? DOT : "white"),
+      }),
+      Plot.dot(chosen, { x: "worst", y: "concordance", r: RING_RADIUS, stroke: CHOICE, strokeWidth: 2.5 }),
+      ...labels.map(({ setting, anchor, dx, dy }) =>
+        Plot.text([setting], {
+          x: "worst",
+          y: "concordance",
+          text: "label",
+          textAnchor: anchor,
+          dx,
+          dy,
+          fontWeight: setting.isChosen ? 700 : 400,
+          fill: INK,
+          stroke: "white",
+          strokeWidth: 3,
+        }),
+      ),
+      Plot.text(["filled: every group within noise    ring: chosen    line: frontier"], {
+        frameAnchor: "top-right",
+        dy: -26,
+        dx: 14,
+        fill: QUIET,
+        text: (text: string) => text,
+      }),
+    ],
+  });
+  chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  return svgMarkup(chart.outerHTML);
+}

@@ -1,0 +1,239 @@
+/** The figures of groups: predicted against observed survival, and the one-line strips that hold a group against chance. */
+import * as Plot from "@observablehq/plot";
+import type { GroupCurve } from "../data/report-data.ts";
+import type { Cells } from "../data/small-cells.ts";
+import { cleanText, type Html } from "../page/html.ts";
+import type { VerdictLook } from "../words/verdict.ts";
+import {
+  drawPlot,
+  formatTick,
+  GRID,
+  LINE,
+  MUTED,
+  OBSERVED,
+  type PlotDocument,
+  PREDICTED,
+  survivalTicks,
+} from "./plot-canvas.ts";
+import { binOfTime, chooseTicks } from "./ticks.ts";
+
+/** Wide enough for a shared vertical axis, in tenths of survival. */
+export function survivalFloor(curves: readonly GroupCurve[]): number {
+  let lowest = 1;
+  for (const { last, predicted, observed, lower } of curves) {
+    for (let t = 0; t <= last; t++) {
+      lowest = Math.min(lowest, lower[t] ?? observed[t], predicted?.[t] ?? 1);
+    }
+  }
+  return Math.max(0, Math.min(0.9, Math.floor(lowest * 10 - 1e-9) / 10));
+}
+
+/** Where less than this share of the bins is followed in any panel, the horizontal axis is cut. */
+const SHORT_FOLLOW_UP = 0.5;
+/** How much of the axis the longest followed stretch then takes. */
+const FOLLOWED_SHARE = 0.8;
+
+/** The last bin on a shared horizontal axis: all of them, unless follow-up would be squeezed into a corner. */
+export function shownBins(curves: readonly GroupCurve[], T: number): number {
+  const longest = Math.max(...curves.map(({ last }) => last));
+  if (longest === 0 || longest >= SHORT_FOLLOW_UP * T) return T;
+  return Math.ceil(longest / FOLLOWED_SHARE);
+}
+
+export interface PanelOptions {
+  /** Of the bins that are shown. */
+  readonly edges: readonly number[];
+  readonly timeLabel: string;
+  /** Where the vertical axis starts. */
+  readonly floor: number;
+  /** How numbers at risk are printed. */
+  readonly cells: Cells;
+}
+
+const PANEL = { width: 380, height: 262, left: 54, right: 14, top: 12, bottom: 62 };
+/** Below the axis, in pixels: the numbers at risk, and the name of the axis. */
+const AT_RISK_BELOW = 30;
+const LABEL_BELOW = 56;
+const PANEL_TICKS = 5;
+
+/** Predicted mean curve against Kaplan-Meier with its band, and the numbers at risk under the axis. */
+export function drawGroupPanel(document: PlotDocument, curve: GroupCurve, options: PanelOptions): Html {
+  const { edges, timeLabel, floor, cells } = options;
+  const { last, predicted, observed, lower, upper, atRisk } = curve;
+  const end = edges[edges.length - 1];
+  const points = Array.from({ length: last + 1 }, (_, t) => ({
+    time: edges[t],
+    observed: observed[t],
+    lower: Math.max(floor, lower[t] ?? observed[t]),
+    upper: upper[t] ?? observed[t],
+    predicted: predicted?.[t] ?? observed[t],
+  }));
+  const ticks = chooseTicks(end, PANEL_TICKS);
+  const said = cells.falling(ticks.map((time) => atRisk[binOfTime(edges, time)]));
+  const counts = ticks.map((time, k) => ({ time, count: said[k] }));
+  const unsupported = last < edges.length - 1;
+  return drawPlot(document, {
+    width: PANEL.width,
+    height: PANEL.height,
+    marginLeft: PANEL.left,
+    marginRight: PANEL.right,
+    marginTop: PANEL.top,
+    marginBottom: PANEL.bottom,
+    x: { domain: [0, end], label: null, ticks: [...ticks], tickFormat: formatTick, tickSize: 4 },
+    y: { domain: [floor, 1], label: null, ticks: survivalTicks(floor), tickFormat: ".1f", tickSize: 0 },
+    marks: [
+      Plot.gridY({ ticks: survivalTicks(floor), stroke: GRID, strokeOpacity: 1 }),
+      unsupported
+        ? Plot.rect([0], { x1: edges[last], x2: end, y1: floor, y2: 1, fill: "var(--unfollowed)" })
+        : null,
+      Plot.ruleY([floor], { stroke: LINE }),
+      Plot.areaY(points, {
+        x: "time",
+        y1: "lower",
+        y2: "upper",
+        fill: OBSERVED,
+        fillOpacity: 0.2,
+        curve: "step-after",
+      }),
+      Plot.lineY(points, {
+        x: "time",
+        y: "observed",
+        stroke: OBSERVED,
+        strokeWidth: 1.8,
+        curve: "step-after",
+      }),
+      predicted === null
+        ? null
+        : Plot.lineY(points, {
+            x: "time",
+            y: "predicted",
+            stroke: PREDICTED,
+            strokeWidth: 2.2,
+            strokeDasharray: "7 3",
+          }),
+      Plot.text(counts, { x: "time", y: floor, text: "count", dy: AT_RISK_BELOW, fill: MUTED }),
+      Plot.text(["at risk"], {
+        frameAnchor: "bottom-left",
+        textAnchor: "start",
+        lineAnchor: "middle",
+        dx: -PANEL.left,
+        dy: AT_RISK_BELOW,
+        fill: MUTED,
+        fontSize: 11,
+        text: (text: string) => text,
+      }),
+      Plot.text([timeLabel], {
+        frameAnchor: "bottom",
+        dy: LABEL_BELOW,
+        text: (text: string) => cleanText(text),
+      }),
+    ],
+  });
+}
+
+const STRIP = { width: 280, height: 26, side: 8 };
+
+export interface NoiseStrip {
+  readonly ece: number | null;
+  readonly floor: number | null;
+  readonly critical: number | null;
+  readonly mark: VerdictLook;
+}
+
+/** The calibration error as a mark over the range a perfect model stays in, 95 times of 100. */
+export function drawNoiseStrip(document: PlotDocument, strip: NoiseStrip, end: number): Html {
+  const { ece, floor, critical, mark } = strip;
+  return drawStrip(document, { domain: [0, end] }, [
+    critical === null
+      ? null
+      : Plot.rect([0], { x1: 0, x2: critical, y1: 0.28, y2: 0.72, fill: "var(--chance)" }),
+    floor === null ? null : Plot.ruleX([floor], { y1: 0.16, y2: 0.84, stroke: MUTED, strokeWidth: 1.5 }),
+    ece === null ? null : drawMark(ece, mark),
+  ]);
+}
+
+export interface RatioStrip {
+  readonly ratio: number | null;
+  /** Where observed/expected lies 95 times of 100 if the model is right. */
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly mark: VerdictLook;
+}
+
+/** Observed over expected events, on a log scale around 1. */
+export function drawRatioStrip(
+  document: PlotDocument,
+  strip: RatioStrip,
+  domain: readonly [number, number],
+): Html {
+  const { ratio, low, high, mark } = strip;
+  const inside = (value: number) => Math.min(Math.max(value, domain[0]), domain[1]);
+  return drawStrip(document, { domain: [...domain], type: "log" }, [
+    low === null || high === null
+      ? null
+      : Plot.rect([0], { x1: inside(low), x2: inside(high), y1: 0.28, y2: 0.72, fill: "var(--chance)" }),
+    Plot.ruleX([1], { y1: 0, y2: 1, stroke: MUTED, strokeWidth: 1.5 }),
+    ratio === null || ratio <= 0 ? null : drawMark(inside(ratio), mark),
+  ]);
+}
+
+/** Each verdict has a shape of its own, so that colour is never alone. */
+const MARKS = {
+  within: { symbol: "circle", r: 5, fill: "var(--agree-mark)" },
+  open: { symbol: "square", r: 5, fill: "var(--ink)" },
+  off: { symbol: "diamond", r: 6.5, fill: "var(--off-mark)" },
+  few: { symbol: "circle", r: 4, fill: "var(--few)" },
+} as const satisfies Record<VerdictLook, object>;
+
+function drawMark(x: number, mark: VerdictLook) {
+  return Plot.dot([x], {
+    x: (value: number) => value,
+    y: 0.5,
+    ...MARKS[mark],
+    stroke: "var(--surface)",
+    strokeWidth: 1.5,
+  });
+}
+
+function drawStrip(document: PlotDocument, x: Plot.ScaleOptions, marks: Plot.Markish[]): Html {
+  return drawPlot(document, {
+    width: STRIP.width,
+    height: STRIP.height,
+    margin: 0,
+    marginLeft: STRIP.side,
+    marginRight: STRIP.side,
+    x: { ...x, axis: null },
+    y: { domain: [0, 1], axis: null },
+    marks,
+  });
+}
+
+/** The axis of a column of strips. */
+export function drawStripAxis(
+  document: PlotDocument,
+  x: Plot.ScaleOptions,
+  ticks: readonly number[],
+  format: (value: number) => string,
+): Html {
+  return drawPlot(document, {
+    width: STRIP.width,
+    height: 22,
+    marginLeft: STRIP.side,
+    marginRight: STRIP.side,
+    marginTop: 0,
+    marginBottom: 20,
+    x: { ...x, axis: null },
+    y: { domain: [0, 1], axis: null },
+    marks: [
+      Plot.ruleX([...ticks], { stroke: LINE }),
+      Plot.text([...ticks], {
+        x: (value: number) => value,
+        frameAnchor: "bottom",
+        dy: 14,
+        text: format,
+        fill: MUTED,
+        fontSize: 11,
+      }),
+    ],
+  });
+}

@@ -1,0 +1,190 @@
+/**
+ * The columns of the tables of scores: what a reader needs in the first table, everything else in the second. A column has its
+ * value, how it is written, what stands below it, and the path under which the audit says why there is none. A count that is not
+ * to be printed, and what it could be computed from, has no value.
+ */
+import type { ReportGroup } from "../data/report-data.ts";
+import type { Cells } from "../data/small-cells.ts";
+import { ratioOf, rootGapOf } from "../words/report-words.ts";
+import { formatNumber, formatP } from "../words/text-table.ts";
+
+export interface ScoreColumn {
+  readonly key: string;
+  readonly title: string;
+  readonly small?: string;
+  readonly value: (group: ReportGroup) => number | null;
+  readonly format: (value: number, group: ReportGroup) => string;
+  /** A second line: interval, bound, or what to compare with. */
+  readonly below?: (group: ReportGroup) => string | null;
+  /** The path under which the audit says why there is no value. */
+  readonly path: string;
+  readonly first: "ascending" | "descending";
+}
+
+const digits = (count: number) => (value: number) => formatNumber(value, count);
+
+function between(
+  interval: { readonly lower: number | null; readonly upper: number | null } | undefined,
+  count: number,
+) {
+  return interval?.lower == null
+    ? null
+    : `${formatNumber(interval.lower, count)} – ${formatNumber(interval.upper, count)}`;
+}
+
+function below(upper: number | null | undefined, count: number): string | null {
+  return upper == null ? null : `< ${formatNumber(upper, count)}`;
+}
+
+/** What a reader needs. */
+export function mainColumns(cells: Cells, unit: "person" | "row"): readonly ScoreColumn[] {
+  return [
+    {
+      key: "n",
+      title: unit === "row" ? "Rows" : "People",
+      value: ({ scores }) => cells.value(scores.n),
+      format: (_, { scores }) => cells.text(scores.n),
+      path: "n",
+      first: "descending",
+    },
+    {
+      key: "events",
+      title: "Events",
+      value: ({ scores }) => cells.value(scores.events, scores.n),
+      format: (_, { scores }) => cells.text(scores.events, scores.n),
+      path: "events",
+      first: "descending",
+    },
+    {
+      key: "concordance",
+      title: "C-index",
+      small: "interval",
+      value: ({ scores }) => scores.concordance,
+      format: digits(3),
+      below: ({ scores }) => between(scores.intervals?.concordance, 3),
+      path: "concordance",
+      first: "ascending",
+    },
+    {
+      key: "ece",
+      title: "ECE",
+      small: "95 % of chance",
+      value: ({ scores }) => scores.ece,
+      format: digits(4),
+      below: ({ scores }) =>
+        scores.noiseFloor === null ? null : `≤ ${formatNumber(scores.noiseFloor.eceCritical)}`,
+      path: "ece",
+      first: "descending",
+    },
+    {
+      key: "rootGap",
+      title: "R.m.s. gap",
+      value: ({ scores }) => rootGapOf(scores),
+      format: digits(4),
+      path: "distanceL2",
+      first: "descending",
+    },
+    {
+      key: "bound",
+      title: "Could be up to",
+      value: ({ verdict }) => verdict.bound,
+      format: digits(4),
+      path: "bound",
+      first: "descending",
+    },
+    {
+      key: "ratio",
+      title: "Events, ratio",
+      small: "obs ÷ pred",
+      value: ({ scores }) => (cells.shows(scores.events, scores.n) ? ratioOf(scores).ratio : null),
+      format: (value) => value.toFixed(2),
+      below: ({ scores: { logrankIndividual: one, events, n } }) =>
+        one.observed === null || one.expected === null || !cells.shows(events, n)
+          ? null
+          : `${one.observed} ÷ ${one.expected.toFixed(1)}`,
+      path: "logrankIndividual",
+      first: "descending",
+    },
+  ];
+}
+
+/** Everything else. */
+export const MORE_COLUMNS: readonly ScoreColumn[] = [
+  {
+    key: "noiseFloor.ece",
+    title: "ECE by chance",
+    small: "mean",
+    value: ({ scores }) => scores.noiseFloor?.ece ?? null,
+    format: digits(4),
+    path: "noiseFloor",
+    first: "descending",
+  },
+  {
+    key: "noiseFloor.adjustedP",
+    title: "ECE p",
+    small: "adj. / alone",
+    value: ({ scores }) => scores.noiseFloor?.adjustedP ?? null,
+    format: formatP,
+    below: ({ scores }) => (scores.noiseFloor === null ? null : formatP(scores.noiseFloor.p)),
+    path: "noiseFloor",
+    first: "ascending",
+  },
+  {
+    key: "logrankIndividual.adjustedP",
+    title: "Logrank p",
+    small: "adj. / alone",
+    value: ({ verdict }) => verdict.logrankAdjustedP,
+    format: formatP,
+    below: ({ scores }) => (scores.logrankIndividual.p === null ? null : formatP(scores.logrankIndividual.p)),
+    path: "logrankIndividual",
+    first: "ascending",
+  },
+  {
+    key: "distanceVariance",
+    title: "Largest z",
+    value: ({ scores }) => scores.distanceVariance,
+    format: digits(2),
+    path: "distanceVariance",
+    first: "descending",
+  },
+  {
+    key: "intervals.ece",
+    title: "ECE below",
+    small: "alone",
+    value: ({ scores }) => scores.intervals?.ece.upper ?? null,
+    format: digits(4),
+    path: "intervals.ece",
+    first: "descending",
+  },
+  {
+    key: "intervals.distanceL2Root",
+    title: "Gap below",
+    small: "alone",
+    value: ({ scores }) => scores.intervals?.distanceL2Root.upper ?? null,
+    format: digits(4),
+    path: "intervals.distanceL2Root",
+    first: "descending",
+  },
+  {
+    key: "ibs",
+    title: "IBS",
+    small: "interval",
+    value: ({ scores }) => scores.ibs,
+    format: digits(4),
+    below: ({ scores }) => between(scores.intervals?.ibs, 3),
+    path: "ibs",
+    first: "descending",
+  },
+];
+
+/** Where certificates were asked for. */
+export const CERTIFIED: ScoreColumn = {
+  key: "certificate",
+  title: "Certified gap",
+  small: "tight",
+  value: ({ certificate }) => certificate?.exact ?? null,
+  format: digits(3),
+  below: ({ certificate }) => below(certificate?.tight, 3),
+  path: "certificate",
+  first: "descending",
+};

@@ -1,0 +1,168 @@
+/** How the model came to be: loss, validation C and each group's distance and multiplier by step, and the constraints at the end. */
+
+import type { HistoryEntry, ReportData, ReportTraining } from "../data/report-data.ts";
+import { createCells, formatCount } from "../data/small-cells.ts";
+import { type Html, html, nameOf } from "../page/html.ts";
+import type { PlotDocument } from "../plots/plot-canvas.ts";
+import { drawSeries, type SeriesLine } from "../plots/plot-series.ts";
+import { iconOf, unitOf } from "../words/report-words.ts";
+import { formatNumber } from "../words/text-table.ts";
+
+/** The groups drawn in colour, with their names; the others stay grey. */
+const NAMED_LINES = 4;
+
+export function renderTraining(data: ReportData, document: PlotDocument): Html | null {
+  const { training } = data;
+  if (training === null) return null;
+  const { history, constraints } = training;
+  return html`<section aria-labelledby="training"><h2 id="training">How the model was trained</h2>
+<p class="lead">${describeRun(training)}</p>
+<div class="stack">
+${history.length < 2 ? null : html`<div class="two">${renderHistory(training, document)}</div>`}
+${constraints.length === 0 ? null : renderConstraints(training, data)}
+</div></section>`;
+}
+
+function describeRun({ method, members, steps, bestStep, history, fixedPenalty }: ReportTraining): string {
+  const kept = bestStep === steps ? "" : `; the weights kept are those of step ${formatCount(bestStep)}`;
+  if (members > 1) {
+    return `Method ${method}: the mean of ${members} runs of ${formatCount(steps)} steps in all, each with another part of the training rows for its validation.`;
+  }
+  const recorded = history.length < 2 ? " No history was recorded." : "";
+  const penalty = fixedPenalty ? " The multipliers hardly moved: this run was a fixed penalty." : "";
+  return `Method ${method}, ${formatCount(steps)} steps${kept}.${recorded}${penalty}`;
+}
+
+function renderHistory(
+  { history, bestStep, steps }: ReportTraining,
+  document: PlotDocument,
+): readonly Html[] {
+  const kept = bestStep === steps ? {} : { keptStep: bestStep };
+  const single = (name: string, value: (entry: HistoryEntry) => number | null): SeriesLine => ({
+    name,
+    isNamed: true,
+    points: history.flatMap((entry) => {
+      const at = value(entry);
+      return at === null ? [] : [{ step: entry.step, value: at }];
+    }),
+  });
+  const loss = single("loss", (entry) => entry.loss);
+  const concordance = single("C", (entry) => entry.concordance);
+  const draw = (title: string, line: SeriesLine, count: number) =>
+    line.points.length < 2
+      ? null
+      : renderFigure(title, `${title}: ${endpoints(line, count)}.`, html`${endpoints(line, count)}.`, [
+          drawSeries(document, [line], { label: title, scale: "linear", ...kept }),
+        ]);
+  const ratios = groupLines(
+    history,
+    ({ distance, slack }) => (slack > 0 ? distance / slack : null),
+    lastValue,
+  );
+  // Multipliers of constraints that are met fall to 0: those that pressed at all are told by their peaks.
+  const multipliers = groupLines(history, ({ multiplier }) => multiplier, largestValue);
+  const figures = [
+    draw("Loss on the validation rows", loss, 4),
+    draw("C-index on the validation rows", concordance, 3),
+    ratios.length === 0
+      ? null
+      : renderFigure(
+          "Each group’s distance over its slack",
+          `Distance divided by slack of ${ratios.length} groups by step. At the end: ${listEnds(ratios, 2)}.`,
+          html`Below 1 the constraint is met. In colour the ${Math.min(NAMED_LINES, ratios.length)} largest at the end.`,
+          [
+            drawSeries(document, ratios, {
+              label: "distance over slack",
+              scale: "log",
+              reference: { value: 1, label: "slack" },
+              ...kept,
+            }),
+          ],
+        ),
+    multipliers.length === 0
+      ? null
+      : renderFigure(
+          "Each group’s multiplier",
+          `Multipliers of ${multipliers.length} groups by step. At the end: ${listEnds(multipliers, 4)}.`,
+          html`How hard the constraint presses; 0 is not at all. In colour the ${Math.min(NAMED_LINES, multipliers.length)} that pressed hardest.`,
+          [drawSeries(document, multipliers, { label: "multiplier", scale: "linear", ...kept })],
+        ),
+  ];
+  return figures.filter((figure) => figure !== null);
+}
+
+function renderFigure(title: string, says: string, caption: Html, content: readonly Html[]): Html {
+  return html`<figure class="card"><h3>${title}</h3><div class="figure" role="img" aria-label="${says}">${content}</div><figcaption>${caption}</figcaption></figure>`;
+}
+
+function endpoints({ points }: SeriesLine, count: number): string {
+  const [first, last] = [points[0], points[points.length - 1]];
+  return `${formatNumber(first.value, count)} at step ${formatCount(first.step)}, ${formatNumber(last.value, count)} at step ${formatCount(last.step)}`;
+}
+
+function lastValue({ points }: SeriesLine): number {
+  return points[points.length - 1].value;
+}
+
+function listEnds(lines: readonly SeriesLine[], count: number): string {
+  return lines.map((line) => `${line.name} ${formatNumber(lastValue(line), count)}`).join(", ");
+}
+
+function largestValue({ points }: SeriesLine): number {
+  return points.reduce((largest, { value }) => Math.max(largest, value), Number.NEGATIVE_INFINITY);
+}
+
+/** One line a group, highest rank first; empty when the history has no groups or the value never changes from 0. */
+function groupLines(
+  history: readonly HistoryEntry[],
+  value: (group: NonNullable<HistoryEntry["groups"]>[number]) => number | null,
+  rank: (line: SeriesLine) => number,
+): readonly SeriesLine[] {
+  const points = new Map<string, { step: number; value: number }[]>();
+  for (const { step, groups = [] } of history) {
+    for (const group of groups) {
+      const at = value(group);
+      if (at === null || !Number.isFinite(at)) continue;
+      const line = points.get(group.name) ?? [];
+      line.push({ step, value: at });
+      points.set(group.name, line);
+    }
+  }
+  const lines = [...points].map(([name, own]) => ({ name, points: own, isNamed: false }));
+  if (!lines.some(({ points: own }) => own.length > 1 && own.some((point) => point.value > 0))) return [];
+  return lines.sort((a, b) => rank(b) - rank(a)).map((line, k) => ({ ...line, isNamed: k < NAMED_LINES }));
+}
+
+function renderConstraints({ constraints, distance }: ReportTraining, data: ReportData): Html {
+  const { hidesSmallCells } = data;
+  const cells = createCells(hidesSmallCells);
+  const word = (met: boolean | null) =>
+    met === null
+      ? html`<span class="chip few">not constrained</span>`
+      : html`<span class="chip ${met ? "within" : "off"}">${iconOf(met ? "within" : "off")} ${met ? "met" : "not met"}</span>`;
+  const columns = [
+    unitOf(data) === "row" ? "Rows" : "People",
+    "Events",
+    "Slack",
+    "Distance, training rows",
+    "Distance, validation rows",
+    "Noise",
+    "On training rows",
+  ];
+  return html`<div class="card"><h3>Constraints at the weights that were kept</h3>
+<p class="lead">${distance === null ? "" : `Distance: ${distance}. `}Slack: the distance allowed. Noise: what a perfect model shows on a fresh sample of the group’s size. These distances are of the rows the model learnt and was chosen by, not of those audited above.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="Constraints at the end of training"><table class="constraints">
+<thead><tr><th scope="col">Group</th>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>${constraints.map((one) => {
+    const values: readonly (string | Html)[] = [
+      cells.text(one.n),
+      cells.text(one.events, one.n),
+      formatNumber(one.slack, 5),
+      formatNumber(one.train, 5),
+      formatNumber(one.validation, 5),
+      formatNumber(one.noise, 5),
+      word(one.met),
+    ];
+    return html`<tr><th scope="row">${nameOf(one.group)}${one.reason === null ? null : html`<small>${cells.sentence(one.reason).replace(/^\d+ events?/, cells.countOf(one.events, "event", one.n))}</small>`}</th>${values.map((value, k) => html`<td data-label="${columns[k]}">${value}</td>`)}</tr>`;
+  })}</tbody></table></div></div>`;
+}

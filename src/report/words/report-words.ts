@@ -1,0 +1,170 @@
+/**
+ * How the report puts numbers and verdicts into words and small marks, the same in every section: four decimals for errors, two or
+ * three digits for p, points (hundredths) for gaps of survival, and an icon with a word wherever a colour says something.
+ */
+import { MINIMUM_EVENTS } from "../../stats/calibration/agreement.ts";
+import { DEFAULT_LEVEL } from "../../stats/scores/bootstrap.ts";
+import type { Scores } from "../../stats/scores/scores.ts";
+import type { GroupCurve, ReportData, ReportGroup } from "../data/report-data.ts";
+import { type Html, html, trustMarkup } from "../page/html.ts";
+import { momentOf } from "./report-time.ts";
+import { formatNumber, formatP } from "./text-table.ts";
+import type { GroupVerdict } from "./verdict.ts";
+
+/** Shapes differ as well as colours: a cross, a tick, a wave, a dash, a question mark. */
+const ICONS = {
+  off: '<path d="M4 4l8 8M12 4l-8 8"/>',
+  within: '<path d="M3 8.5 6.5 12 13 4.5"/>',
+  open: '<path d="M2 9.5c2-4 4-4 6-1.5s4 2.5 6-1.5"/>',
+  few: '<path d="M3.5 8h9"/>',
+  doubt: '<path d="M5.5 6a2.6 2.6 0 1 1 3.6 2.4c-.8.4-1.1.9-1.1 1.8M8 13v.2"/>',
+} as const;
+/** A verdict's look, or that of a finding to be looked at. */
+export type ChipLook = keyof typeof ICONS;
+
+export function iconOf(look: ChipLook): Html {
+  return trustMarkup(
+    `<svg width="13" height="13" viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round">${ICONS[look]}</svg>`,
+  );
+}
+
+const DIRECTIONS = { high: "survival too high", low: "survival too low", shape: "wrong shape" } as const;
+
+/** In the width of a chip. */
+export function verdictWord({ agreement, direction, lacks }: GroupVerdict): string {
+  switch (agreement) {
+    case "disagrees":
+      return direction === null ? "disagrees" : `disagrees: ${DIRECTIONS[direction]}`;
+    case "tooFewEvents":
+      return lacks === "followUp" ? "followed too briefly to say" : "too few events to say";
+    case "noDisagreementShown":
+      return "no disagreement shown";
+  }
+}
+
+/** Beside the chip: "could be off by up to 3.2 points"; nothing where that cannot be said. */
+export function boundWords({ agreement, bound }: GroupVerdict): string | null {
+  return bound === null || agreement === "tooFewEvents" ? null : `could be off by up to ${pointsOf(bound)}`;
+}
+
+/** Why a group is not judged, without the count that its line may hide. */
+export function lackWords({ lacks, reason }: GroupVerdict): string {
+  return lacks === "events" ? `fewer than ${MINIMUM_EVENTS} events` : reason;
+}
+
+/** As a clause: what was found, and how far off the group could be. */
+export function verdictSentence(verdict: GroupVerdict): string {
+  const { agreement, bound, boundAbsent, reason } = verdict;
+  const far =
+    bound === null
+      ? `; how far off it could be cannot be said (${boundAbsent})`
+      : ` could be off by up to ${pointsOf(bound)} on average over time`;
+  switch (agreement) {
+    case "disagrees":
+      return `Disagrees: ${reason}${bound === null ? "" : `; it${far}`}.`;
+    case "tooFewEvents":
+      return `Not judged: ${lackWords(verdict)}.`;
+    case "noDisagreementShown":
+      return `No disagreement shown${bound === null ? far : `, but it${far}`}.`;
+  }
+}
+
+export function chipOf(verdict: GroupVerdict, word = verdictWord(verdict)): Html {
+  return html`<span class="chip ${verdict.look}">${iconOf(verdict.look)} ${word}</span>`;
+}
+
+/** "3.2 points": hundredths of survival. */
+export function pointsOf(gap: number): string {
+  const points = Math.abs(100 * gap).toFixed(1);
+  return `${points} ${points === "1.0" ? "point" : "points"}`;
+}
+
+/** "5 points": what the reader calls acceptable, as it was given. */
+export function tolerancePoints(tolerance: number): string {
+  const points = Number((100 * tolerance).toPrecision(6));
+  return `${points} ${points === 1 ? "point" : "points"}`;
+}
+
+export function percentOf(share: number): string {
+  return `${Number((100 * share).toFixed(Math.abs(share) < 0.1 ? 1 : 0))} %`;
+}
+
+/** "p = 0.031", "p < 0.001". */
+export function pOf(p: number): string {
+  return p < 0.001 ? "p < 0.001" : `p = ${formatP(p)}`;
+}
+
+/** Observed over expected events, with the range it has 95 times of 100 when the model is right. */
+export function ratioOf({ logrankIndividual }: Scores): {
+  readonly ratio: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+} {
+  const { observed, expected, variance } = logrankIndividual;
+  if (observed === null || expected === null || !(expected > 0))
+    return { ratio: null, low: null, high: null };
+  const reach = variance === null ? null : (TWO_SIDED_95 * Math.sqrt(variance)) / expected;
+  return {
+    ratio: observed / expected,
+    low: reach === null ? null : Math.max(0, 1 - reach),
+    high: reach === null ? null : 1 + reach,
+  };
+}
+
+/** The normal distribution's 97.5 % point. */
+const TWO_SIDED_95 = 1.959963984540054;
+
+/** What a group's distance is, by the kind of its constraint. */
+export const DISTANCE_WORDS: Readonly<Record<string, string>> = {
+  l2: "mean squared gap between mean curve and Kaplan-Meier",
+  variance: "largest gap between mean curve and Kaplan-Meier, in standard errors",
+  atRisk: "mean squared z of observed against predicted events, over stretches of time",
+};
+
+/** Rounds to 0.0 points. */
+const NO_GAP = 0.0005;
+
+/** How far predicted survival lies from the observed, in one sentence. */
+export function gapSentence(gap: GroupCurve["gap"], timeLabel: string): string {
+  if (gap === null) return "No stretch of follow-up with ten people at risk to compare over.";
+  const side = (value: number) => (value > 0 ? "above" : "below");
+  const average = Math.abs(gap.mean) < NO_GAP ? "equal to" : `${pointsOf(gap.mean)} ${side(gap.mean)}`;
+  const other = side(gap.largest) === side(gap.mean) ? "" : ` ${side(gap.largest)}`;
+  return `Predicted survival is ${average} the observed on average, ${pointsOf(gap.largest)}${other} at worst (${momentOf(gap.largestAt, timeLabel)}).`;
+}
+
+/** The r.m.s. gap over the group's support. */
+export function rootGapOf({ distanceL2 }: Scores): number | null {
+  return distanceL2 === null ? null : Math.sqrt(distanceL2);
+}
+
+/** "95 %", of the audit's intervals and bounds. */
+export function levelOf({ intervals }: Scores): string {
+  return `${Math.round(100 * (intervals?.level ?? DEFAULT_LEVEL))} %`;
+}
+
+/** What a calibration error is to be held against, in one sentence. */
+export function floorSentence({ ece, noiseFloor }: Scores): string {
+  if (ece === null || noiseFloor?.ece == null) return "";
+  const { ece: floor, eceCritical, p } = noiseFloor;
+  return `A perfect model shows ${formatNumber(floor)} on rows like these and stays below ${formatNumber(eceCritical)} in 95 of 100 cases${p === null ? "" : ` (${pOf(p)})`}.`;
+}
+
+/** What a line of the table is: a person, or a row where people have several. */
+export function unitOf({ cohort }: Pick<ReportData, "cohort">): "person" | "row" {
+  return cohort.audited.people === null ? "person" : "row";
+}
+
+/** "people" or "rows". */
+export function unitsOf(data: Pick<ReportData, "cohort">): "people" | "rows" {
+  return unitOf(data) === "person" ? "people" : "rows";
+}
+
+export function groupId(index: number): string {
+  return `group-${index}`;
+}
+
+/** Everyone first, as in the audit. */
+export function everyGroup(data: { readonly overall: ReportGroup; readonly groups: readonly ReportGroup[] }) {
+  return [data.overall, ...data.groups];
+}

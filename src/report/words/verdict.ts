@@ -1,0 +1,96 @@
+/**
+ * What the report says of each group: the audit's agreement (stats/agreement.ts), the direction of the gap, the bound, and how it
+ * looks. Green is for a group whose bound lies below what the reader calls acceptable, never for a test that did not reject; a
+ * group in which no disagreement is shown but much could be wrong is neutral.
+ */
+import { type GroupAgreement, judgeAgreement, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
+import { binomialRange, type CountRange } from "../../stats/comparison.ts";
+import type { Scores } from "../../stats/scores/scores.ts";
+
+/** Disagrees; no disagreement and the bound within the tolerance; none and the bound beyond it; too little data. */
+export type VerdictLook = "off" | "within" | "open" | "few";
+/** Predicted survival too high, too low, or right on average and wrong in shape. */
+export type GapDirection = "high" | "low" | "shape";
+
+export interface GroupVerdict extends GroupAgreement {
+  readonly look: VerdictLook;
+  /** Of the gap, whatever the verdict; null where there is none to measure. */
+  readonly direction: GapDirection | null;
+  /** How far off the group could be on average over time, in survival; null where no bound is given. */
+  readonly bound: number | null;
+  /** Why there is no bound. */
+  readonly boundAbsent: string | null;
+}
+
+export interface RejectionCount {
+  /** Groups judged, everyone together not counted. */
+  readonly tests: number;
+  /** Of these, with an unadjusted p of at most SINGLE_LEVEL. */
+  readonly rejected: number;
+  /** How many chance alone gives a perfect model, in 95 % of audits, were the groups disjoint. */
+  readonly range: CountRange;
+}
+
+/** What is taken as acceptable unless the reader says otherwise: five points of survival. */
+export const DEFAULT_TOLERANCE = 0.05;
+/** A mean gap below this share of the mean absolute gap is one whose signs cancel. */
+const CANCELLING_SHARE = 0.5;
+
+/** What is asked of an audited group; `AuditedScores` is one. */
+export interface JudgedScores extends Scores {
+  readonly bound: number | null;
+}
+
+export interface JudgedGroup {
+  readonly scores: JudgedScores;
+  readonly gap: { readonly mean: number; readonly meanAbsolute: number } | null;
+}
+
+function directionOf(gap: JudgedGroup["gap"]): GapDirection | null {
+  if (gap === null) return null;
+  if (Math.abs(gap.mean) < CANCELLING_SHARE * gap.meanAbsolute) return "shape";
+  return gap.mean > 0 ? "high" : "low";
+}
+
+function lookOf({ agreement }: GroupAgreement, bound: number | null, tolerance: number): VerdictLook {
+  switch (agreement) {
+    case "disagrees":
+      return "off";
+    case "tooFewEvents":
+      return "few";
+    case "noDisagreementShown":
+      return bound !== null && bound < tolerance ? "within" : "open";
+  }
+}
+
+/** The verdicts in the order of the groups, which are judged together. */
+export function judgeGroups(
+  groups: readonly JudgedGroup[],
+  T: number,
+  tolerance: number,
+): readonly GroupVerdict[] {
+  const judged = judgeAgreement(
+    groups.map(({ scores }) => scores),
+    T,
+  );
+  return groups.map(
+    ({ scores: { bound, absent }, gap }, g): GroupVerdict => ({
+      ...judged[g],
+      look: lookOf(judged[g], bound, tolerance),
+      direction: directionOf(gap),
+      bound,
+      boundAbsent: bound === null ? (absent.bound ?? "none was drawn") : null,
+    }),
+  );
+}
+
+/** How many of the groups a test rejects by itself, against what chance alone would give. Null without any test. */
+export function countRejections(ps: readonly (number | null)[]): RejectionCount | null {
+  const present = ps.filter((p) => p !== null);
+  if (present.length === 0) return null;
+  return {
+    tests: present.length,
+    rejected: present.filter((p) => p <= SINGLE_LEVEL).length,
+    range: binomialRange(present.length, SINGLE_LEVEL),
+  };
+}

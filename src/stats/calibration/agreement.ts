@@ -1,0 +1,90 @@
+/**
+ * What an audit may say of each group after all of them were looked at. `disagrees`: one of two tests finds the group further from
+ * the observed than chance explains; the calibration error against its noise floor, adjusted for the number of groups by the
+ * draws themselves (noise-floor.ts), and the individual logrank, adjusted by Holm. Each takes half of 0.05, so that a model that
+ * is right for everybody has any group disagree in at most one audit of twenty. `noDisagreementShown` is all that can be said
+ * otherwise, beside the bound that says how far off the group could still be (certificates.ts). `tooFewEvents`: so few
+ * events, or so little follow-up (method §5), that neither test nor bound says anything.
+ */
+import { MINIMUM_TIGHT_EVENTS } from "../certificates/certificates.ts";
+import { holm } from "../comparison.ts";
+import type { Scores } from "../scores/scores.ts";
+
+/** What may be said of a group. */
+export const AGREEMENTS = ["disagrees", "noDisagreementShown", "tooFewEvents"] as const;
+/** One of `AGREEMENTS`. */
+export type Agreement = (typeof AGREEMENTS)[number];
+
+export interface GroupAgreement {
+  readonly agreement: Agreement;
+  /** No disagreement with all groups considered, though a test by itself has p at most SINGLE_LEVEL. */
+  readonly isDoubtful: boolean;
+  /** What too little is there of; null for a group of which something is said. */
+  readonly lacks: "events" | "followUp" | null;
+  /** Holm's adjustment over the groups tested; null where the test is absent or the group not tested. */
+  readonly logrankAdjustedP: number | null;
+  /** One clause: why. */
+  readonly reason: string;
+}
+
+/** The chance that a perfect model has any group disagree. */
+export const FAMILY_LEVEL = 0.05;
+/** Below it a single test raises a doubt. */
+export const SINGLE_LEVEL = 0.05;
+/** As for constraints: a test of fewer events says nothing, and no bound is given for them. */
+export const MINIMUM_EVENTS = MINIMUM_TIGHT_EVENTS;
+/** Of the time bins, that a group must be followed through. */
+export const MINIMUM_FOLLOWED_SHARE = 0.25;
+
+type Judged = Pick<Scores, "events" | "peopleWithEvents" | "supported" | "noiseFloor" | "logrankIndividual">;
+
+/** Why a group is not tested; null when it is. */
+function tooLittle(
+  { events: rows, peopleWithEvents: events = rows, supported }: Judged,
+  T: number,
+): Pick<GroupAgreement, "lacks" | "reason"> | null {
+  if (events < MINIMUM_EVENTS) {
+    const had = events === 1 ? "1 event" : `${events} events`;
+    return { lacks: "events", reason: `${had}: fewer than ${MINIMUM_EVENTS}, too few to say` };
+  }
+  if (supported.bins < MINIMUM_FOLLOWED_SHARE * T) {
+    const followed = `ten people or more are at risk in only ${supported.bins} of ${T} time bins`;
+    return { lacks: "followUp", reason: `${followed}: too little follow-up to say` };
+  }
+  return null;
+}
+
+/** What is said of each group, in their order; they are judged together, since a p-value is adjusted for all of them. */
+export function judgeAgreement(groups: readonly Judged[], T: number): readonly GroupAgreement[] {
+  const lacking = groups.map((scores) => tooLittle(scores, T));
+  const logrankPs = groups.map(({ logrankIndividual }, g) =>
+    lacking[g] === null ? logrankIndividual.p : null,
+  );
+  const adjusted = holm(logrankPs.filter((p) => p !== null));
+  let next = 0;
+  return groups.map(({ noiseFloor }, g): GroupAgreement => {
+    const logrankAdjustedP = logrankPs[g] === null ? null : adjusted[next++];
+    const lack = lacking[g];
+    if (lack !== null) return { agreement: "tooFewEvents", isDoubtful: false, logrankAdjustedP, ...lack };
+    const tests = [
+      { name: "calibration error", p: noiseFloor?.p ?? null, adjusted: noiseFloor?.adjustedP },
+      { name: "logrank", p: logrankPs[g], adjusted: logrankAdjustedP },
+    ].filter((test) => test.p !== null);
+    const level = FAMILY_LEVEL / tests.length;
+    const name = (chosen: typeof tests) => chosen.map((test) => test.name).join(" and ");
+    const failed = tests.filter((test) => (test.adjusted ?? 1) <= level);
+    const said = { lacks: null, logrankAdjustedP };
+    if (failed.length > 0) {
+      const reason = `further from the observed than chance explains (${name(failed)}, all groups considered)`;
+      return { ...said, agreement: "disagrees", isDoubtful: false, reason };
+    }
+    const doubtful = tests.filter((test) => (test.p ?? 1) <= SINGLE_LEVEL);
+    const reason =
+      tests.length === 0
+        ? "no test could be made: there are neither draws of the noise floor nor expected events"
+        : doubtful.length > 0
+          ? `a test by itself is doubtful (${name(doubtful)}); among so many groups chance may explain it`
+          : "no disagreement shown beyond chance";
+    return { ...said, agreement: "noDisagreementShown", isDoubtful: doubtful.length > 0, reason };
+  });
+}

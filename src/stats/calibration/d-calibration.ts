@@ -1,0 +1,166 @@
+/**
+ * D-calibration (Haider et al. 2020): if the curves are right, S(T_i|x_i) is uniform on [0, 1]. A censored row spreads its
+ * unit of mass uniformly below its S(C_i|x_i). Bins are [k/K, (k+1)/K), the last closed; χ² against n/K with K−1 degrees of
+ * freedom; under censoring the test is conservative. mlr3proba's published values miscount the lowest bin, which is why the
+ * mass is checked here. Also the X-Cal paper's score Σ_b (frac_b − width_b)² on F = 1 − S with hard bins; the soft form that
+ * can be trained on is an objective, not a statistic.
+ */
+import { logChiSquareUpperTail } from "../../core/distributions.ts";
+import { exp, square } from "../../core/elementary.ts";
+import { NumericalError } from "../../core/errors.ts";
+import { absent, type Measured } from "../../core/measured.ts";
+import type { Curves } from "../../data/curves/curves.ts";
+import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { checkMatching } from "./calibration.ts";
+
+/** Haider et al.'s number of bins. */
+export const D_CALIBRATION_BINS = 10;
+/** X-Cal's number of bins. */
+export const X_CAL_BINS = 20;
+/** Relative loss of mass that rounding can explain; more means a fault, in the curves (NaN) or here. */
+export const MASS_TOLERANCE = 1e-9;
+/** X-Cal counts a censored row with S below this as an event: its mass has nowhere left to spread. */
+export const X_CAL_CENSORED_AS_EVENT_BELOW = 1e-4;
+
+export interface DCalibrationOptions {
+  readonly bins?: number;
+  readonly weights?: RowWeights;
+}
+
+export interface DCalibration {
+  /** Mass per bin of predicted survival, lowest first; sums to the number of rows. */
+  readonly counts: Float64Array;
+  /** Mass per bin if the curves were right. */
+  readonly expected: number;
+  readonly chi2: number;
+  readonly df: number;
+  readonly p: number;
+  /** log p, where p itself underflows. */
+  readonly logP: number;
+}
+
+/** Where one row's unit of mass goes: `own` to its bin, `lower` to every bin below it. */
+export interface DCalibrationShare {
+  /** 0-based, lowest survival first. */
+  readonly bin: number;
+  readonly own: number;
+  readonly lower: number;
+}
+
+/** The share of a row with predicted survival `survival` at its own time; a censored row at 0 lies in the lowest bin. */
+export function dCalibrationShare(
+  survival: number,
+  event: boolean,
+  bins: number = D_CALIBRATION_BINS,
+): DCalibrationShare {
+  if (survival <= 0) return { bin: 0, own: 1, lower: 0 };
+  const bin = Math.min(Math.floor(survival * bins), bins - 1);
+  if (event) return { bin, own: 1, lower: 0 };
+  return { bin, own: (survival - bin / bins) / survival, lower: 1 / bins / survival };
+}
+
+/**
+ * The histogram from what each bin keeps (`own`) and what it gives to every bin below it (`lower`), [K] each, in one
+ * pass from the top: adding row by row would cost N·K. Throws unless it holds one unit per row.
+ */
+function spreadMass(own: ArrayLike<number>, lower: ArrayLike<number>, n: number): Float64Array {
+  const counts = Float64Array.from(own);
+  let carried = 0;
+  let mass = 0;
+  for (let b = counts.length - 1; b >= 0; b--) {
+    counts[b] += carried;
+    carried += lower[b];
+    mass += counts[b];
+  }
+  if (Math.abs(mass - n) <= MASS_TOLERANCE * n) return counts;
+  throw new NumericalError(`D-calibration histogram does not hold one unit per row: ${mass} for ${n} rows`, {
+    code: "d-calibration.mass",
+    hint: "look for survival values that are not numbers between 0 and 1",
+  });
+}
+
+/** The test from summed shares: `own` and `lower` per bin, [K] each, over n rows. */
+export function testDCalibration(
+  own: ArrayLike<number>,
+  lower: ArrayLike<number>,
+  n: number,
+): Measured<DCalibration> {
+  if (n === 0) return absent("no rows");
+  const K = own.length;
+  if (K < 2) return absent("fewer than two bins");
+  const counts = spreadMass(own, lower, n);
+  const expected = n / K;
+  let chi2 = 0;
+  for (const count of counts) chi2 += square(count - expected) / expected;
+  const df = K - 1;
+  const logP = logChiSquareUpperTail(chi2, df);
+  return { counts, expected, chi2, df, p: exp(logP), logP };
+}
+
+/** Tests whether S at the event times is uniform. */
+export function dCalibration(
+  curves: Curves,
+  binned: BinnedOutcomes,
+  options: DCalibrationOptions = {},
+): Measured<DCalibration> {
+  const K = options.bins ?? D_CALIBRATION_BINS;
+  const { weights } = options;
+  checkMatching(curves, binned, weights);
+  const { N, T, survival } = curves;
+  const own = new Float64Array(K);
+  const lower = new Float64Array(K);
+  let n = 0;
+  for (let i = 0; i < N; i++) {
+    const weight = weights === undefined ? 1 : weights[i];
+    if (weight === 0) continue;
+    n += weight;
+    const share = dCalibrationShare(survival[i * T + binned.bin[i] - 1], binned.event[i] === 1, K);
+    own[share.bin] += weight * share.own;
+    lower[share.bin] += weight * share.lower;
+  }
+  return testDCalibration(own, lower, n);
+}
+
+export interface DCalScore {
+  /** Σ_b (frac_b − width_b)². */
+  readonly score: number;
+  /** Share of the rows per bin of F = 1 − S, lowest F first. */
+  readonly fractions: Float64Array;
+}
+
+/** The X-Cal paper's D-Cal: bins [lo, hi) of F, the last closed; a censored row spreads uniformly over [F, 1]. */
+export function dCalScore(
+  curves: Curves,
+  binned: BinnedOutcomes,
+  options: DCalibrationOptions = {},
+): Measured<DCalScore> {
+  const K = options.bins ?? X_CAL_BINS;
+  const { weights } = options;
+  checkMatching(curves, binned, weights);
+  const { N, T, survival } = curves;
+  // Filled by predicted survival, lowest first, as above, but with bins (lo, hi]: the mirror image of F's [lo, hi),
+  // taken on S itself because 1 − S would round values off the edges.
+  const own = new Float64Array(K);
+  const lower = new Float64Array(K);
+  let n = 0;
+  for (let i = 0; i < N; i++) {
+    const weight = weights === undefined ? 1 : weights[i];
+    if (weight === 0) continue;
+    n += weight;
+    const s = survival[i * T + binned.bin[i] - 1];
+    const b = Math.min(Math.max(Math.ceil(s * K), 1), K) - 1;
+    if (binned.event[i] === 1 || s < X_CAL_CENSORED_AS_EVENT_BELOW) {
+      own[b] += weight;
+    } else {
+      own[b] += (weight * (s - b / K)) / s;
+      lower[b] += weight / K / s;
+    }
+  }
+  if (n === 0) return absent("no rows");
+  const fractions = spreadMass(own, lower, n)
+    .map((count) => count / n)
+    .reverse();
+  let score = 0;
+  for (const fraction of fractions) score += square(fraction - 1 / K);
+  return { score, fractions };
+}

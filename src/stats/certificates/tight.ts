@@ -1,0 +1,197 @@
+/**
+ * Bounds on ‖E[Ŝ|g] − S_g‖ for large groups, by a multiplier bootstrap of the influence of each row on Δ = mean curve − KM
+ * (method §13): with n rows in the group, hazards ĥ = e/k and Y, dN at risk and event,
+ *   IF_i(t) = (Ŝ(t|x_i) − m(t)) + KM(t) Σ_{s≤t} n (dN_is − Y_is ĥ_s) / (k_s (1 − ĥ_s))
+ *   Z_g(t) = Σ_i w_i IF_i(t) / n,  w_i = ±1 by a fair coin, one per row and draw, shared by all groups
+ *   U_g = ‖Δ̂_g‖ + q s_g,  s_g² = mean_t Σ_i IF_i(t)²/n²,  q the 1 − α quantile over draws of max_g ‖Z_g‖/s_g
+ * ‖·‖ is the root mean square over 1…τ_g. The signs of a row over the draws are a column of a Hadamard matrix, drawn at
+ * random and turned at random: each draw by itself is one of independent coins, different draws are uncorrelated, and a fast
+ * transform gives all of them for the price of a few, so there can be thousands. Where people have several rows, the coin is the person's, and s_g² sums
+ * the squares of people's influences, each the sum over their rows.
+ */
+import { square } from "../../core/elementary.ts";
+import { createRandom } from "../../core/random.ts";
+import type { Curves } from "../../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import { groupByPerson, type People } from "../../data/outcomes/people.ts";
+import type { BinnedKaplanMeier } from "../kaplan-meier.ts";
+import { quantile } from "../scores/bootstrap.ts";
+
+export interface TightGroup {
+  readonly rows: ArrayLike<number>;
+  readonly mean: ArrayLike<number>; // [T+1]
+  readonly km: BinnedKaplanMeier;
+  /** τ_g. */
+  readonly last: number;
+}
+
+export interface TightBounds {
+  /** The quantile q of the largest standardised ‖Z‖. */
+  readonly quantile: number;
+  readonly groups: readonly {
+    readonly distance: number;
+    readonly scale: number;
+    readonly upper: number;
+  }[];
+}
+
+/** Apart from the streams of the noise floor and the bootstrap of the same seed. */
+const SIGN_STREAM = 0x43000000;
+
+/**
+ * The signs of every row in every draw: w_ib = σ_i H[b, k_i], σ_i = ±1 and k_i drawn by seed, H[b, k] = (−1)^(bits that b
+ * and k share).
+ */
+export interface RowSigns {
+  /** A power of two. */
+  readonly draws: number;
+  readonly sign: Int8Array; // [N], σ
+  readonly column: Int32Array; // [N], k
+  /** Whose rows are whose, where people have several: their signs are the same. */
+  readonly people?: People;
+}
+
+export function drawSigns(N: number, draws: number, seed: number, people?: People): RowSigns {
+  const random = createRandom(seed, SIGN_STREAM);
+  const units = people?.count ?? N;
+  const sign = new Int8Array(units);
+  const column = new Int32Array(units);
+  for (let unit = 0; unit < units; unit++) {
+    // One number gives both: the last bit the sign, the others the column.
+    const drawn = random.integer(2 * draws);
+    sign[unit] = (drawn & 1) === 1 ? 1 : -1;
+    column[unit] = drawn >>> 1;
+  }
+  if (people === undefined) return { draws, sign, column };
+  return {
+    draws,
+    sign: Int8Array.from(people.of, (person) => sign[person]),
+    column: people.of.map((person) => column[person]),
+    people,
+  };
+}
+
+/** Writes the influence of one row at t = 1…last to out[offset …]. */
+export function createInfluence(curves: Curves, outcomes: BinnedOutcomes, group: TightGroup) {
+  const { rows, mean, km, last } = group;
+  const n = rows.length;
+  const jump = new Float64Array(last + 1); // n / (k (1 − ĥ))
+  const drift = new Float64Array(last + 1); // Σ_{s≤t} ĥ_s jump_s
+  for (let t = 1; t <= last; t++) {
+    // From where nobody is left Kaplan-Meier stays where it is; at 0 the factor KM(t) takes the whole sum away.
+    const left = km.atRisk[t] - km.events[t];
+    jump[t] = left > 0 ? n / left : 0;
+    drift[t] = drift[t - 1] + km.hazard[t] * jump[t];
+  }
+  const { T, survival } = curves;
+  return (row: number, out: Float64Array, offset: number): void => {
+    const own = outcomes.bin[row];
+    const start = row * T - 1;
+    const until = Math.min(own - 1, last);
+    for (let t = 1; t <= until; t++) {
+      out[offset + t - 1] = survival[start + t] - mean[t] - km.survival[t] * drift[t];
+    }
+    if (own > last) return;
+    const rest = (outcomes.event[row] === 1 ? jump[own] : 0) - drift[own];
+    for (let t = own; t <= last; t++) {
+      out[offset + t - 1] = survival[start + t] - mean[t] + km.survival[t] * rest;
+    }
+  };
+}
+
+/** ‖Z_g‖ of every draw, and s_g. */
+export function drawNorms(
+  curves: Curves,
+  outcomes: BinnedOutcomes,
+  group: TightGroup,
+  { draws, sign, column, people }: RowSigns,
+): { readonly norms: Float64Array; readonly scale: number } {
+  const { rows, last: L } = group;
+  const n = rows.length;
+  const writeInfluence = createInfluence(curves, outcomes, group);
+  const influence = new Float64Array(L);
+  const ofRow = new Float64Array(L);
+  const sums = new Float64Array(draws * L); // [column, t], then [draw, t]
+  let squares = 0;
+  // A person's rows one after the other: people's influences are squared once they are whole.
+  for (const own of people === undefined ? singly(rows) : groupByPerson(people, rows)) {
+    influence.fill(0);
+    for (const row of own) {
+      writeInfluence(row, ofRow, 0);
+      for (let t = 0; t < L; t++) influence[t] += ofRow[t];
+    }
+    const to = column[own[0]] * L;
+    const s = sign[own[0]];
+    for (let t = 0; t < L; t++) {
+      squares += influence[t] * influence[t];
+      sums[to + t] += s * influence[t];
+    }
+  }
+  transformHadamard(sums, draws, L);
+  const norms = new Float64Array(draws);
+  for (let draw = 0; draw < draws; draw++) {
+    let sum = 0;
+    for (let t = 0; t < L; t++) sum += square(sums[draw * L + t]);
+    norms[draw] = Math.sqrt(sum / L) / n;
+  }
+  return { norms, scale: Math.sqrt(squares / L) / n };
+}
+
+/** Each row by itself. */
+function* singly(rows: ArrayLike<number>): Generator<readonly [number]> {
+  for (let i = 0; i < rows.length; i++) yield [rows[i]];
+}
+
+/** values[b] ← Σ_k H[b, k] values[k], for blocks of `size` numbers. */
+function transformHadamard(values: Float64Array, count: number, size: number): void {
+  for (let half = 1; half < count; half *= 2) {
+    const reach = half * size;
+    for (let block = 0; block < count * size; block += 2 * reach) {
+      for (let i = block; i < block + reach; i++) {
+        const first = values[i];
+        const second = values[i + reach];
+        values[i] = first + second;
+        values[i + reach] = first - second;
+      }
+    }
+  }
+}
+
+/** Upper bounds that hold together for all groups with probability about 1 − α. */
+export function boundByMultipliers(
+  curves: Curves,
+  outcomes: BinnedOutcomes,
+  groups: readonly TightGroup[],
+  options: {
+    readonly alpha: number;
+    readonly draws: number;
+    readonly seed: number;
+    readonly people?: People;
+  },
+): TightBounds {
+  const { alpha, draws, seed, people } = options;
+  const signs = drawSigns(curves.N, draws, seed, people);
+  const largest = new Float64Array(draws);
+  const scales = groups.map((group) => {
+    const { norms, scale } = drawNorms(curves, outcomes, group, signs);
+    if (scale > 0) {
+      for (let draw = 0; draw < draws; draw++) largest[draw] = Math.max(largest[draw], norms[draw] / scale);
+    }
+    return scale;
+  });
+  const q = quantile(largest, 1 - alpha);
+  return {
+    quantile: q,
+    groups: groups.map(({ mean, km, last }, g) => {
+      const distance = rootGap(mean, km.survival, last);
+      return { distance, scale: scales[g], upper: distance + q * scales[g] };
+    }),
+  };
+}
+
+/** √ of the mean over 1…last of (first − second)². */
+export function rootGap(first: ArrayLike<number>, second: ArrayLike<number>, last: number): number {
+  let sum = 0;
+  for (let t = 1; t <= last; t++) sum += square(first[t] - second[t]);
+  return Math.sqrt(sum / last);
+}

@@ -1,0 +1,241 @@
+/**
+ * Concordance of a risk score (higher = earlier event) with the order of events. Harrell: the share of comparable pairs
+ * ordered rightly, score ties half. Uno: the same with every pair weighted by 1/G² of its earlier time, G the censoring
+ * distribution, so that the answer does not depend on who was censored. Three published conventions by name, see CONVENTIONS.
+ * O(N log N): times from the last to the first, scores of those seen so far in a Fenwick tree.
+ * Whole-number weights equal repeated rows, also in the counts of ties.
+ */
+import { square } from "../../core/elementary.ts";
+import { absent, type Measured } from "../../core/measured.ts";
+import type { Outcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { type CensoringTies, censoringKaplanMeier, stepValue } from "../censoring.ts";
+import { checkLength, countBelow, distinctAscending, groupRowsByTime } from "./ranks.ts";
+
+/** "r": an event and a censoring at the same time are comparable, the event first; "strict": only t_i < t_j. */
+export type ComparablePairs = "r" | "strict";
+
+export interface HarrellOptions {
+  readonly weights?: RowWeights;
+  readonly pairs?: ComparablePairs;
+}
+
+export interface PairCounts {
+  readonly concordant: number;
+  readonly discordant: number;
+  /** Comparable, but with equal scores; R's `tied.x`. */
+  readonly tiedRisk: number;
+  /** Two events at one time with different scores; R's `tied.y`. */
+  readonly tiedTime: number;
+  /** Two events at one time with equal scores; R's `tied.xy`. */
+  readonly tiedBoth: number;
+}
+
+export interface ConcordanceHarrell extends PairCounts {
+  readonly c: Measured;
+}
+
+export type UnoConvention = "r" | "scikit-survival" | "mlr3proba";
+
+export interface UnoOptions {
+  /** Whose Uno's C: ties, limits and τ as that program takes them. */
+  readonly convention: UnoConvention;
+  /** Weights of the scored rows. */
+  readonly weights?: RowWeights;
+  /** The rows G is estimated on, usually the training rows; the scored rows when not given. */
+  readonly censoring?: Outcomes;
+  /** Weights of the rows the censoring is estimated on. */
+  readonly censoringWeights?: RowWeights;
+  /** Only pairs whose earlier time is before (for "r": at or before) this count. */
+  readonly tau?: number;
+}
+
+export interface ConcordanceUno {
+  readonly c: Measured;
+  /** Sums of weights, not numbers of pairs. */
+  readonly concordant: number;
+  readonly discordant: number;
+  readonly tiedRisk: number;
+}
+
+interface Convention {
+  readonly pairs: ComparablePairs;
+  readonly ties: CensoringTies;
+  /** Whether G is read just before the event time, G(t−), or at it. */
+  readonly leftLimit: boolean;
+  readonly tauIncluded: boolean;
+  /** Scores closer than this are tied. */
+  readonly tolerance: number;
+}
+
+/** scikit-survival's default `tied_tol`. */
+const SCIKIT_SURVIVAL_TOLERANCE = 1e-8;
+
+/**
+ * R: `concordance(..., timewt = "n/G2")`, tau = `ymax`. scikit-survival: `concordance_index_ipcw`. mlr3proba: the measure
+ * `surv.cindex` with weight G2, tau = `t_max`; there an event before the first training time gets weight −1, here G = 1.
+ */
+const CONVENTIONS: Readonly<Record<UnoConvention, Convention>> = {
+  r: { pairs: "r", ties: "reverse", leftLimit: true, tauIncluded: true, tolerance: 0 },
+  "scikit-survival": {
+    pairs: "r",
+    ties: "reverse",
+    leftLimit: false,
+    tauIncluded: false,
+    tolerance: SCIKIT_SURVIVAL_TOLERANCE,
+  },
+  mlr3proba: { pairs: "strict", ties: "simple", leftLimit: false, tauIncluded: false, tolerance: 0 },
+};
+
+interface PairRule {
+  readonly pairs: ComparablePairs;
+  readonly tolerance: number;
+  readonly weights: RowWeights | undefined;
+  /** What a pair counts whose earlier event is at this time; 0 leaves it out. */
+  readonly timeWeight: (time: number) => number;
+}
+
+/** Sums of weights by score rank: `add` one, `below` the total over the first `ranks` ranks. */
+function createRankSums(U: number) {
+  const tree = new Float64Array(U + 1);
+  return {
+    add(rank: number, weight: number): void {
+      for (let node = rank + 1; node <= U; node += node & -node) tree[node] += weight;
+    },
+    below(ranks: number): number {
+      let sum = 0;
+      for (let node = ranks; node > 0; node &= node - 1) sum += tree[node];
+      return sum;
+    },
+  };
+}
+
+/** How many scores from the front satisfy a condition that holds for a first run of them and for none after. */
+function countFront(scores: Float64Array, holds: (score: number) => boolean): number {
+  let low = 0;
+  let high = scores.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(scores[middle])) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Where the scores tied with scores[rank] begin and end (exclusive). */
+function tiedRange(scores: Float64Array, rank: number, tolerance: number): { first: number; end: number } {
+  if (tolerance === 0) return { first: rank, end: rank + 1 };
+  // The rounded difference itself is compared, as scikit-survival does; rounding keeps order, so the tied are one run.
+  const own = scores[rank];
+  const first = countFront(scores, (score) => own - score > tolerance);
+  return { first, end: countFront(scores, (score) => score - own <= tolerance) };
+}
+
+function countPairs(outcomes: Outcomes, risk: ArrayLike<number>, rule: PairRule): PairCounts {
+  checkLength("risk", risk.length, outcomes.time.length);
+  const { time, start, rows } = groupRowsByTime(outcomes, rule.weights);
+  const scores = distinctAscending(risk, "risk");
+  const rank = Int32Array.from(risk, (score) => countBelow(scores, score));
+  const weightOf = (row: number) => (rule.weights === undefined ? 1 : rule.weights[row]);
+  const later = createRankSums(scores.length);
+  let laterWeight = 0;
+  let concordant = 0;
+  let discordant = 0;
+  let tiedRisk = 0;
+  let tiedTime = 0;
+  let tiedBoth = 0;
+  for (let k = time.length - 1; k >= 0; k--) {
+    const here = rows.subarray(start[k], start[k + 1]);
+    const enter = (event: 0 | 1) => {
+      for (const row of here) {
+        if (outcomes.event[row] !== event) continue;
+        later.add(rank[row], weightOf(row));
+        laterWeight += weightOf(row);
+      }
+    };
+    if (rule.pairs === "r") enter(0);
+    const events = here.filter((row) => outcomes.event[row] === 1);
+    // With nobody later there is nothing to weigh, even where G = 0 would make the weight infinite.
+    const timeWeight = events.length > 0 && laterWeight > 0 ? rule.timeWeight(time[k]) : 0;
+    if (timeWeight > 0) {
+      for (const row of events) {
+        const { first, end } = tiedRange(scores, rank[row], rule.tolerance);
+        const lower = later.below(first);
+        const notHigher = later.below(end);
+        const weight = weightOf(row) * timeWeight;
+        concordant += weight * lower;
+        tiedRisk += weight * (notHigher - lower);
+        discordant += weight * (laterWeight - notHigher);
+      }
+    }
+    if (events.length > 0) {
+      const together = pairsAmong(events, rank, weightOf);
+      tiedTime += together.all - together.equalRisk;
+      tiedBoth += together.equalRisk;
+    }
+    if (rule.pairs === "strict") enter(0);
+    enter(1);
+  }
+  return { concordant, discordant, tiedRisk, tiedTime, tiedBoth };
+}
+
+/** Unordered pairs among the events of one time, in all and with equal scores; W copies make W(W−1)/2 pairs. */
+function pairsAmong(events: Int32Array, rank: Int32Array, weightOf: (row: number) => number) {
+  const pairs = (weight: number) => (weight * (weight - 1)) / 2;
+  let total = 0;
+  const byRank = new Map<number, number>();
+  for (const row of events) {
+    total += weightOf(row);
+    byRank.set(rank[row], (byRank.get(rank[row]) ?? 0) + weightOf(row));
+  }
+  let equalRisk = 0;
+  for (const weight of byRank.values()) equalRisk += pairs(weight);
+  return { all: pairs(total), equalRisk };
+}
+
+const NO_PAIRS = "no comparable pairs";
+
+/** Harrell's C of a risk score. */
+export function concordanceHarrell(
+  outcomes: Outcomes,
+  risk: ArrayLike<number>,
+  options: HarrellOptions = {},
+): ConcordanceHarrell {
+  const { pairs = "r", weights } = options;
+  const counts = countPairs(outcomes, risk, { pairs, weights, tolerance: 0, timeWeight: () => 1 });
+  return { ...counts, c: halfTies(counts) };
+}
+
+/** Uno's C, with censoring weighted out. */
+export function concordanceUno(
+  outcomes: Outcomes,
+  risk: ArrayLike<number>,
+  options: UnoOptions,
+): ConcordanceUno {
+  const { pairs, ties, leftLimit, tauIncluded, tolerance } = CONVENTIONS[options.convention];
+  const { weights, censoring = outcomes, tau = Number.POSITIVE_INFINITY } = options;
+  const censoringWeights = options.censoring === undefined ? weights : options.censoringWeights;
+  const G = censoringKaplanMeier(censoring, {
+    ties,
+    ...(censoringWeights === undefined ? {} : { weights: censoringWeights }),
+  });
+  const timeWeight = (time: number) => {
+    if (time > tau || (time === tau && !tauIncluded)) return 0;
+    return 1 / square(stepValue(G.time, G.survival, time, leftLimit));
+  };
+  const { concordant, discordant, tiedRisk } = countPairs(outcomes, risk, {
+    pairs,
+    weights,
+    tolerance,
+    timeWeight,
+  });
+  if (!Number.isFinite(concordant + discordant + tiedRisk)) {
+    const c = absent("everyone was censored before an event time: its censoring weight is infinite");
+    return { c, concordant: 0, discordant: 0, tiedRisk: 0 };
+  }
+  return { c: halfTies({ concordant, discordant, tiedRisk }), concordant, discordant, tiedRisk };
+}
+
+function halfTies(counts: { concordant: number; discordant: number; tiedRisk: number }): Measured {
+  const comparable = counts.concordant + counts.discordant + counts.tiedRisk;
+  return comparable > 0 ? (counts.concordant + counts.tiedRisk / 2) / comparable : absent(NO_PAIRS);
+}

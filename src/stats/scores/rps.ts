@@ -1,0 +1,51 @@
+/**
+ * Ranked probability score of right-censored rows on the bins (Kamran & Wiens 2021): an event in bin z scores
+ * Σ_t (S(t) − 1[t < z])², a censoring in bin c scores Σ (1 − S(t))² over t ≤ c, as in their code, or over t < c. It is not
+ * divided by anything unless the name says so. A curve that never falls scores 0 on a censored row: that is
+ * its weakness (test/worked/counterexamples.test.ts, example 3). The ranking kernel of their training loss is not here.
+ */
+import { square } from "../../core/elementary.ts";
+import { absent, type Measured } from "../../core/measured.ts";
+import type { Curves } from "../../data/curves/curves.ts";
+import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { checkMatching } from "../calibration/calibration.ts";
+
+export interface RankedProbabilityScoreOptions {
+  /** Which bins a row censored in bin c is scored on. */
+  readonly censored?: "t<=c" | "t<c";
+  readonly weights?: RowWeights;
+}
+
+export interface RankedProbabilityScore {
+  readonly sum: number;
+  readonly meanPerRow: number;
+  readonly meanPerRowAndBin: number;
+}
+
+/** Squared error of the curve against the outcome, summed over time. */
+export function rankedProbabilityScore(
+  curves: Curves,
+  binned: BinnedOutcomes,
+  options: RankedProbabilityScoreOptions = {},
+): Measured<RankedProbabilityScore> {
+  const { weights } = options;
+  const censoredIncludesOwnBin = (options.censored ?? "t<=c") === "t<=c";
+  checkMatching(curves, binned, weights);
+  const { N, T, survival } = curves;
+  let n = 0;
+  let sum = 0;
+  for (let i = 0; i < N; i++) {
+    const weight = weights === undefined ? 1 : weights[i];
+    if (weight === 0) continue;
+    n += weight;
+    const event = binned.event[i] === 1;
+    const start = i * T - 1;
+    const aliveThrough = event || !censoredIncludesOwnBin ? binned.bin[i] - 1 : binned.bin[i];
+    let row = 0;
+    for (let t = 1; t <= aliveThrough; t++) row += square(1 - survival[start + t]);
+    if (event) for (let t = aliveThrough + 1; t <= T; t++) row += square(survival[start + t]);
+    sum += weight * row;
+  }
+  if (n === 0) return absent("no rows");
+  return { sum, meanPerRow: sum / n, meanPerRowAndBin: sum / n / T };
+}

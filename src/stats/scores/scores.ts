@@ -1,0 +1,236 @@
+/**
+ * Every score of one group's rows in one record: the shape `graduate audit` prints as JSON. A score that cannot be
+ * computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions (method §9):
+ * concordance is the paper's, ties scoring 0; ece, the distances and the total score run over the group's support, the
+ * bins up to the last with at least ten rows at risk (`supported` has its size, and the same numbers); `paper` has them
+ * over all bins, Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same rows; rps is the sum over rows, censored rows through their own bin;
+ * logrank is against the mean curve, logrankIndividual against each row's own. This is the plain form, by the plain
+ * functions; evaluate-scores.ts is the fast one under weights.
+ */
+import { InputError } from "../../core/errors.ts";
+import { isAbsent, type Measured } from "../../core/measured.ts";
+import type { Curves } from "../../data/curves/curves.ts";
+import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import {
+  distanceL2,
+  distanceVariance,
+  expectedCalibrationError,
+  meanCurve,
+  type Supported,
+  totalScore,
+} from "../calibration/calibration.ts";
+import { dCalibration } from "../calibration/d-calibration.ts";
+import { concordanceHalfTies, concordancePaper, timeDependentPairs } from "../concordance/time-dependent.ts";
+import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
+import { logrankIndividual, logrankMeanCurve } from "../logrank.ts";
+import type { ScoreIntervals } from "./bootstrap.ts";
+import { brierBinned } from "./brier.ts";
+import { rankedProbabilityScore } from "./rps.ts";
+
+/** The support of the group's follow-up, and the calibration scores over it: those of the group itself. */
+export interface SupportedScores {
+  /** τ_g: the last bin with at least ten rows at risk, 0 when there is none. */
+  readonly bins: number;
+  readonly ece: number | null;
+  readonly distanceL2: number | null;
+  readonly distanceVariance: number | null;
+}
+
+/** What a perfect model's ECE would be, and where the observed one ranks. */
+export interface EceNoise {
+  readonly ece: number;
+  readonly eceCritical: number;
+  readonly p: number;
+  readonly adjustedP: number | null;
+}
+
+/** The scores as the paper has them: over all bins, Kaplan-Meier carried flat past the follow-up. */
+export interface PaperScores {
+  readonly ece: number | null;
+  readonly distanceL2: number | null;
+  readonly distanceVariance: number | null;
+  readonly totalScore: number | null;
+  /** Of its ece, where it was drawn. */
+  readonly noiseFloor?: EceNoise;
+}
+
+/** Every score of one group. */
+export interface Scores {
+  readonly name: string;
+  readonly n: number;
+  readonly events: number;
+  /** Where people have several rows: how many of them had the event. */
+  readonly peopleWithEvents?: number;
+  readonly concordance: number | null;
+  readonly concordanceHalfTies: number | null;
+  readonly ece: number | null;
+  readonly distanceL2: number | null;
+  readonly distanceVariance: number | null;
+  readonly ibs: number | null;
+  readonly dCalibration: {
+    readonly chi2: number | null;
+    readonly p: number | null;
+    /** Rows per tenth of predicted survival at the own time, lowest first. */
+    readonly counts: readonly number[] | null;
+  };
+  readonly rps: number | null;
+  readonly logrank: {
+    readonly observed: number | null;
+    readonly expected: number | null;
+    readonly chi2: number | null;
+    readonly p: number | null;
+  };
+  readonly logrankIndividual: {
+    readonly observed: number | null;
+    readonly expected: number | null;
+    readonly variance: number | null;
+    readonly chi2: number | null;
+    readonly p: number | null;
+  };
+  readonly totalScore: number | null;
+  readonly supported: SupportedScores;
+  readonly paper: PaperScores;
+  /**
+   * The mean ECE of a perfect model on rows like these, its 95 % point, where this ECE ranks, and the same adjusted
+   * for the number of groups audited together (noise-floor.ts). Null until it is drawn.
+   */
+  readonly noiseFloor: EceNoise | null;
+  readonly intervals?: ScoreIntervals;
+  /** Path of a null field → why it is null. */
+  readonly absent: Readonly<Record<string, string>>;
+}
+
+/** Curves and outcomes of the given rows, in that order; a row may be repeated. */
+export function selectScored(
+  curves: Curves,
+  binned: BinnedOutcomes,
+  rows: ArrayLike<number>,
+): { readonly curves: Curves; readonly binned: BinnedOutcomes } {
+  const { T } = curves;
+  const N = rows.length;
+  const survival = new Float64Array(N * T);
+  for (let i = 0; i < N; i++) {
+    if (!(rows[i] >= 0 && rows[i] < curves.N)) {
+      throw new InputError(`row outside the table of ${curves.N} rows: ${rows[i] + 1}`, {
+        code: "row.range",
+      });
+    }
+    survival.set(curves.survival.subarray(rows[i] * T, (rows[i] + 1) * T), i * T);
+  }
+  return {
+    curves: { N, T, survival },
+    binned: {
+      T: binned.T,
+      bin: Int32Array.from(rows, (row) => binned.bin[row]),
+      event: Uint8Array.from(rows, (row) => binned.event[row]),
+    },
+  };
+}
+
+/** Takes numbers out of measured values and writes down why there is none. */
+function createCollector() {
+  const reasons: Record<string, string> = {};
+  const number = (path: string, value: Measured): number | null => {
+    if (!isAbsent(value)) return value;
+    reasons[path] = value.absent;
+    return null;
+  };
+  /** A result of several fields that is absent as a whole, recorded under its own path. */
+  const part = <Value>(path: string, value: Measured<Value>): Value | null => {
+    if (!isAbsent(value)) return value as Value;
+    reasons[path] = value.absent;
+    return null;
+  };
+  return { reasons, number, part };
+}
+
+type Collector = ReturnType<typeof createCollector>;
+
+/** The three calibration scores over the supported bins, or over all. */
+function scoreCalibration(
+  mean: Measured<Float64Array>,
+  km: ReturnType<typeof kaplanMeierBinned>,
+  collect: Collector,
+  prefix: string,
+  supported: Supported,
+) {
+  if (isAbsent(mean)) {
+    for (const field of ["ece", "distanceL2", "distanceVariance"]) collect.number(prefix + field, mean);
+    return { ece: null, distanceL2: null, distanceVariance: null };
+  }
+  const ece = collect.part(`${prefix}ece`, expectedCalibrationError(mean, km.survival, supported));
+  const squared = collect.number(`${prefix}distanceL2`, distanceL2(mean, km.survival, supported));
+  const worst = collect.part(
+    `${prefix}distanceVariance`,
+    distanceVariance(mean, km.survival, km.variance, supported),
+  );
+  return { ece: ece?.ece ?? null, distanceL2: squared, distanceVariance: worst?.value ?? null };
+}
+
+/** All scores of the rows (0-based, all of them without `rows`). Never throws for a small or odd group. */
+export function scoreCurves(
+  name: string,
+  curves: Curves,
+  binned: BinnedOutcomes,
+  rows?: ArrayLike<number>,
+): Scores {
+  const scored = rows === undefined ? { curves, binned } : selectScored(curves, binned, rows);
+  const collect = createCollector();
+  const km = kaplanMeierBinned(scored.binned);
+  const mean = meanCurve(scored.curves);
+  const pairs = timeDependentPairs(scored.curves, scored.binned);
+  const concordance = concordancePaper(pairs);
+  const brier = collect.part("ibs", brierBinned(scored.curves, scored.binned));
+  const distribution = collect.part("dCalibration", dCalibration(scored.curves, scored.binned));
+  const rps = collect.part("rps", rankedProbabilityScore(scored.curves, scored.binned));
+  const logrank = collect.part("logrank", logrankMeanCurve(scored.curves, scored.binned));
+  const individual = collect.part("logrankIndividual", logrankIndividual(scored.curves, scored.binned));
+  const bins = groupSupport(scored.binned);
+  const supported = scoreCalibration(mean, km, collect, "", { bins });
+  const paper = scoreCalibration(mean, km, collect, "paper.", {});
+  for (const key of ["ece", "distanceL2", "distanceVariance"]) {
+    if (collect.reasons[key] !== undefined) collect.reasons[`supported.${key}`] = collect.reasons[key];
+  }
+  return {
+    name,
+    n: scored.curves.N,
+    events: km.events.reduce((sum, events) => sum + events, 0),
+    concordance: collect.number("concordance", concordance),
+    concordanceHalfTies: collect.number("concordanceHalfTies", concordanceHalfTies(pairs)),
+    ...supported,
+    ibs: brier?.ibs ?? null,
+    dCalibration: {
+      chi2: distribution?.chi2 ?? null,
+      p: distribution?.p ?? null,
+      counts: distribution === null ? null : Array.from(distribution.counts),
+    },
+    rps: rps?.sum ?? null,
+    logrank: {
+      observed: logrank?.observed ?? null,
+      expected: logrank?.expected ?? null,
+      chi2: logrank?.chi2 ?? null,
+      p: logrank?.p ?? null,
+    },
+    logrankIndividual: {
+      observed: individual?.observed ?? null,
+      expected: individual?.expected ?? null,
+      variance: individual?.variance ?? null,
+      chi2: individual?.chi2 ?? null,
+      p: individual?.p ?? null,
+    },
+    totalScore: collect.number(
+      "totalScore",
+      totalScore(concordance, supported.ece ?? { absent: collect.reasons.ece }),
+    ),
+    supported: { bins, ...supported },
+    paper: {
+      ...paper,
+      totalScore: collect.number(
+        "paper.totalScore",
+        totalScore(concordance, paper.ece ?? { absent: collect.reasons["paper.ece"] }),
+      ),
+    },
+    noiseFloor: null,
+    absent: collect.reasons,
+  };
+}

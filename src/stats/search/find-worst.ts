@@ -1,0 +1,145 @@
+/**
+ * The worst groups one after the other. All candidates are measured once (search-groups.ts) and the best of each kind kept; before the
+ * next is chosen, the expected events of those found are brought to the observed in every time block, so that it has to be wrong in a
+ * way of its own and not a neighbour of the first. Of groups of the same columns that are nearly as bad, the simplest and then the
+ * largest is taken. Those found are no test of anything: that needs rows that were not searched (src/discover.ts).
+ */
+import { log } from "../../core/elementary.ts";
+import { type BlockTotals, sumTotals } from "./excess-events.ts";
+import {
+  type FoundGroup,
+  type FoundTerm,
+  insertByScore,
+  isMember,
+  measureAgain,
+  type SearchColumns,
+  searchGroups,
+} from "./search-groups.ts";
+
+export interface FindOptions {
+  /** Most groups to find. */
+  readonly top: number;
+  /** Most columns of a group: 1, 2 or 3. */
+  readonly maxCross: number;
+  readonly minRows: number;
+  /** Fewest observed or expected events, whichever are more. */
+  readonly minEvents: number;
+}
+
+/** A group that was found, with who is in it among the searched rows. */
+export interface ChosenGroup {
+  /** None: everyone. */
+  readonly terms: readonly FoundTerm[];
+  readonly members: Uint8Array; // [N], 1: in it
+  readonly score: number;
+}
+
+export interface WorstGroups {
+  /** In the order they were found. */
+  readonly found: readonly ChosenGroup[];
+  /** How many groups were measured to find the first. */
+  readonly candidates: number;
+}
+
+/** Two groups with a larger share of their rows in common are one finding. */
+const MAX_JACCARD = 0.75;
+/** A group is not worth a test when, of its kind alone, chance gives more than this many that look as bad. */
+const MAX_BY_CHANCE = 20;
+/** A group that the searched rows themselves hardly show is not worth a test either. */
+const MAX_SEARCH_P = 0.05;
+/** Candidates kept of each set of columns: after the best has been found, another of them may be the next. */
+const KEEP = 8;
+/** A simpler or larger group of the same columns with nearly the best's score is taken in its place, … */
+const NEARLY = 1;
+/** … if it holds this share of the best's rows: the extreme of many cuts is mostly luck, and large groups are easier to confirm. */
+const HOLDS = 0.9;
+/** Score that a group may gain once another that hid it has been found: those below the least by no more are kept. */
+const MASKED = 2;
+/** Events added on both sides of O/E when a group is taken as found: a block with none does not become certain. */
+const PRIOR_EVENTS = 0.5;
+
+/** The worst one after the other; those kept are measured anew when they are next, since most have less to show then. */
+export function findWorst(totals: BlockTotals, columns: SearchColumns, options: FindOptions): WorstGroups {
+  const everyRow = Int32Array.from({ length: totals.N }, (_, row) => row);
+  const minScore = -log(MAX_BY_CHANCE);
+  const least = minScore - MASKED;
+  const { best, candidates } = searchGroups(totals, columns, { ...options, keep: KEEP, minScore: least });
+  const found: ChosenGroup[] = [];
+  /** After how many finds each was measured last. */
+  const measuredAt = new Map<FoundGroup, number>();
+  const queue = [...best];
+  let left = totals;
+  while (found.length < options.top && queue.length > 0) {
+    const group = queue[0];
+    queue.shift();
+    if ((measuredAt.get(group) ?? 0) < found.length) {
+      const again = measureAgain(group, left, columns);
+      measuredAt.set(again, found.length);
+      insertByScore(queue, again);
+      continue;
+    }
+    if (group.score < minScore || -group.score - group.charge > log(MAX_SEARCH_P)) continue;
+    const chosen = widen(group);
+    if (found.some(({ members }) => jaccard(members, chosen.members) > MAX_JACCARD)) continue;
+    found.push(chosen);
+    left = takeAsFound(
+      left,
+      everyRow.filter((row) => chosen.members[row] === 1),
+    );
+  }
+  return { found, candidates };
+
+  /** The simplest, then the largest group of the same columns that is nearly as bad and holds nearly all of this one. */
+  function widen(worst: FoundGroup): ChosenGroup {
+    const own = membersOf(worst);
+    const size = countMembers(own);
+    let chosen = { ...worst, members: own, n: size };
+    for (const { terms, charge, score } of best) {
+      if (charge > chosen.charge || !sameColumns(terms, worst.terms)) continue;
+      const again = measureAgain({ terms, charge, score }, left, columns);
+      if (again.score < worst.score - NEARLY) continue;
+      const members = membersOf(again);
+      const n = countMembers(members);
+      const isBetter = charge < chosen.charge || n > chosen.n;
+      if (isBetter && countMembers(members, own) >= HOLDS * size) chosen = { ...again, members, n };
+    }
+    return { terms: chosen.terms, members: chosen.members, score: worst.score };
+  }
+
+  function membersOf({ terms }: FoundGroup): Uint8Array {
+    return Uint8Array.from(everyRow, (row) => (isMember(row, terms, columns) ? 1 : 0));
+  }
+}
+
+function sameColumns(a: readonly FoundTerm[], b: readonly FoundTerm[]): boolean {
+  return a.length === b.length && a.every(({ column }, k) => column === b[k].column);
+}
+
+/** Of these, or of these that are also those. */
+function countMembers(these: Uint8Array, those: Uint8Array = these): number {
+  return these.reduce((sum, one, row) => sum + (one & those[row]), 0);
+}
+
+function jaccard(a: Uint8Array, b: Uint8Array): number {
+  let [both, either] = [0, 0];
+  for (let row = 0; row < a.length; row++) {
+    both += a[row] & b[row];
+    either += a[row] | b[row];
+  }
+  return either === 0 ? 0 : both / either;
+}
+
+/** The rows' expected events brought to what was observed of them, block by block. */
+function takeAsFound(totals: BlockTotals, rows: Int32Array): BlockTotals {
+  const { B, width } = totals;
+  const sums = sumTotals(totals, rows);
+  const values = totals.values.slice();
+  for (let b = 0; b < B; b++) {
+    const ratio = (sums[b] + PRIOR_EVENTS) / (sums[B + b] + PRIOR_EVENTS);
+    for (const row of rows) {
+      values[row * width + B + b] *= ratio;
+      values[row * width + 2 * B + b] *= ratio;
+    }
+  }
+  return { ...totals, values };
+}

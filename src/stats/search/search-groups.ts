@@ -1,0 +1,300 @@
+/**
+ * The groups whose events depart most from the predicted, among all runs of cells of one column and all crosses of such runs of
+ * two columns (of three, within the best crosses of two only). The sums of every cell of a column pair are added up once and
+ * cumulated in both directions, so that each candidate costs a few additions however many rows it has.
+ * A candidate's score is −log p (excess-events.ts) − log M − (k−1) log 2: k numbers or values are named to describe it (`age >= 75` one,
+ * `60 <= age < 75` two), M is how many candidates with as many there are of its columns (tails of
+ * one column counted in the cells of crosses), times the number of sets of so many columns. So a cross has to beat what the many crosses show by chance, and of two equal groups the simpler is first.
+ * The best few of each set of columns and each k are kept: measured again after one of them has been taken as found, they say what is next.
+ * A score ranks candidates and is no test: that needs rows that were not searched.
+ */
+import { log } from "../../core/elementary.ts";
+import type { CellColumn, CellRun } from "../../data/groups/candidate-groups.ts";
+import { type BlockTotals, DEVIANCES, measureExcess } from "./excess-events.ts";
+
+/** What the search needs to know of a column. */
+export interface SearchColumn extends Pick<CellColumn, "codes" | "cells" | "runs"> {
+  /** Of each run: how many numbers or values describe it, 1 or 2. */
+  readonly bounds: Uint8Array;
+}
+
+export interface SearchColumns {
+  /** For groups of one column … */
+  readonly alone: readonly SearchColumn[]; // codes [N]
+  /** … and the same columns for crosses, in fewer cells. */
+  readonly crossed: readonly SearchColumn[]; // codes [N]
+}
+
+export interface SearchOptions {
+  /** Most columns of a group: 1, 2 or 3. */
+  readonly maxCross: number;
+  readonly minRows: number;
+  /** Fewest observed or expected events, whichever are more. */
+  readonly minEvents: number;
+  /** How many are kept of each set of columns, of those that as many numbers describe. */
+  readonly keep: number;
+  /** Those with less are not kept. */
+  readonly minScore: number;
+}
+
+export interface FoundTerm extends CellRun {
+  /** Of `alone` if it is the only term, else of `crossed`. */
+  readonly column: number;
+}
+
+export interface FoundGroup {
+  /** None: everyone. */
+  readonly terms: readonly FoundTerm[];
+  /** What its score is less than −log p by. */
+  readonly charge: number;
+  readonly score: number;
+}
+
+export interface SearchResult {
+  /** By decreasing score. */
+  readonly best: readonly FoundGroup[];
+  /** Candidates large enough to be measured. */
+  readonly candidates: number;
+}
+
+/** Crosses of two columns within which those of three are looked for. */
+const CROSSED_AGAIN = 32;
+/** Numbers that describe one run: where it begins and where it ends. */
+const MOST_BOUNDS = 2;
+/** For each number or value more in a description, half the odds. */
+const BOUND_CHARGE = Math.LN2;
+
+export function isMember(
+  row: number,
+  terms: readonly FoundTerm[],
+  { alone, crossed }: SearchColumns,
+): boolean {
+  const columns = terms.length === 1 ? alone : crossed;
+  return terms.every(({ column, first, last }) => {
+    const cell = columns[column].codes[row];
+    return cell >= first && cell <= last;
+  });
+}
+
+export function searchGroups(
+  totals: BlockTotals,
+  columns: SearchColumns,
+  options: SearchOptions,
+): SearchResult {
+  const { alone, crossed } = columns;
+  const { maxCross, minRows, minEvents, keep, minScore } = options;
+  const { N, B, width } = totals;
+  const everyRow = Int32Array.from({ length: N }, (_, row) => row);
+  /** One cell with everyone in it: crossed with it, a column stands alone. */
+  const undivided: SearchColumn = {
+    codes: new Int32Array(N),
+    cells: 1,
+    runs: [{ first: 0, last: 0 }],
+    bounds: new Uint8Array(1),
+  };
+  const sums = new Float64Array(width);
+  const counts = 3 * B; // where a sum holds its number of rows
+  let candidates = 0;
+
+  const found: FoundGroup[] = searchCross(everyRow, undivided, undivided, { sets: 1 }, () => []);
+  alone.forEach((column, a) => {
+    const terms = (_: CellRun, run: CellRun) => [{ column: a, ...run }];
+    found.push(
+      ...searchCross(everyRow, undivided, column, { sets: alone.length, coarser: crossed[a] }, terms),
+    );
+  });
+  const D = crossed.length;
+  for (let a = 0; a < D && maxCross >= 2; a++) {
+    for (let b = a + 1; b < D; b++) {
+      const kind = { sets: (D * (D - 1)) / 2 };
+      found.push(
+        ...searchCross(everyRow, crossed[a], crossed[b], kind, (outer, inner) => [
+          { column: a, ...outer },
+          { column: b, ...inner },
+        ]),
+      );
+    }
+  }
+  found.sort((a, b) => b.score - a.score);
+  const pairs = maxCross >= 3 ? found.filter(({ terms }) => terms.length === 2) : [];
+  for (const { terms } of pairs.slice(0, CROSSED_AGAIN)) {
+    const rows = everyRow.filter((row) => isMember(row, terms, columns));
+    const within = terms.map(({ column, first, last }) => {
+      const { runs, bounds } = crossed[column];
+      const own = bounds[runs.findIndex((run) => run.first === first && run.last === last)];
+      return { bounds: own, alike: countBounds(crossed[column], own) };
+    });
+    const kind = {
+      sets: (D * (D - 1) * (D - 2)) / 6,
+      bounds: within.reduce((sum, one) => sum + one.bounds, 0),
+      alike: within.reduce((product, one) => product * one.alike, 1),
+    };
+    crossed.forEach((column, c) => {
+      if (terms.some((term) => term.column === c)) return;
+      const toTerms = (_: CellRun, run: CellRun) => [...terms, { column: c, ...run }];
+      found.push(...searchCross(rows, undivided, column, kind, toTerms));
+    });
+  }
+  return { best: found.sort((a, b) => b.score - a.score), candidates };
+
+  /** The best of every run of one column crossed with every run of another among the rows. */
+  function searchCross(
+    rows: Int32Array,
+    first: SearchColumn,
+    second: SearchColumn,
+    kind: CandidateKind,
+    toTerms: (outer: CellRun, inner: CellRun) => readonly FoundTerm[],
+  ): FoundGroup[] {
+    const best = Array.from({ length: 2 * MOST_BOUNDS + 1 }, (): FoundGroup[] => []);
+    const table = cumulateCells(totals, rows, first, second);
+    const across = (second.cells + 1) * width;
+    const strip = new Float64Array(across); // [cells+1, width]: the rows of one outer run, cumulated over the second column
+    const lefts = Int32Array.from(second.runs, (run) => run.first * width);
+    const rights = Int32Array.from(second.runs, (run) => (run.last + 1) * width);
+    const charges = chargeBounds(first, second, kind);
+    const needed = charges.map((charge) => leastDeviances(minScore + charge));
+    for (let o = 0; o < first.runs.length; o++) {
+      const outer = first.runs[o];
+      const above = outer.first * across;
+      const below = (outer.last + 1) * across;
+      for (let k = 0; k < across; k++) strip[k] = table[below + k] - table[above + k];
+      for (let r = 0; r < lefts.length; r++) {
+        const left = lefts[r];
+        const right = rights[r];
+        if (strip[right + counts] - strip[left + counts] < minRows) continue;
+        let observed = 0;
+        let expected = 0;
+        let variance = 0;
+        let bound = 0;
+        for (let b = 0; b < B; b++) {
+          const O = strip[right + b] - strip[left + b];
+          // Differences of cumulated sums leave rounding where there is nothing.
+          const E = Math.max(strip[right + B + b] - strip[left + B + b], 0);
+          const V = Math.max(strip[right + 2 * B + b] - strip[left + 2 * B + b], 0);
+          sums[b] = O;
+          sums[B + b] = E;
+          sums[2 * B + b] = V;
+          bound += boundDeviance(O, E, V);
+          observed += O;
+          expected += E;
+          variance += V;
+        }
+        if (observed < minEvents && expected < minEvents) continue;
+        candidates++;
+        const bounds = first.bounds[o] + second.bounds[r];
+        // Most candidates are known by these bounds to be too small, without a logarithm.
+        const { level, shape } = needed[bounds];
+        if (bound < shape && boundDeviance(observed, expected, variance) < level) continue;
+        const charge = charges[bounds];
+        const score = -measureExcess(sums, B).logP - charge;
+        const kept = best[bounds];
+        if (score <= (kept.length < keep ? minScore : kept[keep - 1].score)) continue;
+        insertByScore(kept, { terms: toTerms(outer, second.runs[r]), charge, score });
+        if (kept.length > keep) kept.pop();
+        if (kept.length === keep) needed[bounds] = leastDeviances(kept[keep - 1].score + charge);
+      }
+    }
+    return best.flat();
+  }
+}
+
+interface CandidateKind {
+  /** Sets of so many columns. */
+  readonly sets: number;
+  /** The second column in fewer cells, where it has them: finer cuts of a tail make near copies of it, not more groups. */
+  readonly coarser?: SearchColumn;
+  /** Of terms that are given already: the numbers that describe them, and how many there are alike. */
+  readonly bounds?: number;
+  readonly alike?: number;
+}
+
+function countBounds({ bounds }: SearchColumn, count: number): number {
+  return bounds.reduce((sum, one) => sum + (one === count ? 1 : 0), 0);
+}
+
+/** By how many numbers describe the two runs (0…4): log M + (k−1) log 2. */
+function chargeBounds(first: SearchColumn, second: SearchColumn, kind: CandidateKind): number[] {
+  const { sets, coarser = second, bounds = 0, alike = 1 } = kind;
+  const counts = [countBounds(second, 0), countBounds(coarser, 1), countBounds(second, 2)];
+  return Array.from({ length: 2 * MOST_BOUNDS + 1 }, (_, total) => {
+    let M = 0;
+    for (let own = 0; own <= MOST_BOUNDS; own++) M += countBounds(first, own) * (counts[total - own] ?? 0);
+    return log(Math.max(1, M * sets * alike)) + Math.max(0, bounds + total - 1) * BOUND_CHARGE;
+  });
+}
+
+/** Keeps the order by decreasing score; of equals the earlier stays first. */
+export function insertByScore(best: FoundGroup[], group: FoundGroup): void {
+  let place = best.length;
+  while (place > 0 && best[place - 1].score < group.score) place--;
+  best.splice(place, 0, group);
+}
+
+/** The same group on other sums of the same rows. */
+export function measureAgain(
+  { terms, charge }: FoundGroup,
+  { N, B, width, values }: BlockTotals,
+  columns: SearchColumns,
+): FoundGroup {
+  const cells = terms.length === 1 ? columns.alone : columns.crossed;
+  const runs = terms.map(({ column, first, last }) => ({ codes: cells[column].codes, first, last }));
+  const sums = new Float64Array(width);
+  // As isMember, without a closure a row: this is done thousands of times.
+  next: for (let row = 0; row < N; row++) {
+    for (let k = 0; k < runs.length; k++) {
+      const cell = runs[k].codes[row];
+      if (cell < runs[k].first || cell > runs[k].last) continue next;
+    }
+    for (let w = 0; w < width; w++) sums[w] += values[row * width + w];
+  }
+  return { terms, charge, score: -measureExcess(sums, B).logP - charge };
+}
+
+/**
+ * What the deviances of a candidate must reach for a −log p of this: of χ² with 2 df or more p is at least exp(−x/2); with 1 df,
+ * at least exp(−x/2) √(2/π) √x/(1+x) (Mills' ratio), taken at the larger of these x, since it falls with x ≥ 1.
+ */
+function leastDeviances(wanted: number): { readonly level: number; readonly shape: number } {
+  const shape = Math.max(0, 2 * (wanted + log(DEVIANCES)));
+  const mills = log((Math.sqrt(Math.PI / 2) * (1 + shape)) / Math.sqrt(shape));
+  return { level: shape > 1 ? Math.max(0, shape - 2 * mills) : 0, shape };
+}
+
+/**
+ * At least the deviance: with x = O/E − 1, (1+x) log(1+x) − x is at most x²/2 for x ≥ 0, and at most that over (1+x), and x²,
+ * for x < 0.
+ */
+function boundDeviance(O: number, E: number, V: number): number {
+  if (O === E) return 0;
+  const pearson = ((O - E) * (O - E)) / V;
+  return O >= E ? pearson : pearson * Math.min(2, E / O);
+}
+
+/** The table of sums over rows with first cell < i and second cell < j. */
+function cumulateCells(
+  { width, values }: BlockTotals,
+  rows: Int32Array,
+  first: SearchColumn,
+  second: SearchColumn,
+): Float64Array {
+  const across = second.cells + 1;
+  const table = new Float64Array((first.cells + 1) * across * width); // [cells+1, cells+1, width]
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    const a = first.codes[row];
+    const b = second.codes[row];
+    if (a < 0 || b < 0) continue;
+    const cell = ((a + 1) * across + b + 1) * width;
+    const from = row * width;
+    for (let w = 0; w < width; w++) table[cell + w] += values[from + w];
+  }
+  for (let a = 1; a <= first.cells; a++) {
+    for (let b = 1; b <= second.cells; b++) {
+      const cell = (a * across + b) * width;
+      const above = cell - across * width;
+      for (let w = 0; w < width; w++)
+        table[cell + w] += table[cell - width + w] + table[above + w] - table[above - width + w];
+    }
+  }
+  return table;
+}

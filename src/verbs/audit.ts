@@ -1,0 +1,208 @@
+/**
+ * The audit of predicted curves: every score for everyone and for every group, each calibration error beside the error a
+ * perfect model would show on the same rows, whether the group disagrees with what was observed and how far off it could be, and
+ * bootstrap intervals and certificates when asked for. Any program's curves will do: only the survival matrix and the
+ * observed outcomes are looked at.
+ */
+import { isAbsent, type Measured } from "../core/measured.ts";
+import { toInt32 } from "../core/plain-arrays.ts";
+import { countPeopleWithEvents, haveSeveralRows, type People } from "../data/outcomes/people.ts";
+import {
+  type BinnedOutcomesInput,
+  type CurvesInput,
+  toBinnedOutcomes,
+  toCurves,
+} from "../data/plain-input.ts";
+import { type Agreement, type GroupAgreement, judgeAgreement } from "../stats/calibration/agreement.ts";
+import { type GroupNoiseFloor, simultaneousNoiseFloor } from "../stats/calibration/noise-floor.ts";
+import {
+  boundGroups,
+  type Certificates,
+  type CertifyOptions,
+  certify,
+  type GroupBounds,
+} from "../stats/certificates/certificates.ts";
+import { logrankByPerson } from "../stats/logrank-people.ts";
+import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "../stats/scores/bootstrap.ts";
+import { type PreparedScores, prepareScores } from "../stats/scores/prepared-scores.ts";
+import { type Scores, scoreCurves } from "../stats/scores/scores.ts";
+
+/** A group to be scored by itself. */
+export interface AuditGroup {
+  readonly name: string;
+  /** Its members, 0-based. */
+  readonly rows: Int32Array;
+}
+
+/** Predicted curves and what became of the same people. */
+export interface AuditInput {
+  /** Predicted survival of each person at the end of every bin. */
+  readonly curves: CurvesInput;
+  /** In which bin each of them had the event or was censored. */
+  readonly outcomes: BinnedOutcomesInput;
+  /** Groups besides everyone: a name, and the members' rows, 0-based. */
+  readonly groups?: readonly { readonly name: string; readonly rows: ArrayLike<number> }[];
+  /** Whose rows are whose, where people have several: noise floor, intervals and certificates then go by person. */
+  readonly people?: People;
+}
+
+/** How much of an audit is wanted: noise floor, intervals, certificates. */
+export interface AuditOptions {
+  /** Seed of draws and replicates; 1 unless given. */
+  readonly seed?: number;
+  /** Draws of the noise floor; 0 leaves it out. */
+  readonly draws?: number;
+  /** Bootstrap replicates; 0, the default, gives no intervals. */
+  readonly replicates?: number;
+  /** Coverage of the intervals; 0.95 unless given. */
+  readonly level?: number;
+  /** Bounds on the distance of every group, for all of them together; none unless asked for. */
+  readonly certify?: Omit<CertifyOptions, "seed">;
+  /** Why these rows can bound nothing, as where the model has seen them; bounds are then left out with this reason. */
+  readonly unbounded?: string;
+  /** What runs the replicates; one after the other in this thread unless something faster is given. */
+  readonly bootstrap?: (
+    groups: readonly PreparedScores[],
+    options: BootstrapOptions,
+  ) => Promise<readonly GroupBootstrap[]>;
+}
+
+/** The scores of a group that was audited together with others. */
+export interface AuditedScores extends Scores {
+  readonly logrankIndividual: Scores["logrankIndividual"] & {
+    /** Holm's, over the groups with events and follow-up enough to be tested. */
+    readonly adjustedP: number | null;
+  };
+  /** Whether the group's curves disagree with what was observed, all groups considered. */
+  readonly agreement: Agreement;
+  /**
+   * How far off the mean curve could be: its r.m.s. distance to the true survival curve, over the group's support, stays
+   * below with 95 % confidence for all groups together. Null, with its reason in `absent`, where no bound can be given.
+   */
+  readonly bound: number | null;
+}
+
+/** Every score, of everyone and of each group. */
+export interface AuditTable {
+  readonly overall: AuditedScores;
+  readonly groups: readonly AuditedScores[];
+  /** How the bounds were drawn: each of them fails with probability alpha at most, all together. */
+  readonly bounds: Omit<GroupBounds, "groups">;
+  readonly certificates?: Certificates;
+}
+
+const EVERYONE = "all";
+/** The probability with which any of the bounds may fail. */
+export const BOUND_ALPHA = 0.05;
+const DEFAULT_SEED = 1;
+const DEFAULT_DRAWS = 200;
+
+/** Scores curves against outcomes, overall and by group. */
+export async function audit(input: AuditInput, options: AuditOptions = {}): Promise<AuditTable> {
+  const curves = toCurves(input.curves);
+  const outcomes = toBinnedOutcomes(input.outcomes);
+  const groups = (input.groups ?? []).map(({ name, rows }) => ({ name, rows: toInt32(rows) }));
+  const by = input.people === undefined ? {} : { people: input.people };
+  const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level } = options;
+  const everyone = { name: EVERYONE, rows: Int32Array.from({ length: curves.N }, (_, row) => row) };
+  const audited = [everyone, ...groups];
+  let scores: readonly Scores[] = audited.map(({ name, rows }) => scoreCurves(name, curves, outcomes, rows));
+  const people = input.people && haveSeveralRows(input.people) ? input.people : undefined;
+  if (people !== undefined) {
+    scores = scores.map((one, g) => {
+      const { rows } = audited[g];
+      return {
+        ...one,
+        peopleWithEvents: countPeopleWithEvents(people, outcomes.event, rows),
+        logrankIndividual: logrankByPerson(one.logrankIndividual, curves, outcomes, people, rows),
+      };
+    });
+  }
+  if (draws > 0) {
+    const floors = simultaneousNoiseFloor(curves, outcomes, audited, { draws, seed, ...by }).groups;
+    scores = scores.map((one, g) => addNoiseFloor(one, floors[g]));
+  }
+  if (replicates > 0) {
+    const prepared = audited.map(({ name, rows }) => prepareScores(name, curves, outcomes, rows));
+    const run = options.bootstrap ?? bootstrapHere;
+    const results = await run(prepared, {
+      replicates,
+      seed,
+      ...(level === undefined ? {} : { level }),
+      ...by,
+    });
+    scores = scores.map((one, g) => addIntervals(one, results[g]));
+  }
+  const { groups: bounds, ...drawn } = boundGroups(curves, outcomes, audited, {
+    alpha: BOUND_ALPHA,
+    seed,
+    ...by,
+  });
+  const judged = judgeAgreement(scores, curves.T);
+  const results = scores.map((one, g) => addAgreement(one, judged[g], options.unbounded, bounds[g]));
+  return {
+    overall: results[0],
+    groups: results.slice(1),
+    bounds: drawn,
+    ...(options.certify === undefined
+      ? {}
+      : { certificates: certify(curves, outcomes, audited, { seed, ...options.certify, ...by }) }),
+  };
+}
+
+function addAgreement(
+  scores: Scores,
+  { agreement, logrankAdjustedP, reason }: GroupAgreement,
+  unbounded: string | undefined,
+  bound: Measured,
+): AuditedScores {
+  const why = unbounded ?? (isAbsent(bound) ? bound.absent : null);
+  const isUnadjusted = logrankAdjustedP === null && scores.logrankIndividual.p !== null;
+  const { absent, ...plain } = scores;
+  return {
+    ...plain,
+    logrankIndividual: { ...scores.logrankIndividual, adjustedP: logrankAdjustedP },
+    agreement,
+    bound: why !== null || isAbsent(bound) ? null : bound,
+    absent: {
+      ...absent,
+      ...(isUnadjusted ? { "logrankIndividual.adjustedP": reason } : {}),
+      ...(why === null ? {} : { bound: why }),
+    },
+  };
+}
+
+async function bootstrapHere(groups: readonly PreparedScores[], options: BootstrapOptions) {
+  const steps = bootstrapScores(groups, options);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+function addNoiseFloor(scores: Scores, { floor, adjustedP, paper }: GroupNoiseFloor): Scores {
+  const among = (adjusted: Measured) => (isAbsent(adjusted) ? null : adjusted);
+  const { noise } = paper;
+  const carried = isAbsent(noise)
+    ? {}
+    : {
+        noiseFloor: {
+          ece: noise.floor,
+          eceCritical: noise.critical,
+          p: noise.p,
+          adjustedP: among(paper.adjustedP),
+        },
+      };
+  const scored = { ...scores, paper: { ...scores.paper, ...carried } };
+  if (isAbsent(floor)) return { ...scored, absent: { ...scores.absent, noiseFloor: floor.absent } };
+  const { ece, eceCritical, p } = floor;
+  return { ...scored, noiseFloor: { ece, eceCritical, p, adjustedP: among(adjustedP) } };
+}
+
+function addIntervals(scores: Scores, result: GroupBootstrap): Scores {
+  const reasons = Object.entries(result.absent).map(([path, reason]) => [`intervals.${path}`, reason]);
+  return {
+    ...scores,
+    intervals: result.intervals,
+    absent: { ...scores.absent, ...Object.fromEntries(reasons) },
+  };
+}

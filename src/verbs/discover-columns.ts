@@ -1,0 +1,79 @@
+/**
+ * Which columns discover makes groups of: those that are named; otherwise, of a model, its own (what it learns from and what its groups
+ * are made of), so that what was kept from a model on purpose is not searched behind its owner's back; of curves without a model, all
+ * that describe people at the start. Ids, constants and columns that give the outcome away make no groups unless they are named.
+ */
+
+import { checkTable } from "../data/checks/sanity.ts";
+import { groupColumnName } from "../data/groups/group-columns.ts";
+import { columnsOf, parseGroup } from "../data/groups/group-expression.ts";
+import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
+import { findColumn, type Table } from "../data/table.ts";
+import type { Model } from "../training/model.ts";
+
+/** What was asked for. */
+export interface SearchColumnsRequest {
+  /** These, or every column that describes people; without it the model's own. */
+  readonly columns?: readonly string[] | "all";
+  /** Columns to make no groups of. */
+  readonly drop?: readonly string[];
+  /** Null for curves of another program. */
+  readonly model?: Pick<Model, "encoder" | "inputGroups" | "groups"> | null;
+  /** The column of ids. */
+  readonly id?: string | null;
+}
+
+/** A column that is not searched, and why. */
+export interface LeftOutColumn {
+  readonly name: string;
+  /** To be read after "it". */
+  readonly reason: string;
+  /** Whether it is only that the model does not have it. */
+  readonly isForeign: boolean;
+}
+
+/** The columns to search, and those left out. */
+export interface SearchColumnsChoice {
+  readonly columns: readonly string[];
+  readonly leftOut: readonly LeftOutColumn[];
+}
+
+/** The columns of the table that a model learns from and that its groups are made of. */
+export function listModelColumns({
+  encoder,
+  inputGroups,
+  groups,
+}: Pick<Model, "encoder" | "inputGroups" | "groups">): string[] {
+  const memberships = new Set(inputGroups.map(groupColumnName));
+  const learnt = encoder.columns.map(({ column }) => column).filter((name) => !memberships.has(name));
+  const grouped = [...inputGroups, ...groups].flatMap(({ expression }) => columnsOf(parseGroup(expression)));
+  return [...new Set([...learnt, ...grouped])];
+}
+
+/** Decides which columns `discover` searches: the model's own and its groups', unless others are named. */
+export function chooseSearchColumns(
+  table: Table,
+  outcome: OutcomeColumns,
+  { columns: asked, drop = [], model = null, id = null }: SearchColumnsRequest = {},
+): SearchColumnsChoice {
+  const dropped = new Set(drop);
+  const named = asked === "all" ? undefined : asked;
+  for (const name of [...dropped, ...(named ?? [])]) findColumn(table, name);
+  if (named !== undefined) return { columns: named.filter((name) => !dropped.has(name)), leftOut: [] };
+  const own = model === null || asked === "all" ? null : new Set(listModelColumns(model));
+  const candidates = table.columns
+    .map(({ name }) => name)
+    .filter((name) => ![outcome.time, outcome.event, id].includes(name) && !dropped.has(name));
+  const wanted = candidates.filter((name) => own?.has(name) ?? true);
+  const checked = checkTable(table, { ...outcome, features: wanted }).features;
+  const foreign = candidates.filter((name) => own !== null && !own.has(name));
+  return {
+    columns: checked.filter(({ usable }) => usable).map(({ name }) => name),
+    leftOut: [
+      ...checked.flatMap(({ name, usable, reason }) =>
+        usable ? [] : [{ name, reason: reason ?? "", isForeign: false }],
+      ),
+      ...foreign.map((name) => ({ name, reason: "is not one of the model's columns", isForeign: true })),
+    ],
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * How much work a search of crosses is, so that one of thousands of columns is refused with a way out before it begins and does not
+ * run for days. Pairs grow with the square of the columns; each costs a visit to every searched row and a look at every cross of their
+ * runs of cells. Groups of one column are searched whatever their number: their work grows with the columns alone.
+ */
+import { InputError } from "../core/errors.ts";
+
+/** Looks that a search may take: about a minute on one slow core. 800 columns of numbers and 1000 rows are as many. */
+export const MOST_LOOKS = 1e9;
+/** A row of a pair of columns costs about this share of a look at a candidate. */
+const LOOKS_PER_ROW = 0.4;
+
+/** Looks at all crosses of two columns with so many runs of cells each. */
+export function countLooks(runs: readonly number[], rows: number): number {
+  const sum = runs.reduce((total, one) => total + one, 0);
+  const squares = runs.reduce((total, one) => total + one * one, 0);
+  return (sum * sum - squares) / 2 + countPairs(runs.length) * rows * LOOKS_PER_ROW;
+}
+
+function countPairs(columns: number): number {
+  return (columns * (columns - 1)) / 2;
+}
+
+/** Before columns are cut: their rows alone may be too many. Then again with the runs of cells that the columns have. */
+export function refuseTooManyCrosses(runs: readonly number[], rows: number, maxCross: number): void {
+  if (maxCross < 2 || countLooks(runs, rows) <= MOST_LOOKS) return;
+  throw new InputError(
+    `${runs.length} columns make ${countPairs(runs.length)} pairs: too many to search the crosses of`,
+    {
+      code: "search.large",
+      hint: "name the columns that matter (--columns a,b), or search each by itself (--cross 1)",
+    },
+  );
+}

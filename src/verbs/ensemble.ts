@@ -1,0 +1,250 @@
+/**
+ * An ensemble: the mean curves of several runs of train. The rows outside the test are cut into as many parts as there are runs; each
+ * run has another part for validation and learns from the others, under another seed. So every row teaches all runs but one, and the
+ * noise of a single start and of a single draw of validation rows is averaged out. Encoder, time grid and groups are fitted once, to all
+ * of these rows. The verdict per group is of the mean curves; there are no rows left to validate them on but the test rows.
+ */
+import type { Backend } from "../compute/backend.ts";
+import { borrow } from "../compute/borrow.ts";
+import { InputError } from "../core/errors.ts";
+import { createRandom, shuffle } from "../core/random.ts";
+import { addGroupColumns } from "../data/groups/group-columns.ts";
+import { resolveGroups } from "../data/groups/groups.ts";
+import { groupByPerson, type People } from "../data/outcomes/people.ts";
+import { readOutcomes } from "../data/outcomes/read-outcomes.ts";
+import { joinRows } from "../data/outcomes/split.ts";
+import type { Table } from "../data/table.ts";
+import {
+  createNetwork,
+  type MeanSpec,
+  type ParameterValues,
+  writeParameters,
+} from "../models/networks/create-network.ts";
+import { memberParameter } from "../models/networks/mean.ts";
+import { MAX_MEMBERS } from "../models/networks/network-spec.ts";
+import { chooseSplit, countPeople, type SetSizes } from "../training/choose-split.ts";
+import { createEvaluator } from "../training/evaluation.ts";
+import { type GroupVerdict, judgeGroups } from "../training/finish.ts";
+import type { Model } from "../training/model.ts";
+import { prepareRows } from "../training/prepare-rows.ts";
+import type { Checkpoint, TrainedMember } from "../training/trainer.ts";
+import { gridOf } from "./predict.ts";
+import { type TrainEvent, type TrainRequest, train } from "./train.ts";
+
+/** A request of train, and how many runs of it are averaged. */
+export interface EnsembleRequest extends TrainRequest {
+  /** How many runs are averaged, 2 or more. */
+  readonly members: number;
+}
+
+/** Apart from every stream that a run of the same seed uses. */
+const PARTS_STREAM = 0x60000000;
+
+/** Where an ensemble takes up another that was interrupted. */
+export interface EnsembleHooks {
+  /** What an interrupted ensemble left: the runs that ended, and a checkpoint of the next. */
+  readonly resume?: {
+    readonly members: readonly TrainedMember[];
+    /** Of the run after them. */
+    readonly checkpoint: Checkpoint;
+  };
+}
+
+/** Trains the members one after the other; yields their events, returns one model. */
+export async function* trainEnsemble(
+  table: Table,
+  { members, ...request }: EnsembleRequest,
+  backend: Backend,
+  { resume }: EnsembleHooks = {},
+): AsyncGenerator<TrainEvent, Model> {
+  refuseRequest(members, request);
+  const { seed = 1 } = request;
+  const { split: whole, people } = chooseSplit(table, request);
+  const { test } = whole;
+  const rows = joinRows(whole.train, whole.valid);
+  const joined = { train: rows, valid: new Int32Array(), test };
+  const trained = [...(resume?.members ?? [])];
+  const ended = trained.length;
+  if (ended >= members) throw refuseResume(ended, members);
+  let last: Model | null = null;
+  for (const [m, part] of cutRows(rows, members, seed, people).entries()) {
+    if (m < ended) continue;
+    const which = `run ${m + 1} of ${members}`;
+    yield { type: "candidate", what: which, leavesCheckpoints: true };
+    const held = new Set(part);
+    const split = { train: rows.filter((row) => !held.has(row)), valid: part, test };
+    const asked = { ...request, seed: seed + m, split, fitRows: rows };
+    const run = train(table, asked, backend, m === ended && resume ? { resume: resume.checkpoint } : {});
+    let next = await run.next();
+    for (; !next.done; next = await run.next()) {
+      // Rows and warnings are said once, and only the ensemble is done.
+      const isSaid = next.value.type === "start" ? m === ended : next.value.type !== "done";
+      if (isSaid) yield tellOfMember(next.value, which, trained);
+    }
+    last = next.value;
+    trained.push(keepMember(last));
+  }
+  const memory = borrow(backend);
+  let model: Model;
+  try {
+    const sizes = people === null ? {} : { people: countPeople(people, joined) };
+    model = await joinMembers(
+      trained,
+      last as Model,
+      table,
+      { rows, test: test.length, seed, ...sizes },
+      memory.backend,
+    );
+  } finally {
+    memory.giveBack();
+  }
+  yield { type: "done", model };
+  return model;
+}
+
+/** An event of one member as one of the ensemble. */
+function tellOfMember(event: TrainEvent, which: string, before: readonly TrainedMember[]): TrainEvent {
+  if (event.type === "candidate") return { ...event, what: `${which}, ${event.what}` };
+  if (event.type !== "checkpoint") return event;
+  return {
+    type: "checkpoint",
+    step: event.step,
+    get checkpoint() {
+      return event.checkpoint;
+    },
+    members: [...before],
+  };
+}
+
+function keepMember({ predictor, training }: Model): TrainedMember {
+  if (predictor.kind !== "network" || predictor.network.kind === "mean") throw refuseMethod();
+  return { network: predictor.network, parameters: predictor.parameters, steps: training.steps };
+}
+
+function refuseRequest(members: number, { method }: TrainRequest): void {
+  if (!Number.isSafeInteger(members) || members < 2 || members > MAX_MEMBERS) {
+    throw new InputError(`an ensemble of ${members} runs: expected 2 to ${MAX_MEMBERS}`, {
+      code: "ensemble.members",
+    });
+  }
+  if (method === "cox") throw refuseMethod();
+}
+
+function refuseMethod(): InputError {
+  return new InputError(
+    "an ensemble is of networks: a Cox model needs no validation rows to take turns with",
+    {
+      code: "option.conflict",
+      hint: "leave --ensemble out, or ask for another --method",
+    },
+  );
+}
+
+function refuseResume(ended: number, members: number): InputError {
+  return new InputError(`the checkpoint has ${ended} runs that have ended, of ${members} nothing is left`, {
+    code: "checkpoint.run",
+    hint: "go on with as many members as the run was begun with",
+  });
+}
+
+/** Parts of nearly equal size, each in ascending order; of people, where those are given, with all their rows. */
+export function cutRows(
+  rows: Int32Array,
+  parts: number,
+  seed: number,
+  people: People | null = null,
+): Int32Array[] {
+  const persons = people === null ? null : groupByPerson(people, rows);
+  const order = persons === null ? Int32Array.from(rows) : Int32Array.from(persons.keys());
+  shuffle(order, createRandom(seed, PARTS_STREAM));
+  const cut = (k: number) => Math.round((k * order.length) / parts);
+  return Array.from({ length: parts }, (_, k) => {
+    const part = order.slice(cut(k), cut(k + 1));
+    return persons === null ? part.sort() : Int32Array.from([...part].flatMap((one) => persons[one])).sort();
+  });
+}
+
+interface EnsembleRows {
+  /** Those that members learnt from or validated on. */
+  readonly rows: Int32Array;
+  readonly test: number;
+  /** Of the first member. */
+  readonly seed: number;
+  readonly people?: SetSizes;
+}
+
+/** `last` is the model of the last member, of which everything is taken that is the same for all. */
+async function joinMembers(
+  members: readonly TrainedMember[],
+  last: Model,
+  table: Table,
+  { rows, test, seed, ...counted }: EnsembleRows,
+  backend: Backend,
+): Promise<Model> {
+  const predictor = joinNetworks(members);
+  const steps = members.reduce((sum, one) => sum + one.steps, 0);
+  return {
+    ...last,
+    predictor,
+    options: last.options && { ...last.options, seed },
+    training: {
+      seed,
+      backend: last.training.backend,
+      rows: { train: rows.length, valid: 0, test },
+      ...counted,
+      parameters: Object.values(predictor.parameters).reduce((sum, { length }) => sum + length, 0),
+      steps,
+      bestStep: steps,
+      history: [],
+      verdict: await judge({ ...last, predictor }, table, rows, backend),
+      multipliers: null,
+      warnings: last.training.warnings,
+    },
+  };
+}
+
+type MeanPredictor = {
+  readonly kind: "network";
+  readonly network: MeanSpec;
+  readonly parameters: ParameterValues;
+};
+
+function joinNetworks(members: readonly TrainedMember[]): MeanPredictor {
+  const [{ network }] = members;
+  const parameters: ParameterValues = {};
+  for (const [m, member] of members.entries()) {
+    for (const [name, values] of Object.entries(member.parameters)) {
+      parameters[memberParameter(m, name)] = values;
+    }
+  }
+  const networks = members.map((member) => member.network);
+  return {
+    kind: "network",
+    network: { kind: "mean", D: network.D, T: network.T, members: networks },
+    parameters,
+  };
+}
+
+/** On all rows the members were made of. */
+async function judge(
+  model: Model & { readonly predictor: MeanPredictor },
+  table: Table,
+  rows: Int32Array,
+  backend: Backend,
+): Promise<readonly GroupVerdict[]> {
+  const { predictor, options } = model;
+  if (options === null || options.constraint === null) return [];
+  const source = {
+    backend,
+    table: addGroupColumns(table, model.inputGroups),
+    outcomes: readOutcomes(table, model.columns),
+    encoder: model.encoder,
+    grid: gridOf(model),
+    groups: resolveGroups(model.groups, table),
+  };
+  const training = prepareRows(source, rows);
+  const network = createNetwork(backend, predictor.network, 0);
+  writeParameters(network, predictor.parameters);
+  const evaluation = await createEvaluator(backend, network, training, options.constraint)();
+  return judgeGroups({ training }, options, evaluation, null);
+}

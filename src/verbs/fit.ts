@@ -1,0 +1,48 @@
+/**
+ * Fit: `train` for those who want the model and nothing else. One promise of a model; events and cancelling where they are asked for. A
+ * request with `members` is an ensemble's.
+ */
+import type { Backend } from "../compute/backend.ts";
+import { createReferenceBackend } from "../compute/reference.ts";
+import type { Table } from "../data/table.ts";
+import type { Model } from "../training/model.ts";
+import { type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
+import { type TrainEvent, type TrainRequest, train } from "./train.ts";
+
+/** How a fit is followed and cancelled. */
+export interface FitOptions {
+  /** Called with every event of the run; a promise it returns is waited for. */
+  readonly onEvent?: (event: TrainEvent) => void | Promise<void>;
+  /** Stops the run at its next event; the promise is then rejected with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Trains on a table and gives the model. In Node the backend is that of `openWasmBackend` unless another is named. Elsewhere it is the plain
+ * one, which runs anywhere and takes a hundred times as long: name one of `graduate/browser`.
+ */
+export async function fit(
+  table: Table,
+  request: TrainRequest | EnsembleRequest,
+  backend: Backend = createReferenceBackend(),
+  { onEvent, signal }: FitOptions = {},
+): Promise<Model> {
+  signal?.throwIfAborted();
+  const run = "members" in request ? trainEnsemble(table, request, backend) : train(table, request, backend);
+  try {
+    for (let next = await run.next(); ; next = await run.next()) {
+      if (next.done) return next.value;
+      await onEvent?.(next.value);
+      // A run on one thread waits for nothing: whoever wants to cancel it gets a turn now and then.
+      if (signal !== undefined && next.value.type !== "step") await takeTurn();
+      signal?.throwIfAborted();
+    }
+  } finally {
+    await run.return(undefined as never);
+  }
+}
+
+/** Lets the event loop go round once. */
+function takeTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

@@ -1,0 +1,114 @@
+/**
+ * Predict: a model and rows it has not seen give survival curves on the model's time grid. Encoder and grid are the model's own;
+ * an unknown level or a missing column is refused with row and column.
+ */
+import type { Backend, Floats } from "../compute/backend.ts";
+import { borrow } from "../compute/borrow.ts";
+import { BackendError, NumericalError } from "../core/errors.ts";
+import { isAbsent } from "../core/measured.ts";
+import { type Curves, isSurvival } from "../data/curves/curves.ts";
+import { type EncodedFeatures, encode } from "../data/encode/encode.ts";
+import { type CellWarning, warnOfCells } from "../data/encode/new-cells.ts";
+import { addGroupColumns, groupColumnName } from "../data/groups/group-columns.ts";
+import { medianTime, type TimeGrid } from "../data/outcomes/time-grid.ts";
+import type { Table } from "../data/table.ts";
+import { coxCurvesOnGrid } from "../models/cox/baseline.ts";
+import { createNetwork, writeParameters } from "../models/networks/create-network.ts";
+import { survivalCurves } from "../objectives/curves.ts";
+import { coxPredictor, type Model } from "../training/model.ts";
+
+/** Curves and median times of some rows. */
+export interface Prediction {
+  readonly curves: Curves;
+  /** NaN where the curve stays above one half up to the horizon. */
+  readonly median: Float64Array; // [N]
+  /** Cells that were filled in, or that lie outside what training had: by column, with counts. */
+  readonly warnings: readonly CellWarning[];
+}
+
+/** Rows a forward pass takes at once: memory stays bounded whatever the table … */
+const ROWS_AT_ONCE = 4096;
+/** … and however many bins the grid has: 16 MiB of logits. */
+const LOGITS_AT_ONCE = 1 << 22;
+
+/** The time grid that a model predicts on. */
+export function gridOf(model: Model): TimeGrid {
+  return { ...model.grid, edges: Float64Array.from(model.grid.edges) };
+}
+
+/** `backend` serves networks; a Cox model needs none. */
+export async function predict(
+  model: Model,
+  table: Table,
+  backend: Backend | null,
+  rows?: ArrayLike<number>,
+): Promise<Prediction> {
+  if (backend === null) return preparePredictor(model, null)(table, rows);
+  const memory = borrow(backend);
+  try {
+    return await preparePredictor(model, memory.backend)(table, rows);
+  } finally {
+    memory.giveBack();
+  }
+}
+
+/** Predicts rows of a table, all of them unless given. */
+export type PredictRows = (table: Table, rows?: ArrayLike<number>) => Promise<Prediction>;
+
+/** A model made ready once, for tables that come in parts; it keeps its part of the backend's memory. */
+export function preparePredictor(model: Model, backend: Backend | null): PredictRows {
+  const { T } = model.grid;
+  const grid = gridOf(model);
+  const computeCurves = prepareCurves(model, backend, grid);
+  return async (table, rows) => {
+    const features = encode(model.encoder, addGroupColumns(table, model.inputGroups), rows);
+    const { N } = features;
+    const survival = await computeCurves(features);
+    if (!isSurvival({ survival })) {
+      throw new NumericalError("the model gives curves that are no survival probabilities", {
+        code: "curves.invalid",
+        where: table.name,
+        hint: "its weights are too large to compute with: the file was changed, or the training went wrong",
+      });
+    }
+    const median = Float64Array.from({ length: N }, (_, i) => {
+      const at = medianTime(survival.subarray(i * T, (i + 1) * T), grid);
+      return isAbsent(at) ? Number.NaN : at;
+    });
+    const made = model.inputGroups.map(groupColumnName);
+    const warnings = warnOfCells(model.encoder, table, rows, made);
+    return { curves: { N, T, survival }, median, warnings };
+  };
+}
+
+type ComputeCurves = (features: EncodedFeatures) => Promise<Float64Array>; // [N,T]
+
+function prepareCurves({ predictor }: Model, backend: Backend | null, { T, edges }: TimeGrid): ComputeCurves {
+  if (predictor.kind === "cox") {
+    const cox = coxPredictor(predictor);
+    return async ({ values }) => coxCurvesOnGrid(cox, values, edges).survival;
+  }
+  if (backend === null) {
+    throw new BackendError("a network needs a backend to predict with", { code: "backend.none" });
+  }
+  const network = createNetwork(backend, predictor.network, 0);
+  writeParameters(network, predictor.parameters);
+  let room: { readonly size: number; readonly x: Floats; readonly logits: Floats } | null = null;
+  return async ({ N, D, values }) => {
+    const most = Math.max(1, Math.min(ROWS_AT_ONCE, Math.floor(LOGITS_AT_ONCE / T)));
+    const wanted = Math.min(most, Math.max(N, 1));
+    if (room === null || room.size < wanted) {
+      if (room !== null) for (const array of [room.x, room.logits]) backend.release(array);
+      room = { size: wanted, x: backend.allocate(wanted * D), logits: backend.allocate(wanted * T) };
+    }
+    const { size, x, logits } = room;
+    const survival = new Float64Array(N * T);
+    for (let from = 0; from < N; from += size) {
+      const count = Math.min(size, N - from);
+      x.set(values.subarray(from * D, (from + count) * D));
+      await network.forward(x, count, logits);
+      survivalCurves(logits, count, T, survival.subarray(from * T, (from + count) * T));
+    }
+    return survival;
+  };
+}

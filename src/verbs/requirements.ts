@@ -1,0 +1,287 @@
+/**
+ * What is required of an audit, in one line each: `ece < 0.05`, `all groups: logrank p > 0.01`, `group "stage = 4": supported ece <= 0.1`.
+ *
+ *   requirement := [ "all groups" ":" | "each group" ":" | "group" "NAME" ":" ] SCORE ("<" | "<=" | ">" | ">=") NUMBER
+ *
+ * Without a scope everyone together is meant; "all groups" and "each group" are everyone and every named group, one by one. A score is
+ * named as in the audit's JSON, with a blank or a dot between the parts, so ece and the distances are over the group's support;
+ * "certificate" is the group's own, and `certified<0.1` asks it of the exact one. A score that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is
+ * listed and fails nothing, unless the caller is strict. Certificates count whatever the events: they allow for few.
+ */
+
+import { InputError } from "../core/errors.ts";
+import { countOf } from "../data/checks/findings.ts";
+import { pointInto } from "../data/groups/group-tokens.ts";
+import { MINIMUM_EVENTS } from "../objectives/constraints.ts";
+import type { GroupCertificate } from "../stats/certificates/certificates.ts";
+import type { Scores } from "../stats/scores/scores.ts";
+import type { AuditTable } from "./audit.ts";
+
+/** Counts: known whatever the number of events. */
+const COUNTS = ["n", "events", "supported.bins"] as const;
+
+/** Paths in the audit's JSON. */
+export const REQUIRABLE: readonly string[] = [
+  ...COUNTS,
+  "concordance",
+  "concordanceHalfTies",
+  "ece",
+  "distanceL2",
+  "distanceVariance",
+  "ibs",
+  "rps",
+  "totalScore",
+  "dCalibration.chi2",
+  "dCalibration.p",
+  "logrank.observed",
+  "logrank.expected",
+  "logrank.chi2",
+  "logrank.p",
+  "logrankIndividual.observed",
+  "logrankIndividual.expected",
+  "logrankIndividual.variance",
+  "logrankIndividual.chi2",
+  "logrankIndividual.p",
+  "logrankIndividual.adjustedP",
+  "supported.ece",
+  "supported.distanceL2",
+  "supported.distanceVariance",
+  "paper.ece",
+  "paper.distanceL2",
+  "paper.distanceVariance",
+  "paper.totalScore",
+  "bound",
+  "noiseFloor.ece",
+  "noiseFloor.eceCritical",
+  "noiseFloor.p",
+  "noiseFloor.adjustedP",
+  "intervals.concordance.lower",
+  "intervals.concordance.upper",
+  "intervals.ibs.lower",
+  "intervals.ibs.upper",
+  "intervals.ece.upper",
+  "intervals.distanceL2Root.upper",
+  "intervals.supported.ece.upper",
+  "intervals.supported.distanceL2Root.upper",
+  "certificate.exact",
+  "certificate.exactPopulation",
+  "certificate.tight",
+];
+
+/** How the printed table heads its columns. */
+const ALIASES: Readonly<Record<string, string>> = {
+  c: "concordance",
+  l2: "distanceL2",
+  maxz: "distanceVariance",
+  individualp: "logrankIndividual.p",
+  adjustedp: "noiseFloor.adjustedP",
+  certified: "certificate.exact",
+};
+
+const OPERATORS = ["<=", ">=", "<", ">"] as const;
+export type RequirementOperator = (typeof OPERATORS)[number];
+
+/** What an audit must show. */
+export interface Requirement {
+  /** As it was written. */
+  readonly text: string;
+  /** "everyone", "all groups", or the named group. */
+  readonly scope: "everyone" | "all groups" | { readonly group: string };
+  /** A path in the audit's JSON: "logrank.p". */
+  readonly metric: string;
+  readonly operator: RequirementOperator;
+  readonly limit: number;
+}
+
+/** One requirement and what the audit shows of it. */
+export interface RequirementResult {
+  readonly text: string;
+  /** "everyone", "all groups", or `group "NAME"`. */
+  readonly scope: string;
+  readonly metric: string;
+  /** Null when it could be said of no group. */
+  readonly met: boolean | null;
+  readonly failed: readonly { readonly group: string; readonly value: number }[];
+  readonly unsaid: readonly { readonly group: string; readonly reason: string }[];
+}
+
+const plainly = (name: string) => name.replace(/[\s.]/gu, "").toLowerCase();
+const PATHS: ReadonlyMap<string, string> = new Map([
+  ...REQUIRABLE.map((path): [string, string] => [plainly(path), path]),
+  ...Object.entries(ALIASES),
+]);
+
+const SPACE = /\s*/uy;
+const EVERY_GROUP = /(?:all\s+groups|each\s+group)\s*:/iuy;
+const ONE_GROUP = /group(?![\p{L}\p{N}_.])\s*/iuy;
+const QUOTED = /"((?:[^"]|"")*)"|'((?:[^']|'')*)'|`((?:[^`]|``)*)`/uy;
+const SCORE = /[\p{L}_][\p{L}\p{N}_.]*(?:\s+[\p{L}_][\p{L}\p{N}_.]*)*/uy;
+const OPERATOR = /<=|>=|≤|≥|<|>/uy;
+const NUMBER = /[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?(?![\p{L}\p{N}_.])/iuy;
+
+function matchAt(pattern: RegExp, text: string, offset: number): string {
+  pattern.lastIndex = offset;
+  return pattern.exec(text)?.[0] ?? "";
+}
+
+/** Reads "ece < 0.05" or "all groups: logrank p > 0.01"; an InputError says what cannot be read. */
+export function parseRequirement(text: string): Requirement {
+  let at = 0;
+  const skip = () => {
+    at += matchAt(SPACE, text, at).length;
+  };
+  /** What the pattern finds here, with the blanks after it stepped over; "" when it finds nothing. */
+  const take = (pattern: RegExp): string => {
+    const found = matchAt(pattern, text, at);
+    at += found.length;
+    skip();
+    return found;
+  };
+  skip();
+  if (at === text.length) throw syntaxError(text, at, "the requirement is empty");
+  let scope: Requirement["scope"] = "everyone";
+  if (take(EVERY_GROUP) !== "") scope = "all groups";
+  else if (take(ONE_GROUP) !== "") {
+    const begin = at;
+    const quoted = take(QUOTED);
+    if (quoted === "") {
+      const opens = /["'`]/u.test(text[begin] ?? "");
+      const problem = opens
+        ? `this ${text[begin]} is never closed`
+        : "expected a group's name in quotes here";
+      throw syntaxError(text, begin, problem);
+    }
+    scope = { group: quoted.slice(1, -1).replaceAll(quoted[0] + quoted[0], quoted[0]) };
+    if (text[at] !== ":") throw syntaxError(text, at, "expected : here");
+    at++;
+    skip();
+  }
+  const begin = at;
+  const score = take(SCORE).trimEnd();
+  if (score === "") throw syntaxError(text, begin, "expected a score here");
+  if (text[at] === ":") {
+    throw syntaxError(text, begin, `before : stands all groups, each group or group "NAME", not "${score}"`);
+  }
+  const metric = PATHS.get(plainly(score));
+  if (metric === undefined) {
+    throw syntaxError(text, begin, `unknown score: "${score}"`, `; the scores are ${listScores()}`);
+  }
+  const sign = at;
+  const found = take(OPERATOR);
+  const operator = OPERATORS.find((one) => one === found.replace("≤", "<=").replace("≥", ">="));
+  if (operator === undefined) throw syntaxError(text, sign, "expected <, <=, > or >= here");
+  const number = at;
+  const limit = take(NUMBER);
+  if (limit === "") throw syntaxError(text, number, "expected a number here");
+  if (at < text.length) throw syntaxError(text, at, "expected the end of the requirement here");
+  return { text, scope, metric, operator, limit: Number(limit) };
+}
+
+function syntaxError(text: string, offset: number, problem: string, more = ""): InputError {
+  return new InputError(`${problem}\n${pointInto(text, offset)}`, {
+    code: "requirement.syntax",
+    where: "--require",
+    hint: `a requirement is written like ece<0.05, all groups: logrank p>0.01 or group "stage = 4": ece<=0.1${more}`,
+  });
+}
+
+function listScores(): string {
+  return REQUIRABLE.map((path) => path.replaceAll(".", " ")).join(", ");
+}
+
+/** Refuses what names a group that is not audited; asked before the work as soon as the groups are known. */
+export function checkRequiredGroups(requirements: readonly Requirement[], names: readonly string[]): void {
+  for (const { scope, text } of requirements) {
+    if (scope === "all groups" && names.length === 0) {
+      throw new InputError(`no groups to require anything of: ${text}`, {
+        code: "requirement.groups",
+        hint: "name groups (--group, --groups), or leave the scope out to mean everyone",
+      });
+    }
+    if (typeof scope !== "object" || scope.group === EVERYONE || names.includes(scope.group)) continue;
+    throw new InputError(`no such group: "${scope.group}"`, {
+      code: "requirement.group",
+      where: text,
+      hint: `the groups are ${[EVERYONE, ...names].map((name) => `"${name}"`).join(", ")}`,
+    });
+  }
+}
+
+/** The audit's name for everyone together. */
+const EVERYONE = "all";
+
+/** Each requirement against an audit: met, or where and by how much not. */
+export function judgeRequirements(
+  requirements: readonly Requirement[],
+  { overall, groups, certificates }: AuditTable,
+  options: { readonly strict?: boolean } = {},
+): RequirementResult[] {
+  checkRequiredGroups(
+    requirements,
+    groups.map(({ name }) => name),
+  );
+  return requirements.map((requirement) => {
+    const { text, scope, metric } = requirement;
+    const meant =
+      scope === "everyone"
+        ? [overall]
+        : [overall, ...groups].filter(({ name }) => scope === "all groups" || name === scope.group);
+    const failed: { group: string; value: number }[] = [];
+    const unsaid: { group: string; reason: string }[] = [];
+    for (const scores of meant) {
+      const certificate = certificates?.groups[scores === overall ? 0 : 1 + groups.indexOf(scores)];
+      const value = readScore({ ...scores, ...(certificate && { certificate }) }, metric);
+      if (typeof value !== "number") unsaid.push({ group: scores.name, reason: value.reason });
+      else if (!holds(value, requirement)) failed.push({ group: scores.name, value });
+    }
+    const isOpen = failed.length === 0 && unsaid.length === meant.length && !options.strict;
+    return {
+      text,
+      scope: typeof scope === "object" ? `group "${scope.group}"` : scope,
+      metric,
+      met: isOpen ? null : failed.length === 0 && (unsaid.length === 0 || !options.strict),
+      failed,
+      unsaid,
+    };
+  });
+}
+
+function holds(value: number, { operator, limit }: Requirement): boolean {
+  switch (operator) {
+    case "<":
+      return value < limit;
+    case "<=":
+      return value <= limit;
+    case ">":
+      return value > limit;
+    case ">=":
+      return value >= limit;
+  }
+}
+
+function readScore(
+  scores: Scores & { readonly certificate?: GroupCertificate },
+  path: string,
+): number | { readonly reason: string } {
+  const isCount = COUNTS.some((count) => count === path);
+  if (scores.events < MINIMUM_EVENTS && !isCount && !path.startsWith("certificate.")) {
+    return { reason: `${countOf(scores.events, "event")}: fewer than ${MINIMUM_EVENTS}, too few to say` };
+  }
+  const keys = path.split(".");
+  let found: unknown = scores;
+  for (const key of keys) {
+    found = typeof found === "object" && found !== null ? (found as Record<string, unknown>)[key] : null;
+  }
+  if (typeof found === "number" && Number.isFinite(found)) return found;
+  // "intervals.ece.upper" may be absent under "intervals.ece".
+  const reasons = keys.map((_, k) => scores.absent[keys.slice(0, keys.length - k).join(".")]);
+  const certificate = keys[0] === "certificate" ? scores.certificate?.absent[keys[1]] : undefined;
+  const reason = certificate ?? reasons.find((one) => one !== undefined);
+  return { reason: reason ?? NOT_DRAWN[keys[0]] ?? "not computed" };
+}
+
+const NOT_DRAWN: Readonly<Record<string, string>> = {
+  noiseFloor: "the noise floor was not drawn (--draws)",
+  intervals: "intervals were not drawn (--intervals)",
+  certificate: "certificates were not asked for (--certify)",
+};
