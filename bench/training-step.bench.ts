@@ -80,7 +80,7 @@ async function timeSteps(
   warmUp: number,
   split?: Split,
 ): Promise<Timing> {
-  const { train } = await import("../dist/verbs/train.js");
+  const { prepare, train } = await import("../dist/verbs/train.js");
   const { table, groupsFile } = await readNwtco();
   let lstm = 0;
   let forwardRows = 0;
@@ -104,7 +104,8 @@ async function timeSteps(
   const lossAt: number[] = [];
   let last = 0;
   let size = { N: 0, D: 0 };
-  for await (const event of train(table, { ...request, groupsFile, ...(split ? { split } : {}) }, timed)) {
+  const asked = { ...request, groupsFile, ...(split ? { split } : {}) };
+  for await (const event of train(prepare(table, asked), asked, timed)) {
     if (event.type === "start") size = { N: event.rows.train, D: event.D };
     if (event.type !== "step") continue;
     const now = performance.now();

@@ -58,9 +58,11 @@ export {
 export {
   type CandidateEvent,
   type DoneEvent,
+  prepare,
   type StartEvent,
   type TrainEvent,
   type TrainHooks,
+  type TrainingRequest,
   type TrainRequest,
   train,
 } from "./verbs/train.ts";

@@ -17,7 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   study: ["core", "data", "stats", "compute", "models"],
   training: ["core", "data", "stats", "compute", "models", "objectives", "study"],
   repair: ["core", "data", "stats", "compute", "models", "objectives", "study", "training"],
-  files: ["core", "data", "models", "training", "repair"],
+  files: ["core", "data", "models", "study", "training", "repair"],
   verbs: ["core", "data", "stats", "compute", "models", "objectives", "study", "training", "repair", "files"],
   report: ["core", "stats"],
   browser: ["core", "compute", "verbs"],

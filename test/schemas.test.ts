@@ -444,7 +444,7 @@ function findNulls(value: Json, path = ""): readonly string[] {
 /** By the last part of the path; all other fields are always there. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   describe: ["rankCorrelation", "partner", "fixedColumns", "until", "timeRule"],
-  train: ["members", "people", "model", "requirements", "report", "intervals", "peopleWithEvents"],
+  train: ["ensemble", "people", "model", "requirements", "report", "intervals", "peopleWithEvents"],
   audit: ["requirements", "report", "intervals", "peopleWithEvents"],
   compare: ["people", "peopleWithEvents"],
   discover: ["people", "designEffect"],

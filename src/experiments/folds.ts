@@ -26,7 +26,7 @@ import { concordanceHarrell, concordanceUno } from "../stats/concordance/concord
 import { integratedBrier, mlr3probaTimes } from "../stats/scores/brier.ts";
 import { trainEnsemble } from "../verbs/ensemble.ts";
 import { gridOf, predict } from "../verbs/predict.ts";
-import { type TrainRequest, train } from "../verbs/train.ts";
+import { prepare, type TrainRequest, train } from "../verbs/train.ts";
 import { isEnsemble, MEMBERS } from "./systems.ts";
 
 export const FOLD_SYSTEMS = [
@@ -199,8 +199,8 @@ async function trainOnFold(
     rowsAreIndependent: true,
   };
   const run = isEnsemble(system)
-    ? trainEnsemble(table, { ...request, members: MEMBERS }, backend)
-    : train(table, request, backend);
+    ? trainEnsemble(prepare(table, request), { ...request, ensemble: MEMBERS }, backend)
+    : train(prepare(table, request), request, backend);
   let next = await run.next();
   while (!next.done) next = await run.next();
   const { curves } = await predict(next.value, table, backend, test);

@@ -31,7 +31,7 @@ import type { Model } from "../training/model.ts";
 import type { PresetName } from "../training/options.ts";
 import { trainEnsemble } from "../verbs/ensemble.ts";
 import { gridOf, preparePredictor } from "../verbs/predict.ts";
-import { type TrainEvent, type TrainRequest, train } from "../verbs/train.ts";
+import { prepare, type TrainEvent, type TrainRequest, train } from "../verbs/train.ts";
 import type { OpenCohort } from "./cohorts.ts";
 import { fitGenerator } from "./generator-fit.ts";
 import type { Plan, RunLine, SystemName } from "./plan.ts";
@@ -94,8 +94,8 @@ export async function fitSystem(
   const asked = requestOf(cohort, { ...request, system });
   const trainAnew = async () => {
     const run = isEnsemble(system)
-      ? trainEnsemble(table, { ...asked, members: MEMBERS }, backend)
-      : train(table, asked, backend);
+      ? trainEnsemble(prepare(table, asked), { ...asked, ensemble: MEMBERS }, backend)
+      : train(prepare(table, asked), asked, backend);
     let next = await run.next();
     for (; !next.done; next = await run.next()) onEvent(next.value);
     shelf?.keep(next.value);

@@ -2,15 +2,13 @@
 import type { Backend } from "../compute/backend.ts";
 import type { Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
-import type { EnsembleRequest } from "../verbs/ensemble.ts";
-import { type FitOptions, fit as fitOn } from "../verbs/fit.ts";
-import type { TrainRequest } from "../verbs/train.ts";
+import { type FitOptions, type FitRequest, fit as fitOn } from "../verbs/fit.ts";
 import { openWasmBackend } from "./workers/wasm-backend.ts";
 
 /** Trains on a table and gives the model; the backend is the one of `openWasmBackend` unless another is named. */
 export async function fit(
   table: Table,
-  request: TrainRequest | EnsembleRequest,
+  request: FitRequest,
   backend?: Backend,
   options: FitOptions = {},
 ): Promise<Model> {

@@ -9,6 +9,7 @@ import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import type { TimeGridKind } from "../data/outcomes/time-grid.ts";
 import type { CoxPredictor } from "../models/cox/baseline.ts";
 import type { NetworkSpec, ParameterValues } from "../models/networks/create-network.ts";
+import type { PackedSplit } from "../study/split.ts";
 import type { GroupVerdict } from "./finish.ts";
 import type { TrainingOptions } from "./options.ts";
 import type { EvaluationEvent } from "./trainer.ts";
@@ -79,6 +80,8 @@ export interface Model {
   readonly inputGroups: readonly Group[];
   readonly grid: { readonly kind: TimeGridKind; readonly T: number; readonly edges: readonly number[] };
   readonly groups: readonly Group[];
+  /** Which rows of which table trained it; absent in files of before version 3, whose split is drawn again by seed. */
+  readonly split?: PackedSplit;
   readonly predictor: Predictor;
   readonly options: TrainingOptions | null;
   readonly training: {

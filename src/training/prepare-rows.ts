@@ -1,31 +1,11 @@
-/** Rows of a table as the trainer takes them: encoded for the backend, times in bins, groups by place among these rows. */
+/** Rows of a study as the trainer takes them: encoded into the backend's memory, times in bins, groups by place. */
 import type { Backend } from "../compute/backend.ts";
-import { type Encoder, encode } from "../data/encode/encode.ts";
-import type { GroupMembers } from "../data/groups/groups.ts";
-import { type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
-import { binOutcomes, type TimeGrid } from "../data/outcomes/time-grid.ts";
-import type { Table } from "../data/table.ts";
+import { encodeBlocks, pickStudyGroups, pickStudyRows, type Study } from "../study/study.ts";
 import type { TrainingRows } from "./trainer.ts";
 
-export interface RowsSource {
-  readonly backend: Backend;
-  /** With the columns that say who is in an input group. */
-  readonly table: Table;
-  readonly outcomes: Outcomes; // of every row of the table
-  readonly encoder: Encoder;
-  readonly grid: TimeGrid;
-  readonly groups: readonly Pick<GroupMembers, "name" | "rows">[];
-}
-
-export function prepareRows(source: RowsSource, rows: Int32Array): TrainingRows {
-  const { backend, table, outcomes, encoder, grid, groups } = source;
-  const encoded = encode(encoder, table, rows);
-  const x = backend.allocate(encoded.values.length);
-  x.set(encoded.values);
-  const place = new Map(Array.from(rows, (row, k) => [row, k]));
-  const own = groups.map(({ name, rows: all }) => ({
-    name,
-    rows: Int32Array.from(Array.from(all, (row) => place.get(row) ?? -1).filter((k) => k >= 0)),
-  }));
-  return { x, binned: binOutcomes(pickOutcomes(outcomes, rows), grid), groups: own };
+export function prepareRows(backend: Backend, study: Study, rows: Int32Array): TrainingRows {
+  const D = study.encoder.names.length;
+  const x = backend.allocate(rows.length * D);
+  for (const { from, values } of encodeBlocks(study, rows)) x.set(values, from * D);
+  return { x, binned: pickStudyRows(study, rows).binned, groups: pickStudyGroups(study, rows) };
 }

@@ -1,46 +1,36 @@
 /** What is said of a table and its rows before a run starts: nothing is refused, but a reader of the model should know. */
 
-import { countOf, type Finding } from "../data/checks/findings.ts";
+import { countOf } from "../data/checks/findings.ts";
 import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
-import type { Encoder } from "../data/encode/encode.ts";
-import type { FeatureChoice } from "../data/encode/features.ts";
 import { describePooling } from "../data/encode/rare-levels.ts";
 import { type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
-import type { Split } from "../data/outcomes/split.ts";
 import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
+import type { PreparedStudy } from "../study/prepare.ts";
 import type { TrainingRows } from "./trainer.ts";
 
 export interface WarningSource {
   /** Features, and the outcome's. */
   readonly usedColumns: readonly string[];
-  readonly leftOut: FeatureChoice["leftOut"];
-  readonly findings: readonly Finding[];
-  /** What else is to be said of the outcome and of the features. */
-  readonly notes: readonly string[];
-  readonly encoder: Encoder;
-  /** How many rows the encoder was fitted to. */
-  readonly fitted: number;
+  readonly study: PreparedStudy;
   readonly training: TrainingRows;
+  /** Among the training rows. */
   readonly events: number;
-  readonly outcomes: Outcomes; // of every row of the table
-  readonly split: Split;
-  readonly grid: TimeGrid;
 }
 
-export function listWarnings(source: WarningSource): string[] {
-  const { usedColumns, encoder, outcomes, split, grid } = source;
+export function listWarnings({ usedColumns, study, training, events }: WarningSource): string[] {
+  const { encoder, outcomes, split, grid, fitRows } = study;
   /** A finding about a column that was asked not to be used is nobody's concern. */
   const isUsed = (column: string | null) => column === null || usedColumns.includes(column);
   const learnt = pickOutcomes(outcomes, split.train);
   return [
-    ...source.leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
-    ...source.findings
+    ...study.leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
+    ...study.checked.findings
       .filter(({ level, column }) => level === "warning" && isUsed(column))
       .map(({ message }) => message),
-    ...source.notes,
-    ...describePooling(encoder, source.fitted),
-    ...warnOfManyFeatures(encoder.names.length, source.events),
-    ...checkGroups(source.training.groups, learnt).map(({ message }) => message),
+    ...study.notes,
+    ...describePooling(encoder, fitRows.length),
+    ...warnOfManyFeatures(encoder.names.length, events),
+    ...checkGroups(training.groups, learnt).map(({ message }) => message),
     ...(split.test.length > 0
       ? checkFollowup(learnt, pickOutcomes(outcomes, split.test)).map(({ message }) => message)
       : []),

@@ -5,11 +5,11 @@
  */
 
 import { checkTable } from "../data/checks/sanity.ts";
-import { groupColumnName } from "../data/groups/group-columns.ts";
 import { columnsOf, parseGroup } from "../data/groups/group-expression.ts";
 import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import { findColumn, type Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
+import { columnsNeeded } from "./predict.ts";
 
 /** What was asked for. */
 export interface SearchColumnsRequest {
@@ -44,10 +44,8 @@ export function listModelColumns({
   inputGroups,
   groups,
 }: Pick<Model, "encoder" | "inputGroups" | "groups">): string[] {
-  const memberships = new Set(inputGroups.map(groupColumnName));
-  const learnt = encoder.columns.map(({ column }) => column).filter((name) => !memberships.has(name));
-  const grouped = [...inputGroups, ...groups].flatMap(({ expression }) => columnsOf(parseGroup(expression)));
-  return [...new Set([...learnt, ...grouped])];
+  const grouped = groups.flatMap(({ expression }) => columnsOf(parseGroup(expression)));
+  return [...new Set([...columnsNeeded({ encoder, inputGroups }), ...grouped])];
 }
 
 /** Decides which columns `discover` searches: the model's own and its groups', unless others are named. */

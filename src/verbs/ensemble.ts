@@ -8,12 +8,8 @@ import type { Backend } from "../compute/backend.ts";
 import { borrow } from "../compute/borrow.ts";
 import { InputError } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
-import { addGroupColumns } from "../data/groups/group-columns.ts";
-import { resolveGroups } from "../data/groups/groups.ts";
 import { groupByPerson, type People } from "../data/outcomes/people.ts";
-import { readOutcomes } from "../data/outcomes/read-outcomes.ts";
 import { joinRows } from "../data/outcomes/split.ts";
-import type { Table } from "../data/table.ts";
 import {
   createNetwork,
   type MeanSpec,
@@ -22,19 +18,20 @@ import {
 } from "../models/networks/create-network.ts";
 import { memberParameter } from "../models/networks/mean.ts";
 import { MAX_MEMBERS } from "../models/networks/network-spec.ts";
-import { chooseSplit, countPeople, type SetSizes } from "../training/choose-split.ts";
+import { divideAgain, type PreparedStudy, redesign, withSplit } from "../study/prepare.ts";
+import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { createEvaluator } from "../training/evaluation.ts";
 import { type GroupVerdict, judgeGroups } from "../training/finish.ts";
 import type { Model } from "../training/model.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
 import type { Checkpoint, TrainedMember } from "../training/trainer.ts";
-import { gridOf } from "./predict.ts";
-import { type TrainEvent, type TrainRequest, train } from "./train.ts";
+import { type TrainEvent, type TrainingRequest, train } from "./train.ts";
+import { designOf } from "./train-request.ts";
 
 /** A request of train, and how many runs of it are averaged. */
-export interface EnsembleRequest extends TrainRequest {
+export interface EnsembleRequest extends TrainingRequest {
   /** How many runs are averaged, 2 or more. */
-  readonly members: number;
+  readonly ensemble: number;
 }
 
 /** Apart from every stream that a run of the same seed uses. */
@@ -52,29 +49,28 @@ export interface EnsembleHooks {
 
 /** Trains the members one after the other; yields their events, returns one model. */
 export async function* trainEnsemble(
-  table: Table,
-  { members, ...request }: EnsembleRequest,
+  study: PreparedStudy,
+  { ensemble: members, ...request }: EnsembleRequest,
   backend: Backend,
   { resume }: EnsembleHooks = {},
 ): AsyncGenerator<TrainEvent, Model> {
   refuseRequest(members, request);
   const { seed = 1 } = request;
-  const { split: whole, people } = chooseSplit(table, request);
-  const { test } = whole;
-  const rows = joinRows(whole.train, whole.valid);
-  const joined = { train: rows, valid: new Int32Array(), test };
+  const { test, train: learning, valid } = study.split;
+  const rows = joinRows(learning, valid);
+  const whole = divideAgain(study, { train: rows, valid: new Int32Array(), test }, rows);
   const trained = [...(resume?.members ?? [])];
   const ended = trained.length;
   if (ended >= members) throw refuseResume(ended, members);
   let last: Model | null = null;
-  for (const [m, part] of cutRows(rows, members, seed, people).entries()) {
+  for (const [m, part] of cutRows(rows, members, seed, study.people).entries()) {
     if (m < ended) continue;
     const which = `run ${m + 1} of ${members}`;
     yield { type: "candidate", what: which, leavesCheckpoints: true };
     const held = new Set(part);
-    const split = { train: rows.filter((row) => !held.has(row)), valid: part, test };
-    const asked = { ...request, seed: seed + m, split, fitRows: rows };
-    const run = train(table, asked, backend, m === ended && resume ? { resume: resume.checkpoint } : {});
+    const own = withSplit(whole, { train: rows.filter((row) => !held.has(row)), valid: part, test });
+    const hooks = m === ended && resume ? { resume: resume.checkpoint } : {};
+    const run = train(own, { ...request, seed: seed + m }, backend, hooks);
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
       // Rows and warnings are said once, and only the ensemble is done.
@@ -87,12 +83,11 @@ export async function* trainEnsemble(
   const memory = borrow(backend);
   let model: Model;
   try {
-    const sizes = people === null ? {} : { people: countPeople(people, joined) };
     model = await joinMembers(
       trained,
       last as Model,
-      table,
-      { rows, test: test.length, seed, ...sizes },
+      redesign(whole, designOf(request)),
+      seed,
       memory.backend,
     );
   } finally {
@@ -121,7 +116,7 @@ function keepMember({ predictor, training }: Model): TrainedMember {
   return { network: predictor.network, parameters: predictor.parameters, steps: training.steps };
 }
 
-function refuseRequest(members: number, { method }: TrainRequest): void {
+function refuseRequest(members: number, { method }: TrainingRequest): void {
   if (!Number.isSafeInteger(members) || members < 2 || members > MAX_MEMBERS) {
     throw new InputError(`an ensemble of ${members} runs: expected 2 to ${MAX_MEMBERS}`, {
       code: "ensemble.members",
@@ -141,10 +136,13 @@ function refuseMethod(): InputError {
 }
 
 function refuseResume(ended: number, members: number): InputError {
-  return new InputError(`the checkpoint has ${ended} runs that have ended, of ${members} nothing is left`, {
-    code: "checkpoint.run",
-    hint: "go on with as many members as the run was begun with",
-  });
+  return new InputError(
+    `the checkpoint has ${ended} finished runs, so an ensemble of ${members} has none left to train`,
+    {
+      code: "checkpoint.run",
+      hint: "go on with as many members as the run was begun with",
+    },
+  );
 }
 
 /** Parts of nearly equal size, each in ascending order; of people, where those are given, with all their rows. */
@@ -164,39 +162,32 @@ export function cutRows(
   });
 }
 
-interface EnsembleRows {
-  /** Those that members learnt from or validated on. */
-  readonly rows: Int32Array;
-  readonly test: number;
-  /** Of the first member. */
-  readonly seed: number;
-  readonly people?: SetSizes;
-}
-
 /** `last` is the model of the last member, of which everything is taken that is the same for all. */
 async function joinMembers(
   members: readonly TrainedMember[],
   last: Model,
-  table: Table,
-  { rows, test, seed, ...counted }: EnsembleRows,
+  study: PreparedStudy,
+  seed: number,
   backend: Backend,
 ): Promise<Model> {
+  const { split, people, table, sha256 } = study;
   const predictor = joinNetworks(members);
   const steps = members.reduce((sum, one) => sum + one.steps, 0);
   return {
     ...last,
     predictor,
     options: last.options && { ...last.options, seed },
+    split: packSplit(split, table.rows, sha256),
     training: {
       seed,
       backend: last.training.backend,
-      rows: { train: rows.length, valid: 0, test },
-      ...counted,
+      rows: countSets(split),
+      ...(people === null ? {} : { people: countPeople(people, split) }),
       parameters: Object.values(predictor.parameters).reduce((sum, { length }) => sum + length, 0),
       steps,
       bestStep: steps,
       history: [],
-      verdict: await judge({ ...last, predictor }, table, rows, backend),
+      verdict: await judge({ ...last, predictor }, study, backend),
       multipliers: null,
       warnings: last.training.warnings,
     },
@@ -227,22 +218,12 @@ function joinNetworks(members: readonly TrainedMember[]): MeanPredictor {
 
 /** On all rows the members were made of. */
 async function judge(
-  model: Model & { readonly predictor: MeanPredictor },
-  table: Table,
-  rows: Int32Array,
+  { predictor, options }: Model & { readonly predictor: MeanPredictor },
+  study: PreparedStudy,
   backend: Backend,
 ): Promise<readonly GroupVerdict[]> {
-  const { predictor, options } = model;
   if (options === null || options.constraint === null) return [];
-  const source = {
-    backend,
-    table: addGroupColumns(table, model.inputGroups),
-    outcomes: readOutcomes(table, model.columns),
-    encoder: model.encoder,
-    grid: gridOf(model),
-    groups: resolveGroups(model.groups, table),
-  };
-  const training = prepareRows(source, rows);
+  const training = prepareRows(backend, study, study.split.train);
   const network = createNetwork(backend, predictor.network, 0);
   writeParameters(network, predictor.parameters);
   const evaluation = await createEvaluator(backend, network, training, options.constraint)();

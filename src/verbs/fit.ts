@@ -1,13 +1,16 @@
 /**
  * Fit: `train` for those who want the model and nothing else. One promise of a model; events and cancelling where they are asked for. A
- * request with `members` is an ensemble's.
+ * request with `ensemble` is for the mean of several runs.
  */
 import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
 import type { Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
 import { type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
-import { type TrainEvent, type TrainRequest, train } from "./train.ts";
+import { prepare, type TrainEvent, type TrainRequest, train } from "./train.ts";
+
+/** A request of train; with `ensemble`, the mean of so many runs of it. */
+export interface FitRequest extends TrainRequest, Partial<EnsembleRequest> {}
 
 /** How a fit is followed and cancelled. */
 export interface FitOptions {
@@ -23,12 +26,17 @@ export interface FitOptions {
  */
 export async function fit(
   table: Table,
-  request: TrainRequest | EnsembleRequest,
+  request: FitRequest,
   backend: Backend = createReferenceBackend(),
   { onEvent, signal }: FitOptions = {},
 ): Promise<Model> {
   signal?.throwIfAborted();
-  const run = "members" in request ? trainEnsemble(table, request, backend) : train(table, request, backend);
+  const study = prepare(table, request);
+  const { ensemble } = request;
+  const run =
+    ensemble === undefined
+      ? train(study, request, backend)
+      : trainEnsemble(study, { ...request, ensemble }, backend);
   try {
     for (let next = await run.next(); ; next = await run.next()) {
       if (next.done) return next.value;

@@ -10,11 +10,13 @@ import { type Curves, isSurvival } from "../data/curves/curves.ts";
 import { type EncodedFeatures, encode } from "../data/encode/encode.ts";
 import { type CellWarning, warnOfCells } from "../data/encode/new-cells.ts";
 import { addGroupColumns, groupColumnName } from "../data/groups/group-columns.ts";
+import { columnsOf, parseGroup } from "../data/groups/group-expression.ts";
 import { medianTime, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Table } from "../data/table.ts";
 import { coxCurvesOnGrid } from "../models/cox/baseline.ts";
 import { createNetwork, writeParameters } from "../models/networks/create-network.ts";
 import { survivalCurves } from "../objectives/curves.ts";
+import type { Design } from "../study/study.ts";
 import { coxPredictor, type Model } from "../training/model.ts";
 
 /** Curves and median times of some rows. */
@@ -52,16 +54,36 @@ export async function predict(
   }
 }
 
+/** Predicts rows of a study of the model, whose groups are known already. */
+export async function predictStudy(
+  { model, table, widened }: Design & { readonly model: Model; readonly table: Table },
+  rows: Int32Array,
+  backend: Backend | null,
+): Promise<Prediction> {
+  const memory = backend && borrow(backend);
+  try {
+    return await prepareWidened(model, memory?.backend ?? null)(table, widened, rows);
+  } finally {
+    memory?.giveBack();
+  }
+}
+
 /** Predicts rows of a table, all of them unless given. */
 export type PredictRows = (table: Table, rows?: ArrayLike<number>) => Promise<Prediction>;
 
 /** A model made ready once, for tables that come in parts; it keeps its part of the backend's memory. */
 export function preparePredictor(model: Model, backend: Backend | null): PredictRows {
+  const predictWidened = prepareWidened(model, backend);
+  return (table, rows) => predictWidened(table, addGroupColumns(table, model.inputGroups), rows);
+}
+
+/** `widened` is the table with the columns of the model's input groups. */
+function prepareWidened(model: Model, backend: Backend | null) {
   const { T } = model.grid;
   const grid = gridOf(model);
   const computeCurves = prepareCurves(model, backend, grid);
-  return async (table, rows) => {
-    const features = encode(model.encoder, addGroupColumns(table, model.inputGroups), rows);
+  return async (table: Table, widened: Table, rows?: ArrayLike<number>): Promise<Prediction> => {
+    const features = encode(model.encoder, widened, rows);
     const { N } = features;
     const survival = await computeCurves(features);
     if (!isSurvival({ survival })) {
@@ -71,14 +93,32 @@ export function preparePredictor(model: Model, backend: Backend | null): Predict
         hint: "its weights are too large to compute with: the file was changed, or the training went wrong",
       });
     }
-    const median = Float64Array.from({ length: N }, (_, i) => {
-      const at = medianTime(survival.subarray(i * T, (i + 1) * T), grid);
-      return isAbsent(at) ? Number.NaN : at;
-    });
+    const median = medianTimes({ N, T, survival }, grid);
     const made = model.inputGroups.map(groupColumnName);
     const warnings = warnOfCells(model.encoder, table, rows, made);
     return { curves: { N, T, survival }, median, warnings };
   };
+}
+
+/** Of each person; NaN where the curve stays above one half up to the horizon. */
+export function medianTimes({ N, T, survival }: Curves, grid: TimeGrid): Float64Array {
+  return Float64Array.from({ length: N }, (_, i) => {
+    const at = medianTime(survival.subarray(i * T, (i + 1) * T), grid);
+    return isAbsent(at) ? Number.NaN : at;
+  });
+}
+
+/** Columns that were categories in training are read as such, so that "01" stays "01". */
+export function categoriesOf(model: Pick<Model, "encoder">): string[] {
+  return model.encoder.columns.filter(({ type }) => type === "category").map(({ column }) => column);
+}
+
+/** The table's columns that a prediction depends on, those that its groups are made of among them. */
+export function columnsNeeded({ encoder, inputGroups }: Pick<Model, "encoder" | "inputGroups">): string[] {
+  const made = new Set(inputGroups.map(groupColumnName));
+  const own = encoder.columns.map(({ column }) => column).filter((name) => !made.has(name));
+  const ofGroups = inputGroups.flatMap(({ expression }) => columnsOf(parseGroup(expression)));
+  return [...new Set([...own, ...ofGroups])];
 }
 
 type ComputeCurves = (features: EncodedFeatures) => Promise<Float64Array>; // [N,T]

@@ -1,61 +1,56 @@
 /** What a run of train can be told, where it takes up another, and what it says as it goes on. */
-
-import type { RowIndependence } from "../data/checks/repeated-people.ts";
-import type { Group, GroupsFile } from "../data/groups/groups.ts";
-import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
-import type { Split } from "../data/outcomes/split.ts";
+import type { Table } from "../data/table.ts";
 import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
+import {
+  type EncodingRequest,
+  type PreparedStudy,
+  prepareStudy,
+  type StudyRequest,
+} from "../study/prepare.ts";
+import type { SetSizes } from "../study/split.ts";
 import type { Method, Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import type { ConstraintSpec, PresetName, TrainingOptions } from "../training/options.ts";
 import type { OptimiseHooks, TrainingEvent } from "../training/trainer.ts";
 
-/** Everything a run can be told: columns, groups, method, network, options. */
-export interface TrainRequest extends OutcomeColumns, RowIndependence {
+/** How a study is trained on: method, network, constraint, options. */
+export interface TrainingRequest extends Omit<EncodingRequest, "reference"> {
   /** What is fitted: "graduate" unless another is named. */
   readonly method?: Method;
   /** Where defaults come from: ours, or the paper's. */
   readonly preset?: PresetName;
-  /** The columns to learn from; all but ids, constants and leaks unless given. */
-  readonly features?: readonly string[];
-  /** Columns not to learn from. */
-  readonly drop?: readonly string[];
-  /** Columns to learn from although they give the outcome away. */
-  readonly allowLeak?: readonly string[];
-  /** The groups whose curves are held to what is observed. */
-  readonly groups?: readonly Group[];
-  /** Groups and the automatic rule, as `parseGroupsFile` reads them. */
-  readonly groupsFile?: GroupsFile;
-  /** How many groups of values and bands of the features to add, as far as there are so many (data/automatic-groups.ts). */
-  readonly autoGroups?: number;
   /** The constraint of every group, where it is to differ from the preset's. */
   readonly constraint?: Partial<ConstraintSpec>;
-  /**
-   * Groups whose membership the network takes as inputs. "auto", the `default` preset's: the groups of the run whose columns are
-   * features themselves; "none", the `paper` preset's.
-   */
-  readonly inputGroups?: readonly Group[] | "auto" | "none";
-  /** Give networks the splines of numbers too, so that their effects may bend from the start. */
-  readonly splines?: boolean;
   /** The network: "anchored" unless another is named. */
   readonly network?: SingleNetworkSpec["kind"];
   /** Hidden units; 12 unless given, 50 with the `paper` preset. */
   readonly hidden?: number;
-  /** Time bins; 102 unless given. */
-  readonly bins?: number;
-  /** The end of the last bin; the largest training time unless given. */
-  readonly horizon?: number;
-  /** Which rows train, validate and test; by `fractions` and `seed` unless given. */
-  readonly split?: Split;
-  /** Rows that encoder, time grid and groups are fitted to; the training rows unless several runs are to share them. */
-  readonly fitRows?: Int32Array;
-  /** Shares of training, validation and test rows; 0.6, 0.2 and 0.2 unless given. */
-  readonly fractions?: readonly [number, number, number];
   /** Seed of split, weights and batches; 1 unless given. */
   readonly seed?: number;
   /** Anything else of the trainer's options. */
   readonly options?: Partial<TrainingOptions>;
   /** Kept in the model as it is. */
   readonly provenance?: Provenance;
+}
+
+/** Everything a run can be told: columns, groups, rows, method, network, options. */
+export interface TrainRequest extends Omit<StudyRequest, "reference">, TrainingRequest {}
+
+/** Reads, checks, divides and fits a table for a request, once; `sha256` is the hash of the table's file. */
+export function prepare(table: Table, request: TrainRequest, sha256: string | null = null): PreparedStudy {
+  return prepareStudy(table, { ...request, ...designOf(request) }, sha256);
+}
+
+/** What the model of a request sees of the columns. */
+export function designOf(request: TrainingRequest): Required<EncodingRequest> {
+  const { method, preset = "default", network = "anchored", inputGroups, splines } = request;
+  const isCox = method === "cox";
+  // Cox is what others would fit; a network without offsets would only be told twice what it knows.
+  const takesGroups = !isCox && network !== "drsa" && network !== "mlp";
+  return {
+    inputGroups: takesGroups ? (inputGroups ?? (preset === "paper" ? "none" : "auto")) : "none",
+    reference: isCox ? "drop" : "keep",
+    splines: splines === true && !isCox,
+  };
 }
 
 /** Where a run takes up another that was interrupted. */
@@ -67,9 +62,9 @@ export interface TrainHooks extends OptimiseHooks {
 /** What a run starts with, once everything is prepared. */
 export interface StartEvent {
   readonly type: "start";
-  readonly rows: { readonly train: number; readonly valid: number; readonly test: number };
+  readonly rows: SetSizes;
   /** Where the run was told whose rows are whose. */
-  readonly people?: { readonly train: number; readonly valid: number; readonly test: number };
+  readonly people?: SetSizes;
   readonly features: readonly string[];
   readonly D: number;
   readonly T: number;
@@ -81,7 +76,10 @@ export interface StartEvent {
   readonly warnings: readonly string[];
 }
 
-/** The next of several runs begins: of candidates the one that does best on the validation rows is kept, of an ensemble all are. */
+/**
+ * The next of several runs begins: of candidates the one that does best on the validation rows is kept, of an ensemble all
+ * are.
+ */
 export interface CandidateEvent {
   readonly type: "candidate";
   readonly what: string;
@@ -89,7 +87,7 @@ export interface CandidateEvent {
   readonly leavesCheckpoints: boolean;
 }
 
-/** The last event of a run: what it returns, for those who follow it with `for await`, which drops what a generator returns. */
+/** The last event of a run: what it returns, for those who follow it with `for await`, which drops that. */
 export interface DoneEvent {
   readonly type: "done";
   readonly model: Model;

@@ -50,8 +50,12 @@ async function takeSteps(
   };
   const training =
     members === 1
-      ? graduate.train(nwtco, request, backend)
-      : graduate.trainEnsemble(nwtco, { ...request, splines: true, members }, backend);
+      ? graduate.train(graduate.prepare(nwtco, request), request, backend)
+      : graduate.trainEnsemble(
+          graduate.prepare(nwtco, { ...request, splines: true }),
+          { ...request, splines: true, ensemble: members },
+          backend,
+        );
   let next = await training.next();
   for (; !next.done; next = await training.next()) {
     if (next.value.type !== "step") continue;

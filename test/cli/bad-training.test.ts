@@ -1,6 +1,7 @@
 // Tables and options that a training run must refuse in a sentence before it starts, or see through with its warnings. Most of
 // them go through the verbs in this process; what only a process can show (signals, pipes) has one of its own. How a refusal looks as
 // a command is in test/golden.
+
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +20,8 @@ import type { Table } from "../../src/data/table.ts";
 import { createTrainProgress } from "../../src/node/print/train-progress.ts";
 import type { Method, Model } from "../../src/training/model.ts";
 import { predict } from "../../src/verbs/predict.ts";
-import { type StartEvent, type TrainRequest, train } from "../../src/verbs/train.ts";
+import type { StartEvent, TrainRequest } from "../../src/verbs/train.ts";
+import { trainTable } from "../verbs/train-table.ts";
 import { root, runCli, writeScratch } from "./run-cli.ts";
 
 const METHODS: readonly Method[] = ["graduate", "drsa", "xcal", "rps", "nll", "cox"];
@@ -64,7 +66,7 @@ interface Run {
 }
 
 async function run(table: Table, request: Partial<TrainRequest> = {}): Promise<Run> {
-  const steps = train(table, { ...columns, ...quick, ...request }, createReferenceBackend());
+  const steps = trainTable(table, { ...columns, ...quick, ...request }, createReferenceBackend());
   const first = await steps.next();
   if (first.done || first.value.type !== "start")
     throw new Error("a run begins by saying what it starts with");
@@ -74,7 +76,7 @@ async function run(table: Table, request: Partial<TrainRequest> = {}): Promise<R
 
 /** Why the run does not begin. */
 async function refusal(table: Table, request: Partial<TrainRequest>): Promise<GraduateError> {
-  const steps = train(table, { ...columns, ...quick, ...request }, createReferenceBackend());
+  const steps = trainTable(table, { ...columns, ...quick, ...request }, createReferenceBackend());
   const error = await steps.next().then(
     () => null,
     (thrown: unknown) => thrown,

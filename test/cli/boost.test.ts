@@ -1,13 +1,15 @@
 // `graduate boost` as a command: a Cox model that was not told of the histology, repaired for it.
+
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { splitRows } from "../../src/data/outcomes/split.ts";
 import { writeModel } from "../../src/node/io/model-file.ts";
 import { describeOrigin } from "../../src/node/io/provenance.ts";
-import { readTableFile } from "../../src/node/options/table-options.ts";
-import { scoreRows } from "../../src/node/rows/score-rows.ts";
-import { train } from "../../src/verbs/train.ts";
+import { openTableFile } from "../../src/node/options/table-options.ts";
+import { auditModel } from "../../src/verbs/audit-model.ts";
+import { studyOf } from "../../src/verbs/model-study.ts";
+import { prepare, train } from "../../src/verbs/train.ts";
 import { resealedBoost } from "../files/resealed.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
@@ -31,7 +33,6 @@ interface BoostDocument {
 }
 
 beforeAll(async () => {
-  const people = await readTableFile(`${root}${table}`, {});
   const split = splitRows(N, { seed: 1 });
   const groups = [
     { name: "histol = 2", expression: "histol = 2" },
@@ -39,12 +40,15 @@ beforeAll(async () => {
   ];
   const drop = ["histol", "instit", "seqno"];
   const request = { time: "edrel", event: "rel", method: "cox", drop, split, groups, bins: 20 } as const;
-  const run = train(people, request, createReferenceBackend());
+  const file = await openTableFile(`${root}${table}`, {});
+  const study = prepare(file.table, request, file.sha256);
+  const run = train(study, request, createReferenceBackend());
   let next = await run.next();
   while (!next.done) next = await run.next();
-  const metrics = await scoreRows(next.value, people, split.test, null, [], { draws: 0 });
-  const provenance = await describeOrigin(`${root}${table}`, people, null);
-  await writeModel(model, { ...next.value, provenance, metrics });
+  const { audit: metrics } = await auditModel(studyOf(next.value, study, split), split.test, null, {
+    draws: 0,
+  });
+  await writeModel(model, { ...next.value, provenance: describeOrigin(file, null), metrics });
 });
 
 describe("graduate boost", () => {

@@ -1,15 +1,17 @@
 // `graduate discover` as a command: models that were not told of the histology are found out by it.
+
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { parseNamedGroup } from "../../src/data/groups/groups.ts";
 import { type Split, splitRows } from "../../src/data/outcomes/split.ts";
-import { writeModel } from "../../src/node/io/model-file.ts";
+import { readModel, writeModel } from "../../src/node/io/model-file.ts";
 import { describeOrigin } from "../../src/node/io/provenance.ts";
-import { readTableFile } from "../../src/node/options/table-options.ts";
-import { scoreRows } from "../../src/node/rows/score-rows.ts";
+import { openTableFile, readTableFile } from "../../src/node/options/table-options.ts";
 import type { Model } from "../../src/training/model.ts";
+import { auditModel } from "../../src/verbs/audit-model.ts";
+import { studyOf } from "../../src/verbs/model-study.ts";
 import { predict } from "../../src/verbs/predict.ts";
-import { train } from "../../src/verbs/train.ts";
+import { prepare, train } from "../../src/verbs/train.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const table = "datasets/nwtco/nwtco.csv";
@@ -19,7 +21,7 @@ const N = 4028;
 
 interface DiscoverDocument {
   readonly rows: { readonly search: number; readonly confirm: number };
-  readonly rowsAre: { readonly search: string; readonly confirm: string };
+  readonly which: { readonly search: string; readonly confirm: string };
   readonly columns: readonly string[];
   readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
   readonly warnings: readonly string[];
@@ -38,15 +40,15 @@ const everySecond: Split = {
 
 /** A Cox model with what `graduate train --out` keeps beside it. */
 async function fitWithoutHistology(path: string, split: Split): Promise<Model> {
-  const people = await readTableFile(`${root}${table}`, {});
   const request = { time: "edrel", event: "rel", method: "cox", drop: ["histol", "instit"], split } as const;
-  const run = train(people, request, createReferenceBackend());
+  const file = await openTableFile(`${root}${table}`, {});
+  const study = prepare(file.table, request, file.sha256);
+  const run = train(study, request, createReferenceBackend());
   let next = await run.next();
   while (!next.done) next = await run.next();
   const model = next.value;
-  const metrics = await scoreRows(model, people, split.test, null, [], { draws: 0 });
-  const provenance = await describeOrigin(`${root}${table}`, people, null);
-  await writeModel(path, { ...model, provenance, metrics });
+  const { audit: metrics } = await auditModel(studyOf(model, study, split), split.test, null, { draws: 0 });
+  await writeModel(path, { ...model, provenance: describeOrigin(file, null), metrics });
   return model;
 }
 
@@ -60,7 +62,7 @@ describe("graduate discover", () => {
   test("on the table of the training: rows a Cox model has not seen confirm, and name the column that was left out", () => {
     const found = runJson<DiscoverDocument>(["discover", drawn, table, "--columns", "all"]);
     expect(found.rows).toEqual({ search: 1611, confirm: 2417 });
-    expect(found.rowsAre).toEqual({ search: "training rows", confirm: "validation and test rows" });
+    expect(found.which).toEqual({ search: "training rows", confirm: "validation and test rows" });
     expect(found.warnings).toEqual([
       "the model was trained on this table: its 1611 training rows are searched, and its 2417 validation and test rows, which it has not seen, confirm",
     ]);
@@ -102,8 +104,16 @@ describe("graduate discover", () => {
     for (const group of groups) expect(parseNamedGroup(group)).toEqual({ name: group, expression: group });
   });
 
-  test("a split that cannot be drawn again is said, and can be given", () => {
+  test("a split that the model keeps is looked up, whoever drew it", () => {
+    const found = runJson<DiscoverDocument>(["discover", listed, table, "--top", "1", "--cross", "1"]);
+    expect(found.rows).toEqual({ search: N / 2, confirm: N / 2 });
+    expect(found.warnings[0]).toContain("its 2014 test rows, which it has not seen, confirm");
+  });
+
+  test("of a file that keeps none, one that cannot be drawn again is said, and can be given", async () => {
     const quick = ["--top", "1", "--cross", "1"];
+    const { split: _, ...old } = await readModel(listed);
+    await writeModel(listed, old);
     const blind = runJson<DiscoverDocument>(["discover", listed, table, ...quick]);
     expect(blind.warnings[0]).toContain("cannot be told");
     expect(blind.rows.search + blind.rows.confirm).toBe(N);
@@ -112,7 +122,7 @@ describe("graduate discover", () => {
     const told = runJson<DiscoverDocument>(["discover", listed, table, ...quick, "--split", split]);
     expect(told.warnings).toEqual([]);
     expect(told.rows).toEqual({ search: N / 2, confirm: N / 2 });
-    expect(told.rowsAre).toEqual({ search: "training rows", confirm: "test rows" });
+    expect(told.which).toEqual({ search: "training rows", confirm: "test rows" });
   });
 
   test("curves of any program, with the table beside them", async () => {

@@ -39,7 +39,7 @@ describe("graduate train --ensemble", () => {
   test("says how many runs there were, on how many rows, and leaves the validation column out", () => {
     expect(printed).toMatch(/^graduate: the mean of 3 runs, 90 steps in all on 548 training rows in/);
     expect(printed.split("\n").find((line) => line.startsWith("group "))).not.toContain("validation");
-    expect(trained).toMatchObject({ members: 3, steps: 90, multipliers: null });
+    expect(trained).toMatchObject({ ensemble: 3, steps: 90, multipliers: null });
     expect(trained.test.overall.n).toBe(138);
   });
 

@@ -1,4 +1,5 @@
 // A backend that lives long: training runs, ensembles and predictions leave its memory as they found it, to the end or cut short.
+
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
@@ -8,9 +9,9 @@ import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-tab
 import type { Table } from "../../src/data/table.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import type { Model } from "../../src/training/model.ts";
-import { trainEnsemble } from "../../src/verbs/ensemble.ts";
 import { predict } from "../../src/verbs/predict.ts";
-import { type TrainRequest, train } from "../../src/verbs/train.ts";
+import type { TrainRequest } from "../../src/verbs/train.ts";
+import { trainTable, trainTableEnsemble } from "../verbs/train-table.ts";
 
 let table: Table;
 /** Counts what it has handed out and not taken back. */
@@ -49,27 +50,27 @@ test.each<[string, Partial<TrainRequest>]>([
   ["a perceptron", { network: "mlp" }],
   ["Cox", { method: "cox" }],
 ])("a run of %s gives all of its memory back, and so does a prediction", async (_, more) => {
-  const model = await finish(train(table, { ...request, ...more }, counting));
+  const model = await finish(trainTable(table, { ...request, ...more }, counting));
   expect(held).toBe(0);
   const { curves } = await predict(model, table, counting);
   expect(held).toBe(0);
   // Memory that was another's in between changes nothing.
-  await finish(train(table, { ...request, seed: 2 }, counting));
+  await finish(trainTable(table, { ...request, seed: 2 }, counting));
   expect((await predict(model, table, counting)).curves.survival).toEqual(curves.survival);
 });
 
 test("an ensemble, a run that is cut short, one that fails, and a prediction that fails", async () => {
-  const model = await finish(trainEnsemble(table, { ...request, members: 2 }, counting));
+  const model = await finish(trainTableEnsemble(table, { ...request, ensemble: 2 }, counting));
   expect(held).toBe(0);
   await predict(model, table, counting);
   expect(held).toBe(0);
-  const cut = train(table, request, counting);
+  const cut = trainTable(table, request, counting);
   for (let next = await cut.next(); !next.done && next.value.type !== "step"; ) next = await cut.next();
   expect(held).toBeGreaterThan(0);
   await cut.return(undefined as never);
   expect(held).toBe(0);
   const wild = { ...request, options: { steps: 9, optimiser: { kind: "sgd", rate: 1e38 } } } as const;
-  await expect(finish(train(table, wild, counting))).rejects.toThrow(/training stopped/);
+  await expect(finish(trainTable(table, wild, counting))).rejects.toThrow(/training stopped/);
   expect(held).toBe(0);
   const narrow = { ...table, columns: table.columns.slice(0, 2) };
   await expect(predict(model, narrow, counting)).rejects.toThrow(/column/);

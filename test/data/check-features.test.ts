@@ -3,7 +3,7 @@ import { checkCells } from "../../src/data/checks/check-cells.ts";
 import { checkFeatures, findLeaders } from "../../src/data/checks/check-features.ts";
 import { concordanceAlone } from "../../src/data/checks/feature-concordance.ts";
 import { checkTable } from "../../src/data/checks/sanity.ts";
-import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
+import { inspectOutcomes, readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { readTableChunks } from "../../src/data/reading/read-table-chunks.ts";
 import { concordanceHarrell } from "../../src/stats/concordance/concordance.ts";
@@ -65,11 +65,11 @@ describe("features far above the rest", () => {
 
   test("flchain's age, in words", async () => {
     const flchain = await readNamed("flchain");
-    const findings = checkFeatures(flchain, { time: "futime", event: "death" }, [
-      "age",
-      "kappa",
-      "creatinine",
-    ]);
+    const findings = checkFeatures(
+      flchain,
+      ["age", "kappa", "creatinine"],
+      inspectOutcomes(flchain, { time: "futime", event: "death" }),
+    );
     expect(findings.map(({ message }) => message)).toEqual([
       "missing cells: creatinine 17 % (1350 of 7874); the training median stands in for numbers (the majority for true/false)",
       "age alone gives a C-index of 0.777, the best of the rest (kappa) 0.669: make sure that it was known at the start",
@@ -85,14 +85,14 @@ test("missing cells: the columns with most of them, categories apart", () => {
     categories("c", ["a", null, "b", "a"]),
     numbers("full", [1, 2, 3, 4]),
   );
-  const columns = { time: "time", event: "event" };
-  const [finding] = checkFeatures(table, columns, ["x", "c", "full"]);
+  const inspected = inspectOutcomes(table, { time: "time", event: "event" });
+  const [finding] = checkFeatures(table, ["x", "c", "full"], inspected);
   expect(finding.message).toBe(
     "missing cells: x 50 % (2 of 4), c 25 % (1 of 4); the training median stands in for numbers " +
       "(the majority for true/false), and missing is a level of its own in a category",
   );
   expect(finding.evidence).toEqual({ columns: 2, cells: 3, most: "x", mostCells: 2, rows: 4 });
-  expect(checkFeatures(table, columns, ["full"])).toEqual([]);
+  expect(checkFeatures(table, ["full"], inspected)).toEqual([]);
 });
 
 test("dates of two possible orders are said, those of the outcome too", async () => {

@@ -1,6 +1,7 @@
 // Groups as columns of a table, and which of them a network may take as inputs.
 import { expect, test } from "vitest";
 import { addGroupColumns, chooseInputGroups } from "../../src/data/groups/group-columns.ts";
+import { resolveGroups } from "../../src/data/groups/groups.ts";
 import type { Table } from "../../src/data/table.ts";
 
 const N = 40;
@@ -45,7 +46,7 @@ test("inputs are groups of features only, with ten training rows on both sides",
   const everyone = Int32Array.from({ length: N }, (_, i) => i);
   const few = { name: "few", expression: "age >= 31" };
   const choose = (groups: (typeof old)[], features: string[], rows = everyone) =>
-    chooseInputGroups(groups, table, features, rows).map(({ name }) => name);
+    chooseInputGroups(resolveGroups(groups, table), table.rows, features, rows).map(({ name }) => name);
   expect(choose([old, men, few], ["age", "sex"])).toEqual(["old", "men"]);
   expect(choose([old, men], ["age"])).toEqual(["old"]);
   expect(choose([{ name: "both", expression: "age >= 10 & sex = M" }], ["age"])).toEqual([]);

@@ -1,4 +1,5 @@
 // Exported models, run by onnxruntime, against predict: every kind of model, x and raw columns, on nwtco and on a table of every type.
+
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import type { Tensor } from "onnxruntime-node";
@@ -23,7 +24,8 @@ import { TYPE_NUMBERS } from "../../src/files/onnx/writer.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import type { Model } from "../../src/training/model.ts";
 import { predict } from "../../src/verbs/predict.ts";
-import { type TrainRequest, train } from "../../src/verbs/train.ts";
+import type { TrainRequest } from "../../src/verbs/train.ts";
+import { trainTable } from "../verbs/train-table.ts";
 import {
   feedEncoded,
   feedRaw,
@@ -62,7 +64,7 @@ describe.skipIf(runtime === null)("models trained on nwtco", () => {
       { name: "spread", expression: "stage in {3, 4} & histol = 2" },
     ];
     const options = { steps: 6, batch: 256, refresh: false, average: { decay: 0.5, from: 1 } };
-    const run = train(
+    const run = trainTable(
       nwtco,
       { time: "edrel", event: "rel", method: "nll", groups, options, ...request },
       backend,

@@ -1,4 +1,5 @@
 // An ensemble of short linear runs on a quarter of nwtco: its curves, rows and verdict against those of its members, trained one by one.
+
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
@@ -13,20 +14,21 @@ import { checkpointFromBytes, checkpointToBytes } from "../../src/files/model/ch
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import { groupSupport, kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
 import { countMembers, type Model } from "../../src/training/model.ts";
-import { cutRows, type EnsembleRequest, trainEnsemble } from "../../src/verbs/ensemble.ts";
+import { cutRows, type EnsembleRequest } from "../../src/verbs/ensemble.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
-import { type TrainEvent, train } from "../../src/verbs/train.ts";
+import type { TrainEvent, TrainRequest } from "../../src/verbs/train.ts";
+import { trainTable, trainTableEnsemble } from "./train-table.ts";
 
 const datasets = new URL("../../datasets/nwtco/", import.meta.url);
 const groupsFile = parseGroupsFile(readFileSync(new URL("groups.json", datasets), "utf8"), "groups.json");
-const request: EnsembleRequest = {
+const request: TrainRequest & EnsembleRequest = {
   time: "edrel",
   event: "rel",
   network: "linear",
   groupsFile,
   bins: 12,
   seed: 5,
-  members: 3,
+  ensemble: 3,
   options: { steps: 10 },
 };
 let table: Table;
@@ -50,7 +52,7 @@ beforeAll(async () => {
     nwtco,
     Array.from({ length: nwtco.rows / 4 }, (_, k) => 4 * k),
   );
-  ({ model, events } = await finish(trainEnsemble(table, request, createReferenceBackend())));
+  ({ model, events } = await finish(trainTableEnsemble(table, request, createReferenceBackend())));
 });
 
 describe("an ensemble", () => {
@@ -58,14 +60,14 @@ describe("an ensemble", () => {
     const { train: learnt, valid, test: tested } = splitRows(table.rows, { seed: 5 });
     const rows = Int32Array.from([...learnt, ...valid]).sort();
     const { curves } = await predict(model, table, createReferenceBackend(), tested);
-    const { members: _, ...single } = request;
+    const { ensemble: _, ...single } = request;
     const mean = new Float64Array(curves.survival.length);
     for (const [m, part] of cutRows(rows, 3, 5).entries()) {
       const held = new Set(part);
       const split = { train: rows.filter((row) => !held.has(row)), valid: part, test: tested };
       const backend = createReferenceBackend();
       const { model: one } = await finish(
-        train(table, { ...single, seed: 5 + m, split, fitRows: rows }, backend),
+        trainTable(table, { ...single, seed: 5 + m, split, fitRows: rows }, backend),
       );
       expect(one.encoder).toEqual(model.encoder);
       expect(one.grid).toEqual(model.grid);
@@ -99,7 +101,7 @@ describe("an ensemble", () => {
   test("the verdict is of the mean curves: everyone's against Kaplan-Meier, on the same rows", async () => {
     const backend = createReferenceBackend();
     const { model: held } = await finish(
-      trainEnsemble(table, { ...request, constraint: { kind: "l2" } }, backend),
+      trainTableEnsemble(table, { ...request, constraint: { kind: "l2" } }, backend),
     );
     const { train: learnt, valid } = splitRows(table.rows, { seed: 5 });
     const rows = Int32Array.from([...learnt, ...valid]).sort();
@@ -128,7 +130,7 @@ describe("an ensemble", () => {
   test("goes on from a checkpoint of any of its runs to the same bytes", async () => {
     const backend = createReferenceBackend();
     const saved: Uint8Array[] = [];
-    const run = trainEnsemble(table, request, backend);
+    const run = trainTableEnsemble(table, request, backend);
     for (let next = await run.next(); !next.done; next = await run.next()) {
       if (next.value.type !== "checkpoint") continue;
       const { checkpoint, members } = next.value;
@@ -140,22 +142,22 @@ describe("an ensemble", () => {
       const { checkpoint, members = [] } = checkpointFromBytes(saved[k], "saved");
       expect(members).toHaveLength(Math.floor(k / perRun));
       const resumed = await finish(
-        trainEnsemble(table, request, createReferenceBackend(), { resume: { checkpoint, members } }),
+        trainTableEnsemble(table, request, createReferenceBackend(), { resume: { checkpoint, members } }),
       );
       expect(modelToBytes(resumed.model)).toEqual(modelToBytes(model));
       expect(resumed.events.filter(({ type }) => type === "start")).toHaveLength(1);
       expect(resumed.events[0]).toMatchObject({ what: `run ${members.length + 1} of 3` });
     }
     const { checkpoint, members = [] } = checkpointFromBytes(saved[saved.length - 1], "saved");
-    const fewer = { ...request, members: 2 };
+    const fewer = { ...request, ensemble: 2 };
     await expect(
-      trainEnsemble(table, fewer, backend, { resume: { checkpoint, members } }).next(),
-    ).rejects.toThrow(/2 runs that have ended/);
+      trainTableEnsemble(table, fewer, backend, { resume: { checkpoint, members } }).next(),
+    ).rejects.toThrow(/2 finished runs/);
   });
 
   test("of X-Cal says which weight each run is trying, and that it leaves no checkpoint", async () => {
-    const xcal = { ...request, members: 2, method: "xcal" as const, options: { steps: 2 } };
-    const { events: told } = await finish(trainEnsemble(table, xcal, createReferenceBackend()));
+    const xcal = { ...request, ensemble: 2, method: "xcal" as const, options: { steps: 2 } };
+    const { events: told } = await finish(trainTableEnsemble(table, xcal, createReferenceBackend()));
     const runs = told.flatMap((event) => (event.type === "candidate" ? [event] : []));
     expect(runs.map(({ what }) => what.replace(/, .*?(\d+)$/, " λ $1"))).toEqual(
       [1, 2].flatMap((k) => [`run ${k} of 2`, ...[1, 10, 100].map((weight) => `run ${k} of 2 λ ${weight}`)]),
@@ -168,7 +170,7 @@ describe("an ensemble", () => {
 
   test("the same seed gives the same bytes, which open again", async () => {
     const bytes = modelToBytes(model);
-    const again = await finish(trainEnsemble(table, request, createReferenceBackend()));
+    const again = await finish(trainTableEnsemble(table, request, createReferenceBackend()));
     expect(modelToBytes(again.model)).toEqual(bytes);
     const { metrics: _, ...read } = modelFromBytes(bytes, "ensemble.model");
     expect(modelToBytes(read)).toEqual(bytes);
@@ -176,10 +178,10 @@ describe("an ensemble", () => {
 
   test.each([1, 101, 2.5])("of %d runs is refused, and so is one of Cox models", async (members) => {
     const backend = createReferenceBackend();
-    await expect(trainEnsemble(table, { ...request, members }, backend).next()).rejects.toThrow(
-      /expected 2 to 100/,
-    );
-    await expect(trainEnsemble(table, { ...request, method: "cox" }, backend).next()).rejects.toThrow(
+    await expect(
+      trainTableEnsemble(table, { ...request, ensemble: members }, backend).next(),
+    ).rejects.toThrow(/expected 2 to 100/);
+    await expect(trainTableEnsemble(table, { ...request, method: "cox" }, backend).next()).rejects.toThrow(
       /of networks/,
     );
   });

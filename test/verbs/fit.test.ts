@@ -1,4 +1,5 @@
 // `fit`: a model and nothing else, the one that train's events end with; cancelled from outside.
+
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
@@ -7,9 +8,9 @@ import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-tab
 import { selectRows } from "../../src/data/table.ts";
 import { fit as fitInNode } from "../../src/node/fit.ts";
 import { countMembers, type Model } from "../../src/training/model.ts";
-import { trainEnsemble } from "../../src/verbs/ensemble.ts";
 import { fit as fitModel } from "../../src/verbs/fit.ts";
-import { type TrainEvent, train } from "../../src/verbs/train.ts";
+import type { TrainEvent } from "../../src/verbs/train.ts";
+import { trainTable, trainTableEnsemble } from "./train-table.ts";
 
 const bytes = readFileSync(new URL("../../datasets/nwtco/nwtco.csv", import.meta.url));
 const nwtco = await readTable(tableSourceFromBytes("nwtco.csv", bytes));
@@ -37,14 +38,14 @@ describe("fit", () => {
   test("gives the model that for await ends with", async () => {
     const model = await fitModel(table, request);
     expect(model.training.steps).toBe(10);
-    expect(await followed(train(table, request, createReferenceBackend()))).toEqual(model);
+    expect(await followed(trainTable(table, request, createReferenceBackend()))).toEqual(model);
   });
 
   test("gives an ensemble where members are asked for", async () => {
-    const asked = { ...request, members: 2 };
+    const asked = { ...request, ensemble: 2 };
     const model = await fitModel(table, asked);
     expect(countMembers(model)).toBe(2);
-    expect(await followed(trainEnsemble(table, asked, createReferenceBackend()))).toEqual(model);
+    expect(await followed(trainTableEnsemble(table, asked, createReferenceBackend()))).toEqual(model);
   });
 
   test("in Node finds its backend by itself, and closes it", async () => {

@@ -1,4 +1,5 @@
 // People of two rows each through training, ensembles, folds and discover: nobody is ever on both sides.
+
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { createRandom } from "../../src/core/random.ts";
@@ -9,14 +10,15 @@ import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.t
 import { cutFolds } from "../../src/repair/boost-task.ts";
 import { varianceOfMean } from "../../src/repair/hazard-share.ts";
 import { tallyBlocks } from "../../src/stats/search/excess-events.ts";
-import { chooseSplit, redrawSplit } from "../../src/training/choose-split.ts";
+import { chooseSplit, redrawSplit } from "../../src/study/split.ts";
 import type { Model } from "../../src/training/model.ts";
 import { boost } from "../../src/verbs/boost.ts";
 import { discover } from "../../src/verbs/discover.ts";
 import { designEffect, divideRows, keepApart } from "../../src/verbs/discover-rows.ts";
-import { cutRows, trainEnsemble } from "../../src/verbs/ensemble.ts";
-import { type TrainRequest, train } from "../../src/verbs/train.ts";
+import { cutRows } from "../../src/verbs/ensemble.ts";
+import type { TrainRequest } from "../../src/verbs/train.ts";
 import { drawPeople } from "../simulated-people.ts";
+import { trainTable, trainTableEnsemble } from "./train-table.ts";
 
 const P = 150;
 /** Two rows a person, far apart in the table; hazards depend on x, which both rows share. */
@@ -77,12 +79,12 @@ function share(who: People, a: ArrayLike<number>, b: ArrayLike<number>): number 
 
 let model: Model;
 beforeAll(async () => {
-  model = await finish(train(table, request, createReferenceBackend()));
+  model = await finish(trainTable(table, request, createReferenceBackend()));
 });
 
 describe("train with an id", () => {
   test("splits by person, learns nothing from the id, and tells later commands", () => {
-    const { split } = chooseSplit(table, request);
+    const split = chooseSplit(table, request, readPeople(table, "id"));
     const { train: learnt, valid, test: tested } = split;
     expect([
       share(people, learnt, valid),
@@ -103,7 +105,7 @@ describe("train with an id", () => {
 
   test("refuses repeated people without it, an id that is a feature or the outcome, and a split that tears people", async () => {
     const { id: _id, ...bare } = request;
-    const run = (asked: TrainRequest) => finish(train(table, asked, createReferenceBackend()));
+    const run = (asked: TrainRequest) => finish(trainTable(table, asked, createReferenceBackend()));
     await expect(run(bare)).rejects.toThrow("id identifies 150 patients or groups with several rows each");
     await expect(run({ ...request, features: ["x", "id"] })).rejects.toThrow("cannot be a feature");
     await expect(run({ ...request, id: "time" })).rejects.toThrow("cannot be the outcome");
@@ -121,7 +123,7 @@ describe("train with an id", () => {
   });
 
   test("every turn of an ensemble holds out whole people", async () => {
-    const { split } = chooseSplit(table, request);
+    const split = chooseSplit(table, request, readPeople(table, "id"));
     const rows = Int32Array.from([...split.train, ...split.valid]).sort();
     const parts = cutRows(rows, 4, 4, people);
     expect(Int32Array.from(parts.flatMap((part) => [...part])).sort()).toEqual(rows);
@@ -138,7 +140,9 @@ describe("train with an id", () => {
     }
     const single = { count: 300, of: Int32Array.from({ length: 300 }, (_, k) => k) };
     expect(cutRows(rows, 4, 4, single)).toEqual(cutRows(rows, 4, 4));
-    const both = await finish(trainEnsemble(table, { ...request, members: 2 }, createReferenceBackend()));
+    const both = await finish(
+      trainTableEnsemble(table, { ...request, ensemble: 2 }, createReferenceBackend()),
+    );
     expect(both.training).toMatchObject({
       rows: { train: 240, valid: 0, test: 60 },
       people: { train: 120, valid: 0, test: 30 },

@@ -1,4 +1,5 @@
 // The verbs end to end on the bundled tables: a table in, a model out, the model through bytes, curves for new rows.
+
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
@@ -15,7 +16,8 @@ import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import { scoreCurves } from "../../src/stats/scores/scores.ts";
 import type { Model } from "../../src/training/model.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
-import { type TrainEvent, type TrainRequest, train } from "../../src/verbs/train.ts";
+import type { TrainEvent, TrainRequest } from "../../src/verbs/train.ts";
+import { trainTable } from "./train-table.ts";
 
 const datasets = new URL("../../datasets/", import.meta.url);
 const groupsFile = parseGroupsFile(
@@ -43,7 +45,7 @@ beforeAll(async () => {
 });
 
 async function run(table: Table, request: TrainRequest): Promise<{ model: Model; events: TrainEvent[] }> {
-  const steps = train(table, request, createReferenceBackend());
+  const steps = trainTable(table, request, createReferenceBackend());
   const events: TrainEvent[] = [];
   for (let next = await steps.next(); ; next = await steps.next()) {
     if (next.done) return { model: next.value, events };
@@ -98,7 +100,7 @@ describe("train and predict", () => {
   test("two threads give the same bytes twice", async () => {
     const once = async () => {
       const backend = await openWasmBackend({ threads: 2 });
-      const steps = train(quarter, { ...small, network: "anchored", options: { steps: 30 } }, backend);
+      const steps = trainTable(quarter, { ...small, network: "anchored", options: { steps: 30 } }, backend);
       let next = await steps.next();
       while (!next.done) next = await steps.next();
       await backend.close();

@@ -1,4 +1,5 @@
 // What a sweep expands to, how its runs are scored and summarised, the frontier, and the choice by every rule.
+
 import fc from "fast-check";
 import { parseHTML } from "linkedom";
 import { describe, expect, test } from "vitest";
@@ -13,7 +14,7 @@ import { plotFrontierAsText } from "../../src/report/plots/frontier-text.ts";
 import { noiseFloor } from "../../src/stats/calibration/noise-floor.ts";
 import { audit } from "../../src/verbs/audit.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
-import { type TrainRequest, train } from "../../src/verbs/train.ts";
+import type { TrainRequest } from "../../src/verbs/train.ts";
 import {
   findFrontier,
   type RunScores,
@@ -29,6 +30,7 @@ import {
   type Setting,
   toTrainRequest,
 } from "../../src/verbs/tune-settings.ts";
+import { trainTable } from "./train-table.ts";
 
 describe("a sweep", () => {
   test("is every combination, or one option at a time", () => {
@@ -263,7 +265,7 @@ test("a run's scores are the audit's, and its error is in units of the noise flo
     groups,
     features: ["x"],
   };
-  const training = train(table, request, backend);
+  const training = trainTable(table, request, backend);
   let next = await training.next();
   while (!next.done) next = await training.next();
   const model = next.value;

@@ -3,7 +3,7 @@
  * it, and which of them orders people by itself far better than the rest. Notes, not alarms: honest tables have both.
  */
 
-import { inspectOutcomes, type OutcomeColumns } from "../outcomes/read-outcomes.ts";
+import type { InspectedOutcomes } from "../outcomes/read-outcomes.ts";
 import { type Column, countMissing, findColumn, type Table } from "../table.ts";
 import { concordanceAlone } from "./feature-concordance.ts";
 import type { Finding } from "./findings.ts";
@@ -21,17 +21,24 @@ const MAX_LEADERS = 3;
 const EXTREME = 0.95;
 
 /** Missing cells and leading features, as findings. */
-export function checkFeatures(table: Table, columns: OutcomeColumns, features: readonly string[]): Finding[] {
+export function checkFeatures(
+  table: Table,
+  features: readonly string[],
+  { outcomes, usable }: InspectedOutcomes,
+): Finding[] {
   const used = features.map((name) => findColumn(table, name));
   const missing = findMissing(used, table.rows);
-  const { outcomes, usable } = inspectOutcomes(table, columns);
   const alone = outcomes === null ? [] : findLeaders(concordanceAlone(used, outcomes, usable));
   return [...(missing === null ? [] : [missing]), ...alone];
 }
 
 /** The same as sentences, for a run that uses the features. */
-export function noteFeatures(table: Table, columns: OutcomeColumns, features: readonly string[]): string[] {
-  return checkFeatures(table, columns, features).map(({ message }) => message);
+export function noteFeatures(
+  table: Table,
+  features: readonly string[],
+  inspected: InspectedOutcomes,
+): string[] {
+  return checkFeatures(table, features, inspected).map(({ message }) => message);
 }
 
 function findMissing(columns: readonly Column[], rows: number): Finding | null {

@@ -81,7 +81,8 @@ export function describeTable(
   columns: OutcomeColumns,
   groups: readonly GroupMembers[] = [],
 ): TableDescription {
-  const { outcomes, usable, findings, eventRule, timeRule } = inspectOutcomes(table, columns);
+  const inspected = inspectOutcomes(table, columns);
+  const { outcomes, usable, findings, eventRule, timeRule } = inspected;
   const valid = !findings.some((finding) => finding.code === "event.values" && finding.level === "error");
   const event = valid ? (outcomes?.event ?? null) : null;
   const countEvents = (rows: Int32Array | null): number | null => {
@@ -92,7 +93,7 @@ export function describeTable(
     return events;
   };
   const events = countEvents(null);
-  const checked = checkTable(table, columns);
+  const checked = checkTable(table, columns, inspected);
   const features = checked.features.filter((feature) => feature.usable).map(({ name }) => name);
   const groupFindings = outcomes === null ? [] : checkGroups(groups, outcomes);
   return {
@@ -106,7 +107,7 @@ export function describeTable(
     findings: [
       ...findings,
       ...checked.findings,
-      ...checkFeatures(table, columns, features),
+      ...checkFeatures(table, features, inspected),
       ...groupFindings,
     ],
     groups: groups.map(({ name, expression, rows }) => ({

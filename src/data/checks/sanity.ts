@@ -7,7 +7,12 @@
 import { checkLevels } from "../encode/rare-levels.ts";
 import { findLeaks } from "../leaks/find-leaks.ts";
 import type { Outcomes } from "../outcomes/outcomes.ts";
-import { inspectOutcomes, type OutcomeColumns, outcomeNames } from "../outcomes/read-outcomes.ts";
+import {
+  type InspectedOutcomes,
+  inspectOutcomes,
+  type OutcomeColumns,
+  outcomeNames,
+} from "../outcomes/read-outcomes.ts";
 import type { Column, Table } from "../table.ts";
 import { cellText, countMissing, findColumn } from "../table.ts";
 import { checkCells } from "./check-cells.ts";
@@ -41,8 +46,11 @@ const FEW_LATER = 0.01;
 const HARDLY = 0.5;
 
 /** Looks for leaks, ids, bad times and duplicates before anything is fitted. */
-export function checkTable(table: Table, options: CheckedColumns): CheckedTable {
-  const { outcomes, usable } = inspectOutcomes(table, options);
+export function checkTable(
+  table: Table,
+  options: CheckedColumns,
+  { outcomes, usable }: InspectedOutcomes = inspectOutcomes(table, options),
+): CheckedTable {
   const outcome = outcomeNames(options);
   const columns = (options.features ?? table.columns.map((column) => column.name))
     .filter((name) => (name === options.origin ? options.features !== undefined : !outcome.includes(name)))

@@ -6,7 +6,7 @@
 
 import type { BooleanColumn, Table } from "../table.ts";
 import { columnsOf, parseGroup } from "./group-expression.ts";
-import { type Group, resolveGroups } from "./groups.ts";
+import { type Group, type GroupMembers, resolveGroups } from "./groups.ts";
 
 /** Fewer training rows inside or outside of a group say nothing about it. */
 const FEWEST_ROWS = 10;
@@ -16,10 +16,10 @@ export function groupColumnName({ name }: Group): string {
   return `group: ${name}`;
 }
 
-export function addGroupColumns(table: Table, groups: readonly Group[]): Table {
+/** The table with one more column for each group: who is in it. */
+export function widenTable(table: Table, groups: readonly GroupMembers[]): Table {
   if (groups.length === 0) return table;
-  // A table to predict for need not have every level that a group speaks of.
-  const columns = resolveGroups(groups, table, { unknownLevels: "allow" }).map((group): BooleanColumn => {
+  const columns = groups.map((group): BooleanColumn => {
     const values = new Uint8Array(table.rows);
     for (const row of group.rows) values[row] = 1;
     return { name: groupColumnName(group), type: "boolean", values };
@@ -27,24 +27,30 @@ export function addGroupColumns(table: Table, groups: readonly Group[]): Table {
   return { ...table, columns: [...table.columns, ...columns] };
 }
 
-/** Of some groups, those that can be inputs; with features, only those made of them. */
+/** The same for groups whose members are not known yet. */
+export function addGroupColumns(table: Table, groups: readonly Group[]): Table {
+  // A table to predict for need not have every level that a group speaks of.
+  return widenTable(table, resolveGroups(groups, table, { unknownLevels: "allow" }));
+}
+
+/** Of some groups of a table of so many rows, those that can be inputs; with features, only those made of them. */
 export function chooseInputGroups(
-  groups: readonly Group[],
-  table: Table,
+  groups: readonly GroupMembers[],
+  tableRows: number,
   features: readonly string[] | null,
-  rows: Int32Array,
+  fitRows: Int32Array,
 ): Group[] {
-  const training = new Uint8Array(table.rows);
-  for (const row of rows) training[row] = 1;
-  return resolveGroups(groups, table)
+  const isFitted = new Uint8Array(tableRows);
+  for (const row of fitRows) isFitted[row] = 1;
+  return groups
     .filter(({ expression, rows: members }) => {
       const columns = columnsOf(parseGroup(expression));
       let inside = 0;
-      for (const row of members) inside += training[row];
+      for (const row of members) inside += isFitted[row];
       return (
         columns.every((column) => features?.includes(column) ?? true) &&
         inside >= FEWEST_ROWS &&
-        rows.length - inside >= FEWEST_ROWS
+        fitRows.length - inside >= FEWEST_ROWS
       );
     })
     .map(({ name, expression }) => ({ name, expression }));

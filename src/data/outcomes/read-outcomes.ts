@@ -8,7 +8,7 @@ import type { Finding } from "../checks/findings.ts";
 import { countOf } from "../checks/findings.ts";
 import type { Table } from "../table.ts";
 import { findColumn } from "../table.ts";
-import { createProblemError, problem } from "./outcome-problems.ts";
+import { createProblemError, type Problem, problem } from "./outcome-problems.ts";
 import type { Outcomes } from "./outcomes.ts";
 import { readEvent } from "./read-event.ts";
 import { readTime } from "./read-time.ts";
@@ -31,6 +31,10 @@ export interface InspectedOutcomes {
   /** 1 where time and event of the row are both valid. */
   readonly usable: Uint8Array; // [N]
   readonly findings: readonly Finding[];
+  /** What cannot be read as meant; null where everything can. */
+  readonly refused: Problem | null;
+  /** What anyone who uses the outcome should hear: how words were read, and what censoring other causes does. */
+  readonly notes: readonly string[];
   /** How the event column was read, in words, and the time. */
   readonly eventRule: string;
   readonly timeRule: string;
@@ -38,14 +42,27 @@ export interface InspectedOutcomes {
 
 /** Reads the outcome and says what is wrong with it, without refusing. */
 export function inspectOutcomes(table: Table, columns: OutcomeColumns): InspectedOutcomes {
-  const read = readBoth(table, columns);
-  return { ...read, findings: read.problems.map((problem) => problem.finding) };
+  const { problems, ...read } = readBoth(table, columns);
+  const findings = problems.map((problem) => problem.finding);
+  return {
+    ...read,
+    findings,
+    refused: problems.find((problem) => problem.finding.level === "error") ?? null,
+    notes: findings
+      .filter(({ code, level, evidence }) => {
+        return level !== "error" && code.startsWith("event.") && evidence.values !== undefined;
+      })
+      .map(({ message }) => message),
+  };
 }
 
 /** Reads the outcome; refuses times and events that cannot be used, with their rows. */
 export function readOutcomes(table: Table, columns: OutcomeColumns): Outcomes {
-  const { outcomes, problems } = readBoth(table, columns);
-  const refused = problems.find((problem) => problem.finding.level === "error");
+  return requireOutcomes(table, inspectOutcomes(table, columns));
+}
+
+/** Of an outcome that was inspected; refuses as readOutcomes does. */
+export function requireOutcomes(table: Table, { outcomes, refused }: InspectedOutcomes): Outcomes {
   if (refused) throw createProblemError(table, refused);
   if (outcomes) return outcomes;
   throw new InputError("the table has no rows", { code: "time.values", where: table.name });
@@ -114,11 +131,7 @@ export function pickOutcomeColumns({ time, origin, event, eventIs }: OutcomeColu
   };
 }
 
-/** What anyone who uses the outcome should hear: how words were read, and what censoring other causes does. */
-export function noteOutcome(table: Table, columns: OutcomeColumns): string[] {
-  return readBoth(table, columns)
-    .problems.filter(({ finding: { code, level, evidence } }) => {
-      return level !== "error" && code.startsWith("event.") && evidence.values !== undefined;
-    })
-    .map(({ finding }) => finding.message);
+/** What is to be said of the outcome where nothing else is read of it. */
+export function noteOutcome(table: Table, columns: OutcomeColumns): readonly string[] {
+  return inspectOutcomes(table, columns).notes;
 }

@@ -32,7 +32,7 @@ export interface SplitOptions {
   readonly people?: People;
 }
 
-const SET_NAMES = ["train", "valid", "test"] as const;
+export const SET_NAMES = ["train", "valid", "test"] as const;
 const DEFAULT_FRACTIONS = [0.6, 0.2, 0.2] as const;
 
 /** Decimal fractions are inexact (0.29 · 100 is 28.999…): this much of a row more decides nothing else. */

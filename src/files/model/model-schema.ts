@@ -11,6 +11,7 @@ import { type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
 import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/create-network.ts";
 import { networkSpecSchema, singleNetworkSchema } from "../../models/networks/network-spec.ts";
+import { type PackedSplit, unpackSplit } from "../../study/split.ts";
 import type { Evaluation } from "../../training/evaluation.ts";
 import type { HeldState } from "../../training/lagrangian/held-groups.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.ts";
@@ -222,6 +223,12 @@ const training = describing<Model["training"]>()(
   }),
 );
 
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const split = describing<PackedSplit>()(
+  z.strictObject({ sha256: sha256.nullable(), rows: count, sets: z.string() }),
+).refine((one) => unpackSplit(one) !== null, { path: ["sets"], message: "expected a set for every row" });
+
 const provenance = describing<Provenance>()(
   z.strictObject({
     version: z.string(),
@@ -232,9 +239,7 @@ const provenance = describing<Provenance>()(
         threads: z.int().min(1).exactOptional(),
       })
       .nullable(),
-    table: z
-      .strictObject({ name: z.string(), rows: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) })
-      .nullable(),
+    table: z.strictObject({ name: z.string(), rows: count, sha256 }).nullable(),
   }),
 );
 
@@ -266,6 +271,7 @@ export const modelHeaderSchema = describing<ModelHeader>()(
     inputGroups: groupsSchema,
     grid,
     groups: groupsSchema,
+    split: split.exactOptional(),
     options: options.nullable(),
     training,
     metrics: jsonObject.exactOptional(),

@@ -93,6 +93,14 @@ export function parameterShapes(spec: NetworkSpec): Map<string, readonly number[
   );
 }
 
+/** How many numbers a network has, known without building it. */
+export function countParameters(spec: NetworkSpec): number {
+  let count = 0;
+  for (const shape of parameterShapes(spec).values())
+    count += shape.reduce((product, size) => product * size, 1);
+  return count;
+}
+
 function singleShapes(spec: SingleNetworkSpec): Map<string, readonly number[]> {
   const { D, T } = spec;
   switch (spec.kind) {

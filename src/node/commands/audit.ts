@@ -3,24 +3,20 @@ import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
 import { groupByColumns } from "../../data/groups/group-by.ts";
-import { resolveGroups } from "../../data/groups/groups.ts";
 import type { Table } from "../../data/table.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
+import type { StudyGroup } from "../../study/study.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
+import { auditModel, tallyTrainingRows } from "../../verbs/audit-model.ts";
+import { chooseJudgedRows } from "../../verbs/judged-rows.ts";
+import { addGroups, type ModelStudy, openStudy } from "../../verbs/model-study.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
+import { describePeople, findPeople, warnOfKnownPeople } from "../../verbs/whose-rows.ts";
 import { readModel } from "../io/model-file.ts";
-import { describeOrigin } from "../io/provenance.ts";
 import { refuseUnwritable } from "../io/writable.ts";
-import {
-  addIdOption,
-  describePeople,
-  findPeople,
-  type IdOptions,
-  peopleOf,
-  warnOfKnownPeople,
-} from "../options/find-people.ts";
 import { refuseWrongSuffix } from "../options/output-suffix.ts";
 import {
   addRequireOptions,
@@ -31,13 +27,18 @@ import {
 } from "../options/require-options.ts";
 import {
   addGroupOptions,
+  addIdOption,
   addTableOptions,
   type GroupOptions,
+  type IdOptions,
   namesOption,
+  openTableFile,
   parseCount,
   parsePositive,
   parseThreads,
   readGroups,
+  readingOf,
+  readSplitFile,
   readTableFile,
   type TableOptions,
 } from "../options/table-options.ts";
@@ -52,11 +53,7 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { predictRows, type ScoredGroup, scorePredicted } from "../rows/score-rows.ts";
-import { readTrainingFollowUp, type TrainingFollowUpInput } from "../rows/training-follow-up.ts";
-import { predictUnseenRows } from "../rows/unseen-rows.ts";
 import { openBackendOf } from "../workers/model-backend.ts";
-import { categoriesOf } from "./predict.ts";
 
 interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions, RequireOptions, IdOptions {
   readonly curves?: string;
@@ -119,7 +116,7 @@ async function runAudit(
   const settings = { ...auditSettings(options), ...(alpha === undefined ? {} : { certify: { alpha } }) };
   const audited =
     model !== undefined && table !== undefined
-      ? await auditModel(model, table, options, settings, requirements)
+      ? await auditFile(model, table, options, settings, requirements)
       : await auditCurves(model, options, settings, requirements);
   for (const warning of audited.warnings) warn(warning);
   if (options.report !== undefined) await writeReport(options.report, audited, options);
@@ -150,16 +147,17 @@ async function auditCurves(
   settings: AuditOptions,
   requirements: readonly Requirement[],
 ): Promise<Audited> {
-  if (options.curves === undefined || model !== undefined) {
-    throw new InputError(
-      options.curves === undefined ? "nothing to audit" : "a model and --curves: one of them",
-      { code: "option.missing", hint: "give a model and a table, or predictions with --curves FILE" },
-    );
+  if (options.curves === undefined) {
+    throw new InputError("nothing to audit", {
+      code: "option.missing",
+      hint: "give a model and a table, or predictions with --curves FILE",
+    });
   }
+  if (model !== undefined) throw refuseBoth();
   const table = await readTableFile(options.curves, options);
   const { curves, outcomes, others, notes, grid, hasTimes, timeColumn } = readCurves(table, options);
   const { id, people } = findPeople(table, options, null);
-  const groups: ScoredGroup[] = [
+  const groups = [
     ...groupsBy(others, options.by ?? []),
     ...(await readGroups(others, options, id === null ? [] : [id])),
   ].filter(({ name }) => isNamed(name));
@@ -184,111 +182,101 @@ async function auditCurves(
     cohort: { table: table.name, which: "rows of the file" },
     warnings: [...notes, ...describePeople(people)],
     files: [{ role: "curves", path: options.curves }],
-    source: table,
   };
 }
 
-async function auditModel(
+async function auditFile(
   modelPath: string,
   path: string,
   options: AuditCommandOptions,
   settings: AuditOptions,
   requirements: readonly Requirement[],
 ): Promise<Audited> {
-  if (options.curves !== undefined) {
-    throw new InputError("a model and --curves: one of them", {
-      code: "option.conflict",
-      hint: "give a model and a table, or predictions with --curves FILE",
-    });
-  }
+  if (options.curves !== undefined) throw refuseBoth();
   const model = await readModel(modelPath);
-  const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
-  const table = await readTableFile(path, { ...options, category });
-  const named = new Set(model.groups.map(({ name }) => name));
-  const { time, event } = model.columns;
-  const { id, people, warnings } = findPeople(table, options, model);
-  // `--by grp` must not count "grp=a" beside the model's own "grp = a".
-  const own = resolveGroups(model.groups, table, { unknownLevels: "allow" });
-  const more: ScoredGroup[] = [
-    ...groupsBy(table, options.by ?? []).filter(({ rows }) => !own.some((one) => sameRows(one.rows, rows))),
-    ...(await readGroups(table, options, [time, event, ...(id === null ? [] : [id])])),
-  ].filter(({ name }) => !named.has(name));
-  checkRequiredGroups(requirements, [...named, ...more.map(({ name }) => name)].filter(isNamed));
-  const { table: origin } = await describeOrigin(path, table, null);
+  const file = await openTableFile(path, readingOf(model, options));
+  const split = await readSplitFile(options.split, file.table);
   const backend = await openBackendOf(model, options.threads);
   try {
-    const judged = await predictUnseenRows({
-      model,
-      table,
-      sha256: origin?.sha256 ?? null,
-      ...(options.split === undefined ? {} : { split: options.split }),
-      allRows: options.allRows === true,
-      predictRows: (rows) => predictRows(model, table, rows, backend, people),
+    const { table, sha256 } = file;
+    const opened = await openStudy(model, table, backend, { sha256, ...present({ id: options.id, split }) });
+    const study = addGroups(opened, await listMoreGroups(opened, options));
+    checkRequiredGroups(requirements, study.groups.map(({ name }) => name).filter(isNamed));
+    const { rows, which, isTest, warning } = chooseJudgedRows(study, { allRows: options.allRows === true });
+    const isSeen = study.isOwnTable && !isTest && split === undefined;
+    const audited = await auditModel(study, rows, backend, {
+      ...settings,
+      ...(isSeen ? { unbounded: SEEN } : {}),
+      ...present({ certify: settings.certify && certifyStudy(settings.certify, study, { isSeen, isTest }) }),
     });
-    const about = [
-      ...(judged.warning === null ? [] : [judged.warning]),
-      ...warnings,
-      ...(judged.isTest && id !== model.columns.id ? warnOfKnownPeople(people, judged.rows) : []),
-      ...describePeople(peopleOf(people, judged.rows).people ?? null),
-    ];
-    const isSeen = origin !== null && origin.sha256 === model.provenance?.table?.sha256 && !judged.isTest;
-    const certify = settings.certify && {
-      ...settings.certify,
-      ...(await fixBeforehand({ model, table, more, isSeen, isTest: judged.isTest }, options)),
-    };
-    const { rows, which, isTest, ...scored } = {
-      ...judged,
-      ...(await scorePredicted(model, table, judged, more, {
-        ...settings,
-        ...(isSeen && options.split === undefined ? { unbounded: SEEN } : {}),
-        ...(certify === undefined ? {} : { certify }),
-      })),
-    };
+    const relation = isTest || split !== undefined ? "heldOut" : isSeen ? "seen" : "newTable";
+    const { id } = study.columns;
     return {
       title: `${basename(modelPath)} on ${table.name}`,
-      ...scored,
+      ...audited,
       timeLabel: timeLabelOf(options, model.columns.origin),
-      outcome: describeOutcome(model, table),
-      findings: findingsFor(model, table, id),
+      outcome: describeOutcome(study),
+      ...(options.report === undefined ? {} : { findings: findingsFor(model, study.findings(), id ?? null) }),
       model,
-      warnings: about,
+      warnings: [
+        ...(warning === null ? [] : [warning]),
+        ...study.warnings,
+        ...(isTest && id !== model.columns.id ? warnOfKnownPeople(study.people, rows) : []),
+        ...describePeople(audited.people ?? null),
+      ],
       rowNumbers: rows.map((row) => row + 1),
       cohort: {
         table: table.name,
         rows: table.rows,
         which,
-        relation: isTest || options.split !== undefined ? "heldOut" : isSeen ? "seen" : "newTable",
+        relation,
         ...(isTest ? { split: model.training.rows } : {}),
       },
       files: [
         { role: "model", path: modelPath },
-        { role: "table", path },
+        { role: "table", path, sha256 },
         ...(options.groups === undefined ? [] : [{ role: "groups", path: options.groups }]),
         ...(options.split === undefined ? [] : [{ role: "split", path: options.split }]),
       ],
-      source: table,
     };
   } finally {
     await backend?.close();
   }
 }
 
+/** Groups that are asked for beyond the model's own, with their rows in the table. */
+async function listMoreGroups(study: ModelStudy, options: AuditCommandOptions): Promise<StudyGroup[]> {
+  const { table, columns, model, groups: own } = study;
+  const named = new Set(model.groups.map(({ name }) => name));
+  const { time, event, id } = columns;
+  return [
+    // `--by grp` must not count "grp=a" beside the model's own "grp = a".
+    ...groupsBy(table, options.by ?? []).filter(({ rows }) => !own.some((one) => sameRows(one.rows, rows))),
+    ...(await readGroups(table, options, [time, event, ...(id === undefined ? [] : [id])])),
+  ].filter(({ name }) => !named.has(name));
+}
+
 /** What certificates take from the training rows where the table holds them; rows the model has seen certify nothing. */
-async function fixBeforehand(
-  input: TrainingFollowUpInput & { readonly isSeen: boolean; readonly isTest: boolean },
-  { split }: AuditCommandOptions,
-) {
-  const { isSeen, isTest } = input;
-  if (isSeen && split === undefined) {
+function certifyStudy(
+  certify: NonNullable<AuditOptions["certify"]>,
+  study: ModelStudy,
+  { isSeen, isTest }: { readonly isSeen: boolean; readonly isTest: boolean },
+): NonNullable<AuditOptions["certify"]> {
+  if (isSeen) {
     throw new InputError("the model has seen rows that are to certify it", {
       code: "certify.seen",
-      where: input.table.name,
+      where: study.table.name,
       hint: "give rows it has not seen, or its split with --split FILE",
     });
   }
-  return isTest
-    ? { followUp: await readTrainingFollowUp({ ...input, ...(split === undefined ? {} : { split }) }) }
-    : {};
+  return { ...certify, ...(isTest ? { followUp: tallyTrainingRows(study) } : {}) };
+}
+
+function refuseBoth(): InputError {
+  return new InputError("both a model and --curves were given", {
+    code: "option.conflict",
+    hint: "give a model and a table, or predictions with --curves FILE",
+  });
 }
 
 function parseShare(text: string): number {
@@ -309,6 +297,6 @@ function sameRows(a: Int32Array, b: Int32Array): boolean {
 }
 
 /** One group for each value of each column; the columns are not crossed. */
-function groupsBy(table: Table, columns: readonly string[]): ScoredGroup[] {
+function groupsBy(table: Table, columns: readonly string[]): readonly StudyGroup[] {
   return columns.flatMap((column) => groupByColumns(table, [column]).groups);
 }

@@ -6,6 +6,7 @@ import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import { countOf } from "../../data/checks/findings.ts";
 import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../../data/groups/groups.ts";
 import type { People } from "../../data/outcomes/people.ts";
@@ -24,6 +25,7 @@ import {
   type GuardedBoostOptions,
   judgeBoost,
 } from "../../verbs/boost.ts";
+import { type BoostSource, readApplySource, readFitSource, writeCurves } from "../io/boost-source.ts";
 import { addPredictionOptions, type PredictionOptions } from "../io/read-predictions.ts";
 import { readTextFile } from "../io/read-text.ts";
 import { replaceFile } from "../io/replace-file.ts";
@@ -40,7 +42,6 @@ import {
 } from "../options/table-options.ts";
 import { printBoost, printFiles, printVerdict } from "../print/boost.ts";
 import { print, printJson, warn } from "../print/output.ts";
-import { type BoostSource, chooseBoostRows, readBoostSource, writeCurves } from "../rows/boost-source.ts";
 
 export interface BoostCommandOptions extends PredictionOptions, GroupOptions {
   readonly fit?: number;
@@ -140,13 +141,12 @@ function parseDoubt(text: string): number {
 }
 
 async function runBoost(paths: readonly string[], options: BoostCommandOptions): Promise<void> {
-  const source = await readBoostSource(paths, options);
-  const { rows, warnings } = await chooseBoostRows(source, options);
+  const source = await readFitSource(paths, options);
+  const { rows, warnings } = source.chooseRows({ seed: options.seed, ...present({ fit: options.fit }) });
   const { curves, outcomes, people } = source;
   warnings.push(...source.notes, ...warnOfTornRows(people, rows));
-  if (outcomes === null) throw new InputError("no outcomes to fit a boost to", { code: "outcomes.none" });
   const groups = await chooseGroups(source, options);
-  const task = { curves, outcomes, groups, ...(people === null ? {} : { people }) };
+  const task = { curves, outcomes, groups, ...present({ people: people ?? undefined }) };
   if (task.groups.length === 1) warnings.push("everyone is the only group: name others with --group");
   const settings = chooseSettings(options);
   const result = boost(task, rows, settings);
@@ -188,8 +188,7 @@ function chooseSettings(options: BoostCommandOptions): GuardedBoostOptions {
   return {
     method,
     seed,
-    ...(timeRanges === undefined ? {} : { timeBuckets: timeRanges }),
-    ...(doubt === undefined ? {} : { doubt }),
+    ...present({ timeBuckets: timeRanges, doubt }),
     ...Object.fromEntries(own),
   };
 }
@@ -233,7 +232,7 @@ async function runApply(paths: readonly string[], options: BoostCommandOptions, 
   }
   const saved = boostFromJson(await readTextFile(path, "the boost", MAX_BOOST_BYTES), basename(path));
   for (const warning of saved.warnings) warn(warning);
-  const source = await readBoostSource(paths, options, "if there");
+  const source = await readApplySource(paths, options);
   if (source.modelHash !== saved.model) {
     throw new InputError("the boost was fitted to the curves of another model", {
       code: "boost.model",

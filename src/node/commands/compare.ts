@@ -10,7 +10,7 @@ import { type Split, splitRows } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
 import type { ConstraintKind } from "../../objectives/constraints.ts";
 import { prepareScores } from "../../stats/scores/prepared-scores.ts";
-import { countPeople, countSets } from "../../training/choose-split.ts";
+import { countPeople, countSets } from "../../study/split.ts";
 import type { Method } from "../../training/model.ts";
 import type { PresetName } from "../../training/options.ts";
 import { compareResampled, compareSplits, judgedGroups, type MethodDifference } from "../../verbs/compare.ts";

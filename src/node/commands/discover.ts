@@ -1,15 +1,17 @@
 /** `graduate discover`: the groups that predicted curves are most wrong for, found on some rows and tested on others. */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
+import { present } from "../../core/present.ts";
 import { countOf } from "../../data/checks/findings.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
 import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover.ts";
 import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover-columns.ts";
+import { discoverModel, type ModelDiscoverOptions, type ModelDiscovery } from "../../verbs/discover-model.ts";
 import {
   addPredictionOptions,
+  openModelStudy,
   type PredictionOptions,
-  type Predictions,
-  readPredictions,
+  readWithCurves,
 } from "../io/read-predictions.ts";
 import { addTableOptions, namesOption, parseCount, parseThreads } from "../options/table-options.ts";
 import { print, printJson, terminalWidth, warn } from "../print/output.ts";
@@ -74,39 +76,61 @@ function parseLevel(text: string): number {
 }
 
 async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
-  const { confirmRows, trainingRows, rowsAre, people, ...predictions } = await readPredictions(
-    paths,
-    options,
-    "search",
-  );
-  const { table, model, id, warnings } = predictions;
-  const asked = options.columns;
-  const isAll = asked?.length === 1 && asked[0] === "all";
-  const { columns, leftOut } = chooseSearchColumns(table, predictions.columns, {
-    ...(asked === undefined ? {} : { columns: isAll ? ("all" as const) : asked }),
-    ...(options.drop === undefined ? {} : { drop: options.drop }),
-    model,
-    id,
-  });
-  const { top, cross: maxCross, minRows, minEvents, level, seed } = options;
-  const input = {
-    curves: predictions.curves,
-    outcomes: predictions.outcomes,
-    table,
-    ...(confirmRows === null ? {} : { confirmRows }),
-    ...(trainingRows === null ? {} : { trainingRows }),
-    ...(people === null ? {} : { people }),
-  };
-  const found = discover(input, { columns, top, maxCross, minRows, minEvents, level, seed });
+  const { found, which, leftOut, warnings } =
+    options.curves === undefined
+      ? await searchModel(paths, options)
+      : await searchCurves(options.curves, paths, options);
   if (options.json) {
     const reasons = leftOut.map(({ name, reason }) => ({ name, reason }));
-    printJson({ ...found, rowsAre, leftOut: reasons, warnings });
+    printJson({ ...found, which, leftOut: reasons, warnings });
     return;
   }
   for (const warning of warnings) warn(warning);
   for (const { name, reason } of leftOut.filter(({ isForeign }) => !isForeign).slice(0, MAX_NAMED))
     warn(`${name} makes no groups: it ${reason}`);
-  printDiscovery(found, rowsAre, leftOut);
+  printDiscovery(found, which, leftOut);
+}
+
+function settingsOf(options: DiscoverCommandOptions): ModelDiscoverOptions {
+  const { columns: asked, drop, top, cross: maxCross, minRows, minEvents, level, seed } = options;
+  const columns = asked?.length === 1 && asked[0] === "all" ? ("all" as const) : asked;
+  return { top, maxCross, minRows, minEvents, level, seed, ...present({ columns, drop }) };
+}
+
+async function searchModel(
+  paths: readonly string[],
+  options: DiscoverCommandOptions,
+): Promise<ModelDiscovery> {
+  const { study, backend } = await openModelStudy(paths, options);
+  try {
+    return await discoverModel(study, backend, settingsOf(options));
+  } finally {
+    await backend?.close();
+  }
+}
+
+async function searchCurves(
+  path: string,
+  paths: readonly string[],
+  options: DiscoverCommandOptions,
+): Promise<ModelDiscovery> {
+  const {
+    table,
+    columns: outcome,
+    curves,
+    outcomes,
+    id,
+    people,
+    warnings,
+  } = await readWithCurves(path, paths, options);
+  const { columns: asked, drop, ...settings } = settingsOf(options);
+  const { columns, leftOut } = chooseSearchColumns(table, outcome, {
+    ...present({ columns: asked, drop }),
+    id,
+  });
+  const input = { curves, outcomes, table, ...present({ people: people ?? undefined }) };
+  const found = discover(input, { ...settings, columns });
+  return { found, which: { search: "rows", confirm: "rows" }, leftOut, warnings };
 }
 
 /** Columns that are listed by name before the others are only counted. */
@@ -135,7 +159,7 @@ const INDENT = "    ";
 
 function printDiscovery(
   found: Discovery,
-  rowsAre: Predictions["rowsAre"],
+  which: ModelDiscovery["which"],
   leftOut: readonly LeftOutColumn[],
 ): void {
   const width = terminalWidth();
@@ -146,8 +170,8 @@ function printDiscovery(
   print(
     wrapText(
       `${countOf(candidates, "group")} of ${countOf(columns.length, "column")} searched on ` +
-        `${rows.search} ${rowsAre.search}${of("search")} (${countOf(events.search, "event")}); the ${groups.length} worst tested on ` +
-        `${rowsAre.search === rowsAre.confirm ? "the other " : ""}${rows.confirm} ${rowsAre.confirm}${of("confirm")} ` +
+        `${rows.search} ${which.search}${of("search")} (${countOf(events.search, "event")}); the ${groups.length} worst tested on ` +
+        `${which.search === which.confirm ? "the other " : ""}${rows.confirm} ${which.confirm}${of("confirm")} ` +
         `(${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
       width,
     ),

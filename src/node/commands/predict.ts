@@ -5,12 +5,10 @@
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import { addCellWarnings, type CellWarning } from "../../data/encode/new-cells.ts";
-import { groupColumnName } from "../../data/groups/group-columns.ts";
-import { columnsOf, parseGroup } from "../../data/groups/group-expression.ts";
 import { inWholeTable } from "../../data/reading/read-chunk.ts";
 import { readTableChunks } from "../../data/reading/read-table-chunks.ts";
 import type { Model } from "../../training/model.ts";
-import { preparePredictor } from "../../verbs/predict.ts";
+import { categoriesOf, columnsNeeded, preparePredictor } from "../../verbs/predict.ts";
 import { openGrowingFile, openStandardOutput } from "../io/growing-file.ts";
 import { readModel } from "../io/model-file.ts";
 import { openCsvPredictions, openParquetPredictions } from "../io/prediction-output.ts";
@@ -107,17 +105,4 @@ async function predictFile(
     close();
   }
   return { rows, warnings };
-}
-
-/** Columns that were categories in training are read as such, so that "01" stays "01". */
-export function categoriesOf(model: Model): string[] {
-  return model.encoder.columns.filter(({ type }) => type === "category").map(({ column }) => column);
-}
-
-/** The table's columns that a prediction depends on, those that its groups are made of among them. */
-function columnsNeeded(model: Model): string[] {
-  const made = new Set(model.inputGroups.map(groupColumnName));
-  const own = model.encoder.columns.map(({ column }) => column).filter((name) => !made.has(name));
-  const ofGroups = model.inputGroups.flatMap(({ expression }) => columnsOf(parseGroup(expression)));
-  return [...new Set([...own, ...ofGroups])];
 }

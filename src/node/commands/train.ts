@@ -4,19 +4,25 @@
  */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Backend } from "../../compute/backend.ts";
 import { createReferenceBackend } from "../../compute/reference.ts";
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { Split } from "../../data/outcomes/split.ts";
-import type { Table } from "../../data/table.ts";
+import type { SavedCheckpoint } from "../../files/model/checkpoint-file.ts";
+import type { PreparedStudy } from "../../study/prepare.ts";
+import type { Study } from "../../study/study.ts";
 import { countMembers, type Method, type Model } from "../../training/model.ts";
 import type { ObjectiveSpec, PresetName } from "../../training/options.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
+import { type AuditedRows, addIntervals, auditModel } from "../../verbs/audit-model.ts";
 import { trainEnsemble } from "../../verbs/ensemble.ts";
-import type { RequirementResult } from "../../verbs/requirements.ts";
-import { type TrainRequest, train } from "../../verbs/train.ts";
+import { studyOf } from "../../verbs/model-study.ts";
+import type { Requirement, RequirementResult } from "../../verbs/requirements.ts";
+import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
 import { findUnclaimed, markFile } from "../io/claimed-path.ts";
 import { readCheckpoint, writeModel } from "../io/model-file.ts";
-import { describeOrigin, fingerprintRun } from "../io/provenance.ts";
+import { describeOrigin, fingerprintRun, type TableFile } from "../io/provenance.ts";
 import { refuseUnwritable } from "../io/writable.ts";
 import { refuseWrongSuffix } from "../options/output-suffix.ts";
 import {
@@ -34,10 +40,10 @@ import {
   toTrainRequest,
 } from "../options/subject-options.ts";
 import {
+  openTableFile,
   parseCount,
   parsePositive,
   parseThreads,
-  readTableFile,
   type TableOptions,
 } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
@@ -52,7 +58,6 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { addIntervals, predictRows, type ScoredRows, scorePredicted } from "../rows/score-rows.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
 
 interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions, RequireOptions {
@@ -140,8 +145,7 @@ function parseSteps(text: string): number {
   return value;
 }
 
-async function runTrain(path: string, asked: TrainOptions): Promise<void> {
-  let options = asked;
+async function runTrain(path: string, options: TrainOptions): Promise<void> {
   refuseConflicts(options);
   if (options.strata !== undefined) warn(renamedNote("--strata", "--risk-strata"));
   const requirements = readRequirements(options);
@@ -151,8 +155,8 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
   );
   refuseWrongSuffix({ model: options.out, checkpoint: options.checkpoint, report: options.report });
   const mark = await markFile(options.out);
-  const table = await readTableFile(path, options);
-  const split = await readSplit(table, options);
+  const file = await openTableFile(path, options);
+  const split = await readSplit(file.table, options);
   if (split.test.length === 0 && (requirements.length > 0 || options.report !== undefined)) {
     throw new InputError("no test rows to report on or to require anything of", {
       code: "split.test",
@@ -161,71 +165,113 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
   }
   const request = await toRequest(options, split);
   const resume = options.resume === undefined ? null : await readCheckpoint(options.resume);
-  const backend =
-    options.backend === "reference"
-      ? createReferenceBackend()
-      : await openWasmBackend({
-          threads: options.threads,
-          deterministic: options.deterministic === true,
-        });
+  const backend = await openBackend(options);
   const started = performance.now();
   try {
-    const provenance = await describeOrigin(path, table, options.method === "cox" ? null : backend);
-    const run = fingerprintRun(request, provenance, options.ensemble);
-    if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
-    const told = { ...request, provenance };
-    const { model, checkpoint } = await followTraining(
-      options.ensemble === undefined
-        ? train(table, told, backend, resume ? { resume: resume.checkpoint, history: resume.history } : {})
-        : trainEnsemble(
-            table,
-            { ...told, members: options.ensemble },
-            backend,
-            resume ? { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } } : {},
-          ),
-      options,
-      { run, history: resume?.history ?? [] },
-      requirements,
-    );
-    if (model === null) {
-      await leaveCheckpoint(checkpoint, options);
-      return;
-    }
+    const trained = await trainFile(file, request, backend, { resume, requirements }, options);
+    if (trained === null) return;
     const seconds = (performance.now() - started) / 1000;
-    const settings = auditSettings(options);
-    let test: ScoredRows | null = null;
-    if (split.test.length > 0) {
-      const predicted = await predictRows(model, table, split.test, backend);
-      test = await scorePredicted(model, table, predicted, [], { ...settings, replicates: 0 });
-    }
-    if (options.out !== undefined) {
-      const out = await findUnclaimed(options.out, mark);
-      if (out !== options.out) {
-        warn(`${options.out} was written by another program meanwhile: this model is in ${out}`);
-        options = { ...options, out };
-      }
-      await writeModel(out, { ...model, ...(test === null ? {} : { metrics: test.audit }) });
-    }
-    if (test !== null && settings.replicates > 0) test = await addIntervals(test, settings);
-    if (test !== null && options.report !== undefined) {
-      await writeReport(options.report, toReport(model, path, table, test, options), options);
-    }
-    const results = test === null ? [] : checkRequirements(requirements, test.audit, options);
-    if (options.json) {
-      printJson(toDocument(model, seconds, test?.audit ?? null, results, options));
-      return;
-    }
-    clearLive();
-    printTraining(model, seconds);
-    if (test !== null) {
-      print("\non the test rows:");
-      printAudit(test.audit, model.grid.T, toleranceOf(options));
-    }
-    printRequirements(results);
-    printNextSteps(model, path, options);
+    await finishTrain(trained, backend, { file, mark, seconds, requirements }, options);
   } finally {
     await backend.close();
   }
+}
+
+async function openBackend({ backend, threads, deterministic }: TrainOptions): Promise<Backend> {
+  if (backend === "reference") return createReferenceBackend();
+  return openWasmBackend({ threads, deterministic: deterministic === true });
+}
+
+interface Trained {
+  readonly model: Model;
+  readonly study: PreparedStudy;
+}
+
+/** Prepares the table and trains to the end; null where Ctrl-C came before it, which then has left a checkpoint. */
+async function trainFile(
+  file: TableFile,
+  request: TrainRequest,
+  backend: Backend,
+  {
+    resume,
+    requirements,
+  }: { readonly resume: SavedCheckpoint | null; readonly requirements: readonly Requirement[] },
+  options: TrainOptions,
+): Promise<Trained | null> {
+  const provenance = describeOrigin(file, options.method === "cox" ? null : backend);
+  const run = fingerprintRun(request, provenance, options.ensemble);
+  if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
+  const told = { ...request, provenance };
+  const study = prepare(file.table, told, file.sha256);
+  const events =
+    options.ensemble === undefined
+      ? train(study, told, backend, resume ? { resume: resume.checkpoint, history: resume.history } : {})
+      : trainEnsemble(
+          study,
+          { ...told, ensemble: options.ensemble },
+          backend,
+          resume ? { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } } : {},
+        );
+  const begun = { run, history: resume?.history ?? [] };
+  const { model, checkpoint } = await followTraining(events, options, begun, requirements);
+  if (model !== null) return { model, study };
+  await leaveCheckpoint(checkpoint, options);
+  return null;
+}
+
+interface Finishing {
+  readonly file: TableFile;
+  /** What lay where the model is to be written before training began. */
+  readonly mark: Awaited<ReturnType<typeof markFile>>;
+  readonly seconds: number;
+  readonly requirements: readonly Requirement[];
+}
+
+/** The model is on disk before intervals, report and requirements are looked at. */
+async function finishTrain(
+  { model, study }: Trained,
+  backend: Backend,
+  { file, mark, seconds, requirements }: Finishing,
+  asked: TrainOptions,
+): Promise<void> {
+  const settings = auditSettings(asked);
+  const own = studyOf(model, study, study.split);
+  const { test: rows } = study.split;
+  let test = rows.length === 0 ? null : await auditModel(own, rows, backend, { ...settings, replicates: 0 });
+  const options = {
+    ...asked,
+    ...(await keepModel({ ...model, ...present({ metrics: test?.audit }) }, mark, asked)),
+  };
+  if (test !== null && settings.replicates > 0) test = await addIntervals(test, settings);
+  if (test !== null && options.report !== undefined) {
+    await writeReport(options.report, toReport(own, file, test, options), options);
+  }
+  const results = test === null ? [] : checkRequirements(requirements, test.audit, options);
+  if (options.json) {
+    printJson(toDocument(model, seconds, test?.audit ?? null, results, options));
+    return;
+  }
+  clearLive();
+  printTraining(model, seconds);
+  if (test !== null) {
+    print("\non the test rows:");
+    printAudit(test.audit, model.grid.T, toleranceOf(options));
+  }
+  printRequirements(results);
+  printNextSteps(model, file.path, options);
+}
+
+/** Writes the model where it was asked for, or beside what another program has put there meanwhile; says where. */
+async function keepModel(
+  model: Model,
+  mark: Finishing["mark"],
+  { out: asked }: TrainOptions,
+): Promise<{ readonly out?: string }> {
+  if (asked === undefined) return {};
+  const out = await findUnclaimed(asked, mark);
+  if (out !== asked) warn(`${asked} was written by another program meanwhile: this model is in ${out}`);
+  await writeModel(out, model);
+  return { out };
 }
 
 async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {
@@ -275,14 +321,20 @@ function refuseOtherRun(path: string): InputError {
   });
 }
 
-function toReport(model: Model, path: string, table: Table, test: ScoredRows, options: TrainOptions) {
-  const { rows, ...scored } = test;
+function toReport(
+  study: Study & { readonly model: Model },
+  file: TableFile,
+  test: AuditedRows,
+  options: TrainOptions,
+) {
+  const { rows, ...audited } = test;
+  const { model, table, columns } = study;
   return {
     title: `${table.name}: ${model.method} model`,
-    ...scored,
-    timeLabel: timeLabelOf(options, model.columns.origin),
-    outcome: describeOutcome(model, table),
-    findings: findingsFor(model, table, model.columns.id ?? null),
+    ...audited,
+    timeLabel: timeLabelOf(options, columns.origin),
+    outcome: describeOutcome(study),
+    findings: findingsFor(model, study.findings(), columns.id ?? null),
     model,
     rowNumbers: rows.map((row) => row + 1),
     cohort: {
@@ -293,11 +345,10 @@ function toReport(model: Model, path: string, table: Table, test: ScoredRows, op
       split: model.training.rows,
     },
     files: [
-      { role: "table", path },
+      { role: "table", path: file.path, sha256: file.sha256 },
       ...(options.groups === undefined ? [] : [{ role: "groups", path: options.groups }]),
       ...(options.out === undefined ? [] : [{ role: "model", path: options.out }]),
     ],
-    source: table,
   };
 }
 
@@ -323,7 +374,7 @@ function toDocument(
     warnings,
     test,
     tolerance: toleranceOf({ tolerance }),
-    ...(members > 1 ? { members } : {}),
+    ...(members > 1 ? { ensemble: members } : {}),
     ...given("people", training.people),
     ...(out === undefined ? {} : { model: out }),
     ...(requirements.length === 0 ? {} : { requirements }),

@@ -8,11 +8,12 @@ import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { countOf } from "../../data/checks/findings.ts";
-import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
 import { DEFAULT_PRESET_HIDDEN, KIND_DEFAULTS, PRESETS } from "../../training/options.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
-import { type TrainRequest, train } from "../../verbs/train.ts";
+import { auditModel } from "../../verbs/audit-model.ts";
+import { studyOf } from "../../verbs/model-study.ts";
+import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
 import {
   type RunScores,
   SELECTION_RULES,
@@ -35,16 +36,15 @@ import {
   toTrainRequest,
 } from "../../verbs/tune-settings.ts";
 import { writeModel } from "../io/model-file.ts";
-import { describeOrigin } from "../io/provenance.ts";
+import { describeOrigin, type TableFile } from "../io/provenance.ts";
 import { refuseUnwritable } from "../io/writable.ts";
 import { refuseWrongSuffix } from "../options/output-suffix.ts";
 import { addSubjectOptions, readSplit, type SubjectOptions, toSubject } from "../options/subject-options.ts";
-import { parseCount, parseThreads, readTableFile, type TableOptions } from "../options/table-options.ts";
+import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps } from "../print/training.ts";
 import { printSweep, writeFrontier } from "../print/tune.ts";
-import { scoreRows } from "../rows/score-rows.ts";
 import { type PlannedRun, runPlan } from "../workers/tune-plan.ts";
 import { hashKey, openResults } from "../workers/tune-results.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
@@ -142,7 +142,8 @@ async function runTune(path: string, options: TuneOptions): Promise<void> {
   const resultsPath = options.results ?? `${basename(path)}.tune.jsonl`;
   await refuseUnwritable([resultsPath, options.plot, options.out], [path, options.split, options.groups]);
   refuseWrongSuffix({ runs: options.results, plot: options.plot, model: options.out });
-  const table = await readTableFile(path, options);
+  const file = await openTableFile(path, options);
+  const { table } = file;
   const split = await readSplit(table, options);
   if (split.valid.length === 0) {
     throw new InputError("no validation rows to choose on", {
@@ -152,7 +153,7 @@ async function runTune(path: string, options: TuneOptions): Promise<void> {
   }
   // What all runs share; the settings of the sweep are each run's own.
   const common: TrainRequest = { ...(await toSubject(options)), split };
-  const origin = await describeOrigin(path, table, null);
+  const origin = describeOrigin(file, null);
   if (origin.table === null) {
     throw new InputError("tune needs a table in a file", {
       code: "tune.source",
@@ -202,7 +203,7 @@ async function runTune(path: string, options: TuneOptions): Promise<void> {
   const final =
     options.out === undefined || chosen === null
       ? null
-      : await trainChosen(path, table, toTrainRequest(chosen, common, seeds[0]), recorded, options);
+      : await trainChosen(file, toTrainRequest(chosen, common, seeds[0]), recorded, options);
   if (options.json) {
     printJson({
       rows,
@@ -233,28 +234,30 @@ interface Final {
 
 /** The same run again, whose weights are the same to the last bit, now with its test rows. */
 async function trainChosen(
-  path: string,
-  table: Table,
+  file: TableFile,
   request: TrainRequest,
   recorded: RunScores | null,
   options: TuneOptions,
 ): Promise<Final> {
   const backend = await openWasmBackend({ deterministic: options.deterministic === true });
   try {
-    const provenance = await describeOrigin(path, table, request.method === "cox" ? null : backend);
-    const run = train(table, { ...request, provenance }, backend);
+    const provenance = describeOrigin(file, request.method === "cox" ? null : backend);
+    const study = prepare(file.table, request, file.sha256);
+    const run = train(study, { ...request, provenance }, backend);
     let next = await run.next();
     while (!next.done) next = await run.next();
     const model = next.value;
     const split = request.split;
-    const scores = await scoreRun(model, table, split?.valid ?? new Int32Array(0), backend);
+    const scores = await scoreRun(model, file.table, split?.valid ?? new Int32Array(0), backend);
     if (JSON.stringify(scores) !== JSON.stringify(recorded)) {
       warn(
         "trained again, the chosen setting's validation scores differ from those on file: the file's are of another machine " +
           "(--deterministic makes them the same everywhere)",
       );
     }
-    const test = split && split.test.length > 0 ? await scoreRows(model, table, split.test, backend) : null;
+    const rows = study.split.test;
+    const test =
+      rows.length === 0 ? null : (await auditModel(studyOf(model, study, study.split), rows, backend)).audit;
     await writeModel(options.out ?? "", { ...model, ...(test === null ? {} : { metrics: test }) });
     return { model, test };
   } finally {

@@ -13,16 +13,18 @@ const { version } = JSON.parse(readFileSync(new URL("../../../package.json", imp
   version: string;
 };
 
-/**
- * `path` as the table was read from; standard input and pipes leave no file to name. Nothing here tells one machine from
- * another: neither threads nor clock nor folder.
- */
-export async function describeOrigin(
-  path: string,
-  table: Table,
+/** A table, the path it was read from, and the SHA-256 of that file; null where there is no file to name. */
+export interface TableFile {
+  readonly path: string;
+  readonly table: Table;
+  readonly sha256: string | null;
+}
+
+/** Nothing here tells one machine from another: neither threads nor clock nor folder. */
+export function describeOrigin(
+  { path, table, sha256 }: TableFile,
   backend: (Backend & { readonly simd?: "plain" | "relaxed" }) | null,
-): Promise<Provenance> {
-  const sha256 = await hashFile(path);
+): Provenance {
   return {
     version,
     backend: backend && { name: backend.name, simd: backend.simd ?? null },
@@ -30,7 +32,11 @@ export async function describeOrigin(
   };
 }
 
-async function hashFile(path: string): Promise<string | null> {
+/** The version of the program. */
+export const programVersion = version;
+
+/** Of the file's bytes as they lie on disk; null for standard input and pipes. */
+export async function hashFile(path: string): Promise<string | null> {
   if (path === "-") return null;
   try {
     if (!(await stat(path)).isFile()) return null;

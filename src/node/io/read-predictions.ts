@@ -1,32 +1,32 @@
 /**
- * Predicted curves with the outcomes and the columns of the same rows: out of a model and a table, or of a file of curves that any
- * program wrote (with a table beside it, row by row, when the curves' file does not hold everything). A model that was trained on
- * this very table is judged on its test rows only, where they can be drawn again (unseen-rows.ts); a search gets rows it knows as well.
+ * What commands that take "a model and a table, or curves" read: the study of the model on the table, or a file of curves
+ * that any program wrote, with a table beside it, row by row, when the curves' file does not hold everything.
  */
 import type { Command } from "commander";
+import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
 import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
-import { type People, pickPeople } from "../../data/outcomes/people.ts";
+import type { People } from "../../data/outcomes/people.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
-import { selectRows, type Table } from "../../data/table.ts";
-import type { Model } from "../../training/model.ts";
-import { gridOf } from "../../verbs/predict.ts";
-import { categoriesOf } from "../commands/predict.ts";
-import { addIdOption, findPeople } from "../options/find-people.ts";
-import { parsePositive, readTableFile, type TableOptions } from "../options/table-options.ts";
-import { predictRows } from "../rows/score-rows.ts";
+import type { Table } from "../../data/table.ts";
+import { type ModelStudy, openStudy } from "../../verbs/model-study.ts";
+import { findPeople } from "../../verbs/whose-rows.ts";
 import {
-  predictSearchedRows,
-  predictUnseenRows,
-  type SearchedRows,
-  type UnseenRowsInput,
-} from "../rows/unseen-rows.ts";
+  addIdOption,
+  openTableFile,
+  parsePositive,
+  readingOf,
+  readSplitFile,
+  readTableFile,
+  type TableOptions,
+} from "../options/table-options.ts";
 import { openBackendOf } from "../workers/model-backend.ts";
 import { readModel } from "./model-file.ts";
-import { describeOrigin } from "./provenance.ts";
+import { hashFile } from "./provenance.ts";
 
 export interface PredictionOptions extends TableOptions {
   readonly curves?: string;
@@ -40,6 +40,7 @@ export interface PredictionOptions extends TableOptions {
   readonly threads: number;
 }
 
+/** Curves of another program, with the outcomes and the columns of the same rows. */
 export interface Predictions {
   readonly curves: Curves; // [N,T]
   readonly outcomes: BinnedOutcomes; // [N]
@@ -51,15 +52,7 @@ export interface Predictions {
   /** The column of ids, and whose rows these are; null where rows are people. */
   readonly id: string | null;
   readonly people: People | null;
-  /** Null for curves of another program. */
-  readonly model: Model | null;
   readonly warnings: readonly string[];
-  /** Places of the rows that are to confirm what is found on the others; null where nothing sets them apart. */
-  readonly confirmRows: Int32Array | null;
-  /** How many rows trained the model, where confirmRows sets them apart. */
-  readonly trainingRows: number | null;
-  /** What the rows are that are searched, and those that confirm: "training rows", "rows". */
-  readonly rowsAre: { readonly search: string; readonly confirm: string };
 }
 
 export function addPredictionOptions(command: Command): Command {
@@ -74,30 +67,47 @@ export function addPredictionOptions(command: Command): Command {
   return addIdOption(command);
 }
 
-/** For what: "judge" takes rows that are new to the model and no others, "search" also rows it knows, told apart by confirmRows. */
-export type PredictionUse = "judge" | "search";
-
-/** `paths`: a model and a table; with --curves a table or nothing. */
-export async function readPredictions(
-  paths: readonly string[],
-  options: PredictionOptions,
-  use: PredictionUse = "judge",
-): Promise<Predictions> {
-  if (options.curves !== undefined) return readWithCurves(options.curves, paths, options);
-  if (paths.length === 2) return predictTable(paths[0], paths[1], options, use);
-  throw new InputError("no predictions", {
-    code: "option.missing",
-    hint: "give a model and a table, or predictions with --curves FILE",
-  });
+/** A model's study and what computes its curves; whoever opens it closes the backend. */
+export interface OpenedStudy {
+  readonly study: ModelStudy;
+  readonly backend: WasmBackend | null;
+  /** SHA-256 of the model's file. */
+  readonly modelHash: string | null;
 }
 
-async function readWithCurves(
+/** `paths`: a model and a table. */
+export async function openModelStudy(
+  paths: readonly string[],
+  options: PredictionOptions,
+): Promise<OpenedStudy> {
+  if (paths.length !== 2) {
+    throw new InputError("no predictions", {
+      code: "option.missing",
+      hint: "give a model and a table, or predictions with --curves FILE",
+    });
+  }
+  const [modelPath, path] = paths;
+  const model = await readModel(modelPath);
+  const { table, sha256 } = await openTableFile(path, readingOf(model, options));
+  const split = await readSplitFile(options.split, table);
+  const backend = await openBackendOf(model, options.threads);
+  try {
+    const study = await openStudy(model, table, backend, { sha256, ...present({ id: options.id, split }) });
+    return { study, backend, modelHash: await hashFile(modelPath) };
+  } catch (error) {
+    await backend?.close();
+    throw error;
+  }
+}
+
+/** `paths`: a table, or nothing where the file of curves holds everything. */
+export async function readWithCurves(
   path: string,
   paths: readonly string[],
   options: PredictionOptions,
 ): Promise<Predictions> {
   if (paths.length > 1) {
-    throw new InputError("a model and --curves: one of them", {
+    throw new InputError("both a model and --curves were given", {
       code: "option.conflict",
       hint: "with --curves, give at most one table",
     });
@@ -137,63 +147,6 @@ async function readWithCurves(
     columns,
     id,
     people,
-    model: null,
     warnings: notes,
-    confirmRows: null,
-    trainingRows: null,
-    rowsAre: UNDIVIDED,
-  };
-}
-
-const UNDIVIDED = { search: "rows", confirm: "rows" } as const;
-
-async function predictTable(
-  modelPath: string,
-  path: string,
-  options: PredictionOptions,
-  use: PredictionUse,
-): Promise<Predictions> {
-  const model = await readModel(modelPath);
-  const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
-  const table = await readTableFile(path, { ...options, category });
-  const { id, people, warnings } = findPeople(table, options, model);
-  const backend = await openBackendOf(model, options.threads);
-  try {
-    const input = {
-      model,
-      table,
-      sha256: (await describeOrigin(path, table, null)).table?.sha256 ?? null,
-      ...(options.split === undefined ? {} : { split: options.split }),
-      predictRows: (chosen: Int32Array) => predictRows(model, table, chosen, backend, people),
-    };
-    const predicted = await (use === "search" ? predictSearchedRows(input) : judgeRows(input));
-    const { rows, curves, binned, warning, confirm, searchedAre, confirmAre, trainingRows } = predicted;
-    return {
-      curves,
-      outcomes: binned,
-      grid: gridOf(model),
-      table: selectRows(table, rows),
-      columns: model.columns,
-      id,
-      people: people === null ? null : pickPeople(people, rows),
-      model,
-      warnings: [...(warning === null ? [] : [warning]), ...warnings],
-      confirmRows: confirm,
-      trainingRows,
-      rowsAre: { search: searchedAre, confirm: confirmAre },
-    };
-  } finally {
-    await backend?.close();
-  }
-}
-
-async function judgeRows(input: UnseenRowsInput): Promise<SearchedRows> {
-  const { search, confirm } = UNDIVIDED;
-  return {
-    ...(await predictUnseenRows(input)),
-    confirm: null,
-    searchedAre: search,
-    confirmAre: confirm,
-    trainingRows: null,
   };
 }

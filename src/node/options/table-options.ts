@@ -11,8 +11,12 @@ import {
   parseNamedGroup,
   resolveGroups,
 } from "../../data/groups/groups.ts";
+import { type Split, splitFromTable } from "../../data/outcomes/split.ts";
 import { readTable } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
+import type { Model } from "../../training/model.ts";
+import { categoriesOf } from "../../verbs/predict.ts";
+import { hashFile, type TableFile } from "../io/provenance.ts";
 import { readTextFile } from "../io/read-text.ts";
 import { tableSourceFromPath } from "../io/table-file.ts";
 import { createProgress } from "../print/output.ts";
@@ -78,6 +82,18 @@ export function idOption(text: string, before?: string): string {
   return text;
 }
 
+export interface IdOptions {
+  readonly id?: string;
+}
+
+export function addIdOption(command: Command): Command {
+  return command.option(
+    "--id <column>",
+    "whose row it is, where people have several rows (default: the model's)",
+    idOption,
+  );
+}
+
 export function addTableOptions(command: Command): Command {
   return command
     .option("--category <columns>", "read these columns as categories", collectNames)
@@ -125,6 +141,22 @@ export async function readTableFile(path: string, options: TableOptions): Promis
   } finally {
     progress.finish();
   }
+}
+
+/** How a model's table is read: what were categories in training are categories. */
+export function readingOf(model: Model, options: TableOptions): TableOptions {
+  return { ...options, category: [...new Set([...(options.category ?? []), ...categoriesOf(model)])] };
+}
+
+/** A row,set table of another table's rows; undefined where none is named. */
+export async function readSplitFile(path: string | undefined, { rows }: Table): Promise<Split | undefined> {
+  return path === undefined ? undefined : splitFromTable(await readTableFile(path, {}), rows);
+}
+
+/** The table with the hash of its file, which is read twice for it. */
+export async function openTableFile(path: string, options: TableOptions): Promise<TableFile> {
+  const table = await readTableFile(path, options);
+  return { path, table, sha256: await hashFile(path) };
 }
 
 /** `outcome` columns form no automatic groups. */

@@ -3,18 +3,18 @@
  * and what the checks found, in the words for those who only read.
  */
 
-import { checkTable } from "../../data/checks/sanity.ts";
-import { inspectOutcomes, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
-import type { Table } from "../../data/table.ts";
+import { present } from "../../core/present.ts";
+import type { Finding } from "../../data/checks/findings.ts";
+import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import type { ReportFinding } from "../../report/data/report-data.ts";
+import type { Subject } from "../../study/study.ts";
 import type { Model } from "../../training/model.ts";
 import type { ReportOptions } from "./write-report.ts";
 
 /** The outcome's columns and how the event was read, for the report. */
-export function describeOutcome({ columns }: Model, table: Table) {
+export function describeOutcome({ columns, eventRule: rule }: Pick<Subject, "columns" | "eventRule">) {
   const { time, event, origin } = columns;
-  const rule = inspectOutcomes(table, columns).eventRule;
-  return { time, event, rule, ...(origin === undefined ? {} : { origin }) };
+  return { time, event, rule, ...present({ origin }) };
 }
 
 /** Times that are counted from a date are days, whatever the caller leaves out. */
@@ -34,12 +34,16 @@ const HINT = /[.:] (?:Was this known at the start|If |--).*$/;
  * What the checks say of the table; of a column the model does not use it is only for the record, without what to do about it. `id`
  * is the column by which the audit told people apart.
  */
-export function findingsFor(model: Model, table: Table, id: string | null): readonly ReportFinding[] {
+export function findingsFor(
+  model: Model,
+  findings: readonly Finding[],
+  id: string | null,
+): readonly ReportFinding[] {
   const used = new Set([
     ...model.encoder.columns.map(({ column }) => column),
     ...outcomeNames(model.columns),
   ]);
-  return checkTable(table, model.columns).findings.map(({ code, level, message, column, evidence }) => {
+  return findings.map(({ code, level, message, column, evidence }) => {
     if (column === null || used.has(column)) return { level, message };
     if (code === "id" && column === id && evidence.fixedColumns !== undefined) {
       const done =

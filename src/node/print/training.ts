@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { DISTANCE_WORDS } from "../../report/words/report-words.ts";
 import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
 import { countMembers, type Model } from "../../training/model.ts";
-import { categoriesOf } from "../commands/predict.ts";
+import { categoriesOf } from "../../verbs/predict.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programName } from "../program-name.ts";
 import { print, terminalWidth, warn } from "./output.ts";

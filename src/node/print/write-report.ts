@@ -1,11 +1,10 @@
 /** `--report FILE.html`: gathers what was audited into one page and writes it as a whole or not at all. */
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Table } from "../../data/table.ts";
 import type { GatherInput } from "../../report/data/gather-report.ts";
 import { DEFAULT_TOLERANCE } from "../../report/words/verdict.ts";
 import type { AuditOptions } from "../../verbs/audit.ts";
-import { describeOrigin } from "../io/provenance.ts";
+import { hashFile, programVersion } from "../io/provenance.ts";
 import { replaceFile } from "../io/replace-file.ts";
 import { parseCount } from "../options/table-options.ts";
 import { bootstrapInParallel } from "../workers/replicate-pool.ts";
@@ -95,26 +94,31 @@ export function auditSettings(options: ReportOptions): AuditOptions & { readonly
   };
 }
 
+interface ReportedFile {
+  readonly role: string;
+  readonly path: string;
+  readonly sha256?: string | null;
+}
+
 export interface ReportedAudit
   extends Omit<GatherInput, "provenance" | "timeLabel" | "tolerance" | "showRows" | "showSmallCells"> {
   readonly timeLabel?: string | undefined;
-  /** The files that went in, by what they are: "table", "model". */
-  readonly files: readonly { readonly role: string; readonly path: string }[];
-  readonly source: Table;
+  /** The files that went in, by what they are: "table", "model"; with their hashes where these are known. */
+  readonly files: readonly ReportedFile[];
 }
 
 export async function writeReport(path: string, input: ReportedAudit, options: ReportOptions): Promise<void> {
-  const { files, source, timeLabel, ...gathered } = input;
+  const { files, timeLabel, ...gathered } = input;
   const [{ parseHTML }, { gatherReport }, { renderReport }] = await Promise.all([
     import("linkedom"),
     import("../../report/data/gather-report.ts"),
     import("../../report/page/render-report.ts"),
   ]);
   const origins = await Promise.all(
-    files.map(async ({ role, path: from }) => ({
+    files.map(async ({ role, path: from, sha256 }) => ({
       role,
-      from,
-      ...(await describeOrigin(from, source, null)),
+      name: from === "-" ? "standard input" : basename(from),
+      sha256: sha256 === undefined ? await hashFile(from) : sha256,
     })),
   );
   const { seed, draws, replicates } = auditSettings(options);
@@ -125,13 +129,9 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
     showRows: options.showRows === true,
     showSmallCells: options.smallCells === "show",
     provenance: {
-      program: `graduate ${origins[0]?.version ?? ""}`.trimEnd(),
+      program: `graduate ${programVersion}`,
       command: describeCommand(process.argv.slice(2)),
-      files: origins.map(({ role, from, table }) => ({
-        role,
-        name: from === "-" ? "standard input" : basename(from),
-        ...(table === null ? {} : { sha256: table.sha256 }),
-      })),
+      files: origins.map(({ sha256, ...file }) => ({ ...file, ...(sha256 === null ? {} : { sha256 }) })),
       settings: { seed: seed ?? null, draws: draws ?? null, replicates },
     },
   });

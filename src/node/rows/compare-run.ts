@@ -4,17 +4,19 @@
  */
 
 import { InputError, NumericalError } from "../../core/errors.ts";
-import { resolveGroups } from "../../data/groups/groups.ts";
 import type { Table } from "../../data/table.ts";
 import type { ConstraintKind } from "../../objectives/constraints.ts";
 import { applyBoost } from "../../repair/mcboost.ts";
+import { placesAmong } from "../../study/members.ts";
+import type { Study } from "../../study/study.ts";
 import type { Method, Model } from "../../training/model.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
+import { type AuditedRows, auditRows, type PredictedRows, predictRows } from "../../verbs/audit-model.ts";
 import { fitGuardedBoost } from "../../verbs/boost.ts";
 import { type MethodScores, readScores } from "../../verbs/compare.ts";
-import { type TrainRequest, train } from "../../verbs/train.ts";
+import { studyOf } from "../../verbs/model-study.ts";
+import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
-import { type PredictedRows, predictRows, type ScoredRows, scorePredicted } from "./score-rows.ts";
 
 export interface ComparedMethod {
   /** As it was asked for: "graduate:l2+boost". */
@@ -29,7 +31,7 @@ export interface MethodRun {
   readonly method: ComparedMethod;
   /** These are null where the run failed. */
   readonly scores: MethodScores | null;
-  readonly scored: ScoredRows | null;
+  readonly scored: AuditedRows | null;
   readonly audit: AuditTable | null;
   /** Constraints met on the training rows, of how many; null for a method without. */
   readonly met: number | null;
@@ -57,7 +59,8 @@ export async function runMethod(
   try {
     const distance = method.distance === null ? {} : { kind: method.distance };
     const request = { ...common, method: method.method, constraint: { ...constraint, ...distance } };
-    const run = train(table, request, backend);
+    const study = prepare(table, request);
+    const run = train(study, request, backend);
     let steps = 0;
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
@@ -65,11 +68,11 @@ export async function runMethod(
       if (next.value.type === "step") onProgress(next.value.step, steps);
     }
     const model = next.value;
-    const predict = (rows: Int32Array) => predictRows(model, table, rows, backend);
-    const test = await predict(split.test);
-    const predicted = method.boosted ? repair(model, table, await predict(split.valid), test) : test;
+    const own = studyOf(model, study, split);
+    const test = await predictRows(own, split.test, backend);
+    const predicted = method.boosted ? repair(own, await predictRows(own, split.valid, backend), test) : test;
     const seconds = secondsNow();
-    const scored = await scorePredicted(model, table, predicted, [], { draws: 0 });
+    const scored = await auditRows(predicted, { draws: 0 });
     const { verdict, warnings } = model.training;
     const held = verdict.filter(({ met }) => met !== null);
     return {
@@ -93,23 +96,19 @@ export async function runMethod(
 }
 
 /** The test rows' curves after a boost that was fitted on the validation rows. */
-function repair(model: Model, table: Table, valid: PredictedRows, test: PredictedRows): PredictedRows {
+function repair(
+  study: Study & { readonly model: Model },
+  valid: PredictedRows,
+  test: PredictedRows,
+): PredictedRows {
   if (valid.rows.length === 0) {
     throw new InputError("no validation rows to repair curves on", {
       code: "split.valid",
       hint: "give the split some, e.g. --split 0.6,0.2,0.2",
     });
   }
-  const members = resolveGroups(model.groups, table, { unknownLevels: "allow" });
-  const groupsAmong = (rows: Int32Array) => {
-    const place = new Map(Array.from(rows, (row, k) => [row, k]));
-    return members.map(({ name, expression, rows: all }) => ({
-      name,
-      expression,
-      rows: Int32Array.from(Array.from(all, (row) => place.get(row) ?? -1).filter((k) => k >= 0)),
-    }));
-  };
-  const { seed } = model.training;
+  const groupsAmong = (rows: Int32Array) => placesAmong(study.groups, rows);
+  const { seed } = study.model.training;
   const by = valid.people === undefined ? {} : { people: valid.people };
   const task = { curves: valid.curves, outcomes: valid.binned, groups: groupsAmong(valid.rows), ...by };
   const { boost } = fitGuardedBoost(task, { seed });

@@ -8,7 +8,7 @@ import { BackendError, GraduateError, NumericalError } from "../../core/errors.t
 import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
 import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
-import { type TrainRequest, train } from "../../verbs/train.ts";
+import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
 import { type RunScores, scoreRun } from "../../verbs/tune.ts";
 import { openWasmBackend } from "./wasm-backend.ts";
 
@@ -54,7 +54,7 @@ async function runSetting(
 ): Promise<void> {
   const backend = await openWasmBackend({ threads: 1, deterministic });
   try {
-    const run = train(table, request, backend);
+    const run = train(prepare(table, request), request, backend);
     let steps = 0;
     let reportedAt = performance.now();
     let next = await run.next();

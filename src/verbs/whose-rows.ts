@@ -1,37 +1,30 @@
 /**
- * Whose rows are whose, for commands that judge: by the column that --id names, or by the one the model was trained with where the
- * table has it. What cannot be told, or is known to be otherwise, is said.
+ * Whose rows are whose, where a model or its curves are judged: by the column that is named, or by the one the model was
+ * trained with where the table has it. What cannot be told, or is known to be otherwise, is said.
  */
-import type { Command } from "commander";
-import { countOf } from "../../data/checks/findings.ts";
-import { haveSeveralRows, type People, pickPeople, readPeople } from "../../data/outcomes/people.ts";
-import type { Table } from "../../data/table.ts";
-import type { Model } from "../../training/model.ts";
-import { idOption } from "./table-options.ts";
+import { countOf } from "../data/checks/findings.ts";
+import { haveSeveralRows, type People, readPeople } from "../data/outcomes/people.ts";
+import type { Table } from "../data/table.ts";
+import type { Model } from "../training/model.ts";
 
-export interface IdOptions {
-  readonly id?: string;
-}
-
-export function addIdOption(command: Command): Command {
-  return command.option(
-    "--id <column>",
-    "whose row it is, where people have several rows (default: the model's)",
-    idOption,
-  );
-}
-
+/** Whose rows are whose, by which column, and what is to be said of it. */
 export interface FoundPeople {
   readonly id: string | null;
-  /** Of every row of the table. */
   readonly people: People | null;
   readonly warnings: readonly string[];
 }
 
-export function findPeople(table: Table, { id }: IdOptions, model: Model | null): FoundPeople {
+/** By the column that is named, or by the model's own. */
+export function findPeople(
+  table: Table,
+  { id }: { readonly id?: string },
+  model: Pick<Model, "columns"> | null,
+): FoundPeople {
   const own = model?.columns.id;
   if (id === undefined && own !== undefined && !table.columns.some(({ name }) => name === own)) {
-    const warning = `the model was trained with --id ${own}, which the table does not have: rows are taken as independent`;
+    const warning =
+      `the model was trained with --id ${own}, which the table does not have: ` +
+      "rows are taken as independent";
     return { id: null, people: null, warnings: [warning] };
   }
   const chosen = id ?? own;
@@ -61,9 +54,4 @@ export function warnOfKnownPeople(people: People | null, judged: Int32Array): st
     `${torn} of ${judged.length} judged rows are of people with other rows in training or validation: ` +
       "train with --id, and they stay together",
   ];
-}
-
-/** Of some rows, as an option that is absent where rows are people. */
-export function peopleOf(people: People | null, rows: ArrayLike<number>): { readonly people?: People } {
-  return people === null ? {} : { people: pickPeople(people, rows) };
 }

@@ -1,0 +1,213 @@
+/**
+ * Prepare: a table and a request give a study. The walk: read the outcome; check the table; choose the columns to learn
+ * from; divide the rows; on the rows to fit to choose the groups, the inputs, the encoder and the time grid. A study is
+ * divided again (`divideAgain`) or gets another design (`redesign`) without anything being read or searched twice.
+ */
+
+import { present } from "../core/present.ts";
+import { noteFeatures } from "../data/checks/check-features.ts";
+import { countOf } from "../data/checks/findings.ts";
+import { checkIndependence, type RowIndependence } from "../data/checks/repeated-people.ts";
+import { type CheckedTable, checkTable } from "../data/checks/sanity.ts";
+import { fitEncoder } from "../data/encode/encode.ts";
+import { chooseFeatures, type FeatureChoice, type FeatureRequest } from "../data/encode/features.ts";
+import { chooseInputGroups, groupColumnName, widenTable } from "../data/groups/group-columns.ts";
+import {
+  ALL_GROUP,
+  chooseAutomaticGroups,
+  type Group,
+  type GroupMembers,
+  type GroupsFile,
+  groupsFromFile,
+  refuseOutcomeGroups,
+} from "../data/groups/groups.ts";
+import { pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { readPeople } from "../data/outcomes/people.ts";
+import {
+  inspectOutcomes,
+  type OutcomeColumns,
+  outcomeNames,
+  pickOutcomeColumns,
+  requireOutcomes,
+} from "../data/outcomes/read-outcomes.ts";
+import type { Split } from "../data/outcomes/split.ts";
+import { fitTimeGrid } from "../data/outcomes/time-grid.ts";
+import type { Table } from "../data/table.ts";
+import { createMembers } from "./members.ts";
+import { chooseSplit, dropId, type SplitRequest } from "./split.ts";
+import type { Design, Study, Subject } from "./study.ts";
+
+/** What a study is about: columns, people, groups, rows, time. */
+export interface StudyRequest extends FeatureRequest, RowIndependence, SplitRequest, EncodingRequest {
+  /** The groups whose curves are held to what is observed. */
+  readonly groups?: readonly Group[];
+  /** Groups and the automatic rule, as `parseGroupsFile` reads them. */
+  readonly groupsFile?: GroupsFile;
+  /** How many groups of values and bands of the features to add, as far as there are so many. */
+  readonly autoGroups?: number;
+  /** Time bins; 102 unless given. */
+  readonly bins?: number;
+  /** The end of the last bin; the largest training time unless given. */
+  readonly horizon?: number;
+  /** Rows that encoder, time grid and groups are fitted to; the training rows unless several runs are to share them. */
+  readonly fitRows?: Int32Array;
+}
+
+/** What a model is to see of the columns. */
+export interface EncodingRequest {
+  /**
+   * Groups whose membership is an input. "auto": the groups of the study whose columns are features themselves; "none".
+   */
+  readonly inputGroups?: readonly Group[] | "auto" | "none";
+  /** "drop" leaves the first level of a category out, as Cox needs it. */
+  readonly reference?: "keep" | "drop";
+  /** Give numbers their splines too. */
+  readonly splines?: boolean;
+}
+
+/** A study that can be trained on: what was asked, and what is to be said before a run. */
+export interface PreparedStudy extends Study {
+  readonly groups: readonly GroupMembers[];
+  readonly request: StudyRequest;
+  readonly checked: CheckedTable;
+  readonly features: readonly string[];
+  readonly leftOut: FeatureChoice["leftOut"];
+  /** What anyone who uses the outcome and the features should hear. */
+  readonly notes: readonly string[];
+  /** What is to be said of rows that may be of one person. */
+  readonly independence: readonly string[];
+  /** Fewer automatic groups than were asked for. */
+  readonly missingGroups: readonly string[];
+}
+
+/** `sha256` is the hash of the file that the table was read from. */
+export function prepareStudy(
+  table: Table,
+  request: StudyRequest,
+  sha256: string | null = null,
+): PreparedStudy {
+  const inspected = inspectOutcomes(table, request);
+  const outcomes = requireOutcomes(table, inspected);
+  const checked = checkTable(table, request, inspected);
+  const { features, leftOut } = chooseFeatures(table, checked, dropId(table, request));
+  const independence = checkIndependence(table, checked, request);
+  const people = request.id === undefined ? null : readPeople(table, request.id);
+  let findings = request.features === undefined ? checked.findings : null;
+  const columns = pickOutcomeColumns(request);
+  const subject = {
+    table,
+    sha256,
+    columns: { ...columns, ...present({ id: request.id }) },
+    outcomes,
+    eventRule: inspected.eventRule,
+    people,
+    findings: () => {
+      findings ??= checkTable(table, columns, inspected).findings;
+      return findings;
+    },
+    membersOf: createMembers(table, "reject"),
+    checked,
+    features,
+    leftOut,
+    notes: [...inspected.notes, ...noteFeatures(table, features, inspected)],
+    independence,
+  };
+  return divide(subject, request, chooseSplit(table, request, people), request.fitRows);
+}
+
+type Undivided = Omit<PreparedStudy, keyof Study | keyof Divided> & Subject;
+type Divided = Pick<PreparedStudy, "request" | "missingGroups">;
+
+/** The same subject with other rows; with `fitRows`, fitted to them, and otherwise to the training rows. */
+export function divideAgain(study: PreparedStudy, split: Split, fitRows?: Int32Array): PreparedStudy {
+  return divide(study, study.request, split, fitRows);
+}
+
+/** The same fitted study with other rows to train, validate and test on: all that was fitted stays. */
+export function withSplit(study: PreparedStudy, split: Split): PreparedStudy {
+  return { ...study, split };
+}
+
+function divide(subject: Undivided, request: StudyRequest, split: Split, rows?: Int32Array): PreparedStudy {
+  const { table, outcomes, membersOf } = subject;
+  const fitRows = rows ?? split.train;
+  const { groups, missingGroups } = chooseGroups(subject, fitRows, request);
+  refuseOutcomeGroups(groups, [request.time, request.event]);
+  const design = createDesign(subject, { groups, fitRows }, request);
+  const grid = fitTimeGrid(
+    pickOutcomes(outcomes, fitRows),
+    present({ T: request.bins, horizon: request.horizon }),
+  );
+  return {
+    ...subject,
+    ...design,
+    table,
+    request,
+    split,
+    fitRows,
+    groups: membersOf(groups),
+    missingGroups,
+    grid,
+  };
+}
+
+/** The same study as another kind of model sees it. */
+export function redesign(study: PreparedStudy, asked: EncodingRequest): PreparedStudy {
+  const { inputGroups = "auto", reference = "keep", splines = false } = asked;
+  const had = study.request;
+  const isSame =
+    inputGroups === (had.inputGroups ?? "auto") &&
+    reference === (had.reference ?? "keep") &&
+    splines === (had.splines ?? false);
+  if (isSame) return study;
+  const request = { ...had, inputGroups, reference, splines };
+  return { ...study, ...createDesign(study, study, request), request };
+}
+
+function createDesign(
+  { table, features, membersOf }: Undivided,
+  { groups, fitRows }: { readonly groups: readonly Group[]; readonly fitRows: Int32Array },
+  { inputGroups: asked = "auto", reference = "keep", splines = false }: EncodingRequest,
+): Design {
+  const chosen =
+    asked === "none"
+      ? []
+      : asked === "auto"
+        ? chooseInputGroups(membersOf(groups), table.rows, features, fitRows)
+        : chooseInputGroups(membersOf(asked), table.rows, null, fitRows);
+  const widened = widenTable(table, membersOf(chosen));
+  const encoder = fitEncoder(widened, {
+    features: [...features, ...chosen.map(groupColumnName)],
+    rows: fitRows,
+    reference,
+    splines,
+    rareLevels: "pool",
+  });
+  return { inputGroups: chosen, widened, encoder };
+}
+
+/** Everyone first, then the groups that are named, then the file's, then the automatic ones. */
+function chooseGroups(
+  { table, features, outcomes }: Undivided,
+  rows: Int32Array,
+  request: StudyRequest,
+): { readonly groups: Group[]; readonly missingGroups: string[] } {
+  const exclude = [
+    ...outcomeNames(request as OutcomeColumns),
+    ...(request.id === undefined ? [] : [request.id]),
+  ];
+  const named = request.groupsFile
+    ? groupsFromFile(request.groupsFile, table, rows, { exclude })
+    : [ALL_GROUP];
+  const chosen = [...named, ...(request.groups ?? [])];
+  const { autoGroups: limit = 0 } = request;
+  if (limit === 0) return { groups: chosen, missingGroups: [] };
+  const automatic = chooseAutomaticGroups(table, rows, outcomes.event, { columns: features, chosen, limit });
+  const { length } = automatic;
+  const why =
+    length === 0
+      ? "none found: every candidate has fewer than 100 rows or 10 events, or is much like a group named before"
+      : `${length} found: others are too small or too much like one of these`;
+  const missing = `${countOf(limit, "automatic group")} asked for, ${why}`;
+  return { groups: [...chosen, ...automatic], missingGroups: length < limit ? [missing] : [] };
+}

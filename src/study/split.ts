@@ -1,0 +1,162 @@
+/**
+ * The split of a run: given, or drawn by its seed, by person where the run knows whose rows are whose. A model keeps it
+ * packed (two bits a row, in base64), with the hash of the table's file, so that the rows it has not learnt from are
+ * looked up. It keeps row numbers alone, never ids. A file of version 0.1.0 keeps none: `redrawSplit` draws it again.
+ */
+import { InputError } from "../core/errors.ts";
+import { present } from "../core/present.ts";
+import { type People, type PersonColumn, pickPeople, readPeople } from "../data/outcomes/people.ts";
+import { refuseTornPeople, SET_NAMES, type Split, splitRows } from "../data/outcomes/split.ts";
+import { findColumn, type Table } from "../data/table.ts";
+
+/** What decides which rows train, validate and test. */
+export interface SplitRequest extends PersonColumn {
+  /** Which rows train, validate and test; by `fractions` and `seed` unless given. */
+  readonly split?: Split;
+  /** Shares of training, validation and test rows; 0.6, 0.2 and 0.2 unless given. */
+  readonly fractions?: readonly [number, number, number];
+  /** Seed of split, weights and batches; 1 unless given. */
+  readonly seed?: number;
+}
+
+/** How many rows, or people, each set has. */
+export interface SetSizes {
+  readonly train: number;
+  readonly valid: number;
+  readonly test: number;
+}
+
+/** `people` are of every row of the table. */
+export function chooseSplit(table: Table, request: SplitRequest, people: People | null): Split {
+  const { id, seed = 1, fractions, split: given } = request;
+  const split =
+    given ?? splitRows(table.rows, { seed, ...present({ fractions, people: people ?? undefined }) });
+  if (people !== null && id !== undefined) refuseTornPeople(split, people, { table, id });
+  return split;
+}
+
+/** The request with the column of ids among those that are not learnt from. */
+export function dropId<Request extends IdRequest>(table: Table, request: Request): Request {
+  const { id, time, event, features, drop = [] } = request;
+  if (id === undefined) return request;
+  findColumn(table, id);
+  const role = id === time || id === event ? "the outcome" : features?.includes(id) ? "a feature" : null;
+  if (role !== null) {
+    throw new InputError(`the column of ids cannot be ${role}: "${id}"`, {
+      code: "id.role",
+      where: table.name,
+      hint: "an id says whose row it is and nothing about the person",
+    });
+  }
+  return { ...request, drop: [...drop, id] };
+}
+
+interface IdRequest extends PersonColumn {
+  readonly time: string;
+  readonly event: string;
+  readonly features?: readonly string[];
+  readonly drop?: readonly string[];
+}
+
+export function countSets(split: Split): SetSizes {
+  return { train: split.train.length, valid: split.valid.length, test: split.test.length };
+}
+
+export function countPeople(people: People, split: Split): SetSizes {
+  const count = (rows: Int32Array) => pickPeople(people, rows).count;
+  return { train: count(split.train), valid: count(split.valid), test: count(split.test) };
+}
+
+/** A split as a model keeps it. */
+export interface PackedSplit {
+  /** SHA-256 of the table's file; null where it did not come from one. */
+  readonly sha256: string | null;
+  /** Rows of the table. */
+  readonly rows: number;
+  /** Two bits a row, the first row in the lowest bits of the first byte, in base64: 0 train, 1 valid, 2 test, 3 none. */
+  readonly sets: string;
+}
+
+const IN_NO_SET = 3;
+const ROWS_A_BYTE = 4;
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+export function packSplit(split: Split, rows: number, sha256: string | null): PackedSplit {
+  const setOf = new Uint8Array(rows).fill(IN_NO_SET);
+  SET_NAMES.forEach((name, set) => {
+    for (const row of split[name]) setOf[row] = set;
+  });
+  const bytes = new Uint8Array(Math.ceil(rows / ROWS_A_BYTE));
+  setOf.forEach((set, row) => {
+    bytes[row >> 2] |= set << (2 * (row & 3));
+  });
+  return { sha256, rows, sets: toBase64(bytes) };
+}
+
+/** Null where the text does not hold a set for each row. */
+export function unpackSplit({ rows, sets }: PackedSplit): Split | null {
+  const bytes = fromBase64(sets);
+  if (bytes === null || bytes.length !== Math.ceil(rows / ROWS_A_BYTE)) return null;
+  const lists: number[][] = [[], [], [], []];
+  for (let row = 0; row < rows; row++) lists[(bytes[row >> 2] >> (2 * (row & 3))) & 3].push(row);
+  const [train, valid, test] = lists.map((list) => Int32Array.from(list));
+  return { train, valid, test };
+}
+
+/** By hand, because neither Buffer nor btoa is everywhere, and a long table has more bytes than a call has arguments. */
+function toBase64(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  for (let i = 0; i < bytes.length; i += 3) {
+    const word = (bytes[i] << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    const letters = [18, 12, 6, 0].map((shift) => ALPHABET[(word >> shift) & 63]);
+    const filled = Math.min(bytes.length - i, 3) + 1;
+    parts.push(letters.slice(0, filled).join("").padEnd(4, "="));
+  }
+  return parts.join("");
+}
+
+function fromBase64(text: string): Uint8Array | null {
+  if (text.length % 4 !== 0) return null;
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const bytes = new Uint8Array((text.length / 4) * 3 - padding);
+  for (let i = 0; i < text.length; i += 4) {
+    let word = 0;
+    for (let k = 0; k < 4; k++) {
+      const isPadding = i + k >= text.length - padding;
+      const value = isPadding ? 0 : ALPHABET.indexOf(text[i + k]);
+      if (value < 0) return null;
+      word = (word << 6) | value;
+    }
+    const at = (i / 4) * 3;
+    for (let k = 0; k < 3 && at + k < bytes.length; k++) bytes[at + k] = (word >> (16 - 8 * k)) & 255;
+  }
+  return bytes;
+}
+
+/** What a model of version 0.1.0 tells of its split. */
+export interface RecordedSplit {
+  readonly columns: PersonColumn;
+  readonly training: { readonly seed: number; readonly rows: SetSizes; readonly people?: SetSizes };
+}
+
+/**
+ * The split by seed with the recorded sizes; null where the table does not have so many rows or people. Whether the
+ * model was trained with it is for the caller to find out: the split may have come from a file.
+ */
+export function redrawSplit({ columns, training }: RecordedSplit, table: Table): Split | null {
+  const { seed, rows, people: sizes = rows } = training;
+  const { id } = columns;
+  const byPerson = training.people !== undefined && id !== undefined;
+  if (byPerson && !table.columns.some(({ name }) => name === id)) return null;
+  const people = byPerson ? readPeople(table, id) : undefined;
+  const N = people?.count ?? table.rows;
+  if (sizes.train + sizes.valid + sizes.test !== N) return null;
+  const split = splitRows(table.rows, {
+    seed,
+    fractions: [sizes.train / N, sizes.valid / N, sizes.test / N],
+    ...present({ people }),
+  });
+  const drawn = countSets(split);
+  const isSame = drawn.train === rows.train && drawn.valid === rows.valid && drawn.test === rows.test;
+  return isSame ? split : null;
+}

@@ -1,0 +1,109 @@
+/**
+ * A study: one table and one question about it, made ready once. What is read of the outcome, what the checks found, whose
+ * rows are whose, which rows learn and which judge, who is in which group, how columns become numbers and how time is cut:
+ * all of it is computed here and nowhere else, and every verb takes it from here. A study of a model (verbs/open-study.ts)
+ * has the model's own groups, encoder and grid. Nothing in it is fitted to rows outside `fitRows`.
+ */
+import type { Finding } from "../data/checks/findings.ts";
+import type { EncodedFeatures, Encoder } from "../data/encode/encode.ts";
+import { encode } from "../data/encode/encode.ts";
+import type { Group } from "../data/groups/groups.ts";
+import { type BinnedOutcomes, type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { type People, type PersonColumn, pickPeople } from "../data/outcomes/people.ts";
+import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
+import type { Split } from "../data/outcomes/split.ts";
+import { binOutcomes, type TimeGrid } from "../data/outcomes/time-grid.ts";
+import type { Table } from "../data/table.ts";
+import { placesAmong, type ResolveMembers } from "./members.ts";
+
+/** The columns that hold the outcome and, where it is known, whose row it is. */
+export type StudyColumns = OutcomeColumns & PersonColumn;
+
+/** A table and what is known of it before any row is set apart. */
+export interface Subject {
+  readonly table: Table;
+  /** SHA-256 of the file it was read from; null where there is none. */
+  readonly sha256: string | null;
+  readonly columns: StudyColumns;
+  /** Of every row of the table. */
+  readonly outcomes: Outcomes;
+  /** How the event column was read, in words. */
+  readonly eventRule: string;
+  /** Of every row; null where rows are people. */
+  readonly people: People | null;
+  /** What the checks found in all columns of the table; the search runs when it is first asked for, and once. */
+  readonly findings: () => readonly Finding[];
+  /** Who is in which group, each expression evaluated once. */
+  readonly membersOf: ResolveMembers;
+}
+
+/** How columns become what a model sees. */
+export interface Design {
+  /** Groups whose membership is an input; each is a column of `widened`. */
+  readonly inputGroups: readonly Group[];
+  /** The table with those columns. */
+  readonly widened: Table;
+  readonly encoder: Encoder;
+}
+
+/** A group with its rows in the table; without an expression where it was made of a column's values. */
+export interface StudyGroup {
+  readonly name: string;
+  readonly expression?: string;
+  readonly rows: Int32Array;
+}
+
+/** A subject with its rows divided and everything fitted that is fitted before a model. */
+export interface Study extends Subject, Design {
+  readonly split: Split;
+  /** The rows that groups, encoder and grid were fitted to. */
+  readonly fitRows: Int32Array;
+  readonly groups: readonly StudyGroup[];
+  readonly grid: TimeGrid;
+}
+
+/** Some rows of a study, in their order. */
+export interface StudyRows {
+  readonly rows: Int32Array;
+  readonly outcomes: Outcomes; // [N]
+  readonly binned: BinnedOutcomes; // [N]
+  /** Whose rows these are, where that is known. */
+  readonly people?: People; // [N]
+}
+
+export function pickStudyRows({ outcomes, grid, people }: Study, rows: Int32Array): StudyRows {
+  const own = pickOutcomes(outcomes, rows);
+  return { rows, outcomes: own, binned: binOutcomes(own, grid), ...pickStudyPeople(people, rows) };
+}
+
+/** As an optional field, which is absent where rows are people. */
+export function pickStudyPeople(
+  people: People | null,
+  rows: ArrayLike<number>,
+): { readonly people?: People } {
+  return people === null ? {} : { people: pickPeople(people, rows) };
+}
+
+/** The study's groups by the places of their members among some rows. */
+export function pickStudyGroups({ groups }: Pick<Study, "groups">, rows: Int32Array): StudyGroup[] {
+  return placesAmong(groups, rows);
+}
+
+/** Rows that are encoded at a time: a block of a table of any width stays small beside the table itself. */
+const BLOCK_ROWS = 65536;
+
+/** A block of encoded rows, and the place of its first row among those asked for. */
+export interface EncodedBlock extends EncodedFeatures {
+  readonly from: number;
+}
+
+/** The encoded rows block by block, so that a long table never stands in memory a second time. */
+export function* encodeBlocks(
+  { widened, encoder }: Design,
+  rows: Int32Array,
+  size = BLOCK_ROWS,
+): Generator<EncodedBlock> {
+  for (let from = 0; from < rows.length; from += size) {
+    yield { from, ...encode(encoder, widened, rows.subarray(from, from + size)) };
+  }
+}

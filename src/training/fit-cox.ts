@@ -1,0 +1,46 @@
+/** Cox's model of a study, as a predictor of curves: what others would fit to the same columns and rows. */
+import { encode } from "../data/encode/encode.ts";
+import { pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { describeInfinite, fitCox, requireCurves } from "../models/cox/cox.ts";
+import type { Study } from "../study/study.ts";
+import type { Model, Predictor } from "./model.ts";
+
+/** A fitted Cox model, and what is to be said of it. */
+export interface FittedCox {
+  readonly predictor: Extract<Predictor, { kind: "cox" }>;
+  readonly training: Omit<Model["training"], "seed" | "rows" | "people" | "warnings">;
+  /** Said before anything else. */
+  readonly notes: readonly string[];
+  /** Kept in the model. */
+  readonly warnings: readonly string[];
+}
+
+export function fitCoxMethod({ encoder, widened, outcomes, split }: Study): FittedCox {
+  const D = encoder.names.length;
+  const x = encode(encoder, widened, split.train).values;
+  const fit = fitCox({ ...pickOutcomes(outcomes, split.train), x, D, names: encoder.names });
+  requireCurves(fit);
+  const endless = fit.infinite.map((j) => encoder.names[j]);
+  const { coefficients, means, baseline, iterations } = fit;
+  return {
+    predictor: {
+      kind: "cox",
+      D,
+      coefficients: Array.from(coefficients),
+      means: Array.from(means),
+      time: Array.from(baseline.time),
+      cumulativeHazardAtMeans: Array.from(baseline.cumulativeHazardAtMeans),
+    },
+    training: {
+      backend: "none",
+      parameters: D,
+      steps: iterations,
+      bestStep: iterations,
+      history: [],
+      verdict: [],
+      multipliers: null,
+    },
+    notes: endless.length === 0 ? [] : [describeInfinite(endless)],
+    warnings: fit.warnings,
+  };
+}

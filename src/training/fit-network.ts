@@ -1,0 +1,159 @@
+/**
+ * A network from the start of a run to the weights that are kept: where it starts, which candidates are tried (X-Cal's
+ * weight is chosen on the validation rows), the training loop for each, and what the kept weights say of every group.
+ */
+import type { Backend } from "../compute/backend.ts";
+import { borrow } from "../compute/borrow.ts";
+import { InputError } from "../core/errors.ts";
+import { findSplines } from "../data/encode/encode.ts";
+import { createNetwork, type SingleNetworkSpec } from "../models/networks/create-network.ts";
+import { anchorHazards } from "../models/networks/initialise.ts";
+import type { Network } from "../models/networks/network.ts";
+import { countParameters } from "../models/networks/network-spec.ts";
+import { fitAdditiveStart } from "../models/start/additive-start.ts";
+import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
+import type { Study } from "../study/study.ts";
+import {
+  chooseNetwork,
+  chooseOptions,
+  listCandidates,
+  type RunRequest,
+  refuseSplines,
+} from "./choose-options.ts";
+import { finishRun } from "./finish.ts";
+import { type Method, type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
+import type { PresetName, TrainingOptions } from "./options.ts";
+import { scoreTotal } from "./total-score.ts";
+import { type OptimiseHooks, optimise, type TrainingEvent, type TrainingRows } from "./trainer.ts";
+
+/** What is trained: rows in the backend's memory, and what was asked. */
+export interface NetworkFit {
+  readonly study: Study;
+  readonly method: Exclude<Method, "cox">;
+  readonly preset: PresetName;
+  readonly request: RunRequest;
+  readonly training: TrainingRows;
+  readonly validation: TrainingRows | null;
+}
+
+/** The run as it is going to be, before its first step. */
+export interface PlannedFit {
+  readonly network: SingleNetworkSpec;
+  readonly options: TrainingOptions;
+  readonly parameters: number;
+  readonly start: NetworkStart;
+}
+
+/** Values that parameters start from in place of random ones; null where they start as they do. */
+interface NetworkStart {
+  readonly slopes: Float64Array | null;
+  readonly offsets: Float64Array | null;
+}
+
+/** Chooses options, start and network; nothing is trained yet. */
+export function planFit({ study, method, preset, request, training }: NetworkFit): PlannedFit {
+  const { encoder, inputGroups, split, grid } = study;
+  const D = encoder.names.length;
+  const groups = inputGroups.length;
+  const splines = findSplines(encoder);
+  if (splines.length > 0) refuseSplines(preset, D - groups, groups);
+  const options = chooseOptions(method, preset, request, split.train.length);
+  const { slopes, offsets, baselineHazard } =
+    preset === "default"
+      ? fitAdditiveStart({ ...training.binned, x: training.x, D, groups, splines })
+      : { slopes: null, offsets: null, baselineHazard: anchorTraining(training) };
+  const network = chooseNetwork(request, preset, { D, T: grid.T, groups }, baselineHazard);
+  return { network, options, parameters: countParameters(network), start: { slopes, offsets } };
+}
+
+function anchorTraining({ binned }: TrainingRows): Float64Array {
+  const { events, atRisk } = kaplanMeierBinned(binned);
+  return anchorHazards(events.subarray(1), atRisk.subarray(1));
+}
+
+/** Where a fit takes up another that was interrupted. */
+export interface FitHooks extends OptimiseHooks {
+  /** Of the run that is resumed, so that the model has all of it. */
+  readonly history?: readonly ModelHistoryEntry[];
+}
+
+/** What comes out of a run. */
+export interface FinishedFit {
+  readonly options: TrainingOptions;
+  readonly result: Awaited<ReturnType<typeof finishRun>>;
+  readonly history: readonly ModelHistoryEntry[];
+}
+
+/** The next of several candidates begins; a checkpoint knows one run only, so of several none can be taken up again. */
+export interface NextCandidate {
+  readonly type: "candidate";
+  readonly what: string;
+  readonly leavesCheckpoints: false;
+}
+
+/** Trains every candidate and keeps the one with the highest total score on the validation rows. */
+export async function* fitNetwork(
+  fit: NetworkFit,
+  plan: PlannedFit,
+  backend: Backend,
+  hooks: FitHooks = {},
+): AsyncGenerator<TrainingEvent | NextCandidate, FinishedFit> {
+  const candidates = listCandidates(fit.method, plan.options, {
+    isGiven: fit.request.options?.objective !== undefined,
+    canChoose: fit.validation !== null,
+  });
+  if (candidates.length === 1) {
+    const only = candidates[0].options;
+    return (yield* runOnce(fit, plan, only, backend, hooks)).finished;
+  }
+  if (hooks.resume) throw refuseResume();
+  let kept: { readonly finished: FinishedFit; readonly total: number } | null = null;
+  for (const { what, options } of candidates) {
+    yield { type: "candidate", what, leavesCheckpoints: false };
+    const memory = borrow(backend);
+    const run = runOnce(fit, plan, options, memory.backend, hooks);
+    let next = await run.next();
+    for (; !next.done; next = await run.next()) if (next.value.type !== "checkpoint") yield next.value;
+    const { network, finished } = next.value;
+    const total = fit.validation === null ? 0 : await scoreTotal(memory.backend, network, fit.validation);
+    memory.giveBack();
+    if (kept === null || total > kept.total) kept = { finished, total };
+  }
+  return (kept as NonNullable<typeof kept>).finished;
+}
+
+/** One run from the start to the weights it keeps. */
+async function* runOnce(
+  { training, validation, request }: NetworkFit,
+  { network: spec, start }: PlannedFit,
+  options: TrainingOptions,
+  backend: Backend,
+  hooks: FitHooks,
+): AsyncGenerator<TrainingEvent, { readonly network: Network; readonly finished: FinishedFit }> {
+  const network = createNetwork(backend, spec, request.seed ?? 1);
+  setStart(network, "skip", start.slopes);
+  setStart(network, "groupOffsets", start.offsets);
+  const input = { backend, network, training, validation };
+  const history = [...(hooks.history ?? [])];
+  const run = optimise(input, options, hooks);
+  let next = await run.next();
+  for (; !next.done; next = await run.next()) {
+    if (next.value.type === "evaluation") history.push(toHistoryEntry(next.value));
+    yield next.value;
+  }
+  const result = await finishRun(input, options, next.value);
+  return { network, finished: { options, result, history } };
+}
+
+/** Networks without such a parameter start as they do. */
+function setStart(network: Network, name: string, values: Float64Array | null): void {
+  const parameter = network.parameters.find((one) => one.name === name);
+  if (values !== null) parameter?.values.set(values);
+}
+
+function refuseResume(): InputError {
+  return new InputError("X-Cal with its weight chosen on validation rows cannot be resumed", {
+    code: "resume.candidates",
+    hint: "give the weight (--lambda), and the run is one that can be taken up again",
+  });
+}

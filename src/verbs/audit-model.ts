@@ -1,0 +1,95 @@
+/**
+ * The audit of a model on rows of its study: curves, then every score for everyone, the model's groups and any other groups
+ * of the study. Everyone is the audit's first line, so the group of all is not scored again.
+ */
+import type { Backend } from "../compute/backend.ts";
+import type { Curves } from "../data/curves/curves.ts";
+import { ALL_GROUP } from "../data/groups/groups.ts";
+import type { TimeGrid } from "../data/outcomes/time-grid.ts";
+import { type FollowUp, tallyFollowUp } from "../stats/certificates/exact.ts";
+import { placesAmong } from "../study/members.ts";
+import { pickStudyRows, type Study, type StudyGroup, type StudyRows } from "../study/study.ts";
+import type { Model } from "../training/model.ts";
+import { type AuditInput, type AuditOptions, type AuditTable, audit } from "./audit.ts";
+import { predictStudy } from "./predict.ts";
+
+/** Curves and outcomes of some rows of a study, with the groups by place among them. */
+export interface PredictedRows extends StudyRows {
+  readonly curves: Curves; // [N,T]
+  readonly grid: TimeGrid;
+  /** Without everyone, in the order of the audit. */
+  readonly groups: readonly StudyGroup[];
+}
+
+/** With every score. */
+export interface AuditedRows extends PredictedRows {
+  readonly audit: AuditTable;
+}
+
+/** `study` is the model's (studyOf, openStudy). */
+export async function predictRows(
+  study: Study & { readonly model: Model },
+  rows: Int32Array,
+  backend: Backend | null,
+): Promise<PredictedRows> {
+  const { curves } = await predictStudy(study, rows, backend);
+  return {
+    ...pickStudyRows(study, rows),
+    curves,
+    grid: study.grid,
+    groups: placesAmong(listNamed(study), rows),
+  };
+}
+
+/** Scores rows that were predicted. */
+export async function auditRows(predicted: PredictedRows, options: AuditOptions = {}): Promise<AuditedRows> {
+  return { ...predicted, audit: await audit(toAuditInput(predicted), options) };
+}
+
+/** Predicts and scores some rows of a model's study. */
+export async function auditModel(
+  study: Study & { readonly model: Model },
+  rows: Int32Array,
+  backend: Backend | null,
+  options: AuditOptions = {},
+): Promise<AuditedRows> {
+  return auditRows(await predictRows(study, rows, backend), options);
+}
+
+function listNamed({ groups }: Study): readonly StudyGroup[] {
+  return groups.filter(({ expression }) => expression !== ALL_GROUP.expression);
+}
+
+function toAuditInput({ curves, binned, groups, people }: PredictedRows): AuditInput {
+  return { curves, outcomes: binned, groups, ...(people === undefined ? {} : { people }) };
+}
+
+/** The same rows' scores with intervals beside them; nothing else is drawn again. */
+export async function addIntervals(audited: AuditedRows, options: AuditOptions): Promise<AuditedRows> {
+  const drawn = await audit(toAuditInput(audited), { ...options, draws: 0 });
+  const merge = (one: AuditTable["overall"], other: AuditTable["overall"]) => ({
+    ...one,
+    ...(other.intervals === undefined ? {} : { intervals: other.intervals }),
+    absent: { ...other.absent, ...one.absent },
+  });
+  return {
+    ...audited,
+    audit: {
+      ...audited.audit,
+      overall: merge(audited.audit.overall, drawn.overall),
+      groups: audited.audit.groups.map((one, g) => merge(one, drawn.groups[g])),
+    },
+  };
+}
+
+/**
+ * How the training rows of a study were followed, everyone first and then its groups: what certificates fix their bins and
+ * rates by before an audited row is seen. Null for a group without training rows.
+ */
+export function tallyTrainingRows(study: Study): (FollowUp | null)[] {
+  const { train } = study.split;
+  const { binned } = pickStudyRows(study, train);
+  const members = placesAmong(listNamed(study), train).map(({ rows }) => rows);
+  const everyone = Int32Array.from(train.keys());
+  return [everyone, ...members].map((rows) => (rows.length === 0 ? null : tallyFollowUp(binned, rows)));
+}

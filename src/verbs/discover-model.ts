@@ -1,0 +1,56 @@
+/**
+ * Discover for a model on a table: rows it knows are searched and rows it has not seen confirm, where these can be told
+ * apart; the columns are the model's own unless others are asked for.
+ */
+import type { Backend } from "../compute/backend.ts";
+import { present } from "../core/present.ts";
+import { selectRows } from "../data/table.ts";
+import { predictRows } from "./audit-model.ts";
+import { type DiscoverOptions, type Discovery, discover } from "./discover.ts";
+import { chooseSearchColumns, type LeftOutColumn, type SearchColumnsRequest } from "./discover-columns.ts";
+import { chooseSearchedRows } from "./judged-rows.ts";
+import type { ModelStudy } from "./model-study.ts";
+
+/** What was found, on which rows, and which columns were not searched. */
+export interface ModelDiscovery {
+  readonly found: Discovery;
+  /** What the rows are that were searched, and those that confirmed: "training rows", "rows". */
+  readonly which: { readonly search: string; readonly confirm: string };
+  readonly leftOut: readonly LeftOutColumn[];
+  readonly warnings: readonly string[];
+}
+
+/** The columns of a request, and how far to search. */
+export type ModelDiscoverOptions = Omit<DiscoverOptions, "columns"> &
+  Pick<SearchColumnsRequest, "columns" | "drop">;
+
+/** Searches the rows of a model's study. */
+export async function discoverModel(
+  study: ModelStudy,
+  backend: Backend | null,
+  { columns: asked, drop, ...options }: ModelDiscoverOptions = {},
+): Promise<ModelDiscovery> {
+  const { rows, confirm, names, trainingRows, warning } = chooseSearchedRows(study);
+  const { curves, binned, people } = await predictRows(study, rows, backend);
+  const table = selectRows(study.table, rows);
+  const { columns, leftOut } = chooseSearchColumns(table, study.columns, {
+    ...present({ columns: asked, drop }),
+    model: study.model,
+    id: study.columns.id ?? null,
+  });
+  const found = discover(
+    {
+      curves,
+      outcomes: binned,
+      table,
+      ...present({ confirmRows: confirm ?? undefined, trainingRows: trainingRows ?? undefined, people }),
+    },
+    { ...options, columns },
+  );
+  return {
+    found,
+    which: names,
+    leftOut,
+    warnings: [...(warning === null ? [] : [warning]), ...study.warnings],
+  };
+}

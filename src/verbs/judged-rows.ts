@@ -1,0 +1,180 @@
+/**
+ * Which rows of a model's study are used for what. To judge: rows that are new to the model. To search for groups: rows
+ * it knows as well, with the rows that confirm apart. To repair curves: rows that fit and rows that judge, none of which
+ * it has learnt from. Where the split cannot be told, every row is taken and a warning says what that is worth.
+ */
+import { InputError } from "../core/errors.ts";
+import { present } from "../core/present.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { type People, pickPeople } from "../data/outcomes/people.ts";
+import { joinRows, type Split, splitRows } from "../data/outcomes/split.ts";
+import type { BoostRowSets } from "./boost.ts";
+import type { ModelStudy } from "./model-study.ts";
+
+/** Rows to judge a model on. */
+export interface JudgedRows {
+  readonly rows: Int32Array;
+  /** "test rows", "rows of the table". */
+  readonly which: string;
+  /** Whether they are the test rows of the table that the model was trained on. */
+  readonly isTest: boolean;
+  readonly warning: string | null;
+}
+
+/** `allRows`: every row of the model's own table, seen in training or not. */
+export function chooseJudgedRows(study: ModelStudy, { allRows = false } = {}): JudgedRows {
+  const { model, split, acquaintance, isOwnTable, table } = study;
+  const { test } = split;
+  if (acquaintance === "given") {
+    if (test.length === 0) throw new InputError('no row of the split is in "test"', { code: "split.test" });
+    const isTest = isOwnTable && test.length === model.training.rows.test;
+    return { rows: test, which: "test rows", isTest, warning: null };
+  }
+  if (acquaintance === "new") return { rows: test, which: "rows of the table", isTest: false, warning: null };
+  const isKnown = acquaintance === "stored" || acquaintance === "redrawn";
+  if (isKnown && test.length > 0 && !allRows) {
+    return { rows: test, which: "test rows", isTest: true, warning: tellOfTestRows(study) };
+  }
+  const which = "rows of the table, those it was trained on among them";
+  const rows = Int32Array.from({ length: table.rows }, (_, row) => row);
+  return { rows, which, isTest: false, warning: allRows ? ALL_ROWS : isKnown ? NO_TEST_ROWS : UNKNOWN_ROWS };
+}
+
+const BY_HEART = "what it learnt by heart will look right";
+const ALL_ROWS = `the model was trained on this table: of the rows it has seen, ${BY_HEART}`;
+const NO_TEST_ROWS = `the model was trained on every row of this table: ${BY_HEART}. Give rows it has not seen`;
+const UNKNOWN_ROWS =
+  `the model was trained on this table, and which rows it has not seen cannot be told: ${BY_HEART}. ` +
+  "Give its split with --split FILE, or rows it has not seen";
+
+function tellOfTestRows({ split, acquaintance }: ModelStudy): string {
+  const judged = `the model was trained on this table: only its ${split.test.length} test rows are judged`;
+  return acquaintance === "redrawn" ? `${judged}; ${REDRAWN}` : judged;
+}
+
+const REDRAWN = "its file is of an earlier version and keeps no split, so these were drawn again by its seed";
+
+/** Rows to search and rows to confirm on; or, where no split is known, rows that are divided by chance. */
+export interface SearchedRows {
+  readonly rows: Int32Array;
+  /** Places among the rows: those that confirm, none of which the model has seen. Null: any half of them. */
+  readonly confirm: Int32Array | null;
+  /** What the rows are: "training rows", "validation rows", "rows". */
+  readonly names: { readonly search: string; readonly confirm: string };
+  /** How many rows trained the model, where they are of this table; null elsewhere. */
+  readonly trainingRows: number | null;
+  readonly warning: string | null;
+}
+
+/**
+ * The rows to search and, apart from them, the rows that the model has not seen. A Cox model learns from its training rows
+ * alone: those are searched, validation and test rows confirm. A network can know its training rows by heart and was
+ * stopped by the validation rows: those are searched and the test rows confirm.
+ */
+export function chooseSearchedRows(study: ModelStudy): SearchedRows {
+  const { split, acquaintance } = study;
+  const sets = acquaintance === "new" || acquaintance === "unknown" ? null : chooseSets(study);
+  if (sets === null) {
+    const { rows, isTest, warning } = chooseJudgedRows(study);
+    const name = isTest ? "test rows" : "rows";
+    return { rows, confirm: null, names: { search: name, confirm: name }, trainingRows: null, warning };
+  }
+  const { search, confirm, names } = sets;
+  const rows = joinRows(search, confirm);
+  const confirms = new Set(confirm);
+  const warning =
+    `the model was trained on this table: its ${search.length} ${names.search} are searched, and ` +
+    `its ${confirm.length} ${names.confirm}, which it has not seen, confirm`;
+  return {
+    rows,
+    confirm: Int32Array.from(rows.keys()).filter((place) => confirms.has(rows[place])),
+    names,
+    trainingRows: split.train.length,
+    warning:
+      acquaintance === "given" ? null : acquaintance === "redrawn" ? `${warning}; ${REDRAWN}` : warning,
+  };
+}
+
+/** Null when a set is empty. */
+function chooseSets({ model, split: { train, valid, test } }: ModelStudy) {
+  const isCox = model.predictor.kind === "cox";
+  const search = isCox ? train : valid;
+  const confirm = isCox ? joinRows(valid, test) : test;
+  if (search.length === 0 || test.length === 0) return null;
+  const names = {
+    search: isCox ? "training rows" : "validation rows",
+    confirm: isCox && valid.length > 0 ? "validation and test rows" : "test rows",
+  };
+  return { search, confirm, names };
+}
+
+/** How a boost's rows are divided where nothing says which fit. */
+export interface FitShare {
+  /** Share of the unseen rows that fits; half of them unless given. */
+  readonly fit?: number;
+  /** Seed of that division. */
+  readonly seed: number;
+}
+
+/** Which rows fit a boost and which judge it. */
+export interface ChosenBoostRows {
+  readonly rows: BoostRowSets;
+  readonly warnings: string[];
+}
+
+export function chooseBoostRows(study: ModelStudy, options: FitShare): ChosenBoostRows {
+  const { split, acquaintance, people, outcomes } = study;
+  const rowsOf = (one: Split): BoostRowSets => divideUnseen(one, { people, event: outcomes.event }, options);
+  if (acquaintance === "given" || acquaintance === "new") return { rows: rowsOf(split), warnings: [] };
+  if (acquaintance !== "unknown") {
+    const unseen = split.valid.length + split.test.length;
+    const warning =
+      `the model was trained on this table: only the ${unseen} rows that it has not learnt from are used` +
+      (acquaintance === "redrawn" ? `; ${REDRAWN}` : "");
+    return { rows: rowsOf(split), warnings: [warning] };
+  }
+  if (options.fit === undefined) {
+    throw new InputError(
+      "the model was trained on this table, and which rows it has not seen cannot be told",
+      {
+        code: "split.unknown",
+        hint:
+          "give its split with --split FILE, or rows it has not seen; " +
+          "--fit SHARE goes on all the same, on rows that it may know by heart",
+      },
+    );
+  }
+  const warning =
+    "the model was trained on rows of this table: " +
+    "on those it learnt by heart there is little to repair, and what is said of them is too good";
+  return { rows: rowsOf(split), warnings: [warning] };
+}
+
+/** A share of the unseen rows that fits where nothing says which do. */
+const DEFAULT_FIT = 0.5;
+
+/** Validation rows fit and test rows judge, unless a share of both is asked for or one of them is empty. */
+export function divideUnseen(
+  { valid, test }: Split,
+  { people, event }: { readonly people: People | null; readonly event: BinnedOutcomes["event"] | null },
+  { fit, seed }: FitShare,
+): BoostRowSets {
+  if (fit === undefined && valid.length > 0 && test.length > 0) return { fit: valid, held: test };
+  const unseen = joinRows(valid, test);
+  if (unseen.length < 2) {
+    throw new InputError(`too few rows that the model has not learnt from: ${unseen.length}`, {
+      code: "rows.few",
+      hint: "give a table of other rows",
+    });
+  }
+  const share = fit ?? DEFAULT_FIT;
+  const places = splitRows(unseen.length, {
+    seed,
+    fractions: [share, 0, 1 - share],
+    ...present({
+      people: people === null ? undefined : pickPeople(people, unseen),
+      stratifyBy: event === null ? undefined : Uint8Array.from(unseen, (row) => event[row]),
+    }),
+  });
+  return { fit: places.train.map((k) => unseen[k]), held: places.test.map((k) => unseen[k]) };
+}
