@@ -38,14 +38,19 @@ export {
   readScores,
   type SplitMethod,
 } from "./verbs/compare.ts";
-export { type DiscoverInput, type DiscoverOptions, type Discovery, discover } from "./verbs/discover.ts";
 export {
   chooseSearchColumns,
   type LeftOutColumn,
   listModelColumns,
   type SearchColumnsChoice,
   type SearchColumnsRequest,
-} from "./verbs/discover-columns.ts";
+} from "./verbs/discover/columns.ts";
+export {
+  type DiscoverInput,
+  type DiscoverOptions,
+  type Discovery,
+  discover,
+} from "./verbs/discover/discover.ts";
 export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./verbs/ensemble.ts";
 export { type FitOptions, fit } from "./verbs/fit.ts";
 export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./verbs/predict.ts";

@@ -8,7 +8,7 @@ import { formatNumber, formatP } from "../../src/report/words/text-table.ts";
 import type { Certificates } from "../../src/stats/certificates/certificates.ts";
 import type { AuditedScores, AuditTable } from "../../src/verbs/audit.ts";
 import type { BoostVerdict } from "../../src/verbs/boost.ts";
-import type { Discovery } from "../../src/verbs/discover.ts";
+import type { Discovery } from "../../src/verbs/discover/discover.ts";
 import { runCli, writeScratch } from "./run-cli.ts";
 
 const TABLE = "datasets/nwtco/nwtco.csv";

@@ -4,8 +4,9 @@ import { createRandom } from "../../src/core/random.ts";
 import { evaluateGroup } from "../../src/data/groups/group-members.ts";
 import type { Column } from "../../src/data/table.ts";
 import { binomialRange, holm } from "../../src/stats/comparison.ts";
-import { type Discovery, discover, holmWeighted } from "../../src/verbs/discover.ts";
-import { countLooks, MOST_LOOKS, refuseTooManyCrosses } from "../../src/verbs/discover-work.ts";
+import { holmWeighted } from "../../src/verbs/discover/confirm.ts";
+import { type Discovery, discover } from "../../src/verbs/discover/discover.ts";
+import { countLooks, MOST_LOOKS, refuseTooManyCrosses } from "../../src/verbs/discover/work.ts";
 import { drawPeople, type People, type Plant } from "../simulated-people.ts";
 
 /** The largest Jaccard similarity of a confirmed group to the planted one. */

@@ -4,9 +4,13 @@ import { type Command, InvalidArgumentError } from "commander";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../data/checks/findings.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
-import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover.ts";
-import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover-columns.ts";
-import { discoverModel, type ModelDiscoverOptions, type ModelDiscovery } from "../../verbs/discover-model.ts";
+import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover/columns.ts";
+import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover/discover.ts";
+import {
+  discoverModel,
+  type ModelDiscoverOptions,
+  type ModelDiscovery,
+} from "../../verbs/discover/discover-model.ts";
 import {
   addPredictionOptions,
   openModelStudy,

@@ -3,7 +3,7 @@
  * run for days. Pairs grow with the square of the columns; each costs a visit to every searched row and a look at every cross of their
  * runs of cells. Groups of one column are searched whatever their number: their work grows with the columns alone.
  */
-import { InputError } from "../core/errors.ts";
+import { InputError } from "../../core/errors.ts";
 
 /** Looks that a search may take: about a minute on one slow core. 800 columns of numbers and 1000 rows are as many. */
 export const MOST_LOOKS = 1e9;

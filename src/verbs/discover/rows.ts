@@ -4,12 +4,12 @@
  * and because rows of one person hang together. The latter is measured on them, as Rao and Scott's design effect: with
  * u = observed − expected events of a row, Σ_people (Σ u)² / Σ_rows u², 1 at least. Rows that are all there twice give 2.
  */
-import { InputError } from "../core/errors.ts";
-import { createRandom } from "../core/random.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
-import type { People } from "../data/outcomes/people.ts";
-import { splitRows } from "../data/outcomes/split.ts";
-import type { BlockTotals } from "../stats/search/excess-events.ts";
+import { InputError } from "../../core/errors.ts";
+import { createRandom } from "../../core/random.ts";
+import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { People } from "../../data/outcomes/people.ts";
+import { splitRows } from "../../data/outcomes/split.ts";
+import type { BlockTotals } from "../../stats/search/excess-events.ts";
 
 export interface Halves {
   readonly search: Int32Array;

@@ -2,14 +2,14 @@
  * Discover for a model on a table: rows it knows are searched and rows it has not seen confirm, where these can be told
  * apart; the columns are the model's own unless others are asked for.
  */
-import type { Backend } from "../compute/backend.ts";
-import { present } from "../core/present.ts";
-import { selectRows } from "../data/table.ts";
-import { predictRows } from "./audit-model.ts";
+import type { Backend } from "../../compute/backend.ts";
+import { present } from "../../core/present.ts";
+import { selectRows } from "../../data/table.ts";
+import { predictRows } from "../audit-model.ts";
+import { chooseSearchedRows } from "../judged-rows.ts";
+import type { ModelStudy } from "../model-study.ts";
+import { chooseSearchColumns, type LeftOutColumn, type SearchColumnsRequest } from "./columns.ts";
 import { type DiscoverOptions, type Discovery, discover } from "./discover.ts";
-import { chooseSearchColumns, type LeftOutColumn, type SearchColumnsRequest } from "./discover-columns.ts";
-import { chooseSearchedRows } from "./judged-rows.ts";
-import type { ModelStudy } from "./model-study.ts";
 
 /** What was found, on which rows, and which columns were not searched. */
 export interface ModelDiscovery {

@@ -7,34 +7,25 @@
  * confirmed with probability at most `level`. The rows that confirm must be new to the model; those searched need not be
  * (docs/decisions/010-discover.md).
  */
-import { InputError } from "../core/errors.ts";
-import { type CellColumn, cutColumn } from "../data/groups/candidate-groups.ts";
-import { formatGroup, type GroupExpression } from "../data/groups/group-expression.ts";
-import { evaluateGroup } from "../data/groups/group-members.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
-import { type People, pickPeople } from "../data/outcomes/people.ts";
+import { InputError } from "../../core/errors.ts";
+import { type CellColumn, cutColumn } from "../../data/groups/candidate-groups.ts";
+import { formatGroup, type GroupExpression } from "../../data/groups/group-expression.ts";
+import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import { type People, pickPeople } from "../../data/outcomes/people.ts";
 import {
   type BinnedOutcomesInput,
   type CurvesInput,
   toBinnedOutcomes,
   toCurves,
-} from "../data/plain-input.ts";
-import { findColumn, type Table } from "../data/table.ts";
-import { equalEventBlocks } from "../objectives/time-blocks.ts";
-import {
-  type BinBlock,
-  describeExcess,
-  type ExcessEvents,
-  estimateDirection,
-  sumTotals,
-  tallyBlocks,
-  testExcess,
-  testReplication,
-} from "../stats/search/excess-events.ts";
-import { findWorst } from "../stats/search/find-worst.ts";
-import type { FoundTerm, SearchColumns } from "../stats/search/search-groups.ts";
-import { allowForLearning, designEffect, divideRows, keepApart } from "./discover-rows.ts";
-import { refuseTooManyCrosses } from "./discover-work.ts";
+} from "../../data/plain-input.ts";
+import { findColumn, type Table } from "../../data/table.ts";
+import { equalEventBlocks } from "../../objectives/time-blocks.ts";
+import { type BinBlock, tallyBlocks } from "../../stats/search/excess-events.ts";
+import { findWorst } from "../../stats/search/find-worst.ts";
+import type { FoundTerm, SearchColumns } from "../../stats/search/search-groups.ts";
+import { confirmGroups, type DiscoveredGroup } from "./confirm.ts";
+import { allowForLearning, designEffect, divideRows, keepApart } from "./rows.ts";
+import { refuseTooManyCrosses } from "./work.ts";
 
 /** Curves, outcomes and the table whose columns are searched. */
 export interface DiscoverInput {
@@ -70,34 +61,6 @@ export interface DiscoverOptions {
   readonly level?: number;
 }
 
-/** Events of confirming rows, and whether they show again what the searched rows showed. */
-export interface ReplicatedExcess extends ExcessEvents {
-  /** One-sided p of the departure of the searched rows, in level and over time (excess-events.ts). */
-  readonly replicationP: number;
-}
-
-export interface DiscoveredGroup {
-  /** As `--group` takes it. */
-  readonly expression: string;
-  /** −log p of the searched rows when it was found, less the log number of groups like it (search-groups.ts): 0 is what chance gives. */
-  readonly score: number;
-  /** On the rows that were searched: flattered by the search. */
-  readonly search: ExcessEvents;
-  /** On the other rows. */
-  readonly confirm: ReplicatedExcess;
-  /** Its share of the level, by its place in the search; `top` shares sum to 1. */
-  readonly weight: number;
-  /** Of confirm.replicationP, over all groups listed (Holm, by weight). */
-  readonly adjustedP: number;
-  readonly confirmed: boolean;
-  /** Of a confirmed group: its confirming rows that are in no confirmed group before it in the list; null for the others. */
-  readonly beyond: ReplicatedExcess | null;
-  /** Confirmed, but the groups before it account for it: beyond them it does not replicate (p above the level). */
-  readonly explained: boolean;
-  /** What the confirming rows show, in words. */
-  readonly direction: string;
-}
-
 /** What a search found, and which of it the other half of the rows confirmed. */
 export interface Discovery {
   readonly rows: { readonly search: number; readonly confirm: number };
@@ -117,6 +80,8 @@ export interface Discovery {
   readonly groups: readonly DiscoveredGroup[];
 }
 
+export type { DiscoveredGroup, ReplicatedExcess } from "./confirm.ts";
+
 const DEFAULT_TOP = 8;
 const DEFAULT_CROSS = 2;
 const MAX_CROSS = 3;
@@ -131,20 +96,13 @@ const BLOCKS = 4;
 const CELLS_ALONE = 40;
 /** … and in crosses (tenths: 54 runs, 2916 crosses of two such columns). */
 const CELLS_CROSSED = 10;
-/** Searches half of the rows for groups whose curves are off, and tests the worst on the other half. */
+/** Searches some of the rows for groups whose curves are off, and tests the worst on the others. */
 export function discover(input: DiscoverInput, options: DiscoverOptions = {}): Discovery {
-  const { table } = input;
+  const { table, people } = input;
   const curves = toCurves(input.curves);
   const outcomes = toBinnedOutcomes(input.outcomes);
-  const { seed = 1, top = DEFAULT_TOP, maxCross = DEFAULT_CROSS, level = DEFAULT_LEVEL } = options;
-  const { minRows = DEFAULT_MIN_ROWS, minEvents = DEFAULT_MIN_EVENTS } = options;
-  requireOption("top", top, Number.isInteger(top) && top >= 1);
-  requireOption("maxCross", maxCross, Number.isInteger(maxCross) && maxCross >= 1 && maxCross <= MAX_CROSS);
-  requireOption("minRows", minRows, minRows >= 1);
-  requireOption("minEvents", minEvents, minEvents > 0);
-  requireOption("level", level, level > 0 && level < 1);
-  const { trainingRows = 1 } = input;
-  requireOption("trainingRows", trainingRows, trainingRows >= 1);
+  const settings = checkSettings(options, input);
+  const { seed, level, top, maxCross } = settings;
   if (table.rows !== curves.N) {
     throw new InputError(`the table has ${table.rows} rows and the curves ${curves.N}`, {
       code: "rows.mismatch",
@@ -152,67 +110,43 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
   }
   const halves =
     input.confirmRows === undefined
-      ? divideRows(outcomes, seed, input.people)
-      : keepApart(input.confirmRows, curves.N, input.people);
-  const searched = pickBins(outcomes, halves.search);
-  const blocks = equalEventBlocks(searched, BLOCKS);
-  const B = blocks.length;
+      ? divideRows(outcomes, seed, people)
+      : keepApart(input.confirmRows, curves.N, people);
+  const blocks = equalEventBlocks(pickBins(outcomes, halves.search), BLOCKS);
   const totals = {
     search: tallyBlocks(curves, outcomes, blocks, halves.search),
     confirm: tallyBlocks(curves, outcomes, blocks, halves.confirm),
   };
-  const confirming = input.people && pickPeople(input.people, halves.confirm);
+  const confirming = people && pickPeople(people, halves.confirm);
   const shared = designEffect(totals.confirm, confirming);
-  const dispersion = shared * allowForLearning(halves.confirm.length, input.trainingRows);
   const columns = cutColumns(table, options.columns, halves.search, maxCross);
   const searchShare = halves.search.length / curves.N;
   const { found, candidates } = findWorst(totals.search, columns.searched, {
     top,
     maxCross,
-    minRows: minRows * searchShare,
-    minEvents: minEvents * searchShare,
+    minRows: settings.minRows * searchShare,
+    minEvents: settings.minEvents * searchShare,
   });
-  const tested = found.map(({ terms, score }) => {
-    const expression = formatGroup(describeTerms(terms, columns.cut));
-    // Who is tested is who the printed expression means.
-    const members = evaluateGroup(expression, table);
-    const places = placesOf(members, halves.confirm);
-    const own = placesOf(members, halves.search);
-    const direction = estimateDirection(sumTotals(totals.search, own), B);
-    const replicate = (rows: Int32Array): ReplicatedExcess => ({
-      ...testExcess(totals.confirm, blocks, rows, { dispersion: shared }),
-      replicationP: testReplication(sumTotals(totals.confirm, rows), B, direction, dispersion),
-    });
-    const search = testExcess(totals.search, blocks, own);
-    return { expression, score, places, replicate, search, confirm: replicate(places) };
+  const expressions = found.map(({ terms, score }) => {
+    return { score, expression: formatGroup(describeTerms(terms, columns.cut)) };
   });
-  const weights = weighByPlace(tested.length, top);
-  const adjusted = holmWeighted(
-    tested.map(({ confirm }) => confirm.replicationP),
-    weights,
-  );
-  const ordered = tested
-    .map((group, k) => ({
-      ...group,
-      weight: weights[k],
-      adjustedP: adjusted[k],
-      confirmed: adjusted[k] <= level,
-    }))
-    .sort((a, b) => a.adjustedP - b.adjustedP || a.confirm.replicationP - b.confirm.replicationP);
-  const taken = new Uint8Array(halves.confirm.length);
-  const groups = ordered.map(({ places, replicate, ...group }): DiscoveredGroup => {
-    const direction = describeExcess(group.confirm);
-    if (!group.confirmed) return { ...group, beyond: null, explained: false, direction };
-    const beyond = replicate(places.filter((place) => taken[place] === 0));
-    for (const place of places) taken[place] = 1;
-    return { ...group, beyond, explained: beyond.replicationP > level, direction };
+  const dispersion = shared * allowForLearning(halves.confirm.length, input.trainingRows);
+  const groups = confirmGroups(expressions, {
+    table,
+    halves,
+    totals,
+    blocks,
+    shared,
+    dispersion,
+    level,
+    top,
   });
   return {
     rows: { search: halves.search.length, confirm: halves.confirm.length },
-    ...(input.people === undefined || confirming === undefined
+    ...(people === undefined || confirming === undefined
       ? {}
       : {
-          people: { search: input.people.count - confirming.count, confirm: confirming.count },
+          people: { search: people.count - confirming.count, confirm: confirming.count },
           designEffect: shared,
         }),
     events: { search: countEvents(outcomes, halves.search), confirm: countEvents(outcomes, halves.confirm) },
@@ -225,28 +159,21 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
   };
 }
 
+/** The options with their defaults; one that cannot be is refused. */
+function checkSettings(options: DiscoverOptions, { trainingRows = 1 }: DiscoverInput) {
+  const { seed = 1, top = DEFAULT_TOP, maxCross = DEFAULT_CROSS, level = DEFAULT_LEVEL } = options;
+  const { minRows = DEFAULT_MIN_ROWS, minEvents = DEFAULT_MIN_EVENTS } = options;
+  requireOption("top", top, Number.isInteger(top) && top >= 1);
+  requireOption("maxCross", maxCross, Number.isInteger(maxCross) && maxCross >= 1 && maxCross <= MAX_CROSS);
+  requireOption("minRows", minRows, minRows >= 1);
+  requireOption("minEvents", minEvents, minEvents > 0);
+  requireOption("level", level, level > 0 && level < 1);
+  requireOption("trainingRows", trainingRows, trainingRows >= 1);
+  return { seed, top, maxCross, level, minRows, minEvents };
+}
+
 function requireOption(name: string, value: number, valid: boolean): void {
   if (!valid) throw new InputError(`discovery: ${name} cannot be ${value}`, { code: "option.invalid" });
-}
-
-/** Of `top` places the k-th has 1/k of the first one's share of the level; what the list leaves empty nobody gets. */
-function weighByPlace(count: number, top: number): number[] {
-  const sum = Array.from({ length: top }, (_, k) => 1 / (k + 1)).reduce((total, one) => total + one, 0);
-  return Array.from({ length: count }, (_, k) => 1 / (k + 1) / sum);
-}
-
-/** Holm's (1979) p-values, adjusted, with weights that sum to 1 at most: by increasing p/w, p · (1 − Σ of the weights before)/w. */
-export function holmWeighted(p: readonly number[], weights: readonly number[]): number[] {
-  const order = p.map((_, k) => k).sort((a, b) => p[a] / weights[a] - p[b] / weights[b]);
-  const adjusted = new Array<number>(p.length).fill(1);
-  let left = 1;
-  let largest = 0;
-  for (const k of order) {
-    largest = Math.max(largest, Math.min(1, (p[k] * left) / weights[k]));
-    adjusted[k] = largest;
-    left -= weights[k];
-  }
-  return adjusted;
 }
 
 function pickBins({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
@@ -308,13 +235,4 @@ function describeTerms(terms: readonly FoundTerm[], { alone, crossed }: CutColum
   const described = terms.map((term) => columns[term.column].describe(term));
   if (described.length === 0) return { type: "all" };
   return described.length === 1 ? described[0] : { type: "and", terms: described };
-}
-
-/** Members among `rows`, as places in them. */
-function placesOf(members: Uint8Array, rows: Int32Array): Int32Array {
-  const places: number[] = [];
-  rows.forEach((row, place) => {
-    if (members[row] === 1) places.push(place);
-  });
-  return Int32Array.from(places);
 }

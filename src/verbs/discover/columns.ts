@@ -4,12 +4,12 @@
  * that describe people at the start. Ids, constants and columns that give the outcome away make no groups unless they are named.
  */
 
-import { checkTable } from "../data/checks/sanity.ts";
-import { columnsOf, parseGroup } from "../data/groups/group-expression.ts";
-import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
-import { findColumn, type Table } from "../data/table.ts";
-import type { Model } from "../training/model.ts";
-import { columnsNeeded } from "./predict.ts";
+import { checkTable } from "../../data/checks/sanity.ts";
+import { columnsOf, parseGroup } from "../../data/groups/group-expression.ts";
+import type { OutcomeColumns } from "../../data/outcomes/read-outcomes.ts";
+import { findColumn, type Table } from "../../data/table.ts";
+import type { Model } from "../../training/model.ts";
+import { columnsNeeded } from "../predict.ts";
 
 /** What was asked for. */
 export interface SearchColumnsRequest {
