@@ -2,18 +2,15 @@
  * `graduate train`: fits a model to a table under one constraint a group, says per group whether it was met, scores the test rows, and
  * ends with where everything is and how to go on. The model is on disk before intervals, report and requirements are looked at.
  */
-import { availableParallelism } from "node:os";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
 import type { Backend } from "../../compute/backend.ts";
 import { createReferenceBackend } from "../../compute/reference.ts";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import type { Split } from "../../data/outcomes/split.ts";
 import type { SavedCheckpoint } from "../../files/model/checkpoint-file.ts";
 import type { PreparedStudy } from "../../study/prepare.ts";
 import type { Study } from "../../study/study.ts";
-import { countMembers, type Method, type Model } from "../../training/model.ts";
-import type { ObjectiveSpec, PresetName } from "../../training/options.ts";
+import { countMembers, type Model } from "../../training/model.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
 import { type AuditedRows, addIntervals, auditModel } from "../../verbs/audit-model.ts";
 import { trainEnsemble } from "../../verbs/ensemble.ts";
@@ -25,124 +22,24 @@ import { readCheckpoint, writeModel } from "../io/model-file.ts";
 import { describeOrigin, fingerprintRun, type TableFile } from "../io/provenance.ts";
 import { refuseUnwritable } from "../io/writable.ts";
 import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import {
-  addRequireOptions,
-  checkRequirements,
-  printRequirements,
-  type RequireOptions,
-  readRequirements,
-} from "../options/require-options.ts";
-import {
-  addSubjectOptions,
-  given,
-  readSplit,
-  type TrainRequestOptions,
-  toTrainRequest,
-} from "../options/subject-options.ts";
-import {
-  openTableFile,
-  parseCount,
-  parsePositive,
-  parseThreads,
-  type TableOptions,
-} from "../options/table-options.ts";
+import { checkRequirements, printRequirements, readRequirements } from "../options/require-options.ts";
+import { readSplit } from "../options/subject-options.ts";
+import { openTableFile } from "../options/table-options.ts";
+import { addTrainOptions, refuseConflicts, type TrainOptions, toRequest } from "../options/train-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { followTraining, leaveCheckpoint } from "../print/follow-training.ts";
 import { clearLive, print, printJson, renamedNote, warn } from "../print/output.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../print/report-facts.ts";
 import { printNextSteps, printTraining } from "../print/training.ts";
-import {
-  addReportOptions,
-  auditSettings,
-  type ReportOptions,
-  toleranceOf,
-  writeReport,
-} from "../print/write-report.ts";
+import { auditSettings, toleranceOf, writeReport } from "../print/write-report.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
-
-interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions, RequireOptions {
-  readonly method: Method;
-  readonly preset: PresetName;
-  readonly riskStrata?: number;
-  /** The name `riskStrata` had. */
-  readonly strata?: number;
-  readonly slack?: number | "auto";
-  readonly lambda?: number;
-  readonly groupInputs: boolean;
-  readonly split?: string;
-  readonly batch?: number;
-  readonly primalSteps?: number;
-  readonly ensemble?: number;
-  readonly backend: "wasm" | "reference";
-  readonly deterministic?: boolean;
-  readonly out?: string;
-  readonly checkpoint?: string;
-  readonly resume?: string;
-  readonly json?: boolean;
-}
-
-const METHODS = ["graduate", "drsa", "xcal", "rps", "nll", "cox"];
 
 export function addTrain(program: Command): void {
   const command = program
     .command("train")
     .description("fit a model whose curves stay close to Kaplan-Meier in every group")
     .argument("<table>", "CSV, gzip or Parquet file");
-  addRequireOptions(addReportOptions(addSubjectOptions(command)))
-    .addOption(new Option("--method <name>", "what is fitted").choices(METHODS).default("graduate"))
-    .addOption(new Option("--distance <kind>", "the constraint").choices(["l2", "variance", "atRisk"]))
-    .option("--risk-strata <n>", "constrain each group in n strata of predicted risk", parseCount)
-    .addOption(new Option("--strata <n>", "--risk-strata by its old name").argParser(parseCount).hideHelp())
-    .option("--slack <c>", "the distance allowed to a group: a number, or auto", parseSlack)
-    .option(
-      "--lambda <weight>",
-      "X-Cal's penalty (default: the best of 1, 10, 100 on the validation rows)",
-      parsePositive,
-    )
-    .option("--no-group-inputs", "keep the network from knowing who is in which group")
-    .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
-    .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
-    .option("--splines", "give the network splines of every number too, so that effects may bend")
-    .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
-    .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
-    .option(
-      "--split <file|shares>",
-      "a table of row (from 1) and set (train, valid, test), or shares such as 0.6,0.2,0.2",
-    )
-    .option("--steps <n>", "parameter updates", parseCount)
-    .option("--batch <n>", "rows a step; 0 is all of them", parseCount)
-    .option(
-      "--primal-steps <n>",
-      "parameter updates to one update of the multipliers (default: 1)",
-      parseSteps,
-    )
-    .option(
-      "--ensemble <n>",
-      "the mean of n runs, each with another nth of training and validation rows for validation",
-      parseCount,
-    )
-    .option("--threads <n>", "threads", parseThreads, availableParallelism())
-    .addOption(new Option("--backend <name>", "what computes").choices(["wasm", "reference"]).default("wasm"))
-    .option("--deterministic", "the same bytes on every machine")
-    .option("--out <file>", "write the model here")
-    .option("--checkpoint <file>", "keep a checkpoint here as training goes on")
-    .option("--resume <file>", "go on from a checkpoint that an interrupted run left")
-    .option("--json", "print one JSON document")
-    .action(async (path: string, options: TrainOptions) => runTrain(path, options));
-}
-
-function parseSlack(text: string): number | "auto" {
-  if (text === "auto") return "auto";
-  const value = Number(text);
-  if (!(value > 0) || !Number.isFinite(value))
-    throw new InvalidArgumentError("expected a number above 0, or auto.");
-  return value;
-}
-
-function parseSteps(text: string): number {
-  const value = parseCount(text);
-  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
-  return value;
+  addTrainOptions(command).action(async (path: string, options: TrainOptions) => runTrain(path, options));
 }
 
 async function runTrain(path: string, options: TrainOptions): Promise<void> {
@@ -274,45 +171,6 @@ async function keepModel(
   return { out };
 }
 
-async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {
-  const shared = await toTrainRequest(options);
-  const objective = options.lambda === undefined ? undefined : penalise(options, options.lambda);
-  return {
-    ...shared,
-    method: options.method,
-    seed: options.seed,
-    split,
-    constraint: {
-      ...shared.constraint,
-      ...given("strata", options.riskStrata ?? options.strata),
-      ...given("slack", options.slack),
-    },
-    options: {
-      ...shared.options,
-      ...given("batch", options.batch === 0 ? null : options.batch),
-      ...given("primalSteps", options.primalSteps),
-      ...given("objective", objective),
-    },
-    ...(options.groupInputs ? {} : { inputGroups: "none" }),
-  };
-}
-
-function refuseConflicts({ splines, method }: TrainOptions): void {
-  if (splines !== true || method !== "cox") return;
-  throw new InputError("splines are for networks: Cox is fitted as others fit it", {
-    code: "option.conflict",
-    hint: "leave --splines out, or ask for another --method",
-  });
-}
-
-function penalise({ method, preset }: TrainOptions, lambda: number): ObjectiveSpec {
-  if (method === "xcal") return { kind: "xcal", tail: preset === "paper", lambda };
-  throw new InputError("--lambda is the weight of X-Cal's penalty", {
-    code: "option.conflict",
-    hint: "leave it out, or ask for --method xcal",
-  });
-}
-
 function refuseOtherRun(path: string): InputError {
   return new InputError(`the checkpoint is of another run: "${path}"`, {
     code: "checkpoint.run",
@@ -375,7 +233,7 @@ function toDocument(
     test,
     tolerance: toleranceOf({ tolerance }),
     ...(members > 1 ? { ensemble: members } : {}),
-    ...given("people", training.people),
+    ...present({ people: training.people }),
     ...(out === undefined ? {} : { model: out }),
     ...(requirements.length === 0 ? {} : { requirements }),
     ...(report === undefined ? {} : { report }),
