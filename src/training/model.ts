@@ -9,12 +9,10 @@ import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import type { TimeGridKind } from "../data/outcomes/time-grid.ts";
 import type { CoxPredictor } from "../models/cox/baseline.ts";
 import type { NetworkSpec, ParameterValues } from "../models/networks/create-network.ts";
+import type { Method } from "./choices.ts";
 import type { GroupVerdict } from "./finish.ts";
 import type { TrainingOptions } from "./options.ts";
 import type { EvaluationEvent } from "./trainer.ts";
-
-/** What is fitted. */
-export type Method = "graduate" | "drsa" | "xcal" | "rps" | "nll" | "cox";
 
 /** One evaluation of the run that made a model. */
 export interface ModelHistoryEntry {

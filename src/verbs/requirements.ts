@@ -12,8 +12,8 @@
 import { InputError } from "../core/errors.ts";
 import { countOf } from "../data/checks/findings.ts";
 import { pointInto } from "../data/groups/group-tokens.ts";
-import { MINIMUM_EVENTS } from "../objectives/constraints.ts";
 import type { GroupCertificate } from "../stats/certificates/certificates.ts";
+import { MINIMUM_EVENTS } from "../stats/enough-data.ts";
 import type { Scores } from "../stats/scores/scores.ts";
 import type { AuditTable } from "./audit.ts";
 

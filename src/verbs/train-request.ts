@@ -5,7 +5,8 @@ import type { Group, GroupsFile } from "../data/groups/groups.ts";
 import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import type { Split } from "../data/outcomes/split.ts";
 import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
-import type { Method, Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
+import type { Method } from "../training/choices.ts";
+import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import type { ConstraintSpec, PresetName, TrainingOptions } from "../training/options.ts";
 import type { OptimiseHooks, TrainingEvent } from "../training/trainer.ts";
 

@@ -6,10 +6,21 @@ import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createReferenceBackend } from "../../compute/reference.ts";
 import { InputError } from "../../core/errors.ts";
+import { namesOf } from "../../core/names.ts";
 import type { Split } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
-import { countMembers, type Method, type Model } from "../../training/model.ts";
-import type { ObjectiveSpec, PresetName } from "../../training/options.ts";
+import {
+  BACKENDS,
+  type BackendName,
+  DISTANCES,
+  METHODS,
+  type Method,
+  NETWORKS,
+  PRESETS,
+  type PresetName,
+} from "../../training/choices.ts";
+import { countMembers, type Model } from "../../training/model.ts";
+import type { ObjectiveSpec } from "../../training/options.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
 import { trainEnsemble } from "../../verbs/ensemble.ts";
 import type { RequirementResult } from "../../verbs/requirements.ts";
@@ -68,7 +79,7 @@ interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions,
   readonly batch?: number;
   readonly primalSteps?: number;
   readonly ensemble?: number;
-  readonly backend: "wasm" | "reference";
+  readonly backend: BackendName;
   readonly deterministic?: boolean;
   readonly out?: string;
   readonly checkpoint?: string;
@@ -76,16 +87,14 @@ interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions,
   readonly json?: boolean;
 }
 
-const METHODS = ["graduate", "drsa", "xcal", "rps", "nll", "cox"];
-
 export function addTrain(program: Command): void {
   const command = program
     .command("train")
     .description("fit a model whose curves stay close to Kaplan-Meier in every group")
     .argument("<table>", "CSV, gzip or Parquet file");
   addRequireOptions(addReportOptions(addSubjectOptions(command)))
-    .addOption(new Option("--method <name>", "what is fitted").choices(METHODS).default("graduate"))
-    .addOption(new Option("--distance <kind>", "the constraint").choices(["l2", "variance", "atRisk"]))
+    .addOption(new Option("--method <name>", "what is fitted").choices(namesOf(METHODS)).default("graduate"))
+    .addOption(new Option("--distance <kind>", "the constraint").choices(namesOf(DISTANCES)))
     .option("--risk-strata <n>", "constrain each group in n strata of predicted risk", parseCount)
     .addOption(new Option("--strata <n>", "--risk-strata by its old name").argParser(parseCount).hideHelp())
     .option("--slack <c>", "the distance allowed to a group: a number, or auto", parseSlack)
@@ -95,8 +104,8 @@ export function addTrain(program: Command): void {
       parsePositive,
     )
     .option("--no-group-inputs", "keep the network from knowing who is in which group")
-    .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
-    .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
+    .addOption(new Option("--preset <name>", "defaults").choices(namesOf(PRESETS)).default("default"))
+    .addOption(new Option("--network <kind>", "the network").choices(namesOf(NETWORKS)))
     .option("--splines", "give the network splines of every number too, so that effects may bend")
     .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
@@ -117,7 +126,7 @@ export function addTrain(program: Command): void {
       parseCount,
     )
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
-    .addOption(new Option("--backend <name>", "what computes").choices(["wasm", "reference"]).default("wasm"))
+    .addOption(new Option("--backend <name>", "what computes").choices(namesOf(BACKENDS)).default("wasm"))
     .option("--deterministic", "the same bytes on every machine")
     .option("--out <file>", "write the model here")
     .option("--checkpoint <file>", "keep a checkpoint here as training goes on")

@@ -6,9 +6,9 @@
 import { InputError, NumericalError } from "../../core/errors.ts";
 import { resolveGroups } from "../../data/groups/groups.ts";
 import type { Table } from "../../data/table.ts";
-import type { ConstraintKind } from "../../objectives/constraints.ts";
 import { applyBoost } from "../../repair/mcboost.ts";
-import type { Method, Model } from "../../training/model.ts";
+import type { DistanceName, Method } from "../../training/choices.ts";
+import type { Model } from "../../training/model.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
 import { fitGuardedBoost } from "../../verbs/boost.ts";
 import { type MethodScores, readScores } from "../../verbs/compare.ts";
@@ -21,7 +21,7 @@ export interface ComparedMethod {
   readonly label: string;
   readonly method: Method;
   /** Of graduate alone; null for its default. */
-  readonly distance: ConstraintKind | null;
+  readonly distance: DistanceName | null;
   readonly boosted: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function runMethod(
   const started = performance.now();
   const secondsNow = () => (performance.now() - started) / 1000;
   try {
-    const distance = method.distance === null ? {} : { kind: method.distance };
+    const distance = method.distance === null ? {} : { distance: method.distance };
     const request = { ...common, method: method.method, constraint: { ...constraint, ...distance } };
     const run = train(table, request, backend);
     let steps = 0;
