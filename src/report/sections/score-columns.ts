@@ -113,11 +113,8 @@ export function mainColumns(cells: Cells, unit: "person" | "row"): readonly Scor
   ];
 }
 
-/** Metrics that have their place among the columns; any other that has a column comes last. */
-const PLACED: ReadonlySet<MetricName> = new Set(["concordance", "ece", "distanceVariance", "ibs"]);
-
-/** Everything else. */
-export const MORE_COLUMNS: readonly ScoreColumn[] = [
+/** What has its place beyond the first table. */
+const FURTHER_COLUMNS: readonly ScoreColumn[] = [
   {
     key: "noiseFloor.ece",
     title: "ECE by chance",
@@ -170,6 +167,13 @@ export const MORE_COLUMNS: readonly ScoreColumn[] = [
     small: "interval",
     below: ({ scores }) => between(scores.intervals?.ibs, 3),
   }),
+];
+
+const PLACED: ReadonlySet<string> = new Set(["concordance", "ece", ...FURTHER_COLUMNS.map(({ key }) => key)]);
+
+/** Everything else: a metric that has a column and no place of its own comes last. */
+export const MORE_COLUMNS: readonly ScoreColumn[] = [
+  ...FURTHER_COLUMNS,
   ...namesOf(METRICS)
     .filter((name) => metricOf(name).column !== null && !PLACED.has(name))
     .map((name) => columnOf(name)),
