@@ -1,5 +1,5 @@
-// What the published schemas take from the lists of choices and metrics: the parts as the sources have them, and the schema as a
-// file's text. test/schemas.test.ts holds the files to it; UPDATE_GOLDEN=1 writes them anew.
+// What the published schemas take from the lists of choices and metrics: the parts as the sources have them, and the
+// schema as a file's text. test/schemas.test.ts holds the files to it; UPDATE_GOLDEN=1 writes them anew.
 import { namesOf } from "../src/core/names.ts";
 import { isMetric, METRICS, type MetricName, metricOf } from "../src/stats/scores/metrics.ts";
 import { DISTANCES, METHODS, NETWORKS, PRESETS } from "../src/training/choices.ts";

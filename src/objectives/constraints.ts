@@ -1,9 +1,10 @@
 /**
  * What the constraints of method §6 hold a model to, prepared once per set of rows: each group's Kaplan-Meier curve and
- * Greenwood variance, its support τ_g, its observed events per time block, and whether it is constrained or only reported.
- * Curves are compared on bins 1…L. `paper`: L = T, the Kaplan-Meier curve carried flat past follow-up, every group constrained.
- * `default`: L = τ_g, and a group with τ_g < T/4 or fewer than 10 events is only reported. The distances and their gradients
- * are in distances/, what they need of the model in group-statistics.ts, the c_g in slack.ts.
+ * Greenwood variance, its support τ_g, its observed events per time block, and whether it is constrained or only
+ * reported. Curves are compared on bins 1…L. `paper`: L = T, the Kaplan-Meier curve carried flat past follow-up, every
+ * group constrained. `default`: L = τ_g, and a group with τ_g < T/4 or fewer than 10 events is only reported. The
+ * distances and their gradients are in distances/, what they need of the model in group-statistics.ts, the c_g in
+ * slack.ts.
  */
 import { InputError, unreachable } from "../core/errors.ts";
 import { countOf } from "../data/checks/findings.ts";
@@ -65,8 +66,8 @@ export interface ConstraintGroup extends NamedRows {
 }
 
 /**
- * Rows that belong to exactly the same groups, taken together: groups overlap, but the distinct combinations are far fewer
- * than the rows, and sums over groups cost one pass over the rows and one over the combinations.
+ * Rows that belong to exactly the same groups, taken together: groups overlap, but the distinct combinations are far
+ * fewer than the rows, and sums over groups cost one pass over the rows and one over the combinations.
  */
 export interface Memberships {
   readonly combinationOf: Int32Array; // [N]

@@ -1,7 +1,7 @@
 /**
- * The distances of method §6 and their gradients with respect to the group statistics (group-statistics.ts), for all groups at
- * once; what each distance is lies in distances/, one file a distance. A group that cannot be measured has distance 0; one that
- * is only reported has a distance and no gradient.
+ * The distances of method §6 and their gradients with respect to the group statistics (group-statistics.ts), for all
+ * groups at once; what each distance is lies in distances/, one file a distance. A group that cannot be measured has
+ * distance 0; one that is only reported has a distance and no gradient.
  */
 import type { Floats } from "../compute/backend.ts";
 import { InputError } from "../core/errors.ts";
@@ -29,7 +29,9 @@ export function measureDistances(constraints: Constraints, statistics: Float64Ar
   );
 }
 
-/** multiplier_g × ∂distance_g/∂statistics_g, [G,W]; a multiplier is dL/d distance_g, whatever dual form it comes from. */
+/**
+ * multiplier_g × ∂distance_g/∂statistics_g, [G,W]; a multiplier is dL/d distance_g, whatever dual form it comes from.
+ */
 export function distanceGradients(
   constraints: Constraints,
   statistics: Float64Array,

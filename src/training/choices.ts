@@ -1,8 +1,9 @@
 /**
- * Everything that can be chosen by name, one list each: option parsers, file schemas, JSON schemas, sweeps and docs take their
- * names from here (`namesOf`), and every switch over a choice ends in `unreachable`, so that a name cannot be known in one place and
- * forgotten in another. A list is an object from each name to what it means; where a lower room owns a choice (distances, networks,
- * metrics, backends), the list lies there and is only gathered here. docs/concepts/choices.md is the same page for users.
+ * Everything that can be chosen by name, one list each: option parsers, file schemas, JSON schemas, sweeps and docs
+ * take their names from here (`namesOf`), and every switch over a choice ends in `unreachable`, so that a name cannot
+ * be known in one place and forgotten in another. A list is an object from each name to what it means; where a lower
+ * room owns a choice (distances, networks, metrics, backends), the list lies there and is only gathered here.
+ * docs/concepts/choices.md is the same page for users.
  */
 import type { Backend } from "../compute/backend.ts";
 import type { SingleNetworkSpec } from "../models/networks/create-network.ts";

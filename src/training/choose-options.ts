@@ -1,7 +1,7 @@
 /**
- * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was given. Asking a preset
- * for another distance brings that distance's slack along, the `default` one its multipliers too; a long table is passed over often
- * enough.
+ * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was
+ * given. Asking a preset for another distance brings that distance's slack along, the `default` one its multipliers
+ * too; a long table is passed over often enough.
  */
 import { InputError, unreachable } from "../core/errors.ts";
 import { countOf } from "../data/checks/findings.ts";

@@ -1,7 +1,7 @@
 /**
- * Everything a training run can be told, and the two presets: `paper`, faithful to Algorithm 1, and `default`, ours. Every default
- * stands in PRESETS with its reason, or with the distance it goes with (objectives/distances); nothing else in the trainer decides
- * a number.
+ * Everything a training run can be told, and the two presets: `paper`, faithful to Algorithm 1, and `default`, ours.
+ * Every default stands in PRESETS with its reason, or with the distance it goes with (objectives/distances); nothing
+ * else in the trainer decides a number.
  */
 import type { ConstraintVariant } from "../objectives/constraints.ts";
 import type { SlackSpecification } from "../objectives/distances/distance.ts";
@@ -84,8 +84,9 @@ export interface TrainingOptions {
   /** Parameter updates in all. */
   readonly steps: number;
   /**
-   * Parameter updates to one dual step where that is taken after updates (the augmented form of minibatches takes it once an epoch).
-   * Algorithm 1 minimises the Lagrangian in between; how many updates that is the paper does not say. Default 1.
+   * Parameter updates to one dual step where that is taken after updates (the augmented form of minibatches takes it
+   * once an epoch). Algorithm 1 minimises the Lagrangian in between; how many updates that is the paper does not say.
+   * Default 1.
    */
   readonly primalSteps?: number;
   /** Rows a step; null is every training row. */
@@ -177,6 +178,9 @@ export const RANDOM_START: Partial<TrainingOptions> = {
   patience: 500,
 };
 
-/** Weights of X-Cal's penalty that are tried on the validation rows (the paper gives none), and the one without such rows. */
+/**
+ * Weights of X-Cal's penalty that are tried on the validation rows (the paper gives none), and the one without such
+ * rows.
+ */
 export const XCAL_LAMBDAS = [1, 10, 100] as const;
 export const XCAL_LAMBDA = 10;

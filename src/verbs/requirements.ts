@@ -4,11 +4,11 @@
  *
  *   requirement := [ "all groups" ":" | "each group" ":" | "group" "NAME" ":" ] SCORE ("<" | "<=" | ">" | ">=") NUMBER
  *
- * Without a scope everyone together is meant; "all groups" and "each group" are everyone and every named group, one by one. A
- * score is named as in the audit's JSON, with a blank or a dot between the parts, so ece and the distances are over the group's support;
- * "certificate" is the group's own, and `certified<0.1` asks it of the exact one. A score that is null, or of a group with fewer
- * than ten events, cannot be said to meet anything: it is listed and fails nothing, unless the caller is strict. Certificates
- * count whatever the events: they allow for few.
+ * Without a scope everyone together is meant; "all groups" and "each group" are everyone and every named group, one by
+ * one. A score is named as in the audit's JSON, with a blank or a dot between the parts, so ece and the distances are
+ * over the group's support; "certificate" is the group's own, and `certified<0.1` asks it of the exact one. A score
+ * that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is listed and fails
+ * nothing, unless the caller is strict. Certificates count whatever the events: they allow for few.
  */
 
 import { InputError, unreachable } from "../core/errors.ts";

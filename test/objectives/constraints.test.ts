@@ -334,7 +334,7 @@ function frozenDistances(
     const mixed = statistics.map((value, k) => (k % W < blocks.length ? value : base[k]));
     return measureDistances(constraints, mixed);
   }
-  if (distance === "l2" || variant === "paper") return measureDistances(constraints, statistics);
+  if (distance !== "variance" || variant === "paper") return measureDistances(constraints, statistics);
   return Float64Array.from(constraints.groups, ({ km, bins }, g) => {
     const variance = modelVariance(withStart(base.subarray(g * T, (g + 1) * T)), km.atRisk);
     const mean = withStart(statistics.subarray(g * T, (g + 1) * T));

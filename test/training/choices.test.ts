@@ -1,4 +1,5 @@
-// One list for each choice: options, files, schemas and docs have its names and no others, and no source types them again.
+// One list for each choice: options, files, schemas and docs have its names and no others, and no source types them
+// again.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { unreachable } from "../../src/core/errors.ts";
@@ -110,8 +111,10 @@ test("docs/concepts/choices.md has every choice in words", () => {
   };
   const renewed = page.replace(
     /(<!-- (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
-    (_, begin: string, name: string, end: string) =>
-      `${begin}| name | |\n| --- | --- |\n${tables[name].map(([key, words]) => `| \`${key}\` | ${words} |\n`).join("")}${end}`,
+    (_, begin: string, name: string, end: string) => {
+      const lines = tables[name].map(([key, words]) => `| \`${key}\` | ${words} |\n`);
+      return `${begin}| name | |\n| --- | --- |\n${lines.join("")}${end}`;
+    },
   );
   if (isUpdate) writeFileSync(file, renewed);
   expect(readFileSync(file, "utf8")).toBe(renewed);

@@ -1,9 +1,10 @@
 /**
- * The headers of models and checkpoints, field by field (docs/model-file.md). Every object is strict: a field this version does not
- * know is refused, and one it writes but does not describe would not compile. Beyond types it asks that the parts fit each other
- * as prediction relies on it: grid with edges, encoder with its names, D and T everywhere the same, groups that parse; and that
- * numbers mean something: scales above 0, columns and levels once, no more bins than can be predicted. Sizes are held against the
- * weights there are before a network is made of them (model-file.ts). Names to choose from are those of training/choices.ts.
+ * The headers of models and checkpoints, field by field (docs/model-file.md). Every object is strict: a field this
+ * version does not know is refused, and one it writes but does not describe would not compile. Beyond types it asks
+ * that the parts fit each other as prediction relies on it: grid with edges, encoder with its names, D and T everywhere
+ * the same, groups that parse; and that numbers mean something: scales above 0, columns and levels once, no more bins
+ * than can be predicted. Sizes are held against the weights there are before a network is made of them (model-file.ts).
+ * Names to choose from are those of training/choices.ts.
  */
 import { z } from "zod";
 import { namesOf } from "../../core/names.ts";
@@ -35,7 +36,9 @@ const texts = list(z.string());
 /** Files before version 3 spell the constraint's distance `kind`. */
 const DISTANCE_VERSION = 3;
 
-/** The header of an earlier version, spelt as this one spells it; what else is wrong with it is for the schema to say. */
+/**
+ * The header of an earlier version, spelt as this one spells it; what else is wrong with it is for the schema to say.
+ */
 export function updateHeader(header: unknown, version: number): unknown {
   if (version >= DISTANCE_VERSION || !isObject(header) || !isObject(header.options)) return header;
   const { constraint } = header.options;

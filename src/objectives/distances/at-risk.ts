@@ -1,8 +1,9 @@
 /**
- * Observed against expected events of the people at risk: mean_b (O − E)²/V over time blocks, E = Σ h and V = Σ h(1−h) over the
- * group's rows and bins at risk, with ∂/∂E_b = −2 (O − E)/(n·V). V is floored and has no gradient; n counts the blocks in which
- * the group has anyone at risk (the others have neither O nor E, and counting them would put the null scale below 1). It stays
- * right where censoring depends on the features, and is on one scale for every group: 1 for a perfect model.
+ * Observed against expected events of the people at risk: mean_b (O − E)²/V over time blocks, E = Σ h and V = Σ h(1−h)
+ * over the group's rows and bins at risk, with ∂/∂E_b = −2 (O − E)/(n·V). V is floored and has no gradient; n counts
+ * the blocks in which the group has anyone at risk (the others have neither O nor E, and counting them would put the
+ * null scale below 1). It stays right where censoring depends on the features, and is on one scale for every group: 1
+ * for a perfect model.
  */
 import { square } from "../../core/elementary.ts";
 import type { DistanceDefinition } from "./distance.ts";

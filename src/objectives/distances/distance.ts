@@ -1,13 +1,14 @@
 /**
- * What a distance between a group and its observed outcomes is made of. Each distance is one definition in a file of its own
- * (l2.ts, variance.ts, at-risk.ts), and list.ts names them all: whatever depends on the distance reads the definition, so
- * that a distance cannot be known in one place and forgotten in another. docs/concepts/adding-a-constraint.md adds one.
+ * What a distance between a group and its observed outcomes is made of. Each distance is one definition in a file of
+ * its own (l2.ts, variance.ts, at-risk.ts), and list.ts names them all: whatever depends on the distance reads the
+ * definition, so that a distance cannot be known in one place and forgotten in another.
+ * docs/concepts/adding-a-constraint.md adds one.
  */
 import type { ConstraintGroup, Constraints, ConstraintVariant } from "../constraints.ts";
 
 /**
- * What a distance reads of the model (group-statistics.ts): `meanCurve`, the group's mean survival curve over the T bins; or
- * `blockTotals`, its expected events in each time block and then their variances.
+ * What a distance reads of the model (group-statistics.ts): `meanCurve`, the group's mean survival curve over the T
+ * bins; or `blockTotals`, its expected events in each time block and then their variances.
  */
 export type GroupStatistic = "meanCurve" | "blockTotals";
 

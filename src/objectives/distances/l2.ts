@@ -1,6 +1,6 @@
 /**
- * The squared gap between curves: (1/L) Σ_{t≤L} (mean_g(t) − S_KM,g(t))², with ∂/∂mean(t) = 2 (mean − S_KM)/L. Its noise is the
- * mean Greenwood variance over the bins compared, which shrinks as 1/N by itself.
+ * The squared gap between curves: (1/L) Σ_{t≤L} (mean_g(t) − S_KM,g(t))², with ∂/∂mean(t) = 2 (mean − S_KM)/L. Its
+ * noise is the mean Greenwood variance over the bins compared, which shrinks as 1/N by itself.
  */
 import { square } from "../../core/elementary.ts";
 import { isAbsent } from "../../core/measured.ts";

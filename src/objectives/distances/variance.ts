@@ -1,8 +1,8 @@
 /**
  * The largest gap between curves in standard errors: max_{t≤L} |mean_g(t) − S_KM,g(t)| / √Var(t), with the gradient
  * sign(gap)/√Var at the first maximising t and 0 elsewhere. Bins with undefined or zero variance are skipped. `paper`:
- * Greenwood's variance; `default`: S̄² Σ h̄/(k(1−h̄)) of the mean curve itself, without gradient through it. Being in standard
- * errors already, its slack does not depend on κ.
+ * Greenwood's variance; `default`: S̄² Σ h̄/(k(1−h̄)) of the mean curve itself, without gradient through it. Being in
+ * standard errors already, its slack does not depend on κ.
  */
 import { isAbsent } from "../../core/measured.ts";
 import { createRandom } from "../../core/random.ts";

@@ -3,11 +3,11 @@
  * multiplicities per replicate, from the stream (seed, replicate), shared by every group and model, so intervals of
  * overlapping groups and differences between models are coherent and a replicate is the same whichever thread
  * computes it. Where people have several rows, people are resampled with all of theirs: of a table whose rows are all
- * there twice, the intervals are those of the table once. Concordance, IBS, RPS and total score get percentile intervals. For ECE and the two distances, whose
- * null lies on the boundary, a percentile interval covers a perfect model 0 % of the time; they get the one-sided
- * bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in the norms of gap-norms.ts (method §9), over the
- * group's support; `paper` has those over all bins. The bounds are conservative, valid where Kaplan-Meier is. Bounds
- * over several groups at once are certificates' business.
+ * there twice, the intervals are those of the table once. Concordance, IBS, RPS and total score get percentile
+ * intervals. For ECE and the two distances, whose null lies on the boundary, a percentile interval covers a perfect
+ * model 0 % of the time; they get the one-sided bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in
+ * the norms of gap-norms.ts (method §9), over the group's support; `paper` has those over all bins. The bounds are
+ * conservative, valid where Kaplan-Meier is. Bounds over several groups at once are certificates' business.
  */
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
@@ -63,9 +63,9 @@ export type IntervalMetric = {
 const INTERVAL_METRICS = namesOf(METRICS).filter((name): name is IntervalMetric => METRICS[name].hasInterval);
 
 /**
- * Intervals, or upper bounds, of the scores. Of a sum such as rps the interval is of the mean per row, times the group's n: the size
- * of a group in a replicate is chance. Resampling adds noise to the ECE inside the total score, so near a perfect model its interval
- * lies a little low.
+ * Intervals, or upper bounds, of the scores. Of a sum such as rps the interval is of the mean per row, times the
+ * group's n: the size of a group in a replicate is chance. Resampling adds noise to the ECE inside the total score, so
+ * near a perfect model its interval lies a little low.
  */
 export interface ScoreIntervals extends Readonly<Record<IntervalMetric, Interval>> {
   readonly level: number;
@@ -108,7 +108,10 @@ export interface BootstrapProgress {
   readonly total: number;
 }
 
-/** How often each of N rows is drawn in the replicate; sums to N. Of people, each of a person's rows as often as the person. */
+/**
+ * How often each of N rows is drawn in the replicate; sums to N. Of people, each of a person's rows as often as the
+ * person.
+ */
 export function bootstrapWeights(N: number, seed: number, replicate: number, people?: People): Uint32Array {
   const random = createRandom(seed, replicate);
   const units = people?.count ?? N;

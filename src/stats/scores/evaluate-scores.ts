@@ -21,8 +21,8 @@ import { METRICS, PAPER_METRICS } from "./metrics.ts";
 import type { PreparedScores } from "./prepared-scores.ts";
 
 /**
- * In the order of their positions: the metrics, calibration over the bins with at least ten rows at risk; the `paper…` ones over
- * all bins; the `gap…` ones are norms of (gap of these weights − gap of the rows taken once).
+ * In the order of their positions: the metrics, calibration over the bins with at least ten rows at risk; the `paper…`
+ * ones over all bins; the `gap…` ones are norms of (gap of these weights − gap of the rows taken once).
  */
 export const SCORE_FIELDS = [
   "n",

@@ -1,9 +1,10 @@
 /**
- * Every score that is one number a group, one definition each: how it is computed, which way is better, and how it is named and
- * shown. The audit's JSON and its schema, bootstrap replicates and intervals, requirements and the report's columns are made from
- * this list; docs/concepts/adding-a-metric.md adds one. A metric is a function of a group's sums (`ScoredGroup`), so that the
- * plain form (scores.ts) and the fast one under weights (evaluate-scores.ts) share it: each fills the same sums in its own way.
- * Tests with several numbers (D-calibration, logrank) are not metrics; scores.ts has them.
+ * Every score that is one number a group, one definition each: how it is computed, which way is better, and how it is
+ * named and shown. The audit's JSON and its schema, bootstrap replicates and intervals, requirements and the report's
+ * columns are made from this list; docs/concepts/adding-a-metric.md adds one. A metric is a function of a group's sums
+ * (`ScoredGroup`), so that the plain form (scores.ts) and the fast one under weights (evaluate-scores.ts) share it:
+ * each fills the same sums in its own way. Tests with several numbers (D-calibration, logrank) are not metrics;
+ * scores.ts has them.
  */
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import {
@@ -39,7 +40,10 @@ export interface MetricDefinition {
   readonly measure: (group: ScoredGroup) => Measured;
   /** A sum over rows, not a mean: its replicates are scaled to the group's own number of rows. */
   readonly isSum?: boolean;
-  /** Whether bootstrap replicates give it a two-sided interval; a distance from the observed has an upper bound of its own. */
+  /**
+   * Whether bootstrap replicates give it a two-sided interval; a distance from the observed has an upper bound of its
+   * own.
+   */
   readonly hasInterval: boolean;
   /** A short name for requirements, without blanks. */
   readonly alias?: string;
