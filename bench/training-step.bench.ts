@@ -57,7 +57,7 @@ function makeRequest(batch: number | null, hidden: number, steps: number): Omit<
     preset: batch === null ? "paper" : "default",
     hidden,
     bins: T,
-    constraint: { kind: "l2", slack: 2e-4, strata: 1 },
+    constraint: { distance: "l2", slack: 2e-4, strata: 1 },
     options: { batch, steps, evaluateEvery: steps + 1, dual: { form: "ascent", rate: 0.1, start: 1 } },
   };
 }

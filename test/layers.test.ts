@@ -19,7 +19,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   repair: ["core", "data", "stats", "compute", "models", "objectives", "study", "training"],
   files: ["core", "data", "models", "study", "training", "repair"],
   verbs: ["core", "data", "stats", "compute", "models", "objectives", "study", "training", "repair", "files"],
-  report: ["core", "stats"],
+  // Of training the verdicts and the words of choices: a page must not name a distance of its own.
+  report: ["core", "stats", "training"],
   browser: ["core", "compute", "verbs"],
   // What only the paper needs; nothing but the command may reach it.
   experiments: [

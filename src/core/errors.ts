@@ -69,3 +69,11 @@ export function nameRows(rows: readonly number[]): string {
   if (rest > 0) return `rows ${shown.join(", ")} (and ${rest} more)`;
   return `rows ${shown.slice(0, -1).join(", ")} and ${shown[shown.length - 1]}`;
 }
+
+/**
+ * Ends a switch over a choice: `default: return unreachable(choice)` compiles only where every case is handled, so a new choice
+ * cannot be forgotten.
+ */
+export function unreachable(choice: never): never {
+  throw new Error(`unknown choice: ${JSON.stringify(choice)}`);
+}

@@ -7,6 +7,7 @@
 import type { Curves } from "../data/curves/curves.ts";
 import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
+import type { DistanceName } from "../objectives/distances/list.ts";
 import { measureDistances } from "../objectives/distances.ts";
 import { measureStatistics } from "../objectives/group-statistics.ts";
 import { rankedProbability } from "../objectives/rps.ts";
@@ -215,11 +216,11 @@ function distanceNumbers(
   const mean = requireMeasured(meanCurve(curves));
   const l2 = requireMeasured(distanceL2(mean, km.survival));
   const workspace = { hazard: hazardsOf(curves), survival: Float64Array.from(curves.survival) };
-  const ofKind = (kind: "l2" | "variance" | "atRisk", variant: "paper" | "default") => {
+  const ofDistance = (distance: DistanceName, variant: "paper" | "default") => {
     const constraints = prepareConstraints({
       binned,
       groups: [everyone(curves.N)],
-      kind,
+      distance,
       variant,
       support: "all",
       blocks: Array.from({ length: EXAMPLE_TIMES }, (_, t) => ({ first: t + 1, last: t + 1 })),
@@ -228,7 +229,7 @@ function distanceNumbers(
   };
   const largest = requireMeasured(distanceVariance(mean, km.survival, km.variance));
   return [
-    { what: "l2 constraint: (D₁² + … + D₅²)/5", printed: null, here: ofKind("l2", "paper"), digits: 4 },
+    { what: "l2 constraint: (D₁² + … + D₅²)/5", printed: null, here: ofDistance("l2", "paper"), digits: 4 },
     {
       what: "the same as the example divides it: (D₀² + … + D₅²)/6",
       printed: null,
@@ -238,14 +239,14 @@ function distanceNumbers(
     {
       what: `variance constraint, Greenwood's variance: max D/√Var, at t = ${largest.t}`,
       printed: null,
-      here: ofKind("variance", "paper"),
+      here: ofDistance("variance", "paper"),
       digits: 2,
     },
     ...(name === "xcal" ? [unseenGap(km)] : []),
     {
       what: "variance constraint, the mean curve's own variance (ours)",
       printed: null,
-      here: ofKind("variance", "default"),
+      here: ofDistance("variance", "default"),
       digits: 2,
     },
   ];

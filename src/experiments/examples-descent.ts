@@ -83,7 +83,7 @@ function listCells(
 }
 
 function prepareL2(binned: BinnedOutcomes, groups: readonly NamedRows[]): Constraints {
-  return prepareConstraints({ binned, groups, kind: "l2", variant: "paper" });
+  return prepareConstraints({ binned, groups, distance: "l2", variant: "paper" });
 }
 
 export interface CellDistance {

@@ -108,7 +108,7 @@ export async function computeUnder60(options: Under60Options = {}): Promise<Unde
     ),
   });
   const kms = ages.map((group) => kaplanMeierBinned(seen, undefined, group.rows).survival);
-  const held = prepareConstraints({ binned: seen, groups: ages, kind: "l2", variant: "default" });
+  const held = prepareConstraints({ binned: seen, groups: ages, distance: "l2", variant: "default" });
   return {
     seed,
     T,

@@ -4,7 +4,6 @@
  * initialisations of one split Student's; the latter then speak of this test set only (method §9).
  */
 import { isAbsent } from "../core/measured.ts";
-import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../objectives/constraints.ts";
 import { totalScore } from "../stats/calibration/calibration.ts";
 import {
   correctedResampledT,
@@ -14,6 +13,7 @@ import {
   pairedT,
   type WinCount,
 } from "../stats/comparison.ts";
+import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/enough-data.ts";
 import type { Plan, SystemName } from "./plan.ts";
 import type { Metric } from "./published.ts";
 import type { Results, RunResult } from "./results.ts";

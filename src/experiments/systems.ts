@@ -202,9 +202,9 @@ export function requestOf(
     case "mcboost reference":
       return requestOf(cohort, { system: boostedNetwork(preset), preset, seed, ...given(bins, steps) });
     case "graduate l2":
-      return { ...held, constraint: { kind: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
+      return { ...held, constraint: { distance: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
     case "graduate variance":
-      return { ...held, constraint: { kind: "variance" } };
+      return { ...held, constraint: { distance: "variance" } };
     case "graduate":
     case "five graduates":
       return held;

@@ -1,23 +1,23 @@
 /**
  * What the constraints of method §6 hold a model to, prepared once per set of rows: each group's Kaplan-Meier curve and
- * Greenwood variance, its support τ_g, its observed events per time block, and whether it is constrained or only reported.
- *   l2        (1/L) Σ_{t≤L} (mean_g(t) − S_KM,g(t))²
- *   variance  max_{t≤L} |mean_g(t) − S_KM,g(t)| / √Var(t)
- *   atRisk    mean_b (O − E)²/V over time blocks, E = Σ h and V = Σ h(1−h) over the group's rows and bins at risk
- * `paper`: L = T, the Kaplan-Meier curve carried flat past follow-up, every group constrained. `default`: L = τ_g, and a group
- * with τ_g < T/4 or fewer than 10 events is only reported. The distances and their gradients are in distances.ts, what they
- * need of the model in group-statistics.ts, the c_g in slack.ts.
+ * Greenwood variance, its support τ_g, its observed events per time block, and whether it is constrained or only
+ * reported. Curves are compared on bins 1…L. `paper`: L = T, the Kaplan-Meier curve carried flat past follow-up, every
+ * group constrained. `default`: L = τ_g, and a group with τ_g < T/4 or fewer than 10 events is only reported. The
+ * distances and their gradients are in distances/, what they need of the model in group-statistics.ts, the c_g in
+ * slack.ts.
  */
-import { InputError } from "../core/errors.ts";
+import { InputError, unreachable } from "../core/errors.ts";
 import { countOf } from "../data/checks/findings.ts";
 import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/enough-data.ts";
 import { type BinnedKaplanMeier, groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
+import type { GroupStatistic } from "./distances/distance.ts";
+import { DISTANCES, type DistanceName } from "./distances/list.ts";
 import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./time-blocks.ts";
 
-/** Which distance is held: squared gap, gap in standard errors, or observed against expected events. */
-export type ConstraintKind = "l2" | "variance" | "atRisk";
 /** The paper's reading of a distance, or ours. */
-export type ConstraintVariant = "paper" | "default";
+export const VARIANTS = ["paper", "default"] as const;
+export type ConstraintVariant = (typeof VARIANTS)[number];
 
 /** A name and rows. */
 export interface NamedRows {
@@ -33,7 +33,7 @@ export interface ConstraintOptions {
   /** The groups to constrain, by their rows. */
   readonly groups: readonly NamedRows[];
   /** The distance between a group's mean curve and what was observed. */
-  readonly kind: ConstraintKind;
+  readonly distance: DistanceName;
   /** The paper's form, or the one that keeps to a group's follow-up. */
   readonly variant: ConstraintVariant;
   /** For atRisk: how many blocks of equal training events, or the blocks themselves. */
@@ -45,9 +45,6 @@ export interface ConstraintOptions {
   /** A group whose support is a smaller share of the T bins is only reported; 0 in `paper`, 1/4 in `default`. */
   readonly minimumSupport?: number;
 }
-
-export const MINIMUM_EVENTS = 10;
-export const MINIMUM_SUPPORT = 1 / 4;
 
 /** A group with what its distance is measured against. */
 export interface ConstraintGroup extends NamedRows {
@@ -69,8 +66,8 @@ export interface ConstraintGroup extends NamedRows {
 }
 
 /**
- * Rows that belong to exactly the same groups, taken together: groups overlap, but the distinct combinations are far fewer
- * than the rows, and sums over groups cost one pass over the rows and one over the combinations.
+ * Rows that belong to exactly the same groups, taken together: groups overlap, but the distinct combinations are far
+ * fewer than the rows, and sums over groups cost one pass over the rows and one over the combinations.
  */
 export interface Memberships {
   readonly combinationOf: Int32Array; // [N]
@@ -82,7 +79,7 @@ export interface Memberships {
 
 /** Everything about the groups that does not change while training. */
 export interface Constraints {
-  readonly kind: ConstraintKind;
+  readonly distance: DistanceName;
   readonly variant: ConstraintVariant;
   readonly N: number;
   readonly T: number;
@@ -94,7 +91,7 @@ export interface Constraints {
 
 /** Computes Kaplan-Meier, support and blocks of every group once. */
 export function prepareConstraints(options: ConstraintOptions): Constraints {
-  const { binned, kind, variant } = options;
+  const { binned, distance, variant } = options;
   const { T, bin } = binned;
   const N = bin.length;
   checkGroups(options.groups, N);
@@ -104,7 +101,7 @@ export function prepareConstraints(options: ConstraintOptions): Constraints {
       : equalEventBlocks(binned, options.blocks ?? TIME_BLOCKS);
   checkBlocks(blocks, T);
   const groups = options.groups.map((group) => prepareGroup(group, blocks, options));
-  return { kind, variant, N, T, bin, groups, blocks, memberships: listMemberships(options.groups, N) };
+  return { distance, variant, N, T, bin, groups, blocks, memberships: listMemberships(options.groups, N) };
 }
 
 function checkGroups(groups: readonly NamedRows[], N: number): void {
@@ -128,7 +125,7 @@ function prepareGroup(
   blocks: readonly TimeBlock[],
   options: ConstraintOptions,
 ): ConstraintGroup {
-  const { binned, kind, variant } = options;
+  const { binned, distance, variant } = options;
   const paper = variant === "paper";
   const { rows } = group;
   const km = kaplanMeierBinned(binned, undefined, rows);
@@ -141,7 +138,9 @@ function prepareGroup(
     return sum;
   });
   const followedBlocks = blocks.filter(({ first }) => km.atRisk[first] > 0).length;
-  const why = unmeasurable(kind, variant, rows.length, bins, km, followedBlocks);
+  const { statistic, findObstacle } = DISTANCES[distance];
+  const why =
+    findStatisticObstacle(statistic, { rows, bins, followedBlocks }) ?? findObstacle({ km, bins }, variant);
   const minimumEvents = options.minimumEvents ?? (paper ? 0 : MINIMUM_EVENTS);
   const minimumSupport = options.minimumSupport ?? (paper ? 0 : MINIMUM_SUPPORT);
   let reason = why;
@@ -165,21 +164,20 @@ function prepareGroup(
   };
 }
 
-/** Why the group has no distance at all, or null. */
-function unmeasurable(
-  kind: ConstraintKind,
-  variant: ConstraintVariant,
-  size: number,
-  bins: number,
-  km: BinnedKaplanMeier,
-  followedBlocks: number,
+/** Why the group has none of the statistic that its distance reads, or null. */
+function findStatisticObstacle(
+  statistic: GroupStatistic,
+  { rows, bins, followedBlocks }: Pick<ConstraintGroup, "rows" | "bins" | "followedBlocks">,
 ): string | null {
-  if (size === 0) return "no rows";
-  if (kind === "atRisk") return followedBlocks === 0 ? "nobody at risk in any time block" : null;
-  if (bins === 0) return "no bin with at least 10 rows at risk";
-  if (kind === "l2" || variant === "default") return null;
-  const usable = km.variance.subarray(1, bins + 1).some((variance) => variance > 0);
-  return usable ? null : "no bin with a defined, positive variance";
+  if (rows.length === 0) return "no rows";
+  switch (statistic) {
+    case "meanCurve":
+      return bins === 0 ? "no bin with at least 10 rows at risk" : null;
+    case "blockTotals":
+      return followedBlocks === 0 ? "nobody at risk in any time block" : null;
+    default:
+      return unreachable(statistic);
+  }
 }
 
 function listMemberships(groups: readonly NamedRows[], N: number): Memberships {

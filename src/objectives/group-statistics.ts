@@ -1,17 +1,34 @@
 /**
- * All that a distance needs of the model, per group, in one flat array [G,W]:
- *   l2, variance  W = T: mean_g(t), the mean survival curve of the group's rows
- *   atRisk        W = 2·blocks: expected events E_gb = Σ h, then their variances V_gb = Σ h(1−h), over rows and bins at risk
- * Both are sums over rows, so a minibatch needs only every row's last terms (the cache, [N,W]) and the difference its own
- * rows make: a group is never estimated from one batch's members (method §7). The cache ages between refreshes; sums are begun
- * anew at each, so rounding does not pile up. And the way back: from dL/d statistics to dLogits of some rows.
+ * All that a distance needs of the model, per group, in one flat array [G,W]; a distance's definition says which of
+ * two:
+ *   meanCurve     W = T: mean_g(t), the mean survival curve of the group's rows
+ *   blockTotals   W = 2·blocks: expected events E_gb = Σ h, then their variances V_gb = Σ h(1−h), over rows and bins at risk
+ * Both are sums over rows, so a minibatch needs only every row's last terms (the cache, [N,W]) and the difference its
+ * own rows make: a group is never estimated from one batch's members (method §7). The cache ages between refreshes;
+ * sums are begun anew at each, so rounding does not pile up. And the way back: from dL/d statistics to dLogits of some
+ * rows.
  */
 import type { Floats } from "../compute/backend.ts";
+import { unreachable } from "../core/errors.ts";
 import type { Constraints } from "./constraints.ts";
 import { backThroughCurve, type CurveWorkspace, checkRoom } from "./curves.ts";
+import { DISTANCES } from "./distances/list.ts";
 
 export function statisticsWidth(constraints: Constraints): number {
-  return constraints.kind === "atRisk" ? 2 * constraints.blocks.length : constraints.T;
+  return isOverCurves(constraints) ? constraints.T : 2 * constraints.blocks.length;
+}
+
+/** Whether the statistics are mean curves; they are totals over time blocks otherwise. */
+function isOverCurves({ distance }: Constraints): boolean {
+  const { statistic } = DISTANCES[distance];
+  switch (statistic) {
+    case "meanCurve":
+      return true;
+    case "blockTotals":
+      return false;
+    default:
+      return unreachable(statistic);
+  }
 }
 
 /** One row's expected events and variances per block, from its hazards that start at `offset`. */
@@ -46,16 +63,17 @@ export function measureStatistics(constraints: Constraints, curves: CurveWorkspa
   checkRoom("hazard", curves.hazard, N, T);
   const W = statisticsWidth(constraints);
   const sums = new Float64Array(groups.length * W);
+  const overCurves = isOverCurves(constraints);
   const terms = new Float64Array(W);
   const total = new Float64Array(W); // over the rows of one combination
   for (let k = 0; k < N; k++) {
     const row = order[k];
-    if (constraints.kind === "atRisk") {
-      fillBlockTotals(constraints, curves.hazard, row * T, row, terms);
-      for (let w = 0; w < W; w++) total[w] += terms[w];
-    } else {
+    if (overCurves) {
       const { survival } = curves;
       for (let t = 0; t < T; t++) total[t] += survival[row * T + t];
+    } else {
+      fillBlockTotals(constraints, curves.hazard, row * T, row, terms);
+      for (let w = 0; w < W; w++) total[w] += terms[w];
     }
     const combination = combinationOf[row];
     if (k + 1 < N && combinationOf[order[k + 1]] === combination) continue;
@@ -68,7 +86,7 @@ export function measureStatistics(constraints: Constraints, curves: CurveWorkspa
 
 /** Sums of curves become means; expected events and variances stay sums. */
 function divideCurves(constraints: Constraints, sums: Float64Array): void {
-  if (constraints.kind === "atRisk") return;
+  if (!isOverCurves(constraints)) return;
   const { T } = constraints;
   constraints.groups.forEach(({ rows }, g) => {
     if (rows.length === 0) return;
@@ -92,7 +110,10 @@ export function createStatisticsCache(constraints: Constraints, keepsTerms = tru
   };
 }
 
-/** The same rows' terms summed over other groups: after the strata were built anew. Kind and blocks must be the same. */
+/**
+ * The same rows' terms summed over other groups: after the strata were built anew. Distance and blocks must be the
+ * same.
+ */
 export function regroupCache(constraints: Constraints, cache: StatisticsCache): StatisticsCache {
   const { terms } = cache;
   const W = statisticsWidth(constraints);
@@ -105,8 +126,8 @@ export function regroupCache(constraints: Constraints, cache: StatisticsCache): 
 }
 
 /**
- * Replaces the terms of some rows; curve k of `curves` is of training row rows[k]. Any size of part will do, so a refresh of
- * the whole cache can run in parts: `emptyCache` first, then every row once.
+ * Replaces the terms of some rows; curve k of `curves` is of training row rows[k]. Any size of part will do, so a
+ * refresh of the whole cache can run in parts: `emptyCache` first, then every row once.
  */
 export function replaceRows(
   constraints: Constraints,
@@ -120,7 +141,7 @@ export function replaceRows(
   const { terms, sums } = cache;
   checkRoom("survival", curves.survival, rows.length, T);
   const order = orderByCombination(constraints, rows);
-  const overCurves = constraints.kind !== "atRisk";
+  const overCurves = isOverCurves(constraints);
   const fresh = overCurves ? curves.survival : new Float64Array(W);
   const change = new Float64Array(W); // of the rows of one combination
   for (let p = 0; p < order.length; p++) {
@@ -147,7 +168,9 @@ export function replaceRows(
   }
 }
 
-/** Places in `rows`, combination by combination and otherwise as they come: groups are then summed once per combination. */
+/**
+ * Places in `rows`, combination by combination and otherwise as they come: groups are then summed once per combination.
+ */
 function orderByCombination(constraints: Constraints, rows: ArrayLike<number>): Int32Array {
   const { combinationOf, groupsOf } = constraints.memberships;
   const next = new Int32Array(groupsOf.length + 1);
@@ -172,8 +195,9 @@ export function readStatistics(constraints: Constraints, cache: StatisticsCache)
 }
 
 /**
- * Adds scale · N/B · dL/dz to dLogits for the B rows in `rows` (curve and dLogits row k is of training row rows[k]), or for all
- * N rows in their order with `rows` null. N/B makes the mean over batches of a partition the gradient of all rows.
+ * Adds scale · N/B · dL/dz to dLogits for the B rows in `rows` (curve and dLogits row k is of training row rows[k]), or
+ * for all N rows in their order with `rows` null. N/B makes the mean over batches of a partition the gradient of all
+ * rows.
  */
 export function backThroughStatistics(
   constraints: Constraints,
@@ -190,7 +214,7 @@ export function backThroughStatistics(
   checkRoom("hazard", curves.hazard, B, T);
   checkRoom("dLogits", dLogits, B, T);
   const W = statisticsWidth(constraints);
-  const overCurves = constraints.kind !== "atRisk";
+  const overCurves = isOverCurves(constraints);
   const order = rows === null ? memberships.order : orderByCombination(constraints, rows);
   const factor = (scale * N) / B;
   const dRow = new Float64Array(W); // dL / d the terms of a row of this combination

@@ -1,6 +1,5 @@
 export {
   type ConstraintGroup,
-  type ConstraintKind,
   type ConstraintOptions,
   type Constraints,
   type ConstraintVariant,
@@ -16,6 +15,7 @@ export {
   logSurvival,
   survivalCurves,
 } from "./curves.ts";
+export { DISTANCES, type DistanceName } from "./distances/list.ts";
 export { distanceGradients, groupDistances, measureDistances } from "./distances.ts";
 export {
   backThroughStatistics,

@@ -1,7 +1,7 @@
 /**
- * Blocks of consecutive bins over which the at-risk constraint adds up events (method §6): about equally many training events
- * in each, so that no block is all noise. A bin is never divided: where one bin holds more than a block's share, the blocks it
- * fills become one and there are fewer than asked for.
+ * Blocks of consecutive bins over which the at-risk constraint adds up events (method §6): about equally many training
+ * events in each, so that no block is all noise. A bin is never divided: where one bin holds more than a block's share,
+ * the blocks it fills become one and there are fewer than asked for.
  */
 import { InputError } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
@@ -15,7 +15,9 @@ export interface TimeBlock {
 
 export const TIME_BLOCKS = 10;
 
-/** At most `count` blocks that cover 1…T; a block ends in the first bin by which its share of all events has occurred. */
+/**
+ * At most `count` blocks that cover 1…T; a block ends in the first bin by which its share of all events has occurred.
+ */
 export function equalEventBlocks(binned: BinnedOutcomes, count = TIME_BLOCKS): TimeBlock[] {
   if (!(Number.isInteger(count) && count >= 1)) {
     throw new InputError(`the number of time blocks is not a positive integer: ${count}`, {

@@ -1,19 +1,18 @@
 /**
- * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was given. Asking a preset
- * for another kind of distance brings that kind's slack along, the `default` one its multipliers too; a long table is passed over often enough.
+ * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was
+ * given. Asking a preset for another distance brings that distance's slack along, the `default` one its multipliers
+ * too; a long table is passed over often enough.
  */
-import { InputError } from "../core/errors.ts";
+import { InputError, unreachable } from "../core/errors.ts";
 import { countOf } from "../data/checks/findings.ts";
 import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
 import { canStart } from "../models/start/additive-start.ts";
-import type { Method } from "./model.ts";
+import { DISTANCES, type Method, type NetworkName } from "./choices.ts";
 import {
   type ConstraintSpec,
   DEFAULT_PRESET_HIDDEN,
-  KIND_DEFAULTS,
   LEAST_PASSES,
   type ObjectiveSpec,
-  PAPER_SLACK,
   PRESETS,
   type PresetName,
   RANDOM_START,
@@ -23,7 +22,7 @@ import {
 } from "./options.ts";
 
 export interface RunRequest {
-  readonly network?: SingleNetworkSpec["kind"];
+  readonly network?: NetworkName;
   readonly hidden?: number;
   readonly constraint?: Partial<ConstraintSpec>;
   readonly seed?: number;
@@ -57,6 +56,8 @@ export function chooseOptions(
       };
     case "rps":
       return { ...free, objective: request.options?.objective ?? { kind: "rps" } };
+    default:
+      return unreachable(method);
   }
 }
 
@@ -78,12 +79,13 @@ export function listCandidates(
 
 function fitToRequest({ network, constraint, options = {} }: RunRequest, N: number): TrainingOptions {
   const preset = { ...PRESETS.default, ...(network === "drsa" ? RANDOM_START : {}) };
-  const kind = constraint?.kind ?? options.constraint?.kind ?? preset.constraint?.kind ?? "atRisk";
-  const { kappa, dual } = KIND_DEFAULTS[kind];
+  const distance =
+    constraint?.distance ?? options.constraint?.distance ?? PRESETS.default.constraint.distance;
+  const { kappa, dual } = DISTANCES[distance].defaults;
   const batch = options.batch === undefined ? preset.batch : options.batch;
   return {
     ...preset,
-    constraint: preset.constraint && { ...preset.constraint, kind, kappa },
+    constraint: { ...PRESETS.default.constraint, distance, kappa },
     dual,
     steps: Math.max(preset.steps, Math.ceil((LEAST_PASSES * N) / (batch ?? N))),
   };
@@ -92,8 +94,8 @@ function fitToRequest({ network, constraint, options = {} }: RunRequest, N: numb
 /** A slack is in the units of its distance: .02 is a mean square of probabilities, and nothing in standard errors. */
 function fitToPaper({ constraint, options = {} }: RunRequest): TrainingOptions {
   const { constraint: own, ...preset } = PRESETS.paper;
-  const kind = constraint?.kind ?? options.constraint?.kind ?? own?.kind ?? "l2";
-  return { ...preset, constraint: own && { ...own, kind, ...PAPER_SLACK[kind] } };
+  const distance = constraint?.distance ?? options.constraint?.distance ?? own.distance;
+  return { ...preset, constraint: { ...own, distance, ...DISTANCES[distance].paper } };
 }
 
 /** `groups`: how many of the D columns, the last ones, say who is in a group. */
@@ -123,6 +125,8 @@ export function chooseNetwork(
       };
     case "linear":
       return { kind, D, T, baselineHazard, ...offsets };
+    default:
+      return unreachable(kind);
   }
 }
 

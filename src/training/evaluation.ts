@@ -10,7 +10,8 @@ import { createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
 import { groupDistances } from "../objectives/distances.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { concordancePaper, timeDependentPairs } from "../stats/concordance/time-dependent.ts";
-import type { ConstraintSpec, KeepRule } from "./options.ts";
+import type { KeepRule } from "./choices.ts";
+import type { ConstraintSpec } from "./options.ts";
 import type { TrainingRows } from "./trainer.ts";
 
 export interface GroupDistance {
@@ -45,7 +46,7 @@ export function createEvaluator(
       : prepareConstraints({
           binned: rows.binned,
           groups: rows.groups,
-          kind: constraint.kind,
+          distance: constraint.distance,
           variant: constraint.variant,
         });
   return async () => {

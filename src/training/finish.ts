@@ -5,9 +5,10 @@
 import { type ParameterValues, readParameters, writeParameters } from "../models/networks/create-network.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
 import { freshNoise, resolveSlack } from "../objectives/slack.ts";
+import type { KeepRule } from "./choices.ts";
 import { createEvaluator, type Evaluation } from "./evaluation.ts";
 import { FIXED_PENALTY_BELOW, relativeMove } from "./lagrangian/dual.ts";
-import type { KeepRule, TrainingOptions } from "./options.ts";
+import type { TrainingOptions } from "./options.ts";
 import type { Checkpoint, TrainingInput } from "./trainer.ts";
 
 /** Whether one group's constraint was met. */
@@ -87,8 +88,13 @@ export function judgeGroups(
   validation: Evaluation | null,
 ): GroupVerdict[] {
   if (constraint === null) return [];
-  const { kind, variant, kappa } = constraint;
-  const constraints = prepareConstraints({ binned: training.binned, groups: training.groups, kind, variant });
+  const { distance, variant, kappa } = constraint;
+  const constraints = prepareConstraints({
+    binned: training.binned,
+    groups: training.groups,
+    distance,
+    variant,
+  });
   const slack = resolveSlack(constraints, constraint.slack, kappa === undefined ? {} : { kappa });
   const noise = freshNoise(constraints);
   return constraints.groups.map(({ name, rows, events, constrained, reason }, g) => {

@@ -13,6 +13,7 @@ import { countParameters } from "../models/networks/network-spec.ts";
 import { fitAdditiveStart } from "../models/start/additive-start.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { Study } from "../study/study.ts";
+import type { Method } from "./choices.ts";
 import {
   chooseNetwork,
   chooseOptions,
@@ -21,7 +22,7 @@ import {
   refuseSplines,
 } from "./choose-options.ts";
 import { finishRun } from "./finish.ts";
-import { type Method, type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
+import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
 import { scoreTotal } from "./total-score.ts";
 import { type OptimiseHooks, optimise, type TrainingEvent, type TrainingRows } from "./trainer.ts";

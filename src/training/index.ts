@@ -1,5 +1,6 @@
+export { type KeepRule, METHODS, type Method } from "./choices.ts";
 export { finishRun, type GroupVerdict, type TrainingResult } from "./finish.ts";
-export type { Method, Model, ModelHistoryEntry, Predictor, Provenance } from "./model.ts";
+export type { Model, ModelHistoryEntry, Predictor, Provenance } from "./model.ts";
 export {
   averageWeights,
   clipGradientNorm,
@@ -11,7 +12,6 @@ export {
 export {
   type ConstraintSpec,
   type DualSpec,
-  type KeepRule,
   type ObjectiveSpec,
   PRESETS,
   type PresetName,

@@ -1,6 +1,6 @@
 /**
- * A trained model: everything a prediction needs and everything a reader may ask about how it came to be, as plain data; never
- * a row of the table. Its form outside memory is files/model-file.ts.
+ * A trained model: everything a prediction needs and everything a reader may ask about how it came to be, as plain
+ * data; never a row of the table. Its form outside memory is files/model-file.ts.
  */
 import type { Encoder } from "../data/encode/encode.ts";
 import type { Group } from "../data/groups/groups.ts";
@@ -10,12 +10,10 @@ import type { TimeGridKind } from "../data/outcomes/time-grid.ts";
 import type { CoxPredictor } from "../models/cox/baseline.ts";
 import type { NetworkSpec, ParameterValues } from "../models/networks/create-network.ts";
 import type { PackedSplit } from "../study/split.ts";
+import type { Method } from "./choices.ts";
 import type { GroupVerdict } from "./finish.ts";
 import type { TrainingOptions } from "./options.ts";
 import type { EvaluationEvent } from "./trainer.ts";
-
-/** What is fitted. */
-export type Method = "graduate" | "drsa" | "xcal" | "rps" | "nll" | "cox";
 
 /** One evaluation of the run that made a model. */
 export interface ModelHistoryEntry {

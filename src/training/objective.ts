@@ -1,5 +1,6 @@
 /** The loss a run minimises, by name: value, and gradient added to dLogits. */
 import type { Floats } from "../compute/backend.ts";
+import { unreachable } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { rankedProbability, rankingKernel } from "../objectives/rps.ts";
@@ -27,5 +28,7 @@ export function addObjective(
       const { lambda, sigma } = spec.ranking;
       return loss + lambda * rankingKernel(logits, binned, { sigma }, dLogits, lambda);
     }
+    default:
+      return unreachable(spec);
   }
 }

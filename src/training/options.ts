@@ -1,9 +1,12 @@
 /**
- * Everything a training run can be told, and the two presets: `paper`, faithful to Algorithm 1, and `default`, ours. Every default
- * stands in PRESETS with its reason; nothing else in the trainer decides a number.
+ * Everything a training run can be told, and the two presets: `paper`, faithful to Algorithm 1, and `default`, ours.
+ * Every default stands in PRESETS with its reason, or with the distance it goes with (objectives/distances); nothing
+ * else in the trainer decides a number.
  */
-import type { ConstraintKind, ConstraintVariant } from "../objectives/constraints.ts";
-import { type SlackSpecification, VARIANCE_SLACK } from "../objectives/slack.ts";
+import type { ConstraintVariant } from "../objectives/constraints.ts";
+import type { SlackSpecification } from "../objectives/distances/distance.ts";
+import { DISTANCES, type DistanceName } from "../objectives/distances/list.ts";
+import type { KeepRule } from "./choices.ts";
 import type { OptimiserSpec } from "./optimiser.ts";
 
 /** The loss, as plain data. */
@@ -34,7 +37,7 @@ export type ObjectiveSpec =
 /** The constraint of every group, as plain data. */
 export interface ConstraintSpec {
   /** The distance between a group's mean curve and what was observed. */
-  readonly kind: ConstraintKind;
+  readonly distance: DistanceName;
   /** The paper's form, or the one that keeps to a group's follow-up. */
   readonly variant: ConstraintVariant;
   /** The distance allowed to a group; "auto" is κ times what chance alone would show. */
@@ -66,12 +69,6 @@ export type DualSpec =
       readonly start: number;
     };
 
-/**
- * Which weights a run keeps. Averages: the one at the end, or of those evaluated the one with the least validation loss. Iterates: the
- * paper's choice (most constraints met on the validation rows, then concordance), concordance alone, or the last.
- */
-export type KeepRule = "average" | "validation" | "constraints" | "concordance" | "last";
-
 /** Everything that decides a run besides data and network. */
 export interface TrainingOptions {
   /** The loss. */
@@ -87,8 +84,9 @@ export interface TrainingOptions {
   /** Parameter updates in all. */
   readonly steps: number;
   /**
-   * Parameter updates to one dual step where that is taken after updates (the augmented form of minibatches takes it once an epoch).
-   * Algorithm 1 minimises the Lagrangian in between; how many updates that is the paper does not say. Default 1.
+   * Parameter updates to one dual step where that is taken after updates (the augmented form of minibatches takes it
+   * once an epoch). Algorithm 1 minimises the Lagrangian in between; how many updates that is the paper does not say.
+   * Default 1.
    */
   readonly primalSteps?: number;
   /** Rows a step; null is every training row. */
@@ -109,15 +107,40 @@ export interface TrainingOptions {
   readonly seed: number;
 }
 
-/** The names of the presets. */
-export type PresetName = "default" | "paper";
+/** Every preset has a constraint; methods without one leave it out. */
+interface PresetOptions extends TrainingOptions {
+  readonly constraint: ConstraintSpec;
+}
 
-/** The paper's options and ours. */
-export const PRESETS: Readonly<Record<PresetName, TrainingOptions>> = {
+const presets = {
+  default: {
+    // The tail term ruins calibration: nwtco ECE .19–.28 with it, .018–.026 without, at the same C.
+    objective: { kind: "likelihood", tail: false },
+    // Right where censoring depends on the features, and on one scale for every group: decision 8.
+    constraint: {
+      distance: "atRisk",
+      variant: "default",
+      slack: "auto",
+      kappa: DISTANCES.atRisk.defaults.kappa,
+      strata: 1,
+    },
+    dual: DISTANCES.atRisk.defaults.dual,
+    // The decay is for the LSTM and the groups' offsets; slopes and baseline are exempt.
+    optimiser: { kind: "adamw", rate: 1e-3, decay: 1 },
+    clip: 5,
+    steps: 500,
+    batch: 256,
+    refresh: true,
+    // A network this flexible learns 341 events by heart within 200 steps; the validation rows say when to stop.
+    keep: "validation",
+    average: { decay: 0.97, from: 50 },
+    evaluateEvery: 25,
+    patience: 200,
+    seed: 1,
+  },
   paper: {
     objective: { kind: "likelihood", tail: true },
-    // .02 is the paper's slack for nwtco: a mean of squares, so an r.m.s. gap of .14. Other distances bring theirs: PAPER_SLACK.
-    constraint: { kind: "l2", variant: "paper", slack: 0.02, strata: 1 },
+    constraint: { distance: "l2", variant: "paper", ...DISTANCES.l2.paper, strata: 1 },
     dual: { form: "ascent", rate: 0.01, start: "uniform" },
     // The paper names no rate; 5e-3 is ours.
     optimiser: { kind: "adam", rate: 5e-3 },
@@ -134,53 +157,19 @@ export const PRESETS: Readonly<Record<PresetName, TrainingOptions>> = {
     patience: 500,
     seed: 1,
   },
-  default: {
-    // The tail term ruins calibration: nwtco ECE .19–.28 with it, .018–.026 without, at the same C.
-    objective: { kind: "likelihood", tail: false },
-    // Right where censoring depends on the features, and on one scale for every group: decision 8.
-    constraint: { kind: "atRisk", variant: "default", slack: "auto", kappa: 1, strata: 1 },
-    dual: { form: "ascent", rate: 0.12, start: 1.2, perRow: true },
-    // The decay is for the LSTM and the groups' offsets; slopes and baseline are exempt.
-    optimiser: { kind: "adamw", rate: 1e-3, decay: 1 },
-    clip: 5,
-    steps: 500,
-    batch: 256,
-    refresh: true,
-    // A network this flexible learns 341 events by heart within 200 steps; the validation rows say when to stop.
-    keep: "validation",
-    average: { decay: 0.97, from: 50 },
-    evaluateEvery: 25,
-    patience: 200,
-    seed: 1,
-  },
-};
+} satisfies Readonly<Record<string, PresetOptions>>;
 
-/** The paper's c of each distance: §6.3's for nwtco (its flchain and eye have .01, in their plans), §4's 95 % point, and for ours the null's own scale. */
-export const PAPER_SLACK: Readonly<
-  Record<ConstraintKind, { readonly slack: SlackSpecification; readonly kappa?: number }>
-> = {
-  l2: { slack: 0.02 },
-  variance: { slack: VARIANCE_SLACK.paper },
-  atRisk: { slack: "auto", kappa: 1 },
-};
+/** The name of a preset. */
+export type PresetName = keyof typeof presets;
+
+/** Our options and the paper's. */
+export const PRESETS: Readonly<Record<PresetName, PresetOptions>> = presets;
 
 /** Hidden units of the `default` preset's LSTM: at 10 to 20 the scores of 50, in a fifth of the time (decision 8). */
 export const DEFAULT_PRESET_HIDDEN = 12;
 
 /** The `default` preset passes over a long table at least so often, whatever its number of steps. */
 export const LEAST_PASSES = 4;
-
-/** What goes with a distance of another kind than the preset's: κ of its automatic slack, and the scale of its multipliers. */
-export const KIND_DEFAULTS: Readonly<
-  Record<ConstraintKind, { readonly kappa: number; readonly dual: DualSpec }>
-> = {
-  // A mean square of standardised gaps, 1 for a perfect model: κ = 1 asks for no more than the noise allows.
-  atRisk: { kappa: 1, dual: PRESETS.default.dual },
-  // A mean square of probabilities, which shrinks as 1/N by itself; 2 and 100 do on it about what the above does.
-  l2: { kappa: 0.25, dual: { form: "ascent", rate: 100, start: 2 } },
-  // In standard errors, against a slack of 2.8 of them; κ does not enter.
-  variance: { kappa: 1, dual: PRESETS.default.dual },
-};
 
 /** What the `default` preset changes for a network that starts at random, far from any hazard (DRSA's own). */
 export const RANDOM_START: Partial<TrainingOptions> = {
@@ -189,6 +178,9 @@ export const RANDOM_START: Partial<TrainingOptions> = {
   patience: 500,
 };
 
-/** Weights of X-Cal's penalty that are tried on the validation rows (the paper gives none), and the one without such rows. */
+/**
+ * Weights of X-Cal's penalty that are tried on the validation rows (the paper gives none), and the one without such
+ * rows.
+ */
 export const XCAL_LAMBDAS = [1, 10, 100] as const;
 export const XCAL_LAMBDA = 10;

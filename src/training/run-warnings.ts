@@ -1,4 +1,6 @@
-/** What is said of a table and its rows before a run starts: nothing is refused, but a reader of the model should know. */
+/**
+ * What is said of a table and its rows before a run starts: nothing is refused, but a reader of the model should know.
+ */
 
 import { countOf } from "../data/checks/findings.ts";
 import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
@@ -49,7 +51,7 @@ function warnOfManyFeatures(D: number, events: number): string[] {
 function warnOfBinning(outcomes: Outcomes, grid: TimeGrid): string[] {
   const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
   if (!exceedsHalfStandardError) return [];
-  return [
-    `${countOf(grid.T, "time bin")} ${grid.T === 1 ? "raises" : "raise"} Kaplan-Meier at the end from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error: more bins would not`,
-  ];
+  const change = `from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error`;
+  const raise = grid.T === 1 ? "raises" : "raise";
+  return [`${countOf(grid.T, "time bin")} ${raise} Kaplan-Meier at the end ${change}: more bins would not`];
 }

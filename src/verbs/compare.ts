@@ -10,8 +10,8 @@
 import { betaQuantile } from "../core/distributions.ts";
 import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
-import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../objectives/constraints.ts";
 import { correctedResampledT, holm, type SplitSizes } from "../stats/comparison.ts";
+import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/enough-data.ts";
 import {
   type GroupBootstrap,
   MAX_UNDEFINED_SHARE,

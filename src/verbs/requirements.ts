@@ -1,36 +1,31 @@
 /**
- * What is required of an audit, in one line each: `ece < 0.05`, `all groups: logrank p > 0.01`, `group "stage = 4": supported ece <= 0.1`.
+ * What is required of an audit, in one line each: `ece < 0.05`, `all groups: logrank p > 0.01`,
+ * `group "stage = 4": supported ece <= 0.1`.
  *
  *   requirement := [ "all groups" ":" | "each group" ":" | "group" "NAME" ":" ] SCORE ("<" | "<=" | ">" | ">=") NUMBER
  *
- * Without a scope everyone together is meant; "all groups" and "each group" are everyone and every named group, one by one. A score is
- * named as in the audit's JSON, with a blank or a dot between the parts, so ece and the distances are over the group's support;
- * "certificate" is the group's own, and `certified<0.1` asks it of the exact one. A score that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is
- * listed and fails nothing, unless the caller is strict. Certificates count whatever the events: they allow for few.
+ * Without a scope everyone together is meant; "all groups" and "each group" are everyone and every named group, one by
+ * one. A score is named as in the audit's JSON, with a blank or a dot between the parts, so ece and the distances are
+ * over the group's support; "certificate" is the group's own, and `certified<0.1` asks it of the exact one. A score
+ * that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is listed and fails
+ * nothing, unless the caller is strict. Certificates count whatever the events: they allow for few.
  */
 
-import { InputError } from "../core/errors.ts";
+import { InputError, unreachable } from "../core/errors.ts";
+import { namesOf } from "../core/names.ts";
 import { countOf } from "../data/checks/findings.ts";
 import { pointInto } from "../data/groups/group-tokens.ts";
-import { MINIMUM_EVENTS } from "../objectives/constraints.ts";
 import type { GroupCertificate } from "../stats/certificates/certificates.ts";
+import { MINIMUM_EVENTS } from "../stats/enough-data.ts";
+import { METRICS, metricOf, PAPER_METRICS } from "../stats/scores/metrics.ts";
 import type { Scores } from "../stats/scores/scores.ts";
 import type { AuditTable } from "./audit.ts";
 
 /** Counts: known whatever the number of events. */
 const COUNTS = ["n", "events", "supported.bins"] as const;
 
-/** Paths in the audit's JSON. */
-export const REQUIRABLE: readonly string[] = [
-  ...COUNTS,
-  "concordance",
-  "concordanceHalfTies",
-  "ece",
-  "distanceL2",
-  "distanceVariance",
-  "ibs",
-  "rps",
-  "totalScore",
+/** Paths of tests with several numbers, of what the audit adds to scores, and of certificates. */
+const OTHER_PATHS = [
   "dCalibration.chi2",
   "dCalibration.p",
   "logrank.observed",
@@ -46,10 +41,7 @@ export const REQUIRABLE: readonly string[] = [
   "supported.ece",
   "supported.distanceL2",
   "supported.distanceVariance",
-  "paper.ece",
-  "paper.distanceL2",
-  "paper.distanceVariance",
-  "paper.totalScore",
+  ...PAPER_METRICS.map((name) => `paper.${name}`),
   "bound",
   "noiseFloor.ece",
   "noiseFloor.eceCritical",
@@ -66,17 +58,21 @@ export const REQUIRABLE: readonly string[] = [
   "certificate.exact",
   "certificate.exactPopulation",
   "certificate.tight",
-];
+] as const;
 
-/** How the printed table heads its columns. */
-const ALIASES: Readonly<Record<string, string>> = {
-  c: "concordance",
-  l2: "distanceL2",
-  maxz: "distanceVariance",
-  individualp: "logrankIndividual.p",
-  adjustedp: "noiseFloor.adjustedP",
-  certified: "certificate.exact",
-};
+/** Paths in the audit's JSON. */
+export const REQUIRABLE: readonly string[] = [...COUNTS, ...namesOf(METRICS), ...OTHER_PATHS];
+
+/** Short names: those of metrics, and how the printed table heads its other columns. */
+const ALIASES: readonly (readonly [string, string])[] = [
+  ...namesOf(METRICS).flatMap((name) => {
+    const { alias } = metricOf(name);
+    return alias === undefined ? [] : [[alias, name] as const];
+  }),
+  ["individualp", "logrankIndividual.p"],
+  ["adjustedp", "noiseFloor.adjustedP"],
+  ["certified", "certificate.exact"],
+];
 
 const OPERATORS = ["<=", ">=", "<", ">"] as const;
 export type RequirementOperator = (typeof OPERATORS)[number];
@@ -108,7 +104,7 @@ export interface RequirementResult {
 const plainly = (name: string) => name.replace(/[\s.]/gu, "").toLowerCase();
 const PATHS: ReadonlyMap<string, string> = new Map([
   ...REQUIRABLE.map((path): [string, string] => [plainly(path), path]),
-  ...Object.entries(ALIASES),
+  ...ALIASES,
 ]);
 
 const SPACE = /\s*/uy;
@@ -256,6 +252,8 @@ function holds(value: number, { operator, limit }: Requirement): boolean {
       return value > limit;
     case ">=":
       return value >= limit;
+    default:
+      return unreachable(operator);
   }
 }
 

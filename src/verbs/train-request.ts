@@ -8,7 +8,8 @@ import {
   type StudyRequest,
 } from "../study/prepare.ts";
 import type { SetSizes } from "../study/split.ts";
-import type { Method, Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
+import type { Method } from "../training/choices.ts";
+import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import type { ConstraintSpec, PresetName, TrainingOptions } from "../training/options.ts";
 import type { OptimiseHooks, TrainingEvent } from "../training/trainer.ts";
 

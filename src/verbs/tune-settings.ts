@@ -5,9 +5,17 @@
  * every frontier. The time grid and the groups are not swept: scores on another grid or of other groups cannot be compared.
  */
 import { InputError } from "../core/errors.ts";
-import type { ConstraintKind } from "../objectives/constraints.ts";
-import type { Method } from "../training/model.ts";
-import { PRESETS, type PresetName, type TrainingOptions } from "../training/options.ts";
+import { namesOf } from "../core/names.ts";
+import {
+  DISTANCES,
+  type DistanceName,
+  METHODS,
+  type Method,
+  NETWORKS,
+  PRESETS,
+  type PresetName,
+} from "../training/choices.ts";
+import type { TrainingOptions } from "../training/options.ts";
 import type { TrainRequest } from "./train.ts";
 
 export type SettingValue = string | number;
@@ -16,7 +24,7 @@ export type SettingValue = string | number;
 export interface Setting {
   readonly method?: Method;
   readonly preset?: PresetName;
-  readonly distance?: ConstraintKind;
+  readonly distance?: DistanceName;
   readonly strata?: number;
   readonly slack?: number | "auto" | "none";
   readonly kappa?: number | "none";
@@ -65,14 +73,14 @@ const above0 = (what: string, words: readonly string[]): SettingOption => ({
 
 /** Every option that can be swept; each can also be given once, for all runs. */
 export const SETTING_OPTIONS: Readonly<Record<SettingName, SettingOption>> = {
-  method: oneOf("what is fitted", ["graduate", "drsa", "xcal", "rps", "nll", "cox"]),
-  preset: oneOf("defaults", ["default", "paper"]),
-  distance: oneOf("the constraint", ["l2", "variance", "atRisk"]),
+  method: oneOf("what is fitted", namesOf(METHODS)),
+  preset: oneOf("defaults", namesOf(PRESETS)),
+  distance: oneOf("the constraint", namesOf(DISTANCES)),
   strata: whole("constrain each group in n strata of predicted risk", 1),
   slack: above0("the distance allowed to a group; none is no constraint", ["auto", "none"]),
   kappa: above0("the automatic slack in multiples of the group's noise; none is no constraint", ["none"]),
   splines: oneOf("splines of every number among the features", ["yes", "no"]),
-  network: oneOf("the network", ["anchored", "drsa", "mlp", "linear"]),
+  network: oneOf("the network", namesOf(NETWORKS)),
   hidden: whole("hidden units", 1),
   steps: whole("parameter updates", 1),
   batch: whole("rows a step; 0 is all of them", 0),
@@ -242,7 +250,7 @@ export function toTrainRequest(setting: Setting, common: TrainRequest, seed: num
     method: isFree ? "nll" : (method ?? "graduate"),
     preset: preset ?? "default",
     constraint: {
-      ...given("kind", distance),
+      ...given("distance", distance),
       ...given("strata", strata),
       ...given("slack", isFree ? undefined : kappa === undefined ? slack : "auto"),
       ...given("kappa", kappa),

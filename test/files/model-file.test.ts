@@ -15,7 +15,7 @@ import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/
 import { checkpointFromBytes, checkpointToBytes } from "../../src/files/model/checkpoint-file.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import type { Model } from "../../src/training/model.ts";
-import { asVersion } from "./resealed.ts";
+import { asVersion, headerOf, resealed, withHeader } from "./resealed.ts";
 import {
   smallBent,
   smallCheckpoint,
@@ -47,8 +47,9 @@ function rewrite(
   edit: (header: Record<string, unknown>) => unknown,
   weights = unpackSections(bytes, "").weights,
 ): Uint8Array {
-  const { header } = unpackSections(bytes, "");
-  return packSections({ header: encodeJson(edit(JSON.parse(new TextDecoder().decode(header)))), weights });
+  const { version, header } = unpackSections(bytes, "");
+  const edited = encodeJson(edit(JSON.parse(new TextDecoder().decode(header))));
+  return asVersion(packSections({ header: edited, weights }), version);
 }
 
 describe("a model file", () => {
@@ -85,9 +86,24 @@ describe("a model file", () => {
     },
   );
 
-  test("version 1 as it was first written is read, and written the same way but for the version", () => {
-    expect(modelFromBytes(tiny, "tiny.model")).toEqual(smallNetwork);
-    expect(modelToBytes(smallNetwork)).toEqual(asVersion(tiny, FILE_VERSION));
+  test.each([1, 2])(
+    "version %i, whose constraint has a kind, is read and written with a distance",
+    (version) => {
+      const old = asVersion(tiny, version);
+      expect(modelFromBytes(old, "tiny.model")).toEqual(smallNetwork);
+      const text = JSON.stringify(headerOf(tiny));
+      const renamed = text.replace('"constraint":{"kind":', '"constraint":{"distance":');
+      expect(renamed).not.toBe(text);
+      const current = resealed(withHeader(asVersion(tiny, FILE_VERSION), JSON.parse(renamed)));
+      expect(modelToBytes(smallNetwork)).toEqual(current);
+    },
+  );
+
+  test("a version spells the distance in one way only", () => {
+    const ofKind = refusal(() => modelFromBytes(asVersion(tiny, FILE_VERSION), "m"));
+    expect(ofKind.message).toContain("options.constraint");
+    const ofDistance = refusal(() => modelFromBytes(asVersion(modelToBytes(smallNetwork), 2), "m"));
+    expect(ofDistance.message).toContain("options.constraint");
   });
 
   test("weights are float32 where nothing is lost, float64 elsewhere, and lie where they can be viewed", () => {
@@ -173,8 +189,8 @@ describe("a file that is no model", () => {
       "model.trailing",
       new RegExp(`${2 * tiny.length} bytes`),
     ],
-    ["version 3", edited(8, 3), "model.version", /newer format: 3 \(this program knows 1 to 2\)/],
-    ["version 0", edited(8, 0), "model.version", /older format: 0 \(this program knows 1 to 2\)/],
+    ["version 4", edited(8, 4), "model.version", /newer format: 4 \(this program knows 1 to 3\)/],
+    ["version 0", edited(8, 0), "model.version", /older format: 0 \(this program knows 1 to 3\)/],
     ["a header of 4 GB", edited(12, 0xffffffff), "model.size", /4294967295/],
     [
       "a header of one byte more",

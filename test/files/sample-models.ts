@@ -41,7 +41,13 @@ export const smallNetwork: Model = {
   },
   options: {
     objective: { kind: "likelihood", tail: false },
-    constraint: { kind: "l2", variant: "default", slack: { all: 0.01, "7": 1e-300 }, strata: 2, kappa: 0.25 },
+    constraint: {
+      distance: "l2",
+      variant: "default",
+      slack: { all: 0.01, "7": 1e-300 },
+      strata: 2,
+      kappa: 0.25,
+    },
     dual: { form: "augmented", penalty: 0.01, start: 0 },
     optimiser: { kind: "adamw", rate: 3e-3, decay: 0.05 },
     clip: 5,

@@ -1,14 +1,15 @@
 // What is constrained, on which bins and blocks; the default variants; minibatches and the cache. Values and gradients of the
 // paper's variants are in torch.test.ts.
 import { describe, expect, test } from "vitest";
+import { namesOf } from "../../src/core/names.ts";
 import { createRandom } from "../../src/core/random.ts";
 import {
-  type ConstraintKind,
   type Constraints,
   type ConstraintVariant,
   prepareConstraints,
 } from "../../src/objectives/constraints.ts";
 import { createCurveWorkspace, fillCurves, groupMeans } from "../../src/objectives/curves.ts";
+import { DISTANCES, type DistanceName } from "../../src/objectives/distances/list.ts";
 import { distanceGradients, groupDistances, measureDistances } from "../../src/objectives/distances.ts";
 import {
   backThroughStatistics,
@@ -31,9 +32,8 @@ import {
   rowsWhere,
 } from "./gradient-checks.ts";
 
-const KINDS: readonly ConstraintKind[] = ["l2", "variance", "atRisk"];
 const VARIANTS: readonly ConstraintVariant[] = ["paper", "default"];
-const EVERY = KINDS.flatMap((kind) => VARIANTS.map((variant) => ({ kind, variant })));
+const EVERY = namesOf(DISTANCES).flatMap((distance) => VARIANTS.map((variant) => ({ distance, variant })));
 
 function statisticsOf(constraints: Constraints, logits: Float32Array | Float64Array): Float64Array {
   const curves = createCurveWorkspace(constraints.N, constraints.T);
@@ -58,7 +58,13 @@ describe("preparation", () => {
   ];
 
   test("default: support, bins and why a group is only reported", () => {
-    const prepared = prepareConstraints({ binned, groups, kind: "l2", variant: "default", minimumEvents: 8 });
+    const prepared = prepareConstraints({
+      binned,
+      groups,
+      distance: "l2",
+      variant: "default",
+      minimumEvents: 8,
+    });
     expect(
       prepared.groups.map(({ support, bins, events, constrained, measurable, reason }) => {
         return { support, bins, events, constrained, measurable, reason };
@@ -94,7 +100,7 @@ describe("preparation", () => {
     const atRisk = prepareConstraints({
       binned,
       groups,
-      kind: "atRisk",
+      distance: "atRisk",
       variant: "default",
       minimumEvents: 8,
     });
@@ -103,17 +109,23 @@ describe("preparation", () => {
   });
 
   test("default: ten events and a quarter of the bins", () => {
-    const prepared = prepareConstraints({ binned, groups, kind: "l2", variant: "default", support: "all" });
+    const prepared = prepareConstraints({
+      binned,
+      groups,
+      distance: "l2",
+      variant: "default",
+      support: "all",
+    });
     expect(prepared.groups.map(({ constrained }) => constrained)).toEqual([true, false, false, false, false]);
     expect(prepared.groups[1].reason).toBe("8 events, fewer than 10");
   });
 
   test("paper: every bin, every group that has a distance", () => {
-    const prepared = prepareConstraints({ binned, groups, kind: "variance", variant: "paper" });
+    const prepared = prepareConstraints({ binned, groups, distance: "variance", variant: "paper" });
     expect(prepared.groups.map(({ bins }) => bins)).toEqual([8, 8, 8, 8, 8]);
     expect(prepared.groups.map(({ constrained }) => constrained)).toEqual([true, true, true, false, true]);
     const eventFree = { name: "event-free", rows: rowsWhere(40, (row) => bin[row] > 4) };
-    const free = prepareConstraints({ binned, groups: [eventFree], kind: "variance", variant: "paper" });
+    const free = prepareConstraints({ binned, groups: [eventFree], distance: "variance", variant: "paper" });
     expect(free.groups[0].reason).toBe("no bin with a defined, positive variance");
     expect(Array.from(measureDistances(free, statisticsOf(free, new Float64Array(320).fill(-2))))).toEqual([
       0,
@@ -121,7 +133,13 @@ describe("preparation", () => {
   });
 
   test("groups that only are reported have a distance and no gradient", () => {
-    const prepared = prepareConstraints({ binned, groups, kind: "l2", variant: "default", minimumEvents: 8 });
+    const prepared = prepareConstraints({
+      binned,
+      groups,
+      distance: "l2",
+      variant: "default",
+      minimumEvents: 8,
+    });
     const statistics = statisticsOf(prepared, new Float64Array(320).fill(-2));
     const distances = measureDistances(prepared, statistics);
     expect(distances[2]).toBeGreaterThan(0.01);
@@ -132,19 +150,19 @@ describe("preparation", () => {
   });
 
   test("names twice, rows outside or out of order, statistics of other groups", () => {
-    const kind = "l2";
+    const distance = "l2";
     const variant = "paper";
     const two = [groups[0], groups[0]];
-    expect(() => prepareConstraints({ binned, groups: two, kind, variant })).toThrow(
+    expect(() => prepareConstraints({ binned, groups: two, distance, variant })).toThrow(
       'two groups of the same name: "all"',
     );
     for (const rows of [[0, 40], [-1], [3, 3], [4, 2]]) {
       const wrong = [{ name: "wrong", rows: Int32Array.from(rows) }];
-      expect(() => prepareConstraints({ binned, groups: wrong, kind, variant })).toThrow(
+      expect(() => prepareConstraints({ binned, groups: wrong, distance, variant })).toThrow(
         'rows of group "wrong" not ascending within 1…40',
       );
     }
-    const prepared = prepareConstraints({ binned, groups, kind, variant });
+    const prepared = prepareConstraints({ binned, groups, distance, variant });
     expect(() => measureDistances(prepared, new Float64Array(8))).toThrow(
       "group statistics: 8 values where 40 belong",
     );
@@ -198,7 +216,7 @@ describe("time blocks", () => {
   test("blocks given by hand must be in order and inside", () => {
     const { binned, groups } = createCohort(20, 6, 8);
     const prepare = (blocks: { first: number; last: number }[]) =>
-      prepareConstraints({ binned, groups, kind: "atRisk", variant: "paper", blocks });
+      prepareConstraints({ binned, groups, distance: "atRisk", variant: "paper", blocks });
     expect(() => prepare([{ first: 2, last: 1 }])).toThrow("time block out of order or outside 1…6: 2…1");
     expect(() => prepare([{ first: 1, last: 7 }])).toThrow("outside 1…6: 1…7");
     expect(() =>
@@ -208,9 +226,9 @@ describe("time blocks", () => {
       ]),
     ).toThrow("3…6");
     expect(() => prepare([])).toThrow("no time blocks");
-    expect(() => prepareConstraints({ binned, groups, kind: "atRisk", variant: "paper", blocks: 0 })).toThrow(
-      "the number of time blocks is not a positive integer: 0",
-    );
+    expect(() =>
+      prepareConstraints({ binned, groups, distance: "atRisk", variant: "paper", blocks: 0 }),
+    ).toThrow("the number of time blocks is not a positive integer: 0");
   });
 });
 
@@ -226,8 +244,8 @@ describe("distances are those of the audit", () => {
 
   test.each(VARIANTS)("%s", (variant) => {
     const paper = variant === "paper";
-    const l2 = prepareConstraints({ binned, groups, kind: "l2", variant });
-    const variance = prepareConstraints({ binned, groups, kind: "variance", variant });
+    const l2 = prepareConstraints({ binned, groups, distance: "l2", variant });
+    const variance = prepareConstraints({ binned, groups, distance: "variance", variant });
     expectEntries(measureStatistics(l2, curves), means, 1e-14, "means");
     const squares = measureDistances(l2, means);
     const largest = measureDistances(variance, means);
@@ -243,7 +261,13 @@ describe("distances are those of the audit", () => {
   });
 
   test("at risk, row by row", () => {
-    const constraints = prepareConstraints({ binned, groups, kind: "atRisk", variant: "default", blocks: 4 });
+    const constraints = prepareConstraints({
+      binned,
+      groups,
+      distance: "atRisk",
+      variant: "default",
+      blocks: 4,
+    });
     const distances = measureDistances(constraints, measureStatistics(constraints, curves));
     const expected = groups.map(({ rows }) => {
       let sum = 0;
@@ -277,7 +301,7 @@ describe("distances are those of the audit", () => {
     const constraints = prepareConstraints({
       binned: early,
       groups: rows,
-      kind: "atRisk",
+      distance: "atRisk",
       variant: "paper",
       blocks,
     });
@@ -290,7 +314,7 @@ describe("distances are those of the audit", () => {
   });
 
   test("a mean curve still at 1 has no variance of its own: distance 0, no NaN", () => {
-    const constraints = prepareConstraints({ binned, groups, kind: "variance", variant: "default" });
+    const constraints = prepareConstraints({ binned, groups, distance: "variance", variant: "default" });
     const flat = new Float64Array(N * T).fill(-800);
     const statistics = statisticsOf(constraints, flat);
     expect(Array.from(measureDistances(constraints, statistics))).toEqual([0, 0, 0, 0]);
@@ -304,13 +328,13 @@ function frozenDistances(
   base: Float64Array,
   statistics: Float64Array,
 ): Float64Array {
-  const { T, blocks, kind, variant } = constraints;
-  if (kind === "atRisk") {
+  const { T, blocks, distance, variant } = constraints;
+  if (distance === "atRisk") {
     const W = statisticsWidth(constraints);
     const mixed = statistics.map((value, k) => (k % W < blocks.length ? value : base[k]));
     return measureDistances(constraints, mixed);
   }
-  if (kind === "l2" || variant === "paper") return measureDistances(constraints, statistics);
+  if (distance !== "variance" || variant === "paper") return measureDistances(constraints, statistics);
   return Float64Array.from(constraints.groups, ({ km, bins }, g) => {
     const variance = modelVariance(withStart(base.subarray(g * T, (g + 1) * T)), km.atRisk);
     const mean = withStart(statistics.subarray(g * T, (g + 1) * T));
@@ -320,12 +344,12 @@ function frozenDistances(
 
 const MULTIPLIERS = [0.7, 1.3, 0, 2.1];
 
-function prepareAll(cohort: LogitCohort, kind: ConstraintKind, variant: ConstraintVariant): Constraints {
+function prepareAll(cohort: LogitCohort, distance: DistanceName, variant: ConstraintVariant): Constraints {
   const { binned, groups } = cohort;
   return prepareConstraints({
     binned,
     groups,
-    kind,
+    distance,
     variant,
     blocks: 4,
     minimumEvents: 0,
@@ -333,14 +357,14 @@ function prepareAll(cohort: LogitCohort, kind: ConstraintKind, variant: Constrai
   });
 }
 
-describe.each(EVERY)("$kind, $variant", ({ kind, variant }) => {
+describe.each(EVERY)("$distance, $variant", ({ distance, variant }) => {
   test.each([
     [60, 6],
     [75, 11],
   ])("central differences, N %i T %i", (N, T) => {
     const cohort = createCohort(N, T, 60 + T);
     const { logits } = cohort;
-    const constraints = prepareAll(cohort, kind, variant);
+    const constraints = prepareAll(cohort, distance, variant);
     const base = statisticsOf(constraints, logits);
     const dLogits = new Float64Array(N * T).fill(1);
     const curves = createCurveWorkspace(N, T);
@@ -359,7 +383,7 @@ describe.each(EVERY)("$kind, $variant", ({ kind, variant }) => {
   test("batches of a partition, at a fixed cache, make up the gradient of all rows", () => {
     const cohort = createCohort(50, 7, 71);
     const { N, T, logits } = cohort;
-    const constraints = prepareAll(cohort, kind, variant);
+    const constraints = prepareAll(cohort, distance, variant);
     const curves = createCurveWorkspace(N, T);
     fillCurves(logits, N, T, curves);
     const statistics = measureStatistics(constraints, curves);
@@ -388,7 +412,7 @@ describe.each(EVERY)("$kind, $variant", ({ kind, variant }) => {
   test("a cache whose rows are replaced batch by batch equals the statistics of all rows", () => {
     const cohort = createCohort(50, 7, 72);
     const { N, T, logits } = cohort;
-    const constraints = prepareAll(cohort, kind, variant);
+    const constraints = prepareAll(cohort, distance, variant);
     const random = createRandom(5);
     const current = logits.slice();
     const cache = createStatisticsCache(constraints);
@@ -412,7 +436,7 @@ describe.each(EVERY)("$kind, $variant", ({ kind, variant }) => {
     const other = prepareConstraints({
       binned: cohort.binned,
       groups: [{ name: "late", rows: rowsWhere(N, (row) => row > 30) }, cohort.groups[1]],
-      kind,
+      distance,
       variant,
       blocks: constraints.blocks,
     });
@@ -426,7 +450,7 @@ describe.each(EVERY)("$kind, $variant", ({ kind, variant }) => {
 
 test("rows that belong to the same groups are one combination, in whatever overlap", () => {
   const { N, groups, binned } = createCohort(30, 5, 81);
-  const { memberships } = prepareConstraints({ binned, groups, kind: "l2", variant: "paper" });
+  const { memberships } = prepareConstraints({ binned, groups, distance: "l2", variant: "paper" });
   const { combinationOf, groupsOf, order } = memberships;
   for (let row = 0; row < N; row++) {
     const expected = groups.flatMap(({ rows }, g) => (rows.includes(row) ? [g] : []));

@@ -1,14 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { namesOf } from "../../src/core/names.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { type ConstraintKind, prepareConstraints } from "../../src/objectives/constraints.ts";
+import { prepareConstraints } from "../../src/objectives/constraints.ts";
 import { createCurveWorkspace, sigmoid } from "../../src/objectives/curves.ts";
+import { DISTANCES, type DistanceName } from "../../src/objectives/distances/list.ts";
 import { groupDistances } from "../../src/objectives/distances.ts";
 import { freshNoise, resolveSlack } from "../../src/objectives/slack.ts";
 import { createCohort, expectEntries, rowsWhere } from "./gradient-checks.ts";
 
 const { binned, groups } = createCohort(200, 12, 91);
-const prepare = (kind: "l2" | "variance" | "atRisk", variant: "paper" | "default" = "default") =>
-  prepareConstraints({ binned, groups, kind, variant });
+const prepare = (distance: DistanceName, variant: "paper" | "default" = "default") =>
+  prepareConstraints({ binned, groups, distance, variant });
 
 describe("auto", () => {
   test("l2: κ × the mean Greenwood variance of the supported bins; all bins in paper", () => {
@@ -29,7 +31,7 @@ describe("auto", () => {
   test("worked by hand: four rows, one event in bin 1 of 2", () => {
     const small = { T: 2, bin: Int32Array.of(1, 2, 2, 2), event: Uint8Array.of(1, 0, 0, 0) };
     const all = [{ name: "all", rows: Int32Array.of(0, 1, 2, 3) }];
-    const constraints = prepareConstraints({ binned: small, groups: all, kind: "l2", variant: "paper" });
+    const constraints = prepareConstraints({ binned: small, groups: all, distance: "l2", variant: "paper" });
     // S = 3/4 in both bins, Var = (3/4)² · 1/(4·3) = 3/64.
     expectEntries(freshNoise(constraints), [3 / 64], 1e-15);
   });
@@ -42,7 +44,7 @@ describe("auto", () => {
         { name: "event-free", rows },
         { name: "nobody", rows: new Int32Array(0) },
       ],
-      kind: "l2",
+      distance: "l2",
       variant: "paper",
     });
     expectEntries(resolveSlack(constraints, "auto"), [0.25 / 400, 0.25], 1e-15);
@@ -63,7 +65,7 @@ test("the largest gap a perfect model shows: E|Z| with one event bin, more with 
     event: Uint8Array.from({ length: 40 }, (_, i) => i % 2),
   };
   const all = [{ name: "all", rows: rowsWhere(40, () => true) }];
-  const single = prepareConstraints({ binned: one, groups: all, kind: "variance", variant: "paper" });
+  const single = prepareConstraints({ binned: one, groups: all, distance: "variance", variant: "paper" });
   // E|Z| = √(2/π); a mean of 1000 draws has a standard error of 0.6/√1000 = 0.019.
   expect(Math.abs(freshNoise(single)[0] - Math.sqrt(2 / Math.PI))).toBeLessThan(3 * 0.019);
   const many = freshNoise(prepare("variance"));
@@ -95,38 +97,40 @@ test("unknown names and slacks that are no slack", () => {
   );
 });
 
-test.each<ConstraintKind>(["l2", "variance", "atRisk"])(
-  "%s: the noise is what the true model shows on fresh samples",
-  (kind) => {
-    const [N, T, draws] = [300, 20, 250];
-    const random = createRandom(17);
-    const logits = Float64Array.from({ length: N * T }, (_, k) => -3.5 + (k % T) / 20); // the same truth for everyone
-    const everyone = [{ name: "all", rows: rowsWhere(N, () => true) }];
-    const curves = createCurveWorkspace(N, T);
-    let sum = 0;
-    let squares = 0;
-    let noise = 0;
-    for (let draw = 0; draw < draws; draw++) {
-      const event = new Uint8Array(N);
-      const bin = Int32Array.from({ length: N }, (_, row) => {
-        const leaves = 1 + random.integer(T);
-        for (let t = 1; t <= leaves; t++) {
-          if (random.uniform() >= sigmoid(logits[t - 1])) continue;
-          event[row] = 1;
-          return t;
-        }
-        return leaves;
-      });
-      const sample = { T, bin, event };
-      const constraints = prepareConstraints({ binned: sample, groups: everyone, kind, variant: "default" });
-      const [distance] = groupDistances(constraints, logits, [0], curves, null, 1);
-      sum += distance;
-      squares += distance * distance;
-      // One sample's noise is an estimate; a few of them are enough, and the simulated ones take milliseconds each.
-      if (draw < 10) noise += freshNoise(constraints)[0] / 10;
-    }
-    const mean = sum / draws;
-    const error = Math.sqrt((squares / draws - mean * mean) / draws);
-    expect(Math.abs(mean - noise)).toBeLessThan(3 * error);
-  },
-);
+test.each(namesOf(DISTANCES))("%s: the noise is what the true model shows on fresh samples", (distance) => {
+  const [N, T, draws] = [300, 20, 250];
+  const random = createRandom(17);
+  const logits = Float64Array.from({ length: N * T }, (_, k) => -3.5 + (k % T) / 20); // the same truth for everyone
+  const everyone = [{ name: "all", rows: rowsWhere(N, () => true) }];
+  const curves = createCurveWorkspace(N, T);
+  let sum = 0;
+  let squares = 0;
+  let noise = 0;
+  for (let draw = 0; draw < draws; draw++) {
+    const event = new Uint8Array(N);
+    const bin = Int32Array.from({ length: N }, (_, row) => {
+      const leaves = 1 + random.integer(T);
+      for (let t = 1; t <= leaves; t++) {
+        if (random.uniform() >= sigmoid(logits[t - 1])) continue;
+        event[row] = 1;
+        return t;
+      }
+      return leaves;
+    });
+    const sample = { T, bin, event };
+    const constraints = prepareConstraints({
+      binned: sample,
+      groups: everyone,
+      distance,
+      variant: "default",
+    });
+    const [measured] = groupDistances(constraints, logits, [0], curves, null, 1);
+    sum += measured;
+    squares += measured * measured;
+    // One sample's noise is an estimate; a few of them are enough, and the simulated ones take milliseconds each.
+    if (draw < 10) noise += freshNoise(constraints)[0] / 10;
+  }
+  const mean = sum / draws;
+  const error = Math.sqrt((squares / draws - mean * mean) / draws);
+  expect(Math.abs(mean - noise)).toBeLessThan(3 * error);
+});

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ConstraintKind, prepareConstraints } from "../../src/objectives/constraints.ts";
+import { prepareConstraints } from "../../src/objectives/constraints.ts";
 import { createCurveWorkspace, fillCurves } from "../../src/objectives/curves.ts";
+import type { DistanceName } from "../../src/objectives/distances/list.ts";
 import { groupDistances, measureDistances } from "../../src/objectives/distances.ts";
 import { measureStatistics } from "../../src/objectives/group-statistics.ts";
 import { resolveSlack } from "../../src/objectives/slack.ts";
@@ -142,7 +143,7 @@ test("multipliers follow their strata when cells merge and split", () => {
 });
 
 describe("cells as constrained groups", () => {
-  test.each<ConstraintKind>(["l2", "atRisk"])("central differences, %s", (kind) => {
+  test.each<DistanceName>(["l2", "atRisk"])("central differences, %s", (distance) => {
     const { N, T, logits, binned, groups } = createCohort(80, 6, 14);
     const curves = createCurveWorkspace(N, T);
     fillCurves(logits, N, T, curves);
@@ -151,7 +152,7 @@ describe("cells as constrained groups", () => {
     const constraints = prepareConstraints({
       binned,
       groups: cells,
-      kind,
+      distance,
       variant: "default",
       minimumEvents: 0,
       minimumSupport: 0,
@@ -165,7 +166,7 @@ describe("cells as constrained groups", () => {
       fillCurves(moved, N, T, curves);
       const statistics = measureStatistics(constraints, curves);
       // No gradient through V: the second three of every six.
-      const mixed = statistics.map((now, k) => (kind === "atRisk" && k % 6 >= 3 ? base[k] : now));
+      const mixed = statistics.map((now, k) => (distance === "atRisk" && k % 6 >= 3 ? base[k] : now));
       const distances = measureDistances(constraints, mixed);
       return distances.reduce((sum, distance, g) => sum + multipliers[g] * distance, 0);
     };
@@ -189,7 +190,7 @@ describe("cells as constrained groups", () => {
     const satisfied = (logits: Float64Array, K: number) => {
       fillCurves(logits, N, 2, curves);
       const groups = K === 1 ? everyone : buildStrata(measureRisks(curves, binned), everyone, { K });
-      const constraints = prepareConstraints({ binned, groups, kind: "l2", variant: "default" });
+      const constraints = prepareConstraints({ binned, groups, distance: "l2", variant: "default" });
       const slack = resolveSlack(constraints, "auto");
       const distances = measureDistances(constraints, measureStatistics(constraints, curves));
       return Array.from(distances, (distance, g) => distance <= slack[g]);

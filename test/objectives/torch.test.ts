@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
-import { type ConstraintKind, prepareConstraints } from "../../src/objectives/constraints.ts";
+import { prepareConstraints } from "../../src/objectives/constraints.ts";
 import { createCurveWorkspace, survivalCurves } from "../../src/objectives/curves.ts";
+import type { DistanceName } from "../../src/objectives/distances/list.ts";
 import { groupDistances } from "../../src/objectives/distances.ts";
 import { discreteLikelihood } from "../../src/objectives/likelihood.ts";
 import { rankedProbability, rankingKernel } from "../../src/objectives/rps.ts";
@@ -66,15 +67,15 @@ describe.each(["ordinary", "edge"] as const)("%s logits", (name) => {
   const blocks = setting.blocks.map(([first, last]) => ({ first, last }));
 
   /** One group's distance: a multiplier of 1 for it and 0 for the others. */
-  function distanceOf(kind: ConstraintKind, g: number, dLogits: Float64Array | null): number {
-    const constraints = prepareConstraints({ binned, groups, kind, variant: "paper", blocks });
+  function distanceOf(kind: DistanceName, g: number, dLogits: Float64Array | null): number {
+    const constraints = prepareConstraints({ binned, groups, distance: kind, variant: "paper", blocks });
     const multipliers = groups.map((_, k) => (k === g ? 1 : 0));
     return groupDistances(constraints, logits, multipliers, createCurveWorkspace(N, T), dLogits, 1)[g];
   }
 
   function evaluate(objective: string, dLogits: Float64Array | null): number {
     const distance = /^distance_(l2|variance|atRisk)_group(\d)$/.exec(objective);
-    if (distance !== null) return distanceOf(distance[1] as ConstraintKind, Number(distance[2]), dLogits);
+    if (distance !== null) return distanceOf(distance[1] as DistanceName, Number(distance[2]), dLogits);
     switch (objective) {
       case "drsa":
         return discreteLikelihood(logits, binned, { tail: true }, dLogits, 1);
@@ -107,7 +108,7 @@ describe.each(["ordinary", "edge"] as const)("%s logits", (name) => {
     setting.survival.flat().forEach((S, k) => {
       expectEntries([survival[k]], [S], 1e-12, `S ${k}`);
     });
-    const constraints = prepareConstraints({ binned, groups, kind: "l2", variant: "paper" });
+    const constraints = prepareConstraints({ binned, groups, distance: "l2", variant: "paper" });
     constraints.groups.forEach(({ km }, g) => {
       expectEntries(km.survival.subarray(1), setting.km[g], 1e-14, "Kaplan-Meier");
       setting.var[g].forEach((variance, t) => {
@@ -134,7 +135,7 @@ describe("the first step of the trajectories", () => {
     const constraints = prepareConstraints({
       binned: part,
       groups: nameGroups(run.groups),
-      kind: run.kind,
+      distance: run.kind,
       variant: "paper",
     });
     const curves = createCurveWorkspace(rows.length, T);

@@ -88,7 +88,7 @@ function makeModel(names: readonly string[]): ReportedModel {
       kind: "network",
       network: { kind: "anchored", H: 50, baselineHazard: new Array(T).fill(0.01) },
     },
-    options: { constraint: { kind: "l2", slack: "auto" }, steps: 1000, patience: null },
+    options: { constraint: { distance: "l2", slack: "auto" }, steps: 1000, patience: null },
     training: {
       seed: 1,
       backend: "wasm",

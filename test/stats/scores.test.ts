@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { namesOf } from "../../src/core/names.ts";
 import { bootstrapWeights } from "../../src/stats/scores/bootstrap.ts";
 import { evaluate, readScoreValues, type ScoreField } from "../../src/stats/scores/evaluate-scores.ts";
+import { METRICS } from "../../src/stats/scores/metrics.ts";
 import { prepareScores } from "../../src/stats/scores/prepared-scores.ts";
 import { type Scores, scoreCurves } from "../../src/stats/scores/scores.ts";
 import { expectRelative, loadPredictions, PREDICTION_NAMES } from "./prediction-oracles.ts";
@@ -11,20 +13,13 @@ import { randomCohort } from "./simulated-cohort.ts";
 const PLAIN: Readonly<Partial<Record<ScoreField, (scores: Scores) => number | null>>> = {
   n: (s) => s.n,
   events: (s) => s.events,
-  concordance: (s) => s.concordance,
-  concordanceHalfTies: (s) => s.concordanceHalfTies,
-  ece: (s) => s.ece,
-  distanceL2: (s) => s.distanceL2,
-  distanceVariance: (s) => s.distanceVariance,
-  ibs: (s) => s.ibs,
+  ...Object.fromEntries(namesOf(METRICS).map((name) => [name, (s: Scores) => s[name]])),
   dCalibrationChi2: (s) => s.dCalibration.chi2,
-  rps: (s) => s.rps,
   logrankExpected: (s) => s.logrank.expected,
   logrankChi2: (s) => s.logrank.chi2,
   logrankIndividualExpected: (s) => s.logrankIndividual.expected,
   logrankIndividualVariance: (s) => s.logrankIndividual.variance,
   logrankIndividualChi2: (s) => s.logrankIndividual.chi2,
-  totalScore: (s) => s.totalScore,
   supportedBins: (s) => s.supported.bins,
   paperEce: (s) => s.paper.ece,
   paperDistanceL2: (s) => s.paper.distanceL2,

@@ -1,8 +1,9 @@
 // The paper's preset, number by number; what another distance brings; which weights are kept.
 import { describe, expect, test } from "vitest";
+import type { KeepRule } from "../../src/training/choices.ts";
 import { chooseNetwork, chooseOptions, type RunRequest } from "../../src/training/choose-options.ts";
 import { type Evaluation, isBetter } from "../../src/training/evaluation.ts";
-import { type KeepRule, PRESETS } from "../../src/training/options.ts";
+import { PRESETS } from "../../src/training/options.ts";
 
 const paper = (request: RunRequest = {}) => chooseOptions("graduate", "paper", request, 2416);
 
@@ -10,7 +11,7 @@ describe("the paper's preset", () => {
   test("is what the paper says, and where it says nothing what method and comments do", () => {
     expect(paper()).toEqual({
       objective: { kind: "likelihood", tail: true },
-      constraint: { kind: "l2", variant: "paper", slack: 0.02, strata: 1 },
+      constraint: { distance: "l2", variant: "paper", slack: 0.02, strata: 1 },
       dual: { form: "ascent", rate: 0.01, start: "uniform" },
       optimiser: { kind: "adam", rate: 5e-3 },
       clip: null,
@@ -48,14 +49,14 @@ describe("each distance brings its own slack", () => {
     ["default", "l2", { slack: "auto", kappa: 0.25 }],
     ["default", "variance", { slack: "auto", kappa: 1 }],
     ["default", "atRisk", { slack: "auto", kappa: 1 }],
-  ] as const)("%s, %s", (preset, kind, own) => {
-    const { constraint } = chooseOptions("graduate", preset, { constraint: { kind } }, 2416);
-    expect(constraint).toEqual({ kind, variant: preset, strata: 1, ...own });
+  ] as const)("%s, %s", (preset, distance, own) => {
+    const { constraint } = chooseOptions("graduate", preset, { constraint: { distance } }, 2416);
+    expect(constraint).toEqual({ distance, variant: preset, strata: 1, ...own });
   });
 
   test("unless one is given", () => {
-    expect(paper({ constraint: { kind: "variance", slack: 2.5 } }).constraint?.slack).toBe(2.5);
-    expect(paper({ constraint: { slack: 0.01 } }).constraint).toMatchObject({ kind: "l2", slack: 0.01 });
+    expect(paper({ constraint: { distance: "variance", slack: 2.5 } }).constraint?.slack).toBe(2.5);
+    expect(paper({ constraint: { slack: 0.01 } }).constraint).toMatchObject({ distance: "l2", slack: 0.01 });
   });
 });
 

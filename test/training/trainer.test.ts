@@ -73,7 +73,7 @@ describe.each(BACKENDS)("on $name the trainer follows PyTorch for ten steps", ({
     const options: TrainingOptions = {
       ...PRESETS.paper,
       objective: { kind: "likelihood", tail: run.tail },
-      constraint: { kind: run.kind, variant: "paper", slack: run.c, strata: 1 },
+      constraint: { distance: run.kind, variant: "paper", slack: run.c, strata: 1 },
       dual: { form: "ascent", rate: run.eta, start: run.steps[0].multipliers },
       optimiser: optimiserOf(run),
       steps: run.steps.length,
@@ -134,7 +134,7 @@ function simulate(backend = createReferenceBackend(), N = 240, T = 8, seed = 3):
 
 const SMALL: TrainingOptions = {
   ...PRESETS.default,
-  constraint: { kind: "l2", variant: "default", slack: "auto", strata: 1 },
+  constraint: { distance: "l2", variant: "default", slack: "auto", strata: 1 },
   steps: 24,
   batch: 100,
   average: { decay: 0.9, from: 6 },
@@ -146,7 +146,7 @@ describe("a run", () => {
     ["minibatches, augmented", SMALL],
     [
       "minibatches, strata",
-      { ...SMALL, constraint: { kind: "atRisk", variant: "default", slack: "auto", strata: 3 } },
+      { ...SMALL, constraint: { distance: "atRisk", variant: "default", slack: "auto", strata: 3 } },
     ],
     ["full batch, ascent", { ...PRESETS.paper, steps: 9, evaluateEvery: 2 }],
     ["full batch, a dual step every third", { ...PRESETS.paper, steps: 9, evaluateEvery: 2, primalSteps: 3 }],
@@ -156,7 +156,7 @@ describe("a run", () => {
         ...SMALL,
         batch: null,
         steps: 8,
-        constraint: { kind: "variance", variant: "default", slack: "auto", strata: 1 },
+        constraint: { distance: "variance", variant: "default", slack: "auto", strata: 1 },
       },
     ],
   ] as [string, TrainingOptions][])(
@@ -173,9 +173,9 @@ describe("a run", () => {
   );
 
   test.each([
-    { kind: "l2", variant: "paper", slack: 1e-4, strata: 1 },
-    { kind: "atRisk", variant: "default", slack: "auto", strata: 1 },
-    { kind: "l2", variant: "default", slack: "auto", strata: 2 },
+    { distance: "l2", variant: "paper", slack: 1e-4, strata: 1 },
+    { distance: "atRisk", variant: "default", slack: "auto", strata: 1 },
+    { distance: "l2", variant: "default", slack: "auto", strata: 2 },
     null,
   ] as TrainingOptions["constraint"][])("all rows in parts are the same step: %o", async (constraint) => {
     const options = { ...PRESETS.paper, constraint, steps: 6, evaluateEvery: 7 };
@@ -248,7 +248,7 @@ describe("a run", () => {
     const input = simulate();
     const options = {
       ...SMALL,
-      constraint: { kind: "l2", variant: "default", slack: 1e-12, strata: 1 } as const,
+      constraint: { distance: "l2", variant: "default", slack: 1e-12, strata: 1 } as const,
       dual: { form: "ascent", rate: 0.1, start: 1 } as const,
     };
     const { last } = await follow(input, options);
@@ -296,7 +296,7 @@ describe("a run", () => {
   test("a diverging multiplier names its group", async () => {
     const options: TrainingOptions = {
       ...SMALL,
-      constraint: { kind: "l2", variant: "default", slack: 1e-9, strata: 1 },
+      constraint: { distance: "l2", variant: "default", slack: 1e-9, strata: 1 },
       dual: { form: "augmented", penalty: 1e6, start: 0 },
     };
     await expect(follow(simulate(), options)).rejects.toThrow(

@@ -101,7 +101,7 @@ describe("an ensemble", () => {
   test("the verdict is of the mean curves: everyone's against Kaplan-Meier, on the same rows", async () => {
     const backend = createReferenceBackend();
     const { model: held } = await finish(
-      trainTableEnsemble(table, { ...request, constraint: { kind: "l2" } }, backend),
+      trainTableEnsemble(table, { ...request, constraint: { distance: "l2" } }, backend),
     );
     const { train: learnt, valid } = splitRows(table.rows, { seed: 5 });
     const rows = Int32Array.from([...learnt, ...valid]).sort();

@@ -89,7 +89,7 @@ describe("a sweep", () => {
       event: "e",
       method: "graduate",
       preset: "default",
-      constraint: { kind: "l2", slack: "auto", kappa: 2 },
+      constraint: { distance: "l2", slack: "auto", kappa: 2 },
       hidden: 8,
       options: { batch: null, optimiser: { kind: "adamw", rate: 0.01, decay: 1 } },
       seed: 7,

@@ -10,7 +10,7 @@ import { FormatError } from "../../core/errors.ts";
 import { sha256 } from "./checksum.ts";
 import { ALIGNMENT } from "./json-bytes.ts";
 
-export const FILE_VERSION = 2;
+export const FILE_VERSION = 3;
 /** Files of version 1, of graduate 0.1.0, lack fields that are optional now. */
 const OLDEST_VERSION = 1;
 export const PRELUDE_BYTES = 24;
@@ -56,8 +56,8 @@ export function packSections({ header, weights }: Sections): Uint8Array {
 }
 
 /** The sections are views of `bytes`. */
-export function unpackSections(bytes: Uint8Array, where: string): Sections {
-  const { headerBytes } = checkPrelude(bytes, bytes.length, where);
+export function unpackSections(bytes: Uint8Array, where: string): Sections & { readonly version: number } {
+  const { headerBytes, version } = checkPrelude(bytes, bytes.length, where);
   const end = bytes.length - CHECKSUM_BYTES;
   const stored = bytes.subarray(end);
   if (!sha256(bytes.subarray(0, end)).every((byte, i) => byte === stored[i])) {
@@ -68,6 +68,7 @@ export function unpackSections(bytes: Uint8Array, where: string): Sections {
     });
   }
   return {
+    version,
     header: bytes.subarray(PRELUDE_BYTES, PRELUDE_BYTES + headerBytes),
     weights: bytes.subarray(PRELUDE_BYTES + headerBytes, end),
   };
@@ -81,7 +82,7 @@ export function checkPrelude(
   start: Uint8Array,
   size: number,
   where: string,
-): { readonly headerBytes: number; readonly weightsBytes: number } {
+): { readonly version: number; readonly headerBytes: number; readonly weightsBytes: number } {
   if (size === 0) {
     throw new FormatError("not a model file: it is empty", { code: "model.magic", where, hint: GET_ANEW });
   }
@@ -112,7 +113,7 @@ export function checkPrelude(
       hint: GET_ANEW,
     });
   }
-  return { headerBytes, weightsBytes: Number(weightsBytes) };
+  return { version, headerBytes, weightsBytes: Number(weightsBytes) };
 }
 
 function refuseTruncated(size: number, expected: number | null, where: string): FormatError {

@@ -12,7 +12,7 @@ import type { Model, Predictor } from "../../training/model.ts";
 import { packSections, unpackSections } from "../container/container.ts";
 import { decodeJson, encodeJson } from "../container/json-bytes.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "../container/safetensors.ts";
-import { isAscending, modelHeaderSchema } from "./model-schema.ts";
+import { isAscending, modelHeaderSchema, updateHeader } from "./model-schema.ts";
 import { explainIssue } from "./schema-parts.ts";
 
 const PARAMETERS = "parameters.";
@@ -30,7 +30,7 @@ export function modelToBytes(model: Model): Uint8Array {
       predictor: describe(predictor),
       ...rest,
       // As `--json` prints them: what is not a number is null there, not a word.
-      ...(metrics === undefined ? {} : { metrics: JSON.parse(JSON.stringify(metrics)) }),
+      ...(metrics && { metrics: JSON.parse(JSON.stringify(metrics)) }),
     },
     where,
   );
@@ -41,8 +41,9 @@ export function modelToBytes(model: Model): Uint8Array {
 
 /** `name` says in errors which file it was. */
 export function modelFromBytes(bytes: Uint8Array, name: string): Model {
-  const { header, weights } = openSections(bytes, name, "model");
-  const { kind: _, predictor, ...rest } = parseHeader(modelHeaderSchema, header, name);
+  const { version, header, weights } = openSections(bytes, name, "model");
+  const current = updateHeader(header, version);
+  const { kind: _, predictor, ...rest } = parseHeader(modelHeaderSchema, current, name);
   return { ...rest, predictor: readPredictor(predictor, weights, name) };
 }
 
@@ -178,7 +179,7 @@ export function openSections(
   bytes: Uint8Array,
   where: string,
   kind: "model" | "checkpoint",
-): { readonly header: unknown; readonly weights: Map<string, Tensor> } {
+): { readonly version: number; readonly header: unknown; readonly weights: Map<string, Tensor> } {
   const sections = unpackSections(bytes, where);
   const header = decodeJson(sections.header, "the header", where);
   const found = typeof header === "object" && header !== null && "kind" in header ? header.kind : undefined;
@@ -196,7 +197,7 @@ export function openSections(
       hint: "only an unfinished run can be gone on with",
     });
   }
-  return { header, weights: readSafetensors(sections.weights, where) };
+  return { version: sections.version, header, weights: readSafetensors(sections.weights, where) };
 }
 
 export function parseHeader<T>(schema: z.ZodType<T>, header: unknown, where: string): T {

@@ -1,17 +1,20 @@
 /**
- * The headers of models and checkpoints, field by field (docs/model-file.md). Every object is strict: a field this version does not
- * know is refused, and one it writes but does not describe would not compile. Beyond types it asks that the parts fit each other
- * as prediction relies on it: grid with edges, encoder with its names, D and T everywhere the same, groups that parse; and that
- * numbers mean something: scales above 0, columns and levels once, no more bins than can be predicted. Sizes are held against the
- * weights there are before a network is made of them (model-file.ts).
+ * The headers of models and checkpoints, field by field (docs/model-file.md). Every object is strict: a field this
+ * version does not know is refused, and one it writes but does not describe would not compile. Beyond types it asks
+ * that the parts fit each other as prediction relies on it: grid with edges, encoder with its names, D and T everywhere
+ * the same, groups that parse; and that numbers mean something: scales above 0, columns and levels once, no more bins
+ * than can be predicted. Sizes are held against the weights there are before a network is made of them (model-file.ts).
+ * Names to choose from are those of training/choices.ts.
  */
 import { z } from "zod";
+import { namesOf } from "../../core/names.ts";
 import type { ColumnEncoding, Encoder, ValueRange } from "../../data/encode/encode.ts";
 import { type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
 import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/create-network.ts";
 import { networkSpecSchema, singleNetworkSchema } from "../../models/networks/network-spec.ts";
 import { type PackedSplit, unpackSplit } from "../../study/split.ts";
+import { DISTANCES, KEEP_RULES, METHODS, OPTIMISERS, VARIANTS } from "../../training/choices.ts";
 import type { Evaluation } from "../../training/evaluation.ts";
 import type { HeldState } from "../../training/lagrangian/held-groups.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.ts";
@@ -30,6 +33,24 @@ import {
 } from "./schema-parts.ts";
 
 const texts = list(z.string());
+
+/** Files before version 3 spell the constraint's distance `kind`. */
+const DISTANCE_VERSION = 3;
+
+/**
+ * The header of an earlier version, spelt as this one spells it; what else is wrong with it is for the schema to say.
+ */
+export function updateHeader(header: unknown, version: number): unknown {
+  if (version >= DISTANCE_VERSION || !isObject(header) || !isObject(header.options)) return header;
+  const { constraint } = header.options;
+  if (!isObject(constraint)) return header;
+  const { kind, ...rest } = constraint;
+  return { ...header, options: { ...header.options, constraint: { ...rest, distance: kind } } };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
 
 const spline = describing<ScoreLine>()(z.strictObject({ at: numbers, scores: numbers })).refine(
   ({ at, scores }) =>
@@ -150,8 +171,8 @@ const options = describing<TrainingOptions>()(
     ]),
     constraint: z
       .strictObject({
-        kind: z.enum(["l2", "variance", "atRisk"]),
-        variant: z.enum(["paper", "default"]),
+        distance: z.enum(namesOf(DISTANCES)),
+        variant: z.enum(VARIANTS),
         slack: z.union([z.literal("auto"), anyNumber, dictionary(anyNumber)]),
         kappa: anyNumber.exactOptional(),
         strata: count,
@@ -173,7 +194,7 @@ const options = describing<TrainingOptions>()(
     batch: count.nullable(),
     partRows: count.exactOptional(),
     refresh: z.boolean(),
-    keep: z.enum(["average", "validation", "constraints", "concordance", "last"]),
+    keep: z.enum(namesOf(KEEP_RULES)),
     average: z.strictObject({ decay: anyNumber, from: anyNumber }),
     evaluateEvery: anyNumber,
     patience: anyNumber.nullable(),
@@ -257,7 +278,7 @@ type ModelHeader = { readonly kind: "model"; readonly predictor: z.output<typeof
 export const modelHeaderSchema = describing<ModelHeader>()(
   z.strictObject({
     kind: z.literal("model"),
-    method: z.enum(["graduate", "drsa", "xcal", "rps", "nll", "cox"]),
+    method: z.enum(namesOf(METHODS)),
     columns: z.strictObject({
       time: z.string(),
       event: z.string(),
@@ -342,7 +363,7 @@ export const checkpointHeaderSchema = z
     kind: z.literal("checkpoint"),
     run: z.string().nullable(),
     step: count,
-    optimiser: z.strictObject({ kind: z.enum(["sgd", "adam", "adamw"]), steps: count }),
+    optimiser: z.strictObject({ kind: z.enum(namesOf(OPTIMISERS)), steps: count }),
     held: held.nullable(),
     startMultipliers: numbers,
     best: z.strictObject({ step: count, evaluation }).nullable(),

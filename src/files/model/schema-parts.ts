@@ -1,7 +1,8 @@
 /**
- * Building stones of the header's schema. Lists and dictionaries stop at their first bad entry: a hostile header of a million wrong
- * entries makes one complaint, not a million. Numbers come in two kinds: `finite`, where a prediction depends on them, and
- * `anyNumber`, which may be NaN or infinite (spelled out, see json-bytes.ts), for what a run reports. `describing` holds a schema against the type it stands for, in both directions, when it is compiled.
+ * Building stones of the header's schema. Lists and dictionaries stop at their first bad entry: a hostile header of a
+ * million wrong entries makes one complaint, not a million. Numbers come in two kinds: `finite`, where a prediction
+ * depends on them, and `anyNumber`, which may be NaN or infinite (spelled out, see json-bytes.ts), for what a run
+ * reports. `describing` holds a schema against the type it stands for, in both directions, when it is compiled.
  */
 import { z } from "zod";
 import { SPECIAL_NUMBERS } from "../container/json-bytes.ts";
@@ -97,7 +98,10 @@ export function dictionary<T>(entry: z.ZodType<T>): z.ZodType<Readonly<Record<st
   });
 }
 
-/** Any JSON object; its depth is bounded before it is parsed. Numbers are plain: 1e999 is refused, and so is NaN when writing. */
+/**
+ * Any JSON object; its depth is bounded before it is parsed. Numbers are plain: 1e999 is refused, and so is NaN when
+ * writing.
+ */
 export const jsonObject = z.custom<object>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value) && isJson(value),
   "expected a JSON object of finite numbers",
@@ -117,7 +121,10 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** The first complaint in a sentence, `training.history[3].loss: expected a number`; `under` is where the schema's value lies. */
+/**
+ * The first complaint in a sentence, `training.history[3].loss: expected a number`; `under` is where the schema's value
+ * lies.
+ */
 export function explainIssue(error: z.ZodError, ...under: (string | number)[]): string {
   const [{ path, message }] = error.issues;
   const place = [...under, ...path]

@@ -5,14 +5,21 @@
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { namesOf } from "../../core/names.ts";
 import { type People, pickPeople, readPeople } from "../../data/outcomes/people.ts";
 import { type Split, splitRows } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
-import type { ConstraintKind } from "../../objectives/constraints.ts";
 import { prepareScores } from "../../stats/scores/prepared-scores.ts";
 import { countPeople, countSets } from "../../study/split.ts";
-import type { Method } from "../../training/model.ts";
-import type { PresetName } from "../../training/options.ts";
+import {
+  DISTANCES,
+  type DistanceName,
+  METHODS,
+  type Method,
+  NETWORKS,
+  PRESETS,
+  type PresetName,
+} from "../../training/choices.ts";
 import { compareResampled, compareSplits, judgedGroups, type MethodDifference } from "../../verbs/compare.ts";
 import {
   addSubjectOptions,
@@ -37,8 +44,8 @@ interface CompareOptions extends TrainRequestOptions, TableOptions {
   readonly json?: boolean;
 }
 
-const METHODS: readonly string[] = ["graduate", "drsa", "xcal", "rps", "nll", "cox"] satisfies Method[];
-const DISTANCES: readonly string[] = ["l2", "variance", "atRisk"] satisfies ConstraintKind[];
+const methodNames: readonly string[] = namesOf(METHODS);
+const distanceNames: readonly string[] = namesOf(DISTANCES);
 const DEFAULT_METHODS = "cox,nll,graduate";
 /** Fewer resamples give no p-value that could matter. */
 const LEAST_REPLICATES = 100;
@@ -52,14 +59,14 @@ export function addCompare(program: Command): void {
     .addOption(
       new Option(
         "--methods <list>",
-        `of ${METHODS.join(", ")}; graduate:${DISTANCES.join("|")} for its distance, +boost to repair its curves`,
+        `of ${methodNames.join(", ")}; graduate:${distanceNames.join("|")} for its distance, +boost to repair its curves`,
       )
         .argParser(parseMethods)
         .default(parseMethods(DEFAULT_METHODS), DEFAULT_METHODS),
     )
-    .addOption(new Option("--distance <kind>", "the constraint of graduate").choices([...DISTANCES]))
-    .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
-    .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
+    .addOption(new Option("--distance <kind>", "the constraint of graduate").choices(distanceNames))
+    .addOption(new Option("--preset <name>", "defaults").choices(namesOf(PRESETS)).default("default"))
+    .addOption(new Option("--network <kind>", "the network").choices(namesOf(NETWORKS)))
     .addOption(
       new Option("--seeds <list>", "one split and one start of the weights for each")
         .argParser(parseSeeds)
@@ -84,15 +91,16 @@ function parseMethods(text: string): readonly ComparedMethod[] {
   const names = text.split(",").map((name) => name.trim());
   const methods = names.map((label): ComparedMethod => {
     const [, method, distance, boost] = /^([a-z]+)(?::([a-zA-Z0-9]+))?(\+boost)?$/.exec(label) ?? [];
-    const isKnown = METHODS.includes(method) && (distance === undefined || DISTANCES.includes(distance));
+    const isKnown =
+      methodNames.includes(method) && (distance === undefined || distanceNames.includes(distance));
     if (!isKnown || (distance !== undefined && method !== "graduate"))
       throw new InvalidArgumentError(
-        `no such method: "${label}" (have ${METHODS.join(", ")}, graduate:${DISTANCES.join("|")}, each with +boost).`,
+        `no such method: "${label}" (have ${methodNames.join(", ")}, graduate:${distanceNames.join("|")}, each with +boost).`,
       );
     return {
       label,
       method: method as Method,
-      distance: (distance as ConstraintKind | undefined) ?? null,
+      distance: (distance as DistanceName | undefined) ?? null,
       boosted: boost !== undefined,
     };
   });

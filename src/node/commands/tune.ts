@@ -8,8 +8,9 @@ import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { countOf } from "../../data/checks/findings.ts";
+import { DISTANCES } from "../../training/choices.ts";
 import type { Model } from "../../training/model.ts";
-import { DEFAULT_PRESET_HIDDEN, KIND_DEFAULTS, PRESETS } from "../../training/options.ts";
+import { DEFAULT_PRESET_HIDDEN, PRESETS } from "../../training/options.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
 import { auditModel } from "../../verbs/audit-model.ts";
 import { studyOf } from "../../verbs/model-study.ts";
@@ -169,7 +170,11 @@ async function runTune(path: string, options: TuneOptions): Promise<void> {
     read: [options.category ?? [], options.number ?? []],
     deterministic: options.deterministic === true,
     blind,
-    defaults: [PRESETS, KIND_DEFAULTS, DEFAULT_PRESET_HIDDEN],
+    defaults: [
+      PRESETS,
+      Object.values(DISTANCES).map(({ defaults, paper }) => ({ defaults, paper })),
+      DEFAULT_PRESET_HIDDEN,
+    ],
   });
   const labels = labelSettings(settings);
   const plan = settings.flatMap((setting, k) =>

@@ -9,7 +9,7 @@ import { parseGroupsFile, parseNamedGroup } from "../../data/groups/groups.ts";
 import { readPeople } from "../../data/outcomes/people.ts";
 import { refuseTornPeople, type Split, splitFromTable, splitRows } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
-import type { ConstraintKind } from "../../objectives/constraints.ts";
+import type { DistanceName } from "../../training/choices.ts";
 import type { PresetName } from "../../training/options.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
 import { readTextFile } from "../io/read-text.ts";
@@ -39,7 +39,7 @@ export interface SubjectOptions extends OutcomeOptions, GroupOptions {
 }
 
 export interface TrainRequestOptions extends SubjectOptions {
-  readonly distance?: ConstraintKind;
+  readonly distance?: DistanceName;
   readonly preset?: PresetName;
   readonly splines?: boolean;
   readonly network?: TrainRequest["network"];
@@ -101,7 +101,7 @@ export async function toSubject(options: SubjectOptions): Promise<TrainRequest> 
 export async function toTrainRequest(options: TrainRequestOptions): Promise<TrainRequest> {
   return {
     ...(await toSubject(options)),
-    constraint: given("kind", options.distance),
+    constraint: given("distance", options.distance),
     options: given("steps", options.steps),
     ...given("preset", options.preset),
     ...given("splines", options.splines),

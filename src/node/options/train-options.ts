@@ -2,9 +2,19 @@
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { namesOf } from "../../core/names.ts";
 import type { Split } from "../../data/outcomes/split.ts";
-import type { Method } from "../../training/model.ts";
-import type { ObjectiveSpec, PresetName } from "../../training/options.ts";
+import {
+  BACKENDS,
+  type BackendName,
+  DISTANCES,
+  METHODS,
+  type Method,
+  NETWORKS,
+  PRESETS,
+  type PresetName,
+} from "../../training/choices.ts";
+import type { ObjectiveSpec } from "../../training/options.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
 import { addReportOptions, type ReportOptions } from "../print/write-report.ts";
 import { addRequireOptions, type RequireOptions } from "./require-options.ts";
@@ -24,7 +34,7 @@ export interface TrainOptions extends TrainRequestOptions, TableOptions, ReportO
   readonly batch?: number;
   readonly primalSteps?: number;
   readonly ensemble?: number;
-  readonly backend: "wasm" | "reference";
+  readonly backend: BackendName;
   readonly deterministic?: boolean;
   readonly out?: string;
   readonly checkpoint?: string;
@@ -32,12 +42,10 @@ export interface TrainOptions extends TrainRequestOptions, TableOptions, ReportO
   readonly json?: boolean;
 }
 
-const METHODS = ["graduate", "drsa", "xcal", "rps", "nll", "cox"];
-
 export function addTrainOptions(command: Command): Command {
   return addRequireOptions(addReportOptions(addSubjectOptions(command)))
-    .addOption(new Option("--method <name>", "what is fitted").choices(METHODS).default("graduate"))
-    .addOption(new Option("--distance <kind>", "the constraint").choices(["l2", "variance", "atRisk"]))
+    .addOption(new Option("--method <name>", "what is fitted").choices(namesOf(METHODS)).default("graduate"))
+    .addOption(new Option("--distance <kind>", "the constraint").choices(namesOf(DISTANCES)))
     .option("--risk-strata <n>", "constrain each group in n strata of predicted risk", parseCount)
     .addOption(new Option("--strata <n>", "--risk-strata by its old name").argParser(parseCount).hideHelp())
     .option("--slack <c>", "the distance allowed to a group: a number, or auto", parseSlack)
@@ -47,8 +55,8 @@ export function addTrainOptions(command: Command): Command {
       parsePositive,
     )
     .option("--no-group-inputs", "keep the network from knowing who is in which group")
-    .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
-    .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
+    .addOption(new Option("--preset <name>", "defaults").choices(namesOf(PRESETS)).default("default"))
+    .addOption(new Option("--network <kind>", "the network").choices(namesOf(NETWORKS)))
     .option("--splines", "give the network splines of every number too, so that effects may bend")
     .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
@@ -69,7 +77,7 @@ export function addTrainOptions(command: Command): Command {
       parseCount,
     )
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
-    .addOption(new Option("--backend <name>", "what computes").choices(["wasm", "reference"]).default("wasm"))
+    .addOption(new Option("--backend <name>", "what computes").choices(namesOf(BACKENDS)).default("wasm"))
     .option("--deterministic", "the same bytes on every machine")
     .option("--out <file>", "write the model here")
     .option("--checkpoint <file>", "keep a checkpoint here as training goes on")

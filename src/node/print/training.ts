@@ -1,7 +1,7 @@
 /** The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to go on. */
 import { basename } from "node:path";
-import { DISTANCE_WORDS } from "../../report/words/report-words.ts";
 import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { DISTANCES } from "../../training/choices.ts";
 import { countMembers, type Model } from "../../training/model.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
 import type { TableOptions } from "../options/table-options.ts";
@@ -52,8 +52,8 @@ export function printTraining(model: Model, seconds: number): void {
     );
     const held = verdict.filter(({ met }) => met !== null);
     const met = held.filter((one) => one.met === true).length;
-    const kind = options?.constraint?.kind;
-    const distance = kind === undefined ? "" : `; distance: ${DISTANCE_WORDS[kind]}`;
+    const name = options?.constraint?.distance;
+    const distance = name === undefined ? "" : `; distance: ${DISTANCES[name].words}`;
     print("");
     print(
       wrapText(

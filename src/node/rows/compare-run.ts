@@ -5,11 +5,11 @@
 
 import { InputError, NumericalError } from "../../core/errors.ts";
 import type { Table } from "../../data/table.ts";
-import type { ConstraintKind } from "../../objectives/constraints.ts";
 import { applyBoost } from "../../repair/mcboost.ts";
 import { placesAmong } from "../../study/members.ts";
 import type { Study } from "../../study/study.ts";
-import type { Method, Model } from "../../training/model.ts";
+import type { DistanceName, Method } from "../../training/choices.ts";
+import type { Model } from "../../training/model.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
 import { type AuditedRows, auditRows, type PredictedRows, predictRows } from "../../verbs/audit-model.ts";
 import { fitGuardedBoost } from "../../verbs/boost.ts";
@@ -23,7 +23,7 @@ export interface ComparedMethod {
   readonly label: string;
   readonly method: Method;
   /** Of graduate alone; null for its default. */
-  readonly distance: ConstraintKind | null;
+  readonly distance: DistanceName | null;
   readonly boosted: boolean;
 }
 
@@ -57,7 +57,7 @@ export async function runMethod(
   const started = performance.now();
   const secondsNow = () => (performance.now() - started) / 1000;
   try {
-    const distance = method.distance === null ? {} : { kind: method.distance };
+    const distance = method.distance === null ? {} : { distance: method.distance };
     const request = { ...common, method: method.method, constraint: { ...constraint, ...distance } };
     const study = prepare(table, request);
     const run = train(study, request, backend);

@@ -3,9 +3,11 @@
  * record. Names the groups of the recorded distances; adds no number.
  */
 
-import { DISTANCE_WORDS } from "../words/report-words.ts";
+import { DISTANCES } from "../../training/choices.ts";
+import type { GroupVerdict } from "../../training/finish.ts";
+import type { ConstraintSpec, TrainingOptions } from "../../training/options.ts";
 import { withoutOwnValues, withoutRowNumbers } from "./mask-sentence.ts";
-import type { ConstraintVerdict, HistoryEntry, ReportTraining, SplitSizes } from "./report-data.ts";
+import type { HistoryEntry, ReportTraining, SplitSizes } from "./report-data.ts";
 
 /** An evaluation while training; distances and multipliers are in the order of the model's verdict. */
 export interface RecordedStep {
@@ -20,7 +22,11 @@ export interface RecordedStep {
 export interface ReportedModel {
   readonly method: string;
   readonly predictor: { readonly kind: string; readonly network?: object };
-  readonly options: object | null;
+  readonly options:
+    | (Omit<Partial<TrainingOptions>, "constraint"> & {
+        readonly constraint?: Partial<ConstraintSpec> | null;
+      })
+    | null;
   readonly training: {
     readonly seed: number;
     readonly backend: string;
@@ -29,7 +35,7 @@ export interface ReportedModel {
     readonly steps: number;
     readonly bestStep: number;
     readonly history: readonly RecordedStep[];
-    readonly verdict: readonly ConstraintVerdict[];
+    readonly verdict: readonly GroupVerdict[];
     readonly multipliers: { readonly fixedPenalty: boolean } | null;
     readonly warnings: readonly string[];
   };
@@ -55,13 +61,13 @@ export function describeTraining({ method, predictor, training, options }: Repor
 }
 
 /** In words, from the trainer's options. */
-function describeDistance(options: object | null): string | null {
-  const { constraint } = (options ?? {}) as { readonly constraint?: { readonly kind?: string } | null };
-  return DISTANCE_WORDS[constraint?.kind ?? ""] ?? null;
+function describeDistance(options: ReportedModel["options"]): string | null {
+  const distance = options?.constraint?.distance;
+  return distance === undefined ? null : DISTANCES[distance].words;
 }
 
 /** A record of another number of groups than the verdict's cannot be named, and is left out. */
-function nameGroups(entry: RecordedStep, verdict: readonly ConstraintVerdict[]): HistoryEntry {
+function nameGroups(entry: RecordedStep, verdict: readonly GroupVerdict[]): HistoryEntry {
   const { step, loss, concordance, distances, multipliers } = entry;
   const plain = { step, loss, concordance };
   if (distances?.length !== verdict.length || verdict.length === 0) return plain;

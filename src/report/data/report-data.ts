@@ -4,7 +4,8 @@
  * then, of three people, row number, time, outcome and predicted curve. Times are in the unit that is shown.
  */
 import type { GroupCertificate } from "../../stats/certificates/certificates.ts";
-import type { GroupVerdict, JudgedScores, RejectionCount } from "../words/verdict.ts";
+import type { GroupVerdict } from "../../training/finish.ts";
+import type { JudgedScores, RejectionCount, ReportVerdict } from "../words/verdict.ts";
 
 export interface ReportFinding {
   readonly level: "error" | "warning" | "note";
@@ -64,7 +65,7 @@ export interface ReportGroup {
   /** Who is meant, when the name does not say it. */
   readonly expression: string | null;
   readonly scores: JudgedScores;
-  readonly verdict: GroupVerdict;
+  readonly verdict: ReportVerdict;
   readonly curve: GroupCurve;
   /** Where certificates were asked for. */
   readonly certificate?: GroupCertificate;
@@ -129,19 +130,6 @@ export interface HistoryEntry {
   readonly groups?: readonly HistoryGroup[];
 }
 
-export interface ConstraintVerdict {
-  readonly group: string;
-  readonly n: number;
-  readonly events: number;
-  readonly slack: number;
-  readonly noise: number;
-  readonly train: number;
-  readonly validation: number | null;
-  /** Null for a group that is reported, not constrained; `reason` says why. */
-  readonly met: boolean | null;
-  readonly reason: string | null;
-}
-
 export interface ReportTraining {
   readonly method: string;
   /** Runs that the curves are the mean of. */
@@ -150,7 +138,7 @@ export interface ReportTraining {
   readonly steps: number;
   readonly bestStep: number;
   readonly history: readonly HistoryEntry[];
-  readonly constraints: readonly ConstraintVerdict[];
+  readonly constraints: readonly GroupVerdict[];
   /** What the distances are; null where it is not known. */
   readonly distance: string | null;
   /** True when the multipliers hardly moved. */

@@ -1,8 +1,10 @@
 /**
- * The columns of the tables of scores: what a reader needs in the first table, everything else in the second. A column has its
- * value, how it is written, what stands below it, and the path under which the audit says why there is none. A count that is not
- * to be printed, and what it could be computed from, has no value.
+ * The columns of the tables of scores: what a reader needs in the first table, everything else in the second. A column
+ * has its value, how it is written, what stands below it, and the path under which the audit says why there is none. A
+ * count that is not to be printed, and what it could be computed from, has no value.
  */
+import { namesOf } from "../../core/names.ts";
+import { METRICS, type MetricName, metricOf } from "../../stats/scores/metrics.ts";
 import type { ReportGroup } from "../data/report-data.ts";
 import type { Cells } from "../data/small-cells.ts";
 import { ratioOf, rootGapOf } from "../words/report-words.ts";
@@ -19,6 +21,21 @@ export interface ScoreColumn {
   /** The path under which the audit says why there is no value. */
   readonly path: string;
   readonly first: "ascending" | "descending";
+}
+
+/** A metric's column, as its definition has it: the worst group first. */
+function columnOf(name: MetricName, more: Pick<ScoreColumn, "small" | "below"> = {}): ScoreColumn {
+  const { column, better } = metricOf(name);
+  const { title, digits: count } = column ?? { title: name, digits: 4 };
+  return {
+    key: name,
+    title,
+    ...more,
+    value: ({ scores }) => scores[name],
+    format: digits(count),
+    path: name,
+    first: better === "higher" ? "ascending" : "descending",
+  };
 }
 
 const digits = (count: number) => (value: number) => formatNumber(value, count);
@@ -55,27 +72,15 @@ export function mainColumns(cells: Cells, unit: "person" | "row"): readonly Scor
       path: "events",
       first: "descending",
     },
-    {
-      key: "concordance",
-      title: "C-index",
+    columnOf("concordance", {
       small: "interval",
-      value: ({ scores }) => scores.concordance,
-      format: digits(3),
       below: ({ scores }) => between(scores.intervals?.concordance, 3),
-      path: "concordance",
-      first: "ascending",
-    },
-    {
-      key: "ece",
-      title: "ECE",
+    }),
+    columnOf("ece", {
       small: "95 % of chance",
-      value: ({ scores }) => scores.ece,
-      format: digits(4),
       below: ({ scores }) =>
         scores.noiseFloor === null ? null : `≤ ${formatNumber(scores.noiseFloor.eceCritical)}`,
-      path: "ece",
-      first: "descending",
-    },
+    }),
     {
       key: "rootGap",
       title: "R.m.s. gap",
@@ -108,8 +113,8 @@ export function mainColumns(cells: Cells, unit: "person" | "row"): readonly Scor
   ];
 }
 
-/** Everything else. */
-export const MORE_COLUMNS: readonly ScoreColumn[] = [
+/** What has its place beyond the first table. */
+const FURTHER_COLUMNS: readonly ScoreColumn[] = [
   {
     key: "noiseFloor.ece",
     title: "ECE by chance",
@@ -139,14 +144,7 @@ export const MORE_COLUMNS: readonly ScoreColumn[] = [
     path: "logrankIndividual",
     first: "ascending",
   },
-  {
-    key: "distanceVariance",
-    title: "Largest z",
-    value: ({ scores }) => scores.distanceVariance,
-    format: digits(2),
-    path: "distanceVariance",
-    first: "descending",
-  },
+  columnOf("distanceVariance"),
   {
     key: "intervals.ece",
     title: "ECE below",
@@ -165,16 +163,20 @@ export const MORE_COLUMNS: readonly ScoreColumn[] = [
     path: "intervals.distanceL2Root",
     first: "descending",
   },
-  {
-    key: "ibs",
-    title: "IBS",
+  columnOf("ibs", {
     small: "interval",
-    value: ({ scores }) => scores.ibs,
-    format: digits(4),
     below: ({ scores }) => between(scores.intervals?.ibs, 3),
-    path: "ibs",
-    first: "descending",
-  },
+  }),
+];
+
+const PLACED: ReadonlySet<string> = new Set(["concordance", "ece", ...FURTHER_COLUMNS.map(({ key }) => key)]);
+
+/** Everything else: a metric that has a column and no place of its own comes last. */
+export const MORE_COLUMNS: readonly ScoreColumn[] = [
+  ...FURTHER_COLUMNS,
+  ...namesOf(METRICS)
+    .filter((name) => metricOf(name).column !== null && !PLACED.has(name))
+    .map((name) => columnOf(name)),
 ];
 
 /** Where certificates were asked for. */

@@ -7,11 +7,11 @@ import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
 import { chipOf, everyGroup, groupId, lackWords, levelOf, unitOf } from "../words/report-words.ts";
-import type { GroupVerdict } from "../words/verdict.ts";
+import type { ReportVerdict } from "../words/verdict.ts";
 import { CERTIFIED, MORE_COLUMNS, mainColumns, type ScoreColumn } from "./score-columns.ts";
 
 /** The verdicts in the width of a column; direction and bound are in the panels and beside. */
-function shortWord({ agreement, lacks }: GroupVerdict): string {
+function shortWord({ agreement, lacks }: ReportVerdict): string {
   switch (agreement) {
     case "disagrees":
       return "disagrees";

@@ -2,14 +2,14 @@
  * How the report puts numbers and verdicts into words and small marks, the same in every section: four decimals for errors, two or
  * three digits for p, points (hundredths) for gaps of survival, and an icon with a word wherever a colour says something.
  */
-import { MINIMUM_EVENTS } from "../../stats/calibration/agreement.ts";
+import { MINIMUM_EVENTS } from "../../stats/enough-data.ts";
 import { DEFAULT_LEVEL } from "../../stats/scores/bootstrap.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { GroupCurve, ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Html, html, trustMarkup } from "../page/html.ts";
 import { momentOf } from "./report-time.ts";
 import { formatNumber, formatP } from "./text-table.ts";
-import type { GroupVerdict } from "./verdict.ts";
+import type { ReportVerdict } from "./verdict.ts";
 
 /** Shapes differ as well as colours: a cross, a tick, a wave, a dash, a question mark. */
 const ICONS = {
@@ -31,7 +31,7 @@ export function iconOf(look: ChipLook): Html {
 const DIRECTIONS = { high: "survival too high", low: "survival too low", shape: "wrong shape" } as const;
 
 /** In the width of a chip. */
-export function verdictWord({ agreement, direction, lacks }: GroupVerdict): string {
+export function verdictWord({ agreement, direction, lacks }: ReportVerdict): string {
   switch (agreement) {
     case "disagrees":
       return direction === null ? "disagrees" : `disagrees: ${DIRECTIONS[direction]}`;
@@ -43,17 +43,17 @@ export function verdictWord({ agreement, direction, lacks }: GroupVerdict): stri
 }
 
 /** Beside the chip: "could be off by up to 3.2 points"; nothing where that cannot be said. */
-export function boundWords({ agreement, bound }: GroupVerdict): string | null {
+export function boundWords({ agreement, bound }: ReportVerdict): string | null {
   return bound === null || agreement === "tooFewEvents" ? null : `could be off by up to ${pointsOf(bound)}`;
 }
 
 /** Why a group is not judged, without the count that its line may hide. */
-export function lackWords({ lacks, reason }: GroupVerdict): string {
+export function lackWords({ lacks, reason }: ReportVerdict): string {
   return lacks === "events" ? `fewer than ${MINIMUM_EVENTS} events` : reason;
 }
 
 /** As a clause: what was found, and how far off the group could be. */
-export function verdictSentence(verdict: GroupVerdict): string {
+export function verdictSentence(verdict: ReportVerdict): string {
   const { agreement, bound, boundAbsent, reason } = verdict;
   const far =
     bound === null
@@ -69,7 +69,7 @@ export function verdictSentence(verdict: GroupVerdict): string {
   }
 }
 
-export function chipOf(verdict: GroupVerdict, word = verdictWord(verdict)): Html {
+export function chipOf(verdict: ReportVerdict, word = verdictWord(verdict)): Html {
   return html`<span class="chip ${verdict.look}">${iconOf(verdict.look)} ${word}</span>`;
 }
 
@@ -113,13 +113,6 @@ export function ratioOf({ logrankIndividual }: Scores): {
 
 /** The normal distribution's 97.5 % point. */
 const TWO_SIDED_95 = 1.959963984540054;
-
-/** What a group's distance is, by the kind of its constraint. */
-export const DISTANCE_WORDS: Readonly<Record<string, string>> = {
-  l2: "mean squared gap between mean curve and Kaplan-Meier",
-  variance: "largest gap between mean curve and Kaplan-Meier, in standard errors",
-  atRisk: "mean squared z of observed against predicted events, over stretches of time",
-};
 
 /** Rounds to 0.0 points. */
 const NO_GAP = 0.0005;

@@ -12,7 +12,7 @@ export type VerdictLook = "off" | "within" | "open" | "few";
 /** Predicted survival too high, too low, or right on average and wrong in shape. */
 export type GapDirection = "high" | "low" | "shape";
 
-export interface GroupVerdict extends GroupAgreement {
+export interface ReportVerdict extends GroupAgreement {
   readonly look: VerdictLook;
   /** Of the gap, whatever the verdict; null where there is none to measure. */
   readonly direction: GapDirection | null;
@@ -68,13 +68,13 @@ export function judgeGroups(
   groups: readonly JudgedGroup[],
   T: number,
   tolerance: number,
-): readonly GroupVerdict[] {
+): readonly ReportVerdict[] {
   const judged = judgeAgreement(
     groups.map(({ scores }) => scores),
     T,
   );
   return groups.map(
-    ({ scores: { bound, absent }, gap }, g): GroupVerdict => ({
+    ({ scores: { bound, absent }, gap }, g): ReportVerdict => ({
       ...judged[g],
       look: lookOf(judged[g], bound, tolerance),
       direction: directionOf(gap),

@@ -6,8 +6,8 @@
  * otherwise, beside the bound that says how far off the group could still be (certificates.ts). `tooFewEvents`: so few
  * events, or so little follow-up (method §5), that neither test nor bound says anything.
  */
-import { MINIMUM_TIGHT_EVENTS } from "../certificates/certificates.ts";
 import { holm } from "../comparison.ts";
+import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../enough-data.ts";
 import type { Scores } from "../scores/scores.ts";
 
 /** What may be said of a group. */
@@ -31,10 +31,6 @@ export interface GroupAgreement {
 export const FAMILY_LEVEL = 0.05;
 /** Below it a single test raises a doubt. */
 export const SINGLE_LEVEL = 0.05;
-/** As for constraints: a test of fewer events says nothing, and no bound is given for them. */
-export const MINIMUM_EVENTS = MINIMUM_TIGHT_EVENTS;
-/** Of the time bins, that a group must be followed through. */
-export const MINIMUM_FOLLOWED_SHARE = 0.25;
 
 type Judged = Pick<Scores, "events" | "peopleWithEvents" | "supported" | "noiseFloor" | "logrankIndividual">;
 
@@ -47,7 +43,7 @@ function tooLittle(
     const had = events === 1 ? "1 event" : `${events} events`;
     return { lacks: "events", reason: `${had}: fewer than ${MINIMUM_EVENTS}, too few to say` };
   }
-  if (supported.bins < MINIMUM_FOLLOWED_SHARE * T) {
+  if (supported.bins < MINIMUM_SUPPORT * T) {
     const followed = `ten people or more are at risk in only ${supported.bins} of ${T} time bins`;
     return { lacks: "followUp", reason: `${followed}: too little follow-up to say` };
   }

@@ -14,6 +14,7 @@ import type { Curves } from "../../data/curves/curves.ts";
 import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
 import { checkMatching, meanCurve } from "../calibration/calibration.ts";
+import { MINIMUM_EVENTS } from "../enough-data.ts";
 import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
 import { boundExactly, expectedSupport, type FollowUp } from "./exact.ts";
 import { boundByMultipliers, rootGap, type TightGroup } from "./tight.ts";
@@ -93,8 +94,6 @@ export interface GroupBounds {
 
 const DEFAULT_DRAWS = 1024;
 const DEFAULT_SEED = 1;
-/** Below this many events the estimated influences say too little of the spread of Kaplan-Meier. */
-export const MINIMUM_TIGHT_EVENTS = 10;
 /** No class of curves that can be learnt has less. */
 const SMALLEST_VC_DIMENSION = 1;
 
@@ -226,7 +225,7 @@ function checkOptions(alpha: number, draws: number, followUp: CertifyOptions["fo
 }
 
 function whyNotTight(events: number, atRisk: number): string | null {
-  if (events < MINIMUM_TIGHT_EVENTS) return `fewer than ${MINIMUM_TIGHT_EVENTS} events: ${events}`;
+  if (events < MINIMUM_EVENTS) return `fewer than ${MINIMUM_EVENTS} events: ${events}`;
   return atRisk > 0 ? null : "nobody is at risk in the last bin";
 }
 
@@ -253,6 +252,6 @@ function listAssumptions(binsWereFixed: boolean, byPerson: boolean): readonly st
     binsWereFixed
       ? "the bins were fixed by the training rows"
       : "the bins were read off these rows: exact bounds hold for any choice of bins, tight ones then for large groups",
-    `tight bounds are for large groups: they rest on the normal limit, and are left out below ${MINIMUM_TIGHT_EVENTS} events`,
+    `tight bounds are for large groups: they rest on the normal limit, and are left out below ${MINIMUM_EVENTS} events`,
   ];
 }

@@ -18,14 +18,18 @@ export interface TimeDependentOptions {
   readonly rows?: ArrayLike<number>;
 }
 
-/** Whole-number weights equal repeated rows. */
-export interface TimeDependentPairs {
+/** Pairs of rows in different bins. Whole-number weights equal repeated rows. */
+export interface PairCounts {
   /** An event i and a row j of a later bin. */
   readonly pairs: number;
   /** Of those, S(t_i|x_i) < S(t_i|x_j). */
   readonly concordant: number;
   /** Of those, S(t_i|x_i) = S(t_i|x_j). */
   readonly tied: number;
+}
+
+/** The same and the pairs within a bin. */
+export interface TimeDependentPairs extends PairCounts {
   /** An event i and a row j censored in the same bin. */
   readonly censoredPairs: number;
   readonly censoredConcordant: number;
@@ -191,12 +195,12 @@ function ratio(numerator: number, denominator: number): Measured {
 }
 
 /** The paper's C-index: later rows only, ties score 0. */
-export function concordancePaper(counts: TimeDependentPairs): Measured {
+export function concordancePaper(counts: PairCounts): Measured {
   return ratio(counts.concordant, counts.pairs);
 }
 
 /** The same pairs, ties score ½. */
-export function concordanceHalfTies(counts: TimeDependentPairs): Measured {
+export function concordanceHalfTies(counts: PairCounts): Measured {
   return ratio(counts.concordant + counts.tied / 2, counts.pairs);
 }
 

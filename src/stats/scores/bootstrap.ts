@@ -3,18 +3,20 @@
  * multiplicities per replicate, from the stream (seed, replicate), shared by every group and model, so intervals of
  * overlapping groups and differences between models are coherent and a replicate is the same whichever thread
  * computes it. Where people have several rows, people are resampled with all of theirs: of a table whose rows are all
- * there twice, the intervals are those of the table once. Concordance, IBS, RPS and total score get percentile intervals. For ECE and the two distances, whose
- * null lies on the boundary, a percentile interval covers a perfect model 0 % of the time; they get the one-sided
- * bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in the norms of gap-norms.ts (method §9), over the
- * group's support; `paper` has those over all bins. The bounds are conservative, valid where Kaplan-Meier is. Bounds
- * over several groups at once are certificates' business.
+ * there twice, the intervals are those of the table once. Concordance, IBS, RPS and total score get percentile
+ * intervals. For ECE and the two distances, whose null lies on the boundary, a percentile interval covers a perfect
+ * model 0 % of the time; they get the one-sided bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in
+ * the norms of gap-norms.ts (method §9), over the group's support; `paper` has those over all bins. The bounds are
+ * conservative, valid where Kaplan-Meier is. Bounds over several groups at once are certificates' business.
  */
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
+import { namesOf } from "../../core/names.ts";
 import { createRandom } from "../../core/random.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { measureGap } from "../calibration/gap-norms.ts";
 import { evaluate, SCORE_FIELDS, SCORE_POSITION, type ScoreField } from "./evaluate-scores.ts";
+import { isMetric, METRICS, type MetricName, metricOf } from "./metrics.ts";
 import type { PreparedScores } from "./prepared-scores.ts";
 
 /** Replicates, level and seed. */
@@ -53,17 +55,21 @@ export interface RootUpperBound extends UpperBound {
   readonly estimate: number | null;
 }
 
-/** Intervals, or upper bounds, of the scores. */
-export interface ScoreIntervals {
+/** The metrics with a two-sided interval. */
+export type IntervalMetric = {
+  [Name in MetricName]: (typeof METRICS)[Name]["hasInterval"] extends true ? Name : never;
+}[MetricName];
+
+const INTERVAL_METRICS = namesOf(METRICS).filter((name): name is IntervalMetric => METRICS[name].hasInterval);
+
+/**
+ * Intervals, or upper bounds, of the scores. Of a sum such as rps the interval is of the mean per row, times the
+ * group's n: the size of a group in a replicate is chance. Resampling adds noise to the ECE inside the total score, so
+ * near a perfect model its interval lies a little low.
+ */
+export interface ScoreIntervals extends Readonly<Record<IntervalMetric, Interval>> {
   readonly level: number;
   readonly replicates: number;
-  readonly concordance: Interval;
-  readonly concordanceHalfTies: Interval;
-  readonly ibs: Interval;
-  /** Of the mean per row, times the group's n: the size of a group in a replicate is chance. */
-  readonly rps: Interval;
-  /** Resampling adds noise to the ECE inside it, so near a perfect model the interval lies a little low. */
-  readonly totalScore: Interval;
   readonly ece: UpperBound;
   /** √ of the L2 distance: the r.m.s. gap. */
   readonly distanceL2Root: RootUpperBound;
@@ -102,7 +108,10 @@ export interface BootstrapProgress {
   readonly total: number;
 }
 
-/** How often each of N rows is drawn in the replicate; sums to N. Of people, each of a person's rows as often as the person. */
+/**
+ * How often each of N rows is drawn in the replicate; sums to N. Of people, each of a person's rows as often as the
+ * person.
+ */
 export function bootstrapWeights(N: number, seed: number, replicate: number, people?: People): Uint32Array {
   const random = createRandom(seed, replicate);
   const units = people?.count ?? N;
@@ -173,7 +182,7 @@ export function runReplicate(
   });
 }
 
-/** The replicates of one field, those of RPS scaled to the group's own n. */
+/** The replicates of one field, those of a sum scaled to the group's own n. */
 export function replicatesOf(group: GroupBootstrap, field: ScoreField): Float64Array {
   return readReplicates(group.values, group.estimate, field);
 }
@@ -181,9 +190,10 @@ export function replicatesOf(group: GroupBootstrap, field: ScoreField): Float64A
 function readReplicates(values: Float64Array, estimate: Float64Array, field: ScoreField): Float64Array {
   const K = SCORE_FIELDS.length;
   const n = SCORE_POSITION.n;
+  const isSum = isMetric(field) && metricOf(field).isSum === true;
   return Float64Array.from({ length: values.length / K }, (_, r) => {
     const value = values[r * K + SCORE_POSITION[field]];
-    return field === "rps" ? (value * estimate[n]) / values[r * K + n] : value;
+    return isSum ? (value * estimate[n]) / values[r * K + n] : value;
   });
 }
 
@@ -230,11 +240,10 @@ function summariseGroup(
   const intervals: ScoreIntervals = {
     level,
     replicates,
-    concordance: interval("concordance"),
-    concordanceHalfTies: interval("concordanceHalfTies"),
-    ibs: interval("ibs"),
-    rps: interval("rps"),
-    totalScore: interval("totalScore"),
+    ...(Object.fromEntries(INTERVAL_METRICS.map((name) => [name, interval(name)])) as Record<
+      IntervalMetric,
+      Interval
+    >),
     ...supported,
     supported,
     paper: {

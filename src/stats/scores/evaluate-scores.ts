@@ -8,42 +8,32 @@
  */
 import { log, square } from "../../core/elementary.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
+import { namesOf } from "../../core/names.ts";
 import type { RowWeights } from "../../data/outcomes/outcomes.ts";
-import {
-  distanceL2,
-  distanceVariance,
-  expectedCalibrationError,
-  totalScore,
-} from "../calibration/calibration.ts";
 import { D_CALIBRATION_BINS, testDCalibration } from "../calibration/d-calibration.ts";
 import { measureGap, subtractCurves } from "../calibration/gap-norms.ts";
 import { censoringKaplanMeierBinned } from "../censoring.ts";
 import { checkLength } from "../concordance/ranks.ts";
+import type { PairCounts } from "../concordance/time-dependent.ts";
 import { kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
 import { logrankOneSample, MEAN_SURVIVAL_FLOOR } from "../logrank.ts";
+import { METRICS, PAPER_METRICS } from "./metrics.ts";
 import type { PreparedScores } from "./prepared-scores.ts";
 
 /**
- * In the order of their positions: calibration over the bins with at least ten rows at risk, the `paper…` ones over all bins;
- * the `gap…` ones are norms of (gap of these weights − gap of the rows taken once).
+ * In the order of their positions: the metrics, calibration over the bins with at least ten rows at risk; the `paper…`
+ * ones over all bins; the `gap…` ones are norms of (gap of these weights − gap of the rows taken once).
  */
 export const SCORE_FIELDS = [
   "n",
   "events",
-  "concordance",
-  "concordanceHalfTies",
-  "ece",
-  "distanceL2",
-  "distanceVariance",
-  "ibs",
+  ...namesOf(METRICS),
   "dCalibrationChi2",
-  "rps",
   "logrankExpected",
   "logrankChi2",
   "logrankIndividualExpected",
   "logrankIndividualVariance",
   "logrankIndividualChi2",
-  "totalScore",
   "supportedBins",
   "paperEce",
   "paperDistanceL2",
@@ -56,6 +46,14 @@ export const SCORE_FIELDS = [
   "gapPaperL2Root",
   "gapPaperVariance",
 ] as const;
+
+/** Where each of the paper's metrics stands. */
+const PAPER_FIELDS = {
+  ece: "paperEce",
+  distanceL2: "paperDistanceL2",
+  distanceVariance: "paperDistanceVariance",
+  totalScore: "paperTotalScore",
+} as const satisfies Readonly<Record<(typeof PAPER_METRICS)[number], ScoreField>>;
 
 /** The name of a score. */
 export type ScoreField = (typeof SCORE_FIELDS)[number];
@@ -74,12 +72,6 @@ export function readScoreValues(values: Float64Array, offset = 0): ScoreValues {
 
 function numberOf(value: Measured): number {
   return isAbsent(value) ? Number.NaN : value;
-}
-
-interface PairCounts {
-  readonly pairs: number;
-  readonly concordant: number;
-  readonly tied: number;
 }
 
 /** Whole-number weights make every sum here exact, whatever the order. */
@@ -236,33 +228,14 @@ export function evaluate(
 
   const km = kaplanMeierBinned(prepared, weight);
   const { mean, ibs } = sumColumns(prepared, weight, n);
-  const counts = countPairs(prepared, weight, km.atRisk);
-  const concordance = counts.pairs > 0 ? counts.concordant / counts.pairs : Number.NaN;
-  put("concordance", concordance);
-  put("concordanceHalfTies", (counts.concordant + counts.tied / 2) / counts.pairs);
-  put("ibs", ibs);
-  put("rps", rps);
-  put("dCalibrationChi2", testDistribution(prepared, weight, n));
-
   let bins = T;
   while (bins > 0 && km.atRisk[bins] < MINIMUM_AT_RISK) bins--;
+  const group = { km, mean, pairs: countPairs(prepared, weight, km.atRisk), supported: { bins }, ibs, rps };
+  for (const name of namesOf(METRICS)) put(name, numberOf(METRICS[name].measure(group)));
+  const unsupported = { ...group, supported: {} };
+  for (const name of PAPER_METRICS) put(PAPER_FIELDS[name], numberOf(METRICS[name].measure(unsupported)));
   put("supportedBins", bins);
-  if (bins > 0) {
-    const calibration = expectedCalibrationError(mean, km.survival, { bins });
-    const ece = isAbsent(calibration) ? Number.NaN : calibration.ece;
-    const worst = distanceVariance(mean, km.survival, km.variance, { bins });
-    put("ece", ece);
-    put("distanceL2", numberOf(distanceL2(mean, km.survival, { bins })));
-    put("distanceVariance", isAbsent(worst) ? Number.NaN : worst.value);
-    put("totalScore", numberOf(totalScore(concordance, ece)));
-  }
-  const carried = expectedCalibrationError(mean, km.survival);
-  const paperEce = isAbsent(carried) ? Number.NaN : carried.ece;
-  const worstCarried = distanceVariance(mean, km.survival, km.variance);
-  put("paperEce", paperEce);
-  put("paperDistanceL2", numberOf(distanceL2(mean, km.survival)));
-  put("paperDistanceVariance", isAbsent(worstCarried) ? Number.NaN : worstCarried.value);
-  put("paperTotalScore", numberOf(totalScore(concordance, paperEce)));
+  put("dCalibrationChi2", testDistribution(prepared, weight, n));
 
   let expected = 0;
   for (let t = 1; t <= T; t++) {

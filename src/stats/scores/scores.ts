@@ -3,37 +3,30 @@
  * computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions (method §9):
  * concordance is the paper's, ties scoring 0; ece, the distances and the total score run over the group's support, the
  * bins up to the last with at least ten rows at risk (`supported` has its size, and the same numbers); `paper` has them
- * over all bins, Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same rows; rps is the sum over rows, censored rows through their own bin;
- * logrank is against the mean curve, logrankIndividual against each row's own. This is the plain form, by the plain
+ * over all bins, Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same
+ * rows; rps is the sum over rows, censored rows through their own bin; logrank is against the mean curve,
+ * logrankIndividual against each row's own. What each metric is, metrics.ts says. This is the plain form, by the plain
  * functions; evaluate-scores.ts is the fast one under weights.
  */
 import { InputError } from "../../core/errors.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
+import { namesOf } from "../../core/names.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
-import {
-  distanceL2,
-  distanceVariance,
-  expectedCalibrationError,
-  meanCurve,
-  type Supported,
-  totalScore,
-} from "../calibration/calibration.ts";
+import { meanCurve } from "../calibration/calibration.ts";
 import { dCalibration } from "../calibration/d-calibration.ts";
-import { concordanceHalfTies, concordancePaper, timeDependentPairs } from "../concordance/time-dependent.ts";
+import { timeDependentPairs } from "../concordance/time-dependent.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
 import { logrankIndividual, logrankMeanCurve } from "../logrank.ts";
 import type { ScoreIntervals } from "./bootstrap.ts";
 import { brierBinned } from "./brier.ts";
+import { METRICS, type MetricName, PAPER_METRICS, type ScoredGroup } from "./metrics.ts";
 import { rankedProbabilityScore } from "./rps.ts";
 
 /** The support of the group's follow-up, and the calibration scores over it: those of the group itself. */
-export interface SupportedScores {
+export interface SupportedScores extends Readonly<Record<(typeof CALIBRATION)[number], number | null>> {
   /** τ_g: the last bin with at least ten rows at risk, 0 when there is none. */
   readonly bins: number;
-  readonly ece: number | null;
-  readonly distanceL2: number | null;
-  readonly distanceVariance: number | null;
 }
 
 /** What a perfect model's ECE would be, and where the observed one ranks. */
@@ -45,35 +38,24 @@ export interface EceNoise {
 }
 
 /** The scores as the paper has them: over all bins, Kaplan-Meier carried flat past the follow-up. */
-export interface PaperScores {
-  readonly ece: number | null;
-  readonly distanceL2: number | null;
-  readonly distanceVariance: number | null;
-  readonly totalScore: number | null;
+export interface PaperScores extends Readonly<Record<(typeof PAPER_METRICS)[number], number | null>> {
   /** Of its ece, where it was drawn. */
   readonly noiseFloor?: EceNoise;
 }
 
 /** Every score of one group. */
-export interface Scores {
+export interface Scores extends Readonly<Record<MetricName, number | null>> {
   readonly name: string;
   readonly n: number;
   readonly events: number;
   /** Where people have several rows: how many of them had the event. */
   readonly peopleWithEvents?: number;
-  readonly concordance: number | null;
-  readonly concordanceHalfTies: number | null;
-  readonly ece: number | null;
-  readonly distanceL2: number | null;
-  readonly distanceVariance: number | null;
-  readonly ibs: number | null;
   readonly dCalibration: {
     readonly chi2: number | null;
     readonly p: number | null;
     /** Rows per tenth of predicted survival at the own time, lowest first. */
     readonly counts: readonly number[] | null;
   };
-  readonly rps: number | null;
   readonly logrank: {
     readonly observed: number | null;
     readonly expected: number | null;
@@ -87,7 +69,6 @@ export interface Scores {
     readonly chi2: number | null;
     readonly p: number | null;
   };
-  readonly totalScore: number | null;
   readonly supported: SupportedScores;
   readonly paper: PaperScores;
   /**
@@ -146,25 +127,17 @@ function createCollector() {
 
 type Collector = ReturnType<typeof createCollector>;
 
-/** The three calibration scores over the supported bins, or over all. */
-function scoreCalibration(
-  mean: Measured<Float64Array>,
-  km: ReturnType<typeof kaplanMeierBinned>,
+/** Calibration scores that the audit gives over the supported bins and, as the paper has them, over all. */
+const CALIBRATION = ["ece", "distanceL2", "distanceVariance"] as const satisfies readonly MetricName[];
+
+function collectMetrics<Name extends MetricName>(
+  names: readonly Name[],
+  group: ScoredGroup,
   collect: Collector,
-  prefix: string,
-  supported: Supported,
-) {
-  if (isAbsent(mean)) {
-    for (const field of ["ece", "distanceL2", "distanceVariance"]) collect.number(prefix + field, mean);
-    return { ece: null, distanceL2: null, distanceVariance: null };
-  }
-  const ece = collect.part(`${prefix}ece`, expectedCalibrationError(mean, km.survival, supported));
-  const squared = collect.number(`${prefix}distanceL2`, distanceL2(mean, km.survival, supported));
-  const worst = collect.part(
-    `${prefix}distanceVariance`,
-    distanceVariance(mean, km.survival, km.variance, supported),
-  );
-  return { ece: ece?.ece ?? null, distanceL2: squared, distanceVariance: worst?.value ?? null };
+  prefix = "",
+): Readonly<Record<Name, number | null>> {
+  const entries = names.map((name) => [name, collect.number(prefix + name, METRICS[name].measure(group))]);
+  return Object.fromEntries(entries) as Record<Name, number | null>;
 }
 
 /** All scores of the rows (0-based, all of them without `rows`). Never throws for a small or odd group. */
@@ -177,34 +150,41 @@ export function scoreCurves(
   const scored = rows === undefined ? { curves, binned } : selectScored(curves, binned, rows);
   const collect = createCollector();
   const km = kaplanMeierBinned(scored.binned);
-  const mean = meanCurve(scored.curves);
-  const pairs = timeDependentPairs(scored.curves, scored.binned);
-  const concordance = concordancePaper(pairs);
-  const brier = collect.part("ibs", brierBinned(scored.curves, scored.binned));
+  const brier = brierBinned(scored.curves, scored.binned);
+  const ranked = rankedProbabilityScore(scored.curves, scored.binned);
+  const bins = groupSupport(scored.binned);
+  const group: ScoredGroup = {
+    km,
+    mean: meanCurve(scored.curves),
+    pairs: timeDependentPairs(scored.curves, scored.binned),
+    supported: { bins },
+    ibs: isAbsent(brier) ? brier : brier.ibs,
+    rps: isAbsent(ranked) ? ranked : ranked.sum,
+  };
+  const unsupported = { ...group, supported: {} };
+  // What is absent is listed in the order in which it is found.
+  collectMetrics(["ibs"], group, collect);
   const distribution = collect.part("dCalibration", dCalibration(scored.curves, scored.binned));
-  const rps = collect.part("rps", rankedProbabilityScore(scored.curves, scored.binned));
+  collectMetrics(["rps"], group, collect);
   const logrank = collect.part("logrank", logrankMeanCurve(scored.curves, scored.binned));
   const individual = collect.part("logrankIndividual", logrankIndividual(scored.curves, scored.binned));
-  const bins = groupSupport(scored.binned);
-  const supported = scoreCalibration(mean, km, collect, "", { bins });
-  const paper = scoreCalibration(mean, km, collect, "paper.", {});
-  for (const key of ["ece", "distanceL2", "distanceVariance"]) {
+  const supported = collectMetrics(CALIBRATION, group, collect);
+  collectMetrics(CALIBRATION, unsupported, collect, "paper.");
+  for (const key of CALIBRATION) {
     if (collect.reasons[key] !== undefined) collect.reasons[`supported.${key}`] = collect.reasons[key];
   }
+  const { rps, totalScore, ...others } = collectMetrics(namesOf(METRICS), group, collect);
   return {
     name,
     n: scored.curves.N,
     events: km.events.reduce((sum, events) => sum + events, 0),
-    concordance: collect.number("concordance", concordance),
-    concordanceHalfTies: collect.number("concordanceHalfTies", concordanceHalfTies(pairs)),
-    ...supported,
-    ibs: brier?.ibs ?? null,
+    ...others,
     dCalibration: {
       chi2: distribution?.chi2 ?? null,
       p: distribution?.p ?? null,
       counts: distribution === null ? null : Array.from(distribution.counts),
     },
-    rps: rps?.sum ?? null,
+    rps,
     logrank: {
       observed: logrank?.observed ?? null,
       expected: logrank?.expected ?? null,
@@ -218,18 +198,9 @@ export function scoreCurves(
       chi2: individual?.chi2 ?? null,
       p: individual?.p ?? null,
     },
-    totalScore: collect.number(
-      "totalScore",
-      totalScore(concordance, supported.ece ?? { absent: collect.reasons.ece }),
-    ),
+    totalScore,
     supported: { bins, ...supported },
-    paper: {
-      ...paper,
-      totalScore: collect.number(
-        "paper.totalScore",
-        totalScore(concordance, paper.ece ?? { absent: collect.reasons["paper.ece"] }),
-      ),
-    },
+    paper: collectMetrics(PAPER_METRICS, unsupported, collect, "paper."),
     noiseFloor: null,
     absent: collect.reasons,
   };

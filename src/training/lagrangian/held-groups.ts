@@ -76,10 +76,10 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
       hint: "name a group, or drop the constraint",
     });
   }
-  const { kind, variant, strata } = spec;
+  const { distance, variant, strata } = spec;
   const N = binned.bin.length;
   const kappa = spec.kappa === undefined ? {} : { kappa: spec.kappa };
-  let constraints = prepareConstraints({ binned, groups, kind, variant });
+  let constraints = prepareConstraints({ binned, groups, distance, variant });
   let slack = resolveSlack(constraints, spec.slack, kappa);
   const groupSlack = Object.fromEntries(groups.map(({ name }, g) => [name, slack[g]]));
   let multipliers = startMultipliers(dual, constraints.groups, options.seed);
@@ -93,7 +93,7 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
   function cutByRisk(curves: CurveWorkspace): void {
     const cut = buildStrata(measureRisks(curves, binned), groups, { K: strata });
     const { blocks } = constraints;
-    constraints = prepareConstraints({ binned, groups: cut, kind, variant, blocks });
+    constraints = prepareConstraints({ binned, groups: cut, distance, variant, blocks });
     slack = resolveSlack(constraints, slackOfCells(spec.slack, cut), kappa);
     const before =
       cells ?? groups.map(({ name }) => ({ name, group: name, first: 1, last: strata, expectedEvents: 0 }));

@@ -1,0 +1,12 @@
+/** Every distance a group can be held by, in the order in which options and documents name them. */
+import { atRisk } from "./at-risk.ts";
+import type { DistanceDefinition } from "./distance.ts";
+import { l2 } from "./l2.ts";
+import { variance } from "./variance.ts";
+
+export const DISTANCES = { l2, variance, atRisk } as const satisfies Readonly<
+  Record<string, DistanceDefinition>
+>;
+
+/** The name of a distance: squared gap, gap in standard errors, or observed against expected events. */
+export type DistanceName = keyof typeof DISTANCES;

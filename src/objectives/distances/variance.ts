@@ -1,0 +1,83 @@
+/**
+ * The largest gap between curves in standard errors: max_{t≤L} |mean_g(t) − S_KM,g(t)| / √Var(t), with the gradient
+ * sign(gap)/√Var at the first maximising t and 0 elsewhere. Bins with undefined or zero variance are skipped. `paper`:
+ * Greenwood's variance; `default`: S̄² Σ h̄/(k(1−h̄)) of the mean curve itself, without gradient through it. Being in
+ * standard errors already, its slack does not depend on κ.
+ */
+import { isAbsent } from "../../core/measured.ts";
+import { createRandom } from "../../core/random.ts";
+import { distanceVariance, modelVariance } from "../../stats/calibration/calibration.ts";
+import type { ConstraintGroup, Constraints } from "../constraints.ts";
+import { atRisk } from "./at-risk.ts";
+import { type DistanceDefinition, withStart } from "./distance.ts";
+
+/** 1.96 is pointwise, and a perfect model breaks it in a quarter of groups; 2.8 allows for the maximum over time. */
+export const VARIANCE_SLACK = { paper: 1.96, default: 2.8 } as const;
+
+/** Draws and seed of the simulated largest gap: its mean to about 0.02 standard errors, the same in every run. */
+const NOISE_DRAWS = 1000;
+const NOISE_SEED = 1;
+
+export const variance: DistanceDefinition = {
+  words: "largest gap between mean curve and Kaplan-Meier, in standard errors",
+  statistic: "meanCurve",
+  findObstacle: ({ bins, km }, variant) => {
+    const isUsable = variant === "default" || km.variance.subarray(1, bins + 1).some((one) => one > 0);
+    return isUsable ? null : "no bin with a defined, positive variance";
+  },
+  measure: (constraints, group, statistics) =>
+    findLargestGap(constraints, group, withStart(statistics)).value,
+  fillGradient: (constraints, group, statistics, multiplier, gradient) => {
+    const { t, slope } = findLargestGap(constraints, group, withStart(statistics));
+    gradient[t - 1] = multiplier * slope;
+  },
+  noise: meanLargestGap,
+  automaticSlack: (_group, variant) => VARIANCE_SLACK[variant],
+  // Standard errors against a slack of 2.8 of them: the multipliers of atRisk fit; κ does not enter.
+  defaults: { kappa: 1, dual: atRisk.defaults.dual },
+  // §4's 95 % point.
+  paper: { slack: VARIANCE_SLACK.paper },
+};
+
+interface LargestGap {
+  readonly value: number;
+  readonly t: number;
+  /** ∂value/∂mean(t) */
+  readonly slope: number;
+}
+
+function findLargestGap(constraints: Constraints, group: ConstraintGroup, mean: Float64Array): LargestGap {
+  const { km, bins } = group;
+  const ofGap = constraints.variant === "paper" ? km.variance : modelVariance(mean, km.atRisk);
+  const largest = distanceVariance(mean, km.survival, ofGap, { bins });
+  // A mean curve that has not moved from 1 has no variance of its own in any bin.
+  if (isAbsent(largest)) return { value: 0, t: 1, slope: 0 };
+  const { value, t } = largest;
+  return { value, t, slope: Math.sign(mean[t] - km.survival[t]) / Math.sqrt(ofGap[t]) };
+}
+
+/**
+ * E max_t |B(v_t)|/√v_t, B Brownian motion and v Greenwood's sum: the law of the standardised Kaplan-Meier error, by
+ * simulation. 0 without any bin that has a variance.
+ */
+function meanLargestGap(group: ConstraintGroup): number {
+  const { greenwood, variance: ofCurve } = group.km;
+  const clock: number[] = [];
+  for (let t = 1; t <= group.bins; t++) {
+    if (ofCurve[t] > 0 && greenwood[t] !== clock[clock.length - 1]) clock.push(greenwood[t]);
+  }
+  const random = createRandom(NOISE_SEED);
+  let sum = 0;
+  for (let draw = 0; draw < NOISE_DRAWS; draw++) {
+    let position = 0;
+    let before = 0;
+    let largest = 0;
+    for (const v of clock) {
+      position += Math.sqrt(v - before) * random.normal();
+      before = v;
+      largest = Math.max(largest, Math.abs(position) / Math.sqrt(v));
+    }
+    sum += largest;
+  }
+  return sum / NOISE_DRAWS;
+}

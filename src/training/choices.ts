@@ -1,0 +1,78 @@
+/**
+ * Everything that can be chosen by name, one list each: option parsers, file schemas, JSON schemas, sweeps and docs
+ * take their names from here (`namesOf`), and every switch over a choice ends in `unreachable`, so that a name cannot
+ * be known in one place and forgotten in another. A list is an object from each name to what it means; where a lower
+ * room owns a choice (distances, networks, metrics, backends), the list lies there and is only gathered here.
+ * docs/concepts/choices.md is the same page for users.
+ */
+import type { Backend } from "../compute/backend.ts";
+import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
+import type { OptimiserSpec } from "./optimiser.ts";
+import type { DualSpec, ObjectiveSpec } from "./options.ts";
+
+export { VARIANTS } from "../objectives/constraints.ts";
+export { DISTANCES, type DistanceName } from "../objectives/distances/list.ts";
+export { METRICS, type MetricName } from "../stats/scores/metrics.ts";
+export { PRESETS, type PresetName } from "./options.ts";
+
+/** What is fitted. */
+export const METHODS = {
+  graduate: "a network whose curves are held close to the observed in every group",
+  drsa: "the network without constraints, on DRSA's loss: the likelihood and its tail term",
+  xcal: "the network without constraints, with X-Cal's calibration penalty",
+  rps: "the network without constraints, on the ranked probability score",
+  nll: "the network without constraints, on the likelihood alone",
+  cox: "Cox's proportional hazards, without a network",
+} as const satisfies Readonly<Record<string, string>>;
+/** The name of a method. */
+export type Method = keyof typeof METHODS;
+
+/** What turns features into logits. */
+export const NETWORKS = {
+  anchored: "a linear part around the training rows' hazards, with a small LSTM beside it",
+  drsa: "the LSTM of deep recurrent survival analysis",
+  mlp: "a multilayer perceptron around the training rows' hazards",
+  linear: "the linear part alone",
+} as const satisfies Readonly<Record<SingleNetworkSpec["kind"], string>>;
+/** The name of a network. */
+export type NetworkName = keyof typeof NETWORKS;
+
+/** The loss, before any constraint. */
+export const OBJECTIVES = {
+  likelihood: "the discrete likelihood, with or without DRSA's tail term",
+  xcal: "the likelihood and X-Cal's calibration penalty",
+  rps: "the ranked probability score, with or without a ranking term",
+} as const satisfies Readonly<Record<ObjectiveSpec["kind"], string>>;
+
+/** How multipliers rise and fall. */
+export const DUAL_FORMS = {
+  ascent: "μ ← max(0, μ + rate·(distance − slack)), as the paper has it",
+  augmented: "the augmented Lagrangian: μ ← max(0, μ + penalty·(distance/slack − 1)), once an epoch",
+} as const satisfies Readonly<Record<DualSpec["form"], string>>;
+
+/** How parameters are moved. */
+export const OPTIMISERS = {
+  sgd: "gradient descent, with or without momentum",
+  adam: "Adam",
+  adamw: "Adam with weight decay of its own",
+} as const satisfies Readonly<Record<OptimiserSpec["kind"], string>>;
+
+/** Which weights a run keeps. */
+export const KEEP_RULES = {
+  average: "the average at the end",
+  validation: "of the averages evaluated, the one with the least validation loss",
+  constraints:
+    "the paper's: the iterate that meets most constraints on the validation rows, then the best C-index",
+  concordance: "the iterate with the best C-index on the validation rows",
+  last: "the last iterate",
+} as const satisfies Readonly<Record<string, string>>;
+/** The name of a rule for the weights to keep. */
+export type KeepRule = keyof typeof KEEP_RULES;
+
+/** What computes. */
+export const BACKENDS = {
+  wasm: "WebAssembly kernels on several threads",
+  reference: "plain float64, slow, to compare with",
+} as const satisfies Readonly<Record<Backend["name"], string>>;
+/** The name of a backend. */
+export type BackendName = keyof typeof BACKENDS;
