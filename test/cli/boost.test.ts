@@ -6,7 +6,7 @@ import { splitRows } from "../../src/data/outcomes/split.ts";
 import { writeModel } from "../../src/node/io/model-file.ts";
 import { describeOrigin } from "../../src/node/io/provenance.ts";
 import { readTableFile } from "../../src/node/options/table-options.ts";
-import { scoreRows } from "../../src/node/rows/score-rows.ts";
+import { scoreRows } from "../../src/verbs/score-rows.ts";
 import { train } from "../../src/verbs/train.ts";
 import { resealedBoost } from "../files/resealed.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";

@@ -6,9 +6,9 @@ import { type Split, splitRows } from "../../src/data/outcomes/split.ts";
 import { writeModel } from "../../src/node/io/model-file.ts";
 import { describeOrigin } from "../../src/node/io/provenance.ts";
 import { readTableFile } from "../../src/node/options/table-options.ts";
-import { scoreRows } from "../../src/node/rows/score-rows.ts";
 import type { Model } from "../../src/training/model.ts";
 import { predict } from "../../src/verbs/predict.ts";
+import { scoreRows } from "../../src/verbs/score-rows.ts";
 import { train } from "../../src/verbs/train.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 

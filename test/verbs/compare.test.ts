@@ -14,7 +14,7 @@ import {
   type MethodScores,
   readScores,
   studentQuantile,
-} from "../../src/verbs/compare.ts";
+} from "../../src/verbs/comparison/differences.ts";
 import { drawPeople } from "../simulated-people.ts";
 
 const SCORES: MethodScores = {

@@ -14,21 +14,16 @@ import { noiseFloor } from "../../src/stats/calibration/noise-floor.ts";
 import { audit } from "../../src/verbs/audit.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
 import { type TrainRequest, train } from "../../src/verbs/train.ts";
-import {
-  findFrontier,
-  type RunScores,
-  scoreRun,
-  selectSetting,
-  summariseRuns,
-} from "../../src/verbs/tune.ts";
+import { type RunScores, scoreRun } from "../../src/verbs/tuning/scores.ts";
+import { findFrontier, selectSetting, summariseRuns } from "../../src/verbs/tuning/selection.ts";
 import {
   expandSweep,
   labelSettings,
   parseSweep,
   reduceSetting,
+  requestOfSetting,
   type Setting,
-  toTrainRequest,
-} from "../../src/verbs/tune-settings.ts";
+} from "../../src/verbs/tuning/settings.ts";
 
 describe("a sweep", () => {
   test("is every combination, or one option at a time", () => {
@@ -80,9 +75,11 @@ describe("a sweep", () => {
 
   test("a setting becomes a request of train", () => {
     const common: TrainRequest = { time: "t", event: "e" };
-    expect(toTrainRequest({ splines: "yes" }, common, 1).splines).toBe(true);
-    expect(toTrainRequest({}, common, 1)).not.toHaveProperty("splines");
-    expect(toTrainRequest({ kappa: 2, distance: "l2", hidden: 8, batch: 0, rate: 0.01 }, common, 7)).toEqual({
+    expect(requestOfSetting({ splines: "yes" }, common, 1).splines).toBe(true);
+    expect(requestOfSetting({}, common, 1)).not.toHaveProperty("splines");
+    expect(
+      requestOfSetting({ kappa: 2, distance: "l2", hidden: 8, batch: 0, rate: 0.01 }, common, 7),
+    ).toEqual({
       time: "t",
       event: "e",
       method: "graduate",
@@ -92,7 +89,7 @@ describe("a sweep", () => {
       options: { batch: null, optimiser: { kind: "adamw", rate: 0.01, decay: 1 } },
       seed: 7,
     });
-    expect(toTrainRequest({ slack: "none" }, common, 1)).toMatchObject({ method: "nll", constraint: {} });
+    expect(requestOfSetting({ slack: "none" }, common, 1)).toMatchObject({ method: "nll", constraint: {} });
   });
 
   test.each([
@@ -194,12 +191,12 @@ describe("the choice", () => {
     ["worst" as const, 0],
     ["total" as const, 3],
   ])("by %s", (rule, chosen) => {
-    expect(selectSetting(summaries, rule)).toMatchObject({ rule, chosen, fellBack: false });
+    expect(selectSetting(summaries, rule)).toMatchObject({ rule, chosen, usedFallback: false });
   });
 
   test("falls back on the least error, and says so, when no setting is within noise", () => {
     const none = selectSetting(summaries.slice(2));
-    expect(none).toMatchObject({ chosen: 0, fellBack: true });
+    expect(none).toMatchObject({ chosen: 0, usedFallback: true });
     expect(none.words).toContain("no setting is, so the one whose worst group is least off");
   });
 
@@ -207,7 +204,7 @@ describe("the choice", () => {
     const blank = { ...scores(0.7, 1, 0.5), worst: null, p: null };
     const bare = summariseRuns([run(1, 1, blank), run(2, 1, { ...blank, concordance: 0.8 })]);
     const chosen = selectSetting(bare);
-    expect(chosen).toMatchObject({ chosen: 1, fellBack: true });
+    expect(chosen).toMatchObject({ chosen: 1, usedFallback: true });
     expect(chosen.words).toContain("no group has events enough");
   });
 

@@ -10,6 +10,7 @@ import type { Table } from "../../data/table.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
+import { predictRows, type ScoredGroup, scorePredicted } from "../../verbs/score-rows.ts";
 import { readModel } from "../io/model-file.ts";
 import { describeOrigin } from "../io/provenance.ts";
 import { refuseUnwritable } from "../io/writable.ts";
@@ -52,7 +53,6 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { predictRows, type ScoredGroup, scorePredicted } from "../rows/score-rows.ts";
 import { readTrainingFollowUp, type TrainingFollowUpInput } from "../rows/training-follow-up.ts";
 import { predictUnseenRows } from "../rows/unseen-rows.ts";
 import { openBackendOf } from "../workers/model-backend.ts";

@@ -13,6 +13,7 @@ import type { ObjectiveSpec, PresetName } from "../../training/options.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
 import { trainEnsemble } from "../../verbs/ensemble.ts";
 import type { RequirementResult } from "../../verbs/requirements.ts";
+import { addIntervals, predictRows, type ScoredRows, scorePredicted } from "../../verbs/score-rows.ts";
 import { type TrainRequest, train } from "../../verbs/train.ts";
 import { findUnclaimed, markFile } from "../io/claimed-path.ts";
 import { readCheckpoint, writeModel } from "../io/model-file.ts";
@@ -52,7 +53,6 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { addIntervals, predictRows, type ScoredRows, scorePredicted } from "../rows/score-rows.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
 
 interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions, RequireOptions {

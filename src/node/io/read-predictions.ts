@@ -14,10 +14,10 @@ import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { selectRows, type Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
 import { gridOf } from "../../verbs/predict.ts";
+import { predictRows } from "../../verbs/score-rows.ts";
 import { categoriesOf } from "../commands/predict.ts";
 import { addIdOption, findPeople } from "../options/find-people.ts";
 import { parsePositive, readTableFile, type TableOptions } from "../options/table-options.ts";
-import { predictRows } from "../rows/score-rows.ts";
 import {
   predictSearchedRows,
   predictUnseenRows,

@@ -19,6 +19,7 @@ import { redrawSplit } from "../../training/choose-split.ts";
 import type { Model } from "../../training/model.ts";
 import type { BoostRowSets } from "../../verbs/boost.ts";
 import { gridOf, predict } from "../../verbs/predict.ts";
+import type { PredictedRows } from "../../verbs/score-rows.ts";
 import { categoriesOf } from "../commands/predict.ts";
 import { openGrowingFile } from "../io/growing-file.ts";
 import { readModel } from "../io/model-file.ts";
@@ -28,7 +29,6 @@ import { type PredictionOptions, readPredictions } from "../io/read-predictions.
 import { findPeople } from "../options/find-people.ts";
 import { readTableFile } from "../options/table-options.ts";
 import { openBackendOf } from "../workers/model-backend.ts";
-import type { PredictedRows } from "./score-rows.ts";
 import { predictUnseenRows, readSplitOf } from "./unseen-rows.ts";
 
 /** A share of the unseen rows that fits where nothing says which do. */

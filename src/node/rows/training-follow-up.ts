@@ -13,8 +13,8 @@ import { type FollowUp, tallyFollowUp } from "../../stats/certificates/exact.ts"
 import { redrawSplit } from "../../training/choose-split.ts";
 import type { Model } from "../../training/model.ts";
 import { gridOf } from "../../verbs/predict.ts";
+import type { ScoredGroup } from "../../verbs/score-rows.ts";
 import { readTableFile } from "../options/table-options.ts";
-import type { ScoredGroup } from "./score-rows.ts";
 
 export interface TrainingFollowUpInput {
   readonly model: Model;

@@ -11,8 +11,8 @@ import type { Table } from "../../data/table.ts";
 import { logrankIndividual } from "../../stats/logrank.ts";
 import { redrawSplit } from "../../training/choose-split.ts";
 import type { Model } from "../../training/model.ts";
+import type { PredictedRows } from "../../verbs/score-rows.ts";
 import { readTableFile } from "../options/table-options.ts";
-import type { PredictedRows } from "./score-rows.ts";
 
 export interface JudgedRows extends PredictedRows {
   /** "test rows", "rows of the table". */

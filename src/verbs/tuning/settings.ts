@@ -4,11 +4,12 @@
  * network) is left out, so that no two runs are the same run. `slack=none` is the model without constraints, the far end of
  * every frontier. The time grid and the groups are not swept: scores on another grid or of other groups cannot be compared.
  */
-import { InputError } from "../core/errors.ts";
-import type { ConstraintKind } from "../objectives/constraints.ts";
-import type { Method } from "../training/model.ts";
-import { PRESETS, type PresetName, type TrainingOptions } from "../training/options.ts";
-import type { TrainRequest } from "./train.ts";
+import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
+import type { ConstraintKind } from "../../objectives/constraints.ts";
+import type { Method } from "../../training/model.ts";
+import { PRESETS, type PresetName, type TrainingOptions } from "../../training/options.ts";
+import type { TrainRequest } from "../train-request.ts";
 
 export type SettingValue = string | number;
 
@@ -223,33 +224,31 @@ export function sharedSetting(settings: readonly Setting[]): Setting {
 }
 
 /** What train is asked for: the setting on top of what all runs share. */
-export function toTrainRequest(setting: Setting, common: TrainRequest, seed: number): TrainRequest {
+export function requestOfSetting(setting: Setting, common: TrainRequest, seed: number): TrainRequest {
   const { method, preset, distance, strata, slack, kappa } = setting;
   const { splines, network, hidden, steps, batch, rate, decay } = setting;
-  const given = <T>(key: string, value: T | undefined) => (value === undefined ? {} : { [key]: value });
   const { optimiser } = PRESETS[preset ?? "default"];
-  const isFree = slack === "none";
+  const isFree = slack === "none" || kappa === "none";
+  const hasOwnRate = rate !== undefined || decay !== undefined;
   const options: Partial<TrainingOptions> = {
     ...common.options,
-    ...given("steps", steps),
-    ...given("batch", batch === 0 ? null : batch),
-    ...(rate === undefined && decay === undefined
-      ? {}
-      : { optimiser: { ...optimiser, ...given("rate", rate), ...given("decay", decay) } }),
+    ...present({
+      steps,
+      batch: batch === 0 ? null : batch,
+      optimiser: hasOwnRate ? { ...optimiser, ...present({ rate, decay }) } : undefined,
+    }),
   };
   return {
     ...common,
     method: isFree ? "nll" : (method ?? "graduate"),
     preset: preset ?? "default",
-    constraint: {
-      ...given("kind", distance),
-      ...given("strata", strata),
-      ...given("slack", isFree ? undefined : kappa === undefined ? slack : "auto"),
-      ...given("kappa", kappa),
-    },
-    ...(splines === "yes" ? { splines: true } : {}),
-    ...given("network", network),
-    ...given("hidden", hidden),
+    constraint: present({
+      kind: distance,
+      strata,
+      slack: isFree ? undefined : kappa === undefined ? slack : ("auto" as const),
+      kappa: isFree ? undefined : kappa,
+    }),
+    ...present({ splines: splines === "yes" ? true : undefined, network, hidden }),
     options,
     seed,
   };

@@ -1,0 +1,170 @@
+/**
+ * One method of a comparison on one split: trained, repaired on the validation rows where that is asked for, scored on the test rows,
+ * and where one split is all there is, on resamples of them. A run that leaves the numbers it can be trusted on is a result like any
+ * other; the comparison goes on without it.
+ */
+import type { Backend } from "../../compute/backend.ts";
+import { InputError, NumericalError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
+import { resolveGroups } from "../../data/groups/groups.ts";
+import type { Split } from "../../data/outcomes/split.ts";
+import type { Table } from "../../data/table.ts";
+import type { ConstraintKind } from "../../objectives/constraints.ts";
+import { applyBoost } from "../../repair/mcboost.ts";
+import { prepareScores } from "../../stats/scores/prepared-scores.ts";
+import type { Method, Model } from "../../training/model.ts";
+import { type AuditOptions, type AuditTable, bootstrapHere } from "../audit.ts";
+import { fitGuardedBoost } from "../boost.ts";
+import { shareOfTraining } from "../runs.ts";
+import {
+  type PredictedRows,
+  placesAmong,
+  predictRows,
+  type ScoredRows,
+  scorePredicted,
+} from "../score-rows.ts";
+import { train } from "../train.ts";
+import type { TrainRequest } from "../train-request.ts";
+import { drawsOf, judgedGroups, type MethodScores, readScores, type ScoreDraws } from "./differences.ts";
+
+/** What is compared: a method, with its distance and a repair of its curves. */
+export interface ComparedMethod {
+  /** As it was asked for: "graduate:l2+boost". */
+  readonly label: string;
+  readonly method: Method;
+  /** Of graduate alone; null for its default. */
+  readonly distance: ConstraintKind | null;
+  readonly boosted: boolean;
+}
+
+/** A split and the seed of the weights that are trained on it. */
+export interface NamedSplit {
+  readonly name: string;
+  readonly seed: number;
+  readonly split: Split;
+}
+
+/** One line of the plan. */
+export interface CompareTask {
+  readonly method: ComparedMethod;
+  /** Place of the split among those of the comparison. */
+  readonly split: number;
+  /** Resamples of the test rows; null for none. */
+  readonly replicates: number | null;
+}
+
+/** What comes of a line. */
+export interface MethodResult {
+  /** These are null where the run failed. */
+  readonly scores: MethodScores | null;
+  readonly audit: AuditTable | null;
+  /** Null without resamples too. */
+  readonly draws: ScoreDraws | null;
+  /** Constraints met on the training rows, of how many; null for a method without. */
+  readonly met: number | null;
+  readonly constrained: number | null;
+  /** Training and repair; null where there was no clock. */
+  readonly seconds: number | null;
+  readonly failure: string | null;
+  readonly warnings: readonly string[];
+}
+
+/** What runs of the plan need besides their task: table and request go into training through this alone. */
+export interface CompareSource {
+  readonly table: Table;
+  readonly request: TrainRequest;
+  readonly splits: readonly NamedSplit[];
+}
+
+/** What a run computes with. */
+export interface MethodMeans {
+  readonly backend: Backend;
+  /** What runs the resamples; one after the other in this thread unless something faster is given. */
+  readonly bootstrap?: NonNullable<AuditOptions["bootstrap"]>;
+  /** A clock, in seconds. */
+  readonly now?: () => number;
+}
+
+/** Of a run with resamples, the part that is training. */
+const TRAINING_SHARE = 0.7;
+
+/** One line of the plan. */
+export async function* runMethod(
+  source: CompareSource,
+  task: CompareTask,
+  { backend, bootstrap = bootstrapHere, now }: MethodMeans,
+): AsyncGenerator<number, MethodResult> {
+  const started = now?.() ?? 0;
+  const secondsNow = () => (now === undefined ? null : now() - started);
+  const { replicates } = task;
+  const { seed } = source.splits[task.split];
+  try {
+    const { model, predicted } = yield* predictTestRows(source, task, backend);
+    const seconds = secondsNow();
+    const scored = await scorePredicted(model, source.table, predicted, [], { draws: 0 });
+    const options = { replicates: replicates ?? 0, seed, ...present({ people: scored.people }) };
+    const { verdict, warnings } = model.training;
+    const held = verdict.filter(({ met }) => met !== null);
+    return {
+      scores: readScores(scored.audit, predicted.curves.T),
+      audit: scored.audit,
+      draws: replicates === null ? null : drawsOf(await bootstrap(prepareJudged(scored), options)),
+      met: held.length === 0 ? null : held.filter(({ met }) => met === true).length,
+      constrained: held.length === 0 ? null : held.length,
+      seconds,
+      failure: null,
+      warnings,
+    };
+  } catch (error) {
+    if (!(error instanceof NumericalError)) throw error;
+    const nothing = { scores: null, audit: null, draws: null, met: null, constrained: null };
+    return { ...nothing, seconds: secondsNow(), failure: error.message, warnings: [] };
+  }
+}
+
+/** The model, and its curves of the test rows, repaired where that is asked for. */
+async function* predictTestRows(
+  { table, request, splits }: CompareSource,
+  { method, split: at, replicates }: CompareTask,
+  backend: Backend,
+): AsyncGenerator<number, { readonly model: Model; readonly predicted: PredictedRows }> {
+  const { split, seed } = splits[at];
+  const constraint = { ...request.constraint, ...present({ kind: method.distance ?? undefined }) };
+  const asked: TrainRequest = { ...request, seed, split, method: method.method, constraint };
+  const training = shareOfTraining(train(table, asked, backend));
+  let next = await training.next();
+  for (; !next.done; next = await training.next()) {
+    yield replicates === null ? next.value : TRAINING_SHARE * next.value;
+  }
+  const model = next.value;
+  const predict = (rows: Int32Array) => predictRows(model, table, rows, backend);
+  const test = await predict(split.test);
+  return {
+    model,
+    predicted: method.boosted ? repair(model, table, await predict(split.valid), test) : test,
+  };
+}
+
+/** Everyone, then the groups that are judged. */
+function prepareJudged({ curves, binned, groups, audit }: ScoredRows) {
+  const judged = new Set(judgedGroups(audit, curves.T));
+  const everyone = { name: "all", rows: Int32Array.from({ length: curves.N }, (_, row) => row) };
+  return [everyone, ...groups.filter(({ name }) => judged.has(name))].map(({ name, rows }) =>
+    prepareScores(name, curves, binned, rows),
+  );
+}
+
+/** The test rows' curves after a boost that was fitted on the validation rows. */
+function repair(model: Model, table: Table, valid: PredictedRows, test: PredictedRows): PredictedRows {
+  if (valid.rows.length === 0) {
+    throw new InputError("no validation rows to repair curves on", {
+      code: "split.valid",
+      hint: "give the split some, e.g. --split 0.6,0.2,0.2",
+    });
+  }
+  const groups = resolveGroups(model.groups, table, { unknownLevels: "allow" });
+  const { curves, binned: outcomes, people } = valid;
+  const task = { curves, outcomes, groups: placesAmong(groups, valid.rows), ...present({ people }) };
+  const { boost } = fitGuardedBoost(task, { seed: model.training.seed });
+  return { ...test, curves: applyBoost(boost, test.curves, { groups: placesAmong(groups, test.rows) }) };
+}
