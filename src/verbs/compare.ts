@@ -87,13 +87,13 @@ export async function* compare(
   { methods, splits = [nameSplit(table, request)], replicates = DEFAULT_REPLICATES }: CompareChoices,
   { backend = createReferenceBackend(), runner, signal, ...means }: CompareOptions = {},
 ): AsyncGenerator<CompareEvent, Comparison> {
-  refuseWithoutTests(methods, splits);
+  refuseIncomparable(methods, splits);
   const people = request.id === undefined ? null : readPeople(table, request.id);
   const source = { table, request, splits };
   const run =
     runner ?? runInTurn((task) => runMethod(source, task, { backend, ...means }), present({ signal }));
   const isOne = splits.length === 1;
-  const plan = planComparison(methods, splits.length, isOne ? replicates : null);
+  const plan = planComparison(methods, splits, isOne ? replicates : null);
   const counted = splits.map(({ name, seed, split }) => ({
     name,
     seed,
@@ -102,7 +102,7 @@ export async function* compare(
   }));
   yield { type: "start", splits: counted, plan };
   const results = yield* followRuns(run(plan));
-  const runs = plan.map(({ method, split }, k) => ({ method, split: splits[split].name, ...results[k] }));
+  const runs = plan.map(({ method, split }, k) => ({ method, split, ...results[k] }));
   const named = runs.map(({ method, scores, draws }) => ({ method: method.label, scores, draws }));
   return {
     splits: counted,
@@ -120,9 +120,16 @@ function nameSplit(table: Table, request: TrainRequest): NamedSplit {
   return { name: `seed ${seed}`, seed, split: chooseSplit(table, request).split };
 }
 
-function refuseWithoutTests(methods: readonly ComparedMethod[], splits: readonly NamedSplit[]): void {
+function refuseIncomparable(methods: readonly ComparedMethod[], splits: readonly NamedSplit[]): void {
   if (methods.length < 2 || splits.length === 0) {
     throw new InputError("a comparison needs two methods or more, and a split", { code: "comparison.empty" });
+  }
+  const twice = splits.find(({ name }, k) => splits.findIndex((other) => other.name === name) < k);
+  if (twice !== undefined) {
+    throw new InputError(`two splits of one name: "${twice.name}"`, {
+      code: "comparison.splits",
+      hint: "the same split twice shows nothing that it does not show once",
+    });
   }
   for (const { name, split } of splits) {
     if (split.test.length > 0) continue;
@@ -137,12 +144,10 @@ function refuseWithoutTests(methods: readonly ComparedMethod[], splits: readonly
 /** Every method on every split. */
 export function planComparison(
   methods: readonly ComparedMethod[],
-  splits: number,
+  splits: readonly NamedSplit[],
   replicates: number | null,
 ): readonly CompareTask[] {
-  return Array.from({ length: splits }, (_, split) =>
-    methods.map((method) => ({ method, split, replicates })),
-  ).flat();
+  return splits.flatMap(({ name }) => methods.map((method) => ({ method, split: name, replicates })));
 }
 
 function testOverSplits(

@@ -13,11 +13,12 @@ import type { ConstraintKind } from "../../objectives/constraints.ts";
 import type { Method } from "../../training/model.ts";
 import type { PresetName } from "../../training/options.ts";
 import { type Comparison, compare, DEFAULT_REPLICATES } from "../../verbs/compare.ts";
-import type {
-  ComparedMethod,
-  CompareTask,
-  MethodResult,
-  NamedSplit,
+import {
+  type ComparedMethod,
+  type CompareTask,
+  findSplit,
+  type MethodResult,
+  type NamedSplit,
 } from "../../verbs/comparison/method-run.ts";
 import { type Runner, runInTurn } from "../../verbs/runs.ts";
 import { COMPARE_LINES } from "../io/compare-lines.ts";
@@ -152,7 +153,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
     kept: results === undefined ? null : await openKept(path, results, shared, options),
     quiet: options.json === true,
     tell: (run) => {
-      if (!options.json) tellMethod(splits[run.task.split].name, run);
+      if (!options.json) tellMethod(run);
     },
   });
   if (comparison === null) return;
@@ -181,16 +182,16 @@ function chooseRunner(
 async function openKept(
   path: string,
   results: string,
-  { table, request, splits }: CompareShared,
+  shared: CompareShared,
   options: CompareCommandOptions,
 ) {
-  const base = await hashShared(path, table, request, options, "--results");
+  const base = await hashShared(path, shared.table, shared.request, options, "--results");
   return {
     file: openRunResults(results, COMPARE_LINES),
-    keyOf: ({ method, split, replicates }: CompareTask) => {
-      const { label: _, ...what } = method;
-      const { seed, split: rows } = splits[split];
-      return hashKey([base, what, seed, rows, replicates]);
+    keyOf: (task: CompareTask) => {
+      const { label: _, ...method } = task.method;
+      const { seed, split } = findSplit(shared, task);
+      return hashKey([base, method, seed, split, task.replicates]);
     },
   };
 }

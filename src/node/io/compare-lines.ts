@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { AuditTable } from "../../verbs/audit.ts";
-import { COMPARED_SCORES, type ScoreDraws } from "../../verbs/comparison/differences.ts";
+import { COMPARED_SCORES, type ComparedScore, type ScoreDraws } from "../../verbs/comparison/differences.ts";
 import type { CompareTask, MethodResult } from "../../verbs/comparison/method-run.ts";
 import { KEY_PATTERN, type RunForm } from "./run-results.ts";
 
@@ -26,7 +26,7 @@ const lineSchema = z.strictObject({
     distance: z.string().nullable(),
     boosted: z.boolean(),
   }),
-  split: z.int(),
+  split: z.string(),
   replicates: z.int().nullable(),
   scores: z
     .strictObject({ ...byScore(score), worstGroup: z.string().nullable(), judged: z.int() })
@@ -43,14 +43,13 @@ const lineSchema = z.strictObject({
 
 type Line = z.infer<typeof lineSchema>;
 
+/** The same for every score. */
 function eachScore<From, To>(
-  draws: Readonly<Record<(typeof COMPARED_SCORES)[number], From>>,
+  draws: Readonly<Record<ComparedScore, From>>,
   to: (one: From) => To,
-) {
-  return Object.fromEntries(COMPARED_SCORES.map((name) => [name, to(draws[name])])) as Record<
-    (typeof COMPARED_SCORES)[number],
-    To
-  >;
+): Record<ComparedScore, To> {
+  const entries = COMPARED_SCORES.map((name) => [name, to(draws[name])] as const);
+  return Object.fromEntries(entries) as Record<ComparedScore, To>;
 }
 
 const readDraws = (draws: NonNullable<Line["draws"]>): ScoreDraws =>

@@ -27,18 +27,16 @@ const LEVEL = 0.05;
 const FEW_SPLITS = 5;
 
 /** One line as a run ends. */
-export function tellMethod(
-  split: string,
-  { task, index, result, progress }: EndedRun<CompareTask, MethodResult>,
-): void {
+export function tellMethod({ task, index, result, progress }: EndedRun<CompareTask, MethodResult>): void {
   const { scores, seconds, failure } = result;
   const what =
     scores === null
       ? `failed (${failure})`
       : `C ${formatNumber(scores.concordance, 3)}, ECE ${formatNumber(scores.ece)}, IBS ${formatNumber(scores.ibs)}`;
   clearLive();
-  say(`${split}, ${task.method.label}: ${what}, ${(seconds ?? 0).toFixed(1)} s`);
-  progress.ended(index, `${split}, ${task.method.label}`);
+  const name = `${task.split}, ${task.method.label}`;
+  say(`${name}: ${what}, ${(seconds ?? 0).toFixed(1)} s`);
+  progress.ended(index, name);
 }
 
 export function printComparison(comparison: Comparison): void {

@@ -47,8 +47,8 @@ export interface NamedSplit {
 /** One line of the plan. */
 export interface CompareTask {
   readonly method: ComparedMethod;
-  /** Place of the split among those of the comparison. */
-  readonly split: number;
+  /** The split by its name. */
+  readonly split: string;
   /** Resamples of the test rows; null for none. */
   readonly replicates: number | null;
 }
@@ -97,7 +97,7 @@ export async function* runMethod(
   const started = now?.() ?? 0;
   const secondsNow = () => (now === undefined ? null : now() - started);
   const { replicates } = task;
-  const { seed } = source.splits[task.split];
+  const { seed } = findSplit(source, task);
   try {
     const { model, predicted } = yield* predictTestRows(source, task, backend);
     const seconds = secondsNow();
@@ -122,13 +122,23 @@ export async function* runMethod(
   }
 }
 
+/** The split that a task names. */
+export function findSplit({ splits }: Pick<CompareSource, "splits">, task: CompareTask): NamedSplit {
+  const found = splits.find(({ name }) => name === task.split);
+  if (found === undefined)
+    throw new InputError(`no such split: "${task.split}"`, { code: "comparison.split" });
+  return found;
+}
+
 /** The model, and its curves of the test rows, repaired where that is asked for. */
 async function* predictTestRows(
-  { table, request, splits }: CompareSource,
-  { method, split: at, replicates }: CompareTask,
+  source: CompareSource,
+  task: CompareTask,
   backend: Backend,
 ): AsyncGenerator<number, { readonly model: Model; readonly predicted: PredictedRows }> {
-  const { split, seed } = splits[at];
+  const { table, request } = source;
+  const { method, replicates } = task;
+  const { split, seed } = findSplit(source, task);
   const constraint = { ...request.constraint, ...present({ kind: method.distance ?? undefined }) };
   const asked: TrainRequest = { ...request, seed, split, method: method.method, constraint };
   const training = shareOfTraining(train(table, asked, backend));
