@@ -1,7 +1,8 @@
 /**
- * Compare: several methods on the same split, or the same splits, and each one's difference to the first. On one split the scores are
- * drawn again on resampled test rows; over several they are paired by split (comparison/differences.ts says what either is worth). The
- * runs of the plan go through a runner, which is this thread unless another is given.
+ * Compare: several methods on the same split, or the same splits, and each one's difference to the first. On one
+ * split the scores are drawn again on resampled test rows; over several they are paired by split
+ * (comparison/differences.ts says what either is worth). The runs of the plan go through a runner, which is this
+ * thread unless another is given.
  */
 import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
@@ -80,7 +81,9 @@ export interface CompareOptions extends Partial<MethodMeans> {
 
 export const DEFAULT_REPLICATES = 500;
 
-/** Trains every method on every split and tests the differences to the first method. `request` is what all runs share. */
+/**
+ * Trains every method on every split and tests the differences to the first method. `request` is what all runs share.
+ */
 export async function* compare(
   table: Table,
   request: TrainRequest,
@@ -128,7 +131,7 @@ function refuseIncomparable(methods: readonly ComparedMethod[], splits: readonly
   if (twice !== undefined) {
     throw new InputError(`two splits of one name: "${twice.name}"`, {
       code: "comparison.splits",
-      hint: "the same split twice shows nothing that it does not show once",
+      hint: "give each split once",
     });
   }
   for (const { name, split } of splits) {

@@ -1,8 +1,9 @@
 /**
- * Many runs of one kind: a plan is a list of tasks, a run makes one result of one task and depends on nothing else, and a runner makes
- * the results of a plan in whatever order they end. Who runs them is the caller's choice: one after the other in this thread, here;
- * worker threads, processes and files that keep the results are Node's (node/workers/run-pool.ts, node/io/run-results.ts). A run that
- * fails for reasons of its own says so in its result; what a run throws ends the plan.
+ * Many runs of one kind: a plan is a list of tasks, a run makes one result of one task and depends on nothing else,
+ * and a runner makes the results of a plan in whatever order they end. Who runs them is the caller's choice: one
+ * after the other in this thread, here; worker threads, processes and files that keep the results are Node's
+ * (node/workers/run-pool.ts, node/io/run-results.ts). A run that fails for reasons of its own says so in its result;
+ * what a run throws ends the plan.
  */
 import type { Model } from "../training/model.ts";
 import type { TrainEvent } from "./train-request.ts";
@@ -21,7 +22,9 @@ export type RunEvent<Result> =
       readonly isKept: boolean;
     };
 
-/** Makes the results of a plan, each once, in the order in which they end. Ending it early (`return`) stops the runs. */
+/**
+ * Makes the results of a plan, each once, in the order in which they end. Ending it early (`return`) stops the runs.
+ */
 export type Runner<Task, Result> = (tasks: readonly Task[]) => AsyncIterable<RunEvent<Result>>;
 
 /** Progress events between two turns of the event loop. */

@@ -1,6 +1,6 @@
 /**
- * Every score of a model on rows of a table that has their outcomes, with what was scored: curves, outcomes and groups, whose members
- * are places among those rows.
+ * Every score of a model on rows of a table that has their outcomes, with what was scored: curves, outcomes and
+ * groups, whose members are places among those rows.
  */
 
 import type { Backend } from "../compute/backend.ts";

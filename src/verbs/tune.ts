@@ -1,8 +1,8 @@
 /**
- * Tune: which of several settings to train with. Every setting is trained once for each seed and scored on the validation rows
- * (tuning/scores.ts); then the frontier, and the choice by a rule that is stated in words (tuning/selection.ts). The runs of the plan go
- * through a runner, which is this thread unless another is given. They are not given the test rows; the chosen setting is trained again
- * with them, after the choice.
+ * Tune: which of several settings to train with. Every setting is trained once for each seed and scored on the
+ * validation rows (tuning/scores.ts); then the frontier, and the choice by a rule that is stated in words
+ * (tuning/selection.ts). The runs of the plan go through a runner, which is this thread unless another is given. They
+ * are not given the test rows; the chosen setting is trained again with them, after the choice.
  */
 import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
@@ -84,8 +84,8 @@ export interface TuneOptions {
 }
 
 /**
- * Trains with every setting, scores on the validation rows and chooses. `request` is what all runs share. Yields what the runner says,
- * and returns what was found.
+ * Trains with every setting, scores on the validation rows and chooses. `request` is what all runs share. Yields what
+ * the runner says, and returns what was found.
  */
 export async function* tune(
   table: Table,

@@ -1,4 +1,5 @@
-// Sweeps as a command: their order and workers change nothing, a killed one goes on, and test rows have no part in the choice.
+// Sweeps as a command: their order and workers change nothing, a killed one goes on, and test rows have no part in
+// the choice.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

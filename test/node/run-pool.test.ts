@@ -1,4 +1,5 @@
-// The pool of runs, on threads and on processes: every task once, how far they are, what ends all of them and what ends one.
+// The pool of runs, on threads and on processes: every task once, how far they are, what ends all of them and what
+// ends one.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

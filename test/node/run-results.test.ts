@@ -1,4 +1,5 @@
-// Results files: what was kept is not run again, lines of every kind that were ever written are read, and others are refused.
+// Results files: what was kept is not run again, lines of every kind that were ever written are read, and others are
+// refused.
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// tune and compare as verbs: in this thread, on a backend that is handed in, with the numbers of the commands and their workers.
+// tune and compare as verbs: in this thread, on a backend that is handed in, with the numbers of the commands and
+// their workers.
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { WasmBackend } from "../../src/compute/wasm/wasm-backend.ts";

@@ -1,6 +1,7 @@
 /**
- * `graduate compare`: trains several methods on the same split, or the same splits, and prints one table with each method's difference
- * to the first. A method may carry its distance and a repair on the validation rows: graduate:atRisk, cox+boost.
+ * `graduate compare`: trains several methods on the same split, or the same splits, and prints one table with each
+ * method's difference to the first. A method may carry its distance and a repair on the validation rows:
+ * graduate:atRisk, cox+boost.
  */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";

@@ -1,7 +1,7 @@
 /**
- * `graduate tune`: trains with several settings, draws discrimination against worst-group calibration on the validation rows, and chooses
- * by a rule that is printed in words. Runs are kept as they end, so a sweep that was stopped goes on where it was; the
- * test rows are scored once, for the model that was chosen, after it was chosen.
+ * `graduate tune`: trains with several settings, draws discrimination against worst-group calibration on the
+ * validation rows, and chooses by a rule that is printed in words. Runs are kept as they end, so a sweep that was
+ * stopped goes on where it was; the test rows are scored once, for the model that was chosen, after it was chosen.
  */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";

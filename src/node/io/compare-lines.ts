@@ -1,6 +1,6 @@
 /**
- * A run of `graduate compare` as a line of a results file: the method, the split by name, and what `--json` says of the run, with the
- * scores of every resample where there were any.
+ * A run of `graduate compare` as a line of a results file: the method, the split by name, and what `--json` says of
+ * the run, with the scores of every resample where there were any.
  */
 import { z } from "zod";
 import type { AuditTable } from "../../verbs/audit.ts";

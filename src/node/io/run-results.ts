@@ -1,8 +1,9 @@
 /**
- * Results of runs on disk, for every command that makes many: JSON lines, one a run, written as it ends. A line begins with its kind and
- * the version of its form (`{"tune":1,`) and has the run's key: a hash of everything the run depends on (package, table, rows, options,
- * task). So a file can hold several plans, a run is found again by its key alone in whatever order the lines came, and a plan that was
- * stopped goes on where it was. How lines get there, and what becomes of half a line, growing-lines.ts knows.
+ * Results of runs on disk, for every command that makes many: JSON lines, one a run, written as it ends. A line
+ * begins with its kind and the version of its form (`{"tune":1,`) and has the run's key: a hash of everything the run
+ * depends on (package, table, rows, options, task). So a file can hold several plans, a run is found again by its key
+ * alone in whatever order the lines came, and a plan that was stopped goes on where it was. How lines get there, and
+ * what becomes of half a line, growing-lines.ts knows.
  */
 import { createHash } from "node:crypto";
 import { FormatError } from "../../core/errors.ts";

@@ -1,6 +1,7 @@
 /**
- * The runs of a plan as a command follows them: what its results file has is said, the others are made and told as they end, each
- * warning once. Ctrl-C stops the runs that are under way and leaves the file as it is, and the same command goes on from there.
+ * The runs of a plan as a command follows them: what its results file has is said, the others are made and told as
+ * they end, each warning once. Ctrl-C stops the runs that are under way and leaves the file as it is, and the same
+ * command goes on from there.
  */
 import { countOf } from "../../data/checks/findings.ts";
 import type { RunEvent, Runner } from "../../verbs/runs.ts";

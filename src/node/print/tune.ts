@@ -1,4 +1,7 @@
-/** What `graduate tune` shows: runs as they end, the table of settings, the frontier as text and as SVG, and the rule of the choice. */
+/**
+ * What `graduate tune` shows: runs as they end, the table of settings, the frontier as text and as SVG, and the rule
+ * of the choice.
+ */
 import { countOf } from "../../data/checks/findings.ts";
 import { markOf, plotFrontierAsText } from "../../report/plots/frontier-text.ts";
 import { formatNumber, formatP, formatTable, shorten, wrapText } from "../../report/words/text-table.ts";
@@ -104,9 +107,9 @@ function formatSettings({ settings, selection }: TuneOutcome, width: number): st
 }
 
 const LEGEND =
-  "error: the ECE of the worst group over its follow-up, in units of what a perfect model stays under in 95 of 100 samples of " +
-  "these rows. p: how often chance gives a perfect model as large an error in any of the groups. met: constraints met on the " +
-  "training rows. frontier: no setting is better in both C and error.";
+  "error: the ECE of the worst group over its follow-up, in units of what a perfect model stays under in 95 of " +
+  "100 samples of these rows. p: how often chance gives a perfect model as large an error in any of the groups. " +
+  "met: constraints met on the training rows. frontier: no setting is better in both C and error.";
 
 function printChoice(
   { settings, selection: { rule, words, chosen } }: TuneOutcome,

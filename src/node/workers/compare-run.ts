@@ -1,6 +1,7 @@
 /**
- * A run of `graduate compare` with what Node has for it: a wasm backend of its own, resamples over its threads, and a clock. The same in
- * the command's own thread and in a worker; neither the number of threads nor the place changes a number.
+ * A run of `graduate compare` with what Node has for it: a wasm backend of its own, resamples over its threads, and a
+ * clock. The same in the command's own thread and in a worker; neither the number of threads nor the place changes a
+ * number.
  */
 import type { CompareSource, CompareTask, MethodResult } from "../../verbs/comparison/method-run.ts";
 import { runMethod } from "../../verbs/comparison/method-run.ts";

@@ -1,8 +1,9 @@
 /**
- * The runs of a plan over worker threads, or processes, one run at a time in each. Which worker takes a run and in which order they end
- * changes nothing but the order of the answers. Cancelling is an AbortSignal, or ending the generator: the workers are ended where they
- * are. A worker that is lost (a bug, no memory) ends the plan, unless the caller can make a result of its run (`lost`): then another
- * worker takes its place. The kind of run is the worker's module (run-worker.ts).
+ * The runs of a plan over worker threads, or processes, one run at a time in each. Which worker takes a run and in
+ * which order they end changes nothing but the order of the answers. Cancelling is an AbortSignal, or ending the
+ * generator: the workers are ended where they are. A worker that is lost (a bug, no memory) ends the plan, unless the
+ * caller can make a result of its run (`lost`): then another worker takes its place. The kind of run is the worker's
+ * module (run-worker.ts).
  */
 import { fork } from "node:child_process";
 import { Worker } from "node:worker_threads";
@@ -28,7 +29,10 @@ export interface PoolOptions<Shared, Task, Result> {
   readonly signal?: AbortSignal;
   /** The result of a run whose worker was lost; the others go on. Without it, a lost worker ends the plan. */
   readonly lost?: (task: Task, why: string) => Result;
-  /** Tasks of one name can share work: they go to the worker that did the last of them, as long as there are others to do. */
+  /**
+   * Tasks of one name can share work: they go to the worker that did the last of them, as long as there are others to
+   * do.
+   */
   readonly affinity?: (task: Task) => string | null;
 }
 
@@ -40,7 +44,10 @@ export function workerModule(name: string): URL {
     : new URL(`./${name}.js`, here);
 }
 
-/** The place of the task to do next among those that wait: of the worker's own affinity, else of one nobody has, else the first. */
+/**
+ * The place of the task to do next among those that wait: of the worker's own affinity, else of one nobody has, else
+ * the first.
+ */
 export function chooseNext(
   waiting: readonly (string | null)[],
   own: string | null,
@@ -114,8 +121,9 @@ function createMailbox<Value>() {
 }
 
 /**
- * Runs every task once and yields how far they are and what came of them. Throws the signal's reason, an error of ours that a run was
- * refused with, or a BackendError for a worker that was lost; what had ended before is yielded before.
+ * Runs every task once and yields how far they are and what came of them. Throws the signal's reason, an error of
+ * ours that a run was refused with, or a BackendError for a worker that was lost; what had ended before is yielded
+ * before.
  */
 export async function* runInPool<Shared, Task, Result>(
   tasks: readonly Task[],

@@ -1,7 +1,8 @@
 /**
- * The side of a worker in run-pool.ts: a thread, or a process of its own, that is given what all runs share once and then one task after
- * the other. A kind of run is a module that calls `serveRuns`. A run that is refused (an error of ours: bad input, no memory) is
- * answered with what the error says, and ends the plan; anything else that is thrown is a bug and ends the worker.
+ * The side of a worker in run-pool.ts: a thread, or a process of its own, that is given what all runs share once and
+ * then one task after the other. A kind of run is a module that calls `serveRuns`. A run that is refused (an error of
+ * ours: bad input, no memory) is answered with what the error says, and ends the plan; anything else that is thrown
+ * is a bug and ends the worker.
  */
 import { parentPort } from "node:worker_threads";
 import { BackendError, FormatError, GraduateError, InputError, NumericalError } from "../../core/errors.ts";
@@ -66,8 +67,8 @@ async function runTask<Task, Result>(
 }
 
 /**
- * Serves a pool: `open` is given what all runs share and returns the run. Called by the module that a pool names as its worker; in any
- * other place, where nobody asks for runs, it does nothing.
+ * Serves a pool: `open` is given what all runs share and returns the run. Called by the module that a pool names as
+ * its worker; in any other place, where nobody asks for runs, it does nothing.
  */
 export function serveRuns<Shared, Task, Result>(open: (shared: Shared) => Run<Task, Result>): void {
   let run: Run<Task, Result> | null = null;

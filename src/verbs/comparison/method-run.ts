@@ -1,7 +1,7 @@
 /**
- * One method of a comparison on one split: trained, repaired on the validation rows where that is asked for, scored on the test rows,
- * and where one split is all there is, on resamples of them. A run that leaves the numbers it can be trusted on is a result like any
- * other; the comparison goes on without it.
+ * One method of a comparison on one split: trained, repaired on the validation rows where that is asked for, scored
+ * on the test rows, and where one split is all there is, on resamples of them. A run that leaves the numbers it can
+ * be trusted on is a result like any other; the comparison goes on without it.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";

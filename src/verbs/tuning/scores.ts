@@ -1,7 +1,8 @@
 /**
- * A run of a sweep on the validation rows alone: the paper's C-index for discrimination; for calibration every group's ECE over its
- * support, divided by the error that a perfect model stays under in 95 of 100 samples of those rows, the worst group counting. That unit
- * is the same for every distance and slack, which a setting's own distance is not. Test rows are not looked at.
+ * A run of a sweep on the validation rows alone: the paper's C-index for discrimination; for calibration every
+ * group's ECE over its support, divided by the error that a perfect model stays under in 95 of 100 samples of those
+ * rows, the worst group counting. That unit is the same for every distance and slack, which a setting's own distance
+ * is not. Test rows are not looked at.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";

@@ -1,6 +1,6 @@
 /**
- * Settings over their seeds: the frontier of discrimination against worst-group calibration on the validation rows, and the choice
- * among them by a rule that is stated in words.
+ * Settings over their seeds: the frontier of discrimination against worst-group calibration on the validation rows,
+ * and the choice among them by a rule that is stated in words.
  */
 import type { RunScores, WorstGroup } from "./scores.ts";
 import { labelSettings, type Setting } from "./settings.ts";
@@ -98,7 +98,10 @@ export interface FrontierPoint {
   readonly worst: number | null;
 }
 
-/** Indices of the points that no other beats: more concordance at no more worst error, or less error at no less concordance. */
+/**
+ * Indices of the points that no other beats: more concordance at no more worst error, or less error at no less
+ * concordance.
+ */
 export function findFrontier(points: readonly FrontierPoint[]): readonly number[] {
   const placed = points.flatMap(({ concordance, worst }, index) =>
     concordance === null || worst === null ? [] : [{ index, concordance, worst }],

@@ -1,8 +1,9 @@
 /**
- * What a sweep varies: one setting is a handful of train's options by name, and a sweep is every combination of the values given, or
- * one option at a time. An option that has no effect beside the others (κ under a slack that is a number, hidden units of a linear
- * network) is left out, so that no two runs are the same run. `slack=none` is the model without constraints, the far end of
- * every frontier. The time grid and the groups are not swept: scores on another grid or of other groups cannot be compared.
+ * What a sweep varies: one setting is a handful of train's options by name, and a sweep is every combination of the
+ * values given, or one option at a time. An option that has no effect beside the others (κ under a slack that is a
+ * number, hidden units of a linear network) is left out, so that no two runs are the same run. `slack=none` is the
+ * model without constraints, the far end of every frontier. The time grid and the groups are not swept: scores on
+ * another grid or of other groups cannot be compared.
  */
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
@@ -142,7 +143,10 @@ export interface Expansion {
   readonly merged: number;
 }
 
-/** `fixed` holds for all; a swept option takes its own values instead. "each": the fixed setting, then every option varied by itself. */
+/**
+ * `fixed` holds for all; a swept option takes its own values instead. "each": the fixed setting, then every option
+ * varied by itself.
+ */
 export function expandSweep(
   sweeps: readonly Sweep[],
   fixed: Setting = {},
