@@ -72,7 +72,7 @@ export {
   type Requirement,
   type RequirementResult,
 } from "./verbs/requirements.ts";
-export { type Run, type RunEvent, type Runner, runInTurn } from "./verbs/runs.ts";
+export { type Run, type RunEvent, type Runner, runInTurn, runWithShares } from "./verbs/runs.ts";
 export {
   type CandidateEvent,
   type DoneEvent,

@@ -1,4 +1,5 @@
 export {
+  hashKey,
   type KeepOptions,
   type KeptRun,
   keepRuns,

@@ -74,6 +74,35 @@ export async function* followRuns<Result>(
   return results;
 }
 
+/** A run made of a promise: `work` calls back with how much of it is done. Of several shares at once, the last. */
+export async function* runWithShares<Result>(
+  work: (tell: (share: number) => void) => Promise<Result>,
+): AsyncGenerator<number, Result> {
+  let told: number | null = null;
+  let isDone = false;
+  let wake = () => {};
+  const result = work((share) => {
+    told = share;
+    wake();
+  }).finally(() => {
+    isDone = true;
+    wake();
+  });
+  // Its failure is thrown below, by whoever asks for the next share.
+  result.catch(() => undefined);
+  while (!isDone) {
+    if (told === null) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    const share = told;
+    told = null;
+    if (share !== null) yield share;
+  }
+  return result;
+}
+
 /** A training as a share of its steps; what it returns is the model. */
 export async function* shareOfTraining(
   training: AsyncGenerator<TrainEvent, Model>,

@@ -145,6 +145,11 @@ test("tasks that share work go to one worker, as long as there are others to do"
   expect(chooseNext([], "b", new Set(["b"]))).toBe(0);
 });
 
+test("a task that cannot be sent ends the plan", async () => {
+  const task = { n: 1, what: (() => "add") as unknown as string };
+  await expect(run([task])).rejects.toThrow(/could not be cloned/);
+});
+
 test("no tasks need no workers, and their number is checked", async () => {
   expect(await run([])).toEqual([]);
   await expect(run(plain(1), { workers: 0 })).rejects.toThrow("workers are not a positive whole number: 0");

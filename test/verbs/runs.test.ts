@@ -10,7 +10,7 @@ import { readTableFile } from "../../src/node/options/table-options.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import { compare } from "../../src/verbs/compare.ts";
 import type { ComparedMethod } from "../../src/verbs/comparison/method-run.ts";
-import { runInTurn } from "../../src/verbs/runs.ts";
+import { runInTurn, runWithShares } from "../../src/verbs/runs.ts";
 import { trainChosen, tune } from "../../src/verbs/tune.ts";
 import { expandSweep, parseSweep } from "../../src/verbs/tuning/settings.ts";
 import { runJson, writeScratch } from "../cli/run-cli.ts";
@@ -171,5 +171,23 @@ describe("a runner in this thread", () => {
       for await (const event of endless) expect(event.type).toBe("progress");
     };
     await expect(drain()).rejects.toBe(reason);
+  });
+
+  test("takes a promise that calls back for a run", async () => {
+    const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+    const told = runWithShares(async (tell) => {
+      tell(0.1);
+      await sleep(5);
+      tell(0.5);
+      tell(0.6);
+      await sleep(5);
+      return "done";
+    });
+    expect(await follow(told)).toEqual({ seen: [0.1, 0.6], outcome: "done" });
+    const failing = runWithShares(async () => {
+      await sleep(1);
+      throw new Error("no more");
+    });
+    await expect(follow(failing)).rejects.toThrow("no more");
   });
 });

@@ -173,7 +173,14 @@ function startTeam<Shared, Task, Result>(
 
   const openLane = () => {
     let current: number | null = null;
-    const send = (message: ToRunWorker<Shared, Task>) => lane.post(message);
+    const send = (message: ToRunWorker<Shared, Task>) => {
+      try {
+        lane.post(message);
+      } catch (error) {
+        // What cannot be copied to a worker: a function in the task, memory that ran out.
+        events.fail(isMemoryFailure(error) ? createMemoryError(error) : error);
+      }
+    };
     const sendNext = () => {
       const index = takeFor(lane);
       if (index === undefined) return;
