@@ -29,7 +29,7 @@ import { readOutcomes } from "../dist/data/outcomes/read-outcomes.js";
 import { splitRows } from "../dist/data/outcomes/split.js";
 import { readTable } from "../dist/data/reading/read-table.js";
 import { tableSourceFromPath } from "../dist/node/io/table-file.js";
-import { predictRows, scorePredicted } from "../dist/node/rows/score-rows.js";
+import { predictRows, scorePredicted } from "../dist/verbs/score-rows.js";
 import { openWasmBackend } from "../dist/node/workers/wasm-backend.js";
 import { MINIMUM_EVENTS } from "../dist/objectives/constraints.js";
 import { train } from "../dist/verbs/train.js";

@@ -78,6 +78,7 @@ export interface CompareSource {
 
 /** What a run computes with. */
 export interface MethodMeans {
+  /** What trains and predicts. */
   readonly backend: Backend;
   /** What runs the resamples; one after the other in this thread unless something faster is given. */
   readonly bootstrap?: NonNullable<AuditOptions["bootstrap"]>;
