@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { holm } from "../dist/stats/comparison.js";
-import { compareSplits } from "../dist/verbs/compare.js";
+import { compareSplits } from "../dist/verbs/comparison/differences.js";
 
 const path = process.argv[2] ?? fileURLToPath(new URL("tables.jsonl", import.meta.url));
 const plan = JSON.parse(readFileSync(fileURLToPath(new URL("tables.json", import.meta.url)), "utf8"));

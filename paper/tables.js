@@ -29,9 +29,9 @@ import { readOutcomes } from "../dist/data/outcomes/read-outcomes.js";
 import { splitRows } from "../dist/data/outcomes/split.js";
 import { readTable } from "../dist/data/reading/read-table.js";
 import { tableSourceFromPath } from "../dist/node/io/table-file.js";
-import { predictRows, scorePredicted } from "../dist/node/rows/score-rows.js";
 import { openWasmBackend } from "../dist/node/workers/wasm-backend.js";
 import { MINIMUM_EVENTS } from "../dist/objectives/constraints.js";
+import { predictRows, scorePredicted } from "../dist/verbs/score-rows.js";
 import { train } from "../dist/verbs/train.js";
 
 const here = fileURLToPath(new URL("..", import.meta.url));

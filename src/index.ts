@@ -29,6 +29,15 @@ export {
   type GuardedBoostOptions,
 } from "./verbs/boost.ts";
 export {
+  type CompareChoices,
+  type ComparedSplit,
+  type CompareEvent,
+  type CompareOptions,
+  type Comparison,
+  compare,
+  type MethodRun,
+} from "./verbs/compare.ts";
+export {
   type ComparedScore,
   compareResampled,
   compareSplits,
@@ -36,8 +45,16 @@ export {
   type MethodScores,
   type ResampledMethod,
   readScores,
+  type ScoreDraws,
   type SplitMethod,
-} from "./verbs/compare.ts";
+} from "./verbs/comparison/differences.ts";
+export type {
+  ComparedMethod,
+  CompareTask,
+  MethodMeans,
+  MethodResult,
+  NamedSplit,
+} from "./verbs/comparison/method-run.ts";
 export {
   chooseSearchColumns,
   type LeftOutColumn,
@@ -60,6 +77,7 @@ export {
   type Requirement,
   type RequirementResult,
 } from "./verbs/requirements.ts";
+export { type Run, type RunEvent, type Runner, runInTurn, runWithShares } from "./verbs/runs.ts";
 export {
   type CandidateEvent,
   type DoneEvent,
@@ -72,14 +90,30 @@ export {
   train,
 } from "./verbs/train.ts";
 export {
+  type ChosenModel,
+  type TuneChoices,
+  type TuneEvent,
+  type TuneOptions,
+  type TuneOutcome,
+  type TuneResult,
+  type TuneTask,
+  trainChosen,
+  tune,
+} from "./verbs/tune.ts";
+export { type RunScores, scoreRun, type WorstGroup } from "./verbs/tuning/scores.ts";
+export {
   findFrontier,
-  type RunScores,
   type Selection,
   type SelectionRule,
   type SettingSummary,
-  scoreRun,
   selectSetting,
   summariseRuns,
   type TuneRun,
-} from "./verbs/tune.ts";
-export { expandSweep, parseSweep, type Setting, type Sweep, toTrainRequest } from "./verbs/tune-settings.ts";
+} from "./verbs/tuning/selection.ts";
+export {
+  expandSweep,
+  parseSweep,
+  requestOfSetting,
+  type Setting,
+  type Sweep,
+} from "./verbs/tuning/settings.ts";

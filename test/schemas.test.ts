@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createRandom } from "../src/core/random.ts";
-import { COMPARED_SCORES } from "../src/verbs/compare.ts";
-import { SELECTION_RULES } from "../src/verbs/tune.ts";
-import { SETTING_NAMES } from "../src/verbs/tune-settings.ts";
+import { COMPARED_SCORES } from "../src/verbs/comparison/differences.ts";
+import { SELECTION_RULES } from "../src/verbs/tuning/selection.ts";
+import { SETTING_NAMES } from "../src/verbs/tuning/settings.ts";
 import { runCli, writeScratch } from "./cli/run-cli.ts";
 import { type Json, type JsonObject, type JsonPath, mutate } from "./json-mutations.ts";
 import { checkJson, describedCommands, type Schema, schemas } from "./json-schemas.ts";

@@ -118,8 +118,28 @@ export function prepareStudy(
 type Undivided = Omit<PreparedStudy, keyof Study | keyof Divided> & Subject;
 type Divided = Pick<PreparedStudy, "request" | "missingGroups">;
 
+/** A study without what cannot be sent to another thread. */
+export type PlainStudy = Omit<PreparedStudy, "findings" | "membersOf" | "widened">;
+
+export function toPlainStudy(study: PreparedStudy): PlainStudy {
+  const { findings: _findings, membersOf: _membersOf, widened: _widened, ...plain } = study;
+  return plain;
+}
+
+/** The study again, where it has arrived; nothing is read or searched anew. */
+export function fromPlainStudy(plain: PlainStudy): PreparedStudy {
+  const membersOf = createMembers(plain.table, "reject");
+  return {
+    ...plain,
+    membersOf,
+    findings: () => plain.checked.findings,
+    widened: widenTable(plain.table, membersOf(plain.inputGroups)),
+  };
+}
+
 /** The same subject with other rows; with `fitRows`, fitted to them, and otherwise to the training rows. */
 export function divideAgain(study: PreparedStudy, split: Split, fitRows?: Int32Array): PreparedStudy {
+  if (split === study.split && fitRows === undefined) return study;
   return divide(study, study.request, split, fitRows);
 }
 

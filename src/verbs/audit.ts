@@ -172,7 +172,8 @@ function addAgreement(
   };
 }
 
-async function bootstrapHere(groups: readonly PreparedScores[], options: BootstrapOptions) {
+/** One replicate after the other in this thread. */
+export async function bootstrapHere(groups: readonly PreparedScores[], options: BootstrapOptions) {
   const steps = bootstrapScores(groups, options);
   let step = steps.next();
   while (!step.done) step = steps.next();

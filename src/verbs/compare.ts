@@ -1,192 +1,173 @@
 /**
- * Compare: several methods on the same rows, each against the first. On one split the test rows are resampled, the same draw for all
- * methods, and a difference has a percentile interval and the p-value that inverts it, 2·min over sides of (1 + beyond 0)/(1 + draws):
- * conditional on this split and these fits. Over several splits of one table the scores are paired by split and tested with the
- * corrected resampled t (method §9), since splits share rows. Holm over all differences. Calibration errors are over the bins with
- * ten rows at risk, group errors over groups with enough events and follow-up to be judged; resampling adds noise to every
- * error and more to a small one, so intervals of their differences lie a little towards none.
+ * Compare: several methods on the same split, or the same splits, and each one's difference to the first. On one
+ * split the scores are drawn again on resampled test rows; over several they are paired by split
+ * (comparison/differences.ts says what either is worth). The runs of the plan go through a runner, which is this
+ * thread unless another is given.
  */
-
-import { betaQuantile } from "../core/distributions.ts";
+import type { Backend } from "../compute/backend.ts";
+import { createReferenceBackend } from "../compute/reference.ts";
 import { InputError } from "../core/errors.ts";
-import { isAbsent } from "../core/measured.ts";
-import { correctedResampledT, holm, type SplitSizes } from "../stats/comparison.ts";
-import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/enough-data.ts";
+import { present } from "../core/present.ts";
+import { type People, pickPeople } from "../data/outcomes/people.ts";
+import type { Split } from "../data/outcomes/split.ts";
+import type { PreparedStudy } from "../study/prepare.ts";
+import { countPeople, countSets, type SetSizes } from "../study/split.ts";
+import { compareDraws, compareSplits, type MethodDifference } from "./comparison/differences.ts";
 import {
-  type GroupBootstrap,
-  MAX_UNDEFINED_SHARE,
-  percentileInterval,
-  replicatesOf,
-} from "../stats/scores/bootstrap.ts";
-import type { AuditTable } from "./audit.ts";
+  type ComparedMethod,
+  type CompareTask,
+  type MethodMeans,
+  type MethodResult,
+  type NamedSplit,
+  runMethod,
+} from "./comparison/method-run.ts";
+import { followRuns, type RunEvent, type Runner, runInTurn } from "./runs.ts";
+import type { TrainingRequest } from "./train-request.ts";
 
-export const COMPARED_SCORES = ["concordance", "ece", "groupEce", "worstEce", "ibs"] as const;
-/** One of the scores that methods are compared on. */
-export type ComparedScore = (typeof COMPARED_SCORES)[number];
-
-/** Of all but concordance, less is better. */
-export const HIGHER_IS_BETTER: Readonly<Record<ComparedScore, boolean>> = {
-  concordance: true,
-  ece: false,
-  groupEce: false,
-  worstEce: false,
-  ibs: false,
-};
-
-/** One method on the test rows of one split; null where a score is undefined. */
-export interface MethodScores extends Readonly<Record<ComparedScore, number | null>> {
-  /** The judged group of the largest error. */
-  readonly worstGroup: string | null;
-  /** Groups that were judged. */
-  readonly judged: number;
+/** What is compared, and on which rows. */
+export interface CompareChoices {
+  /** Two or more; each is compared with the first. */
+  readonly methods: readonly ComparedMethod[];
+  /** The split of the study unless given. */
+  readonly splits?: readonly NamedSplit[];
+  /** Resamples of the test rows, with one split; 500 unless given. */
+  readonly replicates?: number;
 }
 
-/** Which groups are judged: the same for all methods, since only the rows' outcomes decide. */
-export function judgedGroups({ groups }: AuditTable, T: number): readonly string[] {
-  return groups
-    .filter(({ events, supported }) => events >= MINIMUM_EVENTS && supported.bins >= MINIMUM_SUPPORT * T)
-    .map(({ name }) => name);
+/** One split as the comparison counts it. */
+export interface ComparedSplit {
+  readonly name: string;
+  readonly seed: number;
+  readonly rows: SetSizes;
+  /** Where rows are told apart by person. */
+  readonly people?: SetSizes;
 }
 
-/** The compared scores of one audit on a grid of T bins. */
-export function readScores(audit: AuditTable, T: number): MethodScores {
-  const { overall, groups } = audit;
-  const judged = new Set(judgedGroups(audit, T));
-  let sum = 0;
-  let worst: { name: string; ece: number } | null = null;
-  for (const { name, ece } of groups) {
-    if (!judged.has(name) || ece === null) continue;
-    sum += ece;
-    if (worst === null || ece > worst.ece) worst = { name, ece };
-  }
+/** A method on a split, and what came of it. */
+export interface MethodRun extends MethodResult {
+  readonly method: ComparedMethod;
+  readonly split: string;
+}
+
+export type CompareEvent =
+  | {
+      readonly type: "start";
+      readonly splits: readonly ComparedSplit[];
+      readonly plan: readonly CompareTask[];
+    }
+  | RunEvent<MethodResult>;
+
+/** What a comparison found. */
+export interface Comparison {
+  readonly splits: readonly ComparedSplit[];
+  readonly test: "resampled test rows" | "corrected resampled t";
+  /** Null over several splits. */
+  readonly replicates: number | null;
+  /** In the order of the plan: for each split, its methods. */
+  readonly runs: readonly MethodRun[];
+  readonly differences: readonly MethodDifference[];
+  /** Of all runs, each once. */
+  readonly warnings: readonly string[];
+}
+
+export interface CompareOptions extends Partial<MethodMeans> {
+  /** What this thread computes on, without a runner; the plain one, which is slow, unless given. */
+  readonly backend?: Backend;
+  /** What runs the plan; this thread, one run after the other, unless given. */
+  readonly runner?: Runner<CompareTask, MethodResult>;
+  /** Stops the runs of this thread. */
+  readonly signal?: AbortSignal;
+}
+
+export const DEFAULT_REPLICATES = 500;
+
+/**
+ * Trains every method on every split and tests the differences to the first method. `request` is what all runs share.
+ */
+export async function* compare(
+  study: PreparedStudy,
+  request: TrainingRequest,
+  { methods, splits = [nameSplit(study, request)], replicates = DEFAULT_REPLICATES }: CompareChoices,
+  { backend = createReferenceBackend(), runner, signal, ...means }: CompareOptions = {},
+): AsyncGenerator<CompareEvent, Comparison> {
+  refuseIncomparable(methods, splits);
+  const { people } = study;
+  const source = { study, request, splits };
+  const run =
+    runner ?? runInTurn((task) => runMethod(source, task, { backend, ...means }), present({ signal }));
+  const isOne = splits.length === 1;
+  const plan = planComparison(methods, splits, isOne ? replicates : null);
+  const counted = splits.map(({ name, seed, split }) => ({
+    name,
+    seed,
+    rows: countSets(split),
+    ...present({ people: people === null ? undefined : countPeople(people, split) }),
+  }));
+  yield { type: "start", splits: counted, plan };
+  const results = yield* followRuns(run(plan));
+  const runs = plan.map(({ method, split }, k) => ({ method, split, ...results[k] }));
+  const named = runs.map(({ method, scores, draws }) => ({ method: method.label, scores, draws }));
   return {
-    concordance: overall.concordance,
-    ece: overall.ece,
-    groupEce: worst === null ? null : sum / judged.size,
-    worstEce: worst?.ece ?? null,
-    ibs: overall.ibs,
-    worstGroup: worst?.name ?? null,
-    judged: judged.size,
+    splits: counted,
+    test: isOne ? "resampled test rows" : "corrected resampled t",
+    replicates: isOne ? replicates : null,
+    runs,
+    differences: isOne ? compareDraws(named) : testOverSplits(methods, runs, splits, people),
+    warnings: [...new Set(runs.flatMap(({ warnings }) => warnings))],
   };
 }
 
-/** A method's score less the first method's. */
-export interface MethodDifference {
-  readonly method: string;
-  readonly against: string;
-  readonly score: ComparedScore;
-  readonly estimate: number | null;
-  readonly lower: number | null;
-  readonly upper: number | null;
-  readonly p: number | null;
-  /** Holm's, over all differences of the comparison. */
-  readonly adjustedP: number | null;
-  /** Why there is none. */
-  readonly absent: string | null;
+/** The study's own split, by the seed. */
+function nameSplit({ split }: PreparedStudy, { seed = 1 }: TrainingRequest): NamedSplit {
+  return { name: `seed ${seed}`, seed, split };
 }
 
-type Untested = Omit<MethodDifference, "adjustedP">;
-
-/** A method on one split: its audit and its scores on the same resampled test rows as the others. */
-export interface ResampledMethod {
-  readonly method: string;
-  readonly scores: MethodScores | null;
-  /** Everyone first, then the judged groups; null for a method that failed. */
-  readonly bootstrap: readonly GroupBootstrap[] | null;
-}
-
-/** On one split. */
-export function compareResampled(methods: readonly ResampledMethod[], level = 0.95): MethodDifference[] {
-  const [first, ...others] = methods;
-  const differences = others.flatMap((other) =>
-    COMPARED_SCORES.map((score): Untested => {
-      const names = { method: other.method, against: first.method, score };
-      const [a, b] = [other.scores?.[score] ?? null, first.scores?.[score] ?? null];
-      if (a === null || b === null || other.bootstrap === null || first.bootstrap === null) {
-        return { ...names, ...NOTHING, absent: "one of the two scores is absent" };
-      }
-      const before = drawsOf(first.bootstrap, score);
-      const drawn = drawsOf(other.bootstrap, score).map((value, r) => value - before[r]);
-      const found = drawn.filter((value) => !Number.isNaN(value));
-      if (found.length < (1 - MAX_UNDEFINED_SHARE) * drawn.length) {
-        const missing = drawn.length - found.length;
-        return { ...names, ...NOTHING, absent: `undefined in ${missing} of ${drawn.length} resamples` };
-      }
-      const beyond = (isBeyond: (value: number) => boolean) =>
-        (1 + found.filter(isBeyond).length) / (1 + found.length);
-      const p = Math.min(
-        1,
-        2 *
-          Math.min(
-            beyond((value) => value <= 0),
-            beyond((value) => value >= 0),
-          ),
-      );
-      return { ...names, estimate: a - b, ...percentileInterval(found, level), p, absent: null };
-    }),
-  );
-  return adjust(differences);
-}
-
-const NOTHING = { estimate: null, lower: null, upper: null, p: null } as const;
-
-/** The score in every resample. */
-function drawsOf(bootstrap: readonly GroupBootstrap[], score: ComparedScore): Float64Array {
-  const [everyone, ...groups] = bootstrap;
-  if (score === "concordance" || score === "ibs") return replicatesOf(everyone, score);
-  if (score === "ece") return replicatesOf(everyone, "ece");
-  const own = groups.map((group) => replicatesOf(group, "ece"));
-  return Float64Array.from({ length: everyone.options.replicates }, (_, r) => {
-    const values = own.map((draws) => draws[r]).filter((value) => !Number.isNaN(value));
-    if (values.length === 0) return Number.NaN;
-    if (score === "worstEce") return Math.max(...values);
-    return values.reduce((sum, value) => sum + value, 0) / values.length;
-  });
-}
-
-/** A method on several splits, in the same order for all methods. */
-export interface SplitMethod {
-  readonly method: string;
-  /** One a split, in the same order for all methods; null where the run failed. */
-  readonly scores: readonly (MethodScores | null)[]; // [J]
-}
-
-/** Over several splits; `sizes` of the test and training rows, their means where they vary. */
-export function compareSplits(
-  methods: readonly SplitMethod[],
-  sizes: SplitSizes,
-  level = 0.95,
-): MethodDifference[] {
-  const [first, ...others] = methods;
-  if (others.some(({ scores }) => scores.length !== first.scores.length)) {
-    throw new InputError("methods were not run on the same splits", { code: "comparison.pairs" });
+function refuseIncomparable(methods: readonly ComparedMethod[], splits: readonly NamedSplit[]): void {
+  if (methods.length < 2 || splits.length === 0) {
+    throw new InputError("a comparison needs two methods or more, and a split", { code: "comparison.empty" });
   }
-  const differences = others.flatMap((other) =>
-    COMPARED_SCORES.map((score): Untested => {
-      const names = { method: other.method, against: first.method, score };
-      const values = other.scores.map(
-        (one, j) => (one?.[score] ?? Number.NaN) - (first.scores[j]?.[score] ?? Number.NaN),
-      );
-      const test = correctedResampledT(values, sizes);
-      if (isAbsent(test)) return { ...names, ...NOTHING, absent: test.absent };
-      const half = test.standardError * studentQuantile(level, test.df);
-      const { mean, p } = test;
-      return { ...names, estimate: mean, lower: mean - half, upper: mean + half, p, absent: null };
-    }),
-  );
-  return adjust(differences);
+  const twice = splits.find(({ name }, k) => splits.findIndex((other) => other.name === name) < k);
+  if (twice !== undefined) {
+    throw new InputError(`two splits of one name: "${twice.name}"`, {
+      code: "comparison.splits",
+      hint: "give each split once",
+    });
+  }
+  for (const { name, split } of splits) {
+    if (split.test.length > 0) continue;
+    throw new InputError("no test rows to compare on", {
+      code: "split.test",
+      where: name,
+      hint: "give the split some, e.g. --split 0.6,0.2,0.2",
+    });
+  }
 }
 
-/** t with P(|X| ≤ t) = level, X Student's with df degrees of freedom: df/(df + t²) is a beta quantile. */
-export function studentQuantile(level: number, df: number): number {
-  const x = betaQuantile(1 - level, df / 2, 0.5);
-  return Math.sqrt((df * (1 - x)) / x);
+/** Every method on every split. */
+export function planComparison(
+  methods: readonly ComparedMethod[],
+  splits: readonly NamedSplit[],
+  replicates: number | null,
+): readonly CompareTask[] {
+  return splits.flatMap(({ name }) => methods.map((method) => ({ method, split: name, replicates })));
 }
 
-function adjust(differences: readonly Untested[]): MethodDifference[] {
-  const adjusted = holm(differences.map(({ p, absent }) => p ?? { absent: absent ?? "no test" }));
-  return differences.map((one, k) => {
-    const value = adjusted[k];
-    return { ...one, adjustedP: isAbsent(value) ? null : value };
+function testOverSplits(
+  methods: readonly ComparedMethod[],
+  runs: readonly MethodRun[],
+  splits: readonly NamedSplit[],
+  people: People | null,
+): MethodDifference[] {
+  // Where people have several rows, they are what is drawn.
+  const count = (rows: Int32Array) => (people === null ? rows.length : pickPeople(people, rows).count);
+  const mean = (set: (split: Split) => Int32Array) =>
+    splits.reduce((sum, { split }) => sum + count(set(split)), 0) / splits.length;
+  const scored = methods.map(({ label }, m) => ({
+    method: label,
+    scores: splits.map((_, j) => runs[j * methods.length + m].scores),
+  }));
+  return compareSplits(scored, {
+    testSize: mean(({ test }) => test),
+    trainSize: mean(({ train }) => train),
   });
 }

@@ -1,285 +1,176 @@
 /**
- * Tune: which of several settings to train with. Every run is scored on the validation rows alone: the paper's C-index for
- * discrimination; for calibration every group's ECE over its support, divided by the error that a perfect model stays under in 95 of
- * 100 samples of those rows, the worst group counting. That unit is the same for every distance and slack, which a setting's own
- * distance is not. Then the frontier, and the choice by a rule that is stated in words. Running and keeping the runs is the caller's
- * business (node/tune.ts); test rows are not looked at here.
+ * Tune: which of several settings to train with. Every setting is trained once for each seed and scored on the
+ * validation rows (tuning/scores.ts); then the frontier, and the choice by a rule that is stated in words
+ * (tuning/selection.ts). The runs of the plan go through a runner, which is this thread unless another is given. They
+ * are not given the test rows; the chosen setting is trained again with them, after the choice.
  */
 import type { Backend } from "../compute/backend.ts";
-import { isAbsent, type Measured } from "../core/measured.ts";
-import { resolveGroups } from "../data/groups/groups.ts";
-import { pickOutcomes } from "../data/outcomes/outcomes.ts";
-import { pickPeople, readPeople } from "../data/outcomes/people.ts";
-import { readOutcomes } from "../data/outcomes/read-outcomes.ts";
-import { binOutcomes } from "../data/outcomes/time-grid.ts";
-import type { Table } from "../data/table.ts";
-import { expectedCalibrationError, meanCurve, totalScore } from "../stats/calibration/calibration.ts";
-import { simultaneousNoiseFloor } from "../stats/calibration/noise-floor.ts";
-import { concordancePaper, timeDependentPairs } from "../stats/concordance/time-dependent.ts";
-import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/enough-data.ts";
-import { groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
-import type { Model } from "../training/model.ts";
-import { gridOf, predict } from "./predict.ts";
-import { labelSettings, type Setting } from "./tune-settings.ts";
+import { createReferenceBackend } from "../compute/reference.ts";
+import { InputError, NumericalError } from "../core/errors.ts";
+import { present } from "../core/present.ts";
+import { type PreparedStudy, withSplit } from "../study/prepare.ts";
+import { countSets, type SetSizes } from "../study/split.ts";
+import type { Model, Provenance } from "../training/model.ts";
+import type { AuditTable } from "./audit.ts";
+import { auditModel } from "./audit-model.ts";
+import { studyOf } from "./model-study.ts";
+import { followRuns, type RunEvent, type Runner, runInTurn, shareOfTraining } from "./runs.ts";
+import { train } from "./train.ts";
+import type { TrainingRequest } from "./train-request.ts";
+import { type RunScores, scoreRun } from "./tuning/scores.ts";
+import {
+  type Selection,
+  type SelectionRule,
+  type SettingSummary,
+  selectSetting,
+  summariseRuns,
+  type TuneRun,
+} from "./tuning/selection.ts";
+import { requestOfSetting, type Setting } from "./tuning/settings.ts";
 
-export interface WorstGroup {
-  readonly group: string;
-  /** Over the group's support. */
-  readonly ece: number;
-  /** A perfect model's stays below it in 95 of 100 samples of these rows. */
-  readonly critical: number;
-  readonly ratio: number;
+/** The settings to try, and how to choose among them. */
+export interface TuneChoices {
+  /** As `expandSweep` makes them; none twice. */
+  readonly settings: readonly Setting[];
+  /** Every setting is trained once for each of these; the request's seed alone unless given. */
+  readonly seeds?: readonly number[];
+  /** How the setting is chosen: "calibrated" unless another rule is named. */
+  readonly select?: SelectionRule;
 }
 
-/** One run on the validation rows. */
-export interface RunScores {
-  readonly concordance: number | null;
-  /** Of everyone, over the support. */
-  readonly ece: number | null;
-  readonly total: number | null;
-  /** Null where no group has events and follow-up enough on the validation rows. */
-  readonly worst: WorstGroup | null;
-  /** Of the largest error of all groups together, under a model that is right for all of them. */
-  readonly p: number | null;
-  /** Groups whose constraint the training rows meet, of those constrained. */
-  readonly met: number;
-  readonly constrained: number;
-  readonly steps: number;
-}
-
-/** One setting under one seed, and what came of it. */
-export interface TuneRun {
+/** One line of the plan. */
+export interface TuneTask {
   readonly setting: Setting;
   readonly seed: number;
-  /** Null when the run failed. */
+}
+
+/** What comes of a line: scores, or why the run failed. */
+export interface TuneResult {
   readonly scores: RunScores | null;
   readonly failure: string | null;
+  readonly warnings: readonly string[];
 }
 
-/** Draws of the noise; the same for every run, so that settings differ by their curves alone. */
-const NOISE_DRAWS = 200;
-const NOISE_SEED = 1;
-/** Groups are within noise when chance gives a perfect model a larger worst error more often than this. */
-export const NOISE_LEVEL = 0.05;
+/** What runs of the plan need besides their task. */
+export interface TuneSource {
+  /** Without test rows. */
+  readonly study: PreparedStudy;
+  /** What all runs share. */
+  readonly request: TrainingRequest;
+}
 
-const numberOf = (value: Measured): number | null => (isAbsent(value) ? null : value);
+export type TuneEvent =
+  | { readonly type: "start"; readonly rows: SetSizes; readonly plan: readonly TuneTask[] }
+  | RunEvent<TuneResult>;
 
-/** A trained model on the validation rows, with the noise that a perfect model would show there. */
-export async function scoreRun(
-  model: Model,
-  table: Table,
-  validation: Int32Array,
-  backend: Backend | null,
-): Promise<RunScores> {
-  const { curves } = await predict(model, table, backend, validation);
-  const binned = binOutcomes(pickOutcomes(readOutcomes(table, model.columns), validation), gridOf(model));
-  const place = new Map(Array.from(validation, (row, k) => [row, k]));
-  const groups = resolveGroups(model.groups, table, { unknownLevels: "allow" })
-    .map(({ name, rows }) => ({
-      name,
-      rows: Int32Array.from(Array.from(rows, (row) => place.get(row) ?? -1).filter((k) => k >= 0)),
-    }))
-    .filter(
-      ({ rows }) =>
-        rows.reduce((sum, k) => sum + binned.event[k], 0) >= MINIMUM_EVENTS &&
-        groupSupport(binned, { rows }) >= MINIMUM_SUPPORT * curves.T,
-    );
-  const { id } = model.columns;
-  const noise = simultaneousNoiseFloor(curves, binned, groups, {
-    draws: NOISE_DRAWS,
-    seed: NOISE_SEED,
-    ...(id === undefined ? {} : { people: pickPeople(readPeople(table, id), validation) }),
+/** What a sweep found. */
+export interface TuneOutcome {
+  readonly rows: SetSizes;
+  readonly seeds: readonly number[];
+  /** In the order of the plan: for each setting, its seeds. */
+  readonly runs: readonly TuneRun[];
+  readonly settings: readonly SettingSummary[];
+  readonly selection: Selection;
+  /** The setting that was chosen; null when none can be. */
+  readonly chosen: Setting | null;
+}
+
+export interface TuneOptions {
+  /** What this thread computes on, without a runner; the plain one, which is slow, unless given. */
+  readonly backend?: Backend;
+  /** What runs the plan; this thread, one run after the other, unless given. */
+  readonly runner?: Runner<TuneTask, TuneResult>;
+  /** Stops the runs of this thread. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Trains with every setting, scores on the validation rows and chooses. `request` is what all runs share. Yields what
+ * the runner says, and returns what was found.
+ */
+export async function* tune(
+  study: PreparedStudy,
+  request: TrainingRequest,
+  { settings, seeds = [request.seed ?? 1], select }: TuneChoices,
+  { backend = createReferenceBackend(), runner, signal }: TuneOptions = {},
+): AsyncGenerator<TuneEvent, TuneOutcome> {
+  const source: TuneSource = { study: hideTestRows(study), request };
+  const run = runner ?? runInTurn((task) => runSetting(source, task, backend), present({ signal }));
+  const rows = countSets(study.split);
+  const plan = planTune(settings, seeds);
+  yield { type: "start", rows, plan };
+  const results = yield* followRuns(run(plan));
+  const runs = plan.map(({ setting, seed: own }, k): TuneRun => {
+    const { scores, failure } = results[k];
+    return { setting, seed: own, scores, failure };
   });
-  let worst: WorstGroup | null = null;
-  for (const { name, floor } of noise.groups) {
-    const measured = isAbsent(floor) ? floor : floor.metrics.ece;
-    if (isAbsent(measured) || !(measured.critical > 0)) continue;
-    const { observed: ece, critical } = measured;
-    const ratio = ece / critical;
-    if (worst === null || ratio > worst.ratio) worst = { group: name, ece, critical, ratio };
+  const summaries = summariseRuns(runs);
+  const selection = selectSetting(summaries, select);
+  const chosen = selection.chosen === null ? null : summaries[selection.chosen].setting;
+  return { rows, seeds, runs, settings: summaries, selection, chosen };
+}
+
+/** Every setting with every seed. */
+export function planTune(settings: readonly Setting[], seeds: readonly number[]): readonly TuneTask[] {
+  return settings.flatMap((setting) => seeds.map((seed) => ({ setting, seed })));
+}
+
+/** The study of all runs of a sweep: they are not given the test rows. */
+export function hideTestRows(study: PreparedStudy): PreparedStudy {
+  const { split } = study;
+  if (split.valid.length === 0) {
+    throw new InputError("no validation rows to choose on", {
+      code: "split.valid",
+      hint: "give the split some, e.g. --split 0.6,0.2,0.2",
+    });
   }
-  const concordance = concordancePaper(timeDependentPairs(curves, binned));
-  const mean = meanCurve(curves);
-  const error = isAbsent(mean)
-    ? mean
-    : expectedCalibrationError(mean, kaplanMeierBinned(binned).survival, { bins: groupSupport(binned) });
-  const ece = isAbsent(error) ? error : error.ece;
-  const { verdict, steps } = model.training;
+  return withSplit(study, { ...split, test: new Int32Array(0) });
+}
+
+/** One line of the plan: trained as the setting says and scored on the validation rows. */
+export async function* runSetting(
+  { study, request }: TuneSource,
+  { setting, seed }: TuneTask,
+  backend: Backend,
+): AsyncGenerator<number, TuneResult> {
+  try {
+    const training = train(study, requestOfSetting(setting, request, seed), backend);
+    const model = yield* shareOfTraining(training);
+    const scores = await scoreRun(studyOf(model, study, study.split), backend);
+    return { scores, failure: null, warnings: model.training.warnings };
+  } catch (error) {
+    // A run that leaves the numbers it can be trusted on is a result like any other.
+    if (!(error instanceof NumericalError)) throw error;
+    return { scores: null, failure: error.message, warnings: [] };
+  }
+}
+
+/** The chosen model, and its scores on the rows it was chosen by and on those it had not seen. */
+export interface ChosenModel {
+  readonly model: Model;
+  readonly validation: RunScores;
+  /** Null where there are no test rows. */
+  readonly test: AuditTable | null;
+}
+
+/** The chosen run again, whose weights are the same to the last bit, now with its test rows. */
+export async function trainChosen(
+  study: PreparedStudy,
+  request: TrainingRequest,
+  { setting, seed }: TuneTask,
+  backend: Backend,
+  provenance?: Provenance,
+): Promise<ChosenModel> {
+  const asked = { ...requestOfSetting(setting, request, seed), ...present({ provenance }) };
+  const training = shareOfTraining(train(study, asked, backend));
+  let next = await training.next();
+  while (!next.done) next = await training.next();
+  const model = next.value;
+  const own = studyOf(model, study, study.split);
+  const { test: rows } = study.split;
   return {
-    concordance: numberOf(concordance),
-    ece: numberOf(ece),
-    total: numberOf(totalScore(concordance, ece)),
-    worst,
-    p: numberOf(noise.p),
-    met: verdict.filter(({ met }) => met === true).length,
-    constrained: verdict.filter(({ met }) => met !== null).length,
-    steps,
+    model,
+    validation: await scoreRun(own, backend),
+    test: rows.length === 0 ? null : (await auditModel(own, rows, backend)).audit,
   };
-}
-
-/** A setting over its seeds. */
-export interface SettingSummary {
-  readonly setting: Setting;
-  /** What sets it apart from the other settings. */
-  readonly label: string;
-  /** Means over the seeds; null where any of them has none. */
-  readonly concordance: number | null;
-  readonly total: number | null;
-  /** Mean of the worst group's ratio. */
-  readonly worst: number | null;
-  /** The worst group of the seed in which it is worst. */
-  readonly worstGroup: WorstGroup | null;
-  /** The smallest of the seeds. */
-  readonly p: number | null;
-  /** In every seed; null where no group could be measured. */
-  readonly withinNoise: boolean | null;
-  /** Means over the seeds. */
-  readonly met: number;
-  readonly constrained: number;
-  /** Why the setting cannot be chosen; null when every run ended well. */
-  readonly failure: string | null;
-  /** No other setting is at least as good in both and better in one. */
-  readonly onFrontier: boolean;
-}
-
-function meanOf(values: readonly (number | null)[]): number | null {
-  let sum = 0;
-  for (const value of values) {
-    if (value === null) return null;
-    sum += value;
-  }
-  return values.length === 0 ? null : sum / values.length;
-}
-
-/** In the order in which the settings first occur; `runs` of one setting differ in their seed. */
-export function summariseRuns(runs: readonly TuneRun[]): readonly SettingSummary[] {
-  const bySetting = new Map<string, TuneRun[]>();
-  for (const run of runs) {
-    const key = JSON.stringify(run.setting);
-    bySetting.set(key, [...(bySetting.get(key) ?? []), run]);
-  }
-  const each = [...bySetting.values()];
-  const labels = labelSettings(each.map(([{ setting }]) => setting));
-  const summaries = each.map((own, k) => summariseSetting(own, labels[k]));
-  const frontier = new Set(findFrontier(summaries));
-  return summaries.map((summary, k) => ({ ...summary, onFrontier: frontier.has(k) }));
-}
-
-function summariseSetting(runs: readonly TuneRun[], label: string): SettingSummary {
-  const { setting } = runs[0];
-  const failed = runs.find(({ failure }) => failure !== null);
-  const scores = runs.flatMap((run) => (run.scores === null ? [] : [run.scores]));
-  const all = (pick: (one: RunScores) => number | null) => (failed ? null : meanOf(scores.map(pick)));
-  const ps = scores.flatMap(({ p }) => (p === null ? [] : [p]));
-  const p = failed || ps.length < scores.length ? null : Math.min(...ps);
-  const worstGroup = scores.reduce<WorstGroup | null>(
-    (worst, one) =>
-      one.worst !== null && (worst === null || one.worst.ratio > worst.ratio) ? one.worst : worst,
-    null,
-  );
-  return {
-    setting,
-    label,
-    concordance: all((one) => one.concordance),
-    total: all((one) => one.total),
-    worst: all((one) => one.worst?.ratio ?? null),
-    worstGroup,
-    p,
-    withinNoise: p === null ? null : p > NOISE_LEVEL,
-    met: all((one) => one.met) ?? 0,
-    constrained: all((one) => one.constrained) ?? 0,
-    failure: failed?.failure ?? null,
-    onFrontier: false,
-  };
-}
-
-export interface FrontierPoint {
-  readonly concordance: number | null;
-  readonly worst: number | null;
-}
-
-/** Indices of the points that no other beats: more concordance at no more worst error, or less error at no less concordance. */
-export function findFrontier(points: readonly FrontierPoint[]): readonly number[] {
-  const placed = points.flatMap(({ concordance, worst }, index) =>
-    concordance === null || worst === null ? [] : [{ index, concordance, worst }],
-  );
-  return placed
-    .filter(
-      (one) =>
-        !placed.some(
-          (other) =>
-            other.concordance >= one.concordance &&
-            other.worst <= one.worst &&
-            (other.concordance > one.concordance || other.worst < one.worst),
-        ),
-    )
-    .map(({ index }) => index);
-}
-
-export const SELECTION_RULES = ["calibrated", "concordance", "worst", "total"] as const;
-/** How a sweep chooses. */
-export type SelectionRule = (typeof SELECTION_RULES)[number];
-
-const RULE_WORDS: Readonly<Record<SelectionRule, string>> = {
-  calibrated:
-    "the highest validation C-index among the settings whose groups are all within noise on the validation rows " +
-    `(p > ${NOISE_LEVEL} for the largest error of all groups together, in every seed)`,
-  concordance: "the highest validation C-index, whatever the groups' calibration",
-  worst: "the smallest error of the worst group on the validation rows, whatever the C-index",
-  total:
-    "the highest total score on the validation rows: harmonic mean of the C-index and 1 − ECE of everyone",
-};
-
-/** The setting that was chosen, by which rule, and why. */
-export interface Selection {
-  readonly rule: SelectionRule;
-  /** The rule, and what was done where it could not be applied as it stands. */
-  readonly words: string;
-  /** Index of the setting; null when none can be chosen. */
-  readonly chosen: number | null;
-  /** Whether the rule as it stands chose nothing and its second line had to. */
-  readonly fellBack: boolean;
-}
-
-/** Ties go to the smaller worst error, then to the setting named first. */
-export function selectSetting(
-  summaries: readonly SettingSummary[],
-  rule: SelectionRule = "calibrated",
-): Selection {
-  const words = RULE_WORDS[rule];
-  const pick = (score: (one: SettingSummary) => number | null, among: readonly SettingSummary[]) => {
-    let best: SettingSummary | null = null;
-    for (const one of among) {
-      const value = score(one);
-      if (value === null) continue;
-      const before = best === null ? Number.NEGATIVE_INFINITY : (score(best) ?? Number.NEGATIVE_INFINITY);
-      const isTie = value === before && (one.worst ?? Infinity) < (best?.worst ?? Infinity);
-      if (value > before || isTie) best = one;
-    }
-    return best === null ? null : summaries.indexOf(best);
-  };
-  const concordance = (one: SettingSummary) => one.concordance;
-  const lessWorst = (one: SettingSummary) => (one.worst === null ? null : -one.worst);
-  const state = (chosen: number | null): Selection => ({ rule, words, chosen, fellBack: false });
-  switch (rule) {
-    case "concordance":
-      return state(pick(concordance, summaries));
-    case "worst":
-      return state(pick(lessWorst, summaries));
-    case "total":
-      return state(pick((one) => one.total, summaries));
-    case "calibrated": {
-      const within = summaries.filter(({ withinNoise }) => withinNoise === true);
-      const chosen = pick(concordance, within);
-      if (chosen !== null) return state(chosen);
-      const least = pick(lessWorst, summaries);
-      if (least !== null) {
-        const why = "; no setting is, so the one whose worst group is least off";
-        return { rule, words: words + why, chosen: least, fellBack: true };
-      }
-      const why =
-        "; no group has events enough on the validation rows to be measured, so the highest C-index of all";
-      return { rule, words: words + why, chosen: pick(concordance, summaries), fellBack: true };
-    }
-  }
 }

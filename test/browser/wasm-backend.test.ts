@@ -68,6 +68,43 @@ async function takeSteps(
   return run;
 }
 
+/** Two verbs that make many runs; in Node and, by its text, in the page. */
+async function judge(graduate: typeof Graduate, backend: WasmBackend, bytes: Uint8Array<ArrayBuffer>) {
+  const table = await graduate.readTable(graduate.tableSourceFromBytes("nwtco.csv", bytes));
+  const request = { time: "edrel", event: "rel", drop: ["seqno"], bins: 8, options: { steps: 3 } };
+  const last = async <Outcome>(events: AsyncGenerator<unknown, Outcome>): Promise<Outcome> => {
+    let next = await events.next();
+    while (!next.done) next = await events.next();
+    return next.value;
+  };
+  const study = graduate.prepare(table, request);
+  const settings = [{ hidden: 2 }, { method: "cox" as const }];
+  const tuned = await last(graduate.tune(study, request, { settings }, { backend }));
+  const methods = [
+    { label: "cox", method: "cox" as const, distance: null, boosted: false },
+    { label: "nll", method: "nll" as const, distance: null, boosted: false },
+  ];
+  const compared = await last(graduate.compare(study, request, { methods, replicates: 20 }, { backend }));
+  await backend.close();
+  // As JSON: a page hands back no typed arrays.
+  return JSON.parse(JSON.stringify({ tuned, compared })) as {
+    tuned: Graduate.TuneOutcome;
+    compared: Graduate.Comparison;
+  };
+}
+
+const NWTCO = new URL("../../datasets/nwtco/nwtco.csv", import.meta.url);
+
+/** The same built files as a page loads. */
+async function loadGraduate(): Promise<typeof Graduate> {
+  return import(new URL("../../dist/index.js", import.meta.url).href);
+}
+
+async function openInNode(threads: number): Promise<WasmBackend> {
+  const node: typeof NodeEntry = await import(new URL("../../dist/node/index.js", import.meta.url).href);
+  return node.openWasmBackend({ threads, deterministic: true });
+}
+
 function htmlOf(body: string): string {
   const imports = JSON.stringify({ imports: buildImportMap(root, ["graduate", "graduate/browser"]) });
   // An icon of its own, so that the browser asks for none.
@@ -146,19 +183,10 @@ describe.skipIf(program === null)("in a browser page", () => {
     })()`);
   }
 
-  /** The same built files as the page loads. */
   async function runInNode(threads: number, steps: number, members = 1): Promise<Run> {
-    const graduate: typeof Graduate = await import(new URL("../../dist/index.js", import.meta.url).href);
-    const node: typeof NodeEntry = await import(new URL("../../dist/node/index.js", import.meta.url).href);
-    const nwtco = new URL("../../datasets/nwtco/", import.meta.url);
-    return takeSteps(
-      graduate,
-      await node.openWasmBackend({ threads, deterministic: true }),
-      new Uint8Array(readFileSync(new URL("nwtco.csv", nwtco))),
-      readFileSync(new URL("groups.json", nwtco), "utf8"),
-      steps,
-      members,
-    );
+    const groups = readFileSync(new URL("groups.json", NWTCO), "utf8");
+    const table = new Uint8Array(readFileSync(NWTCO));
+    return takeSteps(await loadGraduate(), await openInNode(threads), table, groups, steps, members);
   }
 
   test("twenty steps on nwtco, twelve groups: the page's losses are Node's, on two threads and on one", async () => {
@@ -185,6 +213,20 @@ describe.skipIf(program === null)("in a browser page", () => {
       const there = await runInPage(page, 2, 3, 2);
       expect(there.losses).toEqual(here.losses);
       expect(there.survival).toEqual(here.survival);
+    });
+  });
+
+  test("tune and compare: the page's choice, scores and differences are Node's", async () => {
+    const here = await judge(await loadGraduate(), await openInNode(2), readFileSync(NWTCO));
+    expect(here.tuned.runs).toHaveLength(2);
+    expect(here.compared.differences).toHaveLength(5);
+    await inPage("/training.html", async (page) => {
+      const there = await page.evaluate(`(async () => {
+        const table = new Uint8Array(await (await fetch("datasets/nwtco/nwtco.csv")).arrayBuffer());
+        const backend = await browser.openWasmBackend({ threads: 2, deterministic: true });
+        return (${judge})(graduate, backend, table);
+      })()`);
+      expect(there).toEqual(here);
     });
   });
 

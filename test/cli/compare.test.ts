@@ -1,6 +1,7 @@
 // `graduate compare` as a command: one split with its resamples, several splits with the t test.
+import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { runCli, runJson } from "./run-cli.ts";
+import { runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const table = "datasets/nwtco/nwtco.csv";
 const OUTCOME = ["--time", "edrel", "--event", "rel", "--drop", "seqno", "--bins", "12"];
@@ -78,5 +79,44 @@ describe("graduate compare", () => {
     // qt(0.975, 2) standard errors, of variance × (1/J + n_test/n_train)
     const half = 4.302652729749462 * Math.sqrt(variance * (1 / 3 + 806 / 2416));
     expect(C.upper - C.lower).toBeCloseTo(2 * half, 10);
+  });
+
+  test("kept runs are not made again, and neither they nor workers change a number", () => {
+    const asked = [
+      "compare",
+      "test/tables/gbsg.csv",
+      "--time",
+      "rfstime",
+      "--event",
+      "status",
+      "--drop",
+      "pid",
+    ];
+    const few = ["--bins", "8", "--methods", "cox,nll", "--steps", "5", "--replicates", "100"];
+    const args = [...asked, ...few, "--group", "grade = 3"];
+    const timeless = (document: CompareDocument) => ({
+      ...document,
+      runs: document.runs.map((run) => ({ ...run, seconds: 0 })),
+    });
+    const alone = timeless(runJson<CompareDocument>(args));
+    const results = writeScratch("compared.jsonl", "");
+    const kept = [...args, "--results", results];
+    expect(timeless(runJson<CompareDocument>([...kept, "--workers", "2"]))).toEqual(alone);
+    const lines = readFileSync(results, "utf8").trimEnd().split("\n").sort();
+    expect(lines).toHaveLength(2);
+    // One run is whole, the other was cut off by a kill.
+    writeFileSync(results, `${lines[0]}\n${lines[1].slice(0, 90)}`);
+    const { code, stderr } = runCli(kept);
+    expect(code).toBe(0);
+    expect(stderr).toContain("was cut off in the middle");
+    expect(stderr).toContain("1 of 2 runs are in");
+    expect(stderr.match(/^seed 1, /gm)).toHaveLength(1);
+    expect(timeless(runJson<CompareDocument>(kept))).toEqual(alone);
+    const tuned = writeScratch("of-tune.jsonl", '{"tune":1,');
+    const refused = runCli([...args, "--results", tuned]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining("not a results file of compare"),
+    ]);
   });
 });

@@ -1,12 +1,14 @@
-// Sweeps as a command: their order and workers change nothing, a killed one goes on, and test rows have no part in the choice.
+// Sweeps as a command: their order and workers change nothing, a killed one goes on, and test rows have no part in
+// the choice.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
 import { modelFromBytes } from "../../src/files/model/model-file.ts";
-import { openResults } from "../../src/node/workers/tune-results.ts";
-import type { RunScores } from "../../src/verbs/tune.ts";
+import { openRunResults } from "../../src/node/io/run-results.ts";
+import { TUNE_LINES } from "../../src/node/io/tune-lines.ts";
+import type { RunScores } from "../../src/verbs/tuning/scores.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 
 const ROWS = 300;
@@ -180,19 +182,19 @@ describe("graduate tune", () => {
 describe("a results file", () => {
   test("that no run was added to is not left behind", () => {
     const path = fresh("unused.jsonl");
-    openResults(path).close();
+    openRunResults(path, TUNE_LINES).close();
     expect(existsSync(path)).toBe(false);
   });
 
   test("with a damaged line inside is refused, and left as it is", () => {
     const path = writeScratch("damaged.jsonl", '{"tune":1,"key":"00"}\n');
-    expect(() => openResults(path)).toThrow("not a results file of tune");
+    expect(() => openRunResults(path, TUNE_LINES)).toThrow("not a results file of tune");
     expect(readFileSync(path, "utf8")).toBe('{"tune":1,"key":"00"}\n');
   });
 
   test("that has one foreign line without an end is refused, not cut", () => {
     const path = writeScratch("notes.txt", "my notes");
-    expect(() => openResults(path)).toThrow("not a results file of tune");
+    expect(() => openRunResults(path, TUNE_LINES)).toThrow("not a results file of tune");
     expect(readFileSync(path, "utf8")).toBe("my notes");
   });
 });

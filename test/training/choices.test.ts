@@ -22,7 +22,7 @@ import {
   OPTIMISERS,
   PRESETS,
 } from "../../src/training/choices.ts";
-import { SETTING_OPTIONS } from "../../src/verbs/tune-settings.ts";
+import { SETTING_OPTIONS } from "../../src/verbs/tuning/settings.ts";
 import { runCli } from "../cli/run-cli.ts";
 import { DERIVED_SCHEMAS, deriveSchema, formatSchema } from "../derived-schemas.ts";
 import { headerOf } from "../files/resealed.ts";

@@ -1,4 +1,5 @@
-// Differences between methods: p-values and intervals by hand, Student's quantiles against R's qt, and methods that are the same.
+// Differences between methods: p-values and intervals by hand, Student's quantiles against R's qt, and methods that
+// are the same.
 import { describe, expect, test } from "vitest";
 import { resolveGroups } from "../../src/data/groups/groups.ts";
 import { bootstrapScores, bootstrapWeights, type GroupBootstrap } from "../../src/stats/scores/bootstrap.ts";
@@ -14,7 +15,7 @@ import {
   type MethodScores,
   readScores,
   studentQuantile,
-} from "../../src/verbs/compare.ts";
+} from "../../src/verbs/comparison/differences.ts";
 import { drawPeople } from "../simulated-people.ts";
 
 const SCORES: MethodScores = {

@@ -13,24 +13,19 @@ import { plotFrontier } from "../../src/report/plots/frontier-plot.ts";
 import { plotFrontierAsText } from "../../src/report/plots/frontier-text.ts";
 import { noiseFloor } from "../../src/stats/calibration/noise-floor.ts";
 import { audit } from "../../src/verbs/audit.ts";
+import { studyOf } from "../../src/verbs/model-study.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
-import type { TrainRequest } from "../../src/verbs/train.ts";
-import {
-  findFrontier,
-  type RunScores,
-  scoreRun,
-  selectSetting,
-  summariseRuns,
-} from "../../src/verbs/tune.ts";
+import { prepare, type TrainRequest, train } from "../../src/verbs/train.ts";
+import { type RunScores, scoreRun } from "../../src/verbs/tuning/scores.ts";
+import { findFrontier, selectSetting, summariseRuns } from "../../src/verbs/tuning/selection.ts";
 import {
   expandSweep,
   labelSettings,
   parseSweep,
   reduceSetting,
+  requestOfSetting,
   type Setting,
-  toTrainRequest,
-} from "../../src/verbs/tune-settings.ts";
-import { trainTable } from "./train-table.ts";
+} from "../../src/verbs/tuning/settings.ts";
 
 describe("a sweep", () => {
   test("is every combination, or one option at a time", () => {
@@ -82,9 +77,11 @@ describe("a sweep", () => {
 
   test("a setting becomes a request of train", () => {
     const common: TrainRequest = { time: "t", event: "e" };
-    expect(toTrainRequest({ splines: "yes" }, common, 1).splines).toBe(true);
-    expect(toTrainRequest({}, common, 1)).not.toHaveProperty("splines");
-    expect(toTrainRequest({ kappa: 2, distance: "l2", hidden: 8, batch: 0, rate: 0.01 }, common, 7)).toEqual({
+    expect(requestOfSetting({ splines: "yes" }, common, 1).splines).toBe(true);
+    expect(requestOfSetting({}, common, 1)).not.toHaveProperty("splines");
+    expect(
+      requestOfSetting({ kappa: 2, distance: "l2", hidden: 8, batch: 0, rate: 0.01 }, common, 7),
+    ).toEqual({
       time: "t",
       event: "e",
       method: "graduate",
@@ -94,7 +91,7 @@ describe("a sweep", () => {
       options: { batch: null, optimiser: { kind: "adamw", rate: 0.01, decay: 1 } },
       seed: 7,
     });
-    expect(toTrainRequest({ slack: "none" }, common, 1)).toMatchObject({ method: "nll", constraint: {} });
+    expect(requestOfSetting({ slack: "none" }, common, 1)).toMatchObject({ method: "nll", constraint: {} });
   });
 
   test.each([
@@ -196,12 +193,12 @@ describe("the choice", () => {
     ["worst" as const, 0],
     ["total" as const, 3],
   ])("by %s", (rule, chosen) => {
-    expect(selectSetting(summaries, rule)).toMatchObject({ rule, chosen, fellBack: false });
+    expect(selectSetting(summaries, rule)).toMatchObject({ rule, chosen, usedFallback: false });
   });
 
   test("falls back on the least error, and says so, when no setting is within noise", () => {
     const none = selectSetting(summaries.slice(2));
-    expect(none).toMatchObject({ chosen: 0, fellBack: true });
+    expect(none).toMatchObject({ chosen: 0, usedFallback: true });
     expect(none.words).toContain("no setting is, so the one whose worst group is least off");
   });
 
@@ -209,7 +206,7 @@ describe("the choice", () => {
     const blank = { ...scores(0.7, 1, 0.5), worst: null, p: null };
     const bare = summariseRuns([run(1, 1, blank), run(2, 1, { ...blank, concordance: 0.8 })]);
     const chosen = selectSetting(bare);
-    expect(chosen).toMatchObject({ chosen: 1, fellBack: true });
+    expect(chosen).toMatchObject({ chosen: 1, usedFallback: true });
     expect(chosen.words).toContain("no group has events enough");
   });
 
@@ -265,11 +262,12 @@ test("a run's scores are the audit's, and its error is in units of the noise flo
     groups,
     features: ["x"],
   };
-  const training = trainTable(table, request, backend);
+  const study = prepare(table, request);
+  const training = train(study, request, backend);
   let next = await training.next();
   while (!next.done) next = await training.next();
   const model = next.value;
-  const own = await scoreRun(model, table, split.valid, null);
+  const own = await scoreRun(studyOf(model, study, split), null);
   const { curves } = await predict(model, table, null, split.valid);
   const pick = (name: "time" | "event") => {
     const column = table.columns.find((one) => one.name === name);

@@ -1,16 +1,17 @@
 /**
- * `graduate compare`: trains several methods on the same split, or the same splits, and prints one table with each method's difference
- * to the first. A method may carry its distance and a repair on the validation rows: graduate:atRisk, cox+boost.
+ * `graduate compare`: trains several methods on the same split, or the same splits, and prints one table with each
+ * method's difference to the first. A method may carry its distance and a repair on the validation rows:
+ * graduate:atRisk, cox+boost.
  */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
-import { type People, pickPeople, readPeople } from "../../data/outcomes/people.ts";
-import { type Split, splitRows } from "../../data/outcomes/split.ts";
+import { present } from "../../core/present.ts";
+import { readPeople } from "../../data/outcomes/people.ts";
+import { splitRows } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
-import { prepareScores } from "../../stats/scores/prepared-scores.ts";
-import { countPeople, countSets } from "../../study/split.ts";
+import { toPlainStudy } from "../../study/prepare.ts";
 import {
   DISTANCES,
   type DistanceName,
@@ -20,26 +21,44 @@ import {
   PRESETS,
   type PresetName,
 } from "../../training/choices.ts";
-import { compareResampled, compareSplits, judgedGroups, type MethodDifference } from "../../verbs/compare.ts";
+import { type Comparison, compare, DEFAULT_REPLICATES } from "../../verbs/compare.ts";
+import {
+  type ComparedMethod,
+  type CompareTask,
+  findSplit,
+  type MethodResult,
+  type NamedSplit,
+} from "../../verbs/comparison/method-run.ts";
+import { type Runner, runInTurn } from "../../verbs/runs.ts";
+import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
+import { COMPARE_LINES } from "../io/compare-lines.ts";
+import type { TableFile } from "../io/provenance.ts";
+import { hashKey, openRunResults } from "../io/run-results.ts";
+import { refuseUnwritable } from "../io/writable.ts";
+import { refuseWrongSuffix } from "../options/output-suffix.ts";
+import { hashShared, parseSeeds } from "../options/run-options.ts";
 import {
   addSubjectOptions,
   readSplit,
   type TrainRequestOptions,
   toTrainRequest,
 } from "../options/subject-options.ts";
-import { parseCount, parseThreads, readTableFile, type TableOptions } from "../options/table-options.ts";
-import { announceRun, printComparison } from "../print/comparison.ts";
-import { createProgress, printJson, warn } from "../print/output.ts";
-import { type ComparedMethod, type MethodRun, runMethod } from "../rows/compare-run.ts";
-import { bootstrapInParallel } from "../workers/replicate-pool.ts";
+import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
+import { printComparison, tellMethod } from "../print/comparison.ts";
+import { followPlan } from "../print/follow-runs.ts";
+import { printJson } from "../print/output.ts";
+import { type CompareShared, openCompareRun } from "../workers/compare-run.ts";
+import { runInPool, workerModule } from "../workers/run-pool.ts";
 
-interface CompareOptions extends TrainRequestOptions, TableOptions {
+interface CompareCommandOptions extends TrainRequestOptions, TableOptions {
   readonly methods: readonly ComparedMethod[];
   readonly preset: PresetName;
   readonly seeds: readonly number[];
   readonly split: readonly string[];
   readonly replicates: number;
   readonly threads: number;
+  readonly workers: number;
+  readonly results?: string;
   readonly deterministic?: boolean;
   readonly json?: boolean;
 }
@@ -80,11 +99,18 @@ export function addCompare(program: Command): void {
     )
     .option("--splines", "give networks splines of every number too, so that effects may bend")
     .option("--steps <n>", "parameter updates", parseCount)
-    .option("--replicates <n>", "resamples of the test rows, with one split", parseReplicates, 500)
+    .option(
+      "--replicates <n>",
+      "resamples of the test rows, with one split",
+      parseReplicates,
+      DEFAULT_REPLICATES,
+    )
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
+    .option("--workers <n>", "runs at a time, which share the threads", parseThreads, 1)
     .option("--deterministic", "the same bytes on every machine")
+    .option("--results <file>", "keep the runs here as they end, and go on from those that are there")
     .option("--json", "print one JSON document")
-    .action(async (path: string, options: CompareOptions) => runCompare(path, options));
+    .action(async (path: string, options: CompareCommandOptions) => runCompare(path, options));
 }
 
 function parseMethods(text: string): readonly ComparedMethod[] {
@@ -110,13 +136,6 @@ function parseMethods(text: string): readonly ComparedMethod[] {
   return methods;
 }
 
-function parseSeeds(text: string): readonly number[] {
-  const seeds = text.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
-  if (seeds.some((seed) => !Number.isSafeInteger(seed)))
-    throw new InvalidArgumentError("expected whole numbers, such as 1,2,3.");
-  return [...new Set(seeds)];
-}
-
 function parseReplicates(text: string): number {
   const value = parseCount(text);
   if (value < LEAST_REPLICATES)
@@ -124,138 +143,108 @@ function parseReplicates(text: string): number {
   return value;
 }
 
-interface NamedSplit {
-  readonly name: string;
-  readonly seed: number;
-  readonly split: Split;
-}
-
-async function runCompare(path: string, options: CompareOptions): Promise<void> {
-  const table = await readTableFile(path, options);
-  const splits = await readSplits(table, options);
-  for (const { name, split } of splits) {
-    if (split.test.length > 0) continue;
-    throw new InputError("no test rows to compare on", {
-      code: "split.test",
-      where: name,
-      hint: "give the split some, e.g. --split 0.6,0.2,0.2",
-    });
+async function runCompare(path: string, options: CompareCommandOptions): Promise<void> {
+  const { methods, replicates, results } = options;
+  if (results !== undefined) {
+    await refuseUnwritable([results], [path, ...options.split, options.groups]);
+    refuseWrongSuffix({ runs: results });
   }
-  const people = options.id === undefined ? null : readPeople(table, options.id);
-  const common = await toTrainRequest(options);
-  const warnings = new Set<string>();
-  const runs: MethodRun[][] = [];
-  for (const { name, seed, split } of splits) {
-    const own: MethodRun[] = [];
-    for (const method of options.methods) {
-      const progress = createProgress(`${name}, ${method.label}`);
-      const run = await runMethod(table, method, { ...common, seed, split }, options, progress.update);
-      progress.finish();
-      own.push(run);
-      for (const warning of run.warnings) {
-        if (!warnings.has(warning) && !options.json) warn(warning);
-        warnings.add(warning);
-      }
-      if (!options.json) announceRun(name, run);
-    }
-    runs.push(own);
-  }
-  const differences =
-    splits.length === 1
-      ? await resample(runs[0], splits[0].seed, options)
-      : testOverSplits(runs, splits, people);
-  const document = {
-    splits: splits.map(({ name, seed, split }) => ({
-      name,
-      seed,
-      rows: countSets(split),
-      ...(people === null ? {} : { people: countPeople(people, split) }),
-    })),
-    test: splits.length === 1 ? ("resampled test rows" as const) : ("corrected resampled t" as const),
-    replicates: splits.length === 1 ? options.replicates : null,
-    runs: runs.flatMap((own, j) =>
-      own.map(({ method, scores, met, constrained, seconds, failure, audit }) => ({
-        split: splits[j].name,
-        method: method.label,
-        ...scores,
-        met,
-        constrained,
-        seconds,
-        failure,
-        audit,
-      })),
-    ),
-    differences,
-    warnings: [...warnings],
+  const file = await openTableFile(path, options);
+  const splits = await readSplits(file.table, options);
+  const request = await toTrainRequest(options);
+  const [{ split, seed }] = splits;
+  const study = prepare(file.table, { ...request, split, seed }, file.sha256);
+  const shared: CompareShared = {
+    study: toPlainStudy(study),
+    request,
+    splits,
+    threads: Math.max(1, Math.floor(options.threads / options.workers)),
+    deterministic: options.deterministic === true,
   };
-  if (options.json) printJson(document);
-  else printComparison(document, runs);
-}
-
-/** One split: the same resamples of its test rows for every method. */
-async function resample(
-  runs: readonly MethodRun[],
-  seed: number,
-  { replicates, threads }: CompareOptions,
-): Promise<MethodDifference[]> {
-  const methods = [];
-  for (const { method, scores, scored, audit } of runs) {
-    if (scored === null || audit === null || scores === null) {
-      methods.push({ method: method.label, scores, bootstrap: null });
-      continue;
-    }
-    const { curves, binned, groups, people } = scored;
-    const judged = new Set(judgedGroups(audit, curves.T));
-    const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
-    const prepared = [{ name: "all", rows: everyone }, ...groups.filter(({ name }) => judged.has(name))].map(
-      ({ name, rows }) => prepareScores(name, curves, binned, rows),
-    );
-    const progress = createProgress(`resampling, ${method.label}`);
-    const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
-      progress.update(done, total);
-    const by = people === undefined ? {} : { people };
-    const bootstrap = await bootstrapInParallel(prepared, { replicates, seed, threads, onProgress, ...by });
-    progress.finish();
-    methods.push({ method: method.label, scores, bootstrap });
-  }
-  return compareResampled(methods);
-}
-
-function testOverSplits(
-  runs: readonly (readonly MethodRun[])[],
-  splits: readonly NamedSplit[],
-  people: People | null,
-): MethodDifference[] {
-  // Where people have several rows, they are what is drawn.
-  const count = (rows: Int32Array) => (people === null ? rows.length : pickPeople(people, rows).count);
-  const mean = (set: (split: Split) => Int32Array) =>
-    splits.reduce((sum, { split }) => sum + count(set(split)), 0) / splits.length;
-  const methods = runs[0].map(({ method }, m) => ({
-    method: method.label,
-    scores: runs.map((own) => own[m].scores),
-  }));
-  return compareSplits(methods, {
-    testSize: mean(({ test }) => test),
-    trainSize: mean(({ train }) => train),
+  const comparison = await followPlan({
+    runner: (signal) => chooseRunner(shared, options.workers, signal),
+    verb: (runner) => compare(study, request, { methods, splits, replicates }, { runner }),
+    kept: results === undefined ? null : openKept(file, results, { splits, request }, options),
+    quiet: options.json === true,
+    tell: (run) => {
+      if (!options.json) tellMethod(run);
+    },
   });
+  if (comparison === null) return;
+  if (options.json) printJson(describeComparison(comparison));
+  else printComparison(comparison);
+}
+
+/** One run at a time is made here, more of them by worker threads. */
+function chooseRunner(
+  shared: CompareShared,
+  workers: number,
+  signal: AbortSignal,
+): Runner<CompareTask, MethodResult> {
+  if (workers === 1) return runInTurn(openCompareRun(shared), { signal });
+  const worker = workerModule("compare-worker");
+  return (tasks) =>
+    runInPool<CompareShared, CompareTask, MethodResult>(tasks, {
+      worker,
+      shared,
+      workers,
+      what: "a run of the comparison",
+      signal,
+    });
+}
+
+function openKept(
+  file: TableFile,
+  results: string,
+  shared: { readonly splits: readonly NamedSplit[]; readonly request: TrainRequest },
+  options: CompareCommandOptions,
+) {
+  const base = hashShared(file, shared.request, options, "--results");
+  return {
+    file: openRunResults(results, COMPARE_LINES),
+    keyOf: (task: CompareTask) => {
+      const { label: _, ...method } = task.method;
+      const { seed, split } = findSplit(shared, task);
+      return hashKey([base, method, seed, split, task.replicates]);
+    },
+  };
+}
+
+function describeComparison({ splits, test, replicates, runs, differences, warnings }: Comparison): object {
+  return {
+    splits,
+    test,
+    replicates,
+    runs: runs.map(({ method, split, scores, met, constrained, seconds, failure, audit }) => ({
+      split,
+      method: method.label,
+      ...scores,
+      met,
+      constrained,
+      seconds,
+      failure,
+      audit,
+    })),
+    differences,
+    warnings,
+  };
 }
 
 async function readSplits(
   table: Table,
-  { split, seeds, id }: CompareOptions,
+  { split, seeds, id }: CompareCommandOptions,
 ): Promise<readonly NamedSplit[]> {
-  const by = id === undefined ? {} : { id };
   const shares = split.map((text) => text.split(",").map(Number));
   const isShares = (values: readonly number[]) =>
     values.length === 3 && values.every((share) => share >= 0 && share <= 1);
   if (split.length === 0 || (split.length === 1 && isShares(shares[0]))) {
     const [train, valid, test] = shares[0] ?? [];
-    const fractions = split.length === 0 ? {} : { fractions: [train, valid, test] as const };
-    const people = id === undefined ? {} : { people: readPeople(table, id) };
+    const fractions = split.length === 0 ? undefined : ([train, valid, test] as const);
+    const people = id === undefined ? undefined : readPeople(table, id);
     return seeds.map((seed) => ({
       name: `seed ${seed}`,
       seed,
-      split: splitRows(table.rows, { seed, ...fractions, ...people }),
+      split: splitRows(table.rows, { seed, ...present({ fractions, people }) }),
     }));
   }
   if (seeds.length > 1) {
@@ -267,7 +256,7 @@ async function readSplits(
   const read: NamedSplit[] = [];
   for (const file of split) {
     const [seed] = seeds;
-    read.push({ name: file, seed, split: await readSplit(table, { seed, split: file, ...by }) });
+    read.push({ name: file, seed, split: await readSplit(table, { seed, split: file, ...present({ id }) }) });
   }
   return read;
 }

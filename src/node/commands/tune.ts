@@ -1,29 +1,28 @@
 /**
- * `graduate tune`: trains with several settings, draws discrimination against worst-group calibration on the validation rows, and chooses
- * by a rule that is printed in words. Runs are kept as they end, so a sweep that was stopped goes on where it was; the
- * test rows are scored once, for the model that was chosen, after it was chosen.
+ * `graduate tune`: trains with several settings, draws discrimination against worst-group calibration on the
+ * validation rows, and chooses by a rule that is printed in words. Runs are kept as they end, so a sweep that was
+ * stopped goes on where it was; the test rows are scored once, for the model that was chosen, after it was chosen.
  */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import { countOf } from "../../data/checks/findings.ts";
-import { DISTANCES } from "../../training/choices.ts";
-import type { Model } from "../../training/model.ts";
-import { DEFAULT_PRESET_HIDDEN, PRESETS } from "../../training/options.ts";
-import type { AuditTable } from "../../verbs/audit.ts";
-import { auditModel } from "../../verbs/audit-model.ts";
-import { studyOf } from "../../verbs/model-study.ts";
-import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
+import type { Split } from "../../data/outcomes/split.ts";
+import { type PreparedStudy, toPlainStudy } from "../../study/prepare.ts";
+import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
 import {
-  type RunScores,
-  SELECTION_RULES,
-  type SelectionRule,
-  scoreRun,
-  selectSetting,
-  summariseRuns,
-  type TuneRun,
+  type ChosenModel,
+  hideTestRows,
+  type TuneChoices,
+  type TuneOutcome,
+  type TuneResult,
+  type TuneTask,
+  trainChosen,
+  tune,
 } from "../../verbs/tune.ts";
+import { SELECTION_RULES, type SelectionRule } from "../../verbs/tuning/selection.ts";
 import {
   DEFAULT_SWEEP,
   expandSweep,
@@ -34,23 +33,26 @@ import {
   SETTING_OPTIONS,
   type Setting,
   spellSetting,
-  toTrainRequest,
-} from "../../verbs/tune-settings.ts";
+} from "../../verbs/tuning/settings.ts";
 import { writeModel } from "../io/model-file.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
+import { hashKey, openRunResults } from "../io/run-results.ts";
+import { TUNE_LINES } from "../io/tune-lines.ts";
 import { refuseUnwritable } from "../io/writable.ts";
 import { refuseWrongSuffix } from "../options/output-suffix.ts";
+import { hashShared, parseSeeds } from "../options/run-options.ts";
 import { addSubjectOptions, readSplit, type SubjectOptions, toSubject } from "../options/subject-options.ts";
 import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
+import { followPlan } from "../print/follow-runs.ts";
 import { print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps } from "../print/training.ts";
-import { printSweep, writeFrontier } from "../print/tune.ts";
-import { type PlannedRun, runPlan } from "../workers/tune-plan.ts";
-import { hashKey, openResults } from "../workers/tune-results.ts";
+import { printSweep, tellSetting, writeFrontier } from "../print/tune.ts";
+import { runInPool, workerModule } from "../workers/run-pool.ts";
+import type { TuneShared } from "../workers/tune-worker.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
 
-interface TuneOptions extends SubjectOptions, TableOptions {
+interface TuneCommandOptions extends SubjectOptions, TableOptions {
   readonly sweep: readonly string[];
   readonly oneAtATime?: boolean;
   readonly seeds?: readonly number[];
@@ -100,18 +102,11 @@ export function addTune(program: Command): void {
     command.option(`--${spellSetting(name)} <value>`, `for all runs: ${what} (${expected})`);
   }
   command.addOption(new Option("--strata <value>", "--risk-strata by its old name").hideHelp());
-  command.action(async (path: string, options: TuneOptions) => runTune(path, options));
-}
-
-function parseSeeds(text: string): readonly number[] {
-  const seeds = text.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
-  if (seeds.some((seed) => !Number.isSafeInteger(seed)))
-    throw new InvalidArgumentError("expected whole numbers, such as 1,2,3.");
-  return [...new Set(seeds)];
+  command.action(async (path: string, options: TuneCommandOptions) => runTune(path, options));
 }
 
 /** The settings asked for, from --sweep and from the options given once. */
-function readSettings(options: TuneOptions): readonly Setting[] {
+function readSettings(options: TuneCommandOptions): readonly Setting[] {
   const given = options as unknown as Readonly<Record<string, string | undefined>>;
   const fixed = Object.fromEntries(
     SETTING_NAMES.flatMap((name) => {
@@ -138,89 +133,41 @@ function readSettings(options: TuneOptions): readonly Setting[] {
   return settings;
 }
 
-async function runTune(path: string, options: TuneOptions): Promise<void> {
+async function runTune(path: string, options: TuneCommandOptions): Promise<void> {
   const settings = readSettings(options);
   const resultsPath = options.results ?? `${basename(path)}.tune.jsonl`;
   await refuseUnwritable([resultsPath, options.plot, options.out], [path, options.split, options.groups]);
   refuseWrongSuffix({ runs: options.results, plot: options.plot, model: options.out });
   const file = await openTableFile(path, options);
-  const { table } = file;
-  const split = await readSplit(table, options);
-  if (split.valid.length === 0) {
-    throw new InputError("no validation rows to choose on", {
-      code: "split.valid",
-      hint: "give the split some, e.g. --split 0.6,0.2,0.2",
-    });
-  }
+  const split = await readSplit(file.table, options);
   // What all runs share; the settings of the sweep are each run's own.
-  const common: TrainRequest = { ...(await toSubject(options)), split };
-  const origin = describeOrigin(file, null);
-  if (origin.table === null) {
-    throw new InputError("tune needs a table in a file", {
-      code: "tune.source",
-      hint: "runs are kept by the file's hash, so that a sweep can be taken up again; standard input leaves none",
-    });
-  }
+  const request = { ...(await toSubject(options)), split };
+  const study = prepare(file.table, request, file.sha256);
   const seeds = options.seeds ?? [options.seed];
-  // Runs never see the test rows: they are not part of their request.
-  const blind: TrainRequest = { ...common, split: { ...split, test: new Int32Array(0) } };
-  const base = hashKey({
-    version: origin.version,
-    table: origin.table.sha256,
-    read: [options.category ?? [], options.number ?? []],
-    deterministic: options.deterministic === true,
-    blind,
-    defaults: [
-      PRESETS,
-      Object.values(DISTANCES).map(({ defaults, paper }) => ({ defaults, paper })),
-      DEFAULT_PRESET_HIDDEN,
-    ],
-  });
-  const labels = labelSettings(settings);
-  const plan = settings.flatMap((setting, k) =>
-    seeds.map(
-      (seed): PlannedRun => ({
-        key: hashKey([base, setting, seed]),
-        setting,
-        label: labels[k],
-        seed,
-        request: toTrainRequest(setting, blind, seed),
-      }),
-    ),
-  );
-  const results = openResults(resultsPath);
-  let runs: readonly TuneRun[] | null;
-  try {
-    runs = await runPlan(plan, table, results, options, resultsPath);
-  } finally {
-    results.close();
-  }
-  if (runs === null) return;
-  const summaries = summariseRuns(runs);
-  const selection = selectSetting(summaries, options.select);
-  const plotted = summaries.map((one, k) => ({ ...one, isChosen: k === selection.chosen }));
+  const choices = { settings, seeds, select: options.select };
+  const outcome = await runSweep({ file, study, request, choices, resultsPath }, options);
+  if (outcome === null) return;
+  const { selection, chosen, runs } = outcome;
+  const plotted = outcome.settings.map((one, k) => ({ ...one, isChosen: k === selection.chosen }));
   if (options.plot !== undefined) await writeFrontier(options.plot, plotted);
-  const rows = { train: split.train.length, valid: split.valid.length, test: split.test.length };
   const { plot, out } = options;
-  if (!options.json) printSweep(summaries, selection, { rows, seeds, resultsPath, plot, out });
-  const chosen = selection.chosen === null ? null : summaries[selection.chosen].setting;
-  const recorded = runs.find(({ setting, seed }) => setting === chosen && seed === seeds[0])?.scores ?? null;
+  if (!options.json) printSweep(outcome, { results: resultsPath, plot, out });
   const final =
-    options.out === undefined || chosen === null
+    out === undefined || chosen === null
       ? null
-      : await trainChosen(file, toTrainRequest(chosen, common, seeds[0]), recorded, options);
+      : await writeChosen(file, study, request, { outcome, chosen, out }, options);
   if (options.json) {
     printJson({
-      rows,
+      rows: outcome.rows,
       seeds,
       rule: selection.rule,
       ruleWords: selection.words,
-      fellBack: selection.fellBack,
+      usedFallback: selection.usedFallback,
       chosen,
       settings: plotted,
       runs,
       results: resultsPath,
-      model: final === null ? null : options.out,
+      model: final === null ? null : out,
       test: final?.test ?? null,
     });
   } else if (final !== null) {
@@ -232,39 +179,74 @@ async function runTune(path: string, options: TuneOptions): Promise<void> {
   }
 }
 
-interface Final {
-  readonly model: Model;
-  readonly test: AuditTable | null;
+interface AskedSweep {
+  readonly file: TableFile;
+  readonly study: PreparedStudy;
+  readonly request: TrainRequest & { readonly split: Split };
+  readonly choices: TuneChoices;
+  readonly resultsPath: string;
 }
 
-/** The same run again, whose weights are the same to the last bit, now with its test rows. */
-async function trainChosen(
+/** The verb on worker threads, with its runs kept in a file; null after Ctrl-C. */
+async function runSweep(
+  { file, study, request, choices, resultsPath }: AskedSweep,
+  options: TuneCommandOptions,
+): Promise<TuneOutcome | null> {
+  const deterministic = options.deterministic === true;
+  const blind = hideTestRows(study);
+  const base = hashShared(file, { ...request, split: blind.split }, options, "tune");
+  const labels = labelSettings(choices.settings);
+  const shared: TuneShared = { study: toPlainStudy(blind), request, deterministic };
+  return followPlan({
+    runner: (signal) => (tasks: readonly TuneTask[]) =>
+      runInPool<TuneShared, TuneTask, TuneResult>(tasks, {
+        worker: workerModule("tune-worker"),
+        shared,
+        workers: options.workers,
+        what: "a run of the sweep",
+        signal,
+      }),
+    verb: (runner) => tune(study, request, choices, { runner }),
+    kept: {
+      file: openRunResults(resultsPath, TUNE_LINES),
+      keyOf: ({ setting, seed }) => hashKey([base, setting, seed]),
+    },
+    quiet: options.json === true,
+    tell: (run) => {
+      if (!options.json) tellSetting(labels[choices.settings.indexOf(run.task.setting)], run);
+    },
+  });
+}
+
+interface Choice {
+  readonly outcome: TuneOutcome;
+  readonly chosen: Setting;
+  /** Where the model goes. */
+  readonly out: string;
+}
+
+async function writeChosen(
   file: TableFile,
+  study: PreparedStudy,
   request: TrainRequest,
-  recorded: RunScores | null,
-  options: TuneOptions,
-): Promise<Final> {
+  { outcome: { runs, seeds }, chosen, out }: Choice,
+  options: TuneCommandOptions,
+): Promise<ChosenModel> {
   const backend = await openWasmBackend({ deterministic: options.deterministic === true });
   try {
-    const provenance = describeOrigin(file, request.method === "cox" ? null : backend);
-    const study = prepare(file.table, request, file.sha256);
-    const run = train(study, { ...request, provenance }, backend);
-    let next = await run.next();
-    while (!next.done) next = await run.next();
-    const model = next.value;
-    const split = request.split;
-    const scores = await scoreRun(model, file.table, split?.valid ?? new Int32Array(0), backend);
-    if (JSON.stringify(scores) !== JSON.stringify(recorded)) {
+    const isCox = chosen.method === "cox";
+    const provenance = describeOrigin(file, isCox ? null : backend);
+    const task = { setting: chosen, seed: seeds[0] };
+    const final = await trainChosen(study, request, task, backend, provenance);
+    const recorded = runs.find(({ setting, seed }) => setting === chosen && seed === task.seed)?.scores;
+    if (JSON.stringify(final.validation) !== JSON.stringify(recorded)) {
       warn(
-        "trained again, the chosen setting's validation scores differ from those on file: the file's are of another machine " +
-          "(--deterministic makes them the same everywhere)",
+        "trained again, the chosen setting's validation scores differ from those on file: " +
+          "the file's are of another machine (--deterministic makes them the same everywhere)",
       );
     }
-    const rows = study.split.test;
-    const test =
-      rows.length === 0 ? null : (await auditModel(studyOf(model, study, study.split), rows, backend)).audit;
-    await writeModel(options.out ?? "", { ...model, ...(test === null ? {} : { metrics: test }) });
-    return { model, test };
+    await writeModel(out, { ...final.model, ...present({ metrics: final.test ?? undefined }) });
+    return final;
   } finally {
     await backend.close();
   }

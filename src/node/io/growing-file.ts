@@ -1,8 +1,9 @@
 /**
- * The one writer of files. The bytes go to a file beside the one that is meant, reach the disk, and take its name in one step: a full
- * disk, an error or a kill in the middle leaves what was there before, and of two programs writing one path the later one wins,
- * unmixed. Links are followed, also one that leads to nothing yet. Standard output, pipes and devices get the bytes at once.
- * What a killed run left beside a path is removed when that path is written again (leftovers.ts).
+ * The one writer of files. The bytes go to a file beside the one that is meant, reach the disk, and take its name in
+ * one step: a full disk, an error or a kill in the middle leaves what was there before, and of two programs writing
+ * one path the later one wins, unmixed. Links are followed, also one that leads to nothing yet. Standard output,
+ * pipes and devices get the bytes at once. What a killed run left beside a path is removed when that path is written
+ * again (leftovers.ts).
  */
 import { unlinkSync } from "node:fs";
 import { access, constants, type FileHandle, open, rename, stat } from "node:fs/promises";

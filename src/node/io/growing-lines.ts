@@ -1,7 +1,8 @@
 /**
- * A file of lines that grows as work of hours goes on: results of sweeps and plans. Each append is whole on the disk or not there: what a
- * full disk let through of it is cut off again at once, and what a kill left of it at the next start. A file that is something else
- * is refused, not appended to. Two programs may not write to one file at once. Files that are written once are growing-file.ts' business.
+ * A file of lines that grows as work of hours goes on: results of sweeps and plans. Each append is whole on the disk
+ * or not there: what a full disk let through of it is cut off again at once, and what a kill left of it at the next
+ * start. A file that is something else is refused, not appended to. Two programs may not write to one file at once.
+ * Files that are written once are growing-file.ts' business.
  */
 import {
   closeSync,

@@ -1,15 +1,20 @@
-/** A comparison in a terminal: a line a run as they end, the table of methods, the differences to the first, and what they are worth. */
+/**
+ * A comparison in a terminal: a line a run as they end, the table of methods, the differences to the first, and what
+ * they are worth.
+ */
 
 import { countOf } from "../../data/checks/findings.ts";
 import { formatNumber, formatP, formatTable, wrapText } from "../../report/words/text-table.ts";
+import type { Comparison, MethodRun } from "../../verbs/compare.ts";
 import {
   COMPARED_SCORES,
   type ComparedScore,
   HIGHER_IS_BETTER,
   type MethodDifference,
-} from "../../verbs/compare.ts";
-import type { MethodRun } from "../rows/compare-run.ts";
-import { print, say, terminalWidth } from "./output.ts";
+} from "../../verbs/comparison/differences.ts";
+import type { CompareTask, MethodResult } from "../../verbs/comparison/method-run.ts";
+import type { EndedRun } from "./follow-runs.ts";
+import { clearLive, print, say, terminalWidth } from "./output.ts";
 
 const WORDS: Readonly<Record<ComparedScore, string>> = {
   concordance: "C",
@@ -24,38 +29,31 @@ const LEVEL = 0.05;
 /** Fewer splits leave the t test hardly any degrees of freedom. */
 const FEW_SPLITS = 5;
 
-export function announceRun(split: string, { method, scores, seconds, failure }: MethodRun): void {
+/** One line as a run ends. */
+export function tellMethod({ task, index, result, progress }: EndedRun<CompareTask, MethodResult>): void {
+  const { scores, seconds, failure } = result;
   const what =
     scores === null
       ? `failed (${failure})`
       : `C ${formatNumber(scores.concordance, 3)}, ECE ${formatNumber(scores.ece)}, IBS ${formatNumber(scores.ibs)}`;
-  say(`${split}, ${method.label}: ${what}, ${seconds.toFixed(1)} s`);
+  clearLive();
+  const name = `${task.split}, ${task.method.label}`;
+  say(`${name}: ${what}, ${(seconds ?? 0).toFixed(1)} s`);
+  progress.ended(index, name);
 }
 
-export interface PrintedComparison {
-  readonly splits: readonly {
-    readonly name: string;
-    readonly rows: { readonly train: number; readonly valid: number; readonly test: number };
-    /** Where rows are told apart by person. */
-    readonly people?: { readonly train: number; readonly valid: number; readonly test: number };
-  }[];
-  readonly replicates: number | null;
-  readonly differences: readonly MethodDifference[];
-}
-
-export function printComparison(
-  comparison: PrintedComparison,
-  runs: readonly (readonly MethodRun[])[], // [splits][methods]
-): void {
+export function printComparison(comparison: Comparison): void {
   const { splits, differences } = comparison;
   const width = terminalWidth();
   const [{ rows, people }] = splits;
+  const perSplit = comparison.runs.length / splits.length;
+  const runs = splits.map((_, j) => comparison.runs.slice(j * perSplit, (j + 1) * perSplit));
   const judged = runs[0].find(({ scores }) => scores !== null)?.scores?.judged ?? 0;
+  const sets = people === undefined ? "" : ` of ${people.train}, ${people.valid} and ${people.test} people`;
   print(
     wrapText(
       `${splits.length === 1 ? splits[0].name : `${splits.length} splits, their means`}: ${rows.train} training, ` +
-        `${rows.valid} validation and ${rows.test} test rows` +
-        `${people ? ` of ${people.train}, ${people.valid} and ${people.test} people` : ""}; ${countOf(judged, "group")} judged`,
+        `${rows.valid} validation and ${rows.test} test rows${sets}; ${countOf(judged, "group")} judged`,
       width,
     ),
   );
@@ -67,6 +65,7 @@ export function printComparison(
   print(`\n${wrapText(explain(comparison, people !== undefined), width)}`);
 }
 
+/** By split and method. */
 function formatMethods(runs: readonly (readonly MethodRun[])[], width: number): string {
   return formatTable(
     [
@@ -87,7 +86,9 @@ function formatMethods(runs: readonly (readonly MethodRun[])[], width: number): 
         mostOften(done.map(({ worstGroup }) => worstGroup)) ?? "–",
         own.every(({ met }) => met === null)
           ? "–"
-          : `${formatNumber(meanOf(own.map(({ met }) => met)), 1)}/${formatNumber(meanOf(own.map(({ constrained }) => constrained)), 1)}`,
+          : [own.map(({ met }) => met), own.map(({ constrained }) => constrained)]
+              .map((counts) => formatNumber(meanOf(counts), 1))
+              .join("/"),
         (meanOf(own.map(({ seconds }) => seconds)) ?? 0).toFixed(1),
       ];
     }),
@@ -155,24 +156,31 @@ function sayReading(score: ComparedScore, estimate: number, adjustedP: number): 
 }
 
 function explain(
-  { splits: { length: splits }, replicates, differences }: PrintedComparison,
+  { splits: { length: splits }, replicates, differences }: Comparison,
   byPerson: boolean,
 ): string {
   const share = byPerson ? "people" : "rows";
   const scores =
-    "C: the paper's concordance, ties scoring 0. ECE: over the bins with at least ten people at risk; group ECE: its mean over the " +
-    "groups with enough events and follow-up to be judged, worst ECE: the largest of them. met: constraints met on the " +
-    "training rows. ";
+    "C: the paper's concordance, ties scoring 0. ECE: over the bins with at least ten people at risk; " +
+    "group ECE: its mean over the groups with enough events and follow-up to be judged, worst ECE: the largest " +
+    "of them. met: constraints met on the training rows. ";
+  const smallest = replicates === null ? 0 : (2 * differences.length) / (replicates + 1);
   const fewest =
-    replicates !== null && (2 * differences.length) / (replicates + 1) > LEVEL
-      ? `With ${replicates} resamples no adjusted p-value can be below ${((2 * differences.length) / (replicates + 1)).toFixed(2)}: more of them (--replicates) can. `
+    smallest > LEVEL
+      ? `With ${replicates} resamples no adjusted p-value can be below ${smallest.toFixed(2)}: ` +
+        "more of them (--replicates) can. "
       : "";
+  const resampled = byPerson ? "people in the test rows" : "test rows";
   const worth =
     splits === 1
-      ? `Intervals and p-values are of ${replicates} resamples of the ${byPerson ? "people in the test rows" : "test rows"}, the same for all methods, and conditional on this ` +
-        "split and these fits: another split, or another start of the weights, may turn a difference round (--seeds 1,2,3 draws more). " +
-        "Resampling adds noise to every ECE, and more to a small one: intervals of their differences lean towards none. "
+      ? `Intervals and p-values are of ${replicates} resamples of the ${resampled}, the same for all methods, and ` +
+        "conditional on this split and these fits: another split, or another start of the weights, may turn a " +
+        "difference round (--seeds 1,2,3 draws more). Resampling adds noise to every ECE, and more to a small one: " +
+        "intervals of their differences lean towards none. "
       : `Intervals and p-values are the corrected resampled t over ${splits} splits, which share ${share}` +
         `${splits < FEW_SPLITS ? "; so few of them can show large differences only. " : ". "}`;
-  return `${scores}${worth}${fewest}p adjusted: Holm over all differences; up to ${LEVEL} it is called better or worse, and no word is no proof of equality.`;
+  return (
+    `${scores}${worth}${fewest}p adjusted: Holm over all differences; ` +
+    `up to ${LEVEL} it is called better or worse, and no word is no proof of equality.`
+  );
 }

@@ -6,9 +6,8 @@
  */
 import { availableParallelism } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
-import { BackendError, InputError } from "../../core/errors.ts";
-import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
+import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import {
   type BootstrapOptions,
   type BootstrapProgress,
@@ -19,7 +18,8 @@ import {
 } from "../../stats/scores/bootstrap.ts";
 import { SCORE_FIELDS } from "../../stats/scores/evaluate-scores.ts";
 import type { PreparedScores } from "../../stats/scores/prepared-scores.ts";
-import type { FromReplicateWorker, ToReplicateWorker } from "./replicate-worker.ts";
+import type { ReplicateBlock, SharedScores } from "./replicate-worker.ts";
+import { runInPool, workerModule } from "./run-pool.ts";
 
 export interface ReplicatePoolOptions extends BootstrapOptions {
   /** As many as the machine runs at once without it; 1 stays in this process. */
@@ -30,18 +30,6 @@ export interface ReplicatePoolOptions extends BootstrapOptions {
 
 /** Blocks per worker: enough for even load and smooth progress, few enough that messages cost nothing. */
 const BLOCKS_PER_THREAD = 32;
-
-/**
- * Workers run compiled JavaScript. Compiled, this file's neighbour is it. Run from src/ by a test runner that strips
- * types, the neighbour is TypeScript, which a worker cannot load, so the built one is taken (`npm test` builds
- * first).
- */
-function workerFile(): URL {
-  const here = import.meta.url;
-  return here.endsWith(".ts")
-    ? new URL("../../../dist/node/workers/replicate-worker.js", here)
-    : new URL("./replicate-worker.js", here);
-}
 
 /** The same plain data with every typed array in shared memory; an array met twice (the curves) is copied once. */
 function shareArrays<Value>(value: Value, copies: Map<unknown, unknown>): Value {
@@ -78,61 +66,41 @@ async function runInProcess(
 }
 
 /** All replicates, [replicates, G, SCORE_FIELDS.length]. */
-function runOnWorkers(
+async function runOnWorkers(
   groups: readonly PreparedScores[],
   options: ReplicatePoolOptions,
   threads: number,
-  workers: Worker[],
-  finished: AbortSignal,
 ): Promise<Float64Array> {
   const { replicates, seed, onProgress, signal } = options;
   const size = groups.length * SCORE_FIELDS.length;
   const values = new Float64Array(replicates * size);
-  const block = Math.ceil(replicates / (threads * BLOCKS_PER_THREAD));
-  const shared = shareArrays(groups, new Map());
-  const people = shareArrays(options.people ?? null, new Map());
-  let next = 0;
-  let done = 0;
-  return new Promise((resolve, reject) => {
-    signal?.addEventListener("abort", () => reject(signal.reason), { signal: finished });
-    const fail = (what: string) =>
-      reject(
-        new BackendError(`a bootstrap worker failed: ${what}`, {
-          code: "worker.failed",
-          hint: "one thread runs without workers and shows the error where it happens",
-        }),
-      );
-    for (let k = 0; k < threads; k++) {
-      const worker = new Worker(workerFile());
-      workers.push(worker);
-      const send = (message: ToReplicateWorker) => worker.postMessage(message);
-      const askForNext = () => {
-        if (next >= replicates) return;
-        const count = Math.min(block, replicates - next);
-        send({ kind: "block", first: next, count });
-        next += count;
-      };
-      worker.on("error", (error: unknown) => {
-        if (isMemoryFailure(error)) reject(createMemoryError(error));
-        else fail(error instanceof Error ? error.message : String(error));
-      });
-      // Nobody listens any more when the pool ends its workers itself.
-      worker.on("exit", (code) => fail(`it ended with exit code ${code}`));
-      worker.on("message", (message: FromReplicateWorker) => {
-        values.set(message.values, message.first * size);
-        done += message.count;
-        try {
-          onProgress?.({ done, total: replicates });
-        } catch (error) {
-          reject(error);
-        }
-        if (done === replicates) resolve(values);
-        else askForNext();
-      });
-      send({ kind: "start", groups: shared, seed, people });
-      askForNext();
-    }
+  const length = Math.ceil(replicates / (threads * BLOCKS_PER_THREAD));
+  const blocks = Array.from({ length: Math.ceil(replicates / length) }, (_, k): ReplicateBlock => {
+    const first = k * length;
+    return { first, count: Math.min(length, replicates - first) };
   });
+  const shared: SharedScores = {
+    groups: shareArrays(groups, new Map()),
+    seed,
+    people: shareArrays(options.people ?? null, new Map()),
+  };
+  const events = runInPool<SharedScores, ReplicateBlock, Float64Array>(blocks, {
+    worker: workerModule("replicate-worker"),
+    shared,
+    workers: threads,
+    what: "a bootstrap worker",
+    hint: "one thread runs without workers and shows the error where it happens",
+    ...present({ signal }),
+  });
+  let done = 0;
+  for await (const event of events) {
+    if (event.type !== "result") continue;
+    const { first, count } = blocks[event.index];
+    values.set(event.result, first * size);
+    done += count;
+    onProgress?.({ done, total: replicates });
+  }
+  return values;
 }
 
 /** Intervals of all scores for every group, from replicates spread over threads. */
@@ -148,14 +116,5 @@ export async function bootstrapInParallel(
   options.signal?.throwIfAborted();
   const threads = Math.min(asked, replicates);
   if (threads === 1 || groups.length === 0) return runInProcess(groups, options);
-  const workers: Worker[] = [];
-  const finished = new AbortController();
-  try {
-    const values = await runOnWorkers(groups, options, threads, workers, finished.signal);
-    return summariseReplicates(groups, values, options);
-  } finally {
-    // Takes our listener off the caller's signal, which may outlive many bootstraps.
-    finished.abort();
-    await Promise.all(workers.map((worker) => worker.terminate()));
-  }
+  return summariseReplicates(groups, await runOnWorkers(groups, options, threads), options);
 }

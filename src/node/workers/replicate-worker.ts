@@ -1,54 +1,40 @@
 /**
  * What one worker thread of replicate-pool.ts runs: it is given the prepared groups once (their arrays in shared
  * memory), then computes blocks of bootstrap replicates as they are asked for. A replicate depends on its number
- * alone, so which worker computes it does not matter. An exception ends the worker and reaches the pool as the
- * worker's error event.
+ * alone, so which worker computes it does not matter. An exception ends the worker; in one thread, the same
+ * replicates show where it comes from.
  */
-import { type MessagePort, parentPort } from "node:worker_threads";
+import { GraduateError } from "../../core/errors.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { runReplicate } from "../../stats/scores/bootstrap.ts";
 import { SCORE_FIELDS } from "../../stats/scores/evaluate-scores.ts";
 import type { PreparedScores } from "../../stats/scores/prepared-scores.ts";
+import { serveRuns } from "./run-worker.ts";
 
-export type ToReplicateWorker =
-  | {
-      readonly kind: "start";
-      readonly groups: readonly PreparedScores[];
-      readonly seed: number;
-      /** Null where every row is a person. */
-      readonly people: People | null;
-    }
-  /** Replicates first … first + count − 1. */
-  | { readonly kind: "block"; readonly first: number; readonly count: number };
+export interface SharedScores {
+  readonly groups: readonly PreparedScores[];
+  readonly seed: number;
+  /** Null where every row is a person. */
+  readonly people: People | null;
+}
 
-export interface FromReplicateWorker {
-  readonly kind: "block";
+/** Replicates first … first + count − 1. */
+export interface ReplicateBlock {
   readonly first: number;
   readonly count: number;
-  readonly values: Float64Array<ArrayBuffer>; // [count, G, SCORE_FIELDS.length]
 }
 
-function serve(port: MessagePort): void {
-  let groups: readonly PreparedScores[] = [];
-  let seed = 0;
-  let people: People | undefined;
-  port.on("message", (message: ToReplicateWorker) => {
-    switch (message.kind) {
-      case "start":
-        groups = message.groups;
-        seed = message.seed;
-        people = message.people ?? undefined;
-        return;
-      case "block": {
-        const { first, count } = message;
-        const size = groups.length * SCORE_FIELDS.length;
-        const values = new Float64Array(count * size);
-        for (let k = 0; k < count; k++) runReplicate(groups, seed, first + k, values, k * size, people);
-        const answer: FromReplicateWorker = { kind: "block", first, count, values };
-        port.postMessage(answer, [values.buffer]);
-      }
+serveRuns<SharedScores, ReplicateBlock, Float64Array>(({ groups, seed, people }) => {
+  const size = groups.length * SCORE_FIELDS.length;
+  // biome-ignore lint/correctness/useYield: a block is too short to tell how far it is
+  return async function* ({ first, count }) {
+    const values = new Float64Array(count * size); // [count, G, SCORE_FIELDS.length]
+    try {
+      for (let k = 0; k < count; k++)
+        runReplicate(groups, seed, first + k, values, k * size, people ?? undefined);
+    } catch (error) {
+      throw error instanceof GraduateError ? new Error(error.message) : error;
     }
-  });
-}
-
-if (parentPort !== null) serve(parentPort);
+    return values;
+  };
+});

@@ -1,11 +1,13 @@
 /**
- * What a sweep varies: one setting is a handful of train's options by name, and a sweep is every combination of the values given, or
- * one option at a time. An option that has no effect beside the others (κ under a slack that is a number, hidden units of a linear
- * network) is left out, so that no two runs are the same run. `slack=none` is the model without constraints, the far end of
- * every frontier. The time grid and the groups are not swept: scores on another grid or of other groups cannot be compared.
+ * What a sweep varies: one setting is a handful of train's options by name, and a sweep is every combination of the
+ * values given, or one option at a time. An option that has no effect beside the others (κ under a slack that is a
+ * number, hidden units of a linear network) is left out, so that no two runs are the same run. `slack=none` is the
+ * model without constraints, the far end of every frontier. The time grid and the groups are not swept: scores on
+ * another grid or of other groups cannot be compared.
  */
-import { InputError } from "../core/errors.ts";
-import { namesOf } from "../core/names.ts";
+import { InputError } from "../../core/errors.ts";
+import { namesOf } from "../../core/names.ts";
+import { present } from "../../core/present.ts";
 import {
   DISTANCES,
   type DistanceName,
@@ -14,9 +16,9 @@ import {
   NETWORKS,
   PRESETS,
   type PresetName,
-} from "../training/choices.ts";
-import type { TrainingOptions } from "../training/options.ts";
-import type { TrainRequest } from "./train.ts";
+} from "../../training/choices.ts";
+import type { TrainingOptions } from "../../training/options.ts";
+import type { TrainingRequest } from "../train-request.ts";
 
 export type SettingValue = string | number;
 
@@ -29,7 +31,7 @@ export interface Setting {
   readonly slack?: number | "auto" | "none";
   readonly kappa?: number | "none";
   readonly splines?: "yes" | "no";
-  readonly network?: NonNullable<TrainRequest["network"]>;
+  readonly network?: NonNullable<TrainingRequest["network"]>;
   readonly hidden?: number;
   readonly steps?: number;
   readonly batch?: number;
@@ -149,7 +151,10 @@ export interface Expansion {
   readonly merged: number;
 }
 
-/** `fixed` holds for all; a swept option takes its own values instead. "each": the fixed setting, then every option varied by itself. */
+/**
+ * `fixed` holds for all; a swept option takes its own values instead. "each": the fixed setting, then every option
+ * varied by itself.
+ */
 export function expandSweep(
   sweeps: readonly Sweep[],
   fixed: Setting = {},
@@ -231,33 +236,35 @@ export function sharedSetting(settings: readonly Setting[]): Setting {
 }
 
 /** What train is asked for: the setting on top of what all runs share. */
-export function toTrainRequest(setting: Setting, common: TrainRequest, seed: number): TrainRequest {
+export function requestOfSetting<Request extends TrainingRequest>(
+  setting: Setting,
+  common: Request,
+  seed: number,
+): Request {
   const { method, preset, distance, strata, slack, kappa } = setting;
   const { splines, network, hidden, steps, batch, rate, decay } = setting;
-  const given = <T>(key: string, value: T | undefined) => (value === undefined ? {} : { [key]: value });
   const { optimiser } = PRESETS[preset ?? "default"];
-  const isFree = slack === "none";
+  const isFree = slack === "none" || kappa === "none";
+  const hasOwnRate = rate !== undefined || decay !== undefined;
   const options: Partial<TrainingOptions> = {
     ...common.options,
-    ...given("steps", steps),
-    ...given("batch", batch === 0 ? null : batch),
-    ...(rate === undefined && decay === undefined
-      ? {}
-      : { optimiser: { ...optimiser, ...given("rate", rate), ...given("decay", decay) } }),
+    ...present({
+      steps,
+      batch: batch === 0 ? null : batch,
+      optimiser: hasOwnRate ? { ...optimiser, ...present({ rate, decay }) } : undefined,
+    }),
   };
   return {
     ...common,
     method: isFree ? "nll" : (method ?? "graduate"),
     preset: preset ?? "default",
-    constraint: {
-      ...given("distance", distance),
-      ...given("strata", strata),
-      ...given("slack", isFree ? undefined : kappa === undefined ? slack : "auto"),
-      ...given("kappa", kappa),
-    },
-    ...(splines === "yes" ? { splines: true } : {}),
-    ...given("network", network),
-    ...given("hidden", hidden),
+    constraint: present({
+      distance,
+      strata,
+      slack: isFree ? undefined : kappa === undefined ? slack : ("auto" as const),
+      kappa: isFree ? undefined : kappa,
+    }),
+    ...present({ splines: splines === "yes" ? true : undefined, network, hidden }),
     options,
     seed,
   };

@@ -1,0 +1,166 @@
+/**
+ * The runs of a plan as a command follows them: what its results file has is said, the others are made and told as
+ * they end, each warning once. Ctrl-C stops the runs that are under way and leaves the file as it is, and the same
+ * command goes on from there.
+ */
+import { countOf } from "../../data/checks/findings.ts";
+import type { RunEvent, Runner } from "../../verbs/runs.ts";
+import { keepRuns, type RunResults } from "../io/run-results.ts";
+import { clearLive, EXIT_INTERRUPTED, isLive, say, showLive, warn } from "./output.ts";
+
+/** Runs done, or parts of them, before a time left is more than a guess. */
+const LEAST_DONE = 0.2;
+
+export interface RunProgress {
+  /** How many runs there are to make. */
+  expect(total: number): void;
+  underWay(index: number, share: number): void;
+  /** `last` is what a live line shows of the run that ended last. */
+  ended(index: number, last: string): void;
+  /** "3/8" */
+  count(): string;
+  /** ", 12 s left"; nothing where it would be a guess. */
+  timeLeft(): string;
+  finish(): void;
+}
+
+/** A live line on a terminal, nothing elsewhere. */
+export function createRunProgress(quiet: boolean): RunProgress {
+  const live = isLive() && !quiet;
+  const started = performance.now();
+  const shares = new Map<number, number>();
+  let [total, ended] = [0, 0];
+  let shown = "";
+  const timeLeft = () => {
+    if (ended === total) return "";
+    const seconds = (performance.now() - started) / 1000;
+    const done = [...shares.values()].reduce((sum, share) => sum + share, ended);
+    return done >= LEAST_DONE ? `, ${Math.ceil((seconds / done) * (total - done))} s left` : "";
+  };
+  const show = () => {
+    if (live) showLive(`${ended} of ${countOf(total, "run")}${timeLeft()}${shown}`);
+  };
+  return {
+    expect(expected) {
+      total = expected;
+    },
+    underWay(index, share) {
+      shares.set(index, share);
+      show();
+    },
+    ended(index, last) {
+      shares.delete(index);
+      ended++;
+      shown = `; last: ${last}`;
+      show();
+    },
+    count: () => `${ended}/${total}`,
+    timeLeft,
+    finish() {
+      if (!quiet) clearLive();
+    },
+  };
+}
+
+/** A run that has just been made, and how it is told. */
+export interface EndedRun<Task, Result> {
+  readonly task: Task;
+  readonly index: number;
+  readonly result: Result;
+  readonly progress: RunProgress;
+}
+
+export interface FollowedPlan<Task, Result, Outcome> {
+  /** What makes the runs. */
+  readonly runner: (signal: AbortSignal) => Runner<Task, Result>;
+  /** What plans them and makes something of their results. */
+  readonly verb: (
+    runner: Runner<Task, Result>,
+  ) => AsyncGenerator<{ readonly type: "start"; readonly plan: readonly Task[] } | RunEvent<Result>, Outcome>;
+  /** Where runs are kept and found; null for nowhere. */
+  readonly kept: { readonly file: RunResults<Task, Result>; readonly keyOf: (task: Task) => string } | null;
+  /** Nothing but refusals is said. */
+  readonly quiet: boolean;
+  /** Tells of a run as it ends; not of those that were kept. */
+  readonly tell: (run: EndedRun<Task, Result>) => void;
+}
+
+/** What the verb returns; null after Ctrl-C. The file is closed in either case. */
+export async function followPlan<Task, Result extends { readonly warnings: readonly string[] }, Outcome>({
+  runner,
+  verb,
+  kept,
+  quiet,
+  tell,
+}: FollowedPlan<Task, Result, Outcome>): Promise<Outcome | null> {
+  const progress = createRunProgress(quiet);
+  const stop = new AbortController();
+  const onInterrupt = () => stop.abort();
+  process.removeAllListeners("SIGINT");
+  process.once("SIGINT", onInterrupt);
+  let plan: readonly Task[] = [];
+  let done = 0;
+  const warnOnce = createWarner(quiet);
+  try {
+    const events = verb(keepIn(kept, runner(stop.signal), quiet, progress));
+    for (let next = await events.next(); ; next = await events.next()) {
+      if (next.done) {
+        progress.finish();
+        return next.value;
+      }
+      const event = next.value;
+      if (event.type === "start") {
+        plan = event.plan;
+        progress.expect(plan.length);
+      } else if (event.type === "progress") progress.underWay(event.index, event.share);
+      else {
+        const { index, result, isKept } = event;
+        done++;
+        warnOnce(result.warnings);
+        if (!isKept) tell({ task: plan[index], index, result, progress });
+      }
+    }
+  } catch (error) {
+    progress.finish();
+    if (!stop.signal.aborted) throw error;
+    process.exitCode = EXIT_INTERRUPTED;
+    const runs = `interrupted with ${done} of ${countOf(plan.length, "run")} done`;
+    const where =
+      kept === null ? "" : `; they are in ${kept.file.path}, and the same command goes on from there`;
+    say(`\ngraduate: ${runs}${where}`);
+    return null;
+  } finally {
+    kept?.file.close();
+    process.removeListener("SIGINT", onInterrupt);
+    process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
+  }
+}
+
+function keepIn<Task, Result>(
+  kept: FollowedPlan<Task, Result, unknown>["kept"],
+  runner: Runner<Task, Result>,
+  quiet: boolean,
+  progress: RunProgress,
+): Runner<Task, Result> {
+  if (kept === null) return runner;
+  const { file, keyOf } = kept;
+  if (file.repaired) warn(`the last line of ${file.path} was cut off in the middle: that run is done again`);
+  return keepRuns(runner, file, {
+    keyOf,
+    onStart({ kept: found, total }) {
+      progress.expect(total - found);
+      if (found > 0 && !quiet) say(`${found} of ${countOf(total, "run")} are in ${file.path} already`);
+    },
+  });
+}
+
+/** Each warning once. */
+function createWarner(quiet: boolean): (warnings: readonly string[]) => void {
+  const warned = new Set<string>();
+  return (warnings) => {
+    for (const warning of warnings) {
+      if (!warned.has(warning) && !quiet) warn(warning);
+      warned.add(warning);
+    }
+  };
+}

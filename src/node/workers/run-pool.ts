@@ -1,0 +1,238 @@
+/**
+ * The runs of a plan over worker threads, or processes, one run at a time in each. Which worker takes a run and in
+ * which order they end changes nothing but the order of the answers. Cancelling is an AbortSignal, or ending the
+ * generator: the workers are ended where they are. A worker that is lost (a bug, no memory) ends the plan, unless the
+ * caller can make a result of its run (`lost`): then another worker takes its place. The kind of run is the worker's
+ * module (run-worker.ts).
+ */
+import { fork } from "node:child_process";
+import { Worker } from "node:worker_threads";
+import { BackendError, InputError } from "../../core/errors.ts";
+import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
+import { present } from "../../core/present.ts";
+import type { RunEvent } from "../../verbs/runs.ts";
+import { type FromRunWorker, restoreRefusal, type ToRunWorker } from "./run-worker.ts";
+
+export interface PoolOptions<Shared, Task, Result> {
+  /** The compiled module that calls `serveRuns`. */
+  readonly worker: URL;
+  /** What all runs share, such as the table; every worker gets a copy, of arrays in shared memory the same one. */
+  readonly shared: Shared;
+  /** How many runs at a time. */
+  readonly workers: number;
+  /** Threads unless given. A process has memory and CPU time of its own, and takes longer to start. */
+  readonly place?: "thread" | "process";
+  /** What fails, for the error of a worker that was lost: "a run of the sweep". */
+  readonly what: string;
+  /** What to do about it. */
+  readonly hint?: string;
+  readonly signal?: AbortSignal;
+  /** The result of a run whose worker was lost; the others go on. Without it, a lost worker ends the plan. */
+  readonly lost?: (task: Task, why: string) => Result;
+  /**
+   * Tasks of one name can share work: they go to the worker that did the last of them, as long as there are others to
+   * do.
+   */
+  readonly affinity?: (task: Task) => string | null;
+}
+
+/** A module of this folder as a worker can load it: compiled, it is a neighbour; run from src/, it is the built one. */
+export function workerModule(name: string): URL {
+  const here = import.meta.url;
+  return here.endsWith(".ts")
+    ? new URL(`../../../dist/node/workers/${name}.js`, here)
+    : new URL(`./${name}.js`, here);
+}
+
+/**
+ * The place of the task to do next among those that wait: of the worker's own affinity, else of one nobody has, else
+ * the first.
+ */
+export function chooseNext(
+  waiting: readonly (string | null)[],
+  own: string | null,
+  taken: ReadonlySet<string>,
+): number {
+  const mine = own === null ? -1 : waiting.indexOf(own);
+  if (mine >= 0) return mine;
+  return Math.max(
+    0,
+    waiting.findIndex((name) => name === null || !taken.has(name)),
+  );
+}
+
+/** A thread or a process. */
+interface Lane {
+  post(message: unknown): void;
+  end(): Promise<unknown>;
+}
+
+interface LaneEvents {
+  readonly hear: (message: unknown) => void;
+  /** With what the worker threw, or how it ended. */
+  readonly lose: (error: unknown) => void;
+}
+
+function openThread(module: URL, { hear, lose }: LaneEvents): Lane {
+  // None of the options this process was started with: some of them cannot be given to a thread.
+  const worker = new Worker(module, { execArgv: [] });
+  worker.on("message", hear);
+  worker.on("error", lose);
+  worker.on("exit", (code) => lose(new Error(`its worker ended with exit code ${code}`)));
+  return { post: (message) => worker.postMessage(message), end: () => worker.terminate() };
+}
+
+function openProcess(module: URL, { hear, lose }: LaneEvents): Lane {
+  const child = fork(module, { execArgv: [], serialization: "advanced" });
+  child.on("message", hear);
+  child.on("error", lose);
+  child.on("exit", (code, signal) => lose(new Error(`its process ended (${signal ?? `exit code ${code}`})`)));
+  return {
+    // A process that is gone says so by its exit; what cannot be sent to it is no news.
+    post: (message) => child.send(message as object, () => undefined),
+    end: async () => child.kill("SIGKILL"),
+  };
+}
+
+/** Values that come when they come, for one reader; those before a failure are read before it. */
+function createMailbox<Value>() {
+  const waiting: Value[] = [];
+  let failure: { readonly error: unknown } | null = null;
+  let wake = () => {};
+  return {
+    put(value: Value): void {
+      waiting.push(value);
+      wake();
+    },
+    fail(error: unknown): void {
+      failure ??= { error };
+      wake();
+    },
+    async take(): Promise<Value> {
+      while (waiting.length === 0) {
+        if (failure !== null) throw failure.error;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      return waiting.shift() as Value;
+    },
+  };
+}
+
+/**
+ * Runs every task once and yields how far they are and what came of them. Throws the signal's reason, an error of
+ * ours that a run was refused with, or a BackendError for a worker that was lost; what had ended before is yielded
+ * before.
+ */
+export async function* runInPool<Shared, Task, Result>(
+  tasks: readonly Task[],
+  options: PoolOptions<Shared, Task, Result>,
+): AsyncGenerator<RunEvent<Result>, void> {
+  const { signal, workers } = options;
+  signal?.throwIfAborted();
+  if (!(Number.isInteger(workers) && workers >= 1))
+    throw new InputError(`workers are not a positive whole number: ${workers}`, { code: "option.invalid" });
+  const events = createMailbox<RunEvent<Result>>();
+  const onAbort = () => events.fail(signal?.reason);
+  signal?.addEventListener("abort", onAbort);
+  const team = startTeam(tasks, options, events);
+  try {
+    for (let left = tasks.length; left > 0; ) {
+      const event = await events.take();
+      if (event.type === "result") left--;
+      yield event;
+    }
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    await team.end();
+  }
+}
+
+/** Hands out the tasks; every answer goes to `events`. */
+function startTeam<Shared, Task, Result>(
+  tasks: readonly Task[],
+  options: PoolOptions<Shared, Task, Result>,
+  events: { put(event: RunEvent<Result>): void; fail(error: unknown): void },
+): { end(): Promise<void> } {
+  const { worker, shared, place = "thread", lost, affinity = () => null } = options;
+  const names = tasks.map(affinity);
+  const pending = tasks.map((_, index) => index);
+  const lanes = new Set<Lane>();
+  const affinities = new Map<Lane, string>();
+  let isEnding = false;
+
+  const takeFor = (lane: Lane): number | undefined => {
+    const waiting = pending.map((index) => names[index]);
+    const at = chooseNext(waiting, affinities.get(lane) ?? null, new Set(affinities.values()));
+    const [index] = pending.splice(at, 1);
+    const name = index === undefined ? null : names[index];
+    if (name !== null) affinities.set(lane, name);
+    return index;
+  };
+
+  const openLane = () => {
+    let current: number | null = null;
+    const send = (message: ToRunWorker<Shared, Task>) => {
+      try {
+        lane.post(message);
+      } catch (error) {
+        // What cannot be copied to a worker: a function in the task, memory that ran out.
+        events.fail(isMemoryFailure(error) ? createMemoryError(error) : error);
+      }
+    };
+    const sendNext = () => {
+      const index = takeFor(lane);
+      if (index === undefined) return;
+      current = index;
+      send({ kind: "run", index, task: tasks[index] });
+    };
+    const hear = (message: unknown) => {
+      const answer = message as FromRunWorker<Result>;
+      switch (answer.kind) {
+        case "progress":
+          events.put({ type: "progress", index: answer.index, share: answer.share });
+          return;
+        case "result":
+          current = null;
+          sendNext();
+          events.put({ type: "result", index: answer.index, result: answer.result, isKept: false });
+          return;
+        case "refused":
+          events.fail(restoreRefusal(answer.refusal));
+      }
+    };
+    const lose = (error: unknown) => {
+      affinities.delete(lane);
+      if (!lanes.delete(lane) || isEnding) return;
+      const why = error instanceof Error ? error.message : String(error);
+      if (lost === undefined) events.fail(explainLoss(error, why, options));
+      else if (current !== null) {
+        events.put({ type: "result", index: current, result: lost(tasks[current], why), isKept: false });
+      }
+      if (lost !== undefined && pending.length > 0) openLane();
+    };
+    const lane =
+      place === "thread" ? openThread(worker, { hear, lose }) : openProcess(worker, { hear, lose });
+    lanes.add(lane);
+    send({ kind: "start", shared });
+    sendNext();
+  };
+
+  for (let k = 0; k < Math.min(options.workers, tasks.length); k++) openLane();
+  return {
+    async end() {
+      isEnding = true;
+      await Promise.all(Array.from(lanes, (lane) => lane.end()));
+    },
+  };
+}
+
+function explainLoss(
+  error: unknown,
+  why: string,
+  { what, hint }: { readonly what: string; readonly hint?: string },
+): BackendError {
+  if (isMemoryFailure(error)) return createMemoryError(error);
+  return new BackendError(`${what} failed: ${why}`, { code: "worker.failed", ...present({ hint }) });
+}

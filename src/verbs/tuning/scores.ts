@@ -1,0 +1,90 @@
+/**
+ * A run of a sweep on the validation rows alone: the paper's C-index for discrimination; for calibration every
+ * group's ECE over its support, divided by the error that a perfect model stays under in 95 of 100 samples of those
+ * rows, the worst group counting. That unit is the same for every distance and slack, which a setting's own distance
+ * is not. Test rows are not looked at.
+ */
+import type { Backend } from "../../compute/backend.ts";
+import { isAbsent, type Measured } from "../../core/measured.ts";
+import { present } from "../../core/present.ts";
+import { expectedCalibrationError, meanCurve, totalScore } from "../../stats/calibration/calibration.ts";
+import { simultaneousNoiseFloor } from "../../stats/calibration/noise-floor.ts";
+import { concordancePaper, timeDependentPairs } from "../../stats/concordance/time-dependent.ts";
+import { hasEnoughData } from "../../stats/enough-data.ts";
+import { groupSupport, kaplanMeierBinned } from "../../stats/kaplan-meier.ts";
+import { pickStudyGroups, type Study } from "../../study/study.ts";
+import type { Model } from "../../training/model.ts";
+import { predictRows } from "../audit-model.ts";
+
+export interface WorstGroup {
+  readonly group: string;
+  /** Over the group's support. */
+  readonly ece: number;
+  /** A perfect model's stays below it in 95 of 100 samples of these rows. */
+  readonly critical: number;
+  readonly ratio: number;
+}
+
+/** One run on the validation rows. */
+export interface RunScores {
+  readonly concordance: number | null;
+  /** Of everyone, over the support. */
+  readonly ece: number | null;
+  readonly total: number | null;
+  /** Null where no group has events and follow-up enough on the validation rows. */
+  readonly worst: WorstGroup | null;
+  /** Of the largest error of all groups together, under a model that is right for all of them. */
+  readonly p: number | null;
+  /** Groups whose constraint the training rows meet, of those constrained. */
+  readonly met: number;
+  readonly constrained: number;
+  readonly steps: number;
+}
+
+/** Draws of the noise; the same for every run, so that settings differ by their curves alone. */
+const NOISE_DRAWS = 200;
+const NOISE_SEED = 1;
+const numberOf = (value: Measured): number | null => (isAbsent(value) ? null : value);
+
+/** A trained model on the validation rows, with the noise that a perfect model would show there. */
+export async function scoreRun(
+  study: Study & { readonly model: Model },
+  backend: Backend | null,
+): Promise<RunScores> {
+  const { valid } = study.split;
+  const { curves, binned, people } = await predictRows(study, valid, backend);
+  const groups = pickStudyGroups(study, valid).filter(({ rows }) => {
+    const events = rows.reduce((sum, k) => sum + binned.event[k], 0);
+    return hasEnoughData(events, groupSupport(binned, { rows }), curves.T);
+  });
+  const noise = simultaneousNoiseFloor(curves, binned, groups, {
+    draws: NOISE_DRAWS,
+    seed: NOISE_SEED,
+    ...present({ people }),
+  });
+  let worst: WorstGroup | null = null;
+  for (const { name, floor } of noise.groups) {
+    const measured = isAbsent(floor) ? floor : floor.metrics.ece;
+    if (isAbsent(measured) || !(measured.critical > 0)) continue;
+    const { observed: ece, critical } = measured;
+    const ratio = ece / critical;
+    if (worst === null || ratio > worst.ratio) worst = { group: name, ece, critical, ratio };
+  }
+  const concordance = concordancePaper(timeDependentPairs(curves, binned));
+  const mean = meanCurve(curves);
+  const error = isAbsent(mean)
+    ? mean
+    : expectedCalibrationError(mean, kaplanMeierBinned(binned).survival, { bins: groupSupport(binned) });
+  const ece = isAbsent(error) ? error : error.ece;
+  const { verdict, steps } = study.model.training;
+  return {
+    concordance: numberOf(concordance),
+    ece: numberOf(ece),
+    total: numberOf(totalScore(concordance, ece)),
+    worst,
+    p: numberOf(noise.p),
+    met: verdict.filter(({ met }) => met === true).length,
+    constrained: verdict.filter(({ met }) => met !== null).length,
+    steps,
+  };
+}
