@@ -126,26 +126,29 @@ interface Forward {
 
 async function openOurs(model: Model): Promise<Forward> {
   const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
-  const { createNetwork, writeParameters } = await import("../dist/models/networks/create-network.js");
+  const { createNetwork } = await import("../dist/models/networks/create-network.js");
+  const { writeParameters } = await import("../dist/models/networks/parameters.js");
+  const { mirrorArray } = await import("../dist/compute/mirror.js");
   const { survivalCurves } = await import("../dist/objectives/curves.js");
   if (model.predictor.kind !== "network") throw new Error("a network is wanted");
   const backend = await openWasmBackend({ threads: THREADS });
   const network = createNetwork(backend, model.predictor.network, 0);
   writeParameters(network, model.predictor.parameters);
   const { T } = model.grid;
-  const x = backend.allocate(ROWS_AT_ONCE * model.encoder.names.length) as Float32Array;
+  const x = backend.allocate(ROWS_AT_ONCE * model.encoder.names.length);
   const logits = backend.allocate(ROWS_AT_ONCE * T);
+  const onHost = mirrorArray(backend, logits);
   const survival = new Float64Array(ROWS_AT_ONCE * T);
   let spent = 0;
   return {
     batch: ROWS_AT_ONCE,
     T,
-    x,
+    x: mirrorArray(backend, x).values as Float32Array,
     async run(N) {
       const start = performance.now();
-      await network.forward(x, N, logits);
+      await network.forward(x, N, logits, null);
       spent += performance.now() - start;
-      survivalCurves(logits, N, T, survival);
+      survivalCurves(onHost.values, N, T, survival);
       return survival;
     },
     networkSeconds: () => spent / 1000,

@@ -27,7 +27,7 @@ const MEMORY_LIMIT = 512 * 2 ** 20;
 const SMALL_LIMIT = 48 * 2 ** 20;
 const CHECKED_ROWS = 2000;
 const STEPS = 4;
-/** The first step keeps no activations. */
+/** The first step compiles. */
 const WARM_UP = 1;
 const megabytes = (bytes: number) => Math.round(bytes / 1e6);
 
@@ -41,8 +41,9 @@ async function timeRows(N: number, memoryLimit: number): Promise<RowsTiming> {
   const { PRESETS } = await import("../dist/training/options.js");
   const backend = await openWasmBackend({ threads: THREADS, memoryLimit });
   const random = createRandom(1);
-  const x = backend.allocate(N * D);
-  for (let k = 0; k < x.length; k++) x[k] = random.normal();
+  const values = Float32Array.from({ length: N * D }, () => random.normal());
+  const x = backend.allocate(values.length);
+  backend.write(x, values);
   const binned = { T, bin: new Int32Array(N), event: new Uint8Array(N) };
   for (let row = 0; row < N; row++) {
     binned.bin[row] = 1 + random.integer(T);
@@ -51,7 +52,7 @@ async function timeRows(N: number, memoryLimit: number): Promise<RowsTiming> {
   const groups = Array.from({ length: GROUPS }, (_, g) => ({
     name: `group ${g}`,
     rows: Int32Array.from({ length: N }, (_, row) => row).filter(
-      (row) => g === 0 || x[row * D + (g % D)] > g / 12,
+      (row) => g === 0 || values[row * D + (g % D)] > g / 12,
     ),
   }));
   const network = createNetwork(backend, { kind: "drsa", D, T, H }, 1);

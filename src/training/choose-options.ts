@@ -4,7 +4,8 @@
  */
 import { InputError } from "../core/errors.ts";
 import { countOf } from "../data/checks/findings.ts";
-import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
+import { requireNetwork } from "../models/networks/create-network.ts";
+import type { NetworkName, SingleNetworkSpec } from "../models/networks/list.ts";
 import { canStart } from "../models/start/additive-start.ts";
 import type { Method } from "./model.ts";
 import {
@@ -23,7 +24,7 @@ import {
 } from "./options.ts";
 
 export interface RunRequest {
-  readonly network?: SingleNetworkSpec["kind"];
+  readonly network?: NetworkName;
   readonly hidden?: number;
   readonly constraint?: Partial<ConstraintSpec>;
   readonly seed?: number;
@@ -77,7 +78,10 @@ export function listCandidates(
 }
 
 function fitToRequest({ network, constraint, options = {} }: RunRequest, N: number): TrainingOptions {
-  const preset = { ...PRESETS.default, ...(network === "drsa" ? RANDOM_START : {}) };
+  const preset = {
+    ...PRESETS.default,
+    ...(network && requireNetwork(network).startsAtRandom && RANDOM_START),
+  };
   const kind = constraint?.kind ?? options.constraint?.kind ?? preset.constraint?.kind ?? "atRisk";
   const { kappa, dual } = KIND_DEFAULTS[kind];
   const batch = options.batch === undefined ? preset.batch : options.batch;
@@ -104,26 +108,14 @@ export function chooseNetwork(
   hazards: Float64Array,
 ): SingleNetworkSpec {
   const kind = request.network ?? (preset === "paper" ? "drsa" : "anchored");
-  const hidden = request.hidden ?? (preset === "paper" ? undefined : DEFAULT_PRESET_HIDDEN);
-  const H = hidden === undefined ? {} : { H: hidden };
-  const baselineHazard = Array.from(hazards);
-  const offsets = groups === 0 ? {} : { groups };
-  switch (kind) {
-    case "drsa":
-      return { kind, D, T, ...H };
-    case "anchored":
-      return { kind, D, T, ...H, baselineHazard, ...offsets };
-    case "mlp":
-      return {
-        kind,
-        D,
-        T,
-        ...(request.hidden === undefined ? {} : { hidden: [request.hidden] }),
-        baselineHazard,
-      };
-    case "linear":
-      return { kind, D, T, baselineHazard, ...offsets };
-  }
+  return requireNetwork(kind).describe({
+    D,
+    T,
+    groups,
+    hidden: request.hidden ?? (preset === "paper" ? undefined : DEFAULT_PRESET_HIDDEN),
+    hiddenIsGiven: request.hidden !== undefined,
+    baselineHazard: Array.from(hazards),
+  });
 }
 
 /** The additive start is what keeps splines in check. */

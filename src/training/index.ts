@@ -6,7 +6,6 @@ export {
   createOptimiser,
   type Optimiser,
   type OptimiserSpec,
-  zeroGradients,
 } from "./optimiser.ts";
 export {
   type ConstraintSpec,

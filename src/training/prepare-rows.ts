@@ -21,7 +21,7 @@ export function prepareRows(source: RowsSource, rows: Int32Array): TrainingRows 
   const { backend, table, outcomes, encoder, grid, groups } = source;
   const encoded = encode(encoder, table, rows);
   const x = backend.allocate(encoded.values.length);
-  x.set(encoded.values);
+  backend.write(x, encoded.values);
   const place = new Map(Array.from(rows, (row, k) => [row, k]));
   const own = groups.map(({ name, rows: all }) => ({
     name,

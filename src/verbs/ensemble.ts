@@ -5,7 +5,7 @@
  * of these rows. The verdict per group is of the mean curves; there are no rows left to validate them on but the test rows.
  */
 import type { Backend } from "../compute/backend.ts";
-import { borrow } from "../compute/borrow.ts";
+import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import { addGroupColumns } from "../data/groups/group-columns.ts";
@@ -14,14 +14,10 @@ import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { readOutcomes } from "../data/outcomes/read-outcomes.ts";
 import { joinRows } from "../data/outcomes/split.ts";
 import type { Table } from "../data/table.ts";
-import {
-  createNetwork,
-  type MeanSpec,
-  type ParameterValues,
-  writeParameters,
-} from "../models/networks/create-network.ts";
-import { memberParameter } from "../models/networks/mean.ts";
+import { createNetwork } from "../models/networks/create-network.ts";
+import { type MeanSpec, memberParameter } from "../models/networks/mean.ts";
 import { MAX_MEMBERS } from "../models/networks/network-spec.ts";
+import { type ParameterValues, writeParameters } from "../models/networks/parameters.ts";
 import { chooseSplit, countPeople, type SetSizes } from "../training/choose-split.ts";
 import { createEvaluator } from "../training/evaluation.ts";
 import { type GroupVerdict, judgeGroups } from "../training/finish.ts";
@@ -84,7 +80,7 @@ export async function* trainEnsemble(
     last = next.value;
     trained.push(keepMember(last));
   }
-  const memory = borrow(backend);
+  const scope = new BackendScope(backend);
   let model: Model;
   try {
     const sizes = people === null ? {} : { people: countPeople(people, joined) };
@@ -93,10 +89,10 @@ export async function* trainEnsemble(
       last as Model,
       table,
       { rows, test: test.length, seed, ...sizes },
-      memory.backend,
+      scope,
     );
   } finally {
-    memory.giveBack();
+    scope.end();
   }
   yield { type: "done", model };
   return model;

@@ -4,7 +4,7 @@ import type { RowIndependence } from "../data/checks/repeated-people.ts";
 import type { Group, GroupsFile } from "../data/groups/groups.ts";
 import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import type { Split } from "../data/outcomes/split.ts";
-import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
+import type { NetworkName } from "../models/networks/list.ts";
 import type { Method, Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import type { ConstraintSpec, PresetName, TrainingOptions } from "../training/options.ts";
 import type { OptimiseHooks, TrainingEvent } from "../training/trainer.ts";
@@ -37,7 +37,7 @@ export interface TrainRequest extends OutcomeColumns, RowIndependence {
   /** Give networks the splines of numbers too, so that their effects may bend from the start. */
   readonly splines?: boolean;
   /** The network: "anchored" unless another is named. */
-  readonly network?: SingleNetworkSpec["kind"];
+  readonly network?: NetworkName;
   /** Hidden units; 12 unless given, 50 with the `paper` preset. */
   readonly hidden?: number;
   /** Time bins; 102 unless given. */

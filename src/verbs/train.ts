@@ -4,7 +4,7 @@
  * chooses; say per group whether the constraint was met. Events are passed on as the trainer yields them.
  */
 import type { Backend } from "../compute/backend.ts";
-import { borrow } from "../compute/borrow.ts";
+import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
 import { noteFeatures } from "../data/checks/check-features.ts";
 import { countOf } from "../data/checks/findings.ts";
@@ -31,9 +31,10 @@ import {
 import { fitTimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Table } from "../data/table.ts";
 import { describeInfinite, fitCox, requireCurves } from "../models/cox/cox.ts";
-import { createNetwork } from "../models/networks/create-network.ts";
+import { createNetwork, requireNetwork } from "../models/networks/create-network.ts";
 import { anchorHazards } from "../models/networks/initialise.ts";
 import type { Network } from "../models/networks/network.ts";
+import { countParameters } from "../models/networks/network-spec.ts";
 import { fitAdditiveStart } from "../models/start/additive-start.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import { chooseNetwork, chooseOptions, listCandidates, refuseSplines } from "../training/choose-options.ts";
@@ -66,12 +67,12 @@ export async function* train(
   backend: Backend,
   hooks: TrainHooks = {},
 ): AsyncGenerator<TrainEvent, Model> {
-  const memory = borrow(backend);
+  const scope = new BackendScope(backend);
   let model: Model;
   try {
-    model = yield* runTraining(table, request, memory.backend, hooks);
+    model = yield* runTraining(table, request, scope, hooks);
   } finally {
-    memory.giveBack();
+    scope.end();
   }
   yield { type: "done", model };
   return model;
@@ -208,7 +209,7 @@ async function* runTraining(
     preset === "default"
       ? fitAdditiveStart({
           ...training.binned,
-          x: training.x,
+          x: await backend.read(training.x),
           D,
           groups: inputGroups.length,
           splines,
@@ -236,10 +237,7 @@ async function* runTraining(
     const total = validation === null ? 0 : await scoreTotal(own, network, validation);
     return { options: chosen, result, history, total };
   }
-  const parameters = createNetwork(backend, spec, seed).parameters.reduce(
-    (sum, { values }) => sum + values.length,
-    0,
-  );
+  const parameters = countParameters(spec);
   yield { ...start, parameters, steps: options.steps, backend: backend.name };
   const candidates = listCandidates(method, options, {
     isGiven: request.options?.objective !== undefined,
@@ -249,14 +247,14 @@ async function* runTraining(
   let kept: Finished | null = null;
   for (const candidate of candidates) {
     if (candidates.length > 1) yield { type: "candidate", what: candidate.what, leavesCheckpoints: false };
-    const memory = borrow(backend);
-    const run = runOnce(candidate.options, memory.backend);
+    const scope = new BackendScope(backend);
+    const run = runOnce(candidate.options, scope);
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
       // A checkpoint knows one run only: of several, none can be taken up again.
       if (candidates.length === 1 || next.value.type !== "checkpoint") yield next.value;
     }
-    memory.giveBack();
+    scope.end();
     if (kept === null || next.value.total > kept.total) kept = next.value;
   }
   const { result, history, options: used } = kept as Finished;
@@ -304,7 +302,7 @@ function chooseInputs(
 ): Group[] {
   const chosen = inputGroups ?? (preset === "paper" ? "none" : "auto");
   // Cox is what others would fit; a network without offsets would only be told twice what it knows.
-  if (chosen === "none" || method === "cox" || network === "drsa" || network === "mlp") return [];
+  if (chosen === "none" || method === "cox" || !requireNetwork(network).takesGroups) return [];
   return chosen === "auto"
     ? chooseInputGroups(groups, table, features, rows)
     : chooseInputGroups(chosen, table, null, rows);
@@ -337,5 +335,5 @@ function chooseGroups(
 /** Networks without such a parameter start as they do. */
 function setStart(network: Network, name: string, values: Float64Array | null): void {
   const parameter = network.parameters.find((one) => one.name === name);
-  if (values !== null) parameter?.values.set(values);
+  if (values !== null && parameter) network.backend.write(parameter.values, values);
 }

@@ -4,7 +4,9 @@
  * network) is left out, so that no two runs are the same run. `slack=none` is the model without constraints, the far end of
  * every frontier. The time grid and the groups are not swept: scores on another grid or of other groups cannot be compared.
  */
+
 import { InputError } from "../core/errors.ts";
+import { NETWORK_NAMES } from "../models/networks/list.ts";
 import type { ConstraintKind } from "../objectives/constraints.ts";
 import type { Method } from "../training/model.ts";
 import { PRESETS, type PresetName, type TrainingOptions } from "../training/options.ts";
@@ -72,7 +74,7 @@ export const SETTING_OPTIONS: Readonly<Record<SettingName, SettingOption>> = {
   slack: above0("the distance allowed to a group; none is no constraint", ["auto", "none"]),
   kappa: above0("the automatic slack in multiples of the group's noise; none is no constraint", ["none"]),
   splines: oneOf("splines of every number among the features", ["yes", "no"]),
-  network: oneOf("the network", ["anchored", "drsa", "mlp", "linear"]),
+  network: oneOf("the network", NETWORK_NAMES),
   hidden: whole("hidden units", 1),
   steps: whole("parameter updates", 1),
   batch: whole("rows a step; 0 is all of them", 0),

@@ -2,12 +2,14 @@
  * `graduate compare`: trains several methods on the same split, or the same splits, and prints one table with each method's difference
  * to the first. A method may carry its distance and a repair on the validation rows: graduate:atRisk, cox+boost.
  */
+
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { type People, pickPeople, readPeople } from "../../data/outcomes/people.ts";
 import { type Split, splitRows } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
+import { NETWORK_NAMES } from "../../models/networks/list.ts";
 import type { ConstraintKind } from "../../objectives/constraints.ts";
 import { prepareScores } from "../../stats/scores/prepared-scores.ts";
 import { countPeople, countSets } from "../../training/choose-split.ts";
@@ -59,7 +61,7 @@ export function addCompare(program: Command): void {
     )
     .addOption(new Option("--distance <kind>", "the constraint of graduate").choices([...DISTANCES]))
     .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
-    .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
+    .addOption(new Option("--network <kind>", "the network").choices(NETWORK_NAMES))
     .addOption(
       new Option("--seeds <list>", "one split and one start of the weights for each")
         .argParser(parseSeeds)

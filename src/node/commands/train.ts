@@ -2,12 +2,14 @@
  * `graduate train`: fits a model to a table under one constraint a group, says per group whether it was met, scores the test rows, and
  * ends with where everything is and how to go on. The model is on disk before intervals, report and requirements are looked at.
  */
+
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createReferenceBackend } from "../../compute/reference.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Split } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
+import { NETWORK_NAMES } from "../../models/networks/list.ts";
 import { countMembers, type Method, type Model } from "../../training/model.ts";
 import type { ObjectiveSpec, PresetName } from "../../training/options.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
@@ -96,7 +98,7 @@ export function addTrain(program: Command): void {
     )
     .option("--no-group-inputs", "keep the network from knowing who is in which group")
     .addOption(new Option("--preset <name>", "defaults").choices(["default", "paper"]).default("default"))
-    .addOption(new Option("--network <kind>", "the network").choices(["anchored", "drsa", "mlp", "linear"]))
+    .addOption(new Option("--network <kind>", "the network").choices(NETWORK_NAMES))
     .option("--splines", "give the network splines of every number too, so that effects may bend")
     .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)

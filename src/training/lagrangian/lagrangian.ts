@@ -1,11 +1,12 @@
 /**
- * The groups a run is held to, as they stand: constraints, slack, multipliers, and the statistics of every training row's last curve.
- * Batches go through `press`, which replaces their rows in the cache and adds the Lagrangian's gradient to their dLogits; a whole
- * pass over the rows (`refill`) renews the cache and, with risk strata, cuts the groups anew by the model's own risk,
- * carrying multipliers over by group and stratum. The dual step is taken on whatever statistics stand then.
+ * The Lagrangian of a run under constraints: slack, multipliers, and the statistics of every training row's last curve. Batches go
+ * through `addLagrangianGradient`, which replaces their rows in the cache and adds the gradient of the Lagrangian's term to
+ * their dLogits; a whole pass over the rows (`refill`) renews the cache and, with risk strata, cuts the groups anew by
+ * the model's own risk, carrying multipliers over by group and stratum. `takeDualStep` uses whatever statistics are cached.
  */
 import type { Floats } from "../../compute/backend.ts";
 import { FormatError, InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
 import { type Constraints, type NamedRows, prepareConstraints } from "../../objectives/constraints.ts";
 import type { CurveWorkspace } from "../../objectives/curves.ts";
@@ -23,21 +24,22 @@ import {
 import { resolveSlack, type SlackSpecification } from "../../objectives/slack.ts";
 import { buildStrata, carryMultipliers, measureRisks, type StratumCell } from "../../objectives/strata.ts";
 import type { ConstraintSpec, DualSpec } from "../options.ts";
-import { ascend, lagrangianTerm, pressureOf, scaleToRows, startMultipliers } from "./dual.ts";
+import { distanceWeights, lagrangianTerm, nextMultipliers, scaleToRows, startMultipliers } from "./dual.ts";
 
-/** Plain data: what a checkpoint keeps of them. */
-export interface HeldState {
+/** Plain data: what a checkpoint keeps of it. */
+export interface LagrangianState {
   readonly multipliers: readonly number[];
   /** The cells the multipliers belong to, where groups are cut into strata: their places, not their rows. */
   readonly cells: readonly Omit<StratumCell, "rows">[] | null;
 }
 
-export interface Standing {
+/** Distance and multiplier of each group. */
+export interface GroupState {
   readonly distances: readonly number[]; // [G]
   readonly multipliers: readonly number[]; // [G]
 }
 
-export interface HeldGroups {
+export interface Lagrangian {
   readonly constraints: Constraints;
   readonly slack: Float64Array; // [G]
   readonly multipliers: Float64Array; // [G]
@@ -45,19 +47,19 @@ export interface HeldGroups {
   readonly groupSlack: Readonly<Record<string, number>>;
   /** Distances at the cached curves. */
   distances(): Float64Array; // [G]
-  /** How each group as it was named stands at the cached curves; of a group cut into cells, the one furthest from its slack. */
-  standing(): Standing;
-  /** The Lagrangian's part beyond the loss at the cached curves, after these rows' are replaced; adds its gradient to dLogits. */
-  press(curves: CurveWorkspace, rows: Int32Array, dLogits: Floats): number;
+  /** Each group as it was named, at the cached curves; of a group cut into cells, the one furthest from its slack. */
+  groupState(): GroupState;
+  /** The term beyond the loss at the cached curves, after these rows' are replaced; adds its gradient to their dLogits. */
+  addLagrangianGradient(curves: CurveWorkspace, rows: Int32Array, dLogits: Floats): number;
   /** Begins a pass over all rows; `take` every part once, then `finish`. */
   refill(): { take(curves: CurveWorkspace, rows: Int32Array): void; finish(): void };
   /** The dual step at the cached curves. */
-  raise(step: number): void;
-  state(): HeldState;
-  restore(state: HeldState): void;
+  takeDualStep(step: number): void;
+  state(): LagrangianState;
+  restore(state: LagrangianState): void;
 }
 
-export interface HeldGroupsOptions {
+export interface LagrangianOptions {
   readonly constraint: ConstraintSpec;
   readonly dual: DualSpec;
   readonly binned: BinnedOutcomes;
@@ -67,7 +69,7 @@ export interface HeldGroupsOptions {
   readonly whole?: boolean;
 }
 
-export function holdGroups(options: HeldGroupsOptions): HeldGroups {
+export function createLagrangian(options: LagrangianOptions): Lagrangian {
   const { constraint: spec, binned, groups } = options;
   const dual = scaleToRows(options.dual, binned.bin.length);
   if (groups.length === 0) {
@@ -78,7 +80,7 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
   }
   const { kind, variant, strata } = spec;
   const N = binned.bin.length;
-  const kappa = spec.kappa === undefined ? {} : { kappa: spec.kappa };
+  const kappa = present({ kappa: spec.kappa });
   let constraints = prepareConstraints({ binned, groups, kind, variant });
   let slack = resolveSlack(constraints, spec.slack, kappa);
   const groupSlack = Object.fromEntries(groups.map(({ name }, g) => [name, slack[g]]));
@@ -114,7 +116,7 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
     },
     groupSlack,
     distances,
-    standing() {
+    groupState() {
       const now = distances();
       if (cells === null) return { distances: Array.from(now), multipliers: Array.from(multipliers) };
       const worst = groups.map(({ name }) =>
@@ -129,11 +131,12 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
         multipliers: worst.map((k) => multipliers[k] ?? 0),
       };
     },
-    press(curves, rows, dLogits) {
+    addLagrangianGradient(curves, rows, dLogits) {
       if (keepsTerms) replaceRows(constraints, cache, curves, rows);
       const statistics = readStatistics(constraints, cache);
       const now = measureDistances(constraints, statistics);
-      const gradient = distanceGradients(constraints, statistics, pressureOf(dual, multipliers, now, slack));
+      const weights = distanceWeights(dual, multipliers, now, slack);
+      const gradient = distanceGradients(constraints, statistics, weights);
       backThroughStatistics(constraints, gradient, curves, rows, dLogits, 1);
       return lagrangianTerm(dual, multipliers, now, slack);
     },
@@ -155,8 +158,8 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
         },
       };
     },
-    raise(step) {
-      multipliers = ascend(dual, constraints.groups, multipliers, distances(), slack, step);
+    takeDualStep(step) {
+      multipliers = nextMultipliers(dual, constraints.groups, multipliers, distances(), slack, step);
     },
     state: () => ({ multipliers: Array.from(multipliers), cells }),
     restore(state) {
