@@ -1,8 +1,9 @@
 /**
- * One full-batch training step of the DRSA network without its objective: LSTM forward and backward over N 2416, D 10, T 102, H 50
- * (nwtco's training rows), on one and on two threads, with relaxed and with plain SIMD. Logits and gradients of 32 rows must
- * agree with the float64 reference first. GFLOP/s count the three recurrent products only, 6·N·T·4H·H; the peak is that of
- * multiply-adds in registers on one thread, times the threads. The first step, which warms up, is not timed.
+ * One full-batch training step of the DRSA network without its objective: LSTM forward and backward over N 2416, D 10,
+ * T 102, H 50 (nwtco's training rows), on one and on two threads, with relaxed and with plain SIMD. Logits and
+ * gradients of 32 rows must agree with the float64 reference first. GFLOP/s count the three recurrent products only,
+ * 6·N·T·4H·H; the peak is that of multiply-adds in registers on one thread, times the threads. The first step, which
+ * warms up, is not timed.
  */
 import type { Backend, DeviceArray, Floats, LstmTape } from "../src/compute/backend.ts";
 import type { LstmShape, LstmWeights } from "../src/compute/shapes.ts";

@@ -1,8 +1,9 @@
 /**
- * How a training step over all rows grows with them: T 102, D 10, H 16, 12 groups under the l2 constraint, Adam, two threads, with
- * 512 MiB for the backend's memory. One process for each N, whose peak memory is then its own; `peakMegabytes` is the whole
- * process with its engine, `atStart` what it had before the rows were made. `msPerThousandRows` says whether time is linear in N.
- * Checked first: a backend that must run most tiles again gives the same bytes as one that keeps all activations.
+ * How a training step over all rows grows with them: T 102, D 10, H 16, 12 groups under the l2 constraint, Adam, two
+ * threads, with 512 MiB for the backend's memory. One process for each N, whose peak memory is then its own;
+ * `peakMegabytes` is the whole process with its engine, `atStart` what it had before the rows were made.
+ * `msPerThousandRows` says whether time is linear in N. Checked first: a backend that must run most tiles again gives
+ * the same bytes as one that keeps all activations.
  */
 import { spawnSync } from "node:child_process";
 import { loadavg } from "node:os";

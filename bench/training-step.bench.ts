@@ -1,12 +1,15 @@
 /**
- * Training steps as train() takes them on nwtco's 2416 training rows, 12 groups under the l2 constraint, T 102, two threads: the
- * paper's full batch (D 10, H 50, Adam), and the default preset's batches of 256 with a refreshed cache, for several H. A step
- * is the time from one step event to the next: forward, curves, loss, group means, backward, optimiser, multipliers, and in batches
- * its share of the refresh. Losses of a few steps on 120 rows must agree with the float64 reference first.
+ * Training steps as train() takes them on nwtco's 2416 training rows, 12 groups under the l2 constraint, T 102, two
+ * threads: the paper's full batch (D 10, H 50, Adam), and the default preset's batches of 256 with a refreshed cache,
+ * for several H. A step is the time from one step event to the next: forward, curves, loss, group means, backward,
+ * optimiser, multipliers, and in batches its share of the refresh. Losses of a few steps on 120 rows must agree with
+ * the float64 reference first.
  *
- * The full batch is held against one step in PyTorch when GRADUATE_PEER_PYTHON (an interpreter with torch) and GRADUATE_PEER_STEP (a
- * script that takes THREADS N D H and prints "fwd … ms total … ms" for some steps) are set: the same number of hidden units, the
- * fastest of its threads and wait policies, in the same run. Without them there is no ratio, and `peer` says why. GFLOP/s count the recurrent products only: three of 2·N·T·4H·H, and one more for a refresh.
+ * The full batch is held against one step in PyTorch when GRADUATE_PEER_PYTHON (an interpreter with torch) and
+ * GRADUATE_PEER_STEP (a script that takes THREADS N D H and prints "fwd … ms total … ms" for some steps) are set: the
+ * same number of hidden units, the fastest of its threads and wait policies, in the same run. Without them there is no
+ * ratio, and `peer` says why. GFLOP/s count the recurrent products only: three of 2·N·T·4H·H, and one more for a
+ * refresh.
  */
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";

@@ -1,19 +1,22 @@
 /**
- * The compute contract: memory, and a few operations with hand-written gradients. `reference` is plain float64 and is the truth;
- * `wasm` is float32 SIMD on worker threads. All arrays are row-major.
+ * The compute contract: memory, and a few operations with hand-written gradients. `reference` is plain float64 and is
+ * the truth; `wasm` is float32 SIMD on worker threads. All arrays are row-major.
  *
- * Memory. An array is a handle (`DeviceArray`: it lies on the device that computes, which may be another chip). The host
- * writes it at once and reads it in its own time; only a backend whose memory the host shares has a `view`. Nobody outside this
- * room asks for a view: mirror.ts gives the host the view, or a copy to pull and push, and that is the one place that knows.
- * Operations are asynchronous and run one at a time; `write`, `clear` and `gatherRows` take effect in the order they are called.
+ * Memory. An array is a handle, named `DeviceArray` after where it lies, on the device that computes, so that nobody
+ * takes it for numbers of the host. `write` copies at once and `read` takes its time. Only a backend whose memory the
+ * host shares has a `view`, and nobody outside this room asks for one: mirror.ts gives the host the view, or else a
+ * copy to pull and push, and is the one place that knows the difference. Operations are asynchronous and run one at a
+ * time; `write`, `clear` and `gatherRows` take effect in the order they are called.
  *
- * Gradients. A forward pass fills a tape, and the backward pass takes it; a pass without a tape keeps nothing. The tape knows
- * its rows and weights, which must hold the same values in both passes: what did not fit the memory is computed again.
+ * Gradients. A forward pass fills a tape, and the backward pass takes it; a pass without a tape keeps nothing. The tape
+ * knows its rows and weights, which must hold the same values in both passes: what did not fit the memory is computed
+ * again.
  *
- * A device that keeps everything to itself plugs in here: it implements this interface (its `view` answers null), and then
- * works with every network through mirrors. What is left on the host are objectives and constraints (logits in, dLogits
- * out: training/host-loss.ts) and the optimiser (gradients in, weights out: models/networks/host-parameters.ts); it will add
- * operations for those two, likelihood and group statistics of logits, and an Adam step, and replace the two files.
+ * A device with memory of its own, such as WebGPU, implements this interface with a `view` that answers null. Every
+ * network, the trainer and prediction then work, with two round trips a step: logits come to the host and dLogits go
+ * back (training/host-loss.ts), gradients come and weights go back (models/networks/host-parameters.ts). To keep
+ * everything on the device it adds operations for these two, namely curves, likelihood and group statistics of logits
+ * with their gradients, and the optimiser's step; the two files then choose them where a backend has them.
  */
 import type {
   AdditiveShape,
@@ -75,7 +78,9 @@ export interface Backend {
   /** Row k of `to` becomes row rows[k] of `from`; both have `width` columns. */
   gatherRows(from: DeviceArray, width: number, rows: Int32Array, to: DeviceArray): void;
 
-  /** logits[n,t] += w·h_t(x_n) + b, the LSTM run over bins 1…T on the input [x_n, t/T]; fills the tape, if there is one. */
+  /**
+   * logits[n,t] += w·h_t(x_n) + b, the LSTM run over bins 1…T on the input [x_n, t/T]; fills the tape, if there is one.
+   */
   lstmForward(
     shape: LstmShape,
     weights: LstmWeights,
@@ -96,8 +101,8 @@ export interface Backend {
     out: DeviceArray, // [N,outputs]
   ): Promise<void>;
   /**
-   * gradient += …, and dX[n,i] = Σ_o W[o,i] dA[n,o] when it is given, where dA is the gradient before the activation: it takes
-   * the place of dOut. `out` is what the forward pass gave.
+   * gradient += …, and dX[n,i] = Σ_o W[o,i] dA[n,o] when it is given, where dA is the gradient before the activation:
+   * it takes the place of dOut. `out` is what the forward pass gave.
    */
   denseBackward(
     shape: DenseShape,

@@ -1,7 +1,8 @@
 /**
- * An array of a backend as the host reads and writes it. Where memory is shared the mirror is the array itself, and pulling and
- * pushing do nothing; where it is not, it is a copy, pulled before it is read and pushed after it is written. This is the one
- * place that knows the difference: objectives, the optimiser and the mean of networks work on mirrors, whatever computes.
+ * An array of a backend as the host reads and writes it. Where memory is shared the mirror is the array itself, and
+ * pulling and pushing do nothing; where it is not, it is a copy, pulled before it is read and pushed after it is
+ * written. This is the one place that knows the difference: objectives, the optimiser and the mean of networks work on
+ * mirrors, whatever computes.
  */
 import type { Backend, DeviceArray, Floats } from "./backend.ts";
 

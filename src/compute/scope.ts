@@ -1,7 +1,7 @@
 /**
- * Memory for one piece of work: whatever is taken through a scope goes back at once when the scope ends. So a backend that
- * lives long trains and predicts as often as it is asked, in the memory of the largest of these pieces. A scope computes as the
- * backend it was opened on, and scopes can be opened on scopes.
+ * Memory for one piece of work: whatever is taken through a scope goes back at once when the scope ends. So a backend
+ * that lives long trains and predicts as often as it is asked, in the memory of the largest of these pieces. A scope
+ * computes as the backend it was opened on, and scopes can be opened on scopes.
  */
 import type { Backend, DeviceArray, LstmTape, PassShape } from "./backend.ts";
 

@@ -1,6 +1,7 @@
 /**
- * The weights of each operation, by name, with their shapes. Everything that needs to know them derives from here: what networks
- * allocate, what model files must hold, what the kernels are told. Names are in the order of a kernel's arguments.
+ * The weights of each operation, by name, with their shapes. Everything that needs to know them derives from here: what
+ * networks allocate, what model files must hold, what the kernels are told. Names are in the order of a kernel's
+ * arguments.
  */
 import type { DeviceArray } from "./backend.ts";
 
@@ -47,7 +48,9 @@ export function denseWeightShapes({
   return { weight: [outputs, inputs], bias: [outputs] };
 }
 
-/** What groups add over time: Σ_g x_g·scale·a_g(t), a_g piecewise linear between knots; x_g are the last G columns of x. */
+/**
+ * What groups add over time: Σ_g x_g·scale·a_g(t), a_g piecewise linear between knots; x_g are the last G columns of x.
+ */
 export interface GroupOffsetsShape {
   readonly G: number;
   /** Knots. */

@@ -1,10 +1,12 @@
 /**
  * All that a distance needs of the model, per group, in one flat array [G,W]:
  *   l2, variance  W = T: mean_g(t), the mean survival curve of the group's rows
- *   atRisk        W = 2·blocks: expected events E_gb = Σ h, then their variances V_gb = Σ h(1−h), over rows and bins at risk
- * Both are sums over rows, so a minibatch needs only every row's last terms (the cache, [N,W]) and the difference its own
- * rows make: a group is never estimated from one batch's members (method §7). The cache ages between refreshes; sums are begun
- * anew at each, so rounding does not pile up. And the way back: from dL/d statistics to dLogits of some rows.
+ *   atRisk        W = 2·blocks: expected events E_gb = Σ h, then their variances V_gb = Σ h(1−h), over rows and bins
+ *                 at risk
+ * Both are sums over rows, so a minibatch needs only every row's last terms (the cache, [N,W]) and the difference its
+ * own rows make: a group is never estimated from one batch's members (method §7). The cache ages between refreshes;
+ * sums are begun anew at each, so rounding does not pile up. And the way back: from dL/d statistics to dLogits of some
+ * rows.
  */
 import type { Floats } from "../compute/backend.ts";
 import type { Constraints } from "./constraints.ts";
@@ -92,7 +94,9 @@ export function createStatisticsCache(constraints: Constraints, keepsTerms = tru
   };
 }
 
-/** The same rows' terms summed over other groups: after the strata were built anew. Kind and blocks must be the same. */
+/**
+ * The same rows' terms summed over other groups: after the strata were built anew. Kind and blocks must be the same.
+ */
 export function regroupCache(constraints: Constraints, cache: StatisticsCache): StatisticsCache {
   const { terms } = cache;
   const W = statisticsWidth(constraints);
@@ -105,8 +109,8 @@ export function regroupCache(constraints: Constraints, cache: StatisticsCache): 
 }
 
 /**
- * Replaces the terms of some rows; curve k of `curves` is of training row rows[k]. Any size of part will do, so a refresh of
- * the whole cache can run in parts: `emptyCache` first, then every row once.
+ * Replaces the terms of some rows; curve k of `curves` is of training row rows[k]. Any size of part will do, so a
+ * refresh of the whole cache can run in parts: `emptyCache` first, then every row once.
  */
 export function replaceRows(
   constraints: Constraints,
@@ -147,7 +151,9 @@ export function replaceRows(
   }
 }
 
-/** Places in `rows`, combination by combination and otherwise as they come: groups are then summed once per combination. */
+/**
+ * Places in `rows`, combination by combination and otherwise as they come: groups are then summed once per combination.
+ */
 function orderByCombination(constraints: Constraints, rows: ArrayLike<number>): Int32Array {
   const { combinationOf, groupsOf } = constraints.memberships;
   const next = new Int32Array(groupsOf.length + 1);
@@ -172,8 +178,9 @@ export function readStatistics(constraints: Constraints, cache: StatisticsCache)
 }
 
 /**
- * Adds scale · N/B · dL/dz to dLogits for the B rows in `rows` (curve and dLogits row k is of training row rows[k]), or for all
- * N rows in their order with `rows` null. N/B makes the mean over batches of a partition the gradient of all rows.
+ * Adds scale · N/B · dL/dz to dLogits for the B rows in `rows` (curve and dLogits row k is of training row rows[k]), or
+ * for all N rows in their order with `rows` null. N/B makes the mean over batches of a partition the gradient of all
+ * rows.
  */
 export function backThroughStatistics(
   constraints: Constraints,

@@ -1,6 +1,6 @@
 /**
- * How a model does on rows it does not learn from: loss, the paper's C-index, and every group's distance to those rows' own
- * Kaplan-Meier curve against the slack of training. Also the order in which iterates are preferred.
+ * How a model does on rows it does not learn from: loss, the paper's C-index, and every group's distance to those rows'
+ * own Kaplan-Meier curve against the slack of training. Also the order in which iterates are preferred.
  */
 import type { Backend } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/mirror.ts";

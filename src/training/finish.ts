@@ -1,6 +1,7 @@
 /**
- * The end of a run: which weights are kept, and what can be said of them. The verdict per group is computed at the kept weights,
- * on training and validation rows, met or not and by how much: an infeasible slack ends with a sentence, not with silence.
+ * The end of a run: which weights are kept, and what can be said of them. The verdict per group is computed at the kept
+ * weights, on training and validation rows, met or not and by how much: an infeasible slack ends with a sentence, not
+ * with silence.
  */
 import { present } from "../core/present.ts";
 import { type ParameterValues, readParameters, writeParameters } from "../models/networks/parameters.ts";

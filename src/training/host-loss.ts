@@ -1,7 +1,8 @@
 /**
- * Objective and constraints of a pass, on the host: logits come from the backend, are turned into curves, the loss and the Lagrangian's
- * term, and their gradient goes back as dLogits. Both arrays are mirrors (compute/mirror.ts): the backend's own memory where that
- * is shared, a copy where it is not. A device that computes likelihood and group statistics itself replaces this file.
+ * Objective and constraints of a pass, on the host: logits come from the backend, are turned into curves, the loss and
+ * the Lagrangian's term, and their gradient goes back as dLogits. Both arrays are mirrors (compute/mirror.ts): the
+ * backend's own memory where that is shared, a copy where it is not. A device that computes likelihood and group
+ * statistics itself replaces this file.
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/mirror.ts";
@@ -34,7 +35,9 @@ export interface HostLoss {
   readonly curves: CurveWorkspace;
   /** After a forward pass over N rows. */
   readLogits(N: number): Promise<void>;
-  /** Loss and term at the logits that were read, of these training rows; their gradient times `share` becomes dLogits. */
+  /**
+   * Loss and term at the logits that were read, of these training rows; their gradient times `share` becomes dLogits.
+   */
   differentiate(rows: Int32Array, share: number): LossParts;
 }
 

@@ -1,8 +1,9 @@
 /**
- * Gradient steps, exactly PyTorch's: SGD with momentum (no dampening, no Nesterov), Adam (decay added to the gradient) and
- * AdamW (decay taken off the weights first), with θ ← θ − rate/(1−β₁ᵏ) · m / (√v/√(1−β₂ᵏ) + ε) at step k. Weight decay spares
- * parameters that say so (biases, baseline logits) unless `decayAll`, as torch.optim does by default. Moments are float64
- * whatever the backend. Also the norm clip, the average of weights over training, and nothing that knows of a loss.
+ * Gradient steps, exactly PyTorch's: SGD with momentum (no dampening, no Nesterov), Adam (decay added to the gradient)
+ * and AdamW (decay taken off the weights first), with θ ← θ − rate/(1−β₁ᵏ) · m / (√v/√(1−β₂ᵏ) + ε) at step k. Weight
+ * decay spares parameters that say so (biases, baseline logits) unless `decayAll`, as torch.optim does by default.
+ * Moments are float64 whatever the backend. Also the norm clip, the average of weights over training, and nothing that
+ * knows of a loss.
  */
 import { power } from "../core/elementary.ts";
 import { FormatError, InputError, NumericalError } from "../core/errors.ts";
@@ -128,8 +129,8 @@ function stepAdam({ parameter, first, second }: Moments, spec: AdamSpec, steps: 
 const CLIP_EPSILON = 1e-6;
 
 /**
- * Shortens all gradients together to a Euclidean norm of at most `max`, as torch.nn.utils.clip_grad_norm_ does, and returns
- * the norm they had. Where torch lets a norm of NaN or infinity through, this refuses.
+ * Shortens all gradients together to a Euclidean norm of at most `max`, as torch.nn.utils.clip_grad_norm_ does, and
+ * returns the norm they had. Where torch lets a norm of NaN or infinity through, this refuses.
  */
 export function clipGradientNorm(parameters: readonly HostParameter[], max: number): number {
   if (!(max > 0)) {

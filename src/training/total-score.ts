@@ -1,4 +1,7 @@
-/** The paper's total score, the harmonic mean of C-index and 1 − ECE, of a network as it stands on rows it did not learn from. */
+/**
+ * The paper's total score, the harmonic mean of C-index and 1 − ECE, of a network as it stands on rows it did not learn
+ * from.
+ */
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Network } from "../models/networks/network.ts";

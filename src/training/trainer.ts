@@ -1,9 +1,9 @@
 /**
- * The one training loop (paper, Algorithm 1): a primal step on the Lagrangian, a dual step on the multipliers, now and then an
- * evaluation on the validation rows; an async generator of events, so that a terminal, a page and an experiment read one
- * stream. Group statistics come from a cache of every row's last curve (method §7), which for a full batch is every row's
- * current curve. Ending early is `return()`; a run goes on from any of its checkpoints, taken at the ends of epochs, to the
- * same bytes. No clock, no files, no console.
+ * The one training loop (paper, Algorithm 1): a primal step on the Lagrangian, a dual step on the multipliers, now and
+ * then an evaluation on the validation rows; an async generator of events, so that a terminal, a page and an experiment
+ * read one stream. Group statistics come from a cache of every row's last curve (method §7), which for a full batch is
+ * every row's current curve. Ending early is `return()`; a run goes on from any of its checkpoints, taken at the ends
+ * of epochs, to the same bytes. No clock, no files, no console.
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { GraduateError, restate } from "../core/errors.ts";
@@ -147,7 +147,9 @@ export async function* optimise(
   return takeCheckpoint(run);
 }
 
-/** Batches begin with every row's curve, and with the augmented form's dual step, which wants the curves of one moment. */
+/**
+ * Batches begin with every row's curve, and with the augmented form's dual step, which wants the curves of one moment.
+ */
 async function beginEpoch(run: TrainingRun, epoch: number): Promise<void> {
   const { lagrangian, isWhole, options } = run;
   if (lagrangian === null) return;

@@ -1,8 +1,8 @@
 /**
- * One run of the training loop as it stands, and the things the loop does to it: a forward pass over some rows, a primal step, the
- * curves of every row anew, an evaluation, a checkpoint. A step over all rows takes them in parts of what the backend holds at
- * once; a batch is one part. When all rows are one part, the pass that renews the curves after a step is also the next step's
- * forward pass. The order of these things is trainer.ts's.
+ * One run of the training loop as it stands, and the things the loop does to it: a forward pass over some rows, a
+ * primal step, the curves of every row anew, an evaluation, a checkpoint. A step over all rows takes them in parts of
+ * what the backend holds at once; a batch is one part. When all rows are one part, the pass that renews the curves
+ * after a step is also the next step's forward pass. The order of these things is trainer.ts's.
  */
 import type { DeviceArray } from "../compute/backend.ts";
 import { InputError, NumericalError } from "../core/errors.ts";

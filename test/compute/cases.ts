@@ -1,5 +1,5 @@
-// What every backend must do, as one list of cases: the contract of memory and tapes, operations worked by hand, and operations
-// against the float64 reference at odd sizes. backends.test.ts runs all of them on all backends.
+// What every backend must do, as one list of cases: the contract of memory and tapes, operations worked by hand, and
+// operations against the float64 reference at odd sizes. backends.test.ts runs all of them on all backends.
 import { expect } from "vitest";
 import type { Backend, Floats } from "../../src/compute/backend.ts";
 import { mirrorArray } from "../../src/compute/mirror.ts";
@@ -343,7 +343,8 @@ const byHand: ComputeCase[] = [
     },
   },
   {
-    // x = [2, −1, 1]: the last column says that the row is in the one group, whose offsets 1, 3, 2 lie at bins 1, 2½ and 4.
+    // x = [2, −1, 1]: the last column says that the row is in the one group, whose offsets 1, 3, 2 lie at bins 1, 2½
+    // and 4.
     name: "additive: baseline, slopes and one group's offset by hand",
     async run(backend) {
       const shape: AdditiveShape = {
@@ -372,8 +373,8 @@ const byHand: ComputeCase[] = [
 ];
 
 /**
- * The reference's answer to a problem whose rows repeat: a row's logits are its own, and the gradient is a sum over rows, so it
- * takes one pass over the distinct rows and one over those of the last, incomplete round.
+ * The reference's answer to a problem whose rows repeat: a row's logits are its own, and the gradient is a sum over
+ * rows, so it takes one pass over the distinct rows and one over those of the last, incomplete round.
  */
 async function answer(shape: LstmShape, N: number, distinct: number): Promise<Numbers> {
   const pass = (rows: number) => runLstm(reference, drawLstmProblem(shape, rows, distinct));
@@ -437,7 +438,8 @@ const layers = [
 
 const differential: ComputeCase[] = [
   ...shapes.flatMap((shape) => [1, 3, 17].map((N) => lstmAgainstReference(shape, N))),
-  // A tile of the wasm backend has 16 rows: in rounds of 17 no two tiles are alike; with few bins all rows are distinct.
+  // A tile of the wasm backend has 16 rows: in rounds of 17 no two tiles are alike; with few bins all rows are
+  // distinct.
   ...shapes.map((shape) => lstmAgainstReference(shape, 257, shape.T === 102 ? 17 : 257)),
   lstmAgainstReference({ T: 2, H: 5, D: 0 }, 3),
   lstmAgainstReference({ T: 102, H: 64, D: 38 }, 3),

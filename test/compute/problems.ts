@@ -1,4 +1,5 @@
-// Problems for the backends' operations, drawn by seed on the host and placed on any backend; and how results are compared.
+// Problems for the backends' operations, drawn by seed on the host and placed on any backend; and how results are
+// compared.
 import { expect } from "vitest";
 import type { Backend, DeviceArray, Floats } from "../../src/compute/backend.ts";
 import {

@@ -1,4 +1,5 @@
-// A backend that lives long: training runs, ensembles and predictions leave its memory as they found it, to the end or cut short.
+// A backend that lives long: training runs, ensembles and predictions leave its memory as they found it, to the end or
+// cut short.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";

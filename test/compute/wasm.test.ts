@@ -1,5 +1,6 @@
-// What is the wasm backend's own: the same bytes from any number of threads, with activations kept, partly kept or run again; its
-// memory and its threads; sigmoid and tanh against Math, and the dense layer's tanh against the host's, to the last bit.
+// What is the wasm backend's own: the same bytes from any number of threads, with activations kept, partly kept or run
+// again; its memory and its threads; sigmoid and tanh against Math, and the dense layer's tanh against the host's, to
+// the last bit.
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import type { DeviceArray } from "../../src/compute/backend.ts";
@@ -49,8 +50,8 @@ describe("the same bytes", () => {
     const whole = await open();
     const expected = bytesOf(await runLstm(whole, problem));
     await whole.close();
-    // A tile's activations take (5·9 + 10)·64·21 bytes, those of 51 tiles 3.8 MB, all else about 0.8 MB. Half the limit is theirs:
-    // 40 tiles, then 13, then none, because the other half does not hold all else.
+    // A tile's activations take (5·9 + 10)·64·21 bytes, those of 51 tiles 3.8 MB, all else about 0.8 MB. Half the limit
+    // is theirs: 40 tiles, then 13, then none, because the other half does not hold all else.
     for (const memoryLimit of [6_000_000, 2_000_000, 1_000_000]) {
       const backend = await open(memoryLimit);
       const lstm = placeLstm(backend, problem);

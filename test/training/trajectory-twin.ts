@@ -1,5 +1,6 @@
-// The slow twin of the trainer: ten primal-dual steps of test/oracles/torch/torch_oracle.py in the plainest code, on any
-// backend's networks. Loss, distances and their gradients are written here once more, on purpose, beside those of src/objectives.
+// The slow twin of the trainer: ten primal-dual steps of test/oracles/torch/torch_oracle.py in the plainest code, on
+// any backend's networks. Loss, distances and their gradients are written here once more, on purpose, beside those of
+// src/objectives.
 import { readFileSync } from "node:fs";
 import type { Backend, DeviceArray } from "../../src/compute/backend.ts";
 import { createNetwork } from "../../src/models/networks/create-network.ts";

@@ -1,7 +1,7 @@
 /**
- * The additive part of a network on the host: logit = b_t + wᵀx + Σ_g x_g·scale·a_g(t), forward and backward. Plain loops in
- * float64 on any memory: D + T numbers per row are nothing beside an LSTM. Gradients are summed over rows in float64, because
- * the memory they are added to may be float32.
+ * The additive part of a network on the host: logit = b_t + wᵀx + Σ_g x_g·scale·a_g(t), forward and backward. Plain
+ * loops in float64 on any memory: D + T numbers per row are nothing beside an LSTM. Gradients are summed over rows in
+ * float64, because the memory they are added to may be float32.
  */
 import type { Backend, Floats } from "../backend.ts";
 import {

@@ -1,7 +1,7 @@
 /**
- * What backends on the host's own processor have in common: handles of typed arrays that the host sees too, reading and writing
- * them, and how many rows they take at once. A handle of another backend, one that was released, and an array that is too
- * short are refused by name before anything is computed.
+ * What backends on the host's own processor have in common: handles of typed arrays that the host sees too, reading and
+ * writing them, and how many rows they take at once. A handle of another backend, one that was released, and an array
+ * that is too short are refused by name before anything is computed.
  */
 import { BackendError } from "../../core/errors.ts";
 import type { Backend, DeviceArray, Floats, PassShape } from "../backend.ts";
@@ -9,8 +9,9 @@ import type { WeightShapes, Weights } from "../shapes.ts";
 import { countNumbers } from "../shapes.ts";
 
 /**
- * A part of a table that is differentiated: its activations (H = 50, T = 102) fit into half of 2 GiB. Not by the limit that a backend is
- * given: sums over rows are cut where parts end, and the same run must give the same bytes in any memory.
+ * A part of a table that is differentiated: its activations (H = 50, T = 102) fit into half of 2 GiB. Not by the limit
+ * that a backend is given: sums over rows are cut where parts end, and the same run must give the same bytes in any
+ * memory.
  */
 const ROWS_KEPT = 8192;
 /** Logits of such a part: 256 MiB in float32, felt only beyond 8192 bins. */

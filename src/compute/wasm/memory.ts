@@ -1,7 +1,7 @@
 /**
- * The one shared memory of a wasm backend and who has which part of it. Arrays and work areas stay where they are until they are
- * given back, and are then used again, neighbouring ones joined. Everything is aligned to 64 bytes, a cache line. The memory
- * grows up to its limit and never shrinks.
+ * The one shared memory of a wasm backend and who has which part of it. Arrays and work areas stay where they are until
+ * they are given back, and are then used again, neighbouring ones joined. Everything is aligned to 64 bytes, a cache
+ * line. The memory grows up to its limit and never shrinks.
  */
 
 import { BackendError } from "../../core/errors.ts";

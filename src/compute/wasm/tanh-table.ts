@@ -1,6 +1,7 @@
 /**
- * What the kernels need to compute tanh as core/elementary.ts does, to the last bit: the constants of e^x and its table of
- * 2^(j/64), each in two pieces. Written into shared memory once per backend (kernels/tanh.ts says where each number lies).
+ * What the kernels need to compute tanh as core/elementary.ts does, to the last bit: the constants of e^x and its table
+ * of 2^(j/64), each in two pieces. Written into shared memory once per backend (kernels/tanh.ts says where each number
+ * lies).
  */
 import { LOG_OF_POWER_STEP, powersOfTwo } from "../../core/elementary-tables.ts";
 

@@ -1,7 +1,8 @@
 /**
- * The tapes of a wasm backend: the activations of forward passes, tile after tile, kept for their backward passes. All tapes together
- * take at most half of the memory limit. Whatever of a tape has no room, or lost it to something that had to have it, is computed
- * again by the backward pass, to the same bits; so a tape also remembers what its pass was run on.
+ * The tapes of a wasm backend: the activations of forward passes, tile after tile, kept for their backward passes. All
+ * tapes together take at most half of the memory limit. Whatever of a tape has no room, or lost it to something that
+ * had to have it, is computed again by the backward pass, to the same bits; so a tape also remembers what its pass was
+ * run on.
  */
 import type { DeviceArray, LstmTape } from "../backend.ts";
 import { refuseForeignTape } from "../host/memory.ts";
@@ -36,7 +37,10 @@ interface WasmTape extends LstmTape {
 export interface TapeTable {
   create(): LstmTape;
   release(tape: LstmTape): void;
-  /** Before a forward pass: as much room as there is; null when there is none. The tape counts as empty until it is sealed. */
+  /**
+   * Before a forward pass: as much room as there is; null when there is none. The tape counts as empty until it is
+   * sealed.
+   */
   prepare(tape: LstmTape, N: number, tileBytes: number): TapePlace | null;
   /** After the pass. */
   seal(tape: LstmTape, pass: LstmPass): void;

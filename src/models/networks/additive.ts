@@ -1,8 +1,9 @@
 /**
- * The additive part of networks: b_t + wᵀx, a baseline per bin and one slope per feature for all bins, and with group columns each
- * group's offset over time (group-offsets.ts). The baseline starts at the logit of the given hazards, or at 0 (hazard ½, hundreds
- * of steps away from most cohorts) without them; slopes and offsets at 0, unless a fit of their own sets them (models/start). The
- * baseline is exempt from weight decay, which would pull every hazard to ½ (measured: C .696 against .719), and so are slopes.
+ * The additive part of networks: b_t + wᵀx, a baseline per bin and one slope per feature for all bins, and with group
+ * columns each group's offset over time (group-offsets.ts). The baseline starts at the logit of the given hazards, or
+ * at 0 (hazard ½, hundreds of steps away from most cohorts) without them; slopes and offsets at 0, unless a fit of
+ * their own sets them (models/start). The baseline is exempt from weight decay, which would pull every hazard to ½
+ * (measured: C .696 against .719), and so are slopes.
  */
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { type AdditiveShape, additiveWeightShapes } from "../../compute/shapes.ts";

@@ -1,17 +1,17 @@
 /**
  * The anchored network, our default (method §4): logit_t = b_t + wᵀx + LSTM_t(x). It starts at the training rows'
- * Kaplan-Meier hazard (b_t) with slopes 0 and an LSTM whose output weights are a tenth of their usual size and whose output
- * bias is 0, so that training begins with a calibrated population curve instead of having to find it: the best model after
- * 30–400 full-batch steps instead of 765–2405. Slopes may start at a penalised fit instead (linear-start.ts), and groups may
- * have offsets of their own over time (group-offsets.ts). Not in the paper. Without the LSTM (H = 0 or lstm: false) it is the
- * logistic-hazard model, and says so: its kind is then "linear".
+ * Kaplan-Meier hazard (b_t) with slopes 0 and an LSTM whose output weights are a tenth of their usual size and whose
+ * output bias is 0, so that training begins with a calibrated population curve instead of having to find it: the best
+ * model after 30–400 full-batch steps instead of 765–2405. Slopes may start at a penalised fit instead
+ * (linear-start.ts), and groups may have offsets of their own over time (group-offsets.ts). Not in the paper. Without
+ * the LSTM (H = 0 or lstm: false) it is the logistic-hazard model, and says so: its kind is then "linear".
  */
 import { z } from "zod";
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
 import { additiveParameters, createAdditive } from "./additive.ts";
-import { checkRows } from "./initialise.ts";
-import { createLinear, refuseEmpty } from "./linear.ts";
+import { checkRows, refuseEmpty } from "./initialise.ts";
+import { createLinear } from "./linear.ts";
 import { createLstm, DEFAULT_HIDDEN, type LstmActivations, lstmLayer } from "./lstm.ts";
 import type { Network, NetworkDefinition, SpecSizes } from "./network.ts";
 import { listShapes } from "./parameters.ts";

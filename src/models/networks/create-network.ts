@@ -1,4 +1,7 @@
-/** A network from its description, which is plain JSON: the same on every backend, so one trained on one can be opened on another. */
+/**
+ * A network from its description, which is plain JSON: the same on every backend, so one trained on one can be opened
+ * on another.
+ */
 import type { Backend } from "../../compute/backend.ts";
 import { FormatError } from "../../core/errors.ts";
 import { findNetwork, NETWORK_NAMES, type NetworkSpec, type SingleNetworkSpec } from "./list.ts";

@@ -1,7 +1,8 @@
 /**
- * A network's parameters as the host works on them: weights and gradients in mirrors (compute/mirror.ts), in the backend's own
- * precision. The optimiser, the norm clip and the average of weights run here. Gradients are pulled after a backward pass and
- * weights pushed after a step; where memory is shared neither does anything. A device with an optimiser of its own replaces this.
+ * A network's parameters as the host works on them: weights and gradients in mirrors (compute/mirror.ts), in the
+ * backend's own precision. The optimiser, the norm clip and the average of weights run here. Gradients are pulled after
+ * a backward pass and weights pushed after a step; where memory is shared neither does anything. A device with an
+ * optimiser of its own replaces this.
  */
 import type { Floats } from "../../compute/backend.ts";
 import { type HostMirror, mirrorArray } from "../../compute/mirror.ts";

@@ -1,12 +1,12 @@
 /**
- * Where networks start. PyTorch's default for an LSTM of H units and for a linear layer of H inputs is one rule, uniform on
- * ±1/√H for weights and biases alike; numbers are drawn in float64 from the parameter's own stream of the seed, so a float32
- * backend starts at the same weights, rounded. Baseline logits start at the logit of the training rows' Kaplan-Meier hazard,
- * made fit for a logarithm by `anchorHazards` (method §4).
+ * Where networks start. PyTorch's default for an LSTM of H units and for a linear layer of H inputs is one rule,
+ * uniform on ±1/√H for weights and biases alike; numbers are drawn in float64 from the parameter's own stream of the
+ * seed, so a float32 backend starts at the same weights, rounded. Baseline logits start at the logit of the training
+ * rows' Kaplan-Meier hazard, made fit for a logarithm by `anchorHazards` (method §4).
  */
 import type { DeviceArray } from "../../compute/backend.ts";
 import { log } from "../../core/elementary.ts";
-import { InputError } from "../../core/errors.ts";
+import { BackendError, InputError } from "../../core/errors.ts";
 import { createRandom } from "../../core/random.ts";
 
 /** First of the streams that initial weights are drawn from, far from those of splits, bootstrap and noise. */
@@ -55,8 +55,9 @@ export function logitsOfHazards(T: number, hazards: ArrayLike<number>): Float64A
 }
 
 /**
- * Hazards events/atRisk of bins 1…T (0 where nobody is at risk), floored at a tenth of the mean rate Σ events / Σ atRisk,
- * then smoothed by a moving mean over 5 bins whose window shrinks at both ends. All lie strictly between 0 and 1.
+ * Hazards events/atRisk of bins 1…T (0 where nobody is at risk), floored at a tenth of the mean rate Σ events / Σ
+ * atRisk, then smoothed by a moving mean over 5 bins whose window shrinks at both ends. All lie strictly between 0 and
+ * 1.
  */
 export function anchorHazards(
   events: ArrayLike<number>, // [T]
@@ -111,4 +112,12 @@ export function checkRows(
     `too short for ${N} rows: x has ${x.length} numbers of ${N * D}, the logits ${logits.length} of ${N * T}`,
     { code: "network.rows" },
   );
+}
+
+/** A backward pass before any forward pass. */
+export function refuseEmpty(): BackendError {
+  return new BackendError("no activations to differentiate: no forward pass has kept any", {
+    code: "activations.none",
+    hint: "give these activations to forward first",
+  });
 }

@@ -1,12 +1,11 @@
 /**
- * The logistic-hazard model: logit_t = b_t + wᵀx and nothing else (additive.ts). That is proportional odds of the hazard, close
- * to Cox where hazards per bin are small. Slopes that differ by bin: an MLP of depth 0.
+ * The logistic-hazard model: logit_t = b_t + wᵀx and nothing else (additive.ts). That is proportional odds of the
+ * hazard, close to Cox where hazards per bin are small. Slopes that differ by bin: an MLP of depth 0.
  */
 import { z } from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
-import { BackendError } from "../../core/errors.ts";
 import { type AdditiveOptions, additiveParameters, createAdditive } from "./additive.ts";
-import { checkRows } from "./initialise.ts";
+import { checkRows, refuseEmpty } from "./initialise.ts";
 import type { Activations, Network, NetworkDefinition, SpecSizes } from "./network.ts";
 import { groupsFit, hazardsFit, hazardsSchema, sizeSchema } from "./spec-fields.ts";
 
@@ -46,14 +45,6 @@ export function createLinear(backend: Backend, options: AdditiveOptions): Networ
       await additive.backward(x, rows, dLogits);
     },
   };
-}
-
-/** A backward pass before any forward pass. */
-export function refuseEmpty(): BackendError {
-  return new BackendError("no activations to differentiate: no forward pass has kept any", {
-    code: "activations.none",
-    hint: "give these activations to forward first",
-  });
 }
 
 export const linear = {

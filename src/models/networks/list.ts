@@ -1,7 +1,7 @@
 /**
- * The networks there are: one list, from which names, descriptions, file schemas, parameters and creation derive. A new network is
- * its own file and a line here; whatever has to treat each kind by itself (files/onnx/predictor.ts) then no longer compiles
- * until it does. The mean of networks is made of these and is not one of them.
+ * The networks there are: one list, from which names, descriptions, file schemas, parameters and creation derive. A new
+ * network is its own file and a line here; whatever has to treat each kind by itself (files/onnx/predictor.ts) then no
+ * longer compiles until it does. The mean of networks is made of these and is not one of them.
  */
 import { anchored } from "./anchored.ts";
 import { drsa } from "./drsa.ts";

@@ -1,6 +1,7 @@
 /**
- * The LSTM over the bins as a part of networks (method §4): its parameters, where they start, and its passes, which add to the logits.
- * Input [x, t/T] at bin t, one linear output shared by all bins. Starts as PyTorch's nn.LSTM and nn.Linear do.
+ * The LSTM over the bins as a part of networks (method §4): its parameters, where they start, and its passes, which add
+ * to the logits. Input [x, t/T] at bin t, one linear output shared by all bins. Starts as PyTorch's nn.LSTM and
+ * nn.Linear do.
  */
 import type { Backend, DeviceArray, LstmTape } from "../../compute/backend.ts";
 import { countNumbers, type LstmShape, type LstmWeightName, lstmWeightShapes } from "../../compute/shapes.ts";

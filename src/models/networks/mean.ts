@@ -1,8 +1,9 @@
 /**
- * The mean of several networks: S(t|x) is the mean of the members' survival curves, given as the logits of its hazards, so that whatever
- * reads a network reads this one. With S_t and d_t = S_{t−1} − S_t summed over the members, that logit is log(d_t / S_t); d_t
- * is summed as S_{t−1} h_t, without taking differences of curves near 1. Curves are averaged and not logits: a group's mean curve is
- * then the mean of the members' mean curves. Members are trained apart; the whole is not trained.
+ * The mean of several networks: S(t|x) is the mean of the members' survival curves, given as the logits of its hazards,
+ * so that whatever reads a network reads this one. With S_t and d_t = S_{t−1} − S_t summed over the members, that logit
+ * is log(d_t / S_t); d_t is summed as S_{t−1} h_t, without taking differences of curves near 1. Curves are averaged and
+ * not logits: a group's mean curve is then the mean of the members' mean curves. Members are trained apart; the whole
+ * is not trained.
  */
 import type { Backend, DeviceArray, Floats } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/mirror.ts";

@@ -1,15 +1,21 @@
 /**
- * A multilayer perceptron with T outputs: dense0, tanh, dense1, tanh, …, denseL → logits [N,T]. Unlike the LSTM it knows
- * nothing of neighbouring bins. hidden: [] leaves one layer, a linear hazard with slopes of their own in every bin.
- * tanh, not ReLU: hidden units stay within ±1, so a patient far outside the training rows gets bounded logits, and the
- * gradient has no kinks, so central differences hold on every backend.
- * Starts as PyTorch's nn.Linear; with baseline hazards the last bias starts at their logits and the last weights at a tenth.
+ * A multilayer perceptron with T outputs: dense0, tanh, dense1, tanh, …, denseL → logits [N,T]. Unlike the LSTM it
+ * knows nothing of neighbouring bins. hidden: [] leaves one layer, a linear hazard with slopes of their own in every
+ * bin. tanh, not ReLU: hidden units stay within ±1, so a patient far outside the training rows gets bounded logits, and
+ * the gradient has no kinks, so central differences hold on every backend. Starts as PyTorch's nn.Linear; with baseline
+ * hazards the last bias starts at their logits and the last weights at a tenth.
  */
 import { z } from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { type DenseShape, type DenseWeightName, denseWeightShapes } from "../../compute/shapes.ts";
-import { ANCHORED_OUTPUT_SCALE, checkRows, checkSize, drawUniform, logitsOfHazards } from "./initialise.ts";
-import { refuseEmpty } from "./linear.ts";
+import {
+  ANCHORED_OUTPUT_SCALE,
+  checkRows,
+  checkSize,
+  drawUniform,
+  logitsOfHazards,
+  refuseEmpty,
+} from "./initialise.ts";
 import type { Activations, Network, NetworkDefinition, SpecSizes } from "./network.ts";
 import { createLayer, type Layer, type LayerShapes, listShapes } from "./parameters.ts";
 import { hazardsFit, hazardsSchema, sizeSchema } from "./spec-fields.ts";

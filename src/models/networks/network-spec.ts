@@ -1,6 +1,7 @@
 /**
- * A network's description as it stands in a file: its schema, and the parameters it promises, known without building the network.
- * A reader compares the promise with the weights there are before any memory is taken. All of it derives from list.ts.
+ * A network's description as it stands in a file: its schema, and the parameters it promises, known without building
+ * the network. A reader compares the promise with the weights there are before any memory is taken. All of it derives
+ * from list.ts.
  */
 import { z } from "zod";
 import { countNumbers } from "../../compute/shapes.ts";

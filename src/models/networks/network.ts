@@ -1,7 +1,7 @@
 /**
  * A network maps features x [N,D] to logits [N,T] and takes dLogits back to its parameters. That waist is all that
- * objectives, constraints and the trainer know of it. A kind of network is a `NetworkDefinition`: what describes one in a file,
- * the parameters that follow from the description, and how one is made. list.ts has them all.
+ * objectives, constraints and the trainer know of it. A kind of network is a `NetworkDefinition`: what describes one in
+ * a file, the parameters that follow from the description, and how one is made. list.ts has them all.
  */
 import type { z } from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
@@ -40,7 +40,10 @@ export interface Network<Kept extends Activations = Activations> {
   createActivations(): Kept;
   /** Writes the logits of the N rows; keeps what the backward pass needs, unless that is null. */
   forward(x: DeviceArray, N: number, logits: DeviceArray, keep: Kept | null): Promise<void>;
-  /** Adds to every parameter's gradient, of the pass that filled `kept`: x and parameters must still be as they were in it. */
+  /**
+   * Adds to every parameter's gradient, of the pass that filled `kept`: x and parameters must still be as they were in
+   * it.
+   */
   backward(kept: Kept, dLogits: DeviceArray): Promise<void>;
 }
 

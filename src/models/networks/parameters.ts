@@ -1,7 +1,8 @@
 /**
- * Layers and their parameters: a layer's weights by name, as an operation of the backend takes them, and the same as a list with the
- * names that files use. Also parameters out of a network and back by name, which is what a checkpoint and a model file keep. Values
- * are float64 there whatever the backend's precision, so reading and writing back loses nothing.
+ * Layers and their parameters: a layer's weights by name, as an operation of the backend takes them, and the same as a
+ * list with the names that files use. Also parameters out of a network and back by name, which is what a checkpoint and
+ * a model file keep. Values are float64 there whatever the backend's precision, so reading and writing back loses
+ * nothing.
  */
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { countNumbers, type WeightShapes, type Weights } from "../../compute/shapes.ts";
@@ -83,7 +84,10 @@ export function zeroGradients(network: Pick<Network, "backend" | "parameters">):
   for (const { gradient } of network.parameters) network.backend.clear(gradient);
 }
 
-/** The values of these parameters, in their order; refused when any is missing, unknown, of another length or not finite. */
+/**
+ * The values of these parameters, in their order; refused when any is missing, unknown, of another length or not
+ * finite.
+ */
 export function findParameters(
   parameters: readonly ParameterShape[],
   from: Readonly<Record<string, ArrayLike<number>>>,

@@ -1,4 +1,7 @@
-/** Fields that the descriptions of several networks have in files, and the questions that are asked of two fields together. */
+/**
+ * Fields that the descriptions of several networks have in files, and the questions that are asked of two fields
+ * together.
+ */
 import { z } from "zod";
 
 export const sizeSchema = z.int().min(1);

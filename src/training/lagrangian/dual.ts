@@ -1,6 +1,6 @@
 /**
- * The multipliers of Algorithm 1. The Lagrangian adds a term to the loss; `distanceWeights` are that term's derivatives with
- * respect to the groups' distances, which are all the primal step needs; `nextMultipliers` is the dual step.
+ * The multipliers of Algorithm 1. The Lagrangian adds a term to the loss; `distanceWeights` are that term's derivatives
+ * with respect to the groups' distances, which are all the primal step needs; `nextMultipliers` is the dual step.
  *   ascent     Σ μ (d − c);                                weights μ;            μ ← max(0, μ + rate·(d − c))
  *   augmented  (1/2ρ) Σ ([μ + ρ r]₊² − μ²), r = d/c − 1;   weights [μ + ρ r]₊/c;  μ ← [μ + ρ r]₊
  * The projection at 0 is ours where the paper prints none. A group that is only reported keeps a multiplier of 0.

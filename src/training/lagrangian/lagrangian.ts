@@ -1,8 +1,9 @@
 /**
- * The Lagrangian of a run under constraints: slack, multipliers, and the statistics of every training row's last curve. Batches go
- * through `addLagrangianGradient`, which replaces their rows in the cache and adds the gradient of the Lagrangian's term to
- * their dLogits; a whole pass over the rows (`refill`) renews the cache and, with risk strata, cuts the groups anew by
- * the model's own risk, carrying multipliers over by group and stratum. `takeDualStep` uses whatever statistics are cached.
+ * The Lagrangian of a run under constraints: slack, multipliers, and the statistics of every training row's last curve.
+ * Batches go through `addLagrangianGradient`, which replaces their rows in the cache and adds the gradient of the
+ * Lagrangian's term to their dLogits; a whole pass over the rows (`refill`) renews the cache and, with risk strata,
+ * cuts the groups anew by the model's own risk, carrying multipliers over by group and stratum. `takeDualStep` uses
+ * whatever statistics are cached.
  */
 import type { Floats } from "../../compute/backend.ts";
 import { FormatError, InputError } from "../../core/errors.ts";
@@ -49,7 +50,9 @@ export interface Lagrangian {
   distances(): Float64Array; // [G]
   /** Each group as it was named, at the cached curves; of a group cut into cells, the one furthest from its slack. */
   groupState(): GroupState;
-  /** The term beyond the loss at the cached curves, after these rows' are replaced; adds its gradient to their dLogits. */
+  /**
+   * The term beyond the loss at the cached curves, after these rows' are replaced; adds its gradient to their dLogits.
+   */
   addLagrangianGradient(curves: CurveWorkspace, rows: Int32Array, dLogits: Floats): number;
   /** Begins a pass over all rows; `take` every part once, then `finish`. */
   refill(): { take(curves: CurveWorkspace, rows: Int32Array): void; finish(): void };
@@ -72,12 +75,7 @@ export interface LagrangianOptions {
 export function createLagrangian(options: LagrangianOptions): Lagrangian {
   const { constraint: spec, binned, groups } = options;
   const dual = scaleToRows(options.dual, binned.bin.length);
-  if (groups.length === 0) {
-    throw new InputError("no groups to constrain", {
-      code: "groups.none",
-      hint: "name a group, or drop the constraint",
-    });
-  }
+  requireGroups(groups);
   const { kind, variant, strata } = spec;
   const N = binned.bin.length;
   const kappa = present({ kappa: spec.kappa });
@@ -118,18 +116,8 @@ export function createLagrangian(options: LagrangianOptions): Lagrangian {
     distances,
     groupState() {
       const now = distances();
-      if (cells === null) return { distances: Array.from(now), multipliers: Array.from(multipliers) };
-      const worst = groups.map(({ name }) =>
-        (cells ?? []).reduce(
-          (found, { group }, k) =>
-            group === name && (found < 0 || now[k] / slack[k] > now[found] / slack[found]) ? k : found,
-          -1,
-        ),
-      );
-      return {
-        distances: worst.map((k) => now[k] ?? 0),
-        multipliers: worst.map((k) => multipliers[k] ?? 0),
-      };
+      const state = { distances: Array.from(now), multipliers: Array.from(multipliers) };
+      return cells === null ? state : pickCells(state, findWorstCells(groups, cells, now, slack));
     },
     addLagrangianGradient(curves, rows, dLogits) {
       if (keepsTerms) replaceRows(constraints, cache, curves, rows);
@@ -142,16 +130,11 @@ export function createLagrangian(options: LagrangianOptions): Lagrangian {
     },
     refill() {
       emptyCache(cache);
-      const { T } = binned;
-      const all = strata > 1 ? createCurveWorkspace(N, T) : null;
+      const all = strata > 1 ? createCurveWorkspace(N, binned.T) : null;
       return {
         take(curves, rows) {
           replaceRows(constraints, cache, curves, rows);
-          if (all === null) return;
-          rows.forEach((row, k) => {
-            all.survival.set(curves.survival.subarray(k * T, (k + 1) * T), row * T);
-            all.hazard.set(curves.hazard.subarray(k * T, (k + 1) * T), row * T);
-          });
+          if (all !== null) copyCurves(curves, rows, binned.T, all);
         },
         finish() {
           if (all !== null) cutByRisk(all);
@@ -163,16 +146,58 @@ export function createLagrangian(options: LagrangianOptions): Lagrangian {
     },
     state: () => ({ multipliers: Array.from(multipliers), cells }),
     restore(state) {
-      if (state.cells === null && state.multipliers.length !== groups.length) {
-        throw new FormatError(
-          `the checkpoint has multipliers of ${state.multipliers.length} groups, the run has ${groups.length}`,
-          { code: "checkpoint.groups" },
-        );
-      }
+      checkGroups(state, groups.length);
       multipliers = Float64Array.from(state.multipliers);
       cells = state.cells;
     },
   };
+}
+
+function requireGroups(groups: readonly NamedRows[]): void {
+  if (groups.length > 0) return;
+  throw new InputError("no groups to constrain", {
+    code: "groups.none",
+    hint: "name a group, or drop the constraint",
+  });
+}
+
+function checkGroups({ cells, multipliers }: LagrangianState, groups: number): void {
+  if (cells !== null || multipliers.length === groups) return;
+  throw new FormatError(
+    `the checkpoint has multipliers of ${multipliers.length} groups, the run has ${groups}`,
+    { code: "checkpoint.groups" },
+  );
+}
+
+/** Of each group the cell that is furthest from its slack; −1 for a group without one. */
+function findWorstCells(
+  groups: readonly NamedRows[],
+  cells: readonly Omit<StratumCell, "rows">[],
+  distances: Float64Array, // [cells]
+  slack: Float64Array, // [cells]
+): number[] {
+  const excess = (k: number) => distances[k] / slack[k];
+  return groups.map(({ name }) =>
+    cells.reduce(
+      (found, { group }, k) => (group === name && (found < 0 || excess(k) > excess(found)) ? k : found),
+      -1,
+    ),
+  );
+}
+
+function pickCells({ distances, multipliers }: GroupState, cells: readonly number[]): GroupState {
+  return {
+    distances: cells.map((k) => distances[k] ?? 0),
+    multipliers: cells.map((k) => multipliers[k] ?? 0),
+  };
+}
+
+/** Row k of `from` becomes row rows[k] of `to`. */
+function copyCurves(from: CurveWorkspace, rows: Int32Array, T: number, to: CurveWorkspace): void {
+  rows.forEach((row, k) => {
+    to.survival.set(from.survival.subarray(k * T, (k + 1) * T), row * T);
+    to.hazard.set(from.hazard.subarray(k * T, (k + 1) * T), row * T);
+  });
 }
 
 /** A table by group name holds for each of the group's cells. */

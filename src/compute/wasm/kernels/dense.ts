@@ -1,7 +1,8 @@
 /**
- * A dense layer on row-major arrays, with or without a tanh at its end. All three products (x·Wᵀ, dOut·W, dOutᵀ·x) are one kernel: two scalars running along
- * a times sixteen neighbouring columns of b, which is packed so that they lie together. Weight gradients are summed
- * in float32 over at most DENSE_ROWS rows, then in float64 in the order of rows, slots in the order of slots.
+ * A dense layer on row-major arrays, with or without a tanh at its end. All three products (x·Wᵀ, dOut·W, dOutᵀ·x) are
+ * one kernel: two scalars running along a times sixteen neighbouring columns of b, which is packed so that they lie
+ * together. Weight gradients are summed in float32 over at most DENSE_ROWS rows, then in float64 in the order of rows,
+ * slots in the order of slots.
  */
 import { JOB_D, JOB_D_X, JOB_GRADIENTS, JOB_H, JOB_N, JOB_NEXT_SLOT, JOB_OUT, JOB_SCRATCH } from "./job.ts";
 import { JOB_SCRATCH_BYTES, JOB_SLOT_BYTES, JOB_SLOT_SUMS, JOB_SLOTS, JOB_WEIGHTS, JOB_X } from "./job.ts";
@@ -184,7 +185,10 @@ function addWeight(job: usize, first: usize, last: usize, sums: usize, pair: usi
   }
 }
 
-/** dOut before the tanh, if there is one; slot sums of the gradients; and dX[n,i] = Σ_o W[o,i] dOut[n,o] when asked for; denseGradient adds the sums up. */
+/**
+ * dOut before the tanh, if there is one; slot sums of the gradients; and dX[n,i] = Σ_o W[o,i] dOut[n,o] when asked for;
+ * denseGradient adds the sums up.
+ */
 export function denseBackward(job: usize, thread: i32): void {
   const inputs = word(job, JOB_D);
   const outputs = word(job, JOB_H);

@@ -1,7 +1,7 @@
 /**
- * tanh of float32 numbers, computed in float64 by the steps of core/elementary.ts in the same order, so that it rounds to the same
- * float32 as the host's: tanh x = (E − 1)/(E + 1) with E = e^(2|x|) in two pieces, below 1/8 its series. The table is the
- * host's (wasm/tanh-table.ts): constants, then 2^(j/64) and what each leaves, j = 0 … 63.
+ * tanh of float32 numbers, computed in float64 by the steps of core/elementary.ts in the same order, so that it rounds
+ * to the same float32 as the host's: tanh x = (E − 1)/(E + 1) with E = e^(2|x|) in two pieces, below 1/8 its series.
+ * The table is the host's (wasm/tanh-table.ts): constants, then 2^(j/64) and what each leaves, j = 0 … 63.
  */
 
 const SERIES_BELOW: f64 = 0.125;
