@@ -1,7 +1,7 @@
 /**
- * Time-dependent concordance at three sizes, T = 102: against the all-pairs loop at 10,000 rows (equal counts are checked
- * before anything is timed), alone at 100,000 and, with float32 curves, at 1,000,000. `peakRssMiB` is the highest resident
- * memory of the whole process so far, so it bounds the case's own from above.
+ * Time-dependent concordance at three sizes, T = 102: against the all-pairs loop at 10,000 rows (equal counts are
+ * checked before anything is timed), alone at 100,000 and, with float32 curves, at 1,000,000. `peakRssMiB` is the
+ * highest resident memory of the whole process so far, so it bounds the case's own from above.
  */
 import type { Curves } from "../src/data/curves/curves.ts";
 import type { BinnedOutcomes } from "../src/data/outcomes/outcomes.ts";
@@ -36,7 +36,10 @@ interface Cohort {
   readonly outcomes: BinnedOutcomes;
 }
 
-/** Weibull curves of differing scale and shape (so that they cross), outcomes drawn from them, about four in five censored. */
+/**
+ * Weibull curves of differing scale and shape (so that they cross), outcomes drawn from them, about four in five
+ * censored.
+ */
 async function simulate(N: number, survival: Float64Array | Float32Array): Promise<Cohort> {
   const { createRandom } = await loadRandom();
   const random = createRandom(SEED);

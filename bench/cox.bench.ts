@@ -1,6 +1,7 @@
 /**
- * Fitting a Cox model to 100,000 rows of 20 covariates, with continuous times (every death alone) and with times rounded to
- * fiftieths (deaths tied by the hundred). The fit must lie within 4.5 standard errors of the simulated coefficients first.
+ * Fitting a Cox model to 100,000 rows of 20 covariates, with continuous times (every death alone) and with times
+ * rounded to fiftieths (deaths tied by the hundred). The fit must lie within 4.5 standard errors of the simulated
+ * coefficients first.
  */
 
 interface BenchResult {

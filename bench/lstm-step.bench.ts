@@ -1,11 +1,13 @@
 /**
- * One full-batch training step of the DRSA network without its objective: LSTM forward and backward over N 2416, D 10, T 102, H 50
- * (nwtco's training rows), on one and on two threads, with relaxed and with plain SIMD. Logits and gradients of 32 rows must
- * agree with the float64 reference first. GFLOP/s count the three recurrent products only, 6·N·T·4H·H; the peak is that of
- * multiply-adds in registers on one thread, times the threads. The first step, which warms up and keeps no activations, is
- * not timed.
+ * One full-batch training step of the DRSA network without its objective: LSTM forward and backward over N 2416, D 10,
+ * T 102, H 50 (nwtco's training rows), on one and on two threads, with relaxed and with plain SIMD. Logits and
+ * gradients of 32 rows must agree with the float64 reference first. GFLOP/s count the three recurrent products only,
+ * 6·N·T·4H·H; the peak is that of multiply-adds in registers on one thread, times the threads. The first step, which
+ * warms up, is not timed.
  */
-import type { Backend, Floats, LstmShape, LstmWeights } from "../src/compute/backend.ts";
+import type { Backend, DeviceArray, Floats, LstmTape } from "../src/compute/backend.ts";
+import type { LstmShape, LstmWeights } from "../src/compute/shapes.ts";
+import { measurePeak } from "./peak.ts";
 
 interface BenchResult {
   readonly name: string;
@@ -23,31 +25,29 @@ const FLOPS = 6 * N * SHAPE.T * 4 * SHAPE.H * SHAPE.H;
 interface Problem {
   readonly weights: LstmWeights;
   readonly gradient: LstmWeights;
-  readonly x: Floats;
-  readonly logits: Floats;
-  readonly dLogits: Floats;
+  readonly x: DeviceArray;
+  readonly logits: DeviceArray;
+  readonly dLogits: DeviceArray;
+  readonly tape: LstmTape;
 }
 
 async function prepare(backend: Backend, rows: number): Promise<Problem> {
   const { createRandom } = await import("../dist/core/random.js");
+  const { countNumbers, lstmWeightShapes } = await import("../dist/compute/shapes.js");
   const { D, H, T } = SHAPE;
   const draw = (length: number, stream: number, scale: number) => {
     const random = createRandom(1, stream);
     const array = backend.allocate(length);
-    for (let i = 0; i < length; i++) array[i] = Math.fround(random.normal() * scale);
+    backend.write(
+      array,
+      Float32Array.from({ length }, () => random.normal() * scale),
+    );
     return array;
   };
-  const lengths = {
-    input: 4 * H * (D + 1),
-    recurrent: 4 * H * H,
-    inputBias: 4 * H,
-    recurrentBias: 4 * H,
-    output: H,
-    outputBias: 1,
-  };
-  const weights: Record<string, Floats> = {};
-  const gradient: Record<string, Floats> = {};
-  Object.entries(lengths).forEach(([name, length], k) => {
+  const weights: Record<string, DeviceArray> = {};
+  const gradient: Record<string, DeviceArray> = {};
+  Object.entries(lstmWeightShapes(SHAPE)).forEach(([name, shape], k) => {
+    const length = countNumbers(shape);
     weights[name] = draw(length, k, 1 / Math.sqrt(H));
     gradient[name] = backend.allocate(length);
   });
@@ -57,6 +57,7 @@ async function prepare(backend: Backend, rows: number): Promise<Problem> {
     x: draw(rows * D, 10, 1),
     logits: backend.allocate(rows * T),
     dLogits: draw(rows * T, 11, 1 / rows),
+    tape: backend.createTape(),
   };
 }
 
@@ -65,20 +66,24 @@ async function step(
   problem: Problem,
   rows: number,
 ): Promise<{ forward: number; backward: number }> {
-  const { weights, gradient, x, logits, dLogits } = problem;
+  const { weights, gradient, x, logits, dLogits, tape } = problem;
   const start = performance.now();
-  await backend.lstmForward(SHAPE, weights, x, rows, logits);
+  await backend.lstmForward(SHAPE, weights, x, rows, logits, tape);
   const middle = performance.now();
-  await backend.lstmBackward(SHAPE, weights, x, rows, dLogits, gradient);
+  await backend.lstmBackward(tape, dLogits, gradient);
   return { forward: (middle - start) / 1000, backward: (performance.now() - middle) / 1000 };
 }
 
+async function readResults(backend: Backend, { logits, gradient }: Problem): Promise<Floats[]> {
+  const arrays = [logits, ...Object.values<DeviceArray>(gradient)];
+  return Promise.all(arrays.map((array) => backend.read(array)));
+}
+
 /** Largest difference relative to the largest entry, over logits and gradients. */
-function worstGap(a: Problem, b: Problem): number {
+function worstGap(results: readonly Floats[], truths: readonly Floats[]): number {
   let worst = 0;
-  const arrays = (problem: Problem) => [problem.logits, ...Object.values<Floats>({ ...problem.gradient })];
-  arrays(a).forEach((values, k) => {
-    const truth = arrays(b)[k];
+  results.forEach((values, k) => {
+    const truth = truths[k];
     let gap = 0;
     let largest = 0;
     for (let i = 0; i < truth.length; i++) {
@@ -92,23 +97,6 @@ function worstGap(a: Problem, b: Problem): number {
 
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
-async function measurePeak(simd: "plain" | "relaxed"): Promise<number> {
-  const { readFile } = await import("node:fs/promises");
-  const { instantiateKernels } = await import("../dist/compute/wasm/worker.js");
-  const { webAssembly } = await import("../dist/compute/wasm/web-assembly.js");
-  const bytes = await readFile(new URL(`../dist/compute/kernels-${simd}.wasm`, import.meta.url));
-  const memory = new webAssembly.Memory({ initial: 1, maximum: 1, shared: true });
-  const kernels = instantiateKernels(await webAssembly.compile(new Uint8Array(bytes)), memory);
-  let best = Number.POSITIVE_INFINITY;
-  const count = 100_000;
-  for (let k = 0; k < 200; k++) {
-    const start = performance.now();
-    kernels.chainMultiplyAdds(count);
-    best = Math.min(best, (performance.now() - start) / 1000);
-  }
-  return (96 * count) / best;
-}
-
 async function benchStep(name: string, threads: number, deterministic: boolean): Promise<BenchResult> {
   const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
   const { createReferenceBackend } = await import("../dist/compute/reference.js");
@@ -118,7 +106,7 @@ async function benchStep(name: string, threads: number, deterministic: boolean):
   await step(reference, truth, CHECKED_ROWS);
   const checked = await prepare(backend, CHECKED_ROWS);
   await step(backend, checked, CHECKED_ROWS);
-  const gap = worstGap(checked, truth);
+  const gap = worstGap(await readResults(backend, checked), await readResults(reference, truth));
   if (!(gap < TOLERANCE)) throw new Error(`${name}: ${gap} from the reference`);
 
   const problem = await prepare(backend, N);

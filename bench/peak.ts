@@ -1,4 +1,7 @@
-/** The most a thread can do here: multiply-adds in registers (kernels/peak.ts), the best of many short runs, in FLOP per second. */
+/**
+ * The most a thread can do here: multiply-adds in registers (kernels/peak.ts), the best of many short runs, in FLOP per
+ * second.
+ */
 import { readFile } from "node:fs/promises";
 
 const COUNT = 100_000;

@@ -1,12 +1,13 @@
 /**
- * `predict` on a million rows, nwtco's drawn again at random, with the model that the default preset fits to nwtco and its 12 groups, two
- * threads; the peer is onnxruntime-node with the exported model on the same rows. Each timing is a process of its own, whose peak
- * memory is then its own.
- *   forward   x to S [N,T], nothing read or written: ours in blocks of 4096 rows as `predict` runs them, onnxruntime in the best of several
- *             batch sizes. Its LSTM operator wants x at every bin, so it multiplies it T times and we once.
- *   command   CSV to CSV, `graduate predict --out` against what a user of the --raw export would write, on a tenth of the rows:
- *             csv-parse, onnxruntime, toFixed(7).
- * Checked first, on all of nwtco: curves within 1e-5 of each other; then of each run: the same mean, or the first rows of the file and how many.
+ * `predict` on a million rows, nwtco's drawn again at random, with the model that the default preset fits to nwtco and
+ * its 12 groups, two threads; the peer is onnxruntime-node with the exported model on the same rows. Each timing is a
+ * process of its own, whose peak memory is then its own.
+ *   forward   x to S [N,T], nothing read or written: ours in blocks of 4096 rows as `predict` runs them, onnxruntime in
+ *             the best of several batch sizes. Its LSTM operator wants x at every bin, so it multiplies it T times and we once.
+ *   command   CSV to CSV, `graduate predict --out` against what a user of the --raw export would write, on a tenth of
+ *             the rows: csv-parse, onnxruntime, toFixed(7).
+ * Checked first, on all of nwtco: curves within 1e-5 of each other; then of each run: the same mean, or the first rows
+ * of the file and how many.
  */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -126,26 +127,29 @@ interface Forward {
 
 async function openOurs(model: Model): Promise<Forward> {
   const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
-  const { createNetwork, writeParameters } = await import("../dist/models/networks/create-network.js");
+  const { createNetwork } = await import("../dist/models/networks/create-network.js");
+  const { writeParameters } = await import("../dist/models/networks/parameters.js");
+  const { mirrorArray } = await import("../dist/compute/mirror.js");
   const { survivalCurves } = await import("../dist/objectives/curves.js");
   if (model.predictor.kind !== "network") throw new Error("a network is wanted");
   const backend = await openWasmBackend({ threads: THREADS });
   const network = createNetwork(backend, model.predictor.network, 0);
   writeParameters(network, model.predictor.parameters);
   const { T } = model.grid;
-  const x = backend.allocate(ROWS_AT_ONCE * model.encoder.names.length) as Float32Array;
+  const x = backend.allocate(ROWS_AT_ONCE * model.encoder.names.length);
   const logits = backend.allocate(ROWS_AT_ONCE * T);
+  const onHost = mirrorArray(backend, logits);
   const survival = new Float64Array(ROWS_AT_ONCE * T);
   let spent = 0;
   return {
     batch: ROWS_AT_ONCE,
     T,
-    x,
+    x: mirrorArray(backend, x).values as Float32Array,
     async run(N) {
       const start = performance.now();
-      await network.forward(x, N, logits);
+      await network.forward(x, N, logits, null);
       spent += performance.now() - start;
-      survivalCurves(logits, N, T, survival);
+      survivalCurves(onHost.values, N, T, survival);
       return survival;
     },
     networkSeconds: () => spent / 1000,

@@ -1,12 +1,15 @@
 /**
- * Training steps as train() takes them on nwtco's 2416 training rows, 12 groups under the l2 constraint, T 102, two threads: the
- * paper's full batch (D 10, H 50, Adam), and the default preset's batches of 256 with a refreshed cache, for several H. A step
- * is the time from one step event to the next: forward, curves, loss, group means, backward, optimiser, multipliers, and in batches
- * its share of the refresh. Losses of a few steps on 120 rows must agree with the float64 reference first.
+ * Training steps as train() takes them on nwtco's 2416 training rows, 12 groups under the l2 constraint, T 102, two
+ * threads: the paper's full batch (D 10, H 50, Adam), and the default preset's batches of 256 with a refreshed cache,
+ * for several H. A step is the time from one step event to the next: forward, curves, loss, group means, backward,
+ * optimiser, multipliers, and in batches its share of the refresh. Losses of a few steps on 120 rows must agree with
+ * the float64 reference first.
  *
- * The full batch is held against one step in PyTorch when GRADUATE_PEER_PYTHON (an interpreter with torch) and GRADUATE_PEER_STEP (a
- * script that takes THREADS N D and prints "fwd … ms total … ms" for some steps) are set: the fastest of its threads
- * and wait policies, in the same run. GFLOP/s count the recurrent products only: three of 2·N·T·4H·H, and one more for a refresh.
+ * The full batch is held against one step in PyTorch when GRADUATE_PEER_PYTHON (an interpreter with torch) and
+ * GRADUATE_PEER_STEP (a script that takes THREADS N D H and prints "fwd … ms total … ms" for some steps) are set: the
+ * same number of hidden units, the fastest of its threads and wait policies, in the same run. Without them there is no
+ * ratio, and `peer` says why. GFLOP/s count the recurrent products only: three of 2·N·T·4H·H, and one more for a
+ * refresh.
  */
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -29,7 +32,7 @@ const CHECKED_ROWS = 120;
 const CHECKED_STEPS = 3;
 /** Of the losses, relative. */
 const TOLERANCE = 2e-5;
-/** Steps before the clock starts: compilation, and the first pass, which keeps no activations. */
+/** Steps before the clock starts: compilation, and the first pass, which takes its memory. */
 const WARM_UP = 3;
 
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1];
@@ -87,17 +90,17 @@ async function timeSteps(
   let backwardRows = 0;
   const timed: Backend = {
     ...backend,
-    async lstmForward(shape, weights, x, N, logits) {
+    async lstmForward(shape, weights, x, N, logits, tape) {
       const start = performance.now();
-      await backend.lstmForward(shape, weights, x, N, logits);
+      await backend.lstmForward(shape, weights, x, N, logits, tape);
       lstm += performance.now() - start;
       forwardRows += N;
     },
-    async lstmBackward(shape, weights, x, N, dLogits, gradient) {
+    async lstmBackward(tape, dLogits, gradient) {
       const start = performance.now();
-      await backend.lstmBackward(shape, weights, x, N, dLogits, gradient);
+      await backend.lstmBackward(tape, dLogits, gradient);
       lstm += performance.now() - start;
-      backwardRows += N;
+      backwardRows += tape.rows;
     },
   };
   const steps: number[] = [];
@@ -140,15 +143,18 @@ interface PeerTiming {
   readonly seconds: number;
 }
 
-/** Median of the steps after the first, for the best setting; null when no peer is given. */
-function timePeer(N: number, D: number): PeerTiming | null {
+/** Median of the steps after the first, for the best setting; a sentence when there is no peer to time. */
+function timePeer(N: number, D: number, H: number): PeerTiming | string {
   const { GRADUATE_PEER_PYTHON: python, GRADUATE_PEER_STEP: script, ...rest } = process.env;
-  if (python === undefined || script === undefined) return null;
+  if (python === undefined || script === undefined) {
+    return "none: GRADUATE_PEER_PYTHON and GRADUATE_PEER_STEP are not set";
+  }
+  if (spawnSync(python, ["-c", "import torch"]).status !== 0) return `none: ${python} has no torch`;
   const { OMP_WAIT_POLICY: _, ...env } = rest;
   const tried: PeerTiming[] = [];
   for (const threads of [1, 2]) {
     for (const policy of ["default", "active", "passive"]) {
-      const { status, stdout, stderr } = spawnSync(python, [script, String(threads), String(N), String(D)], {
+      const { status, stdout, stderr } = spawnSync(python, [script, ...[threads, N, D, H].map(String)], {
         encoding: "utf8",
         env: policy === "default" ? env : { ...env, OMP_WAIT_POLICY: policy },
       });
@@ -180,19 +186,19 @@ async function benchSteps(
   );
   const { simd } = backend;
   await backend.close();
-  const peer = batch === null ? timePeer(N, D) : null;
+  const timed = batch === null ? timePeer(N, D, hidden) : "none: PyTorch is timed on the full batch";
+  const peer = typeof timed === "string" ? null : timed;
   const peak = (await measurePeak(simd)) * THREADS;
   const total = steps.reduce((sum, seconds) => sum + seconds, 0);
   // In batches the refresh falls on the first step of an epoch: the mean says what a step costs.
   const seconds = batch === null ? median(steps) : total / steps.length;
   const flops = (2 + passes) * 2 * rows * T * 4 * hidden * hidden;
-  const settings = batch === null ? (peer?.setting ?? "no peer given") : "none";
   return {
     name,
     seconds,
     ...(peer ? { baseline: { name: "PyTorch", seconds: peer.seconds } } : {}),
     extra: {
-      peer: settings,
+      peer: typeof timed === "string" ? timed : timed.setting,
       N,
       D,
       H: hidden,

@@ -1,4 +1,4 @@
-export type { Backend, Floats } from "./compute/backend.ts";
+export type { Backend, DeviceArray, Floats } from "./compute/backend.ts";
 export { createReferenceBackend } from "./compute/reference.ts";
 export * from "./core/errors.ts";
 export * from "./core/measured.ts";

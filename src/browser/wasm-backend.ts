@@ -1,8 +1,8 @@
 /**
- * The wasm backend on web workers, for a page or a worker of one: the same kernels, memory and results as in Node. The threads share
- * one memory, which a browser allows only to a page that is cross-origin isolated, that is, served with the two headers named
- * below; one thread needs them too. Kernels and the worker's script are fetched from where the package's built files lie, by
- * addresses relative to this one, which bundlers follow.
+ * The wasm backend on web workers, for a page or a worker of one: the same kernels, memory and results as in Node. The
+ * threads share one memory, which a browser allows only to a page that is cross-origin isolated, that is, served with
+ * the two headers named below; one thread needs them too. Kernels and the worker's script are fetched from where the
+ * package's built files lie, by addresses relative to this one, which bundlers follow.
  */
 
 import type { KernelThread } from "../compute/wasm/team.ts";
@@ -20,8 +20,8 @@ export interface WasmBackendOptions {
   /** Bytes the backend's memory may grow to, 2 GiB without it and at most 4 GiB; half of them may hold activations. */
   readonly memoryLimit?: number;
   /**
-   * The folder that `wasm-worker.js`, `kernels-plain.wasm` and `kernels-relaxed.wasm` are served from, relative to the page; for
-   * bundlers that do not follow a module's relative addresses, such as esbuild.
+   * The folder that `wasm-worker.js`, `kernels-plain.wasm` and `kernels-relaxed.wasm` are served from, relative to the
+   * page; for bundlers that do not follow a module's relative addresses, such as esbuild.
    */
   readonly files?: string | URL;
 }
@@ -109,7 +109,8 @@ export async function openWasmBackend(options: WasmBackendOptions = {}): Promise
         code: "page.notIsolated",
         hint:
           "serve it with the headers `Cross-Origin-Opener-Policy: same-origin` and " +
-          "`Cross-Origin-Embedder-Policy: require-corp`, over https or from localhost; the reference backend runs everywhere",
+          "`Cross-Origin-Embedder-Policy: require-corp`, over https or from localhost; " +
+          "the reference backend runs everywhere",
       },
     );
   }

@@ -1,31 +1,54 @@
 /**
- * What a compute backend gives to the networks: memory, and a few operations with hand-written gradients. `reference` is plain
- * float64 and is the truth; `wasm` is float32 SIMD on worker threads. Operations are asynchronous because a backend may
- * run them on other threads; none of them may be called while another of the same backend is running.
- * All arrays come from `allocate`, are row-major and keep their place until they are released.
+ * The compute contract: memory, and a few operations with hand-written gradients. `reference` is plain float64 and is
+ * the truth; `wasm` is float32 SIMD on worker threads. All arrays are row-major.
+ *
+ * Memory. An array is a handle, named `DeviceArray` after where it lies, on the device that computes, so that nobody
+ * takes it for numbers of the host. `write` copies at once and `read` takes its time. Only a backend whose memory the
+ * host shares has a `view`, and nobody outside this room asks for one: mirror.ts gives the host the view, or else a
+ * copy to pull and push, and is the one place that knows the difference. Operations are asynchronous and run one at a
+ * time; `write`, `clear` and `gatherRows` take effect in the order they are called.
+ *
+ * Gradients. A forward pass fills a tape, and the backward pass takes it; a pass without a tape keeps nothing. The tape
+ * knows its rows and weights, which must hold the same values in both passes: what did not fit the memory is computed
+ * again.
+ *
+ * A device with memory of its own, such as WebGPU, implements this interface with a `view` that answers null. Every
+ * network, the trainer and prediction then work, with two round trips a step: logits come to the host and dLogits go
+ * back (training/host-loss.ts), gradients come and weights go back (models/networks/host-parameters.ts). To keep
+ * everything on the device it adds operations for these two, namely curves, likelihood and group statistics of logits
+ * with their gradients, and the optimiser's step; the two files then choose them where a backend has them.
  */
+import type {
+  AdditiveShape,
+  AdditiveWeights,
+  DenseShape,
+  DenseWeights,
+  LstmShape,
+  LstmWeights,
+} from "./shapes.ts";
 
+/** Numbers of the host. */
 export type Floats = Float32Array | Float64Array;
 
-export interface LstmShape {
-  readonly D: number; // features
-  readonly H: number; // hidden units
-  readonly T: number; // time bins
+/** Numbers in a backend's memory; they keep their place until they are released. */
+export interface DeviceArray {
+  readonly kind: "array";
+  readonly length: number;
 }
 
-/** Gates in the order i, f, g, o; two bias vectors as in PyTorch, each with its own gradient. */
-export interface LstmWeights {
-  readonly input: Floats; // [4H, D+1], the last column belongs to t/T
-  readonly recurrent: Floats; // [4H, H]
-  readonly inputBias: Floats; // [4H]
-  readonly recurrentBias: Floats; // [4H]
-  readonly output: Floats; // [H]
-  readonly outputBias: Floats; // [1]
+/** What a forward pass of the LSTM leaves for the backward pass. */
+export interface LstmTape {
+  readonly kind: "tape";
+  /** Of the pass that filled it last; 0 before the first. */
+  readonly rows: number;
 }
 
-export interface DenseWeights {
-  readonly weight: Floats; // [outputs, inputs]
-  readonly bias: Floats; // [outputs]
+/** What a pass over many rows takes at once. */
+export interface PassShape {
+  /** Time bins. */
+  readonly T: number;
+  /** Whether it keeps what a backward pass needs. */
+  readonly keep: boolean;
 }
 
 /** Memory and the operations that networks are made of; see the head of this file. */
@@ -34,42 +57,79 @@ export interface Backend {
   readonly precision: "f64" | "f32";
   readonly threads: number;
 
-  /** Zeroed memory that the operations of this backend can reach. */
-  allocate(length: number): Floats;
-  /** Takes an array of `allocate` back: from now on its memory may be another's. */
-  release(array: Floats): void;
+  /** The most rows that one pass should take, by what this backend's memory holds well; longer tables go in parts. */
+  rowsAtOnce(pass: PassShape): number;
 
-  /** logits[n,t] += w·h_t(x_n) + b, the LSTM run over bins 1…T on the input [x_n, t/T]. */
-  lstmForward(shape: LstmShape, weights: LstmWeights, x: Floats, N: number, logits: Floats): Promise<void>;
-  /** gradient += ∂(Σ dLogits · logits)/∂weights for the same x; stores or recomputes activations as it likes. */
-  lstmBackward(
+  /** Zeroed memory. */
+  allocate(length: number): DeviceArray;
+  /** Room for the activations of a forward pass: taken when it is filled, for as many rows as that pass has. */
+  createTape(): LstmTape;
+  /** Takes memory back: from now on it may be another's. */
+  release(memory: DeviceArray | LstmTape): void;
+
+  /** A copy of `count` numbers from place `from` on: all without them. */
+  read(array: DeviceArray, from?: number, count?: number): Promise<Floats>;
+  /** Numbers into the array, from place `from` on: 0 without it. */
+  write(array: DeviceArray, values: ArrayLike<number>, from?: number): void;
+  /** Sets the first `count` numbers to 0: all without it. */
+  clear(array: DeviceArray, count?: number): void;
+  /** The array's own memory where the host shares it, null where it does not. Ask mirror.ts instead. */
+  view(array: DeviceArray): Floats | null;
+  /** Row k of `to` becomes row rows[k] of `from`; both have `width` columns. */
+  gatherRows(from: DeviceArray, width: number, rows: Int32Array, to: DeviceArray): void;
+
+  /**
+   * logits[n,t] += w·h_t(x_n) + b, the LSTM run over bins 1…T on the input [x_n, t/T]; fills the tape, if there is one.
+   */
+  lstmForward(
     shape: LstmShape,
     weights: LstmWeights,
-    x: Floats,
+    x: DeviceArray, // [N,D]
     N: number,
-    dLogits: Floats,
-    gradient: LstmWeights,
+    logits: DeviceArray, // [N,T]
+    tape: LstmTape | null,
+  ): Promise<void>;
+  /** gradient += ∂(Σ dLogits · logits)/∂weights of the pass that filled the tape. */
+  lstmBackward(tape: LstmTape, dLogits: DeviceArray, gradient: LstmWeights): Promise<void>;
+
+  /** out[n,o] = activation(b[o] + Σ_i W[o,i] x[n,i]). */
+  denseForward(
+    shape: DenseShape,
+    weights: DenseWeights,
+    x: DeviceArray, // [N,inputs]
+    N: number,
+    out: DeviceArray, // [N,outputs]
+  ): Promise<void>;
+  /**
+   * gradient += …, and dX[n,i] = Σ_o W[o,i] dA[n,o] when it is given, where dA is the gradient before the activation:
+   * it takes the place of dOut. `out` is what the forward pass gave.
+   */
+  denseBackward(
+    shape: DenseShape,
+    weights: DenseWeights,
+    x: DeviceArray, // [N,inputs]
+    N: number,
+    out: DeviceArray, // [N,outputs]
+    dOut: DeviceArray, // [N,outputs]
+    gradient: DenseWeights,
+    dX: DeviceArray | null, // [N,inputs]
   ): Promise<void>;
 
-  /** out[n,o] = b[o] + Σ_i W[o,i] in[n,i]. */
-  denseForward(
-    weights: DenseWeights,
-    inputs: number,
-    outputs: number,
-    x: Floats,
+  /** logits[n,t] = b_t + wᵀx_n, plus what x_n's groups add in bin t (shapes.ts). */
+  additiveForward(
+    shape: AdditiveShape,
+    weights: AdditiveWeights,
+    x: DeviceArray, // [N,D]
     N: number,
-    out: Floats,
+    logits: DeviceArray, // [N,T]
   ): Promise<void>;
-  /** gradient += …; dX[n,i] = Σ_o W[o,i] dOut[n,o] when given. */
-  denseBackward(
-    weights: DenseWeights,
-    inputs: number,
-    outputs: number,
-    x: Floats,
+  /** gradient += …; needs x alone, so there is no tape. */
+  additiveBackward(
+    shape: AdditiveShape,
+    x: DeviceArray, // [N,D]
     N: number,
-    dOut: Floats,
-    gradient: DenseWeights,
-    dX: Floats | null,
+    dLogits: DeviceArray, // [N,T]
+    gradient: AdditiveWeights,
   ): Promise<void>;
 
   /** Ends worker threads and frees memory. */

@@ -1,27 +1,111 @@
 /**
- * The plain float64 backend: every operation written out as its formula, one row after the other, on one thread. It is what
- * faster backends are held against, so nothing here is clever but two things: W_x·x + b is computed once per row, because x
- * does not change over bins, and backward runs a row forward again instead of keeping it, so memory is O(T·H) for any N.
- * LSTM as in PyTorch (method §4), gates in the order i, f, g, o, h_0 = c_0 = 0:
+ * The plain float64 backend: every operation written out as its formula, one row after the other, on one thread. It is
+ * what faster backends are held against, so nothing here is clever but two things: W_x·x + b is computed once per row,
+ * because x does not change over bins, and backward runs a row forward again instead of keeping it, so memory is O(T·H)
+ * for any N. LSTM as in PyTorch (method §4), gates in the order i, f, g, o, h_0 = c_0 = 0:
  *   a_t = W_x·x + w_time·t/T + b_input + R·h_{t−1} + b_recurrent;  i, f, o = σ(a), g = tanh(a)
  *   c_t = f·c_{t−1} + i·g;  h_t = o·tanh(c_t);  logit_t = w·h_t + b
  */
 import { exp, tanh } from "../core/elementary.ts";
-import { BackendError } from "../core/errors.ts";
-import type { Backend, DenseWeights, Floats, LstmShape, LstmWeights } from "./backend.ts";
+import type { Backend, DeviceArray, LstmTape } from "./backend.ts";
+import { additiveOnHost } from "./host/additive.ts";
+import { createHandles, hostAccess, refuseEmptyTape, refuseForeignTape, rowsOnHost } from "./host/memory.ts";
+import {
+  type DenseShape,
+  type DenseWeightName,
+  denseWeightShapes,
+  type LstmShape,
+  type LstmWeightName,
+  type LstmWeights,
+  lstmWeightShapes,
+} from "./shapes.ts";
+
+/** What a forward pass was run on: the backward pass runs it again, row by row. */
+interface ReferenceTape extends LstmTape {
+  rows: number;
+  pass: { readonly shape: LstmShape; readonly weights: LstmWeights; readonly x: DeviceArray } | null;
+}
+
+type LstmViews = Readonly<Record<LstmWeightName, Float64Array>>;
+type DenseViews = Readonly<Record<DenseWeightName, Float64Array>>;
 
 /** The plain float64 backend: slow, and what the fast ones are tested against. */
 export function createReferenceBackend(): Backend {
+  const handles = createHandles<Float64Array>();
+  const tapes = new WeakSet<LstmTape>();
+  const { find, findWeights } = handles;
+  const openTape = (tape: LstmTape): ReferenceTape => {
+    if (tapes.has(tape)) return tape as ReferenceTape;
+    throw refuseForeignTape();
+  };
   return {
     name: "reference",
     precision: "f64",
     threads: 1,
-    allocate: (length) => new Float64Array(length),
-    release: () => {},
-    lstmForward: async (...input) => lstmForward(...input),
-    lstmBackward: async (...input) => lstmBackward(...input),
-    denseForward: async (...input) => denseForward(...input),
-    denseBackward: async (...input) => denseBackward(...input),
+    rowsAtOnce: rowsOnHost,
+    allocate: (length) => handles.add(new Float64Array(length)),
+    createTape() {
+      const tape: ReferenceTape = { kind: "tape", rows: 0, pass: null };
+      tapes.add(tape);
+      return tape;
+    },
+    release(memory) {
+      if (memory.kind === "array") handles.remove(memory);
+      else tapes.delete(openTape(memory));
+    },
+    ...hostAccess(handles),
+    ...additiveOnHost(handles),
+
+    async lstmForward(shape, weights, x, N, logits, tape) {
+      const { D, T } = shape;
+      const kept = tape && openTape(tape);
+      lstmForward(
+        shape,
+        findWeights("weights", weights, lstmWeightShapes(shape)),
+        find("x", x, N * D),
+        N,
+        find("logits", logits, N * T),
+      );
+      if (kept) Object.assign(kept, { rows: N, pass: { shape, weights, x } });
+    },
+    async lstmBackward(tape, dLogits, gradient) {
+      const { pass, rows: N } = openTape(tape);
+      if (pass === null) throw refuseEmptyTape();
+      const { shape, weights, x } = pass;
+      const shapes = lstmWeightShapes(shape);
+      lstmBackward(
+        shape,
+        findWeights("weights", weights, shapes),
+        find("x", x, N * shape.D),
+        N,
+        find("dLogits", dLogits, N * shape.T),
+        findWeights("gradient", gradient, shapes),
+      );
+    },
+
+    async denseForward(shape, weights, x, N, out) {
+      denseForward(
+        shape,
+        findWeights("weights", weights, denseWeightShapes(shape)),
+        find("x", x, N * shape.inputs),
+        N,
+        find("out", out, N * shape.outputs),
+      );
+    },
+    async denseBackward(shape, weights, x, N, out, dOut, gradient, dX) {
+      const shapes = denseWeightShapes(shape);
+      denseBackward(
+        shape,
+        findWeights("weights", weights, shapes),
+        find("x", x, N * shape.inputs),
+        N,
+        find("out", out, N * shape.outputs),
+        find("dOut", dOut, N * shape.outputs),
+        findWeights("gradient", gradient, shapes),
+        dX && find("dX", dX, N * shape.inputs),
+      );
+    },
+
     close: async () => {},
   };
 }
@@ -50,7 +134,7 @@ function sigmoid(a: number): number {
 }
 
 /** Fills `run` for row n of x [N,D]. */
-function runRow({ D, H, T }: LstmShape, weights: LstmWeights, x: Floats, n: number, run: RowRun): void {
+function runRow({ D, H, T }: LstmShape, weights: LstmViews, x: Float64Array, n: number, run: RowRun): void {
   const { input, recurrent, inputBias, recurrentBias } = weights;
   const { fixed, gates, cell, hidden } = run;
   for (let j = 0; j < 4 * H; j++) {
@@ -84,10 +168,14 @@ function runRow({ D, H, T }: LstmShape, weights: LstmWeights, x: Floats, n: numb
   }
 }
 
-function lstmForward(shape: LstmShape, weights: LstmWeights, x: Floats, N: number, logits: Floats): void {
-  checkLstm("weights", shape, weights);
-  const { D, H, T } = shape;
-  checkLengths({ x: [x, N * D], logits: [logits, N * T] });
+function lstmForward(
+  shape: LstmShape,
+  weights: LstmViews,
+  x: Float64Array, // [N,D]
+  N: number,
+  logits: Float64Array, // [N,T]
+): void {
+  const { H, T } = shape;
   const run = createRun(shape);
   const { output, outputBias } = weights;
   for (let n = 0; n < N; n++) {
@@ -102,16 +190,13 @@ function lstmForward(shape: LstmShape, weights: LstmWeights, x: Floats, N: numbe
 
 function lstmBackward(
   shape: LstmShape,
-  weights: LstmWeights,
-  x: Floats, // [N,D]
+  weights: LstmViews,
+  x: Float64Array, // [N,D]
   N: number,
-  dLogits: Floats, // [N,T]
-  gradient: LstmWeights,
+  dLogits: Float64Array, // [N,T]
+  gradient: LstmViews,
 ): void {
-  checkLstm("weights", shape, weights);
-  checkLstm("gradient", shape, gradient);
   const { D, H, T } = shape;
-  checkLengths({ x: [x, N * D], dLogits: [dLogits, N * T] });
   const run = createRun(shape);
   const { gates, cell, hidden } = run;
   const { recurrent, output } = weights;
@@ -179,39 +264,33 @@ function lstmBackward(
 }
 
 function denseForward(
-  weights: DenseWeights,
-  inputs: number,
-  outputs: number,
-  x: Floats, // [N,inputs]
+  { inputs, outputs, activation }: DenseShape,
+  { weight, bias }: DenseViews,
+  x: Float64Array, // [N,inputs]
   N: number,
-  out: Floats, // [N,outputs]
+  out: Float64Array, // [N,outputs]
 ): void {
-  checkDense("weights", weights, inputs, outputs);
-  checkLengths({ x: [x, N * inputs], out: [out, N * outputs] });
-  const { weight, bias } = weights;
   for (let n = 0; n < N; n++) {
     for (let o = 0; o < outputs; o++) {
       let sum = bias[o];
       for (let i = 0; i < inputs; i++) sum += weight[o * inputs + i] * x[n * inputs + i];
-      out[n * outputs + o] = sum;
+      out[n * outputs + o] = activation === "tanh" ? tanh(sum) : sum;
     }
   }
 }
 
 function denseBackward(
-  weights: DenseWeights,
-  inputs: number,
-  outputs: number,
-  x: Floats, // [N,inputs]
+  { inputs, outputs, activation }: DenseShape,
+  { weight }: DenseViews,
+  x: Float64Array, // [N,inputs]
   N: number,
-  dOut: Floats, // [N,outputs]
-  gradient: DenseWeights,
-  dX: Floats | null, // [N,inputs]
+  out: Float64Array, // [N,outputs]
+  dOut: Float64Array, // [N,outputs]
+  gradient: DenseViews,
+  dX: Float64Array | null, // [N,inputs]
 ): void {
-  checkDense("weights", weights, inputs, outputs);
-  checkDense("gradient", gradient, inputs, outputs);
-  checkLengths({ x: [x, N * inputs], dOut: [dOut, N * outputs] });
-  if (dX !== null) checkLengths({ dX: [dX, N * inputs] });
+  // tanh' = 1 − tanh²
+  if (activation === "tanh") for (let k = 0; k < N * outputs; k++) dOut[k] *= 1 - out[k] * out[k];
   for (let n = 0; n < N; n++) {
     for (let o = 0; o < outputs; o++) {
       const d = dOut[n * outputs + o];
@@ -221,36 +300,8 @@ function denseBackward(
     if (dX === null) continue;
     for (let i = 0; i < inputs; i++) {
       let sum = 0;
-      for (let o = 0; o < outputs; o++) sum += weights.weight[o * inputs + i] * dOut[n * outputs + o];
+      for (let o = 0; o < outputs; o++) sum += weight[o * inputs + i] * dOut[n * outputs + o];
       dX[n * inputs + i] = sum;
     }
   }
-}
-
-/** A write past the end of a typed array is lost without a word, and a read gives NaN: so lengths are checked here. */
-function checkLengths(arrays: Readonly<Record<string, readonly [Floats, number]>>): void {
-  for (const [name, [array, least]] of Object.entries(arrays)) {
-    if (array.length >= least) continue;
-    throw new BackendError(`too short: ${name} has ${array.length} numbers of the ${least} it needs`, {
-      code: "backend.length",
-    });
-  }
-}
-
-function checkLstm(name: string, { D, H }: LstmShape, weights: LstmWeights): void {
-  checkLengths({
-    [`${name}.input`]: [weights.input, 4 * H * (D + 1)],
-    [`${name}.recurrent`]: [weights.recurrent, 4 * H * H],
-    [`${name}.inputBias`]: [weights.inputBias, 4 * H],
-    [`${name}.recurrentBias`]: [weights.recurrentBias, 4 * H],
-    [`${name}.output`]: [weights.output, H],
-    [`${name}.outputBias`]: [weights.outputBias, 1],
-  });
-}
-
-function checkDense(name: string, weights: DenseWeights, inputs: number, outputs: number): void {
-  checkLengths({
-    [`${name}.weight`]: [weights.weight, inputs * outputs],
-    [`${name}.bias`]: [weights.bias, outputs],
-  });
 }

@@ -14,7 +14,7 @@ import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { rankedProbability } from "../objectives/rps.ts";
 import { buildStrata, carryMultipliers, measureRisks, type StratumCell } from "../objectives/strata.ts";
 import { xcalPenalty } from "../objectives/xcal.ts";
-import { ascend } from "../training/lagrangian/dual.ts";
+import { nextMultipliers } from "../training/lagrangian/dual.ts";
 import { createOptimiser } from "../training/optimiser.ts";
 
 export type FreeLoss = "none" | "likelihood" | "xcal" | "rps";
@@ -149,7 +149,7 @@ export function descendFreely(task: FreeTask): Curves {
       }
       const distances = groupDistances(prepared, logits, multipliers, workspace, dLogits, 1);
       const slack = new Float64Array(cells.length);
-      multipliers = ascend(DUAL, prepared.groups, multipliers, distances, slack, step);
+      multipliers = nextMultipliers(DUAL, prepared.groups, multipliers, distances, slack, step);
     }
     parameter.gradient.fill(0);
     for (let i = 0; i < N; i++) {

@@ -12,15 +12,17 @@ export {
 export { type CoxTerm, type ProportionalHazards, testProportionalHazards } from "./cox/proportional.ts";
 export { type CoxRobust, robustCox } from "./cox/robust.ts";
 export { type AnchoredOptions, createAnchored } from "./networks/anchored.ts";
+export { createNetwork } from "./networks/create-network.ts";
+export { createDrsa } from "./networks/drsa.ts";
+export { type HostParameter, type HostParameters, mirrorParameters } from "./networks/host-parameters.ts";
+export { anchorHazards } from "./networks/initialise.ts";
+export { createLinear } from "./networks/linear.ts";
+export type { NetworkSpec } from "./networks/list.ts";
+export { createMlp } from "./networks/mlp.ts";
+export type { Activations, Network, Parameter } from "./networks/network.ts";
 export {
-  createNetwork,
-  type NetworkSpec,
   type ParameterValues,
   readParameters,
   writeParameters,
-} from "./networks/create-network.ts";
-export { createDrsa } from "./networks/drsa.ts";
-export { anchorHazards } from "./networks/initialise.ts";
-export { createLinear } from "./networks/linear.ts";
-export { createMlp } from "./networks/mlp.ts";
-export type { Network, Parameter } from "./networks/network.ts";
+  zeroGradients,
+} from "./networks/parameters.ts";

@@ -1,8 +1,8 @@
 /**
- * e^−a for a ≥ 0, which every curve needs once per row and bin: about twice as fast as Math.exp, whose call the engine does not
- * inline, and within 5e-16 of it (relative). With k the nearest whole number to a·64/ln 2 and r = k·ln 2/64 − a, |r| ≤ ln 2/128,
- * e^−a = 2^(−k/64) · e^r: the power from a table, e^r from its series, whose next term is below 4e-17. k·ln 2/64 is taken in two
- * pieces, the first short enough that its product with k is exact.
+ * e^−a for a ≥ 0, which every curve needs once per row and bin: about twice as fast as Math.exp, whose call the engine
+ * does not inline, and within 5e-16 of it (relative). With k the nearest whole number to a·64/ln 2 and r = k·ln 2/64 −
+ * a, |r| ≤ ln 2/128, e^−a = 2^(−k/64) · e^r: the power from a table, e^r from its series, whose next term is below
+ * 4e-17. k·ln 2/64 is taken in two pieces, the first short enough that its product with k is exact.
  */
 import { exp, power } from "../core/elementary.ts";
 

@@ -2,9 +2,10 @@
  * The discrete-time likelihood (paper eq. 4, method §3), mean over rows:
  *   event in bin t     −log h_t − Σ_{l<t} log(1−h_l) − log(1−S(T))
  *   censored in bin t  −Σ_{l≤t} log(1−h_l)
- * The last term of an event is the tail term: on in the paper's loss ("drsa"), off in ours ("nll"), where it is what ruins
- * calibration. The paper's expanded print sums censored rows over l < t and S to l < T; its own definitions give l ≤ t
- * and l ≤ T, which are used here. log(1−S(T)) is evaluated from log S(T), on the side of log 2 where it keeps its digits.
+ * The last term of an event is the tail term: on in the paper's loss ("drsa"), off in ours ("nll"), where it is what
+ * ruins calibration. The paper's expanded print sums censored rows over l < t and S to l < T; its own definitions give
+ * l ≤ t and l ≤ T, which are used here. log(1−S(T)) is evaluated from log S(T), on the side of log 2 where it keeps its
+ * digits.
  */
 import type { Floats } from "../compute/backend.ts";
 import { exp, expm1, log, log1p } from "../core/elementary.ts";
@@ -20,8 +21,8 @@ export interface LikelihoodOptions {
 }
 
 /**
- * Below it −log S(T) counts as this much, so that a row whose hazards have all underflowed (logits under −745) has a large
- * finite loss and no gradient instead of ∞ and NaN.
+ * Below it −log S(T) counts as this much, so that a row whose hazards have all underflowed (logits under −745) has a
+ * large finite loss and no gradient instead of ∞ and NaN.
  */
 export const SMALLEST_CUMULATIVE_HAZARD = 1e-300;
 

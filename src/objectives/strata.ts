@@ -1,9 +1,10 @@
 /**
- * Cells of group × predicted-risk stratum (method §6): a model whose group means are right may still be wrong for the group's
- * low and high risks at once, so any constraint can be asked of the cells instead. Strata are cut at quantiles of the
- * model's own risk 1 − S(T|x) over all training rows, the same for every group; rows of equal risk share a stratum. A cell
- * with fewer than 10 expected events (Σ over its rows of Σ_{s≤t_i} h_s: what the model expects in the follow-up there is) is
- * merged with the neighbour that expects less. Cells depend on the model, so they are built anew as it changes.
+ * Cells of group × predicted-risk stratum (method §6): a model whose group means are right may still be wrong for the
+ * group's low and high risks at once, so any constraint can be asked of the cells instead. Strata are cut at quantiles
+ * of the model's own risk 1 − S(T|x) over all training rows, the same for every group; rows of equal risk share a
+ * stratum. A cell with fewer than 10 expected events (Σ over its rows of Σ_{s≤t_i} h_s: what the model expects in the
+ * follow-up there is) is merged with the neighbour that expects less. Cells depend on the model, so they are built anew
+ * as it changes.
  */
 import { InputError } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
@@ -74,7 +75,9 @@ interface Stratum {
   readonly rows: number[];
 }
 
-/** Merges the stratum that expects least with its lesser neighbour (the lower one when equal) until all expect enough. */
+/**
+ * Merges the stratum that expects least with its lesser neighbour (the lower one when equal) until all expect enough.
+ */
 function mergeSmall(strata: Stratum[], minimum: number): Stratum[] {
   const merged = [...strata];
   while (merged.length > 1) {
@@ -102,7 +105,9 @@ function nameCell(group: string, first: number, last: number, K: number): string
   return `${group}, risk ${first === last ? first : `${first}–${last}`} of ${K}`;
 }
 
-/** The cells of every group, groups in their order and strata from low risk to high; a group's cells partition its rows. */
+/**
+ * The cells of every group, groups in their order and strata from low risk to high; a group's cells partition its rows.
+ */
 export function buildStrata(
   { risk, expectedEvents }: RowRisks,
   groups: readonly NamedRows[],
@@ -137,8 +142,8 @@ export function buildStrata(
 }
 
 /**
- * Multipliers for newly built cells: the mean over a cell's strata of what the old cells of its group had there, 0 for a group
- * that had none. Edges move and cells merge differently from epoch to epoch; what was learned should stay.
+ * Multipliers for newly built cells: the mean over a cell's strata of what the old cells of its group had there, 0 for
+ * a group that had none. Edges move and cells merge differently from epoch to epoch; what was learned should stay.
  */
 export function carryMultipliers(
   before: readonly StratumCell[],

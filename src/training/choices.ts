@@ -6,10 +6,11 @@
  * docs/concepts/choices.md is the same page for users.
  */
 import type { Backend } from "../compute/backend.ts";
-import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
+import { NETWORKS as NETWORK_LIST, type NetworkName } from "../models/networks/list.ts";
 import type { OptimiserSpec } from "./optimiser.ts";
 import type { DualSpec, ObjectiveSpec } from "./options.ts";
 
+export type { NetworkName } from "../models/networks/list.ts";
 export { VARIANTS } from "../objectives/constraints.ts";
 export { DISTANCES, type DistanceName } from "../objectives/distances/list.ts";
 export { METRICS, type MetricName } from "../stats/scores/metrics.ts";
@@ -28,14 +29,9 @@ export const METHODS = {
 export type Method = keyof typeof METHODS;
 
 /** What turns features into logits. */
-export const NETWORKS = {
-  anchored: "a linear part around the training rows' hazards, with a small LSTM beside it",
-  drsa: "the LSTM of deep recurrent survival analysis",
-  mlp: "a multilayer perceptron around the training rows' hazards",
-  linear: "the linear part alone",
-} as const satisfies Readonly<Record<SingleNetworkSpec["kind"], string>>;
-/** The name of a network. */
-export type NetworkName = keyof typeof NETWORKS;
+export const NETWORKS = Object.fromEntries(NETWORK_LIST.map(({ kind, words }) => [kind, words])) as Readonly<
+  Record<NetworkName, string>
+>;
 
 /** The loss, before any constraint. */
 export const OBJECTIVES = {

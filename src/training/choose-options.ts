@@ -5,7 +5,8 @@
  */
 import { InputError, unreachable } from "../core/errors.ts";
 import { countOf } from "../data/checks/findings.ts";
-import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
+import { requireNetwork } from "../models/networks/create-network.ts";
+import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import { canStart } from "../models/start/additive-start.ts";
 import { DISTANCES, type Method, type NetworkName } from "./choices.ts";
 import {
@@ -78,7 +79,10 @@ export function listCandidates(
 }
 
 function fitToRequest({ network, constraint, options = {} }: RunRequest, N: number): TrainingOptions {
-  const preset = { ...PRESETS.default, ...(network === "drsa" ? RANDOM_START : {}) };
+  const preset = {
+    ...PRESETS.default,
+    ...(network && requireNetwork(network).startsAtRandom && RANDOM_START),
+  };
   const distance =
     constraint?.distance ?? options.constraint?.distance ?? PRESETS.default.constraint.distance;
   const { kappa, dual } = DISTANCES[distance].defaults;
@@ -106,28 +110,14 @@ export function chooseNetwork(
   hazards: Float64Array,
 ): SingleNetworkSpec {
   const kind = request.network ?? (preset === "paper" ? "drsa" : "anchored");
-  const hidden = request.hidden ?? (preset === "paper" ? undefined : DEFAULT_PRESET_HIDDEN);
-  const H = hidden === undefined ? {} : { H: hidden };
-  const baselineHazard = Array.from(hazards);
-  const offsets = groups === 0 ? {} : { groups };
-  switch (kind) {
-    case "drsa":
-      return { kind, D, T, ...H };
-    case "anchored":
-      return { kind, D, T, ...H, baselineHazard, ...offsets };
-    case "mlp":
-      return {
-        kind,
-        D,
-        T,
-        ...(request.hidden === undefined ? {} : { hidden: [request.hidden] }),
-        baselineHazard,
-      };
-    case "linear":
-      return { kind, D, T, baselineHazard, ...offsets };
-    default:
-      return unreachable(kind);
-  }
+  return requireNetwork(kind).describe({
+    D,
+    T,
+    groups,
+    hidden: request.hidden ?? (preset === "paper" ? undefined : DEFAULT_PRESET_HIDDEN),
+    hiddenIsGiven: request.hidden !== undefined,
+    baselineHazard: Array.from(hazards),
+  });
 }
 
 /** The additive start is what keeps splines in check. */

@@ -1,8 +1,9 @@
 /**
- * How a model does on rows it does not learn from: loss, the paper's C-index, and every group's distance to those rows' own
- * Kaplan-Meier curve against the slack of training. Also the order in which iterates are preferred.
+ * How a model does on rows it does not learn from: loss, the paper's C-index, and every group's distance to those rows'
+ * own Kaplan-Meier curve against the slack of training. Also the order in which iterates are preferred.
  */
 import type { Backend } from "../compute/backend.ts";
+import { mirrorArray } from "../compute/mirror.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Network } from "../models/networks/network.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
@@ -39,6 +40,7 @@ export function createEvaluator(
   const { T } = network;
   const N = rows.binned.bin.length;
   const logits = backend.allocate(N * T);
+  const onHost = mirrorArray(backend, logits);
   const curves = createCurveWorkspace(N, T);
   const constraints =
     constraint === null
@@ -50,14 +52,16 @@ export function createEvaluator(
           variant: constraint.variant,
         });
   return async () => {
-    await network.forward(rows.x, N, logits);
-    const distances = constraints && groupDistances(constraints, logits, [], curves, null, 0);
-    if (distances === null) survivalCurves(logits, N, T, curves.survival);
+    await network.forward(rows.x, N, logits, null);
+    await onHost.pull();
+    const { values } = onHost;
+    const distances = constraints && groupDistances(constraints, values, [], curves, null, 0);
+    if (distances === null) survivalCurves(values, N, T, curves.survival);
     const concordance = concordancePaper(
       timeDependentPairs({ N, T, survival: curves.survival }, rows.binned),
     );
     return {
-      loss: discreteLikelihood(logits, rows.binned, { tail: false }, null, 0),
+      loss: discreteLikelihood(values, rows.binned, { tail: false }, null, 0),
       concordance: isAbsent(concordance) ? null : concordance,
       groups: (constraints?.groups ?? []).map(({ name, rows: members, events, constrained }, g) => ({
         name,

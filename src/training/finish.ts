@@ -1,8 +1,10 @@
 /**
- * The end of a run: which weights are kept, and what can be said of them. The verdict per group is computed at the kept weights,
- * on training and validation rows, met or not and by how much: an infeasible slack ends with a sentence, not with silence.
+ * The end of a run: which weights are kept, and what can be said of them. The verdict per group is computed at the kept
+ * weights, on training and validation rows, met or not and by how much: an infeasible slack ends with a sentence, not
+ * with silence.
  */
-import { type ParameterValues, readParameters, writeParameters } from "../models/networks/create-network.ts";
+import { present } from "../core/present.ts";
+import { type ParameterValues, readParameters, writeParameters } from "../models/networks/parameters.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
 import { freshNoise, resolveSlack } from "../objectives/slack.ts";
 import type { KeepRule } from "./choices.ts";
@@ -60,17 +62,17 @@ export async function finishRun(
   writeParameters(network, kept);
   const { constraint } = options;
   const train = await createEvaluator(backend, network, training, constraint)();
-  const held = validation && (await createEvaluator(backend, network, validation, constraint)());
+  const unseen = validation && (await createEvaluator(backend, network, validation, constraint)());
   const start = checkpoint.startMultipliers;
-  const end = checkpoint.held?.multipliers ?? [];
+  const end = checkpoint.lagrangian?.multipliers ?? [];
   return {
-    parameters: readParameters(network),
-    keep: options.keep,
+    parameters: await readParameters(network),
+    keep,
     steps: checkpoint.step,
     bestStep: chosen?.step ?? checkpoint.step,
     train,
-    validation: held,
-    verdict: constraint === null ? [] : judgeGroups(input, options, train, held),
+    validation: unseen,
+    verdict: judgeGroups(input, options, train, unseen),
     multipliers: {
       start,
       end,
@@ -89,13 +91,9 @@ export function judgeGroups(
 ): GroupVerdict[] {
   if (constraint === null) return [];
   const { distance, variant, kappa } = constraint;
-  const constraints = prepareConstraints({
-    binned: training.binned,
-    groups: training.groups,
-    distance,
-    variant,
-  });
-  const slack = resolveSlack(constraints, constraint.slack, kappa === undefined ? {} : { kappa });
+  const { binned, groups } = training;
+  const constraints = prepareConstraints({ binned, groups, distance, variant });
+  const slack = resolveSlack(constraints, constraint.slack, present({ kappa }));
   const noise = freshNoise(constraints);
   return constraints.groups.map(({ name, rows, events, constrained, reason }, g) => {
     const other = validation?.groups[g];

@@ -3,11 +3,12 @@
  * weight is chosen on the validation rows), the training loop for each, and what the kept weights say of every group.
  */
 import type { Backend } from "../compute/backend.ts";
-import { borrow } from "../compute/borrow.ts";
+import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
 import { findSplines } from "../data/encode/encode.ts";
-import { createNetwork, type SingleNetworkSpec } from "../models/networks/create-network.ts";
+import { createNetwork } from "../models/networks/create-network.ts";
 import { anchorHazards } from "../models/networks/initialise.ts";
+import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import type { Network } from "../models/networks/network.ts";
 import { countParameters } from "../models/networks/network-spec.ts";
 import { fitAdditiveStart } from "../models/start/additive-start.ts";
@@ -52,7 +53,10 @@ interface NetworkStart {
 }
 
 /** Chooses options, start and network; nothing is trained yet. */
-export function planFit({ study, method, preset, request, training }: NetworkFit): PlannedFit {
+export async function planFit(
+  { study, method, preset, request, training }: NetworkFit,
+  backend: Backend,
+): Promise<PlannedFit> {
   const { encoder, inputGroups, split, grid } = study;
   const D = encoder.names.length;
   const groups = inputGroups.length;
@@ -61,7 +65,7 @@ export function planFit({ study, method, preset, request, training }: NetworkFit
   const options = chooseOptions(method, preset, request, split.train.length);
   const { slopes, offsets, baselineHazard } =
     preset === "default"
-      ? fitAdditiveStart({ ...training.binned, x: training.x, D, groups, splines })
+      ? fitAdditiveStart({ ...training.binned, x: await backend.read(training.x), D, groups, splines })
       : { slopes: null, offsets: null, baselineHazard: anchorTraining(training) };
   const network = chooseNetwork(request, preset, { D, T: grid.T, groups }, baselineHazard);
   return { network, options, parameters: countParameters(network), start: { slopes, offsets } };
@@ -111,13 +115,13 @@ export async function* fitNetwork(
   let kept: { readonly finished: FinishedFit; readonly total: number } | null = null;
   for (const { what, options } of candidates) {
     yield { type: "candidate", what, leavesCheckpoints: false };
-    const memory = borrow(backend);
-    const run = runOnce(fit, plan, options, memory.backend, hooks);
+    const scope = new BackendScope(backend);
+    const run = runOnce(fit, plan, options, scope, hooks);
     let next = await run.next();
     for (; !next.done; next = await run.next()) if (next.value.type !== "checkpoint") yield next.value;
     const { network, finished } = next.value;
-    const total = fit.validation === null ? 0 : await scoreTotal(memory.backend, network, fit.validation);
-    memory.giveBack();
+    const total = fit.validation === null ? 0 : await scoreTotal(scope, network, fit.validation);
+    scope.end();
     if (kept === null || total > kept.total) kept = { finished, total };
   }
   return (kept as NonNullable<typeof kept>).finished;
@@ -149,7 +153,7 @@ async function* runOnce(
 /** Networks without such a parameter start as they do. */
 function setStart(network: Network, name: string, values: Float64Array | null): void {
   const parameter = network.parameters.find((one) => one.name === name);
-  if (values !== null) parameter?.values.set(values);
+  if (values !== null && parameter) network.backend.write(parameter.values, values);
 }
 
 function refuseResume(): InputError {

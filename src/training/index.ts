@@ -7,7 +7,6 @@ export {
   createOptimiser,
   type Optimiser,
   type OptimiserSpec,
-  zeroGradients,
 } from "./optimiser.ts";
 export {
   type ConstraintSpec,

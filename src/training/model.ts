@@ -8,7 +8,8 @@ import type { PersonColumn } from "../data/outcomes/people.ts";
 import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import type { TimeGridKind } from "../data/outcomes/time-grid.ts";
 import type { CoxPredictor } from "../models/cox/baseline.ts";
-import type { NetworkSpec, ParameterValues } from "../models/networks/create-network.ts";
+import type { NetworkSpec } from "../models/networks/list.ts";
+import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { PackedSplit } from "../study/split.ts";
 import type { Method } from "./choices.ts";
 import type { GroupVerdict } from "./finish.ts";
@@ -26,13 +27,13 @@ export interface ModelHistoryEntry {
 }
 
 /** What the model remembers of an evaluation. */
-export function toHistoryEntry({ step, evaluation, standing }: EvaluationEvent): ModelHistoryEntry {
+export function toHistoryEntry({ step, evaluation, groupState }: EvaluationEvent): ModelHistoryEntry {
   const { loss, concordance } = evaluation;
   return {
     step,
     loss,
     concordance,
-    ...(standing && { distances: standing.distances, multipliers: standing.multipliers }),
+    ...(groupState && { distances: groupState.distances, multipliers: groupState.multipliers }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The loss a run minimises, by name: value, and gradient added to dLogits. */
 import type { Floats } from "../compute/backend.ts";
 import { unreachable } from "../core/errors.ts";
+import { present } from "../core/present.ts";
 import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { rankedProbability, rankingKernel } from "../objectives/rps.ts";
@@ -18,7 +19,7 @@ export function addObjective(
       return discreteLikelihood(logits, binned, spec, dLogits, 1);
     case "xcal": {
       const { lambda, bins, gamma } = spec;
-      const options = { ...(bins === undefined ? {} : { bins }), ...(gamma === undefined ? {} : { gamma }) };
+      const options = present({ bins, gamma });
       const loss = discreteLikelihood(logits, binned, spec, dLogits, 1);
       return loss + lambda * xcalPenalty(logits, binned, options, dLogits, lambda);
     }

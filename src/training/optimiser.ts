@@ -1,12 +1,13 @@
 /**
- * Gradient steps, exactly PyTorch's: SGD with momentum (no dampening, no Nesterov), Adam (decay added to the gradient) and
- * AdamW (decay taken off the weights first), with θ ← θ − rate/(1−β₁ᵏ) · m / (√v/√(1−β₂ᵏ) + ε) at step k. Weight decay spares
- * parameters that say so (biases, baseline logits) unless `decayAll`, as torch.optim does by default. Moments are float64
- * whatever the backend. Also the norm clip, the average of weights over training, and nothing that knows of a loss.
+ * Gradient steps, exactly PyTorch's: SGD with momentum (no dampening, no Nesterov), Adam (decay added to the gradient)
+ * and AdamW (decay taken off the weights first), with θ ← θ − rate/(1−β₁ᵏ) · m / (√v/√(1−β₂ᵏ) + ε) at step k. Weight
+ * decay spares parameters that say so (biases, baseline logits) unless `decayAll`, as torch.optim does by default.
+ * Moments are float64 whatever the backend. Also the norm clip, the average of weights over training, and nothing that
+ * knows of a loss.
  */
 import { power } from "../core/elementary.ts";
 import { FormatError, InputError, NumericalError } from "../core/errors.ts";
-import type { Parameter } from "../models/networks/network.ts";
+import type { HostParameter } from "../models/networks/host-parameters.ts";
 
 export interface SgdSpec {
   readonly kind: "sgd";
@@ -58,13 +59,13 @@ export interface Optimiser {
 
 /** The moments of one parameter. */
 interface Moments {
-  readonly parameter: Parameter;
+  readonly parameter: HostParameter;
   readonly first: Float64Array;
   readonly second: Float64Array; // empty for SGD
 }
 
 /** An optimiser of these parameters. */
-export function createOptimiser(parameters: readonly Parameter[], spec: OptimiserSpec): Optimiser {
+export function createOptimiser(parameters: readonly HostParameter[], spec: OptimiserSpec): Optimiser {
   checkSpec(spec);
   const moments = parameters.map((parameter): Moments => {
     const length = parameter.values.length;
@@ -124,19 +125,14 @@ function stepAdam({ parameter, first, second }: Moments, spec: AdamSpec, steps: 
   }
 }
 
-/** Sets every gradient to 0. */
-export function zeroGradients(parameters: readonly Parameter[]): void {
-  for (const { gradient } of parameters) gradient.fill(0);
-}
-
 /** Keeps the factor finite at a norm of 0; torch's value. */
 const CLIP_EPSILON = 1e-6;
 
 /**
- * Shortens all gradients together to a Euclidean norm of at most `max`, as torch.nn.utils.clip_grad_norm_ does, and returns
- * the norm they had. Where torch lets a norm of NaN or infinity through, this refuses.
+ * Shortens all gradients together to a Euclidean norm of at most `max`, as torch.nn.utils.clip_grad_norm_ does, and
+ * returns the norm they had. Where torch lets a norm of NaN or infinity through, this refuses.
  */
-export function clipGradientNorm(parameters: readonly Parameter[], max: number): number {
+export function clipGradientNorm(parameters: readonly HostParameter[], max: number): number {
   if (!(max > 0)) {
     throw new InputError(`largest gradient norm is not above 0: ${max}`, { code: "option.invalid" });
   }
@@ -158,10 +154,10 @@ export function clipGradientNorm(parameters: readonly Parameter[], max: number):
   return norm;
 }
 
-/** average ← decay·average + (1−decay)·weights; start `average` as readParameters gives it. */
+/** average ← decay·average + (1−decay)·weights; `average` starts as a copy of the weights. */
 export function averageWeights(
   average: Readonly<Record<string, number[] | Float64Array>>,
-  parameters: readonly Parameter[],
+  parameters: readonly HostParameter[],
   decay: number,
 ): void {
   if (!(decay >= 0 && decay <= 1)) {

@@ -6,6 +6,6 @@ import type { TrainingRows } from "./trainer.ts";
 export function prepareRows(backend: Backend, study: Study, rows: Int32Array): TrainingRows {
   const D = study.encoder.names.length;
   const x = backend.allocate(rows.length * D);
-  for (const { from, values } of encodeBlocks(study, rows)) x.set(values, from * D);
+  for (const { from, values } of encodeBlocks(study, rows)) backend.write(x, values, from * D);
   return { x, binned: pickStudyRows(study, rows).binned, groups: pickStudyGroups(study, rows) };
 }

@@ -16,9 +16,9 @@ export async function scoreTotal(backend: Backend, network: Network, rows: Train
   const { T } = network;
   const N = rows.binned.bin.length;
   const logits = backend.allocate(N * T);
-  await network.forward(rows.x, N, logits);
+  await network.forward(rows.x, N, logits, null);
   const curves = { N, T, survival: new Float64Array(N * T) };
-  survivalCurves(logits, N, T, curves.survival);
+  survivalCurves(await backend.read(logits), N, T, curves.survival);
   backend.release(logits);
   const mean = meanCurve(curves);
   if (isAbsent(mean)) return 0;

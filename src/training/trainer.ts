@@ -1,39 +1,34 @@
 /**
- * The one training loop (paper, Algorithm 1): a primal step on the Lagrangian, a dual step on the multipliers, now and then an
- * evaluation on the validation rows; an async generator of events, so that a terminal, a page and an experiment read one
- * stream. Group statistics come from a cache of every row's last curve (method §7), which for a full batch is every row's
- * current curve. Ending early is `return()`; a run goes on from any of its checkpoints, taken at the ends of epochs, to the
- * same bytes. No clock, no files, no console.
+ * The one training loop (paper, Algorithm 1): a primal step on the Lagrangian, a dual step on the multipliers, now and
+ * then an evaluation on the validation rows; an async generator of events, so that a terminal, a page and an experiment
+ * read one stream. Group statistics come from a cache of every row's last curve (method §7), which for a full batch is
+ * every row's current curve. Ending early is `return()`; a run goes on from any of its checkpoints, taken at the ends
+ * of epochs, to the same bytes. No clock, no files, no console.
  */
-import type { Backend, Floats } from "../compute/backend.ts";
-import { GraduateError, InputError, NumericalError, restate } from "../core/errors.ts";
-import { createRandom, shuffle } from "../core/random.ts";
+import type { Backend, DeviceArray } from "../compute/backend.ts";
+import { GraduateError, restate } from "../core/errors.ts";
 import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
-import {
-  type ParameterValues,
-  readParameters,
-  type SingleNetworkSpec,
-  writeParameters,
-} from "../models/networks/create-network.ts";
-import type { Network, Parameter } from "../models/networks/network.ts";
+import type { SingleNetworkSpec } from "../models/networks/list.ts";
+import type { Network } from "../models/networks/network.ts";
+import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
-import { createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
-import { createEvaluator, type Evaluation, isBetter } from "./evaluation.ts";
-import { type HeldState, holdGroups, type Standing } from "./lagrangian/held-groups.ts";
-import { addObjective } from "./objective.ts";
+import type { Evaluation } from "./evaluation.ts";
+import type { GroupState, LagrangianState } from "./lagrangian/lagrangian.ts";
+import type { OptimiserState } from "./optimiser.ts";
+import type { TrainingOptions } from "./options.ts";
 import {
-  averageWeights,
-  clipGradientNorm,
-  createOptimiser,
-  type OptimiserState,
-  zeroGradients,
-} from "./optimiser.ts";
-import type { ObjectiveSpec, TrainingOptions } from "./options.ts";
+  evaluateRun,
+  openRun,
+  refreshCurves,
+  type TrainingRun,
+  takeCheckpoint,
+  takeStep,
+} from "./training-run.ts";
 
 /** Rows as the training loop takes them. */
 export interface TrainingRows {
   /** Encoded features, in the backend's memory. */
-  readonly x: Floats; // [N,D]
+  readonly x: DeviceArray; // [N,D]
   readonly binned: BinnedOutcomes;
   readonly groups: readonly NamedRows[];
 }
@@ -69,7 +64,7 @@ export interface EvaluationEvent {
   readonly step: number;
   readonly evaluation: Evaluation;
   /** The groups on the training rows; null without a constraint. */
-  readonly standing: Standing | null;
+  readonly groupState: GroupState | null;
   /** Whether it is the best so far by the rule of `keep`. */
   readonly best: boolean;
 }
@@ -80,7 +75,8 @@ export interface Checkpoint {
   readonly parameters: ParameterValues;
   readonly average: ParameterValues;
   readonly optimiser: OptimiserState;
-  readonly held: HeldState | null;
+  /** Null without a constraint. */
+  readonly lagrangian: LagrangianState | null;
   readonly startMultipliers: readonly number[];
   readonly best: {
     readonly step: number;
@@ -115,210 +111,65 @@ export interface OptimiseHooks {
   readonly batches?: (epoch: number) => readonly Int32Array[];
 }
 
-/** A step over all rows takes them in parts of this many, whose activations (H = 50, T = 102) half of 2 GiB still holds. */
-const PART_ROWS = 8192;
-
-/** Apart from the streams of splits, weights and multipliers. */
-const BATCH_STREAM = 0x40000000;
-
-/** The rows of each batch of an epoch: a shuffle by seed and epoch, the last batch as small as it comes. */
-export function shuffleBatches(N: number, size: number, seed: number, epoch: number): Int32Array[] {
-  const order = Int32Array.from({ length: N }, (_, row) => row);
-  if (size < N) shuffle(order, createRandom(seed, BATCH_STREAM + epoch));
-  const batches: Int32Array[] = [];
-  for (let from = 0; from < N; from += size) batches.push(order.slice(from, from + size));
-  return batches;
-}
-
 /** The training loop: loss, constraints, primal and dual steps; yields events, returns the last checkpoint. */
 export async function* optimise(
   input: TrainingInput,
   options: TrainingOptions,
   hooks: OptimiseHooks = {},
 ): AsyncGenerator<TrainingEvent, Checkpoint> {
-  const { backend, network, training } = input;
-  const { D, T, parameters } = network;
-  const N = training.binned.bin.length;
-  if (N === 0) throw new InputError("no training rows", { code: "rows.none" });
-  const size = Math.min(options.batch ?? N, N);
-  const batchesOf = hooks.batches ?? ((epoch) => shuffleBatches(N, size, options.seed, epoch));
-  const perEpoch = batchesOf(0).length;
-  const isWhole = size === N && perEpoch === 1;
-  // Batches are small by themselves; all rows at once are taken in parts, where the loss is a mean over rows.
-  const part = isWhole && isRowwise(options.objective) ? Math.min(N, options.partRows ?? PART_ROWS) : size;
-  const isOnePart = isWhole && part === N;
-  const primalSteps = options.primalSteps ?? 1;
-  if (!(Number.isInteger(primalSteps) && primalSteps >= 1)) {
-    throw new InputError(`updates to a dual step are not a whole number, 1 or more: ${primalSteps}`, {
-      code: "option.invalid",
-    });
-  }
-  const x = backend.allocate(part * D);
-  const logits = backend.allocate(part * T);
-  const dLogits = backend.allocate(part * T);
-  const curves = createCurveWorkspace(part, T);
-  const { constraint, dual } = options;
-  const { binned, groups } = training;
-  const held =
-    constraint && holdGroups({ constraint, dual, binned, groups, seed: options.seed, whole: isWhole });
-  const optimiser = createOptimiser(parameters, options.optimiser);
-  const evaluate = input.validation && createEvaluator(backend, network, input.validation, constraint);
-
-  const { resume } = hooks;
-  if (resume) {
-    writeParameters(network, resume.parameters);
-    optimiser.restore(resume.optimiser);
-    if (resume.held) held?.restore(resume.held);
-  }
-  const startMultipliers = resume?.startMultipliers ?? Array.from(held?.multipliers ?? []);
-  const average: ParameterValues = resume ? copyOf(resume.average) : readParameters(network);
-  let best = resume?.best ?? null;
-  let step = resume?.step ?? 0;
-  let lastGood = step;
-  /** Whether the cache holds every row, and whether logits are those of all rows at the weights as they are. */
-  let filled = false;
-  let current = false;
-
-  const forward = async (rows: Int32Array) => {
-    rows.forEach((row, k) => {
-      x.set(training.x.subarray(row * D, (row + 1) * D), k * D);
-    });
-    await network.forward(x, rows.length, logits);
-    if (held) fillCurves(logits, rows.length, T, curves);
-  };
-  /** Every row's curve at the weights as they are. */
-  const refresh = async () => {
-    const filling = held?.refill();
-    for (const rows of listParts(
-      Int32Array.from({ length: N }, (_, row) => row),
-      part,
-    )) {
-      await forward(rows);
-      filling?.take(curves, rows);
-    }
-    filling?.finish();
-    filled = true;
-    current = isOnePart;
-  };
-  const takeStep = async (rows: Int32Array): Promise<StepEvent> => {
-    zeroGradients(parameters);
-    let loss = 0;
-    let term = 0;
-    // Each part's mean loss and pressure count by its share of the rows; one part is the plain step.
-    for (const taken of listParts(rows, part)) {
-      const share = taken.length / rows.length;
-      if (!current) await forward(taken);
-      dLogits.fill(0);
-      loss += share * addObjective(options.objective, logits, pickBinned(binned, taken), dLogits);
-      term = held?.press(curves, taken, dLogits) ?? 0;
-      if (share < 1) for (let k = 0; k < taken.length * T; k++) dLogits[k] *= share;
-      if (Number.isFinite(loss + term)) await network.backward(x, taken.length, dLogits);
-    }
-    const lagrangian = loss + term;
-    if (!Number.isFinite(lagrangian)) {
-      throw new NumericalError(`the Lagrangian is not a number: ${lagrangian}`, { code: "loss.nan" });
-    }
-    const event: StepEvent = {
-      type: "step",
-      step,
-      loss,
-      lagrangian,
-      groups: held?.constraints.groups.map(({ name }) => name) ?? [],
-      constrained: held?.constraints.groups.map(({ constrained }) => constrained) ?? [],
-      distances: held?.distances() ?? new Float64Array(0),
-      slack: held?.slack ?? new Float64Array(0),
-      multipliers: held?.multipliers ?? new Float64Array(0),
-    };
-    if (options.clip !== null) clipGradientNorm(parameters, options.clip);
-    optimiser.step();
-    refuseOverflow(parameters);
-    current = false;
-    averageWeights(average, parameters, step > options.average.from ? options.average.decay : 0);
-    return event;
-  };
-  /** A run that keeps an average is judged by it. */
-  const keepsAverage = options.keep === "average" || options.keep === "validation";
-  const judge = async (evaluateNow: () => Promise<Evaluation>): Promise<EvaluationEvent> => {
-    const iterate = readParameters(network);
-    if (keepsAverage) writeParameters(network, average);
-    const evaluation = await evaluateNow();
-    const isBest =
-      best === null || isBetter(evaluation, best.evaluation, options.keep, held?.groupSlack ?? {});
-    if (isBest) best = { step, evaluation, parameters: readParameters(network) };
-    if (keepsAverage) writeParameters(network, iterate);
-    return { type: "evaluation", step, evaluation, standing: held?.standing() ?? null, best: isBest };
-  };
-  const checkpoint = (): Checkpoint => ({
-    step,
-    parameters: readParameters(network),
-    average: copyOf(average),
-    optimiser: optimiser.state(),
-    held: held?.state() ?? null,
-    startMultipliers,
-    best,
-  });
-
-  for (let epoch = Math.floor(step / perEpoch); step < options.steps; epoch++) {
-    // A full batch replaces every row by itself, and its refresh comes after each step.
-    if (held && !(isWhole && filled) && (options.refresh || !filled)) await refresh();
-    if (held && !isWhole && dual.form === "augmented" && epoch > 0) held.raise(step);
+  const run = await openRun(input, options, hooks);
+  const { evaluate, batchesOf, perEpoch } = run;
+  let lastGood = run.step;
+  for (let epoch = Math.floor(run.step / perEpoch); run.step < options.steps; epoch++) {
+    await beginEpoch(run, epoch);
     for (const rows of batchesOf(epoch)) {
-      if (step >= options.steps) break;
-      step++;
+      if (run.step >= options.steps) break;
+      run.step++;
       try {
-        yield await takeStep(rows);
-        if (held && isWhole) await refresh();
-        // Counted from the first step, so that a run goes on from any checkpoint as it would have.
-        const isDual = step % primalSteps === 0;
-        if (held && isDual && (isWhole || dual.form === "ascent")) held.raise(step);
+        yield await takeStep(run, rows);
+        await endStep(run);
       } catch (error) {
-        throw error instanceof GraduateError ? nameStep(error, step, lastGood) : error;
+        throw error instanceof GraduateError ? nameStep(error, run.step, lastGood) : error;
       }
-      if (evaluate && (step % options.evaluateEvery === 0 || step === options.steps))
-        yield await judge(evaluate);
-      if (options.patience !== null && step - (best?.step ?? step) >= options.patience) return checkpoint();
+      const isDue = run.step % options.evaluateEvery === 0 || run.step === options.steps;
+      if (evaluate && isDue) yield await evaluateRun(run, evaluate);
+      if (hasNoPatience(run)) return takeCheckpoint(run);
     }
-    lastGood = step;
+    lastGood = run.step;
     yield {
       type: "checkpoint",
-      step,
+      step: run.step,
       get checkpoint() {
-        return checkpoint();
+        return takeCheckpoint(run);
       },
     };
   }
-  return checkpoint();
+  return takeCheckpoint(run);
 }
 
-function refuseOverflow(parameters: readonly Parameter[]): void {
-  for (const { name, values } of parameters) {
-    for (let k = 0; k < values.length; k++) {
-      if (Number.isFinite(values[k])) continue;
-      throw new NumericalError(`the weights "${name}" are no longer finite`, {
-        code: "weights.nan",
-        hint: "a smaller rate of the optimiser may hold",
-      });
-    }
-  }
+/**
+ * Batches begin with every row's curve, and with the augmented form's dual step, which wants the curves of one moment.
+ */
+async function beginEpoch(run: TrainingRun, epoch: number): Promise<void> {
+  const { lagrangian, isWhole, options } = run;
+  if (lagrangian === null) return;
+  // A full batch replaces every row by itself, and its refresh comes after each step.
+  if (!(isWhole && run.isFilled) && (options.refresh || !run.isFilled)) await refreshCurves(run);
+  if (!isWhole && options.dual.form === "augmented" && epoch > 0) lagrangian.takeDualStep(run.step);
 }
 
-/** Whether the loss is a mean over rows, so that parts of them can be added up. */
-function isRowwise(objective: ObjectiveSpec): boolean {
-  return objective.kind === "likelihood" || (objective.kind === "rps" && objective.ranking === undefined);
+/** What follows the primal step: a full batch's curves at the new weights, and the dual step when it is due. */
+async function endStep(run: TrainingRun): Promise<void> {
+  const { lagrangian, isWhole, options } = run;
+  if (lagrangian === null) return;
+  if (isWhole) await refreshCurves(run);
+  // Counted from the first step, so that a run goes on from any checkpoint as it would have.
+  const isDue = run.step % run.primalSteps === 0;
+  if (isDue && (isWhole || options.dual.form === "ascent")) lagrangian.takeDualStep(run.step);
 }
 
-function listParts(rows: Int32Array, size: number): Int32Array[] {
-  const parts: Int32Array[] = [];
-  for (let from = 0; from < rows.length; from += size) parts.push(rows.subarray(from, from + size));
-  return parts;
-}
-
-function pickBinned({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
-  return { T, bin: rows.map((row) => bin[row]), event: Uint8Array.from(rows, (row) => event[row]) };
-}
-
-function copyOf(values: ParameterValues): ParameterValues {
-  return Object.fromEntries(Object.entries(values).map(([name, list]) => [name, [...list]]));
+function hasNoPatience({ step, best, options: { patience } }: TrainingRun): boolean {
+  return patience !== null && step - (best?.step ?? step) >= patience;
 }
 
 /** Of the same class: what was refused for want of memory has not diverged. */

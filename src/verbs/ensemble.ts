@@ -5,19 +5,15 @@
  * of these rows. The verdict per group is of the mean curves; there are no rows left to validate them on but the test rows.
  */
 import type { Backend } from "../compute/backend.ts";
-import { borrow } from "../compute/borrow.ts";
+import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { joinRows } from "../data/outcomes/split.ts";
-import {
-  createNetwork,
-  type MeanSpec,
-  type ParameterValues,
-  writeParameters,
-} from "../models/networks/create-network.ts";
-import { memberParameter } from "../models/networks/mean.ts";
+import { createNetwork } from "../models/networks/create-network.ts";
+import { type MeanSpec, memberParameter } from "../models/networks/mean.ts";
 import { MAX_MEMBERS } from "../models/networks/network-spec.ts";
+import { type ParameterValues, writeParameters } from "../models/networks/parameters.ts";
 import { divideAgain, type PreparedStudy, redesign, withSplit } from "../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { createEvaluator } from "../training/evaluation.ts";
@@ -80,18 +76,12 @@ export async function* trainEnsemble(
     last = next.value;
     trained.push(keepMember(last));
   }
-  const memory = borrow(backend);
+  const scope = new BackendScope(backend);
   let model: Model;
   try {
-    model = await joinMembers(
-      trained,
-      last as Model,
-      redesign(whole, designOf(request)),
-      seed,
-      memory.backend,
-    );
+    model = await joinMembers(trained, last as Model, redesign(whole, designOf(request)), seed, scope);
   } finally {
-    memory.giveBack();
+    scope.end();
   }
   yield { type: "done", model };
   return model;

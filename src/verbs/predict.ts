@@ -2,8 +2,9 @@
  * Predict: a model and rows it has not seen give survival curves on the model's time grid. Encoder and grid are the model's own;
  * an unknown level or a missing column is refused with row and column.
  */
-import type { Backend, Floats } from "../compute/backend.ts";
-import { borrow } from "../compute/borrow.ts";
+import type { Backend, DeviceArray } from "../compute/backend.ts";
+import { mirrorArray } from "../compute/mirror.ts";
+import { BackendScope } from "../compute/scope.ts";
 import { BackendError, NumericalError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { type Curves, isSurvival } from "../data/curves/curves.ts";
@@ -14,7 +15,8 @@ import { columnsOf, parseGroup } from "../data/groups/group-expression.ts";
 import { medianTime, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Table } from "../data/table.ts";
 import { coxCurvesOnGrid } from "../models/cox/baseline.ts";
-import { createNetwork, writeParameters } from "../models/networks/create-network.ts";
+import { createNetwork } from "../models/networks/create-network.ts";
+import { writeParameters } from "../models/networks/parameters.ts";
 import { survivalCurves } from "../objectives/curves.ts";
 import type { Design } from "../study/study.ts";
 import { coxPredictor, type Model } from "../training/model.ts";
@@ -27,11 +29,6 @@ export interface Prediction {
   /** Cells that were filled in, or that lie outside what training had: by column, with counts. */
   readonly warnings: readonly CellWarning[];
 }
-
-/** Rows a forward pass takes at once: memory stays bounded whatever the table … */
-const ROWS_AT_ONCE = 4096;
-/** … and however many bins the grid has: 16 MiB of logits. */
-const LOGITS_AT_ONCE = 1 << 22;
 
 /** The time grid that a model predicts on. */
 export function gridOf(model: Model): TimeGrid {
@@ -46,11 +43,11 @@ export async function predict(
   rows?: ArrayLike<number>,
 ): Promise<Prediction> {
   if (backend === null) return preparePredictor(model, null)(table, rows);
-  const memory = borrow(backend);
+  const scope = new BackendScope(backend);
   try {
-    return await preparePredictor(model, memory.backend)(table, rows);
+    return await preparePredictor(model, scope)(table, rows);
   } finally {
-    memory.giveBack();
+    scope.end();
   }
 }
 
@@ -60,11 +57,11 @@ export async function predictStudy(
   rows: Int32Array,
   backend: Backend | null,
 ): Promise<Prediction> {
-  const memory = backend && borrow(backend);
+  const scope = backend && new BackendScope(backend);
   try {
-    return await prepareWidened(model, memory?.backend ?? null)(table, widened, rows);
+    return await prepareWidened(model, scope)(table, widened, rows);
   } finally {
-    memory?.giveBack();
+    scope?.end();
   }
 }
 
@@ -133,21 +130,23 @@ function prepareCurves({ predictor }: Model, backend: Backend | null, { T, edges
   }
   const network = createNetwork(backend, predictor.network, 0);
   writeParameters(network, predictor.parameters);
-  let room: { readonly size: number; readonly x: Floats; readonly logits: Floats } | null = null;
+  const most = backend.rowsAtOnce({ T, keep: false });
+  let room: { readonly size: number; readonly x: DeviceArray; readonly logits: DeviceArray } | null = null;
   return async ({ N, D, values }) => {
-    const most = Math.max(1, Math.min(ROWS_AT_ONCE, Math.floor(LOGITS_AT_ONCE / T)));
     const wanted = Math.min(most, Math.max(N, 1));
     if (room === null || room.size < wanted) {
       if (room !== null) for (const array of [room.x, room.logits]) backend.release(array);
       room = { size: wanted, x: backend.allocate(wanted * D), logits: backend.allocate(wanted * T) };
     }
     const { size, x, logits } = room;
+    const onHost = mirrorArray(backend, logits);
     const survival = new Float64Array(N * T);
     for (let from = 0; from < N; from += size) {
       const count = Math.min(size, N - from);
-      x.set(values.subarray(from * D, (from + count) * D));
-      await network.forward(x, count, logits);
-      survivalCurves(logits, count, T, survival.subarray(from * T, (from + count) * T));
+      backend.write(x, values.subarray(from * D, (from + count) * D));
+      await network.forward(x, count, logits, null);
+      await onHost.pull();
+      survivalCurves(onHost.values, count, T, survival.subarray(from * T, (from + count) * T));
     }
     return survival;
   };

@@ -1,6 +1,7 @@
 /** What a run of train can be told, where it takes up another, and what it says as it goes on. */
 import type { Table } from "../data/table.ts";
-import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
+import { requireNetwork } from "../models/networks/create-network.ts";
+import type { NetworkName } from "../models/networks/list.ts";
 import {
   type EncodingRequest,
   type PreparedStudy,
@@ -22,7 +23,7 @@ export interface TrainingRequest extends Omit<EncodingRequest, "reference"> {
   /** The constraint of every group, where it is to differ from the preset's. */
   readonly constraint?: Partial<ConstraintSpec>;
   /** The network: "anchored" unless another is named. */
-  readonly network?: SingleNetworkSpec["kind"];
+  readonly network?: NetworkName;
   /** Hidden units; 12 unless given, 50 with the `paper` preset. */
   readonly hidden?: number;
   /** Seed of split, weights and batches; 1 unless given. */
@@ -46,7 +47,7 @@ export function designOf(request: TrainingRequest): Required<EncodingRequest> {
   const { method, preset = "default", network = "anchored", inputGroups, splines } = request;
   const isCox = method === "cox";
   // Cox is what others would fit; a network without offsets would only be told twice what it knows.
-  const takesGroups = !isCox && network !== "drsa" && network !== "mlp";
+  const takesGroups = !isCox && requireNetwork(network).takesGroups;
   return {
     inputGroups: takesGroups ? (inputGroups ?? (preset === "paper" ? "none" : "auto")) : "none",
     reference: isCox ? "drop" : "keep",

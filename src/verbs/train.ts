@@ -5,7 +5,7 @@
  * Events are passed on as the trainer yields them.
  */
 import type { Backend } from "../compute/backend.ts";
-import { borrow } from "../compute/borrow.ts";
+import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { countOf } from "../data/checks/findings.ts";
@@ -48,12 +48,12 @@ export async function* train(
   backend: Backend,
   hooks: TrainHooks = {},
 ): AsyncGenerator<TrainEvent, Model> {
-  const memory = borrow(backend);
+  const scope = new BackendScope(backend);
   let model: Model;
   try {
-    model = yield* runTraining(redesign(study, designOf(request)), request, memory.backend, hooks);
+    model = yield* runTraining(redesign(study, designOf(request)), request, scope, hooks);
   } finally {
-    memory.giveBack();
+    scope.end();
   }
   yield { type: "done", model };
   return model;
@@ -95,7 +95,7 @@ async function* runTraining(
   }
 
   const fit = { study, method, preset, request, training, validation };
-  const plan = planFit(fit);
+  const plan = await planFit(fit, backend);
   const { network, parameters } = plan;
   yield { ...start, parameters, steps: plan.options.steps, backend: backend.name };
   const { result, history, options } = yield* fitNetwork(fit, plan, backend, hooks);

@@ -1,5 +1,5 @@
-// Central differences of fourth order, (f(−2s) − 8 f(−s) + 8 f(s) − f(2s)) / 12s: at s = 2e-4 their own error, s⁴/30 times the fifth
-// derivative (up to 1e6 here), and the rounding of f, 1e-16/s per summand, both stay below 1e-10.
+// Central differences of fourth order, (f(−2s) − 8 f(−s) + 8 f(s) − f(2s)) / 12s: at s = 2e-4 their own error, s⁴/30
+// times the fifth derivative (up to 1e6 here), and the rounding of f, 1e-16/s per summand, both stay below 1e-10.
 import type { Floats } from "../../src/compute/backend.ts";
 
 const STEP = 2e-4;

@@ -69,7 +69,7 @@ describe("a model file", () => {
       run: null,
       checkpoint: {
         ...smallCheckpoint,
-        held: null,
+        lagrangian: null,
         best: null,
         optimiser: { ...smallCheckpoint.optimiser, kind: "sgd" as const, second: {} },
       },

@@ -6,7 +6,8 @@ import type { Group } from "../../src/data/groups/groups.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn, isMissing, type Table } from "../../src/data/table.ts";
 import { type RawColumn, rawColumnsOf } from "../../src/files/onnx/columns.ts";
-import type { NetworkSpec, SingleNetworkSpec } from "../../src/models/networks/create-network.ts";
+import { requireNetwork } from "../../src/models/networks/create-network.ts";
+import type { NetworkSpec, SingleNetworkSpec } from "../../src/models/networks/list.ts";
 import { parameterShapes } from "../../src/models/networks/network-spec.ts";
 import type { Model, Predictor } from "../../src/training/model.ts";
 import { smallCox } from "./sample-models.ts";
@@ -131,10 +132,8 @@ function networkOn(D: number, kind: NetworkSpec["kind"], groups: number): Predic
 function specOn(D: number, kind: SingleNetworkSpec["kind"], groups: number): SingleNetworkSpec {
   const baselineHazard = [0.1, 0.05, 0.2, 0.1, 0.15, 0.1];
   if (kind === "mlp") return { kind, D, T, hidden: [4, 3] };
-  if (kind === "drsa") return { kind, D, T, H: 3 };
-  const offsets = groups > 0 ? { groups } : {};
-  if (kind === "linear") return { kind, D, T, baselineHazard, ...offsets };
-  return { kind, D, T, H: 3, baselineHazard, ...offsets };
+  const choice = { D, T, groups, hidden: 3, hiddenIsGiven: true, baselineHazard };
+  return requireNetwork(kind).describe(choice);
 }
 
 /** NaN where one is NaN and the other is not. */

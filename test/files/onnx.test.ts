@@ -21,6 +21,7 @@ import { createOnnxGraph } from "../../src/files/onnx/graph.ts";
 import { groupToOnnx } from "../../src/files/onnx/groups.ts";
 import { describeFeatures, modelToOnnx } from "../../src/files/onnx/onnx.ts";
 import { TYPE_NUMBERS } from "../../src/files/onnx/writer.ts";
+import { findNetwork, NETWORK_NAMES } from "../../src/models/networks/list.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import type { Model } from "../../src/training/model.ts";
 import { predict } from "../../src/verbs/predict.ts";
@@ -41,7 +42,7 @@ import {
 
 /** Of a probability. */
 const TOLERANCE = 1e-5;
-const TRAINED = ["anchored", "drsa", "mlp", "linear", "cox"] as const;
+const TRAINED = [...NETWORK_NAMES, "cox"] as const;
 const KINDS = [...TRAINED, "mean"] as const;
 
 const about = { producer: { name: "test", version: "" }, name: "test", about: "", metadata: {} };
@@ -82,7 +83,7 @@ describe.skipIf(runtime === null)("models trained on nwtco", () => {
     );
     const { curves } = await predict(model, some, backend);
     const widened = addGroupColumns(some, model.inputGroups);
-    expect(model.inputGroups).toHaveLength(kind === "anchored" || kind === "linear" ? 2 : 0);
+    expect(model.inputGroups).toHaveLength(kind !== "cox" && findNetwork(kind)?.takesGroups ? 2 : 0);
     for (const raw of [false, true]) {
       const { bytes, inputs } = modelToOnnx(model, { raw });
       expect(inputs.map(({ type }) => type)).toEqual(raw ? Array(6).fill("double") : ["float"]);

@@ -199,7 +199,7 @@ export const smallCheckpoint: Checkpoint = {
   parameters: like(0.5),
   average: like(0.1),
   optimiser: { kind: "adamw", steps: 90, first: like(1e-3), second: like(1e-6) },
-  held: {
+  lagrangian: {
     multipliers: [0.1, 0.2],
     cells: [
       { name: "all 1–2", group: "all", first: 1, last: 2, expectedEvents: 12.5 },

@@ -1,4 +1,5 @@
-// The additive hazard model that networks with group offsets start at: against R's glm, by differences, and on planted groups.
+// The additive hazard model that networks with group offsets start at: against R's glm, by differences, and on planted
+// groups.
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";

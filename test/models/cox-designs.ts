@@ -1,6 +1,6 @@
 /**
- * The design matrices of test/oracles/cox/cox.R, built from the same tables as the library reads them: factors as 0/1 columns
- * against their first level, logarithms where R takes them, rows with a missing covariate left out.
+ * The design matrices of test/oracles/cox/cox.R, built from the same tables as the library reads them: factors as 0/1
+ * columns against their first level, logarithms where R takes them, rows with a missing covariate left out.
  */
 import type { Table } from "../../src/data/table.ts";
 import type { CoxInput } from "../../src/models/cox/cox.ts";

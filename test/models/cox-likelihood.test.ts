@@ -1,4 +1,5 @@
-// The two-pass sums of the partial likelihood against a slow twin written from the definition, and its derivatives by differences.
+// The two-pass sums of the partial likelihood against a slow twin written from the definition, and its derivatives by
+// differences.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";

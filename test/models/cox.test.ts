@@ -1,4 +1,5 @@
-// The Cox fit against R's coxph (test/oracles/cox/cox.R), against fractions worked by hand, and at the edges of what can be fitted.
+// The Cox fit against R's coxph (test/oracles/cox/cox.R), against fractions worked by hand, and at the edges of what
+// can be fitted.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

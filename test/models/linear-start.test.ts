@@ -3,9 +3,11 @@ import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { fitCox } from "../../src/models/cox/cox.ts";
-import { createGroupOffsets, GROUP_KNOTS, placeKnots } from "../../src/models/networks/group-offsets.ts";
+import { createAdditive } from "../../src/models/networks/additive.ts";
+import { GROUP_KNOTS, placeKnots } from "../../src/models/networks/group-offsets.ts";
 import { anchorHazards } from "../../src/models/networks/initialise.ts";
 import { fitLinearStart, MOST_START_COLUMNS } from "../../src/models/start/linear-start.ts";
+import { place } from "../compute/problems.ts";
 
 function simulate(N: number, D: number) {
   const random = createRandom(3);
@@ -63,13 +65,17 @@ describe("group offsets", () => {
     expect(Math.max(...knot)).toBe(GROUP_KNOTS - 2);
   });
 
-  test("only members move, by five times the parameter, linearly between knots", () => {
+  test("only members move, by five times the parameter, linearly between knots", async () => {
     const backend = createReferenceBackend();
     // One group, one knot interval a bin and a half: expected events 1/2 and 1 of all, knots at 2.5 and 5.
-    const { parameter, forward } = createGroupOffsets(backend, { D: 2, T: 2, G: 1 }, [0.5, 1 - 1e-15]);
-    parameter.values.set([0, 0, 1, 3, 0, 2]);
-    const logits = new Float64Array(4);
-    forward(Float64Array.of(9, 1, 9, 0), 2, logits);
+    const baselineHazard = [0.5, 1 - 1e-15];
+    const { parameters, forward } = createAdditive(backend, { D: 2, T: 2, groups: 1, baselineHazard });
+    const [baseline, , offsets] = parameters;
+    backend.clear(baseline.values);
+    backend.write(offsets.values, [0, 0, 1, 3, 0, 2]);
+    const out = backend.allocate(4);
+    await forward(place(backend, [9, 1, 9, 0]), 2, out);
+    const logits = await backend.read(out);
     expect(logits[0]).toBeCloseTo(5 * 2, 12);
     expect(logits[1]).toBeCloseTo(5 * 2, 12);
     expect(Array.from(logits.subarray(2))).toEqual([0, 0]);

@@ -2,10 +2,26 @@
 import { expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { BackendError } from "../../src/core/errors.ts";
-import { createNetwork, type LinearSpec } from "../../src/models/networks/create-network.ts";
+import { createNetwork } from "../../src/models/networks/create-network.ts";
+import type { LinearSpec } from "../../src/models/networks/linear.ts";
+import type { Network } from "../../src/models/networks/network.ts";
 import { survivalCurves } from "../../src/objectives/curves.ts";
+import { place } from "../compute/problems.ts";
 
 const backend = createReferenceBackend();
+
+async function logitsOf(network: Network, x: readonly number[], N: number) {
+  const logits = place(backend, new Array(N * network.T).fill(7)); // overwritten, not added to
+  await network.forward(place(backend, x), N, logits, null);
+  return backend.read(logits);
+}
+
+/** Parameters by the end of their name. */
+function setAll(network: Network, name: string, values: ArrayLike<number>): void {
+  for (const one of network.parameters.filter((parameter) => parameter.name.endsWith(name))) {
+    backend.write(one.values, values);
+  }
+}
 
 /** Members that know a baseline hazard only. */
 function meanOf(hazards: readonly (readonly number[])[]) {
@@ -19,8 +35,7 @@ test("hazards 1/2, 1/2 and 1/4, 1/5: alive 5/8 and 17/40, so odds of 3/5 and 8/1
     [1 / 2, 1 / 2],
     [1 / 4, 1 / 5],
   ]);
-  const logits = new Float64Array(4).fill(7);
-  await mean.forward(new Float64Array([0, 3]), 2, logits);
+  const logits = await logitsOf(mean, [0, 3], 2);
   const odds = Array.from(logits, Math.exp);
   [3 / 5, 8 / 17, 3 / 5, 8 / 17].forEach((value, k) => {
     expect(odds[k]).toBeCloseTo(value, 14);
@@ -41,13 +56,12 @@ test("the mean curve is the mean of the members' curves at any x", async () => {
   const mean = createNetwork(backend, { kind: "mean", D: 2, T: 5, members: specs }, 1);
   members.forEach((member, m) => {
     const slopes = [0.5 * m, -1 + m];
-    member.parameters.find(({ name }) => name === "skip")?.values.set(slopes);
-    mean.parameters.find(({ name }) => name === `${m + 1}.skip`)?.values.set(slopes);
+    setAll(member, "skip", slopes);
+    setAll(mean, `${m + 1}.skip`, slopes);
   });
-  const x = new Float64Array([0, 0, 1, 2, -3, 0.5, 40, -40]);
-  const curvesOf = async (network: (typeof members)[number]) => {
-    const logits = new Float64Array(20);
-    await network.forward(x, 4, logits);
+  const x = [0, 0, 1, 2, -3, 0.5, 40, -40];
+  const curvesOf = async (network: Network) => {
+    const logits = await logitsOf(network, x, 4);
     const survival = new Float64Array(20);
     survivalCurves(logits, 4, 5, survival);
     return survival;
@@ -63,18 +77,16 @@ test("hazards of 1e-12 keep their digits, and logits stay finite where all have 
     [1e-12, 0.5],
     [3e-12, 0.5],
   ]);
-  const logits = new Float64Array(2);
-  await mean.forward(new Float64Array(1), 1, logits);
+  const logits = await logitsOf(mean, [0], 1);
   expect(Math.exp(logits[0]) / 2e-12).toBeCloseTo(1, 11);
-  for (const one of mean.parameters.filter(({ name }) => name.endsWith("baseline"))) one.values.fill(900);
-  await mean.forward(new Float64Array(1), 1, logits);
-  expect([...logits]).toEqual([69, 69]);
-  for (const one of mean.parameters.filter(({ name }) => name.endsWith("baseline"))) one.values.fill(-900);
-  await mean.forward(new Float64Array(1), 1, logits);
-  expect([...logits]).toEqual([-69, -69]);
+  setAll(mean, "baseline", [900, 900]);
+  expect([...(await logitsOf(mean, [0], 1))]).toEqual([69, 69]);
+  setAll(mean, "baseline", [-900, -900]);
+  expect([...(await logitsOf(mean, [0], 1))]).toEqual([-69, -69]);
 });
 
 test("it is not trained as a whole", async () => {
   const mean = meanOf([[0.5], [0.2]]);
-  await expect(mean.backward(new Float64Array(1), 1, new Float64Array(1))).rejects.toThrow(BackendError);
+  expect(() => mean.createActivations()).toThrow(BackendError);
+  await expect(mean.backward({ rows: 1 }, backend.allocate(1))).rejects.toThrow(BackendError);
 });

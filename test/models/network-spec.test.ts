@@ -1,8 +1,14 @@
 // The parameters a description promises, against those of the network that is built from it.
 import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { createNetwork, type NetworkSpec } from "../../src/models/networks/create-network.ts";
-import { networkSpecSchema, parameterShapes } from "../../src/models/networks/network-spec.ts";
+import { createNetwork } from "../../src/models/networks/create-network.ts";
+import type { NetworkSpec } from "../../src/models/networks/list.ts";
+import {
+  countParameters,
+  listParameters,
+  networkSpecSchema,
+  parameterShapes,
+} from "../../src/models/networks/network-spec.ts";
 
 const baselineHazard = [0.1, 0.2, 0.3, 0.4];
 const sizes = { D: 3, T: 4 };
@@ -32,6 +38,10 @@ describe("a network's description", () => {
   test.each(specs)("%j", (spec) => {
     const { parameters } = createNetwork(createReferenceBackend(), spec, 1);
     expect([...parameterShapes(spec)]).toEqual(parameters.map(({ name, shape }) => [name, shape]));
+    expect(listParameters(spec)).toEqual(
+      parameters.map(({ name, shape, decays }) => ({ name, shape, decays })),
+    );
+    expect(countParameters(spec)).toBe(parameters.reduce((sum, { values }) => sum + values.length, 0));
     expect(networkSpecSchema.parse(JSON.parse(JSON.stringify(spec)))).toEqual(spec);
   });
 

@@ -1,28 +1,33 @@
 // Networks against PyTorch (test/oracles/torch), against central differences at odd sizes, and where they start.
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Backend, Floats } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { FormatError, InputError } from "../../src/core/errors.ts";
+import { BackendError, FormatError, InputError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { createAnchored } from "../../src/models/networks/anchored.ts";
-import {
-  createNetwork,
-  type NetworkSpec,
-  readParameters,
-  writeParameters,
-} from "../../src/models/networks/create-network.ts";
+import { createNetwork } from "../../src/models/networks/create-network.ts";
 import { createDrsa } from "../../src/models/networks/drsa.ts";
+import { mirrorParameters } from "../../src/models/networks/host-parameters.ts";
 import { anchorHazards } from "../../src/models/networks/initialise.ts";
 import { createLinear } from "../../src/models/networks/linear.ts";
+import { NETWORKS, type NetworkSpec } from "../../src/models/networks/list.ts";
 import { createMlp } from "../../src/models/networks/mlp.ts";
 import type { Network } from "../../src/models/networks/network.ts";
+import { readParameters, writeParameters, zeroGradients } from "../../src/models/networks/parameters.ts";
+import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
+import { separateMemory } from "../compute/backends.ts";
 import { differentiate, GRADIENT } from "../compute/differences.ts";
+import { place } from "../compute/problems.ts";
 import { followRun, fromTorch, loadTorchRuns } from "../training/trajectory-twin.ts";
 
 const backend = createReferenceBackend();
-/** The same operations on float32 memory. */
-const single: Backend = { ...backend, precision: "f32", allocate: (length) => new Float32Array(length) };
+/** Float32 memory. */
+let single: Backend;
+beforeAll(async () => {
+  single = await openWasmBackend({ threads: 1 });
+});
+afterAll(() => single.close());
 
 const PYTORCH = 1e-12; // absolute
 
@@ -31,16 +36,27 @@ function draw(length: number, seed: number): Float64Array {
   return Float64Array.from({ length }, () => random.normal());
 }
 
+/** The weights as the host sees them. */
 function parameterOf(network: Network, name: string): Floats {
   const found = network.parameters.find((parameter) => parameter.name === name);
   if (found === undefined) throw new Error(`no ${name}`);
-  return found.values;
+  return network.backend.view(found.values) as Floats;
 }
 
-async function logitsOf(network: Network, x: Floats, N: number): Promise<Float64Array> {
-  const logits = new Float64Array(N * network.T).fill(7); // overwritten, not added to
-  await network.forward(x, N, logits);
-  return logits;
+async function logitsOf(network: Network, x: Floats, N: number): Promise<Floats> {
+  const { backend: own, T } = network;
+  const logits = place(own, new Float64Array(N * T).fill(7)); // overwritten, not added to
+  await network.forward(place(own, x), N, logits, null);
+  return own.read(logits);
+}
+
+/** Adds to the gradients. */
+async function backward(network: Network, x: Floats, N: number, dLogits: Floats): Promise<void> {
+  const { backend: own, T } = network;
+  const kept = network.createActivations();
+  await network.forward(place(own, x), N, own.allocate(N * T), kept);
+  expect(kept.rows).toBe(N);
+  await network.backward(kept, place(own, dLogits));
 }
 
 describe("against PyTorch", () => {
@@ -63,14 +79,15 @@ describe("gradients are central differences", () => {
   const D = 3;
   const specs = (T: number, H: number): NetworkSpec[] => {
     const baselineHazard = Array.from({ length: T }, (_, t) => 0.05 + 0.02 * t);
+    const choice = { D, T, hidden: H, hiddenIsGiven: true, baselineHazard };
     return [
-      { kind: "drsa", D, T, H },
-      { kind: "anchored", D, T, H, baselineHazard },
-      { kind: "mlp", D, T, hidden: [H], baselineHazard },
+      // Whatever is in the list, with groups where it takes them.
+      ...NETWORKS.map((definition) => definition.describe({ ...choice, groups: 0 })),
+      ...NETWORKS.filter(({ takesGroups }) => takesGroups).map((one) =>
+        one.describe({ ...choice, groups: 2 }),
+      ),
       { kind: "mlp", D, T, hidden: [H, 4] },
       { kind: "mlp", D, T, hidden: [] },
-      { kind: "linear", D, T, baselineHazard },
-      { kind: "anchored", D, T, H, baselineHazard, groups: 2 },
       { kind: "linear", D, T, baselineHazard, groups: 3 },
     ];
   };
@@ -82,19 +99,21 @@ describe("gradients are central differences", () => {
   test.each(cases)("$name at N $N, T $T, H $H", async ({ N, T, spec }) => {
     const network = createNetwork(backend, spec, 5);
     // Away from the start, where slopes are 0 and output weights small.
-    network.parameters.forEach(({ values }, k) => {
+    const { list } = await mirrorParameters(network);
+    list.forEach(({ values }, k) => {
       const moved = draw(values.length, k);
       for (let i = 0; i < values.length; i++) values[i] += 0.5 * moved[i];
     });
     const x = draw(N * D, 1);
     const dLogits = draw(N * T, 2);
-    await network.backward(x, N, dLogits);
-    const logits = new Float64Array(N * T);
+    await backward(network, x, N, dLogits);
+    const rows = place(backend, x);
+    const logits = backend.allocate(N * T);
     const weighted = async () => {
-      await network.forward(x, N, logits);
-      return logits.reduce((sum, value, i) => sum + value * dLogits[i], 0);
+      await network.forward(rows, N, logits, null);
+      return Array.from(await backend.read(logits)).reduce((sum, value, i) => sum + value * dLogits[i], 0);
     };
-    for (const { name, values, gradient } of network.parameters) {
+    for (const { name, values, gradient } of list) {
       await differentiate(values, weighted, (i, slope) => {
         expect(Math.abs(gradient[i] - slope), `${name}[${i}]`).toBeLessThan(GRADIENT * N * T);
       });
@@ -120,18 +139,49 @@ describe("passes", () => {
       const more = draw(40, 4);
       await logitsOf(network, more, 20); // more rows than before
       expect(await logitsOf(network, x, 3)).toEqual(first);
-      const dLogits = draw(12, 5);
-      await network.backward(x, 3, dLogits);
-      const once = network.parameters.map(({ gradient }) => Array.from(gradient));
+      const rows = place(backend, x);
+      const dLogits = place(backend, draw(12, 5));
+      const logits = backend.allocate(12);
+      const [kept, other] = [network.createActivations(), network.createActivations()];
+      await network.forward(rows, 3, logits, kept);
+      await network.backward(kept, dLogits);
+      const { list } = await mirrorParameters(network);
+      const once = list.map(({ gradient }) => Array.from(gradient));
+      await network.forward(place(backend, more), 20, backend.allocate(80), kept); // used again for more rows
+      await network.forward(rows, 3, logits, kept);
       await logitsOf(network, more, 20);
-      await network.backward(x, 3, dLogits);
-      network.parameters.forEach(({ gradient }, k) => {
+      await network.forward(place(backend, more), 20, backend.allocate(80), other);
+      await network.backward(kept, dLogits);
+      list.forEach(({ gradient }, k) => {
         once[k].forEach((value, i) => {
           expect(gradient[i]).toBeCloseTo(2 * value, 12);
         });
       });
+      zeroGradients(network);
+      expect(list.every(({ gradient }) => gradient.every((value) => value === 0))).toBe(true);
+      const empty = network.createActivations();
+      await expect(network.backward(empty, dLogits)).rejects.toThrow(BackendError);
     },
   );
+
+  test.each(every)("$kind: memory that the host does not see gives the same bytes", async (spec) => {
+    const runs = [backend, separateMemory(createReferenceBackend())].map(async (own) => {
+      const network = createNetwork(own, spec, 1);
+      const logits = await logitsOf(network, draw(6, 3), 3);
+      await backward(network, draw(6, 3), 3, draw(12, 5));
+      const parameters = await mirrorParameters(network);
+      await parameters.pullGradients();
+      const gradients = parameters.list.map(({ gradient }) => Array.from(gradient));
+      const doubled = Object.entries(parameters.read()).map(([name, values]) => [
+        name,
+        values.map((value) => 2 * value),
+      ]);
+      parameters.write(Object.fromEntries(doubled));
+      return { logits, gradients, doubled: await readParameters(network) };
+    });
+    const [shared, separate] = await Promise.all(runs);
+    expect(separate).toEqual(shared);
+  });
 
   test.each(every)(
     "$kind: float32 memory gives the same logits and gradients to its precision",
@@ -141,17 +191,17 @@ describe("passes", () => {
       const x = draw(6, 3);
       const dLogits = draw(12, 5);
       const expected = await logitsOf(exact, x, 3);
-      const logits = new Float32Array(12);
-      await rounded.forward(Float32Array.from(x), 3, logits);
+      const logits = await logitsOf(rounded, x, 3);
       expected.forEach((value, i) => {
         expect(Math.abs(logits[i] - value)).toBeLessThan(2e-6);
       });
-      await exact.backward(x, 3, dLogits);
-      await rounded.backward(Float32Array.from(x), 3, Float32Array.from(dLogits));
-      exact.parameters.forEach(({ gradient }, k) => {
-        expect(rounded.parameters[k].gradient).toBeInstanceOf(Float32Array);
+      await backward(exact, x, 3, dLogits);
+      await backward(rounded, x, 3, dLogits);
+      const { list } = await mirrorParameters(rounded);
+      (await mirrorParameters(exact)).list.forEach(({ gradient }, k) => {
+        expect(list[k].gradient).toBeInstanceOf(Float32Array);
         gradient.forEach((value, i) => {
-          expect(Math.abs(rounded.parameters[k].gradient[i] - value)).toBeLessThan(2e-5);
+          expect(Math.abs(list[k].gradient[i] - value)).toBeLessThan(2e-5);
         });
       });
     },
@@ -159,8 +209,12 @@ describe("passes", () => {
 
   test.each(every)("$kind: rows that do not fit are refused", async (spec) => {
     const network = createNetwork(backend, spec, 1);
-    await expect(network.forward(draw(5, 1), 3, new Float64Array(12))).rejects.toThrow(InputError);
-    await expect(network.backward(draw(6, 1), 3, new Float64Array(11))).rejects.toThrow("11 of 12");
+    const kept = network.createActivations();
+    const [x, logits] = [backend.allocate(6), backend.allocate(12)];
+    await expect(network.forward(backend.allocate(5), 3, logits, null)).rejects.toThrow(InputError);
+    await expect(network.forward(x, 3, backend.allocate(11), null)).rejects.toThrow("11 of 12");
+    await network.forward(x, 3, logits, kept);
+    await expect(network.backward(kept, backend.allocate(11))).rejects.toThrow(/11 (of|values, needs) 12/);
   });
 
   test("an MLP of depth 0 is a slope per feature and bin", async () => {
@@ -183,9 +237,11 @@ describe("passes", () => {
 });
 
 describe("where networks start", () => {
-  test("DRSA is uniform on ±1/√H, as nn.LSTM and nn.Linear", () => {
+  test("DRSA is uniform on ±1/√H, as nn.LSTM and nn.Linear", async () => {
     const H = 50;
-    const { parameters } = createDrsa(backend, { D: 10, T: 102, seed: 1 });
+    const network = createDrsa(backend, { D: 10, T: 102, seed: 1 });
+    const { parameters } = network;
+    const start = await readParameters(network);
     expect(parameters.map(({ name, shape, decays }) => ({ name, shape, decays }))).toEqual([
       { name: "lstm.input", shape: [200, 11], decays: true },
       { name: "lstm.recurrent", shape: [200, 50], decays: true },
@@ -195,10 +251,10 @@ describe("where networks start", () => {
       { name: "lstm.outputBias", shape: [1], decays: false },
     ]);
     const bound = 1 / Math.sqrt(H);
-    for (const { values } of parameters) {
+    for (const values of Object.values(start)) {
       for (const value of values) expect(Math.abs(value)).toBeLessThanOrEqual(bound);
     }
-    const recurrent = Array.from(parameters[1].values);
+    const recurrent = start["lstm.recurrent"];
     const mean = recurrent.reduce((sum, value) => sum + value) / recurrent.length;
     const meanSquare = recurrent.reduce((sum, value) => sum + value * value, 0) / recurrent.length;
     // Standard errors at 10,000 draws: bound/√3/100 = 8.2e-4 of the mean, about 6e-5 of the mean square, bound²/3.
@@ -206,13 +262,14 @@ describe("where networks start", () => {
     expect(Math.abs(meanSquare - (bound * bound) / 3)).toBeLessThan(4 * 6e-5);
   });
 
-  test("the seed decides, and float32 starts at the same weights rounded", () => {
+  test("the seed decides, and float32 starts at the same weights rounded", async () => {
     const start = (from: Backend, seed: number) =>
       readParameters(createDrsa(from, { D: 3, H: 5, T: 9, seed }));
-    expect(start(backend, 4)).toEqual(start(backend, 4));
-    expect(start(backend, 4)["lstm.input"]).not.toEqual(start(backend, 5)["lstm.input"]);
-    expect(start(backend, 4)["lstm.inputBias"]).not.toEqual(start(backend, 4)["lstm.recurrentBias"]);
-    expect(start(single, 4)["lstm.input"]).toEqual(start(backend, 4)["lstm.input"].map(Math.fround));
+    const four = await start(backend, 4);
+    expect(await start(backend, 4)).toEqual(four);
+    expect(four["lstm.input"]).not.toEqual((await start(backend, 5))["lstm.input"]);
+    expect(four["lstm.inputBias"]).not.toEqual(four["lstm.recurrentBias"]);
+    expect((await start(single, 4))["lstm.input"]).toEqual(four["lstm.input"].map(Math.fround));
   });
 
   test("anchored: logits of the hazards, slopes 0, output weights a tenth, output bias 0", async () => {
@@ -251,7 +308,7 @@ describe("where networks start", () => {
     ]) {
       expect(network.kind).toBe("linear");
       expect(network.parameters.map(({ name }) => name)).toEqual(["baseline", "skip"]);
-      network.parameters[1].values.set([2, -3]);
+      backend.write(network.parameters[1].values, [2, -3]);
       const logits = await logitsOf(network, Float64Array.of(1, 1, 0, 0), 2);
       [-1, Math.log(0.25) - 1, Math.log(1 / 99) - 1, 0, Math.log(0.25), Math.log(1 / 99)].forEach(
         (value, i) => {
@@ -261,7 +318,7 @@ describe("where networks start", () => {
     }
   });
 
-  test("MLP: uniform on ±1/√inputs; with hazards the last layer is anchored", () => {
+  test("MLP: uniform on ±1/√inputs; with hazards the last layer is anchored", async () => {
     const options = { D: 4, T: 3, hidden: [16, 9], seed: 2 };
     const plain = createMlp(backend, options);
     const anchored = createMlp(backend, { ...options, baselineHazard: [0.5, 0.2, 0.01] });
@@ -273,8 +330,9 @@ describe("where networks start", () => {
       ["dense2.weight", "3×9", true],
       ["dense2.bias", "3", false],
     ]);
+    const start = Object.values(await readParameters(plain));
     [1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 3, 1 / 3].forEach((bound, k) => {
-      const largest = Math.max(...plain.parameters[k].values.map(Math.abs));
+      const largest = Math.max(...start[k].map(Math.abs));
       expect(largest).toBeLessThanOrEqual(bound);
       expect(largest).toBeGreaterThan(bound / 3);
     });
@@ -351,11 +409,22 @@ describe("descriptions and checkpoints", () => {
   test("a description survives JSON and gives the same network", async () => {
     const network = createNetwork(backend, spec, 3);
     const again = createNetwork(backend, JSON.parse(JSON.stringify(spec)), 3);
-    expect(readParameters(again)).toEqual(readParameters(network));
+    expect(await readParameters(again)).toEqual(await readParameters(network));
     expect(await logitsOf(again, draw(4, 1), 2)).toEqual(await logitsOf(network, draw(4, 1), 2));
     expect(createNetwork(backend, { ...spec, lstm: false }, 3).kind).toBe("linear");
     expect(createNetwork(backend, { kind: "mlp", D: 2, T: 3 }, 3).parameters[0].shape).toEqual([32, 2]);
     expect(createNetwork(backend, { kind: "drsa", D: 2, T: 3 }, 3).parameters[1].shape).toEqual([200, 50]);
+  });
+
+  test.each(NETWORKS)("$kind: what a run asks for is a description that a file may hold", (definition) => {
+    const baselineHazard = [0.1, 0.2, 0.3];
+    for (const groups of [0, 1]) {
+      const choice = { D: 2, T: 3, groups, hidden: 4, hiddenIsGiven: true, baselineHazard };
+      const described = definition.describe(choice);
+      expect(definition.schema.parse(JSON.parse(JSON.stringify(described)))).toEqual(described);
+      expect("groups" in described).toBe(definition.takesGroups && groups > 0);
+      expect(createNetwork(backend, described, 1).kind).toBe(definition.kind);
+    }
   });
 
   test("an unknown network is refused", () => {
@@ -364,19 +433,19 @@ describe("descriptions and checkpoints", () => {
     expect(() => createNetwork(backend, unknown, 1)).toThrow('unknown network: "forest"');
   });
 
-  test("parameters come back through JSON exactly", () => {
-    const from = readParameters(createNetwork(backend, spec, 3));
+  test("parameters come back through JSON exactly", async () => {
+    const from = await readParameters(createNetwork(backend, spec, 3));
     const network = createNetwork(backend, spec, 4);
     writeParameters(network, JSON.parse(JSON.stringify(from)));
-    expect(readParameters(network)).toEqual(from);
+    expect(await readParameters(network)).toEqual(from);
     from.skip[0] = 99; // a copy, not a view
     expect(parameterOf(network, "skip")[0]).toBe(0);
   });
 
-  test("what does not fit is refused and nothing is written", () => {
+  test("what does not fit is refused and nothing is written", async () => {
     const network = createNetwork(backend, spec, 3);
-    const before = readParameters(network);
-    const other = readParameters(createNetwork(backend, spec, 4));
+    const before = await readParameters(network);
+    const other = await readParameters(createNetwork(backend, spec, 4));
     const attempts: [Record<string, number[]>, string][] = [
       [{ ...other, extra: [1] }, "unknown parameter: extra"],
       [{ ...other, skip: [1] }, "parameter skip has 1 values, its shape [2] has 2"],
@@ -389,7 +458,7 @@ describe("descriptions and checkpoints", () => {
     for (const [values, message] of attempts) {
       expect(() => writeParameters(network, values)).toThrow(FormatError);
       expect(() => writeParameters(network, values)).toThrow(message);
-      expect(readParameters(network)).toEqual(before);
+      expect(await readParameters(network)).toEqual(before);
     }
   });
 });

@@ -1,4 +1,5 @@
-// Repair on the hazard scale: fractions by hand, one group's estimate against integration, and properties of any repair.
+// Repair on the hazard scale: fractions by hand, one group's estimate against integration, and properties of any
+// repair.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";

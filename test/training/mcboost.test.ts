@@ -64,8 +64,8 @@ function wholeOf(T: number) {
   return { fromBin: 1, toBin: T, low: 0, high: 1 };
 }
 
-// Four people, three bins: A dies in bin 1, B is censored in bin 2, C dies and D is censored in bin 3.
-// G, events of a bin before its censorings: 1 after bin 1, 2/3 after bin 2, 0 after bin 3. Two are followed past bin 2, nobody past 3.
+// Four people, three bins: A dies in bin 1, B is censored in bin 2, C dies and D is censored in bin 3. G, events of a
+// bin before its censorings: 1 after bin 1, 2/3 after bin 2, 0 after bin 3. Two are followed past bin 2, nobody past 3.
 // weight × residual:   t = 1   3/4, −1/4, −1/4, −1/4      mean 0    = 3/4 − KM
 //                      t = 2   1/2,    0, −3/4, −3/4      mean −1/4 = 1/2 − KM
 const FOUR = tableOf([3 / 4, 1 / 2, 1 / 4], [1, 2, 3, 3], [1, 0, 1, 0]);
@@ -154,7 +154,7 @@ describe("one round by hand", () => {
 });
 
 describe("what the residual estimates", () => {
-  test("one curve for everyone: the mean residual is S − Kaplan-Meier at every audited bin, and not with G(T_i)", () => {
+  test("one curve for everyone: the mean residual is S − Kaplan-Meier at every audited bin, not with G(T_i)", () => {
     const { curves, binned } = randomCohort(300, 8, 5);
     const km = kaplanMeierBinned(binned);
     const survival = Float64Array.from(curves.survival, (_, k) => 1 - (k % 8) / 9);
@@ -210,7 +210,7 @@ describe("what the residual estimates", () => {
     expect(own.history[0]).toBeLessThan(EXACT);
   });
 
-  test("the ridge auditor is stationary: residual mean 0, moments = penalty × slope; collinear and constant features are harmless", () => {
+  test("the ridge auditor is stationary: residual mean 0, moments = penalty × slope; spare features harm nothing", () => {
     const random = createRandom(3);
     const N = 60;
     const D = 4;
@@ -328,7 +328,8 @@ describe("the faults of the reference, only on request", () => {
     const input = { ...table, groups: [ALL] };
     expect(fitBoost(input, { reference: true }).history).toEqual([0]);
     expect(fitBoost(input, { minimumFollowed: 1 }).history[0]).toBe(0.5);
-    // (d) again with a step of 3: S(1) and S(2) fall to 0.447 and 0.397, below the edge 0.6, and the upper cell is empty.
+    // (d) again with a step of 3: S(1) and S(2) fall to 0.447 and 0.397, below the edge 0.6, and the upper cell is
+    // empty.
     const upper = tableOf([0.9, 0.8, 0.3, 0.1], [1, 4], [1, 1]);
     const steps = { rounds: 2, step: 3, timeBuckets: 1, probabilityBuckets: 2, minimumFollowed: 1 };
     const both = { ...upper, groups: [{ name: "both", rows: [0, 1] }] };
@@ -350,7 +351,10 @@ interface Simulated {
   readonly features: { readonly N: number; readonly D: number; readonly values: Float64Array };
 }
 
-/** A quarter is "planted": the model takes their hazard to be `factor` times what it is; "other" and "some" overlap with it. */
+/**
+ * A quarter is "planted": the model takes their hazard to be `factor` times what it is; "other" and "some" overlap with
+ * it.
+ */
 function simulate(N: number, seed: number, factor: number): Simulated {
   const T = 20;
   const random = createRandom(seed, 41);
@@ -476,7 +480,8 @@ describe("a planted group", () => {
 
 describe("edges", () => {
   test("an update that moves nobody gives way to the next largest; when none is left the boost is stuck", () => {
-    // Three die in bin 1, curves are at the floor: max(S, 1e-4)·exp(−η·h) comes to rest just below it, never at the truth.
+    // Three die in bin 1, curves are at the floor: max(S, 1e-4)·exp(−η·h) comes to rest just below it, never at the
+    // truth.
     const floor = tableOf([1e-4, 1e-4, 1e-4], [1, 1, 1, 3], [1, 1, 1, 1]);
     const dead = { name: "dead", rows: [0, 1, 2] };
     const options = { rounds: 500, tolerance: 0, timeBuckets: 1, minimumFollowed: 1 };
@@ -569,7 +574,9 @@ describe("edges", () => {
   });
 });
 
-/** The definition, cell by cell on a full matrix of weighted residuals: the largest |correlation| of the first round. */
+/**
+ * The definition, cell by cell on a full matrix of weighted residuals: the largest |correlation| of the first round.
+ */
 function slowLargest(input: BoostInput & { groups: readonly BoostGroup[] }, over: "all" | "cell"): number {
   const { curves, outcomes, groups } = input;
   const { N, T, survival } = curves;
@@ -652,7 +659,7 @@ describe("properties", () => {
     return { curves, outcomes: binned, groups, features: { N, D: 2, values } };
   }
 
-  test("curves stay decreasing in [0, 1]; replaying the stored updates gives them back to the bit, from JSON too", () => {
+  test("curves stay decreasing in [0, 1]; replaying the stored updates gives them back to the bit, also from JSON", () => {
     fc.assert(
       fc.property(scenario, (options) => {
         const input = draw(options);

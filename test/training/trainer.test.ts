@@ -4,10 +4,12 @@ import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { BackendError, type GraduateError, NumericalError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
 import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
-import { createNetwork, readParameters } from "../../src/models/networks/create-network.ts";
+import { createNetwork } from "../../src/models/networks/create-network.ts";
 import { anchorHazards } from "../../src/models/networks/initialise.ts";
+import { readParameters } from "../../src/models/networks/parameters.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
+import { shuffleBatches } from "../../src/training/batches.ts";
 import { createEvaluator } from "../../src/training/evaluation.ts";
 import { finishRun } from "../../src/training/finish.ts";
 import type { OptimiserSpec } from "../../src/training/optimiser.ts";
@@ -17,9 +19,10 @@ import {
   type OptimiseHooks,
   optimise,
   type StepEvent,
-  shuffleBatches,
   type TrainingInput,
 } from "../../src/training/trainer.ts";
+import { separateMemory } from "../compute/backends.ts";
+import { place } from "../compute/problems.ts";
 import { createTorchNetwork, fromTorch, loadTorchRuns, packRows, type TorchRun } from "./trajectory-twin.ts";
 
 interface Followed {
@@ -93,7 +96,7 @@ describe.each(BACKENDS)("on $name the trainer follows PyTorch for ten steps", ({
       expectClose(step.multipliers, wanted.multipliers, tolerance);
     });
     expect(steps).toHaveLength(10);
-    expectClose(last.held?.multipliers ?? [], run.multipliersAfter, tolerance);
+    expectClose(last.lagrangian?.multipliers ?? [], run.multipliersAfter, tolerance);
     for (const [name, values] of Object.entries(fromTorch(run.final))) {
       expectClose(last.parameters[name], values, tolerance);
     }
@@ -108,7 +111,7 @@ describe.each(BACKENDS)("on $name the trainer follows PyTorch for ten steps", ({
 function simulate(backend = createReferenceBackend(), N = 240, T = 8, seed = 3): TrainingInput {
   const random = createRandom(seed);
   const D = 3;
-  const x = backend.allocate(N * D);
+  const x = new Float64Array(N * D);
   const binned: BinnedOutcomes = { T, bin: new Int32Array(N), event: new Uint8Array(N) };
   for (let i = 0; i < N; i++) {
     for (let d = 0; d < D; d++) x[i * D + d] = random.normal();
@@ -129,7 +132,8 @@ function simulate(backend = createReferenceBackend(), N = 240, T = 8, seed = 3):
   const km = kaplanMeierBinned(binned);
   const baselineHazard = Array.from(anchorHazards(km.events.subarray(1), km.atRisk.subarray(1)));
   const network = createNetwork(backend, { kind: "anchored", D, T, H: 4, baselineHazard }, seed);
-  return { backend, network, training: { x, binned, groups }, validation: { x, binned, groups } };
+  const rows = { x: place(backend, x), binned, groups };
+  return { backend, network, training: rows, validation: rows };
 }
 
 const SMALL: TrainingOptions = {
@@ -200,7 +204,7 @@ describe("a run", () => {
     const mean = (events: StepEvent[]) => events.reduce((sum, { loss }) => sum + loss, 0) / events.length;
     expect(mean(steps.slice(-12))).toBeLessThan(mean(steps.slice(0, 12)) - 0.02);
     const result = await finishRun(input, options, last);
-    expect(readParameters(input.network)).toEqual(last.average);
+    expect(await readParameters(input.network)).toEqual(last.average);
     expect(result.verdict.map(({ group, met }) => [group, met === null])).toEqual([
       ["all", false],
       ["high", false],
@@ -230,7 +234,7 @@ describe("a run", () => {
       third,
     ]);
     expect(new Set([start, second, third]).size).toBe(3);
-    expect(thrice.last.held?.multipliers[0]).toBe(third);
+    expect(thrice.last.lagrangian?.multipliers[0]).toBe(third);
     await expect(follow(simulate(), { ...options, primalSteps: 0 })).rejects.toThrow(
       "updates to a dual step are not a whole number, 1 or more: 0",
     );
@@ -272,6 +276,15 @@ describe("a run", () => {
     expect(failure).toBeInstanceOf(NumericalError);
     expect((failure as Error).message).toMatch(/^training stopped at step \d+: /);
     expect((failure as GraduateError).hint).toMatch(/checkpoint/);
+  });
+
+  test("memory that the host does not see gives the same bytes, whole and in batches", async () => {
+    for (const batch of [null, 50]) {
+      const options: TrainingOptions = { ...SMALL, batch, steps: 12, evaluateEvery: 5 };
+      const shared = await follow(simulate(), options);
+      const separate = await follow(simulate(separateMemory(createReferenceBackend())), options);
+      expect(separate).toEqual(shared);
+    }
   });
 
   test("what is refused for want of memory is not said to have diverged", async () => {

@@ -1,10 +1,13 @@
-// The slow twin of the trainer: ten primal-dual steps of test/oracles/torch/torch_oracle.py in the plainest code, on any
-// backend's networks. Loss, distances and their gradients are written here once more, on purpose, beside those of src/objectives.
+// The slow twin of the trainer: ten primal-dual steps of test/oracles/torch/torch_oracle.py in the plainest code, on
+// any backend's networks. Loss, distances and their gradients are written here once more, on purpose, beside those of
+// src/objectives.
 import { readFileSync } from "node:fs";
-import type { Backend, Floats } from "../../src/compute/backend.ts";
-import { createNetwork, readParameters, writeParameters } from "../../src/models/networks/create-network.ts";
+import type { Backend, DeviceArray } from "../../src/compute/backend.ts";
+import { createNetwork } from "../../src/models/networks/create-network.ts";
+import { mirrorParameters } from "../../src/models/networks/host-parameters.ts";
 import type { Network } from "../../src/models/networks/network.ts";
-import { averageWeights, createOptimiser, zeroGradients } from "../../src/training/optimiser.ts";
+import { writeParameters, zeroGradients } from "../../src/models/networks/parameters.ts";
+import { averageWeights, createOptimiser } from "../../src/training/optimiser.ts";
 
 /** As PyTorch names them: weight_ih_l0, …, fc.bias, baseline, skip. */
 type TorchWeights = Readonly<Record<string, readonly number[] | readonly (readonly number[])[]>>;
@@ -78,9 +81,9 @@ export function createTorchNetwork(backend: Backend, run: TorchRun): Network {
 }
 
 /** Rows of a matrix as one array of the backend. */
-export function packRows(backend: Backend, rows: readonly (readonly number[])[]): Floats {
+export function packRows(backend: Backend, rows: readonly (readonly number[])[]): DeviceArray {
   const packed = backend.allocate(rows.length * rows[0].length);
-  packed.set(rows.flat());
+  backend.write(packed, rows.flat());
   return packed;
 }
 
@@ -210,10 +213,12 @@ export async function followRun(
   count = run.steps.length,
 ): Promise<Trajectory> {
   const network = createTorchNetwork(backend, run);
-  const { T, parameters } = network;
+  const { T } = network;
+  const parameters = await mirrorParameters(network);
+  const activations = network.createActivations();
   const N = run.x.length;
   const optimiser = createOptimiser(
-    parameters,
+    parameters.list,
     run.optimiser === "sgd"
       ? { kind: "sgd", rate: run.lr }
       : { kind: run.optimiser, rate: run.lr, decay: run.decay, decayAll: true },
@@ -229,14 +234,16 @@ export async function followRun(
       ),
       rows.length,
       logits,
+      activations,
     );
-    return rows.map((_, i) => Array.from(logits.subarray(i * T, (i + 1) * T)));
+    const numbers = await backend.read(logits);
+    return rows.map((_, i) => Array.from(numbers.subarray(i * T, (i + 1) * T)));
   };
   const allDistances = (S: number[][]) => targets.map((target) => distanceOf(S, target, run.kind));
 
   let multipliers = [0.3, 0.7, 0.1];
   const cache = survivalOf(await predict(everyone));
-  const averaged = readParameters(network);
+  const averaged = parameters.read();
   const steps: TwinStep[] = [];
   let firstLogits: number[][] = [];
   let firstGradients: Record<string, number[]> = {};
@@ -265,24 +272,19 @@ export async function followRun(
     );
     addThroughCurves(dLogits, logits, S, dS);
 
-    zeroGradients(parameters);
-    await network.backward(
-      packRows(
-        backend,
-        rows.map((n) => run.x[n]),
-      ),
-      rows.length,
-      packRows(backend, dLogits),
-    );
+    zeroGradients(network);
+    await network.backward(activations, packRows(backend, dLogits));
+    await parameters.pullGradients();
     if (s === 0) {
       firstLogits = logits;
-      firstGradients = Object.fromEntries(parameters.map((p) => [p.name, Array.from(p.gradient)]));
+      firstGradients = Object.fromEntries(parameters.list.map((p) => [p.name, Array.from(p.gradient)]));
     }
     const values = distances.map(({ value }) => value);
     const penalty = values.reduce((sum, value, g) => sum + multipliers[g] * (value - run.c), 0);
     steps.push({ loss, lagrangian: loss + penalty, distances: values, multipliers });
     optimiser.step();
-    if (run.average !== null) averageWeights(averaged, parameters, run.average);
+    parameters.pushValues();
+    if (run.average !== null) averageWeights(averaged, parameters.list, run.average);
     const after =
       run.batches === null
         ? allDistances(survivalOf(await predict(everyone))).map(({ value }) => value)
@@ -294,7 +296,7 @@ export async function followRun(
     firstGradients,
     steps,
     multipliersAfter: multipliers,
-    final: readParameters(network),
+    final: parameters.read(),
     averaged,
   };
 }

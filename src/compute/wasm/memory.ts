@@ -1,7 +1,7 @@
 /**
- * The one shared memory of a wasm backend and who has which part of it. Arrays and work areas stay where they are until they are
- * given back, and are then used again, neighbouring ones joined. Everything is aligned to 64 bytes, a cache line. The memory
- * grows up to its limit and never shrinks.
+ * The one shared memory of a wasm backend and who has which part of it. Arrays and work areas stay where they are until
+ * they are given back, and are then used again, neighbouring ones joined. Everything is aligned to 64 bytes, a cache
+ * line. The memory grows up to its limit and never shrinks.
  */
 
 import { BackendError } from "../../core/errors.ts";
@@ -26,8 +26,6 @@ export interface SharedKernelMemory {
   take(bytes: number): MemoryArea | null;
   giveBack(area: MemoryArea): void;
   floats(area: MemoryArea, length: number): Float32Array;
-  /** Whether an array is a view of this memory. */
-  holds(array: ArrayBufferView): boolean;
 }
 
 /** An engine reserves addresses for all it may grow to, and for more: several gigabytes before anything is used. */
@@ -49,8 +47,6 @@ export function createSharedMemory(limit: number): SharedKernelMemory {
     throw new BackendError(`memory limit is below one page of 64 KiB: ${limit}`, { code: "memory.limit" });
   }
   const memory = reserve(pages);
-  // Growing gives new buffers over the same bytes; arrays handed out before keep theirs.
-  const buffers = new WeakSet<ArrayBufferLike>();
   // Address 0 is left out: to a kernel it means that there is nothing.
   let end = ALIGNMENT;
   let free: MemoryArea[] = [];
@@ -99,11 +95,7 @@ export function createSharedMemory(limit: number): SharedKernelMemory {
       }
       free = joined;
     },
-    floats(area, length) {
-      const { buffer } = memory;
-      buffers.add(buffer);
-      return new Float32Array(buffer, area.address, length);
-    },
-    holds: (array) => buffers.has(array.buffer),
+    // Growing gives new buffers over the same bytes; arrays handed out before keep theirs.
+    floats: (area, length) => new Float32Array(memory.buffer, area.address, length),
   };
 }

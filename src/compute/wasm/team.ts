@@ -1,7 +1,7 @@
 /**
- * The threads of a wasm backend and the one job they share: starting them, giving them a job through shared memory, hearing
- * that the last of them has finished, ending them. Nothing here blocks, so that it can run where a browser forbids it:
- * threads sleep on the job block, the end of a job comes back as a message.
+ * The threads of a wasm backend and the one job they share: starting them, giving them a job through shared memory,
+ * hearing that the last of them has finished, ending them. Nothing here blocks, so that it can run where a browser
+ * forbids it: threads sleep on the job block, the end of a job comes back as a message.
  */
 import { BackendError } from "../../core/errors.ts";
 import {
@@ -36,6 +36,23 @@ export interface KernelTeam {
   close(): Promise<void>;
 }
 
+const WHY_NOT = {
+  busy: "another operation is still running",
+  closed: "it was closed",
+  failed: "it failed before",
+} as const;
+
+function refuseThread(what: string): BackendError {
+  return new BackendError(`a thread of the wasm backend ${what}`, { code: "worker.failed" });
+}
+
+function writeJob(words: Int32Array, kernel: KernelName, jobWords: JobWords, threads: number): void {
+  words.fill(0, JOB_NEXT_SLOT);
+  for (const [place, value] of Object.entries(jobWords)) words[Number(place)] = value;
+  words[JOB_KERNEL] = KERNELS.findIndex((entry) => entry.run === kernel);
+  words[JOB_RUNNING] = threads;
+}
+
 /** Resolves when every thread is ready; `job` is the address of JOB_WORDS words. */
 export async function startTeam(
   module: KernelModule,
@@ -50,9 +67,7 @@ export async function startTeam(
   let settle: (failure: BackendError | null) => void = () => {};
 
   function fail(what: string): void {
-    const failure = new BackendError(`a thread of the wasm backend failed: ${what}`, {
-      code: "worker.failed",
-    });
+    const failure = refuseThread(`failed: ${what}`);
     if (state === "busy") settle(failure);
     else if (state === "idle") state = "failed";
   }
@@ -73,18 +88,16 @@ export async function startTeam(
   try {
     await new Promise<void>((resolve, reject) => {
       let ready = 0;
+      /** Rejecting has no effect once all threads are ready. */
+      const listen = (message: FromKernelThread) => {
+        if (message.kind === "ready" && ++ready === threads) resolve();
+        if (message.kind === "done") settle(null);
+        if (message.kind !== "failed") return;
+        reject(refuseThread(`did not start: ${message.what}`));
+        fail(message.what);
+      };
       for (let thread = 0; thread < threads; thread++) {
-        const handle = startThread((message) => {
-          if (message.kind === "ready") {
-            if (++ready === threads) resolve();
-          } else if (message.kind === "done") settle(null);
-          else {
-            // Has no effect once all threads are ready.
-            const details = { code: "worker.failed" };
-            reject(new BackendError(`a thread of the wasm backend did not start: ${message.what}`, details));
-            fail(message.what);
-          }
-        });
+        const handle = startThread(listen);
         team.push(handle);
         handle.start({ kind: "start", module, memory, job, thread });
       }
@@ -99,20 +112,12 @@ export async function startTeam(
     isBusy: () => state === "busy",
     check(kernel) {
       if (state === "idle") return;
-      const why = {
-        busy: "another operation is still running",
-        closed: "it was closed",
-        failed: "it failed before",
-      };
-      throw new BackendError(`the wasm backend cannot run ${kernel}: ${why[state]}`, {
+      throw new BackendError(`the wasm backend cannot run ${kernel}: ${WHY_NOT[state]}`, {
         code: `backend.${state}`,
       });
     },
     run(kernel, jobWords) {
-      words.fill(0, JOB_NEXT_SLOT);
-      for (const [place, value] of Object.entries(jobWords)) words[Number(place)] = value;
-      words[JOB_KERNEL] = KERNELS.findIndex((entry) => entry.run === kernel);
-      words[JOB_RUNNING] = threads;
+      writeJob(words, kernel, jobWords, threads);
       state = "busy";
       for (const thread of team) thread.hold();
       return new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
 /**
- * What one thread of the wasm backend runs, in Node's worker threads and in web workers alike: it is started once by a message,
- * then sleeps on the job block in shared memory, runs the kernel it names and sleeps again; no further message reaches
- * it. The thread that finishes last adds the slots' sums up and reports. Which rows a thread computes is settled
- * in the kernels, slot by slot; results do not depend on it.
+ * What one thread of the wasm backend runs, in Node's worker threads and in web workers alike: it is started once by a
+ * message, then sleeps on the job block in shared memory, runs the kernel it names and sleeps again; no further message
+ * reaches it. The thread that finishes last adds the slots' sums up and reports. Which rows a thread computes is
+ * settled in the kernels, slot by slot; results do not depend on it.
  */
 
 import { JOB_GENERATION, JOB_KERNEL, JOB_QUIT, JOB_RUNNING, JOB_WORDS } from "./kernels/job.ts";

@@ -37,7 +37,7 @@ const MEMBERS = "members.";
 
 /** A checkpoint as the bytes of a file. */
 export function checkpointToBytes({ checkpoint, history, run, members }: SavedCheckpoint): Uint8Array {
-  const { step, parameters, average, optimiser, held, startMultipliers, best } = checkpoint;
+  const { step, parameters, average, optimiser, lagrangian, startMultipliers, best } = checkpoint;
   const header = checkHeader(
     checkpointHeaderSchema,
     {
@@ -45,7 +45,7 @@ export function checkpointToBytes({ checkpoint, history, run, members }: SavedCh
       run,
       step,
       optimiser: { kind: optimiser.kind, steps: optimiser.steps },
-      held,
+      held: lagrangian,
       startMultipliers,
       best: best && { step: best.step, evaluation: best.evaluation },
       history,
@@ -110,7 +110,7 @@ export function checkpointFromBytes(bytes: Uint8Array, name: string): SavedCheck
       parameters,
       average: whole.average,
       optimiser: { ...optimiser, first: whole.first, second: whole.second },
-      held,
+      lagrangian: held,
       startMultipliers,
       best: best && { ...best, parameters: whole.best },
     },

@@ -6,8 +6,8 @@
  */
 import type { z } from "zod";
 import { FormatError } from "../../core/errors.ts";
-import type { ParameterValues } from "../../models/networks/create-network.ts";
 import { parameterShapes } from "../../models/networks/network-spec.ts";
+import type { ParameterValues } from "../../models/networks/parameters.ts";
 import type { Model, Predictor } from "../../training/model.ts";
 import { packSections, unpackSections } from "../container/container.ts";
 import { decodeJson, encodeJson } from "../container/json-bytes.ts";

@@ -11,12 +11,12 @@ import { namesOf } from "../../core/names.ts";
 import type { ColumnEncoding, Encoder, ValueRange } from "../../data/encode/encode.ts";
 import { type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
-import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/create-network.ts";
+import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/list.ts";
 import { networkSpecSchema, singleNetworkSchema } from "../../models/networks/network-spec.ts";
 import { type PackedSplit, unpackSplit } from "../../study/split.ts";
 import { DISTANCES, KEEP_RULES, METHODS, OPTIMISERS, VARIANTS } from "../../training/choices.ts";
 import type { Evaluation } from "../../training/evaluation.ts";
-import type { HeldState } from "../../training/lagrangian/held-groups.ts";
+import type { LagrangianState } from "../../training/lagrangian/lagrangian.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.ts";
 import type { TrainingOptions } from "../../training/options.ts";
 import type { TrainedMember } from "../../training/trainer.ts";
@@ -327,7 +327,8 @@ const evaluation = describing<Evaluation>()(
   }),
 );
 
-const held = describing<HeldState>()(
+/** The Lagrangian of a run: its key in files is "held". */
+const held = describing<LagrangianState>()(
   z.strictObject({
     multipliers: numbers,
     cells: list(

@@ -7,16 +7,13 @@ import { FormatError } from "../../core/errors.ts";
 import { countAtMost } from "../../core/near-times.ts";
 import { LARGEST_ENCODED } from "../../data/reading/conform-column.ts";
 import { EDGE_SLACK } from "../../models/cox/baseline.ts";
-import type {
-  NetworkSpec,
-  ParameterValues,
-  SingleNetworkSpec,
-} from "../../models/networks/create-network.ts";
-import { DEFAULT_HIDDEN } from "../../models/networks/drsa.ts";
+import { hiddenOf } from "../../models/networks/anchored.ts";
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../models/networks/group-offsets.ts";
+import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/list.ts";
 import { memberParameter } from "../../models/networks/mean.ts";
-import { DEFAULT_LAYERS } from "../../models/networks/mlp.ts";
+import { listDenseLayers, type MlpSpec } from "../../models/networks/mlp.ts";
 import { parameterShapes } from "../../models/networks/network-spec.ts";
+import type { ParameterValues } from "../../models/networks/parameters.ts";
 import type { Predictor } from "../../training/model.ts";
 import type { OnnxGraph } from "./graph.ts";
 import { TYPE_NUMBERS } from "./writer.ts";
@@ -78,21 +75,31 @@ function coxToOnnx(graph: OnnxGraph, cox: Cox, x: string, edges: readonly number
 }
 
 function networkToOnnx(graph: OnnxGraph, spec: NetworkSpec, parameters: ParameterValues, x: string): string {
-  const shapes = parameterShapes(spec);
-  const read = (name: string): readonly number[] => {
-    const values = Object.hasOwn(parameters, name) ? parameters[name] : [];
-    const expected = (shapes.get(name) ?? []).reduce((product, size) => product * size, 1);
-    if (values.length === expected) return values;
-    throw new FormatError(`parameter ${name} has ${values.length} values, the network needs ${expected}`, {
-      code: "parameter.shape",
-      where: name,
-    });
-  };
-  if (spec.kind !== "mean") return survivalOf(graph, spec, read, x);
+  if (spec.kind !== "mean") return survivalOf(graph, spec, readerOf(spec, parameters), x);
   const curves = spec.members.map((member, m) =>
-    survivalOf(graph, member, (name) => read(memberParameter(m, name)), x),
+    survivalOf(graph, member, readerOf(member, parameters, memberParameter(m, "")), x),
   );
   return graph.add("Mean", curves);
+}
+
+/** Values with the shape that the network promises; `prefix` is a member's of a mean. */
+type ReadParameter = (name: string) => {
+  readonly shape: readonly number[];
+  readonly values: readonly number[];
+};
+
+function readerOf(spec: SingleNetworkSpec, parameters: ParameterValues, prefix = ""): ReadParameter {
+  const shapes = parameterShapes(spec);
+  return (name) => {
+    const shape = shapes.get(name) ?? [];
+    const values = Object.hasOwn(parameters, prefix + name) ? parameters[prefix + name] : [];
+    const expected = shape.reduce((product, size) => product * size, 1);
+    if (values.length === expected) return { shape, values };
+    throw new FormatError(
+      `parameter ${prefix + name} has ${values.length} values, the network needs ${expected}`,
+      { code: "parameter.shape", where: prefix + name },
+    );
+  };
 }
 
 function survivalOf(graph: OnnxGraph, spec: SingleNetworkSpec, read: ReadParameter, x: string): string {
@@ -102,20 +109,17 @@ function survivalOf(graph: OnnxGraph, spec: SingleNetworkSpec, read: ReadParamet
   return graph.add("Exp", [graph.add("Neg", [total])]);
 }
 
-type ReadParameter = (name: string) => readonly number[];
-
+/** One graph for each kind of network: a kind without one does not compile. */
 function logitsOf(graph: OnnxGraph, spec: SingleNetworkSpec, read: ReadParameter, x: string): string {
-  const { D, T } = spec;
   switch (spec.kind) {
     case "drsa":
-      return lstmToOnnx(graph, { D, T, H: spec.H ?? DEFAULT_HIDDEN }, read, x);
+      return lstmToOnnx(graph, spec, read, x);
     case "anchored": {
-      const H = spec.lstm === false ? 0 : (spec.H ?? DEFAULT_HIDDEN);
       const anchor = baselineAndSkipToOnnx(graph, spec, read, x);
-      return H === 0 ? anchor : graph.add("Add", [anchor, lstmToOnnx(graph, { D, T, H }, read, x)]);
+      return hiddenOf(spec) === 0 ? anchor : graph.add("Add", [anchor, lstmToOnnx(graph, spec, read, x)]);
     }
     case "mlp":
-      return mlpToOnnx(graph, [D, ...(spec.hidden ?? DEFAULT_LAYERS), T], read, x);
+      return mlpToOnnx(graph, spec, read, x);
     case "linear":
       return baselineAndSkipToOnnx(graph, spec, read, x);
   }
@@ -128,16 +132,16 @@ function baselineAndSkipToOnnx(
   read: ReadParameter,
   x: string,
 ): string {
-  const baseline = graph.constant("float", [1, T], read("baseline"), "baseline");
+  const baseline = graph.constant("float", [1, T], read("baseline").values, "baseline");
   if (groups === 0) {
-    const skip = graph.constant("float", [D, 1], read("skip"), "skip");
+    const skip = graph.constant("float", [D, 1], read("skip").values, "skip");
     return graph.add("Add", [graph.add("MatMul", [x, skip]), baseline]);
   }
   const slopes = new Float64Array(D * T);
-  read("skip").forEach((slope, d) => {
+  read("skip").values.forEach((slope, d) => {
     slopes.fill(slope, d * T, (d + 1) * T);
   });
-  const offsets = read("groupOffsets"); // [G,knots]
+  const offsets = read("groupOffsets").values; // [G,knots]
   const { knot, share } = placeKnots(T, baselineHazard);
   for (let g = 0; g < groups; g++) {
     const at = (t: number, k: number) => offsets[g * GROUP_KNOTS + knot[t] + k];
@@ -151,17 +155,16 @@ function baselineAndSkipToOnnx(
   ]);
 }
 
-function mlpToOnnx(graph: OnnxGraph, widths: readonly number[], read: ReadParameter, x: string): string {
-  return widths.slice(1).reduce((input, outputs, l) => {
-    const weight = graph.constant(
-      "float",
-      [outputs, widths[l]],
-      read(`dense${l}.weight`),
-      `dense${l}.weight`,
-    );
-    const bias = graph.constant("float", [outputs], read(`dense${l}.bias`), `dense${l}.bias`);
-    const sums = graph.add("Gemm", [input, weight, bias], { transB: 1 });
-    return l === widths.length - 2 ? sums : graph.add("Tanh", [sums]);
+function mlpToOnnx(graph: OnnxGraph, spec: MlpSpec, read: ReadParameter, x: string): string {
+  return listDenseLayers(spec).reduce((input, { activation }, l) => {
+    const constant = (name: string) => {
+      const { shape, values } = read(name);
+      return graph.constant("float", shape, values, name);
+    };
+    const sums = graph.add("Gemm", [input, constant(`dense${l}.weight`), constant(`dense${l}.bias`)], {
+      transB: 1,
+    });
+    return activation === "tanh" ? graph.add("Tanh", [sums]) : sums;
   }, x);
 }
 
@@ -170,12 +173,13 @@ const GATES = [0, 3, 1, 2];
 
 function lstmToOnnx(
   graph: OnnxGraph,
-  { D, T, H }: { readonly D: number; readonly T: number; readonly H: number },
+  { D, T }: { readonly D: number; readonly T: number },
   read: ReadParameter,
   x: string,
 ): string {
+  const [H] = read("lstm.output").shape;
   const gates = (name: string) => {
-    const values = read(name);
+    const { values } = read(name);
     const size = values.length / GATES.length;
     return GATES.flatMap((gate) => values.slice(gate * size, (gate + 1) * size));
   };
@@ -190,17 +194,21 @@ function lstmToOnnx(
     "LSTM",
     [
       steps,
-      graph.constant("float", [1, 4 * H, D + 1], gates("lstm.input"), "lstm.input"),
-      graph.constant("float", [1, 4 * H, H], gates("lstm.recurrent"), "lstm.recurrent"),
-      graph.constant("float", [1, 8 * H], biases, "lstm.bias"),
+      ...["lstm.input", "lstm.recurrent"].map((name) =>
+        graph.constant("float", [1, ...read(name).shape], gates(name), name),
+      ),
+      graph.constant("float", [1, biases.length], biases, "lstm.bias"),
     ],
     { hidden_size: H },
   ); // [T,1,N+1,H]
-  const output = graph.constant("float", [H, 1], read("lstm.output"), "lstm.output");
+  const output = graph.constant("float", [H, 1], read("lstm.output").values, "lstm.output");
   const products = graph.add("MatMul", [states, output]); // [T,1,N+1,1]
   const flat = graph.add("Squeeze", [products, graph.constant("int64", [2], [1, 3], "single sizes")]); // [T,N+1]
   const all = graph.add("Transpose", [flat], { perm: [1, 0] }); // [N+1,T]
   const place = (label: string, value: number) => graph.constant("int64", [1], [value], label);
   const rows = graph.add("Slice", [all, place("first row", 0), place("last row", -1), place("rows", 0)]); // [N,T]
-  return graph.add("Add", [rows, graph.constant("float", [1], read("lstm.outputBias"), "lstm.outputBias")]);
+  return graph.add("Add", [
+    rows,
+    graph.constant("float", [1], read("lstm.outputBias").values, "lstm.outputBias"),
+  ]);
 }

@@ -1,14 +1,13 @@
 /**
- * Where networks start. PyTorch's default for an LSTM of H units and for a linear layer of H inputs is one rule, uniform on
- * ±1/√H for weights and biases alike; numbers are drawn in float64 from the parameter's own stream of the seed, so a float32
- * backend starts at the same weights, rounded. Baseline logits start at the logit of the training rows' Kaplan-Meier hazard,
- * made fit for a logarithm by `anchorHazards` (method §4).
+ * Where networks start. PyTorch's default for an LSTM of H units and for a linear layer of H inputs is one rule,
+ * uniform on ±1/√H for weights and biases alike; numbers are drawn in float64 from the parameter's own stream of the
+ * seed, so a float32 backend starts at the same weights, rounded. Baseline logits start at the logit of the training
+ * rows' Kaplan-Meier hazard, made fit for a logarithm by `anchorHazards` (method §4).
  */
-import type { Backend, Floats } from "../../compute/backend.ts";
+import type { DeviceArray } from "../../compute/backend.ts";
 import { log } from "../../core/elementary.ts";
-import { InputError } from "../../core/errors.ts";
+import { BackendError, InputError } from "../../core/errors.ts";
 import { createRandom } from "../../core/random.ts";
-import type { Parameter } from "./network.ts";
 
 /** First of the streams that initial weights are drawn from, far from those of splits, bootstrap and noise. */
 const WEIGHT_STREAM = 0x20000000;
@@ -25,45 +24,40 @@ const HIGHEST_HAZARD = 0.999;
 /** Size of the output weights, as a share of the usual, where a baseline already carries the level of the hazard. */
 export const ANCHORED_OUTPUT_SCALE = 0.1;
 
-export function createParameter(
-  backend: Backend,
-  name: string,
-  shape: readonly number[],
-  decays: boolean,
-): Parameter {
-  const length = shape.reduce((product, size) => product * size, 1);
-  return { name, shape, values: backend.allocate(length), gradient: backend.allocate(length), decays };
-}
-
 /** Uniform on ±1/√fanIn · scale; `index` is the parameter's place in its network. */
-export function fillUniform(values: Floats, fanIn: number, seed: number, index: number, scale = 1): void {
+export function drawUniform(
+  length: number,
+  fanIn: number,
+  seed: number,
+  index: number,
+  scale = 1,
+): Float64Array {
   const random = createRandom(seed, WEIGHT_STREAM + index);
   const bound = scale / Math.sqrt(fanIn);
-  for (let i = 0; i < values.length; i++) values[i] = (2 * random.uniform() - 1) * bound;
+  return Float64Array.from({ length }, () => (2 * random.uniform() - 1) * bound);
 }
 
-/** Values become log(h/(1−h)). */
-export function fillLogits(values: Floats, hazards: ArrayLike<number>): void {
-  if (hazards.length !== values.length) {
-    throw new InputError(`baseline hazards for ${hazards.length} bins, the network has ${values.length}`, {
+/** log(h/(1−h)) of T hazards. */
+export function logitsOfHazards(T: number, hazards: ArrayLike<number>): Float64Array {
+  if (hazards.length !== T) {
+    throw new InputError(`baseline hazards for ${hazards.length} bins, the network has ${T}`, {
       code: "baseline.length",
     });
   }
-  for (let t = 0; t < values.length; t++) {
+  return Float64Array.from({ length: T }, (_, t) => {
     const hazard = hazards[t];
-    if (!(hazard > 0 && hazard < 1)) {
-      throw new InputError(`baseline hazard outside (0, 1): ${hazard} in bin ${t + 1}`, {
-        code: "baseline.range",
-        hint: "pass Kaplan-Meier counts through anchorHazards",
-      });
-    }
-    values[t] = log(hazard / (1 - hazard));
-  }
+    if (hazard > 0 && hazard < 1) return log(hazard / (1 - hazard));
+    throw new InputError(`baseline hazard outside (0, 1): ${hazard} in bin ${t + 1}`, {
+      code: "baseline.range",
+      hint: "pass Kaplan-Meier counts through anchorHazards",
+    });
+  });
 }
 
 /**
- * Hazards events/atRisk of bins 1…T (0 where nobody is at risk), floored at a tenth of the mean rate Σ events / Σ atRisk,
- * then smoothed by a moving mean over 5 bins whose window shrinks at both ends. All lie strictly between 0 and 1.
+ * Hazards events/atRisk of bins 1…T (0 where nobody is at risk), floored at a tenth of the mean rate Σ events / Σ
+ * atRisk, then smoothed by a moving mean over 5 bins whose window shrinks at both ends. All lie strictly between 0 and
+ * 1.
  */
 export function anchorHazards(
   events: ArrayLike<number>, // [T]
@@ -106,16 +100,24 @@ export function checkSize(name: string, size: number): void {
   });
 }
 
-/** Refuses rows that do not fit; views longer than needed are allowed, so that one array serves batches of any size. */
+/** Refuses rows that do not fit; arrays longer than needed are allowed, so that one serves batches of any size. */
 export function checkRows(
   { D, T }: { readonly D: number; readonly T: number },
-  x: Floats,
+  x: DeviceArray,
   N: number,
-  logits: Floats,
+  logits: DeviceArray,
 ): void {
   if (x.length >= N * D && logits.length >= N * T) return;
   throw new InputError(
     `too short for ${N} rows: x has ${x.length} numbers of ${N * D}, the logits ${logits.length} of ${N * T}`,
     { code: "network.rows" },
   );
+}
+
+/** A backward pass before any forward pass. */
+export function refuseEmpty(): BackendError {
+  return new BackendError("no activations to differentiate: no forward pass has kept any", {
+    code: "activations.none",
+    hint: "give these activations to forward first",
+  });
 }

@@ -1,131 +1,175 @@
 /**
- * A multilayer perceptron with T outputs: dense0, tanh, dense1, tanh, …, denseL → logits [N,T]. Unlike the LSTM it knows
- * nothing of neighbouring bins. hidden: [] leaves one layer, a linear hazard with slopes of their own in every bin.
- * tanh, not ReLU: hidden units stay within ±1, so a patient far outside the training rows gets bounded logits, and the
- * gradient has no kinks, so central differences hold on every backend.
- * Starts as PyTorch's nn.Linear; with baseline hazards the last bias starts at their logits and the last weights at a tenth.
+ * A multilayer perceptron with T outputs: dense0, tanh, dense1, tanh, …, denseL → logits [N,T]. Unlike the LSTM it
+ * knows nothing of neighbouring bins. hidden: [] leaves one layer, a linear hazard with slopes of their own in every
+ * bin. tanh, not ReLU: hidden units stay within ±1, so a patient far outside the training rows gets bounded logits, and
+ * the gradient has no kinks, so central differences hold on every backend. Starts as PyTorch's nn.Linear; with baseline
+ * hazards the last bias starts at their logits and the last weights at a tenth.
  */
-import type { Backend, DenseWeights, Floats } from "../../compute/backend.ts";
-import { tanh } from "../../core/elementary.ts";
+import { z } from "zod";
+import type { Backend, DeviceArray } from "../../compute/backend.ts";
+import { type DenseShape, type DenseWeightName, denseWeightShapes } from "../../compute/shapes.ts";
 import {
   ANCHORED_OUTPUT_SCALE,
   checkRows,
   checkSize,
-  createParameter,
-  fillLogits,
-  fillUniform,
+  drawUniform,
+  logitsOfHazards,
+  refuseEmpty,
 } from "./initialise.ts";
-import type { Network, Parameter } from "./network.ts";
+import type { Activations, Network, NetworkDefinition, SpecSizes } from "./network.ts";
+import { createLayer, type Layer, type LayerShapes, listShapes } from "./parameters.ts";
+import { hazardsFit, hazardsSchema, sizeSchema } from "./spec-fields.ts";
 
 export const DEFAULT_LAYERS: readonly number[] = [32];
+/** Deeper than anyone builds; a file may not ask for millions. */
+const MAX_LAYERS = 1000;
 
-export interface MlpOptions {
-  readonly D: number;
-  readonly T: number;
+export interface MlpSpec extends SpecSizes {
+  readonly kind: "mlp";
   /** Units of each hidden layer; default [32]. */
   readonly hidden?: readonly number[];
+  /** The hazard of each bin at the start. */
+  readonly baselineHazard?: readonly number[]; // [T]
+}
+
+export interface MlpOptions extends Omit<MlpSpec, "kind" | "baselineHazard"> {
   readonly seed: number;
   /** As from anchorHazards. */
   readonly baselineHazard?: ArrayLike<number>; // [T]
 }
 
-interface Layer {
-  readonly inputs: number;
-  readonly outputs: number;
-  readonly weights: DenseWeights;
-  readonly gradient: DenseWeights;
+/** The layers of a perceptron: all but the last end in tanh. */
+export function listDenseLayers({ D, T, hidden = DEFAULT_LAYERS }: Omit<MlpSpec, "kind">): DenseShape[] {
+  const widths = [D, ...hidden, T];
+  return widths.slice(1).map((outputs, l) => ({
+    inputs: widths[l],
+    outputs,
+    activation: l < hidden.length ? "tanh" : "none",
+  }));
 }
 
-/** Memory for the rows of one pass. */
-interface Scratch {
-  readonly rows: number;
-  /** tanh of each hidden layer. */
-  readonly hidden: readonly Floats[]; // [N,units] each
-  readonly dHidden: readonly Floats[]; // [N,units] each
+function denseLayer(shape: DenseShape, l: number): LayerShapes<DenseWeightName> {
+  return { prefix: `dense${l}.`, shapes: denseWeightShapes(shape), decays: ["weight"] };
+}
+
+/** What the hidden layers gave, and room for their gradients; taken for the most rows seen. */
+export interface MlpActivations extends Activations {
+  rows: number;
+  x: DeviceArray | null;
+  /** How many rows there is room for. */
+  room: number;
+  hidden: readonly DeviceArray[]; // [N,units] each
+  dHidden: readonly DeviceArray[]; // [N,units] each
 }
 
 /** A perceptron with T outputs. */
-export function createMlp(backend: Backend, options: MlpOptions): Network {
-  const { D, T, hidden = DEFAULT_LAYERS, seed, baselineHazard } = options;
+export function createMlp(backend: Backend, options: MlpOptions): Network<MlpActivations> {
+  const { D, T, hidden = DEFAULT_LAYERS } = options;
   checkSize("D", D);
   checkSize("T", T);
   for (const units of hidden) checkSize("a hidden layer", units);
-  const widths = [D, ...hidden, T];
+  const shapes = listDenseLayers({ D, T, hidden });
+  const layers = shapes.map((shape, l) => createLayer(backend, denseLayer(shape, l)));
+  startLayers(backend, shapes, layers, options);
   const depth = hidden.length;
-  const parameters: Parameter[] = [];
-  const layers: Layer[] = [];
-  for (let l = 0; l <= depth; l++) {
-    const inputs = widths[l];
-    const outputs = widths[l + 1];
-    const weight = createParameter(backend, `dense${l}.weight`, [outputs, inputs], true);
-    const bias = createParameter(backend, `dense${l}.bias`, [outputs], false);
-    const isAnchored = l === depth && baselineHazard !== undefined;
-    fillUniform(weight.values, inputs, seed, 2 * l, isAnchored ? ANCHORED_OUTPUT_SCALE : 1);
-    if (isAnchored) fillLogits(bias.values, baselineHazard);
-    else fillUniform(bias.values, inputs, seed, 2 * l + 1);
-    parameters.push(weight, bias);
-    layers.push({
-      inputs,
-      outputs,
-      weights: { weight: weight.values, bias: bias.values },
-      gradient: { weight: weight.gradient, bias: bias.gradient },
-    });
-  }
 
-  let scratch: Scratch = { rows: 0, hidden: [], dHidden: [] };
-  /** Taken for the most rows seen. */
-  function reserve(N: number): Scratch {
-    if (scratch.rows < N) {
-      for (const array of [...scratch.hidden, ...scratch.dHidden]) backend.release(array);
-      const take = () => hidden.map((units) => backend.allocate(N * units));
-      scratch = { rows: N, hidden: take(), dHidden: take() };
-    }
-    return scratch;
+  const createActivations = (): MlpActivations => ({ rows: 0, x: null, room: 0, hidden: [], dHidden: [] });
+  function reserve(work: MlpActivations, N: number): void {
+    if (work.room >= N) return;
+    for (const array of [...work.hidden, ...work.dHidden]) backend.release(array);
+    const take = () => hidden.map((units) => backend.allocate(N * units));
+    Object.assign(work, { room: N, hidden: take(), dHidden: take() });
   }
-
-  /** Runs the hidden layers; what the last layer reads is the last of them, or x. */
-  async function runHidden(x: Floats, N: number, { hidden: units }: Scratch): Promise<void> {
-    for (let l = 0; l < depth; l++) {
-      const { weights, inputs, outputs } = layers[l];
-      await backend.denseForward(weights, inputs, outputs, l === 0 ? x : units[l - 1], N, units[l]);
-      for (let i = 0; i < N * outputs; i++) units[l][i] = tanh(units[l][i]);
-    }
-  }
+  /** Of passes that keep nothing. */
+  const spare = createActivations();
 
   return {
     kind: "mlp",
     D,
     T,
-    parameters,
-    async forward(x, N, logits) {
+    backend,
+    parameters: layers.flatMap(({ parameters }) => parameters),
+    createActivations,
+    async forward(x, N, logits, keep) {
       checkRows({ D, T }, x, N, logits);
-      const work = reserve(N);
-      await runHidden(x, N, work);
-      const { weights, inputs, outputs } = layers[depth];
-      await backend.denseForward(
-        weights,
-        inputs,
-        outputs,
-        depth === 0 ? x : work.hidden[depth - 1],
-        N,
-        logits,
-      );
-    },
-    async backward(x, N, dLogits) {
-      checkRows({ D, T }, x, N, dLogits);
-      const work = reserve(N);
-      // Run again, not remembered: another forward pass may have come in between.
-      await runHidden(x, N, work);
-      let dOut = dLogits;
-      for (let l = depth; l >= 0; l--) {
-        const { weights, gradient, inputs, outputs } = layers[l];
+      const work = keep ?? spare;
+      work.rows = 0;
+      reserve(work, N);
+      for (let l = 0; l <= depth; l++) {
         const input = l === 0 ? x : work.hidden[l - 1];
-        const dInput = l === 0 ? null : work.dHidden[l - 1];
-        await backend.denseBackward(weights, inputs, outputs, input, N, dOut, gradient, dInput);
-        if (dInput === null) return;
-        for (let i = 0; i < N * inputs; i++) dInput[i] *= 1 - input[i] * input[i]; // tanh' = 1 − tanh²
-        dOut = dInput;
+        await backend.denseForward(
+          shapes[l],
+          layers[l].weights,
+          input,
+          N,
+          l === depth ? logits : work.hidden[l],
+        );
+      }
+      Object.assign(work, { rows: N, x });
+    },
+    async backward({ rows: N, x, hidden: units, dHidden }, dLogits) {
+      if (x === null) throw refuseEmpty();
+      checkRows({ D, T }, x, N, dLogits);
+      for (let l = depth; l >= 0; l--) {
+        const { weights, gradient } = layers[l];
+        const input = l === 0 ? x : units[l - 1];
+        // The last layer has no activation: what it gave is not looked at.
+        const [out, dOut] = l === depth ? [dLogits, dLogits] : [units[l], dHidden[l]];
+        const dInput = l === 0 ? null : dHidden[l - 1];
+        await backend.denseBackward(shapes[l], weights, input, N, out, dOut, gradient, dInput);
       }
     },
   };
 }
+
+function startLayers(
+  backend: Backend,
+  shapes: readonly DenseShape[],
+  layers: readonly Layer<DenseWeightName>[],
+  { seed, T, baselineHazard }: MlpOptions,
+): void {
+  layers.forEach(({ weights: { weight, bias } }, l) => {
+    const { inputs } = shapes[l];
+    const isAnchored = l === layers.length - 1 && baselineHazard !== undefined;
+    const scale = isAnchored ? ANCHORED_OUTPUT_SCALE : 1;
+    backend.write(weight, drawUniform(weight.length, inputs, seed, 2 * l, scale));
+    backend.write(
+      bias,
+      isAnchored ? logitsOfHazards(T, baselineHazard) : drawUniform(bias.length, inputs, seed, 2 * l + 1),
+    );
+  });
+}
+
+const layersSchema = z.custom<number[]>(
+  (list) =>
+    Array.isArray(list) &&
+    list.length <= MAX_LAYERS &&
+    list.every((units) => Number.isSafeInteger(units) && units >= 1),
+  `expected at most ${MAX_LAYERS} whole numbers from 1`,
+);
+
+export const mlp = {
+  kind: "mlp",
+  words: "a multilayer perceptron around the training rows' hazards",
+  schema: z
+    .strictObject({
+      kind: z.literal("mlp"),
+      D: sizeSchema,
+      T: sizeSchema,
+      hidden: layersSchema.exactOptional(),
+      baselineHazard: hazardsSchema.exactOptional(),
+    })
+    .refine(...hazardsFit),
+  takesGroups: false,
+  startsAtRandom: false,
+  // The presets' numbers of hidden units are meant for an LSTM.
+  describe: ({ D, T, hidden, hiddenIsGiven, baselineHazard }) => ({
+    kind: "mlp",
+    D,
+    T,
+    ...(hiddenIsGiven && hidden !== undefined && { hidden: [hidden] }),
+    baselineHazard,
+  }),
+  parameters: (spec) => listDenseLayers(spec).flatMap((shape, l) => listShapes(denseLayer(shape, l))),
+  create: (backend, spec, seed) => createMlp(backend, { ...spec, seed }),
+} as const satisfies NetworkDefinition<MlpSpec>;

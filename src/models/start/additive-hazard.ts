@@ -1,8 +1,9 @@
 /**
- * The discrete likelihood of an additive hazard model, logit h_t = b_t + wᵀx + Σ_g x_g a_g(t), as a function of slopes and offsets:
- * value, gradient and information (expected and observed are the same). A row's bins meet in its knots: with B the hat functions
- * over the bins, a row needs only Σ_t (h−y) B_k and Σ_t h(1−h) B_k B_l, and since Σ_k B_k = 1 the slopes' sums follow from them.
- * Parameters: w [D−G], then a [G+1,K] with everyone last. Rows have G membership columns, 0 or 1, at the end of x.
+ * The discrete likelihood of an additive hazard model, logit h_t = b_t + wᵀx + Σ_g x_g a_g(t), as a function of slopes
+ * and offsets: value, gradient and information (expected and observed are the same). A row's bins meet in its knots:
+ * with B the hat functions over the bins, a row needs only Σ_t (h−y) B_k and Σ_t h(1−h) B_k B_l, and since Σ_k B_k = 1
+ * the slopes' sums follow from them. Parameters: w [D−G], then a [G+1,K] with everyone last. Rows have G membership
+ * columns, 0 or 1, at the end of x.
  */
 import { exp, log, log1p } from "../../core/elementary.ts";
 import { GROUP_KNOTS, placeKnots } from "../networks/group-offsets.ts";
@@ -66,51 +67,10 @@ export function createHazardFit(
       const isEvent = event[i] === 1 && t === bin[i] - 1;
       const hazard = 1 / (1 + exp(-z));
       value += softplus(z) - (isEvent ? z : 0);
-      const gap = hazard - (isEvent ? 1 : 0);
-      const weight = hazard * (1 - hazard);
-      const k = knot[t];
-      const near = 1 - share[t];
-      const far = share[t];
-      residual[k] += near * gap;
-      residual[k + 1] += far * gap;
-      weights[k * K + k] += near * near * weight;
-      weights[k * K + k + 1] += near * far * weight;
-      weights[(k + 1) * K + k + 1] += far * far * weight;
+      addBin(knot[t], share[t], hazard - (isEvent ? 1 : 0), hazard * (1 - hazard), residual, weights);
     }
     for (let k = 1; k < K; k++) weights[k * K + k - 1] = weights[(k - 1) * K + k];
     return value;
-  };
-
-  const sums = new Float64Array(K);
-  const addRow = (i: number, gradient: Float64Array, information: Float64Array) => {
-    let all = 0;
-    let gap = 0;
-    for (let k = 0; k < K; k++) {
-      sums[k] = 0;
-      for (let l = 0; l < K; l++) sums[k] += weights[k * K + l];
-      all += sums[k];
-      gap += residual[k];
-    }
-    for (let j = 0; j < own; j++) {
-      const feature = x[i * D + j];
-      if (feature === 0) continue;
-      gradient[j] += gap * feature;
-      for (let m = 0; m <= j; m++) information[j * P + m] += all * feature * x[i * D + m];
-    }
-    for (let c = 0; c < count; c++) {
-      for (let k = 0; k < K; k++) {
-        const at = own + members[c] * K + k;
-        gradient[at] += residual[k];
-        for (let j = 0; j < own; j++) information[at * P + j] += sums[k] * x[i * D + j];
-        for (let d = 0; d <= c; d++) {
-          const other = own + members[d] * K;
-          const last = Math.min(k + 1, d < c ? K - 1 : k);
-          for (let l = Math.max(k - 1, 0); l <= last; l++) {
-            information[at * P + other + l] += weights[k * K + l];
-          }
-        }
-      }
-    }
   };
 
   return {
@@ -122,7 +82,8 @@ export function createHazardFit(
       for (let i = 0; i < N; i++) {
         openRow(i, theta);
         value += sumBins(i);
-        addRow(i, gradient, information);
+        const features = { x, first: i * D, own };
+        addRow({ residual, weights, members, count }, features, gradient, information);
       }
       return { value, gradient, information };
     },
@@ -136,6 +97,78 @@ export function createHazardFit(
       return value;
     },
   };
+}
+
+/** Adds a bin between knots k and k + 1, `far` of the way to the second, to the upper half of a row's sums. */
+function addBin(
+  k: number,
+  far: number,
+  gap: number,
+  weight: number,
+  residual: Float64Array, // [K]
+  weights: Float64Array, // [K,K]
+): void {
+  const K = residual.length;
+  const near = 1 - far;
+  residual[k] += near * gap;
+  residual[k + 1] += far * gap;
+  weights[k * K + k] += near * near * weight;
+  weights[k * K + k + 1] += near * far * weight;
+  weights[(k + 1) * K + k + 1] += far * far * weight;
+}
+
+/** A row's sums over its bins, and the groups it is in. */
+interface RowSums {
+  readonly residual: Float64Array; // [K]
+  readonly weights: Float64Array; // [K,K]
+  readonly members: Int32Array;
+  readonly count: number;
+}
+
+/** The features of the row are `own` numbers of x, from `first` on. */
+interface RowFeatures {
+  readonly x: ArrayLike<number>;
+  readonly first: number;
+  readonly own: number;
+}
+
+/** Adds a row to gradient and information. */
+function addRow(
+  { residual, weights, members, count }: RowSums,
+  { x, first, own }: RowFeatures,
+  gradient: Float64Array, // [P]
+  information: Float64Array, // [P,P]
+): void {
+  const K = residual.length;
+  const P = gradient.length;
+  const sums = new Float64Array(K);
+  let all = 0;
+  let gap = 0;
+  for (let k = 0; k < K; k++) {
+    for (let l = 0; l < K; l++) sums[k] += weights[k * K + l];
+    all += sums[k];
+    gap += residual[k];
+  }
+  for (let j = 0; j < own; j++) {
+    const feature = x[first + j];
+    if (feature === 0) continue;
+    gradient[j] += gap * feature;
+    for (let m = 0; m <= j; m++) information[j * P + m] += all * feature * x[first + m];
+  }
+  for (let c = 0; c < count; c++) {
+    for (let k = 0; k < K; k++) {
+      const at = own + members[c] * K + k;
+      gradient[at] += residual[k];
+      for (let j = 0; j < own; j++) information[at * P + j] += sums[k] * x[first + j];
+      for (let d = 0; d <= c; d++) {
+        const other = own + members[d] * K;
+        const last = Math.min(k + 1, d < c ? K - 1 : k);
+        for (let l = Math.max(k - 1, 0); l <= last; l++) {
+          information[at * P + other + l] += weights[k * K + l];
+        }
+      }
+    }
+  }
 }
 
 function softplus(z: number): number {

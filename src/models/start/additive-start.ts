@@ -1,10 +1,11 @@
 /**
  * Where a network with group offsets starts (not in the paper): the additive hazard model
  *   logit h_t(x) = b_t + c(t) + wᵀx + Σ_g x_g a_g(t),
- * a_g and c piecewise linear between the knots of group-offsets.ts, fitted by Newton's method to the discrete likelihood with normal
- * priors on the slopes, on those of splines, and on every group's level and shape. Their precisions are estimated too (empirical Bayes: MacKay's fixed
- * point λ = (γ + 2p)/(Σθ² + 2q), γ the number of parameters that the data determine): a group that is like the others is left
- * alone, one that is not is met, in level and over time, before the LSTM has learnt a row. b_t is linear-start.ts's and stays.
+ * a_g and c piecewise linear between the knots of group-offsets.ts, fitted by Newton's method to the discrete
+ * likelihood with normal priors on the slopes, on those of splines, and on every group's level and shape. Their
+ * precisions are estimated too (empirical Bayes: MacKay's fixed point λ = (γ + 2p)/(Σθ² + 2q), γ the number of
+ * parameters that the data determine): a group that is like the others is left alone, one that is not is met, in level
+ * and over time, before the LSTM has learnt a row. b_t is linear-start.ts's and stays.
  */
 import { exp, square } from "../../core/elementary.ts";
 import {
@@ -45,15 +46,18 @@ const FIRST_OFFSETS = 10;
 /** Splines, as little as offsets. */
 const FIRST_SPLINES = 10;
 /**
- * Splines are held this much more tightly than the data ask for: an estimated precision is too small as often as too large, and
- * undue bends cost more (the reason of mgcv's gamma above 1). On simulated people with 27 numbers the curves were worse at 1
- * and no worse at 4; what is gained on flchain stays (docs/decisions/011-splines.md).
+ * Splines are held this much more tightly than the data ask for: an estimated precision is too small as often as too
+ * large, and undue bends cost more (the reason of mgcv's gamma above 1). On simulated people with 27 numbers the curves
+ * were worse at 1 and no worse at 4; what is gained on flchain stays (docs/decisions/011-splines.md).
  */
 const SPLINE_CAUTION = 4;
 /** On everyone's own offset, which only keeps the baseline in step with the rest. */
 const EVERYONE = 0.1;
 
-/** Precisions of the priors: one of all slopes, one of all splines, and of each group's level (its mean over knots) and shape (the rest). */
+/**
+ * Precisions of the priors: one of all slopes, one of all splines, and of each group's level (its mean over knots) and
+ * shape (the rest).
+ */
 export interface Precisions {
   readonly slopes: number;
   readonly splines: number;

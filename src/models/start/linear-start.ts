@@ -1,8 +1,8 @@
 /**
- * Where a network with a linear skip starts (not in the paper): the slopes of a ridge-penalised Cox model of the training rows, and
- * the baseline hazard that goes with them, events over Σ exp(wᵀx) of those at risk, floored and smoothed as anchorHazards
- * does. Newton finds them at once; a gradient method needs hundreds of steps, in which the LSTM learns rows by heart. What
- * training then adds is what a linear model of the log-hazard cannot say.
+ * Where a network with a linear skip starts (not in the paper): the slopes of a ridge-penalised Cox model of the
+ * training rows, and the baseline hazard that goes with them, events over Σ exp(wᵀx) of those at risk, floored and
+ * smoothed as anchorHazards does. Newton finds them at once; a gradient method needs hundreds of steps, in which the
+ * LSTM learns rows by heart. What training then adds is what a linear model of the log-hazard cannot say.
  */
 import { exp } from "../../core/elementary.ts";
 import { fitCox } from "../cox/cox.ts";

@@ -3,6 +3,7 @@
  * method's difference to the first. A method may carry its distance and a repair on the validation rows:
  * graduate:atRisk, cox+boost.
  */
+
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";

@@ -1,8 +1,8 @@
 /**
- * The multipliers of Algorithm 1. The Lagrangian adds a term to the loss; `pressureOf` is that term's derivative with respect to each
- * group's distance, which is all the primal step needs; `ascend` is the dual step.
- *   ascent     Σ μ (d − c);                      pressure μ;              μ ← max(0, μ + rate·(d − c))
- *   augmented  (1/2ρ) Σ ([μ + ρ r]₊² − μ²), r = d/c − 1;  pressure [μ + ρ r]₊/c;  μ ← [μ + ρ r]₊
+ * The multipliers of Algorithm 1. The Lagrangian adds a term to the loss; `distanceWeights` are that term's derivatives
+ * with respect to the groups' distances, which are all the primal step needs; `nextMultipliers` is the dual step.
+ *   ascent     Σ μ (d − c);                                weights μ;            μ ← max(0, μ + rate·(d − c))
+ *   augmented  (1/2ρ) Σ ([μ + ρ r]₊² − μ²), r = d/c − 1;   weights [μ + ρ r]₊/c;  μ ← [μ + ρ r]₊
  * The projection at 0 is ours where the paper prints none. A group that is only reported keeps a multiplier of 0.
  */
 import { square } from "../../core/elementary.ts";
@@ -52,18 +52,19 @@ export function lagrangianTerm(
     if (spec.form === "ascent") sum += multipliers[g] * (distances[g] - slack[g]);
     else
       sum +=
-        (square(pushed(spec.penalty, multipliers[g], distances[g], slack[g])) - square(multipliers[g])) /
+        (square(augment(spec.penalty, multipliers[g], distances[g], slack[g])) - square(multipliers[g])) /
         (2 * spec.penalty);
   }
   return sum;
 }
 
 /** [μ + ρ (d/c − 1)]₊ */
-function pushed(penalty: number, multiplier: number, distance: number, slack: number): number {
+function augment(penalty: number, multiplier: number, distance: number, slack: number): number {
   return Math.max(0, multiplier + penalty * (distance / slack - 1));
 }
 
-export function pressureOf(
+/** ∂(the Lagrangian's term)/∂d of each group. */
+export function distanceWeights(
   spec: DualSpec,
   multipliers: Float64Array,
   distances: Float64Array,
@@ -71,10 +72,11 @@ export function pressureOf(
 ): Float64Array {
   if (spec.form === "ascent") return multipliers;
   const { penalty } = spec;
-  return multipliers.map((multiplier, g) => pushed(penalty, multiplier, distances[g], slack[g]) / slack[g]);
+  return multipliers.map((multiplier, g) => augment(penalty, multiplier, distances[g], slack[g]) / slack[g]);
 }
 
-export function ascend(
+/** The dual step: the multipliers after it. */
+export function nextMultipliers(
   spec: DualSpec,
   groups: readonly ConstraintGroup[],
   multipliers: Float64Array,
@@ -87,7 +89,7 @@ export function ascend(
     const next =
       spec.form === "ascent"
         ? Math.max(0, multiplier + spec.rate * (distances[g] - slack[g]))
-        : pushed(spec.penalty, multiplier, distances[g], slack[g]);
+        : augment(spec.penalty, multiplier, distances[g], slack[g]);
     if (next <= LARGEST_MULTIPLIER) return next;
     throw new NumericalError(
       `the multiplier of group "${groups[g].name}" diverges: ${next} at step ${step}`,

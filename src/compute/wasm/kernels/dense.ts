@@ -1,12 +1,15 @@
 /**
- * A dense layer on row-major arrays. All three products (x·Wᵀ, dOut·W, dOutᵀ·x) are one kernel: two scalars running along
- * a times sixteen neighbouring columns of b, which is packed so that they lie together. Weight gradients are summed
- * in float32 over at most DENSE_ROWS rows, then in float64 in the order of rows, slots in the order of slots.
+ * A dense layer on row-major arrays, with or without a tanh at its end. All three products (x·Wᵀ, dOut·W, dOutᵀ·x) are
+ * one kernel: two scalars running along a times sixteen neighbouring columns of b, which is packed so that they lie
+ * together. Weight gradients are summed in float32 over at most DENSE_ROWS rows, then in float64 in the order of rows,
+ * slots in the order of slots.
  */
 import { JOB_D, JOB_D_X, JOB_GRADIENTS, JOB_H, JOB_N, JOB_NEXT_SLOT, JOB_OUT, JOB_SCRATCH } from "./job.ts";
 import { JOB_SCRATCH_BYTES, JOB_SLOT_BYTES, JOB_SLOT_SUMS, JOB_SLOTS, JOB_WEIGHTS, JOB_X } from "./job.ts";
+import { JOB_ACTIVATED, JOB_TANH } from "./job.ts";
 import { addSlots } from "./lstm-backward.ts";
 import { fillZero, takeSlot, madd, word } from "./simd.ts";
+import { applyTanh, differentiateTanh } from "./tanh.ts";
 
 /** Rows of x packed at a time for the weight gradient. */
 const DENSE_ROWS: usize = 128;
@@ -110,7 +113,7 @@ function multiplyRows(
   }
 }
 
-/** out[n,o] = b[o] + Σ_i W[o,i] x[n,i]. */
+/** out[n,o] = b[o] + Σ_i W[o,i] x[n,i], or its tanh. */
 export function denseForward(job: usize, thread: i32): void {
   const inputs = word(job, JOB_D);
   const outputs = word(job, JOB_H);
@@ -128,12 +131,15 @@ export function denseForward(job: usize, thread: i32): void {
   }
   // There is room: the packed rows that only the backward kernel needs begin here.
   memory.copy(bias, word(job, JOB_WEIGHTS + 1), outputs << 2);
+  const tanhTable = word(job, JOB_TANH);
+  const out = word(job, JOB_OUT);
   const slots = <i32>word(job, JOB_SLOTS);
   const counter = job + (JOB_NEXT_SLOT << 2);
   for (let slot = takeSlot(counter); slot < slots; slot = takeSlot(counter)) {
     const first = <usize>((<u64>N * slot) / slots);
     const last = <usize>((<u64>N * (slot + 1)) / slots);
-    multiplyRows(word(job, JOB_X), inputs, first, last, packed, outputs, bias, word(job, JOB_OUT), pair);
+    multiplyRows(word(job, JOB_X), inputs, first, last, packed, outputs, bias, out, pair);
+    if (tanhTable !== 0) applyTanh(out + ((first * outputs) << 2), (last - first) * outputs, tanhTable);
   }
 }
 
@@ -179,7 +185,10 @@ function addWeight(job: usize, first: usize, last: usize, sums: usize, pair: usi
   }
 }
 
-/** Slot sums of the gradients, and dX[n,i] = Σ_o W[o,i] dOut[n,o] when asked for; denseGradient adds the sums up. */
+/**
+ * dOut before the tanh, if there is one; slot sums of the gradients; and dX[n,i] = Σ_o W[o,i] dOut[n,o] when asked for;
+ * denseGradient adds the sums up.
+ */
 export function denseBackward(job: usize, thread: i32): void {
   const inputs = word(job, JOB_D);
   const outputs = word(job, JOB_H);
@@ -200,6 +209,10 @@ export function denseBackward(job: usize, thread: i32): void {
     const last = <usize>((<u64>N * (slot + 1)) / slots);
     const sums = word(job, JOB_SLOT_SUMS) + <usize>slot * slotBytes;
     fillZero(sums, slotBytes);
+    if (word(job, JOB_TANH) !== 0) {
+      const place = (first * outputs) << 2;
+      differentiateTanh(dOut + place, word(job, JOB_ACTIVATED) + place, (last - first) * outputs);
+    }
     for (let n = first; n < last; n += DENSE_ROWS) {
       const end = min(n + DENSE_ROWS, last);
       // Fewer rows are packed more narrowly, so that the padding columns must be cleared.

@@ -1,9 +1,9 @@
 /**
- * 2^z − 1 in float32, from which sigmoid and tanh are made without losing digits near zero:
- * σ(a) = 1/(2 + m) with m = 2^(−a·log₂e) − 1, tanh(a) = m/(2 + m) with m = 2^(2a·log₂e) − 1. The factors are multiplied into
- * the weights once, so that the product of weights and h is z itself.
- * z is split into a whole number n and f in [−½, ½]; 2^f − 1 = f·q(f) with q the minimax polynomial of degree 5
- * (relative error 2e-8, less than float32 rounds); 2^z − 1 = 2^n·f·q(f) + (2^n − 1). A NaN stays a NaN.
+ * 2^z − 1 in float32, from which sigmoid and tanh are made without losing digits near zero: σ(a) = 1/(2 + m) with m =
+ * 2^(−a·log₂e) − 1, tanh(a) = m/(2 + m) with m = 2^(2a·log₂e) − 1. The factors are multiplied into the weights once, so
+ * that the product of weights and h is z itself. z is split into a whole number n and f in [−½, ½]; 2^f − 1 = f·q(f)
+ * with q the minimax polynomial of degree 5 (relative error 2e-8, less than float32 rounds); 2^z − 1 = 2^n·f·q(f) +
+ * (2^n − 1). A NaN stays a NaN.
  */
 import { madd } from "./simd.ts";
 
@@ -28,7 +28,9 @@ const Q3: f32 = 0.009618237614631653;
 const Q4: f32 = 0.0013390735257416964;
 const Q5: f32 = 0.00015403512225020677;
 
-/** Numbers the loops keep at hand: the engine would build a vector constant anew, in three instructions, at every use. */
+/**
+ * Numbers the loops keep at hand: the engine would build a vector constant anew, in three instructions, at every use.
+ */
 export const EXPONENTIAL_CONSTANTS: usize = 10;
 
 export function storeConstants(at: usize): void {

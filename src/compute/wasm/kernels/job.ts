@@ -1,12 +1,12 @@
 /**
  * The job: a block of 32-bit words in shared memory that says what every thread is to do. This file is read by both
- * compilers, so that the words have one place only: wasm.ts writes them, the kernels and wasm-worker.ts read them.
+ * compilers, so that the words have one place only: the backend writes them, the kernels and worker.ts read them.
  * Words are numbered; a word's address is the job's address plus four times its number.
  */
 
 /** Raised by one for every job; threads sleep on it. */
 export const JOB_GENERATION = 0;
-/** Which kernel to run (its place in KERNELS of wasm-worker.ts), or JOB_QUIT. */
+/** Which kernel to run (its place in KERNELS of worker.ts), or JOB_QUIT. */
 export const JOB_KERNEL = 1;
 /** Threads that have not finished yet. */
 export const JOB_RUNNING = 2;
@@ -36,10 +36,15 @@ export const JOB_D_X = 15;
 export const JOB_TAPE = 16;
 export const JOB_TAPED_TILES = 17;
 
-/** Parameters in the order of LstmWeights, or weight and bias of a dense layer. */
+/** Parameters in the order of shapes.ts: those of the LSTM, or weight and bias of a dense layer. */
 export const JOB_WEIGHTS = 18;
 /** Their gradients in the same order. */
 export const JOB_GRADIENTS = 24;
+
+/** The table of tanh where a dense layer ends in it, 0 where it does not. */
+export const JOB_TANH = 30;
+/** What a dense layer gave, for its backward kernel. */
+export const JOB_ACTIVATED = 31;
 
 export const JOB_WORDS = 32;
 

@@ -1,7 +1,8 @@
 /**
- * Gradients of the LSTM for tiles of sixteen rows, bins T … 1, from the tape of the forward kernel or from one made again. With
- * dh the gradient of h_t (from the logit and from bin t+1) and dc that of c_t:
- *   dc += dh·o·(1 − tanh² c);  dz_o = dh·tanh c·o(1−o);  dz_i = dc·g·i(1−i);  dz_f = dc·c_{t−1}·f(1−f);  dz_g = dc·i·(1−g²);
+ * Gradients of the LSTM for tiles of sixteen rows, bins T … 1, from the tape of the forward kernel or from one made
+ * again. With dh the gradient of h_t (from the logit and from bin t+1) and dc that of c_t:
+ *   dc += dh·o·(1 − tanh² c);  dz_o = dh·tanh c·o(1−o);
+ *   dz_i = dc·g·i(1−i);  dz_f = dc·c_{t−1}·f(1−f);  dz_g = dc·i·(1−g²);
  *   dc_{t−1} = dc·f;  dh_{t−1} = Wᵀ·dz;  dW += dz·h_{t−1}ᵀ;  dW_x += (Σ_t dz)·xᵀ;  w_t and biases likewise.
  * Sums over the bins of a tile are float32, in several parts; sums over tiles and slots are float64 in a fixed
  * order, so that the result does not depend on how many threads there are.
@@ -45,7 +46,13 @@ export function lstmSlotBytes(D: usize, H: usize): usize {
 }
 
 /** Gate gradients of one bin into place `place` of the chunk; dCell becomes that of the bin before. */
-export function differentiateGates(bin: usize, cellBefore: usize, hiddenBefore: usize, dLogit: usize, place: usize): void {
+export function differentiateGates(
+  bin: usize,
+  cellBefore: usize,
+  hiddenBefore: usize,
+  dLogit: usize,
+  place: usize,
+): void {
   const one = f32x4.splat(1);
   let gates = bin;
   let hidden = bin + H * 320;

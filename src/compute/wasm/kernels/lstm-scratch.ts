@@ -1,7 +1,8 @@
 /**
- * Where things lie while an LSTM kernel runs: the shape, and the pieces of this thread's scratch and of a tape. Lanes are rows:
- * "[H][16]" is sixteen rows' values of one unit side by side, 64 bytes. K is H made even, because products run over
- * pairs of units; what is beyond H is zero. Every thread has its own module instance, so these variables are its own.
+ * Where things lie while an LSTM kernel runs: the shape, and the pieces of this thread's scratch and of a tape. Lanes
+ * are rows: "[H][16]" is sixteen rows' values of one unit side by side, 64 bytes. K is H made even, because products
+ * run over pairs of units; what is beyond H is zero. Every thread has its own module instance, so these variables are
+ * its own.
  *
  * One bin on a tape: gates [H][4][16] (i, f, g, o after their activations), cell [H][16], hidden [K][16].
  */
@@ -13,8 +14,8 @@ import { fillZero, word } from "./simd.ts";
 export const CHUNK: usize = 8;
 
 /**
- * Bytes between two rows of chunkGates and of chunkHidden. One cache line more than needed: with an even number of lines one
- * bin of all rows would fall into a part of the cache's sets only.
+ * Bytes between two rows of chunkGates and of chunkHidden. One cache line more than needed: with an even number of
+ * lines one bin of all rows would fall into a part of the cache's sets only.
  */
 export const ROW: usize = (CHUNK + 1) << 6;
 

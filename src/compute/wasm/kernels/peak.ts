@@ -1,4 +1,7 @@
-/** For the benchmarks: the most multiply-adds per second that a thread can do, from twelve independent chains in registers. */
+/**
+ * For the benchmarks: the most multiply-adds per second that a thread can do, from twelve independent chains in
+ * registers.
+ */
 import { madd } from "./simd.ts";
 
 /** 96·count floating-point operations on no memory at all. */

@@ -1,6 +1,6 @@
 /**
- * The few vector operations all kernels are made of. One source gives two modules: with relaxed SIMD `madd` is one fused
- * instruction, without it a multiplication and an addition, each rounded. All functions here are inlined.
+ * The few vector operations all kernels are made of. One source gives two modules: with relaxed SIMD `madd` is one
+ * fused instruction, without it a multiplication and an addition, each rounded. All functions here are inlined.
  *
  * How loops are written in these files: the engine's compiler moves all loads of a straight piece of code before the
  * arithmetic, and there are fifteen vector registers. A loop body of eight sums and six loads just fits; a body

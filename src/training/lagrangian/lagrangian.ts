@@ -1,11 +1,13 @@
 /**
- * The groups a run is held to, as they stand: constraints, slack, multipliers, and the statistics of every training row's last curve.
- * Batches go through `press`, which replaces their rows in the cache and adds the Lagrangian's gradient to their dLogits; a whole
- * pass over the rows (`refill`) renews the cache and, with risk strata, cuts the groups anew by the model's own risk,
- * carrying multipliers over by group and stratum. The dual step is taken on whatever statistics stand then.
+ * The Lagrangian of a run under constraints: slack, multipliers, and the statistics of every training row's last curve.
+ * Batches go through `addLagrangianGradient`, which replaces their rows in the cache and adds the gradient of the
+ * Lagrangian's term to their dLogits; a whole pass over the rows (`refill`) renews the cache and, with risk strata,
+ * cuts the groups anew by the model's own risk, carrying multipliers over by group and stratum. `takeDualStep` uses
+ * whatever statistics are cached.
  */
 import type { Floats } from "../../compute/backend.ts";
 import { FormatError, InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
 import { type Constraints, type NamedRows, prepareConstraints } from "../../objectives/constraints.ts";
 import type { CurveWorkspace } from "../../objectives/curves.ts";
@@ -23,21 +25,22 @@ import {
 import { resolveSlack, type SlackSpecification } from "../../objectives/slack.ts";
 import { buildStrata, carryMultipliers, measureRisks, type StratumCell } from "../../objectives/strata.ts";
 import type { ConstraintSpec, DualSpec } from "../options.ts";
-import { ascend, lagrangianTerm, pressureOf, scaleToRows, startMultipliers } from "./dual.ts";
+import { distanceWeights, lagrangianTerm, nextMultipliers, scaleToRows, startMultipliers } from "./dual.ts";
 
-/** Plain data: what a checkpoint keeps of them. */
-export interface HeldState {
+/** Plain data: what a checkpoint keeps of it. */
+export interface LagrangianState {
   readonly multipliers: readonly number[];
   /** The cells the multipliers belong to, where groups are cut into strata: their places, not their rows. */
   readonly cells: readonly Omit<StratumCell, "rows">[] | null;
 }
 
-export interface Standing {
+/** Distance and multiplier of each group. */
+export interface GroupState {
   readonly distances: readonly number[]; // [G]
   readonly multipliers: readonly number[]; // [G]
 }
 
-export interface HeldGroups {
+export interface Lagrangian {
   readonly constraints: Constraints;
   readonly slack: Float64Array; // [G]
   readonly multipliers: Float64Array; // [G]
@@ -45,19 +48,21 @@ export interface HeldGroups {
   readonly groupSlack: Readonly<Record<string, number>>;
   /** Distances at the cached curves. */
   distances(): Float64Array; // [G]
-  /** How each group as it was named stands at the cached curves; of a group cut into cells, the one furthest from its slack. */
-  standing(): Standing;
-  /** The Lagrangian's part beyond the loss at the cached curves, after these rows' are replaced; adds its gradient to dLogits. */
-  press(curves: CurveWorkspace, rows: Int32Array, dLogits: Floats): number;
+  /** Each group as it was named, at the cached curves; of a group cut into cells, the one furthest from its slack. */
+  groupState(): GroupState;
+  /**
+   * The term beyond the loss at the cached curves, after these rows' are replaced; adds its gradient to their dLogits.
+   */
+  addLagrangianGradient(curves: CurveWorkspace, rows: Int32Array, dLogits: Floats): number;
   /** Begins a pass over all rows; `take` every part once, then `finish`. */
   refill(): { take(curves: CurveWorkspace, rows: Int32Array): void; finish(): void };
   /** The dual step at the cached curves. */
-  raise(step: number): void;
-  state(): HeldState;
-  restore(state: HeldState): void;
+  takeDualStep(step: number): void;
+  state(): LagrangianState;
+  restore(state: LagrangianState): void;
 }
 
-export interface HeldGroupsOptions {
+export interface LagrangianOptions {
   readonly constraint: ConstraintSpec;
   readonly dual: DualSpec;
   readonly binned: BinnedOutcomes;
@@ -67,18 +72,13 @@ export interface HeldGroupsOptions {
   readonly whole?: boolean;
 }
 
-export function holdGroups(options: HeldGroupsOptions): HeldGroups {
+export function createLagrangian(options: LagrangianOptions): Lagrangian {
   const { constraint: spec, binned, groups } = options;
   const dual = scaleToRows(options.dual, binned.bin.length);
-  if (groups.length === 0) {
-    throw new InputError("no groups to constrain", {
-      code: "groups.none",
-      hint: "name a group, or drop the constraint",
-    });
-  }
+  requireGroups(groups);
   const { distance, variant, strata } = spec;
   const N = binned.bin.length;
-  const kappa = spec.kappa === undefined ? {} : { kappa: spec.kappa };
+  const kappa = present({ kappa: spec.kappa });
   let constraints = prepareConstraints({ binned, groups, distance, variant });
   let slack = resolveSlack(constraints, spec.slack, kappa);
   const groupSlack = Object.fromEntries(groups.map(({ name }, g) => [name, slack[g]]));
@@ -114,62 +114,90 @@ export function holdGroups(options: HeldGroupsOptions): HeldGroups {
     },
     groupSlack,
     distances,
-    standing() {
+    groupState() {
       const now = distances();
-      if (cells === null) return { distances: Array.from(now), multipliers: Array.from(multipliers) };
-      const worst = groups.map(({ name }) =>
-        (cells ?? []).reduce(
-          (found, { group }, k) =>
-            group === name && (found < 0 || now[k] / slack[k] > now[found] / slack[found]) ? k : found,
-          -1,
-        ),
-      );
-      return {
-        distances: worst.map((k) => now[k] ?? 0),
-        multipliers: worst.map((k) => multipliers[k] ?? 0),
-      };
+      const state = { distances: Array.from(now), multipliers: Array.from(multipliers) };
+      return cells === null ? state : pickCells(state, findWorstCells(groups, cells, now, slack));
     },
-    press(curves, rows, dLogits) {
+    addLagrangianGradient(curves, rows, dLogits) {
       if (keepsTerms) replaceRows(constraints, cache, curves, rows);
       const statistics = readStatistics(constraints, cache);
       const now = measureDistances(constraints, statistics);
-      const gradient = distanceGradients(constraints, statistics, pressureOf(dual, multipliers, now, slack));
+      const weights = distanceWeights(dual, multipliers, now, slack);
+      const gradient = distanceGradients(constraints, statistics, weights);
       backThroughStatistics(constraints, gradient, curves, rows, dLogits, 1);
       return lagrangianTerm(dual, multipliers, now, slack);
     },
     refill() {
       emptyCache(cache);
-      const { T } = binned;
-      const all = strata > 1 ? createCurveWorkspace(N, T) : null;
+      const all = strata > 1 ? createCurveWorkspace(N, binned.T) : null;
       return {
         take(curves, rows) {
           replaceRows(constraints, cache, curves, rows);
-          if (all === null) return;
-          rows.forEach((row, k) => {
-            all.survival.set(curves.survival.subarray(k * T, (k + 1) * T), row * T);
-            all.hazard.set(curves.hazard.subarray(k * T, (k + 1) * T), row * T);
-          });
+          if (all !== null) copyCurves(curves, rows, binned.T, all);
         },
         finish() {
           if (all !== null) cutByRisk(all);
         },
       };
     },
-    raise(step) {
-      multipliers = ascend(dual, constraints.groups, multipliers, distances(), slack, step);
+    takeDualStep(step) {
+      multipliers = nextMultipliers(dual, constraints.groups, multipliers, distances(), slack, step);
     },
     state: () => ({ multipliers: Array.from(multipliers), cells }),
     restore(state) {
-      if (state.cells === null && state.multipliers.length !== groups.length) {
-        throw new FormatError(
-          `the checkpoint has multipliers of ${state.multipliers.length} groups, the run has ${groups.length}`,
-          { code: "checkpoint.groups" },
-        );
-      }
+      checkGroups(state, groups.length);
       multipliers = Float64Array.from(state.multipliers);
       cells = state.cells;
     },
   };
+}
+
+function requireGroups(groups: readonly NamedRows[]): void {
+  if (groups.length > 0) return;
+  throw new InputError("no groups to constrain", {
+    code: "groups.none",
+    hint: "name a group, or drop the constraint",
+  });
+}
+
+function checkGroups({ cells, multipliers }: LagrangianState, groups: number): void {
+  if (cells !== null || multipliers.length === groups) return;
+  throw new FormatError(
+    `the checkpoint has multipliers of ${multipliers.length} groups, the run has ${groups}`,
+    { code: "checkpoint.groups" },
+  );
+}
+
+/** Of each group the cell that is furthest from its slack; −1 for a group without one. */
+function findWorstCells(
+  groups: readonly NamedRows[],
+  cells: readonly Omit<StratumCell, "rows">[],
+  distances: Float64Array, // [cells]
+  slack: Float64Array, // [cells]
+): number[] {
+  const excess = (k: number) => distances[k] / slack[k];
+  return groups.map(({ name }) =>
+    cells.reduce(
+      (found, { group }, k) => (group === name && (found < 0 || excess(k) > excess(found)) ? k : found),
+      -1,
+    ),
+  );
+}
+
+function pickCells({ distances, multipliers }: GroupState, cells: readonly number[]): GroupState {
+  return {
+    distances: cells.map((k) => distances[k] ?? 0),
+    multipliers: cells.map((k) => multipliers[k] ?? 0),
+  };
+}
+
+/** Row k of `from` becomes row rows[k] of `to`. */
+function copyCurves(from: CurveWorkspace, rows: Int32Array, T: number, to: CurveWorkspace): void {
+  rows.forEach((row, k) => {
+    to.survival.set(from.survival.subarray(k * T, (k + 1) * T), row * T);
+    to.hazard.set(from.hazard.subarray(k * T, (k + 1) * T), row * T);
+  });
 }
 
 /** A table by group name holds for each of the group's cells. */

@@ -1,10 +1,10 @@
-// A backend that lives long: training runs, ensembles and predictions leave its memory as they found it, to the end or cut short.
-
+// A backend that lives long: training runs, ensembles and predictions leave its memory as they found it, to the end or
+// cut short.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
-import { borrow } from "../../src/compute/borrow.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
+import { BackendScope } from "../../src/compute/scope.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
@@ -29,9 +29,13 @@ beforeAll(async () => {
       held++;
       return wasm.allocate(length);
     },
-    release(array) {
+    createTape() {
+      held++;
+      return wasm.createTape();
+    },
+    release(memory) {
       held--;
-      wasm.release(array);
+      wasm.release(memory);
     },
   };
 });
@@ -77,13 +81,47 @@ test("an ensemble, a run that is cut short, one that fails, and a prediction tha
   expect(held).toBe(0);
 });
 
-test("what is borrowed and released by hand is not released again", () => {
+/** A backend that writes down what it takes back. */
+function recording() {
   const released: unknown[] = [];
-  const lender = { ...createReferenceBackend(), release: (array: unknown) => released.push(array) };
-  const { backend, giveBack } = borrow(lender as Backend);
-  const [one, other] = [backend.allocate(1), backend.allocate(2)];
-  backend.release(one);
-  giveBack();
-  giveBack();
-  expect(released).toEqual([one, other]);
+  const backend: Backend = { ...createReferenceBackend(), release: (memory) => void released.push(memory) };
+  return { backend, released };
+}
+
+test("what is released by hand is not released again, and a scope can end twice", () => {
+  const { backend, released } = recording();
+  const scope = new BackendScope(backend);
+  const [one, other, tape] = [scope.allocate(1), scope.allocate(2), scope.createTape()];
+  scope.release(one);
+  scope.end();
+  scope.end();
+  expect(released).toEqual([one, other, tape]);
+});
+
+test("a scope on a scope gives back its own memory, the outer one the rest", () => {
+  const { backend, released } = recording();
+  const outer = new BackendScope(backend);
+  const inner = new BackendScope(outer);
+  const [first, second] = [outer.allocate(1), inner.allocate(2)];
+  inner.end();
+  expect(released).toEqual([second]);
+  outer.end();
+  expect(released).toEqual([second, first]);
+});
+
+test("a scope is the backend it was opened on in all else", async () => {
+  let isOpen = true;
+  const backend: Backend = {
+    ...createReferenceBackend(),
+    threads: 3,
+    close: async () => {
+      isOpen = false;
+    },
+  };
+  const scope = new BackendScope(backend);
+  expect([scope.name, scope.precision, scope.threads]).toEqual(["reference", "f64", 3]);
+  // Every operation and every number of the contract, so that a new one cannot be forgotten.
+  for (const key of Object.keys(backend)) expect(key in scope, key).toBe(true);
+  await scope.close();
+  expect(isOpen).toBe(false);
 });

@@ -1,0 +1,119 @@
+/**
+ * What backends on the host's own processor have in common: handles of typed arrays that the host sees too, reading and
+ * writing them, and how many rows they take at once. A handle of another backend, one that was released, and an array
+ * that is too short are refused by name before anything is computed.
+ */
+import { BackendError } from "../../core/errors.ts";
+import type { Backend, DeviceArray, Floats, PassShape } from "../backend.ts";
+import type { WeightShapes, Weights } from "../shapes.ts";
+import { countNumbers } from "../shapes.ts";
+
+/**
+ * A part of a table that is differentiated: its activations (H = 50, T = 102) fit into half of 2 GiB. Not by the limit
+ * that a backend is given: sums over rows are cut where parts end, and the same run must give the same bytes in any
+ * memory.
+ */
+const ROWS_KEPT = 8192;
+/** Logits of such a part: 256 MiB in float32, felt only beyond 8192 bins. */
+const LOGITS_KEPT = 2 ** 26;
+/** A part that is only predicted: memory stays small whatever the table … */
+const ROWS_PREDICTED = 4096;
+/** … and however many bins the grid has: 16 MiB of logits. */
+const LOGITS_PREDICTED = 2 ** 22;
+
+export function rowsOnHost({ T, keep }: PassShape): number {
+  const rows = keep ? ROWS_KEPT : ROWS_PREDICTED;
+  const logits = keep ? LOGITS_KEPT : LOGITS_PREDICTED;
+  return Math.max(1, Math.min(rows, Math.floor(logits / T)));
+}
+
+export interface HandleTable<View extends Floats> {
+  /** A new handle of a view. */
+  add(view: View): DeviceArray;
+  /** The view of a handle that has at least `length` numbers. */
+  find(name: string, array: DeviceArray, length?: number): View;
+  /** The views of a set of weights, by name, each as long as its shape says. */
+  findWeights<Name extends string>(
+    name: string,
+    weights: Weights<Name>,
+    shapes: WeightShapes<Name>,
+  ): Record<Name, View>;
+  remove(array: DeviceArray): View;
+}
+
+/** A write past the end of a typed array is lost without a word, and a read gives NaN: so lengths are checked here. */
+export function createHandles<View extends Floats>(): HandleTable<View> {
+  const views = new WeakMap<DeviceArray, View>();
+  function find(name: string, array: DeviceArray, length = 0): View {
+    const view = views.get(array);
+    if (view === undefined) {
+      throw new BackendError(`array not allocated by this backend, or released before: ${name}`, {
+        code: "array.foreign",
+        hint: "arrays given to a backend come from its own allocate()",
+      });
+    }
+    if (view.length >= length) return view;
+    throw new BackendError(`array too short: ${name} has ${view.length} values, needs ${length}`, {
+      code: "array.length",
+    });
+  }
+  return {
+    add(view) {
+      const array: DeviceArray = { kind: "array", length: view.length };
+      views.set(array, view);
+      return array;
+    },
+    find,
+    findWeights(name, weights, shapes) {
+      const found = Object.entries<readonly number[]>(shapes).map(([key, shape]) => [
+        key,
+        find(`${name}.${key}`, weights[key as keyof typeof weights], countNumbers(shape)),
+      ]);
+      return Object.fromEntries(found);
+    },
+    remove(array) {
+      const view = find("what is released", array);
+      views.delete(array);
+      return view;
+    },
+  };
+}
+
+/** Reading, writing and gathering on views. */
+export function hostAccess(
+  handles: HandleTable<Floats>,
+): Pick<Backend, "read" | "write" | "clear" | "view" | "gatherRows"> {
+  return {
+    async read(array, from = 0, count = array.length - from) {
+      return handles.find("what is read", array, from + count).slice(from, from + count);
+    },
+    write(array, values, from = 0) {
+      handles.find("what is written", array, from + values.length).set(values, from);
+    },
+    clear(array, count = array.length) {
+      handles.find("what is cleared", array, count).fill(0, 0, count);
+    },
+    view: (array) => handles.find("what is viewed", array),
+    gatherRows(from, width, rows, to) {
+      const source = handles.find("the rows", from);
+      const target = handles.find("the gathered rows", to, rows.length * width);
+      for (let k = 0; k < rows.length; k++) {
+        target.set(source.subarray(rows[k] * width, (rows[k] + 1) * width), k * width);
+      }
+    },
+  };
+}
+
+export function refuseForeignTape(): BackendError {
+  return new BackendError("tape not created by this backend, or released before", {
+    code: "tape.foreign",
+    hint: "tapes given to a backend come from its own createTape()",
+  });
+}
+
+export function refuseEmptyTape(): BackendError {
+  return new BackendError("nothing is on this tape: no forward pass has filled it", {
+    code: "tape.empty",
+    hint: "give the tape to a forward pass first",
+  });
+}

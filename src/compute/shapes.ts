@@ -1,0 +1,86 @@
+/**
+ * The weights of each operation, by name, with their shapes. Everything that needs to know them derives from here: what
+ * networks allocate, what model files must hold, what the kernels are told. Names are in the order of a kernel's
+ * arguments.
+ */
+import type { DeviceArray } from "./backend.ts";
+
+/** Name → shape, row-major. */
+export type WeightShapes<Name extends string> = Readonly<Record<Name, readonly number[]>>;
+/** Name → the weights, or their gradient, in a backend's memory. */
+export type Weights<Name extends string> = Readonly<Record<Name, DeviceArray>>;
+
+export interface LstmShape {
+  readonly D: number; // features
+  readonly H: number; // hidden units
+  readonly T: number; // time bins
+}
+
+export type LstmWeightName = "input" | "recurrent" | "inputBias" | "recurrentBias" | "output" | "outputBias";
+export type LstmWeights = Weights<LstmWeightName>;
+
+/** Gates in the order i, f, g, o; two bias vectors as in PyTorch, each with its own gradient. */
+export function lstmWeightShapes({ D, H }: Pick<LstmShape, "D" | "H">): WeightShapes<LstmWeightName> {
+  return {
+    input: [4 * H, D + 1], // the last column belongs to t/T
+    recurrent: [4 * H, H],
+    inputBias: [4 * H],
+    recurrentBias: [4 * H],
+    output: [H],
+    outputBias: [1],
+  };
+}
+
+export interface DenseShape {
+  readonly inputs: number;
+  readonly outputs: number;
+  /** What the sums go through; fused, because a pass of its own over [N, outputs] would cost as much as the layer. */
+  readonly activation: "none" | "tanh";
+}
+
+export type DenseWeightName = "weight" | "bias";
+export type DenseWeights = Weights<DenseWeightName>;
+
+export function denseWeightShapes({
+  inputs,
+  outputs,
+}: Pick<DenseShape, "inputs" | "outputs">): WeightShapes<DenseWeightName> {
+  return { weight: [outputs, inputs], bias: [outputs] };
+}
+
+/**
+ * What groups add over time: Σ_g x_g·scale·a_g(t), a_g piecewise linear between knots; x_g are the last G columns of x.
+ */
+export interface GroupOffsetsShape {
+  readonly G: number;
+  /** Knots. */
+  readonly K: number;
+  /** The knot before each bin, and how far the bin lies on the way to the next one. */
+  readonly knot: Int32Array; // [T]
+  readonly share: Float64Array; // [T]
+  readonly scale: number;
+}
+
+export interface AdditiveShape {
+  readonly D: number;
+  readonly T: number;
+  /** Null where no column says who is in a group. */
+  readonly groups: GroupOffsetsShape | null;
+}
+
+export interface AdditiveWeights extends Weights<"baseline" | "skip"> {
+  /** There is one exactly where the shape has groups. */
+  readonly groupOffsets?: DeviceArray;
+}
+
+export function additiveWeightShapes(
+  { D, T }: Pick<AdditiveShape, "D" | "T">,
+  groups: Pick<GroupOffsetsShape, "G" | "K"> | null,
+): WeightShapes<"baseline" | "skip"> & { readonly groupOffsets?: readonly number[] } {
+  return { baseline: [T], skip: [D], ...(groups && { groupOffsets: [groups.G, groups.K] }) };
+}
+
+/** How many numbers an array of this shape holds. */
+export function countNumbers(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}

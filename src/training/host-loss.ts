@@ -1,0 +1,73 @@
+/**
+ * Objective and constraints of a pass, on the host: logits come from the backend, are turned into curves, the loss and
+ * the Lagrangian's term, and their gradient goes back as dLogits. Both arrays are mirrors (compute/mirror.ts): the
+ * backend's own memory where that is shared, a copy where it is not. A device that computes likelihood and group
+ * statistics itself replaces this file.
+ */
+import type { Backend, DeviceArray } from "../compute/backend.ts";
+import { mirrorArray } from "../compute/mirror.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { type CurveWorkspace, createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
+import type { Lagrangian } from "./lagrangian/lagrangian.ts";
+import { addObjective } from "./objective.ts";
+import type { ObjectiveSpec } from "./options.ts";
+
+export interface HostLossOptions {
+  readonly objective: ObjectiveSpec;
+  readonly lagrangian: Lagrangian | null;
+  /** Of all training rows. */
+  readonly binned: BinnedOutcomes;
+  /** The most rows of a pass. */
+  readonly room: number;
+}
+
+export interface LossParts {
+  readonly loss: number;
+  /** What the Lagrangian adds to the loss. */
+  readonly term: number;
+}
+
+export interface HostLoss {
+  /** Where a forward pass writes, and where the backward pass reads. */
+  readonly logits: DeviceArray; // [room,T]
+  readonly dLogits: DeviceArray; // [room,T]
+  /** Of the rows read last; filled under a constraint only. */
+  readonly curves: CurveWorkspace;
+  /** After a forward pass over N rows. */
+  readLogits(N: number): Promise<void>;
+  /**
+   * Loss and term at the logits that were read, of these training rows; their gradient times `share` becomes dLogits.
+   */
+  differentiate(rows: Int32Array, share: number): LossParts;
+}
+
+export function createHostLoss(backend: Backend, options: HostLossOptions): HostLoss {
+  const { objective, lagrangian, binned, room } = options;
+  const { T } = binned;
+  const logits = backend.allocate(room * T);
+  const dLogits = backend.allocate(room * T);
+  const onHost = { logits: mirrorArray(backend, logits), dLogits: mirrorArray(backend, dLogits) };
+  const curves = createCurveWorkspace(room, T);
+  return {
+    logits,
+    dLogits,
+    curves,
+    async readLogits(N) {
+      await onHost.logits.pull();
+      if (lagrangian) fillCurves(onHost.logits.values, N, T, curves);
+    },
+    differentiate(rows, share) {
+      const slopes = onHost.dLogits.values;
+      slopes.fill(0);
+      const loss = addObjective(objective, onHost.logits.values, pickBinned(binned, rows), slopes);
+      const term = lagrangian?.addLagrangianGradient(curves, rows, slopes) ?? 0;
+      if (share < 1) for (let k = 0; k < rows.length * T; k++) slopes[k] *= share;
+      onHost.dLogits.push();
+      return { loss, term };
+    },
+  };
+}
+
+function pickBinned({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
+  return { T, bin: rows.map((row) => bin[row]), event: Uint8Array.from(rows, (row) => event[row]) };
+}

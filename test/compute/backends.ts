@@ -1,0 +1,23 @@
+// The backends that every case of cases.ts is run on. A new one is one line here.
+import type { Backend } from "../../src/compute/backend.ts";
+import { createReferenceBackend } from "../../src/compute/reference.ts";
+import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
+
+export interface TestedBackend {
+  readonly name: string;
+  open(): Promise<Backend>;
+}
+
+export const BACKENDS: readonly TestedBackend[] = [
+  { name: "reference", open: async () => createReferenceBackend() },
+  { name: "reference behind a bus", open: async () => separateMemory(createReferenceBackend()) },
+  { name: "wasm, plain SIMD, one thread", open: () => openWasmBackend({ threads: 1, deterministic: true }) },
+  { name: "wasm, plain SIMD, two threads", open: () => openWasmBackend({ threads: 2, deterministic: true }) },
+  { name: "wasm, relaxed SIMD, one thread", open: () => openWasmBackend({ threads: 1 }) },
+  { name: "wasm, relaxed SIMD, two threads", open: () => openWasmBackend({ threads: 2 }) },
+];
+
+/** The same backend, with memory that the host does not see: what a graphics processor will look like. */
+export function separateMemory(backend: Backend): Backend {
+  return { ...backend, view: () => null };
+}
