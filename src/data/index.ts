@@ -35,14 +35,20 @@ export {
   resolveGroups,
   selectGroups,
 } from "./groups/groups.ts";
-export { buildDataset, type SurvivalDataset } from "./outcomes/dataset.ts";
-export { type BinnedOutcomes, type Outcomes, pickOutcomes, type RowWeights } from "./outcomes/outcomes.ts";
+export { type BinningGap, binningGap } from "./outcomes/binning-gap.ts";
+export {
+  type BinnedOutcomes,
+  type BinnedRightCensored,
+  type Outcomes,
+  pickOutcomes,
+  type RightCensored,
+  type RowWeights,
+} from "./outcomes/outcomes.ts";
 export { type People, type PersonColumn, pickPeople, readPeople } from "./outcomes/people.ts";
 export { inspectOutcomes, type OutcomeColumns, readOutcomes } from "./outcomes/read-outcomes.ts";
+export { requireRightCensored } from "./outcomes/right-censored.ts";
 export { type SetName, type Split, type SplitOptions, splitFromTable, splitRows } from "./outcomes/split.ts";
 export {
-  type BinningGap,
-  binningGap,
   binOutcomes,
   equalTimeGrid,
   fitTimeGrid,
@@ -52,7 +58,13 @@ export {
   type TimeGrid,
   type TimeGridOptions,
 } from "./outcomes/time-grid.ts";
-export type { BinnedOutcomesInput, CurvesInput, OutcomesInput } from "./plain-input.ts";
+export type {
+  BinnedOutcomesInput,
+  BinnedRightCensoredInput,
+  CurvesInput,
+  OutcomesInput,
+  RightCensoredInput,
+} from "./plain-input.ts";
 export {
   type ReadTableOptions,
   readTable,

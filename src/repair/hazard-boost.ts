@@ -8,10 +8,12 @@
  * after the other given the others, the clearest excess first, until none moves (hazard-ratios.ts has one group's estimate).
  * What is carried out is drawn towards 1: by the probability that the group is wrong at all, and by `doubt` standard errors.
  */
+
 import { exp, log, power } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { toBinnedRightCensored, toCurves } from "../data/plain-input.ts";
 import { equalEventBlocks, type TimeBlock } from "../objectives/time-blocks.ts";
 import { checkMatching } from "../stats/calibration/calibration.ts";
 import { estimateRatios, type HazardRatios, preparePriors } from "./hazard-ratios.ts";
@@ -88,7 +90,7 @@ interface Exposure {
 
 function measureExposure(
   { N, T, survival }: Curves,
-  { bin, event }: BinnedOutcomes,
+  { bin, event }: BinnedRightCensored,
   blocks: readonly TimeBlock[],
 ): Exposure {
   const B = blocks.length;
@@ -120,10 +122,10 @@ interface Sought {
   found: HazardRatios | undefined;
 }
 
-export function fitHazardBoost(
-  { curves, outcomes, groups = [] }: BoostInput,
-  options: Partial<HazardBoostOptions> = {},
-): HazardBoost {
+export function fitHazardBoost(input: BoostInput, options: Partial<HazardBoostOptions> = {}): HazardBoost {
+  const curves = toCurves(input.curves);
+  const outcomes = toBinnedRightCensored(input.outcomes, "a repair");
+  const { groups = [] } = input;
   const settings = checkOptions({ ...HAZARD_BOOST_DEFAULTS, ...options });
   checkMatching(curves, outcomes);
   checkSurvival(curves);
@@ -174,7 +176,7 @@ function checkOptions(settings: HazardBoostOptions): HazardBoostOptions {
   return { timeBuckets, doubt };
 }
 
-function startGroup(group: BoostGroup, { bin, event }: BinnedOutcomes, exposure: Exposure): Sought {
+function startGroup(group: BoostGroup, { bin, event }: BinnedRightCensored, exposure: Exposure): Sought {
   const { B, blockOf, values } = exposure;
   const mask = markMembers(group, bin.length);
   const rows = Int32Array.from(mask.keys()).filter((i) => mask[i] === 1);

@@ -7,7 +7,7 @@
  */
 import { square } from "../core/elementary.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import type { People } from "../data/outcomes/people.ts";
 import { censoringKaplanMeierBinned } from "../stats/censoring.ts";
 import { type BoostTask, cutFolds, DEFAULT_FOLDS, pickTask } from "./boost-task.ts";
@@ -84,7 +84,7 @@ export function fitHazardShare(
 /** Each row's part of the integrated Brier score, as `brierBinned` adds them up; the mean is the score. */
 function scoreRows(
   { N, T, survival }: Curves,
-  { bin, event }: BinnedOutcomes,
+  { bin, event }: BinnedRightCensored,
   G: { readonly survival: Float64Array; readonly leftLimit: Float64Array }, // [T+1]
 ): Float64Array {
   const scores = new Float64Array(N);

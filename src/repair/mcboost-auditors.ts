@@ -8,7 +8,7 @@
  */
 import { log, square } from "../core/elementary.ts";
 import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { censoringKaplanMeierBinned } from "../stats/censoring.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
 
@@ -70,7 +70,7 @@ function markRows(rows: ArrayLike<number>, N: number): Uint8Array {
   return mask;
 }
 
-export function weighCensoring(outcomes: BinnedOutcomes, options: WeighOptions): CensoringWeights {
+export function weighCensoring(outcomes: BinnedRightCensored, options: WeighOptions): CensoringWeights {
   const { minimumFollowed, reference, rows } = options;
   const { T } = outcomes;
   const { atRisk } = tallyBins(outcomes, undefined, rows);
@@ -91,7 +91,7 @@ export function weighCensoring(outcomes: BinnedOutcomes, options: WeighOptions):
 
 /** The calibration rows and their curves at one round. */
 export interface AuditedCurves {
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
   readonly survival: Float64Array; // [N,T]
   /** The curves that decide which cell an entry is in. */
   readonly located: Float64Array; // [N,T]

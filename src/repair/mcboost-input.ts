@@ -4,7 +4,7 @@
  */
 import { InputError, nameRows } from "../core/errors.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../data/plain-input.ts";
 import { MINIMUM_AT_RISK } from "../stats/kaplan-meier.ts";
 import type { BoostFeatures } from "./mcboost-auditors.ts";
 
@@ -17,8 +17,8 @@ export interface BoostGroup {
 }
 
 export interface BoostInput {
-  readonly curves: Curves;
-  readonly outcomes: BinnedOutcomes;
+  readonly curves: CurvesInput;
+  readonly outcomes: BinnedRightCensoredInput;
   /** For the ridge auditor. */
   readonly features?: BoostFeatures;
   /** For the group auditor; "everyone" is a group only if given as one. */

@@ -7,9 +7,11 @@
  * entry's cell being read from its curve as it is at that moment. `reference: true` repeats what the R package mcboost
  * (attic/MCBoostSurv.R, 5c80fc1) does, faults (a)–(d) below included; it is there to compare with, not to use.
  */
+
 import { InputError, NumericalError } from "../core/errors.ts";
 import { type Curves, isSurvival } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { toBinnedRightCensored, toCurves } from "../data/plain-input.ts";
 import { checkMatching } from "../stats/calibration/calibration.ts";
 import { applyHazardBoost, type HazardBoost } from "./hazard-boost.ts";
 import {
@@ -91,7 +93,8 @@ export function fitBoost(input: BoostInput, options: Partial<BoostOptions> = {})
 /** As `fitBoost`, with the curves it arrived at. */
 export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = {}): BoostFit {
   const settings = chooseOptions(options);
-  const { curves, outcomes } = input;
+  const curves = toCurves(input.curves);
+  const outcomes = toBinnedRightCensored(input.outcomes, "a repair");
   const { N, T } = curves;
   checkMatching(curves, outcomes);
   checkSurvival(curves);
@@ -270,7 +273,7 @@ function takeLargest(candidates: Candidate[]): Candidate {
 
 /** Why these rows cannot be audited in any cell. */
 function findObstacle(
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   rows: Int32Array,
   weights: CensoringWeights,
 ): string | undefined {

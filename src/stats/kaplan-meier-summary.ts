@@ -3,9 +3,9 @@
  * median with its limits as `print(survfit)`, and the restricted mean ∫₀^τ S(t) dt with its standard error as
  * `print(survfit, rmean = τ)`. Limits of the median are where the curve's own pointwise limits cross one half.
  */
+
+import { countAtMost, countBelow } from "../core/ascending.ts";
 import { absent, type Measured } from "../core/measured.ts";
-import { countAtMost } from "../core/near-times.ts";
-import { countBelow } from "./concordance/ranks.ts";
 import type { KaplanMeier } from "./kaplan-meier.ts";
 
 /** R's tolerance in survmean, √ε: a curve this close to one half is at one half. */

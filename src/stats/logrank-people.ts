@@ -7,7 +7,7 @@
 import { logChiSquareUpperTail } from "../core/distributions.ts";
 import { exp, square } from "../core/elementary.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { totalHazards } from "./hazard-totals.ts";
 import type { Scores } from "./scores/scores.ts";
@@ -16,7 +16,7 @@ import type { Scores } from "./scores/scores.ts";
 export function logrankByPerson(
   byRow: Scores["logrankIndividual"],
   { T, survival }: Curves,
-  { bin, event }: BinnedOutcomes,
+  { bin, event }: BinnedRightCensored,
   people: People,
   rows: Int32Array,
 ): Scores["logrankIndividual"] {

@@ -5,14 +5,24 @@
  * E = ΣΣ_{s≤t_i} h_s(x_i) with variance ΣΣ h(1−h), the one valid when censoring depends on x.
  * A test that cannot be made is absent with its reason.
  */
+
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../core/distributions.ts";
 import { exp, log, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
 import { absent, type Measured } from "../core/measured.ts";
+import { toInt32 } from "../core/plain-arrays.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
-import { checkLength, checkWeights, groupRowsByTime } from "./concordance/ranks.ts";
+import type { BinnedRightCensored, RowWeights } from "../data/outcomes/outcomes.ts";
+import { checkLength, checkWeights, groupRowsByTime } from "../data/outcomes/rows-by-time.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  type RightCensoredInput,
+  toBinnedRightCensored,
+  toCurves,
+  toRightCensored,
+} from "../data/plain-input.ts";
 
 export interface LogrankOptions {
   /** 0: every event time counts alike; 1: weighted by the pooled S(t−) (Peto-Peto). */
@@ -70,11 +80,13 @@ function quadraticForm(
 
 /** `group` holds 0…G−1, or −1 for a row that is left out. */
 export function logrank(
-  outcomes: Outcomes,
-  group: Int32Array,
+  input: RightCensoredInput,
+  groups: ArrayLike<number>,
   G: number,
   options: LogrankOptions = {},
 ): Measured<Logrank> {
+  const outcomes = toRightCensored(input, "the logrank test");
+  const group = toInt32(groups);
   const { rho = 0 } = options;
   const N = outcomes.time.length;
   checkLength("group", group.length, N);
@@ -87,7 +99,7 @@ export function logrank(
   }
   checkWeights(options.weights, N);
   const weights = Float64Array.from(group, (g, row) => (g < 0 ? 0 : (options.weights?.[row] ?? 1)));
-  const { time, start, rows } = groupRowsByTime(outcomes, weights, options.timefix ?? true);
+  const { time, start, rows } = groupRowsByTime(outcomes.time, { weights, timefix: options.timefix ?? true });
   const K = time.length;
   const deaths = new Float64Array(K);
   const leaving = new Float64Array(K);
@@ -179,11 +191,13 @@ export const MEAN_SURVIVAL_FLOOR = 1e-12;
 
 /** Against the mean curve of the same rows; `rows` restricts to some of them, weights stay indexed by table row. */
 export function logrankMeanCurve(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
+  predicted: CurvesInput,
+  input: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
   weights?: RowWeights,
 ): Measured<OneSampleLogrank> {
+  const curves = toCurves(predicted);
+  const outcomes = toBinnedRightCensored(input, "the logrank test");
   const { N, T, survival } = curves;
   checkRows(curves, outcomes, weights);
   const mean = new Float64Array(T);
@@ -213,11 +227,13 @@ export function logrankMeanCurve(
  * adds nothing: the curve gives nobody left there, hence no hazard.
  */
 export function logrankIndividual(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
+  predicted: CurvesInput,
+  input: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
   weights?: RowWeights,
 ): Measured<OneSampleLogrank> {
+  const curves = toCurves(predicted);
+  const outcomes = toBinnedRightCensored(input, "the logrank test");
   const { N, T, survival } = curves;
   checkRows(curves, outcomes, weights);
   let observed = 0;
@@ -245,7 +261,7 @@ export function logrankIndividual(
   return oneSample(observed, expected, variance);
 }
 
-function checkRows(curves: Curves, outcomes: BinnedOutcomes, weights: RowWeights | undefined): void {
+function checkRows(curves: Curves, outcomes: BinnedRightCensored, weights: RowWeights | undefined): void {
   checkLength("outcomes", outcomes.bin.length, curves.N);
   if (outcomes.T !== curves.T) {
     throw new InputError(`the outcomes have ${outcomes.T} time bins and the curves ${curves.T}`, {

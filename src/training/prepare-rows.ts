@@ -2,7 +2,7 @@
 import type { Backend } from "../compute/backend.ts";
 import { type Encoder, encode } from "../data/encode/encode.ts";
 import type { GroupMembers } from "../data/groups/groups.ts";
-import { type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { binOutcomes, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Table } from "../data/table.ts";
 import type { TrainingRows } from "./trainer.ts";
@@ -11,7 +11,7 @@ export interface RowsSource {
   readonly backend: Backend;
   /** With the columns that say who is in an input group. */
   readonly table: Table;
-  readonly outcomes: Outcomes; // of every row of the table
+  readonly outcomes: RightCensored; // of every row of the table
   readonly encoder: Encoder;
   readonly grid: TimeGrid;
   readonly groups: readonly Pick<GroupMembers, "name" | "rows">[];

@@ -5,9 +5,10 @@ import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
 import type { Encoder } from "../data/encode/encode.ts";
 import type { FeatureChoice } from "../data/encode/features.ts";
 import { describePooling } from "../data/encode/rare-levels.ts";
-import { type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { binningGap } from "../data/outcomes/binning-gap.ts";
+import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import type { Split } from "../data/outcomes/split.ts";
-import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
+import type { TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { TrainingRows } from "./trainer.ts";
 
 export interface WarningSource {
@@ -22,7 +23,7 @@ export interface WarningSource {
   readonly fitted: number;
   readonly training: TrainingRows;
   readonly events: number;
-  readonly outcomes: Outcomes; // of every row of the table
+  readonly outcomes: RightCensored; // of every row of the table
   readonly split: Split;
   readonly grid: TimeGrid;
 }
@@ -56,7 +57,7 @@ function warnOfManyFeatures(D: number, events: number): string[] {
   ];
 }
 
-function warnOfBinning(outcomes: Outcomes, grid: TimeGrid): string[] {
+function warnOfBinning(outcomes: RightCensored, grid: TimeGrid): string[] {
   const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
   if (!exceedsHalfStandardError) return [];
   return [

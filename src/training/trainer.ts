@@ -5,10 +5,12 @@
  * current curve. Ending early is `return()`; a run goes on from any of its checkpoints, taken at the ends of epochs, to the
  * same bytes. No clock, no files, no console.
  */
+
 import type { Backend, Floats } from "../compute/backend.ts";
 import { GraduateError, InputError, NumericalError, restate } from "../core/errors.ts";
 import { createRandom, shuffle } from "../core/random.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, pickBinned } from "../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import {
   type ParameterValues,
   readParameters,
@@ -34,7 +36,7 @@ import type { ObjectiveSpec, TrainingOptions } from "./options.ts";
 export interface TrainingRows {
   /** Encoded features, in the backend's memory. */
   readonly x: Floats; // [N,D]
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   readonly groups: readonly NamedRows[];
 }
 
@@ -137,6 +139,8 @@ export async function* optimise(
   hooks: OptimiseHooks = {},
 ): AsyncGenerator<TrainingEvent, Checkpoint> {
   const { backend, network, training } = input;
+  refuseBeyondCensoring(training.binned, "training");
+  if (input.validation) refuseBeyondCensoring(input.validation.binned, "training");
   const { D, T, parameters } = network;
   const N = training.binned.bin.length;
   if (N === 0) throw new InputError("no training rows", { code: "rows.none" });
@@ -311,10 +315,6 @@ function listParts(rows: Int32Array, size: number): Int32Array[] {
   const parts: Int32Array[] = [];
   for (let from = 0; from < rows.length; from += size) parts.push(rows.subarray(from, from + size));
   return parts;
-}
-
-function pickBinned({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
-  return { T, bin: rows.map((row) => bin[row]), event: Uint8Array.from(rows, (row) => event[row]) };
 }
 
 function copyOf(values: ParameterValues): ParameterValues {

@@ -11,12 +11,12 @@ import { InputError } from "../core/errors.ts";
 import { type CellColumn, cutColumn } from "../data/groups/candidate-groups.ts";
 import { formatGroup, type GroupExpression } from "../data/groups/group-expression.ts";
 import { evaluateGroup } from "../data/groups/group-members.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, pickBinned } from "../data/outcomes/outcomes.ts";
 import { type People, pickPeople } from "../data/outcomes/people.ts";
 import {
-  type BinnedOutcomesInput,
+  type BinnedRightCensoredInput,
   type CurvesInput,
-  toBinnedOutcomes,
+  toBinnedRightCensored,
   toCurves,
 } from "../data/plain-input.ts";
 import { findColumn, type Table } from "../data/table.ts";
@@ -41,7 +41,7 @@ export interface DiscoverInput {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
   /** In which bin each of them had the event or was censored. */
-  readonly outcomes: BinnedOutcomesInput;
+  readonly outcomes: BinnedRightCensoredInput;
   /** Who the rows are: the columns that groups are made of. */
   readonly table: Table;
   /** Rows that confirm, none of which the model has seen; the others are searched. Without: halves by seed. */
@@ -135,7 +135,7 @@ const CELLS_CROSSED = 10;
 export function discover(input: DiscoverInput, options: DiscoverOptions = {}): Discovery {
   const { table } = input;
   const curves = toCurves(input.curves);
-  const outcomes = toBinnedOutcomes(input.outcomes);
+  const outcomes = toBinnedRightCensored(input.outcomes, "a search for groups");
   const { seed = 1, top = DEFAULT_TOP, maxCross = DEFAULT_CROSS, level = DEFAULT_LEVEL } = options;
   const { minRows = DEFAULT_MIN_ROWS, minEvents = DEFAULT_MIN_EVENTS } = options;
   requireOption("top", top, Number.isInteger(top) && top >= 1);
@@ -154,7 +154,7 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
     input.confirmRows === undefined
       ? divideRows(outcomes, seed, input.people)
       : keepApart(input.confirmRows, curves.N, input.people);
-  const searched = pickBins(outcomes, halves.search);
+  const searched = pickBinned(outcomes, halves.search);
   const blocks = equalEventBlocks(searched, BLOCKS);
   const B = blocks.length;
   const totals = {
@@ -249,15 +249,7 @@ export function holmWeighted(p: readonly number[], weights: readonly number[]): 
   return adjusted;
 }
 
-function pickBins({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
-  return {
-    T,
-    bin: Int32Array.from(rows, (row) => bin[row]),
-    event: Uint8Array.from(rows, (row) => event[row]),
-  };
-}
-
-function countEvents({ event }: BinnedOutcomes, rows: Int32Array): number {
+function countEvents({ event }: BinnedRightCensored, rows: Int32Array): number {
   return rows.reduce((sum, row) => sum + event[row], 0);
 }
 

@@ -6,8 +6,9 @@
 
 import { checkLevels } from "../encode/rare-levels.ts";
 import { findLeaks } from "../leaks/find-leaks.ts";
-import type { Outcomes } from "../outcomes/outcomes.ts";
+import type { RightCensored } from "../outcomes/outcomes.ts";
 import { inspectOutcomes, type OutcomeColumns, outcomeNames } from "../outcomes/read-outcomes.ts";
+import { refuseBeyondCensoring } from "../outcomes/right-censored.ts";
 import type { Column, Table } from "../table.ts";
 import { cellText, countMissing, findColumn } from "../table.ts";
 import { checkCells } from "./check-cells.ts";
@@ -117,7 +118,7 @@ export interface CheckedGroup {
 /** Finds groups with too few events to say anything of. */
 export function checkGroups(
   groups: readonly CheckedGroup[],
-  outcomes: Outcomes,
+  outcomes: RightCensored,
   options: { readonly minEvents?: number } = {},
 ): Finding[] {
   const { minEvents = MIN_GROUP_EVENTS } = options;
@@ -133,7 +134,8 @@ export function checkGroups(
 }
 
 /** Whether the follow-up of the training rows covers that of the test rows. */
-export function checkFollowup(train: Outcomes, test: Outcomes): Finding[] {
+export function checkFollowup(train: RightCensored, test: RightCensored): Finding[] {
+  for (const outcomes of [train, test]) refuseBeyondCensoring(outcomes, "the check of follow-up");
   if (train.time.length === 0 || test.time.length === 0) return [];
   const trained = rangeOf(train.time);
   const tested = rangeOf(test.time);

@@ -7,11 +7,12 @@
  * judges the curves that were predicted, not repaired ones.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
+import { binningGap } from "../outcomes/binning-gap.ts";
 import { createProblemError } from "../outcomes/outcome-problems.ts";
-import type { BinnedOutcomes, Outcomes } from "../outcomes/outcomes.ts";
+import type { BinnedRightCensored, RightCensored } from "../outcomes/outcomes.ts";
 import { readEvent } from "../outcomes/read-event.ts";
 import { readTime } from "../outcomes/read-time.ts";
-import { binningGap, binOutcomes, equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
+import { binOutcomes, equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import {
   type CategoryColumn,
@@ -42,7 +43,7 @@ export interface ReadCurvesOptions {
 /** Another program's predictions with what became of the people. */
 export interface CurvesWithOutcomes {
   readonly curves: Curves;
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
   /** In bins where nothing says what time they are. */
   readonly grid: TimeGrid;
   /** Whether the grid is in the unit of times, not in bins. */
@@ -180,7 +181,7 @@ function readEvents(table: Table, name: string | undefined): EventsRead {
 }
 
 interface OutcomesRead {
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
   readonly grid: TimeGrid;
   /** Null where bins were given. */
   readonly time: Float64Array | null;
@@ -233,7 +234,7 @@ function readAtTimes(
 }
 
 /** Times are rounded up to the next column's, censored ones too: too few columns lift Kaplan-Meier. */
-function warnOfFewTimes(outcomes: Outcomes, grid: TimeGrid): string[] {
+function warnOfFewTimes(outcomes: RightCensored, grid: TimeGrid): string[] {
   const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
   if (!exceedsHalfStandardError) return [];
   const columns = grid.T === 1 ? "1 survival column raises" : `${grid.T} survival columns raise`;

@@ -9,7 +9,7 @@ import { countOf } from "../checks/findings.ts";
 import type { Table } from "../table.ts";
 import { findColumn } from "../table.ts";
 import { createProblemError, problem } from "./outcome-problems.ts";
-import type { Outcomes } from "./outcomes.ts";
+import type { RightCensored } from "./outcomes.ts";
 import { readEvent } from "./read-event.ts";
 import { readTime } from "./read-time.ts";
 
@@ -27,7 +27,7 @@ export interface OutcomeColumns {
 
 export interface InspectedOutcomes {
   /** One entry per row of the table, 0 where `usable` is 0; null when no row can be read. */
-  readonly outcomes: Outcomes | null;
+  readonly outcomes: RightCensored | null;
   /** 1 where time and event of the row are both valid. */
   readonly usable: Uint8Array; // [N]
   readonly findings: readonly Finding[];
@@ -43,7 +43,7 @@ export function inspectOutcomes(table: Table, columns: OutcomeColumns): Inspecte
 }
 
 /** Reads the outcome; refuses times and events that cannot be used, with their rows. */
-export function readOutcomes(table: Table, columns: OutcomeColumns): Outcomes {
+export function readOutcomes(table: Table, columns: OutcomeColumns): RightCensored {
   const { outcomes, problems } = readBoth(table, columns);
   const refused = problems.find((problem) => problem.finding.level === "error");
   if (refused) throw createProblemError(table, refused);

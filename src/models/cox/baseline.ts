@@ -4,9 +4,10 @@
  * ΔH0 = Σ_{k<d} 1/(S0 − (k/d) E0). The hazard is kept for the person at the column means, where its arithmetic is safe however
  * far from zero the covariates lie. H0 is a right-continuous step function, 0 before the first event and flat after the last.
  */
+
+import { countAtMost } from "../../core/ascending.ts";
 import { exp, log } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
-import { countAtMost } from "../../core/near-times.ts";
 import type { CoxWork } from "./likelihood.ts";
 import type { PreparedCoxRows } from "./rows.ts";
 
@@ -66,7 +67,7 @@ export function cumulativeHazardAtZero(model: CoxPredictor): Float64Array {
 }
 
 /** xβ per row, not centred; columns without a coefficient are left out. */
-export function linearPredictor(model: LinearModel, x: Float64Array): Float64Array {
+export function linearPredictor(model: LinearModel, x: ArrayLike<number>): Float64Array {
   return Float64Array.from({ length: countRows(model, x) }, (_, i) =>
     sumProducts(model, (j) => x[i * model.D + j]),
   );
@@ -76,7 +77,7 @@ export function linearPredictor(model: LinearModel, x: Float64Array): Float64Arr
  * S(t|x) for every row of x [N,D] at every one of the given times: [N, times.length] row-major. A model without covariates
  * takes one entry of x per row, which it does not read.
  */
-export function coxCurves(model: CoxPredictor, x: Float64Array, times: ArrayLike<number>): Float64Array {
+export function coxCurves(model: CoxPredictor, x: ArrayLike<number>, times: ArrayLike<number>): Float64Array {
   const { D, means } = model;
   const N = countRows(model, x);
   const T = times.length;
@@ -92,7 +93,7 @@ export function coxCurves(model: CoxPredictor, x: Float64Array, times: ArrayLike
 /** Curves on a grid of T bins, read at each bin's upper edge; `edges` has T+1 entries, edges[0] being the start. */
 export function coxCurvesOnGrid(
   model: CoxPredictor,
-  x: Float64Array,
+  x: ArrayLike<number>,
   edges: ArrayLike<number>,
 ): { readonly N: number; readonly T: number; readonly survival: Float64Array } {
   const T = edges.length - 1;
@@ -117,7 +118,7 @@ function sumProducts({ D, coefficients }: LinearModel, value: (j: number) => num
 }
 
 /** How many rows x holds; see coxCurves for D = 0. */
-function countRows({ D }: LinearModel, x: Float64Array): number {
+function countRows({ D }: LinearModel, x: ArrayLike<number>): number {
   if (D === 0) return x.length;
   if (x.length % D !== 0)
     throw new InputError(`x has ${x.length} entries, not a multiple of the model's ${D} columns`, {

@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import { type People, pickPeople } from "../../data/outcomes/people.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
@@ -42,7 +42,7 @@ export interface PredictionOptions extends TableOptions {
 
 export interface Predictions {
   readonly curves: Curves; // [N,T]
-  readonly outcomes: BinnedOutcomes; // [N]
+  readonly outcomes: BinnedRightCensored; // [N]
   /** In bins where curves come without times. */
   readonly grid: TimeGrid;
   /** The same rows, the outcome's columns included. */

@@ -9,7 +9,7 @@ import { InputError } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import type { Group } from "../../data/groups/groups.ts";
-import { type BinnedOutcomes, pickOutcomes } from "../../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, pickOutcomes } from "../../data/outcomes/outcomes.ts";
 import { type People, pickPeople } from "../../data/outcomes/people.ts";
 import { type OutcomeColumns, outcomeNames, readOutcomes } from "../../data/outcomes/read-outcomes.ts";
 import { joinRows, type Split, splitRows } from "../../data/outcomes/split.ts";
@@ -37,7 +37,7 @@ const DEFAULT_FIT = 0.5;
 export interface BoostSource {
   readonly curves: Curves; // [N,T]
   /** Null only where they were not required. */
-  readonly outcomes: BinnedOutcomes | null; // [N]
+  readonly outcomes: BinnedRightCensored | null; // [N]
   readonly table: Table;
   readonly columns: OutcomeColumns;
   /** The column of ids, and whose rows these are; null where rows are people. */

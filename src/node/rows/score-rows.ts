@@ -3,7 +3,7 @@
 import type { Backend } from "../../compute/backend.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { ALL_GROUP, resolveGroups } from "../../data/groups/groups.ts";
-import { type BinnedOutcomes, type Outcomes, pickOutcomes } from "../../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, pickOutcomes, type RightCensored } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { readOutcomes } from "../../data/outcomes/read-outcomes.ts";
 import { binOutcomes, type TimeGrid } from "../../data/outcomes/time-grid.ts";
@@ -23,8 +23,8 @@ import { findPeople, peopleOf } from "../options/find-people.ts";
 export interface PredictedRows {
   readonly rows: Int32Array;
   readonly curves: Curves; // [N,T]
-  readonly outcomes: Outcomes; // [N]
-  readonly binned: BinnedOutcomes; // [N]
+  readonly outcomes: RightCensored; // [N]
+  readonly binned: BinnedRightCensored; // [N]
   readonly grid: TimeGrid;
   /** Whose rows these are, where that is known. */
   readonly people?: People; // [N]

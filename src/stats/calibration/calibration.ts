@@ -5,12 +5,14 @@
  * Kaplan-Meier curve is carried flat to T, as in the paper. Kaplan-Meier itself is kaplan-meier.ts' business, and row weights
  * enter through `meanCurve` and through it. NaN in a variance array means "undefined there" and such bins are skipped.
  */
+
 import { square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
-import { checkLength, checkWeights } from "../concordance/ranks.ts";
+import type { BinnedRightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { checkLength, checkWeights } from "../../data/outcomes/rows-by-time.ts";
+import { type CurvesInput, toCurves } from "../../data/plain-input.ts";
 
 /** The paper's number of probability bins. */
 export const PROBABILITY_BINS = 10;
@@ -28,7 +30,7 @@ export interface Supported {
 }
 
 /** Throws unless curves, outcomes and weights are of the same rows and grid: every score that reads a curve at a bin starts here. */
-export function checkMatching(curves: Curves, binned: BinnedOutcomes, weights?: RowWeights): void {
+export function checkMatching(curves: Curves, binned: BinnedRightCensored, weights?: RowWeights): void {
   const { N, T } = curves;
   checkLength("bin", binned.bin.length, N);
   checkLength("event", binned.event.length, N);
@@ -49,10 +51,11 @@ export function checkMatching(curves: Curves, binned: BinnedOutcomes, weights?: 
  * Mean survival over the rows (all, or the 0-based `rows`), [T+1]; `weights` has one entry per row of `curves`, chosen or not.
  */
 export function meanCurve(
-  curves: Curves,
+  predicted: CurvesInput,
   weights?: RowWeights,
   rows?: ArrayLike<number>,
 ): Measured<Float64Array> {
+  const curves = toCurves(predicted);
   const { T, survival } = curves;
   checkWeights(weights, curves.N);
   const mean = new Float64Array(T + 1);

@@ -5,12 +5,18 @@
  * mass is checked here. Also the X-Cal paper's score Σ_b (frac_b − width_b)² on F = 1 − S with hard bins; the soft form that
  * can be trained on is an objective, not a statistic.
  */
+
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
 import { exp, square } from "../../core/elementary.ts";
 import { NumericalError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { RowWeights } from "../../data/outcomes/outcomes.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  toBinnedRightCensored,
+  toCurves,
+} from "../../data/plain-input.ts";
 import { checkMatching } from "./calibration.ts";
 
 /** Haider et al.'s number of bins. */
@@ -99,10 +105,12 @@ export function testDCalibration(
 
 /** Tests whether S at the event times is uniform. */
 export function dCalibration(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   options: DCalibrationOptions = {},
 ): Measured<DCalibration> {
+  const curves = toCurves(predicted);
+  const binned = toBinnedRightCensored(observed, "D-calibration");
   const K = options.bins ?? D_CALIBRATION_BINS;
   const { weights } = options;
   checkMatching(curves, binned, weights);
@@ -130,10 +138,12 @@ export interface DCalScore {
 
 /** The X-Cal paper's D-Cal: bins [lo, hi) of F, the last closed; a censored row spreads uniformly over [F, 1]. */
 export function dCalScore(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   options: DCalibrationOptions = {},
 ): Measured<DCalScore> {
+  const curves = toCurves(predicted);
+  const binned = toBinnedRightCensored(observed, "D-calibration");
   const K = options.bins ?? X_CAL_BINS;
   const { weights } = options;
   checkMatching(curves, binned, weights);

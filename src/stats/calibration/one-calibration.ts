@@ -5,11 +5,17 @@
  * K−2. Conventions as in SurvivalEVAL. Kaplan-Meier is carried flat in a group whose follow-up ends before t, and the form has
  * no correction for censoring in its variance: a group observed to the end weighs no more than one that is not.
  */
+
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
 import { exp, square } from "../../core/elementary.ts";
 import { absent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { RowWeights } from "../../data/outcomes/outcomes.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  toBinnedRightCensored,
+  toCurves,
+} from "../../data/plain-input.ts";
 import { kaplanMeierBinned } from "../kaplan-meier.ts";
 import { checkMatching } from "./calibration.ts";
 
@@ -45,10 +51,12 @@ export interface OneCalibration {
 
 /** Hosmer and Lemeshow's test at one time, with Kaplan-Meier in each tenth of risk. */
 export function oneCalibration(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  input: BinnedRightCensoredInput,
   options: OneCalibrationOptions,
 ): Measured<OneCalibration> {
+  const curves = toCurves(predicted);
+  const binned = toBinnedRightCensored(input, "one-calibration");
   const { t, weights } = options;
   const K = options.groups ?? ONE_CALIBRATION_GROUPS;
   checkMatching(curves, binned, weights);

@@ -7,12 +7,18 @@
  * group alone. `boundGroups` gives the tight bounds by themselves, which every audit has. Beside the certificates, once, what the
  * paper's Theorem 1 promises.
  */
+
 import { log, log2 } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import { toInt32 } from "../../core/plain-arrays.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  toBinnedRightCensored,
+  toCurves,
+} from "../../data/plain-input.ts";
 import { checkMatching, meanCurve } from "../calibration/calibration.ts";
 import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
 import { boundExactly, expectedSupport, type FollowUp } from "./exact.ts";
@@ -100,11 +106,14 @@ const SMALLEST_VC_DIMENSION = 1;
 
 /** Bounds on every group's distance, at level 1 − α for all of them together. */
 export function certify(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
-  groups: readonly { readonly name: string; readonly rows: Int32Array }[],
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
+  named: readonly { readonly name: string; readonly rows: ArrayLike<number> }[],
   options: CertifyOptions,
 ): Certificates {
+  const curves = toCurves(predicted);
+  const outcomes = toBinnedRightCensored(observed, "a certificate");
+  const groups = named.map(({ name, rows }) => ({ name, rows: toInt32(rows) }));
   const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED, followUp, support = "audited rows" } = options;
   checkOptions(alpha, draws, followUp, groups.length);
   checkMatching(curves, outcomes);
@@ -169,11 +178,13 @@ export function certify(
 
 /** Tight bounds for all groups together, each over its own support; absent with a reason for a group that is too small. */
 export function boundGroups(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   groups: readonly { readonly rows: Int32Array }[],
   options: Omit<CertifyOptions, "followUp" | "support">,
 ): GroupBounds {
+  const curves = toCurves(predicted);
+  const outcomes = toBinnedRightCensored(observed, "a bound");
   const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED } = options;
   checkOptions(alpha, draws, undefined, groups.length);
   checkMatching(curves, outcomes);

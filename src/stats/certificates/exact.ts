@@ -7,9 +7,10 @@
  * η, the largest Clopper-Pearson limit up to t at α/(3T). The band holds in every bin, so for a norm over any of them,
  * wherever they end. It needs e ~ Bin(k, h) given the past: independent rows, censoring independent within the group.
  */
+
 import { betaQuantile, betaRegularised } from "../../core/distributions.ts";
 import { exp, log, log1p, power } from "../../core/elementary.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import { type BinnedRightCensoredInput, toBinnedRightCensored } from "../../data/plain-input.ts";
 import { MINIMUM_AT_RISK, tallyBins } from "../kaplan-meier.ts";
 
 /** How a group was followed, or is expected to be: who was at risk and what happened in each bin. */
@@ -40,7 +41,8 @@ const LARGEST_SHARE = 0.5;
 const MEAN_SHARE = 0.25;
 
 /** Rows at risk and events of some rows, bin by bin: what a certificate may know beforehand. */
-export function tallyFollowUp(outcomes: BinnedOutcomes, rows: ArrayLike<number>): FollowUp {
+export function tallyFollowUp(observed: BinnedRightCensoredInput, rows: ArrayLike<number>): FollowUp {
+  const outcomes = toBinnedRightCensored(observed, "a certificate");
   const { atRisk, events } = tallyBins(outcomes, undefined, rows);
   return { n: rows.length, atRisk, events };
 }

@@ -12,7 +12,7 @@
 import { square } from "../../core/elementary.ts";
 import { createRandom } from "../../core/random.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import { groupByPerson, type People } from "../../data/outcomes/people.ts";
 import type { BinnedKaplanMeier } from "../kaplan-meier.ts";
 import { quantile } from "../scores/bootstrap.ts";
@@ -72,7 +72,7 @@ export function drawSigns(N: number, draws: number, seed: number, people?: Peopl
 }
 
 /** Writes the influence of one row at t = 1…last to out[offset …]. */
-export function createInfluence(curves: Curves, outcomes: BinnedOutcomes, group: TightGroup) {
+export function createInfluence(curves: Curves, outcomes: BinnedRightCensored, group: TightGroup) {
   const { rows, mean, km, last } = group;
   const n = rows.length;
   const jump = new Float64Array(last + 1); // n / (k (1 − ĥ))
@@ -102,7 +102,7 @@ export function createInfluence(curves: Curves, outcomes: BinnedOutcomes, group:
 /** ‖Z_g‖ of every draw, and s_g. */
 export function drawNorms(
   curves: Curves,
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   group: TightGroup,
   { draws, sign, column, people }: RowSigns,
 ): { readonly norms: Float64Array; readonly scale: number } {
@@ -160,7 +160,7 @@ function transformHadamard(values: Float64Array, count: number, size: number): v
 /** Upper bounds that hold together for all groups with probability about 1 − α. */
 export function boundByMultipliers(
   curves: Curves,
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   groups: readonly TightGroup[],
   options: {
     readonly alpha: number;

@@ -5,12 +5,20 @@
  * Per bin only the events' values are sorted (they are few); every other row finds its place among them by binary
  * search while its curve is read once, front to back: O(Σ_t |at risk| · log |events|), no sort of the large side.
  */
+
+import { countBelow, keepDistinct } from "../../core/ascending.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { checkLength } from "../../data/outcomes/rows-by-time.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  toBinnedRightCensored,
+  toCurves,
+} from "../../data/plain-input.ts";
 import { tallyBins } from "../kaplan-meier.ts";
-import { checkLength, countBelow } from "./ranks.ts";
 
 export interface TimeDependentOptions {
   readonly weights?: RowWeights;
@@ -56,7 +64,7 @@ function refuseNaN(row: number, t: number): never {
 
 function sortEventValues(
   curves: Curves,
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   options: TimeDependentOptions,
 ): EventValues {
   const { T, survival } = curves;
@@ -88,28 +96,25 @@ function sortEventValues(
   for (let t = 1; t <= T; t++) {
     const from = start[t];
     const values = value.subarray(from, start[t + 1]);
-    values.sort();
-    let distinct = 0;
-    for (let k = 0; k < values.length; k++) {
-      if (k === 0 || values[k] !== values[distinct - 1]) values[distinct++] = values[k];
-    }
-    const kept = values.subarray(0, distinct);
+    const kept = keepDistinct(values.sort());
     for (let at = from; at < start[t + 1]; at++) {
       const row = eventRow[at];
       own[from + countBelow(kept, survival[row * T + t - 1])] += weights === undefined ? 1 : weights[row];
     }
-    for (let k = 1; k < distinct; k++) below[from + k] = below[from + k - 1] + own[from + k - 1];
-    end[t] = from + distinct;
+    for (let k = 1; k < kept.length; k++) below[from + k] = below[from + k - 1] + own[from + k - 1];
+    end[t] = from + kept.length;
   }
   return { start: start.slice(0, T + 1), end, value, own, below };
 }
 
 /** Counts pairs by whether F at the earlier event time puts them in order. */
 export function timeDependentPairs(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   options: TimeDependentOptions = {},
 ): TimeDependentPairs {
+  const curves = toCurves(predicted);
+  const outcomes = toBinnedRightCensored(observed, "concordance");
   const { N, T, survival } = curves;
   const { bin, event } = outcomes;
   const { weights, rows } = options;

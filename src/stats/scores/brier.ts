@@ -8,11 +8,21 @@
  *   mlr3proba        G simple ties; G(T), right-continuous; G = 0 becomes 0.001; divided by n; trapezoids / range
  * G comes from `training` where given, else from the scored rows. `brierBinned` is the r convention on the bins, in one pass.
  */
+
+import { countBelow } from "../../core/ascending.ts";
 import { square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, Outcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { RightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { checkLength, checkWeights, tallyRisk } from "../../data/outcomes/rows-by-time.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  type RightCensoredInput,
+  toBinnedRightCensored,
+  toCurves,
+  toRightCensored,
+} from "../../data/plain-input.ts";
 import { checkMatching } from "../calibration/calibration.ts";
 import {
   type CensoringCurve,
@@ -21,8 +31,6 @@ import {
   censoringKaplanMeierBinned,
   stepValue,
 } from "../censoring.ts";
-import { checkLength, checkWeights, countBelow } from "../concordance/ranks.ts";
-import { tallyRisk } from "../kaplan-meier.ts";
 
 export interface BrierBinnedOptions {
   readonly ties?: CensoringTies;
@@ -39,10 +47,12 @@ export interface BrierBinned {
 
 /** G from the same rows, G(bin−) for events and G(t) for the living, divided by n; N·T multiplications. */
 export function brierBinned(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   options: BrierBinnedOptions = {},
 ): Measured<BrierBinned> {
+  const curves = toCurves(predicted);
+  const binned = toBinnedRightCensored(observed, "the Brier score");
   const { ties = "reverse", weights } = options;
   checkMatching(curves, binned, weights);
   const { N, T, survival } = curves;
@@ -93,7 +103,7 @@ export const MLR3PROBA_P_MAX = 0.8;
 
 export interface BrierInput {
   /** The scored rows. */
-  readonly outcomes: Outcomes;
+  readonly outcomes: RightCensoredInput;
   /** Strictly ascending. */
   readonly times: ArrayLike<number>; // [K]
   /** Predicted survival at the times, row by row. */
@@ -101,7 +111,7 @@ export interface BrierInput {
   /** Whose Brier score: weights and ties as that program takes them. */
   readonly convention: BrierConvention;
   /** The rows G is estimated from; the scored rows without it. */
-  readonly training?: Outcomes;
+  readonly training?: RightCensoredInput;
   /** Weights of the scored rows. */
   readonly weights?: RowWeights;
   /** Weights of the rows the censoring is estimated on. */
@@ -149,8 +159,8 @@ function inverseCensoring(input: BrierInput, G: CensoringCurve, time: number, ow
   }
 }
 
-function checkBrierInput(input: BrierInput): void {
-  const { outcomes, times, survival, training, weights, trainingWeights } = input;
+function checkBrierInput(input: BrierInput, outcomes: RightCensored): void {
+  const { times, survival, training, weights, trainingWeights } = input;
   const N = outcomes.time.length;
   checkLength("event", outcomes.event.length, N);
   if (survival.length !== N * times.length) {
@@ -172,8 +182,9 @@ function checkBrierInput(input: BrierInput): void {
 
 /** The score at each time, absent where its convention cannot give one. */
 export function brierScore(input: BrierInput): BrierScores {
-  checkBrierInput(input);
-  const { outcomes, survival, convention, weights } = input;
+  const { survival, convention, weights } = input;
+  const outcomes = toRightCensored(input.outcomes, "the Brier score");
+  checkBrierInput(input, outcomes);
   const times = Float64Array.from(input.times);
   const N = outcomes.time.length;
   const K = times.length;
@@ -293,9 +304,13 @@ export interface Mlr3probaTimesOptions {
 }
 
 /** mlr3proba's grid: the distinct times up to and including the first with 1 − atRisk/n above pMax (all, if none is). */
-export function mlr3probaTimes(outcomes: Outcomes, options: Mlr3probaTimesOptions = {}): Float64Array {
+export function mlr3probaTimes(
+  observed: RightCensoredInput,
+  options: Mlr3probaTimesOptions = {},
+): Float64Array {
+  const outcomes = toRightCensored(observed, "the Brier score");
   const { pMax = MLR3PROBA_P_MAX, weights } = options;
-  const { time, atRisk } = tallyRisk(outcomes, weights);
+  const { time, atRisk } = tallyRisk(outcomes, { weights });
   const horizon = atRisk.findIndex((count) => 1 - count / atRisk[0] > pMax);
   return horizon < 0 ? time.slice() : time.slice(0, horizon + 1);
 }

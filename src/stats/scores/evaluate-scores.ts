@@ -9,6 +9,7 @@
 import { log, square } from "../../core/elementary.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import type { RowWeights } from "../../data/outcomes/outcomes.ts";
+import { checkLength } from "../../data/outcomes/rows-by-time.ts";
 import {
   distanceL2,
   distanceVariance,
@@ -18,7 +19,6 @@ import {
 import { D_CALIBRATION_BINS, testDCalibration } from "../calibration/d-calibration.ts";
 import { measureGap, subtractCurves } from "../calibration/gap-norms.ts";
 import { censoringKaplanMeierBinned } from "../censoring.ts";
-import { checkLength } from "../concordance/ranks.ts";
 import { kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
 import { logrankOneSample, MEAN_SURVIVAL_FLOOR } from "../logrank.ts";
 import type { PreparedScores } from "./prepared-scores.ts";

@@ -6,10 +6,17 @@
  * row and bin, no comparison). A prepared group is plain data (numbers and typed arrays) that refers to the curves it
  * was made from, so it can be posted to a worker. No score is computed here: evaluate-scores.ts does that.
  */
+
 import { InputError, nameRows } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  toBinnedRightCensored,
+  toCurves,
+} from "../../data/plain-input.ts";
 import { checkMatching, meanCurve } from "../calibration/calibration.ts";
 import { dCalibrationShare } from "../calibration/d-calibration.ts";
 import { type GapReference, referGap } from "../calibration/gap-norms.ts";
@@ -177,10 +184,12 @@ function refuseNaN(curves: Curves, rows: Int32Array, name: string): never {
 /** `rows` are 0-based rows of the table, all of them without it. */
 export function prepareScores(
   name: string,
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
 ): PreparedScores {
+  const curves = toCurves(predicted);
+  const binned = toBinnedRightCensored(observed, "a table of scores");
   checkMatching(curves, binned);
   const { N, T, survival } = curves;
   const chosen = rows ?? Int32Array.from({ length: N }, (_, row) => row);
@@ -206,7 +215,7 @@ export function prepareScores(
     const row = ordered[i];
     // The plain forms on a table of this one row: their formulas stay written in one place.
     const curve: Curves = { N: 1, T, survival: survival.subarray(row * T, (row + 1) * T) };
-    const outcome: BinnedOutcomes = { T, bin: bin.subarray(i, i + 1), event: event.subarray(i, i + 1) };
+    const outcome: BinnedRightCensored = { T, bin: bin.subarray(i, i + 1), event: event.subarray(i, i + 1) };
     const score = rankedProbabilityScore(curve, outcome);
     rps[i] = isAbsent(score) ? Number.NaN : score.sum;
     const share = dCalibrationShare(survival[row * T + bin[i] - 1], event[i] === 1);

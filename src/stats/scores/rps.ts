@@ -4,10 +4,16 @@
  * divided by anything unless the name says so. A curve that never falls scores 0 on a censored row: that is
  * its weakness (test/worked/counterexamples.test.ts, example 3). The ranking kernel of their training loss is not here.
  */
+
 import { square } from "../../core/elementary.ts";
 import { absent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { RowWeights } from "../../data/outcomes/outcomes.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  toBinnedRightCensored,
+  toCurves,
+} from "../../data/plain-input.ts";
 import { checkMatching } from "../calibration/calibration.ts";
 
 export interface RankedProbabilityScoreOptions {
@@ -24,10 +30,12 @@ export interface RankedProbabilityScore {
 
 /** Squared error of the curve against the outcome, summed over time. */
 export function rankedProbabilityScore(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   options: RankedProbabilityScoreOptions = {},
 ): Measured<RankedProbabilityScore> {
+  const curves = toCurves(predicted);
+  const binned = toBinnedRightCensored(observed, "the ranked probability score");
   const { weights } = options;
   const censoredIncludesOwnBin = (options.censored ?? "t<=c") === "t<=c";
   checkMatching(curves, binned, weights);

@@ -12,7 +12,7 @@ import { logChiSquareUpperTail, normalQuantile, normalUpperTail } from "../../co
 import { exp, expm1, log, square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import { checkMatching } from "../calibration/calibration.ts";
 
 /** Bins first…last, both included. */
@@ -39,7 +39,7 @@ const EXPECTED_FLOOR = 1e-9;
 /** In the order of `rows`, all of them unless given. */
 export function tallyBlocks(
   curves: Curves,
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   blocks: readonly BinBlock[],
   rows?: ArrayLike<number>,
 ): BlockTotals {

@@ -6,7 +6,7 @@
  */
 import type { Floats } from "../../compute/backend.ts";
 import { FormatError, InputError } from "../../core/errors.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import { type Constraints, type NamedRows, prepareConstraints } from "../../objectives/constraints.ts";
 import type { CurveWorkspace } from "../../objectives/curves.ts";
 import { createCurveWorkspace } from "../../objectives/curves.ts";
@@ -60,7 +60,7 @@ export interface HeldGroups {
 export interface HeldGroupsOptions {
   readonly constraint: ConstraintSpec;
   readonly dual: DualSpec;
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   readonly groups: readonly NamedRows[];
   readonly seed: number;
   /** Whether every step takes all rows, the cache being refilled before it: then rows' own terms need not be kept. */
