@@ -3,6 +3,7 @@
  * found (file, row, column), `hint` what to do about it. Anything else that is thrown is a bug. Values from outside are cut to what a
  * sentence bears, and their control characters are spelled out, whoever prints the message.
  */
+import { present } from "./present.ts";
 import { safeText, shortenValues } from "./text.ts";
 
 /** What an error says beside its message. */
@@ -44,8 +45,7 @@ export function restate(
   const hint = words.hint ?? error.hint;
   return new Refusal(words.message, {
     code,
-    ...(where === undefined ? {} : { where }),
-    ...(hint === undefined ? {} : { hint }),
+    ...present({ where, hint }),
   });
 }
 

@@ -9,15 +9,10 @@ export type { RowIndependence } from "./checks/repeated-people.ts";
 export { checkFollowup, checkGroups, checkTable } from "./checks/sanity.ts";
 export type { Curves } from "./curves/curves.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./curves/read-curves.ts";
-export {
-  type ColumnEncoding,
-  type EncodedFeatures,
-  type Encoder,
-  type EncoderOptions,
-  encode,
-  fitEncoder,
-} from "./encode/encode.ts";
+export { type EncodedBlock, type EncodedFeatures, encode, encodeBlocks } from "./encode/encode.ts";
+export type { ColumnEncoding, Encoder } from "./encode/encoder.ts";
 export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
+export { type EncoderOptions, fitEncoder } from "./encode/fit-encoder.ts";
 export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
 export { formatGroup, type GroupExpression, parseGroup } from "./groups/group-expression.ts";
 export { evaluateGroup } from "./groups/group-members.ts";
@@ -84,4 +79,5 @@ export {
   type NumberColumn,
   selectRows,
   type Table,
+  tableBlocks,
 } from "./table.ts";

@@ -53,15 +53,21 @@ export interface BinnedOutcomesInput {
 
 /** Outcomes without late entry, causes and weights, which is what most statistics take. */
 export interface RightCensoredInput extends OutcomesInput {
+  /** None: everyone is under observation from time 0. */
   readonly entry?: never;
+  /** None: there is one kind of event. */
   readonly cause?: never;
+  /** None: every row is one person. */
   readonly weight?: never;
 }
 
 /** The same on a time grid. */
 export interface BinnedRightCensoredInput extends BinnedOutcomesInput {
+  /** None: everyone is at risk from bin 1. */
   readonly firstBin?: never;
+  /** None: there is one kind of event. */
   readonly cause?: never;
+  /** None: every row is one person. */
   readonly weight?: never;
 }
 

@@ -142,3 +142,39 @@ function selectCells(column: Column, rows: ArrayLike<number>): Column {
       return { ...column, values: Uint8Array.from(rows, (row) => column.values[row]) };
   }
 }
+
+/** Rows (0-based) as an Int32Array, all of them by default; checked once, so that no loop reads past a column. */
+export function checkRows(table: Table, rows: ArrayLike<number> | undefined): Int32Array {
+  if (rows === undefined) {
+    const all = new Int32Array(table.rows);
+    for (let row = 0; row < all.length; row++) all[row] = row;
+    return all;
+  }
+  for (let i = 0; i < rows.length; i++) {
+    if (Number.isInteger(rows[i]) && rows[i] >= 0 && rows[i] < table.rows) continue;
+    throw new InputError(`no such row in a table of ${table.rows}: ${rows[i] + 1}`, {
+      code: "rows.range",
+      where: table.name,
+    });
+  }
+  return Int32Array.from(rows);
+}
+
+/** Rows in blocks of at most `size`, in their order: a long table is gone through without a second copy of its rows. */
+export function* rowBlocks(rows: Int32Array, size: number): Generator<Int32Array, void> {
+  if (!(Number.isInteger(size) && size >= 1)) {
+    throw new InputError(`rows of a block are not a whole number, 1 or more: ${size}`, {
+      code: "option.invalid",
+    });
+  }
+  for (let from = 0; from < rows.length; from += size) yield rows.subarray(from, from + size);
+}
+
+/** A table, or some of its rows, as a sequence of tables of at most `size` rows each. */
+export function* tableBlocks(
+  table: Table,
+  rows: ArrayLike<number> | undefined,
+  size: number,
+): Generator<Table, void> {
+  for (const block of rowBlocks(checkRows(table, rows), size)) yield selectRows(table, block);
+}

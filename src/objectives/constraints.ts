@@ -10,7 +10,7 @@
  */
 
 import { InputError } from "../core/errors.ts";
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import { type BinnedKaplanMeier, groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";

@@ -3,7 +3,7 @@
  * for another kind of distance brings that kind's slack along, the `default` one its multipliers too; a long table is passed over often enough.
  */
 import { InputError } from "../core/errors.ts";
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import type { SingleNetworkSpec } from "../models/networks/create-network.ts";
 import { canStart } from "../models/start/additive-start.ts";
 import type { Method } from "./model.ts";

@@ -1,6 +1,7 @@
 /** Rows of a table as the trainer takes them: encoded for the backend, times in bins, groups by place among these rows. */
 import type { Backend } from "../compute/backend.ts";
-import { type Encoder, encode } from "../data/encode/encode.ts";
+import { encode } from "../data/encode/encode.ts";
+import type { Encoder } from "../data/encode/encoder.ts";
 import type { GroupMembers } from "../data/groups/groups.ts";
 import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { binOutcomes, type TimeGrid } from "../data/outcomes/time-grid.ts";

@@ -1,8 +1,9 @@
 /** What is said of a table and its rows before a run starts: nothing is refused, but a reader of the model should know. */
 
-import { countOf, type Finding } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
+import type { Finding } from "../data/checks/findings.ts";
 import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
-import type { Encoder } from "../data/encode/encode.ts";
+import type { Encoder } from "../data/encode/encoder.ts";
 import type { FeatureChoice } from "../data/encode/features.ts";
 import { describePooling } from "../data/encode/rare-levels.ts";
 import { binningGap } from "../data/outcomes/binning-gap.ts";

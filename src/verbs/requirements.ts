@@ -10,7 +10,7 @@
  */
 
 import { InputError } from "../core/errors.ts";
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import { pointInto } from "../data/groups/group-tokens.ts";
 import { MINIMUM_EVENTS } from "../objectives/constraints.ts";
 import type { GroupCertificate } from "../stats/certificates/certificates.ts";

@@ -6,12 +6,14 @@
 import type { Backend } from "../compute/backend.ts";
 import { borrow } from "../compute/borrow.ts";
 import { InputError } from "../core/errors.ts";
+import { countOf } from "../core/text.ts";
 import { noteFeatures } from "../data/checks/check-features.ts";
-import { countOf } from "../data/checks/findings.ts";
 import { checkIndependence } from "../data/checks/repeated-people.ts";
 import { checkTable } from "../data/checks/sanity.ts";
-import { encode, findSplines, fitEncoder } from "../data/encode/encode.ts";
+import { encode } from "../data/encode/encode.ts";
+import { findSplines } from "../data/encode/encoder.ts";
 import { chooseFeatures } from "../data/encode/features.ts";
+import { fitEncoder } from "../data/encode/fit-encoder.ts";
 import { addGroupColumns, chooseInputGroups, groupColumnName } from "../data/groups/group-columns.ts";
 import {
   ALL_GROUP,

@@ -4,6 +4,7 @@
  * the training set does not cover. It reports findings and changes nothing; the outcome columns are read-outcomes.ts'.
  */
 
+import { countOf, percentOf } from "../../core/text.ts";
 import { checkLevels } from "../encode/rare-levels.ts";
 import { findLeaks } from "../leaks/find-leaks.ts";
 import type { RightCensored } from "../outcomes/outcomes.ts";
@@ -14,7 +15,6 @@ import { cellText, countMissing, findColumn } from "../table.ts";
 import { checkCells } from "./check-cells.ts";
 import { findDuplicateRows } from "./duplicate-rows.ts";
 import type { Finding } from "./findings.ts";
-import { countOf, percentOf } from "./findings.ts";
 import { findIdentifier } from "./identifiers.ts";
 
 export interface CheckedColumns extends OutcomeColumns {

@@ -6,7 +6,9 @@
 import { InputError } from "../../core/errors.ts";
 import { compareLevels } from "../natural-order.ts";
 import { type CategoryColumn, type Column, findColumn, MISSING_CODE, type Table } from "../table.ts";
-import { encode, fitEncoder, outputNames } from "./encode.ts";
+import { encode } from "./encode.ts";
+import { placeColumns } from "./encoder.ts";
+import { fitEncoder } from "./fit-encoder.ts";
 
 export interface DesignRequest {
   readonly features: readonly string[];
@@ -81,11 +83,8 @@ export function buildDesign(table: Table, request: DesignRequest): Design {
   const encoder = fitEncoder(relevelled, { features, rows, reference: "drop", standardise: false });
   const x = encode(encoder, relevelled, rows);
   const terms: DesignTerm[] = [];
-  let D = 0;
-  for (const encoding of encoder.columns) {
-    const width = outputNames(encoding).length;
-    terms.push({ name: encoding.column, columns: Array.from({ length: width }, (_, d) => D + d) });
-    D += width;
+  for (const { encoding, first, width } of placeColumns(encoder.columns)) {
+    terms.push({ name: encoding.column, columns: Array.from({ length: width }, (_, d) => first + d) });
   }
   const termOf = (name: string) => terms.find((term) => term.name === name)?.columns ?? [];
   const names = [...x.names];
@@ -103,7 +102,7 @@ export function buildDesign(table: Table, request: DesignRequest): Design {
   return {
     D: names.length,
     names,
-    values: products.length === 0 ? x.values : addProducts(x.values, D, products),
+    values: products.length === 0 ? x.values : addProducts(x.values, x.D, products),
     terms: terms.filter(({ columns }) => columns.length > 0),
     references: encoder.columns.flatMap((encoding) =>
       encoding.type === "category" ? [{ column: encoding.column, level: encoding.levels[0] }] : [],

@@ -3,9 +3,10 @@
  * true/false: majority) stands in, and numbers and dates outside what training had. Counts by column, which can be added
  * up over the parts of a table; nothing is refused or changed.
  */
+import { countOf } from "../../core/text.ts";
 import { readNumbers } from "../reading/conform-column.ts";
 import { cellText, findColumn, type Table } from "../table.ts";
-import type { BooleanEncoding, Encoder, NumberEncoding } from "./encode.ts";
+import type { BooleanEncoding, Encoder, NumberEncoding } from "./encoder.ts";
 
 /** Cells of one column that were filled in, or that lie outside the training range. */
 export interface CellWarning {
@@ -70,7 +71,7 @@ function describeCells(
   encoding: NumberEncoding | BooleanEncoding,
 ): CellWarning {
   const { column, cells, rows, furthest } = counted;
-  const of = `${cells} of ${rows} row${rows === 1 ? "" : "s"}`;
+  const of = `${cells} of ${countOf(rows, "row")}`;
   const show = (value: number) => showValue(encoding, value);
   if (counted.code === "cell.missing") {
     const instead =

@@ -4,10 +4,10 @@
  * take the rare ones as one (encode.ts), and a category that is mostly rare levels is a finding.
  */
 
+import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
 import type { CategoryColumn } from "../table.ts";
-import type { Encoder } from "./encode.ts";
+import type { Encoder } from "./encoder.ts";
 
 /** From so many levels on, more than half of them rare, a category has many levels for its rows. */
 const MANY_LEVELS = 20;

@@ -4,8 +4,7 @@
  * the caller. Everything else is a problem, read as "largest code = event" so that a description can go on.
  */
 import { nameRows } from "../../core/errors.ts";
-import { shortenValue } from "../../core/text.ts";
-import { countOf } from "../checks/findings.ts";
+import { countOf, shortenValue } from "../../core/text.ts";
 import { type Column, cellText, isMissing } from "../table.ts";
 import { type Problem, problem, type Reading } from "./outcome-problems.ts";
 

@@ -4,8 +4,8 @@
  * "largest code = event", so that a description of the table can go on.
  */
 import { InputError } from "../../core/errors.ts";
+import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
 import type { Table } from "../table.ts";
 import { findColumn } from "../table.ts";
 import { createProblemError, problem } from "./outcome-problems.ts";

@@ -3,7 +3,8 @@
  * and missing times are problems with their rows, and nothing is refused here (read-outcomes.ts does).
  */
 import { nameRows } from "../../core/errors.ts";
-import { countOf, type FindingCode, type FindingLevel } from "../checks/findings.ts";
+import { countOf } from "../../core/text.ts";
+import type { FindingCode, FindingLevel } from "../checks/findings.ts";
 import { parseDateText } from "../reading/parse-cell.ts";
 import { type Column, cellText, isMissing } from "../table.ts";
 import { type Problem, problem, type Reading } from "./outcome-problems.ts";

@@ -4,7 +4,7 @@
  * ("2" and 2), and refused, with the rows named, where they do not. Scaling and one-hot columns are encode.ts' business.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
-import type { BooleanEncoding, CategoryEncoding, NumberEncoding } from "../encode/encode.ts";
+import type { BooleanEncoding, CategoryEncoding, NumberEncoding } from "../encode/encoder.ts";
 import {
   type Column,
   cellText,

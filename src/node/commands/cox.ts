@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { InputError, NumericalError } from "../../core/errors.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import { joinTimes } from "../../core/near-times.ts";
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { checkTable } from "../../data/checks/sanity.ts";
 import { buildDesign, type Design, parseInteraction, parseReference } from "../../data/encode/design.ts";
 import { chooseFeatures, completeRows } from "../../data/encode/features.ts";
@@ -284,8 +284,8 @@ function toPlainCoefficient(
   return {
     name,
     estimate: plain("estimate"),
-    se: plain("se"),
-    robustSe: hasId ? plain("robustSe") : null,
+    standardError: plain("standardError"),
+    robustStandardError: hasId ? plain("robustStandardError") : null,
     hazardRatio: plain("hazardRatio"),
     lower: plain("lower"),
     upper: plain("upper"),

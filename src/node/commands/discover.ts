@@ -1,7 +1,7 @@
 /** `graduate discover`: the groups that predicted curves are most wrong for, found on some rows and tested on others. */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
 import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover.ts";
 import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover-columns.ts";

@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
 import { DEFAULT_PRESET_HIDDEN, KIND_DEFAULTS, PRESETS } from "../../training/options.ts";

@@ -3,7 +3,7 @@
  * table has it. What cannot be told, or is known to be otherwise, is said.
  */
 import type { Command } from "commander";
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { haveSeveralRows, type People, pickPeople, readPeople } from "../../data/outcomes/people.ts";
 import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";

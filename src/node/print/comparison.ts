@@ -1,6 +1,6 @@
 /** A comparison in a terminal: a line a run as they end, the table of methods, the differences to the first, and what they are worth. */
 
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP, formatTable, wrapText } from "../../report/words/text-table.ts";
 import {
   COMPARED_SCORES,

@@ -2,7 +2,7 @@
  * The runs of a sweep: those that the results file does not have yet are made, on several threads, and kept as they end; Ctrl-C leaves the
  * file as it is, and the same command goes on from there.
  */
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import type { Table } from "../../data/table.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
 import type { TuneRun } from "../../verbs/tune.ts";

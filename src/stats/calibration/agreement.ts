@@ -6,6 +6,7 @@
  * otherwise, beside the bound that says how far off the group could still be (certificates.ts). `tooFewEvents`: so few
  * events, or so little follow-up (method §5), that neither test nor bound says anything.
  */
+import { countOf } from "../../core/text.ts";
 import { MINIMUM_TIGHT_EVENTS } from "../certificates/certificates.ts";
 import { holm } from "../comparison.ts";
 import type { Scores } from "../scores/scores.ts";
@@ -44,7 +45,7 @@ function tooLittle(
   T: number,
 ): Pick<GroupAgreement, "lacks" | "reason"> | null {
   if (events < MINIMUM_EVENTS) {
-    const had = events === 1 ? "1 event" : `${events} events`;
+    const had = countOf(events, "event");
     return { lacks: "events", reason: `${had}: fewer than ${MINIMUM_EVENTS}, too few to say` };
   }
   if (supported.bins < MINIMUM_FOLLOWED_SHARE * T) {
