@@ -1,7 +1,8 @@
 /**
  * Times that differ only by rounding are one time, by the rule of R's survival::aeqSurv (its `timefix = TRUE`): of the
- * distinct times in order, one that lies within TIED_TIMES of the one before it, in the table's unit or relative to the mean
- * of the distinct times, is tied with it, and the first of such a run stands for all. So 0.3 and 0.1 + 0.2 are one time.
+ * distinct times in order, one that lies within TIED_TIMES of the one before it, in the table's unit or relative to the
+ * mean of the distinct times, is tied with it, and the first of such a run stands for all. So 0.3 and 0.1 + 0.2 are one
+ * time.
  */
 import { countAtMost, keepDistinct } from "./ascending.ts";
 

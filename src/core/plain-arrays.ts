@@ -1,7 +1,7 @@
 /**
- * Plain lists where the library works on typed arrays: converted once, at the door. What is of the right type already is
- * passed on as it is, so that nothing is copied inside. Booleans are events; anything else but 0 and 1 is refused, since
- * a 2 would count as censored.
+ * Plain lists where the library works on typed arrays: converted once, at the door. What is of the right type already
+ * is passed on as it is, so that nothing is copied inside. Booleans are events; anything else but 0 and 1 is refused,
+ * since a 2 would count as censored.
  */
 import { InputError, nameRows } from "./errors.ts";
 

@@ -14,7 +14,7 @@ export type { ColumnEncoding, Encoder } from "./encode/encoder.ts";
 export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
 export { type EncoderOptions, fitEncoder } from "./encode/fit-encoder.ts";
 export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
-export { formatGroup, type GroupExpression, parseGroup } from "./groups/group-expression.ts";
+export { formatGroup, type GroupExpression } from "./groups/group-expression.ts";
 export { evaluateGroup } from "./groups/group-members.ts";
 export {
   ALL_GROUP,
@@ -30,6 +30,7 @@ export {
   resolveGroups,
   selectGroups,
 } from "./groups/groups.ts";
+export { parseGroup } from "./groups/parse-group.ts";
 export { type BinningGap, binningGap } from "./outcomes/binning-gap.ts";
 export {
   type BinnedOutcomes,

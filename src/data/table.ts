@@ -2,8 +2,10 @@
  * A table in memory: typed columns of equal length. Column values are typed arrays with one way to say "missing" each:
  * NaN in numbers and dates, code −1 in categories, 255 in booleans. Reading files is read-table.ts' business.
  */
+
 import { InputError } from "../core/errors.ts";
 import { nearestName } from "../core/nearest-name.ts";
+import { present } from "../core/present.ts";
 import { shortenValue } from "../core/text.ts";
 
 /** The types a column can have. */
@@ -113,12 +115,11 @@ export function findColumn(table: Table, name: string): Column {
     have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
   const near = nearestName(name, have);
   const isCase = near?.toLowerCase() === name.toLowerCase();
+  const hint = near && `${isCase ? "column names are case-sensitive: " : ""}did you mean "${near}"?`;
   throw new InputError(`missing column: "${name}" (have ${shown})`, {
     code: "column.missing",
     where: table.name,
-    ...(near === undefined
-      ? {}
-      : { hint: `${isCase ? "column names are case-sensitive: " : ""}did you mean "${near}"?` }),
+    ...present({ hint }),
   });
 }
 

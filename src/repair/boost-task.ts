@@ -1,5 +1,6 @@
 /**
- * What a repair of curves is fitted to and judged by, and cutting it: some rows of everything, and folds with equally many events.
+ * What a repair of curves is fitted to and judged by, and cutting it: some rows of everything, and folds with equally
+ * many events.
  */
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";

@@ -1,6 +1,6 @@
 /**
- * What is read off a Kaplan-Meier curve, with R's conventions: survival at chosen times as `summary(survfit, times)`, the
- * median with its limits as `print(survfit)`, and the restricted mean ∫₀^τ S(t) dt with its standard error as
+ * What is read off a Kaplan-Meier curve, with R's conventions: survival at chosen times as `summary(survfit, times)`,
+ * the median with its limits as `print(survfit)`, and the restricted mean ∫₀^τ S(t) dt with its standard error as
  * `print(survfit, rmean = τ)`. Limits of the median are where the curve's own pointwise limits cross one half.
  */
 

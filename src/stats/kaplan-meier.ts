@@ -1,9 +1,9 @@
 /**
- * Kaplan-Meier with Greenwood's variance and the Nelson-Aalen cumulative hazard: S(t) = Π (1 − d/n), Var = S² Σ d/(n(n−d)),
- * Λ = Σ d/n, over the distinct times as R's `survfit` lists them (censoring-only times included), and over the bins of a
- * time grid. Weights are multiplicities: 2 is the row twice, 0 the row absent.
- * Where S has reached 0 the variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere
- * else, with `greenwood` infinite. Log-log limits are undefined at S = 1 as well, as in R.
+ * Kaplan-Meier with Greenwood's variance and the Nelson-Aalen cumulative hazard: S(t) = Π (1 − d/n), Var = S² Σ
+ * d/(n(n−d)), Λ = Σ d/n, over the distinct times as R's `survfit` lists them (censoring-only times included), and over
+ * the bins of a time grid. Weights are multiplicities: 2 is the row twice, 0 the row absent. Where S has reached 0 the
+ * variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere else, with `greenwood`
+ * infinite. Log-log limits are undefined at S = 1 as well, as in R.
  */
 
 import { normalQuantile } from "../core/distributions.ts";

@@ -1,7 +1,8 @@
 /**
- * The individual logrank where people have several rows: O − E as always, its variance by person, V = Σ_p (Σ_{i of p} (δ_i − E_i))²,
- * the sandwich of a sum over independent people. Rows of one person may hang together in any way. V is not taken below the
- * rows' own Σ h(1−h): of few people the sandwich is noisy, and a test by person should not see more than one by row.
+ * The individual logrank where people have several rows: O − E as always, its variance by person, V = Σ_p (Σ_{i of p}
+ * (δ_i − E_i))², the sandwich of a sum over independent people. Rows of one person may hang together in any way. V is
+ * not taken below the rows' own Σ h(1−h): of few people the sandwich is noisy, and a test by person should not see more
+ * than one by row.
  */
 
 import { logChiSquareUpperTail } from "../core/distributions.ts";

@@ -1,10 +1,10 @@
 /**
- * Survival curves that any other program predicted, read from a table with an event column. Columns S1…ST hold S(t|x) at the
- * upper edge of bin t; each row has its bin, or its time, which then goes on the equal grid of T bins up to the horizon. Columns
- * named by times t₁ < … < t_T hold S at those times; a row's time goes up to the next of them (bin k is (t_{k−1}, t_k], t₀ = 0),
- * a time after the last counts as censored there, and a curve is read at these times and nowhere between. What is left of the
- * table is kept for forming groups. Values are checked (numbers, within [0, 1], never rising) and left as they are: an audit
- * judges the curves that were predicted, not repaired ones.
+ * Survival curves that any other program predicted, read from a table with an event column. Columns S1…ST hold S(t|x)
+ * at the upper edge of bin t; each row has its bin, or its time, which then goes on the equal grid of T bins up to the
+ * horizon. Columns named by times t₁ < … < t_T hold S at those times; a row's time goes up to the next of them (bin k
+ * is (t_{k−1}, t_k], t₀ = 0), a time after the last counts as censored there, and a curve is read at these times and
+ * nowhere between. What is left of the table is kept for forming groups. Values are checked (numbers, within [0, 1],
+ * never rising) and left as they are: an audit judges the curves that were predicted, not repaired ones.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
 import { binningGap } from "../outcomes/binning-gap.ts";
@@ -149,7 +149,9 @@ function checkSurvival(table: Table, columns: readonly Column[], survival: Float
     throw new InputError(`survival rises: from ${survival[at - 1]} to ${survival[at]}`, {
       code: "curves.rise",
       where: where(rising),
-      hint: "a curve is the probability of surviving past a time, not a cumulative risk; are the columns in time order?",
+      hint:
+        "a curve is the probability of surviving past a time, not a cumulative risk; " +
+        "are the columns in time order?",
     });
   }
 }

@@ -1,7 +1,8 @@
 /**
- * The columns of a regression, as R's model.matrix makes them with treatment contrasts: numbers as they are, a category as
- * 0/1 columns of its levels but the reference (the first in natural order unless another is named), and products of two columns beside the columns themselves (R's a*b). Columns
- * that are one thing, the levels of a category above all, form one term. Rows with missing values are not its business.
+ * The columns of a regression, as R's model.matrix makes them with treatment contrasts: numbers as they are, a category
+ * as 0/1 columns of its levels but the reference (the first in natural order unless another is named), and products of
+ * two columns beside the columns themselves (R's a*b). Columns that are one thing, the levels of a category above all,
+ * form one term. Rows with missing values are not its business.
  */
 import { InputError } from "../../core/errors.ts";
 import { compareLevels } from "../natural-order.ts";
@@ -123,7 +124,9 @@ function addProducts(values: Float64Array, D: number, products: readonly (readon
   return widened;
 }
 
-/** The table with levels in natural order, and each named one first among its column's, so that it is the one left out. */
+/**
+ * The table with levels in natural order, and each named one first among its column's, so that it is the one left out.
+ */
 function applyReferences(table: Table, { features, rows, references = [] }: DesignRequest): Table {
   const levelOf = new Map<string, string>();
   for (const { column: name, level } of references) {

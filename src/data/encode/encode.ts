@@ -1,6 +1,7 @@
 /**
- * Applying a fitted encoder (encoder.ts) to a table, or to some of its rows: all at once, or block by block, so that the
- * encoded form of a long table need never be in memory as a whole. Columns are checked once, whichever way they are read.
+ * Applying a fitted encoder (encoder.ts) to a table, or to some of its rows: all at once, or block by block, so that
+ * the encoded form of a long table need never be in memory as a whole. Columns are checked once, whichever way they are
+ * read.
  */
 import { type LevelSource, type PickedRows, readLevels, readNumbers } from "../reading/conform-column.ts";
 import { checkRows, findColumn, MISSING_CODE, rowBlocks, type Table } from "../table.ts";

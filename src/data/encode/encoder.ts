@@ -1,12 +1,12 @@
 /**
- * A fitted encoder: how the columns of a table become the numbers a model takes, x [N,D]. It is plain JSON data, travels in
- * the model file and is never refitted. fit-encoder.ts fits one on training rows, encode.ts applies it.
+ * A fitted encoder: how the columns of a table become the numbers a model takes, x [N,D]. It is plain JSON data,
+ * travels in the model file and is never refitted. fit-encoder.ts fits one on training rows, encode.ts applies it.
  *   number, date   missing → training median, then (value − mean) / sd of the imputed training column (population sd);
  *                  on request its splines too (spline.ts)
  *   boolean        0/1; missing → the training majority (false on a tie)
  *   category       one-hot over the levels seen in training, ascending, named as R does (histol2, sexM)
- * A missing value is its own level of a category, and `NAME.missing` of a boolean, where training had any; of a number on
- * request. Levels of too few training rows can be pooled into one, `NAME(other)`, as scikit-learn and recipes do.
+ * A missing value is its own level of a category, and `NAME.missing` of a boolean, where training had any; of a number
+ * on request. Levels of too few training rows can be pooled into one, `NAME(other)`, as scikit-learn and recipes do.
  */
 import { nameSplines, type ScoreLine, SPLINE_COLUMNS } from "./spline.ts";
 
@@ -50,7 +50,9 @@ export interface CategoryEncoding {
   readonly missingLevel: boolean;
   /** Levels of the table with too few training rows for a column of their own, where they were pooled. */
   readonly pooled?: readonly string[];
-  /** Whether the pooled ones have a column together, before "missing"; if not (no training row), zeros in all columns. */
+  /**
+   * Whether the pooled ones have a column together, before "missing"; if not (no training row), zeros in all columns.
+   */
   readonly otherLevel?: boolean;
 }
 

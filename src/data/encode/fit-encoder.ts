@@ -146,7 +146,8 @@ function fitScale(
   const half = observed.length >> 1;
   const median = observed.length % 2 === 1 ? observed[half] : observed[half - 1] / 2 + observed[half] / 2;
   if (!standardise) return { median, mean: 0, sd: 1 };
-  // Asked of the values, not of the sd: the sd of a constant such as 0.1 comes out as 1e-17, and would make noise of it.
+  // Asked of the values, not of the sd: the sd of a constant such as 0.1 comes out as 1e-17, and would make noise of
+  // it.
   if (observed[0] === observed[observed.length - 1]) return { median, mean: median, sd: 1 };
   let sum = median * (rows.length - present);
   for (let i = 0; i < present; i++) sum += observed[i];

@@ -1,8 +1,9 @@
 /**
- * Cells of rows to be predicted that a model takes with a grain of salt: missing ones, for which the training rows' median (of
- * true/false: majority) stands in, and numbers and dates outside what training had. Counts by column, which can be added
- * up over the parts of a table; nothing is refused or changed.
+ * Cells of rows to be predicted that a model takes with a grain of salt: missing ones, for which the training rows'
+ * median (of true/false: majority) stands in, and numbers and dates outside what training had. Counts by column, which
+ * can be added up over the parts of a table; nothing is refused or changed.
  */
+import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
 import { readNumbers } from "../reading/conform-column.ts";
 import { cellText, findColumn, type Table } from "../table.ts";
@@ -114,7 +115,7 @@ export function addCellWarnings(
       const moved = own?.furthest && { ...own.furthest, row: own.furthest.row + firstRow };
       const furthest = further(encoding, earlier?.furthest, moved);
       const cells = (earlier?.cells ?? 0) + (own?.cells ?? 0);
-      const counted = { code, column: encoding.column, cells, rows, ...(furthest && { furthest }) };
+      const counted = { code, column: encoding.column, cells, rows, ...present({ furthest }) };
       return [describeCells(counted, encoding)];
     }),
   );

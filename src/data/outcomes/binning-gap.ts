@@ -1,6 +1,6 @@
 /**
- * What rounding times up to bins does to Kaplan-Meier. Censored times are rounded up with the rest, so that people count as
- * at risk a little longer than they were, and the curve ends higher: much higher where bins are few.
+ * What rounding times up to bins does to Kaplan-Meier. Censored times are rounded up with the rest, so that people
+ * count as at risk a little longer than they were, and the curve ends higher: much higher where bins are few.
  */
 import { type RightCensoredInput, toRightCensored } from "../plain-input.ts";
 import type { RightCensored } from "./outcomes.ts";

@@ -1,8 +1,8 @@
 /**
  * What was observed of each person, in two shapes that everything downstream takes: at raw times, and on a time grid of
  * T bins, numbered 1…T. Time and event are always there. Late entry, competing causes, weights and ids are optional.
- * Most statistics take right-censored outcomes only: `RightCensored` is the type without late entry, causes and weights,
- * and right-censored.ts turns away at the door what has them.
+ * Most statistics take right-censored outcomes only: `RightCensored` is the type without late entry, causes and
+ * weights, and right-censored.ts turns away at the door what has them.
  */
 import { present } from "../../core/present.ts";
 

@@ -1,9 +1,11 @@
 /**
- * Time and event of every row, out of the columns of a table (read-time.ts, read-event.ts). What cannot be read as meant,
- * `readOutcomes` refuses. `inspectOutcomes` never refuses a value; it reports, and reads an invalid coding of the event as
- * "largest code = event", so that a description of the table can go on.
+ * Time and event of every row, out of the columns of a table (read-time.ts, read-event.ts). What cannot be read as
+ * meant, `readOutcomes` refuses. `inspectOutcomes` never refuses a value; it reports, and reads an invalid coding of
+ * the event as "largest code = event", so that a description of the table can go on.
  */
+
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
 import type { Table } from "../table.ts";
@@ -109,8 +111,7 @@ export function pickOutcomeColumns({ time, origin, event, eventIs }: OutcomeColu
   return {
     time,
     event,
-    ...(eventIs === undefined ? {} : { eventIs }),
-    ...(origin === undefined ? {} : { origin }),
+    ...present({ eventIs, origin }),
   };
 }
 

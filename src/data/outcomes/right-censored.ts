@@ -1,14 +1,16 @@
 /**
  * The door of every statistic and model that knows right censoring only. Read without its entry, a row that came late
- * counts as at risk from the start; read without its cause, a death of something else counts as the event. Nothing may do
- * that in silence: what outcomes hold beyond right censoring is refused here by name, until it is handled.
+ * counts as at risk from the start; read without its cause, a death of something else counts as the event. Nothing may
+ * do that in silence: what outcomes hold beyond right censoring is refused here by name, until it is handled.
  */
 import { InputError } from "../../core/errors.ts";
 import type { BinnedOutcomes, BinnedRightCensored, Outcomes, RightCensored } from "./outcomes.ts";
 
 type OutcomeField = keyof Outcomes | keyof BinnedOutcomes;
 
-/** What a field adds to right censoring, in words; null where it adds nothing. A new field has to be decided on here. */
+/**
+ * What a field adds to right censoring, in words; null where it adds nothing. A new field has to be decided on here.
+ */
 function nameBeyondCensoring(field: OutcomeField): string | null {
   switch (field) {
     case "time":

@@ -1,8 +1,8 @@
 /** Groups as files hold them: names of their own, and expressions that parse in a time that does not depend on who wrote them. */
 import { z } from "zod";
 import { GraduateError } from "../../core/errors.ts";
-import { parseGroup } from "../../data/groups/group-expression.ts";
 import type { Group } from "../../data/groups/groups.ts";
+import { parseGroup } from "../../data/groups/parse-group.ts";
 import { describing, list } from "./schema-parts.ts";
 
 /** Letters of all group expressions together: parsing them takes under a second. */

@@ -12,8 +12,8 @@ import {
 } from "../../data/encode/encoder.ts";
 import { SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import { groupColumnName } from "../../data/groups/group-columns.ts";
-import { parseGroup } from "../../data/groups/group-expression.ts";
 import type { Group } from "../../data/groups/groups.ts";
+import { parseGroup } from "../../data/groups/parse-group.ts";
 import {
   findMissing,
   levelNumber,

@@ -1,8 +1,9 @@
 /**
  * What a fitted Cox model predicts: the linear predictor xβ, and survival curves S(t|x) = exp(−H0(t) exp(xβ)) from the
  * baseline hazard that goes with the treatment of ties, as R's survfit(coxph) computes it: Breslow ΔH0 = d/S0, Efron
- * ΔH0 = Σ_{k<d} 1/(S0 − (k/d) E0). The hazard is kept for the person at the column means, where its arithmetic is safe however
- * far from zero the covariates lie. H0 is a right-continuous step function, 0 before the first event and flat after the last.
+ * ΔH0 = Σ_{k<d} 1/(S0 − (k/d) E0). The hazard is kept for the person at the column means, where its arithmetic is safe
+ * however far from zero the covariates lie. H0 is a right-continuous step function, 0 before the first event and flat
+ * after the last.
  */
 
 import { countAtMost } from "../../core/ascending.ts";
@@ -35,7 +36,10 @@ export interface CoxPredictor extends LinearModel {
   readonly baseline: CoxBaseline;
 }
 
-/** A grid's upper edge may be rounded to just below an event time that lies in its bin; edges are read this much later (relatively). */
+/**
+ * A grid's upper edge may be rounded to just below an event time that lies in its bin; edges are read this much later
+ * (relatively).
+ */
 export const EDGE_SLACK = 1e-12;
 
 /** The baselines of the last evaluation in `work`, at the scaled coefficients `beta`. */
@@ -74,8 +78,8 @@ export function linearPredictor(model: LinearModel, x: ArrayLike<number>): Float
 }
 
 /**
- * S(t|x) for every row of x [N,D] at every one of the given times: [N, times.length] row-major. A model without covariates
- * takes one entry of x per row, which it does not read.
+ * S(t|x) for every row of x [N,D] at every one of the given times: [N, times.length] row-major. A model without
+ * covariates takes one entry of x per row, which it does not read.
  */
 export function coxCurves(model: CoxPredictor, x: ArrayLike<number>, times: ArrayLike<number>): Float64Array {
   const { D, means } = model;

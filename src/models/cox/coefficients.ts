@@ -1,7 +1,7 @@
 /**
- * What is said of each coefficient of a Cox model: hazard ratio with a 95 % interval, z and p, from the robust error where
- * there is one. A column that others determine has no estimate; one that runs to infinity has no ratio, error or test. Each
- * number that is not there carries its reason.
+ * What is said of each coefficient of a Cox model: hazard ratio with a 95 % interval, z and p, from the robust error
+ * where there is one. A column that others determine has no estimate; one that runs to infinity has no ratio, error or
+ * test. Each number that is not there carries its reason.
  */
 import { chiSquareUpperTail, normalQuantile } from "../../core/distributions.ts";
 import { exp, square } from "../../core/elementary.ts";

@@ -1,7 +1,7 @@
 /**
- * The rows a Cox model is fitted to: checked at the door, sorted by stratum into groups of tied times (cox-order.ts), their
- * covariates centred by the median and scaled by the median distance from it. That conditions Newton's method, cannot
- * overflow by squaring, and leaves the digits of a column to its many values, not to the one that is far out.
+ * The rows a Cox model is fitted to: checked at the door, sorted by stratum into groups of tied times (cox-order.ts),
+ * their covariates centred by the median and scaled by the median distance from it. That conditions Newton's method,
+ * cannot overflow by squaring, and leaves the digits of a column to its many values, not to the one that is far out.
  */
 import { InputError, nameRows } from "../../core/errors.ts";
 import { toEvents, toFloat64 } from "../../core/plain-arrays.ts";
@@ -121,8 +121,8 @@ export function prepareRows(
 const SCALE_SAMPLE = 1000;
 
 /**
- * The median, and the median distance from it: one value far out moves neither, so the others keep their digits. Where half
- * of the values are equal, the mean distance; where all are, 1.
+ * The median, and the median distance from it: one value far out moves neither, so the others keep their digits. Where
+ * half of the values are equal, the mean distance; where all are, 1.
  */
 function chooseScales(x: Float64Array, D: number, order: Int32Array) {
   const N = order.length;

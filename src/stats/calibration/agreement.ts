@@ -1,10 +1,11 @@
 /**
- * What an audit may say of each group after all of them were looked at. `disagrees`: one of two tests finds the group further from
- * the observed than chance explains; the calibration error against its noise floor, adjusted for the number of groups by the
- * draws themselves (noise-floor.ts), and the individual logrank, adjusted by Holm. Each takes half of 0.05, so that a model that
- * is right for everybody has any group disagree in at most one audit of twenty. `noDisagreementShown` is all that can be said
- * otherwise, beside the bound that says how far off the group could still be (certificates.ts). `tooFewEvents`: so few
- * events, or so little follow-up (method §5), that neither test nor bound says anything.
+ * What an audit may say of each group after all of them were looked at. `disagrees`: one of two tests finds the group
+ * further from the observed than chance explains; the calibration error against its noise floor, adjusted for the
+ * number of groups by the draws themselves (noise-floor.ts), and the individual logrank, adjusted by Holm. Each takes
+ * half of 0.05, so that a model that is right for everybody has any group disagree in at most one audit of twenty.
+ * `noDisagreementShown` is all that can be said otherwise, beside the bound that says how far off the group could still
+ * be (certificates.ts). `tooFewEvents`: so few events, or so little follow-up (method §5), that neither test nor bound
+ * says anything.
  */
 import { countOf } from "../../core/text.ts";
 import { MINIMUM_TIGHT_EVENTS } from "../certificates/certificates.ts";
@@ -55,7 +56,9 @@ function tooLittle(
   return null;
 }
 
-/** What is said of each group, in their order; they are judged together, since a p-value is adjusted for all of them. */
+/**
+ * What is said of each group, in their order; they are judged together, since a p-value is adjusted for all of them.
+ */
 export function judgeAgreement(groups: readonly Judged[], T: number): readonly GroupAgreement[] {
   const lacking = groups.map((scores) => tooLittle(scores, T));
   const logrankPs = groups.map(({ logrankIndividual }, g) =>

@@ -5,8 +5,9 @@
  * t_i (within a bin events come before censorings, as everywhere here), so C* follows the group's reverse-ties
  * censoring curve given C* ≥ t_i, and never comes where that curve ends above 0. Observed is the event if T* ≤ C*,
  * else a censoring in min(C*, T). Every row has its own random stream: its uniform numbers are the same in every
- * group and subset. Rows of one person share a stream: how their outcomes hang together is not known, and of all ways that
- * leave each row its own curve, the same numbers for all of them make the counts of events vary most. Only counts per bin are kept, never the drawn rows. Curves are taken to be non-increasing.
+ * group and subset. Rows of one person share a stream: how their outcomes hang together is not known, and of all ways
+ * that leave each row its own curve, the same numbers for all of them make the counts of events vary most. Only counts
+ * per bin are kept, never the drawn rows. Curves are taken to be non-increasing.
  */
 import { createRandom } from "../../core/random.ts";
 import type { Curves } from "../../data/curves/curves.ts";

@@ -13,19 +13,14 @@ import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
-import {
-  type BinnedRightCensoredInput,
-  type CurvesInput,
-  toBinnedRightCensored,
-  toCurves,
-} from "../../data/plain-input.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
 import { quantile } from "../scores/bootstrap.ts";
 import {
-  checkMatching,
   distanceL2,
   distanceVariance,
   expectedCalibrationError,
+  matchOutcomes,
   meanCurve,
 } from "./calibration.ts";
 import { drawOutcomes } from "./drawn-outcomes.ts";
@@ -185,11 +180,9 @@ export function noiseFloor(
   rows: ArrayLike<number> | undefined,
   options: NoiseFloorOptions,
 ): Measured<NoiseFloor> {
-  const curves = toCurves(predicted);
-  const binned = toBinnedRightCensored(observed, "the noise floor");
   const { draws = DEFAULT_DRAWS, seed, people } = options;
   checkDraws(draws);
-  checkMatching(curves, binned);
+  const { curves, binned } = matchOutcomes(predicted, observed, "the noise floor");
   const simulated = simulateRows(curves, binned, rows, draws, seed, people);
   return isAbsent(simulated) ? simulated : summarise(simulated, draws, seed);
 }
@@ -246,11 +239,9 @@ export function simultaneousNoiseFloor(
   groups: readonly NoiseGroup[],
   options: NoiseFloorOptions,
 ): SimultaneousNoiseFloor {
-  const curves = toCurves(predicted);
-  const binned = toBinnedRightCensored(observed, "the noise floor");
   const { draws = DEFAULT_DRAWS, seed, people } = options;
   checkDraws(draws);
-  checkMatching(curves, binned);
+  const { curves, binned } = matchOutcomes(predicted, observed, "the noise floor");
   const simulated = groups.map(({ rows }) => simulateRows(curves, binned, rows, draws, seed, people));
   const supported = rankGroups(simulated, "ece", draws);
   const paper = rankGroups(simulated, "paperEce", draws);

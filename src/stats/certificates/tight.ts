@@ -1,13 +1,13 @@
 /**
- * Bounds on ‖E[Ŝ|g] − S_g‖ for large groups, by a multiplier bootstrap of the influence of each row on Δ = mean curve − KM
- * (method §13): with n rows in the group, hazards ĥ = e/k and Y, dN at risk and event,
+ * Bounds on ‖E[Ŝ|g] − S_g‖ for large groups, by a multiplier bootstrap of the influence of each row on Δ = mean curve −
+ * KM (method §13): with n rows in the group, hazards ĥ = e/k and Y, dN at risk and event,
  *   IF_i(t) = (Ŝ(t|x_i) − m(t)) + KM(t) Σ_{s≤t} n (dN_is − Y_is ĥ_s) / (k_s (1 − ĥ_s))
  *   Z_g(t) = Σ_i w_i IF_i(t) / n,  w_i = ±1 by a fair coin, one per row and draw, shared by all groups
  *   U_g = ‖Δ̂_g‖ + q s_g,  s_g² = mean_t Σ_i IF_i(t)²/n²,  q the 1 − α quantile over draws of max_g ‖Z_g‖/s_g
  * ‖·‖ is the root mean square over 1…τ_g. The signs of a row over the draws are a column of a Hadamard matrix, drawn at
- * random and turned at random: each draw by itself is one of independent coins, different draws are uncorrelated, and a fast
- * transform gives all of them for the price of a few, so there can be thousands. Where people have several rows, the coin is the person's, and s_g² sums
- * the squares of people's influences, each the sum over their rows.
+ * random and turned at random: each draw by itself is one of independent coins, different draws are uncorrelated, and a
+ * fast transform gives all of them for the price of a few, so there can be thousands. Where people have several rows,
+ * the coin is the person's, and s_g² sums the squares of people's influences, each the sum over their rows.
  */
 import { square } from "../../core/elementary.ts";
 import { createRandom } from "../../core/random.ts";
@@ -39,8 +39,8 @@ export interface TightBounds {
 const SIGN_STREAM = 0x43000000;
 
 /**
- * The signs of every row in every draw: w_ib = σ_i H[b, k_i], σ_i = ±1 and k_i drawn by seed, H[b, k] = (−1)^(bits that b
- * and k share).
+ * The signs of every row in every draw: w_ib = σ_i H[b, k_i], σ_i = ±1 and k_i drawn by seed, H[b, k] = (−1)^(bits that
+ * b and k share).
  */
 export interface RowSigns {
   /** A power of two. */

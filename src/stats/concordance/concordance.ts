@@ -1,14 +1,15 @@
 /**
  * Concordance of a risk score (higher = earlier event) with the order of events. Harrell: the share of comparable pairs
  * ordered rightly, score ties half. Uno: the same with every pair weighted by 1/G² of its earlier time, G the censoring
- * distribution, so that the answer does not depend on who was censored. Three published conventions by name, see CONVENTIONS.
- * O(N log N): times from the last to the first, scores of those seen so far in a Fenwick tree.
+ * distribution, so that the answer does not depend on who was censored. Three published conventions by name, see
+ * CONVENTIONS. O(N log N): times from the last to the first, scores of those seen so far in a Fenwick tree.
  * Whole-number weights equal repeated rows, also in the counts of ties.
  */
 
 import { countBelow } from "../../core/ascending.ts";
 import { square } from "../../core/elementary.ts";
 import { absent, type Measured } from "../../core/measured.ts";
+import { present } from "../../core/present.ts";
 import type { RightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
 import { checkLength, distinctAscending, groupRowsByTime } from "../../data/outcomes/rows-by-time.ts";
 import { type RightCensoredInput, toRightCensored } from "../../data/plain-input.ts";
@@ -74,8 +75,9 @@ interface Convention {
 const SCIKIT_SURVIVAL_TOLERANCE = 1e-8;
 
 /**
- * R: `concordance(..., timewt = "n/G2")`, tau = `ymax`. scikit-survival: `concordance_index_ipcw`. mlr3proba: the measure
- * `surv.cindex` with weight G2, tau = `t_max`; there an event before the first training time gets weight −1, here G = 1.
+ * R: `concordance(..., timewt = "n/G2")`, tau = `ymax`. scikit-survival: `concordance_index_ipcw`. mlr3proba: the
+ * measure `surv.cindex` with weight G2, tau = `t_max`; there an event before the first training time gets weight −1,
+ * here G = 1.
  */
 const CONVENTIONS: Readonly<Record<UnoConvention, Convention>> = {
   r: { pairs: "r", ties: "reverse", leftLimit: true, tauIncluded: true, tolerance: 0 },
@@ -221,7 +223,7 @@ export function concordanceUno(
   const censoringWeights = options.censoring === undefined ? weights : options.censoringWeights;
   const G = censoringKaplanMeier(censoring, {
     ties,
-    ...(censoringWeights === undefined ? {} : { weights: censoringWeights }),
+    ...present({ weights: censoringWeights }),
   });
   const timeWeight = (time: number) => {
     if (time > tau || (time === tau && !tauIncluded)) return 0;

@@ -1,8 +1,8 @@
 /**
  * Concordance of predicted curves on a time grid: an event i in bin t is compared at t with everyone still at risk, and
- * the pair is concordant when S(t|x_i) < S(t|x_j). One pass counts every kind of pair; the published variants are ratios of
- * those counts: the paper's C-index (ties score 0), half ties, Antolini et al. 2005 and pycox's adjustment of it.
- * Per bin only the events' values are sorted (they are few); every other row finds its place among them by binary
+ * the pair is concordant when S(t|x_i) < S(t|x_j). One pass counts every kind of pair; the published variants are
+ * ratios of those counts: the paper's C-index (ties score 0), half ties, Antolini et al. 2005 and pycox's adjustment of
+ * it. Per bin only the events' values are sorted (they are few); every other row finds its place among them by binary
  * search while its curve is read once, front to back: O(Σ_t |at risk| · log |events|), no sort of the large side.
  */
 
@@ -11,13 +11,8 @@ import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import type { BinnedRightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
-import { checkLength } from "../../data/outcomes/rows-by-time.ts";
-import {
-  type BinnedRightCensoredInput,
-  type CurvesInput,
-  toBinnedRightCensored,
-  toCurves,
-} from "../../data/plain-input.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import { matchOutcomes } from "../calibration/calibration.ts";
 import { tallyBins } from "../kaplan-meier.ts";
 
 export interface TimeDependentOptions {
@@ -113,17 +108,10 @@ export function timeDependentPairs(
   observed: BinnedRightCensoredInput,
   options: TimeDependentOptions = {},
 ): TimeDependentPairs {
-  const curves = toCurves(predicted);
-  const outcomes = toBinnedRightCensored(observed, "concordance");
+  const { weights, rows } = options;
+  const { curves, binned: outcomes } = matchOutcomes(predicted, observed, "concordance");
   const { N, T, survival } = curves;
   const { bin, event } = outcomes;
-  const { weights, rows } = options;
-  checkLength("outcomes", bin.length, N);
-  if (outcomes.T !== T) {
-    throw new InputError(`the outcomes have ${outcomes.T} time bins and the curves ${T}`, {
-      code: "bins.mismatch",
-    });
-  }
   const { atRisk, events, censored } = tallyBins(outcomes, weights, rows);
   const { start, end, value, own, below } = sortEventValues(curves, outcomes, options);
 

@@ -3,14 +3,16 @@
  * multiplicities per replicate, from the stream (seed, replicate), shared by every group and model, so intervals of
  * overlapping groups and differences between models are coherent and a replicate is the same whichever thread
  * computes it. Where people have several rows, people are resampled with all of theirs: of a table whose rows are all
- * there twice, the intervals are those of the table once. Concordance, IBS, RPS and total score get percentile intervals. For ECE and the two distances, whose
- * null lies on the boundary, a percentile interval covers a perfect model 0 % of the time; they get the one-sided
- * bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in the norms of gap-norms.ts (method §9), over the
- * group's support; `paper` has those over all bins. The bounds are conservative, valid where Kaplan-Meier is. Bounds
- * over several groups at once are certificates' business.
+ * there twice, the intervals are those of the table once. Concordance, IBS, RPS and total score get percentile
+ * intervals. For ECE and the two distances, whose null lies on the boundary, a percentile interval covers a perfect
+ * model 0 % of the time; they get the one-sided bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in
+ * the norms of gap-norms.ts (method §9), over the group's support; `paper` has those over all bins. The bounds are
+ * conservative, valid where Kaplan-Meier is. Bounds over several groups at once are certificates' business.
  */
+
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
+import { present } from "../../core/present.ts";
 import { createRandom } from "../../core/random.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { measureGap } from "../calibration/gap-norms.ts";
@@ -102,7 +104,10 @@ export interface BootstrapProgress {
   readonly total: number;
 }
 
-/** How often each of N rows is drawn in the replicate; sums to N. Of people, each of a person's rows as often as the person. */
+/**
+ * How often each of N rows is drawn in the replicate; sums to N. Of people, each of a person's rows as often as the
+ * person.
+ */
 export function bootstrapWeights(N: number, seed: number, replicate: number, people?: People): Uint32Array {
   const random = createRandom(seed, replicate);
   const units = people?.count ?? N;
@@ -154,7 +159,7 @@ export function checkBootstrap(
       code: "rows.mismatch",
     });
   }
-  return { replicates, seed, level, ...(people === undefined ? {} : { people }) };
+  return { replicates, seed, level, ...present({ people }) };
 }
 
 /** All groups under one resample, written to out[offset …] as [G, SCORE_FIELDS.length]. */

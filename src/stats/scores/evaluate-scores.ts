@@ -19,13 +19,13 @@ import {
 import { D_CALIBRATION_BINS, testDCalibration } from "../calibration/d-calibration.ts";
 import { measureGap, subtractCurves } from "../calibration/gap-norms.ts";
 import { censoringKaplanMeierBinned } from "../censoring.ts";
-import { kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
+import { type BinnedKaplanMeier, kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
 import { logrankOneSample, MEAN_SURVIVAL_FLOOR } from "../logrank.ts";
 import type { PreparedScores } from "./prepared-scores.ts";
 
 /**
- * In the order of their positions: calibration over the bins with at least ten rows at risk, the `paper…` ones over all bins;
- * the `gap…` ones are norms of (gap of these weights − gap of the rows taken once).
+ * In the order of their positions: calibration over the bins with at least ten rows at risk, the `paper…` ones over all
+ * bins; the `gap…` ones are norms of (gap of these weights − gap of the rows taken once).
  */
 export const SCORE_FIELDS = [
   "n",
@@ -199,6 +199,17 @@ function testDistribution(prepared: PreparedScores, weight: Float64Array, n: num
   return isAbsent(test) ? Number.NaN : test.chi2;
 }
 
+/** The three distances of the mean curve from Kaplan-Meier over t ≤ bins; NaN = absent. */
+function scoreGap(mean: Float64Array, { survival, variance }: BinnedKaplanMeier, bins: number) {
+  const calibration = expectedCalibrationError(mean, survival, { bins });
+  const worst = distanceVariance(mean, survival, variance, { bins });
+  return {
+    ece: isAbsent(calibration) ? Number.NaN : calibration.ece,
+    distanceL2: numberOf(distanceL2(mean, survival, { bins })),
+    distanceVariance: isAbsent(worst) ? Number.NaN : worst.value,
+  };
+}
+
 /**
  * `weights` has one entry per row of the whole table; the group picks its own. Writes SCORE_FIELDS.length values to
  * out[offset …] and returns `out`.
@@ -248,21 +259,17 @@ export function evaluate(
   while (bins > 0 && km.atRisk[bins] < MINIMUM_AT_RISK) bins--;
   put("supportedBins", bins);
   if (bins > 0) {
-    const calibration = expectedCalibrationError(mean, km.survival, { bins });
-    const ece = isAbsent(calibration) ? Number.NaN : calibration.ece;
-    const worst = distanceVariance(mean, km.survival, km.variance, { bins });
-    put("ece", ece);
-    put("distanceL2", numberOf(distanceL2(mean, km.survival, { bins })));
-    put("distanceVariance", isAbsent(worst) ? Number.NaN : worst.value);
-    put("totalScore", numberOf(totalScore(concordance, ece)));
+    const supported = scoreGap(mean, km, bins);
+    put("ece", supported.ece);
+    put("distanceL2", supported.distanceL2);
+    put("distanceVariance", supported.distanceVariance);
+    put("totalScore", numberOf(totalScore(concordance, supported.ece)));
   }
-  const carried = expectedCalibrationError(mean, km.survival);
-  const paperEce = isAbsent(carried) ? Number.NaN : carried.ece;
-  const worstCarried = distanceVariance(mean, km.survival, km.variance);
-  put("paperEce", paperEce);
-  put("paperDistanceL2", numberOf(distanceL2(mean, km.survival)));
-  put("paperDistanceVariance", isAbsent(worstCarried) ? Number.NaN : worstCarried.value);
-  put("paperTotalScore", numberOf(totalScore(concordance, paperEce)));
+  const carried = scoreGap(mean, km, T);
+  put("paperEce", carried.ece);
+  put("paperDistanceL2", carried.distanceL2);
+  put("paperDistanceVariance", carried.distanceVariance);
+  put("paperTotalScore", numberOf(totalScore(concordance, carried.ece)));
 
   let expected = 0;
   for (let t = 1; t <= T; t++) {

@@ -3,9 +3,10 @@
  * computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions (method §9):
  * concordance is the paper's, ties scoring 0; ece, the distances and the total score run over the group's support, the
  * bins up to the last with at least ten rows at risk (`supported` has its size, and the same numbers); `paper` has them
- * over all bins, Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same rows; rps is the sum over rows, censored rows through their own bin;
- * logrank is against the mean curve, logrankIndividual against each row's own. This is the plain form, by the plain
- * functions; evaluate-scores.ts is the fast one under weights.
+ * over all bins, Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same
+ * rows; rps is the sum over rows, censored rows through their own bin; logrank is against the mean curve,
+ * logrankIndividual against each row's own. This is the plain form, by the plain functions; evaluate-scores.ts is the
+ * fast one under weights.
  */
 
 import { InputError } from "../../core/errors.ts";
