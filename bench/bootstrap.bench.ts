@@ -5,7 +5,7 @@
  * only make the wait longer.
  */
 import type { Curves } from "../src/data/curves/curves.ts";
-import type { BinnedOutcomes } from "../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../src/data/outcomes/outcomes.ts";
 
 interface BenchResult {
   readonly name: string;
@@ -37,7 +37,7 @@ const loadPool = () => load<typeof import("../src/node/workers/replicate-pool.ts
  * Weibull curves of differing scale and shape (so that they cross), outcomes drawn from them, about four in five
  * censored.
  */
-async function simulate(): Promise<{ curves: Curves; binned: BinnedOutcomes }> {
+async function simulate(): Promise<{ curves: Curves; binned: BinnedRightCensored }> {
   const { createRandom } = await loadRandom();
   const random = createRandom(SEED);
   const survival = new Float64Array(N * T);

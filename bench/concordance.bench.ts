@@ -4,7 +4,7 @@
  * highest resident memory of the whole process so far, so it bounds the case's own from above.
  */
 import type { Curves } from "../src/data/curves/curves.ts";
-import type { BinnedOutcomes } from "../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../src/data/outcomes/outcomes.ts";
 import type { TimeDependentPairs } from "../src/stats/concordance/time-dependent.ts";
 
 export interface BenchResult {
@@ -33,7 +33,7 @@ const loadConcordance = () =>
 
 interface Cohort {
   readonly curves: Curves;
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
 }
 
 /**

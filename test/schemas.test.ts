@@ -301,7 +301,7 @@ describe("what the commands print", () => {
     expect(documentOf("cox model")).toMatchObject({ multipliers: null });
     expect(documentOf("twins")).toMatchObject({
       omitted: 1,
-      coefficients: [{}, { estimate: null, se: null }],
+      coefficients: [{}, { estimate: null, standardError: null }],
       strata: null,
       id: null,
       tests: { robustScore: null },
@@ -309,7 +309,7 @@ describe("what the commands print", () => {
     expect(documentOf("people")).toMatchObject({ strata: { count: 2 }, id: { people: 197 } });
     expect(documentOf("infinite")).toMatchObject({
       infinite: ["x"],
-      coefficients: [{ se: null, z: null, p: null, lower: null }],
+      coefficients: [{ standardError: null, z: null, p: null, lower: null }],
       tests: { wald: { chi2: null, absent: "a coefficient is infinite" } },
       proportionalHazards: { km: { global: { p: null } } },
     });

@@ -6,13 +6,13 @@
 import { createRandom } from "../src/core/random.ts";
 import type { Curves } from "../src/data/curves/curves.ts";
 import { evaluateGroup } from "../src/data/groups/group-members.ts";
-import type { BinnedOutcomes } from "../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../src/data/outcomes/outcomes.ts";
 import type { Column, Table } from "../src/data/table.ts";
 
 export interface People {
   readonly table: Table;
   readonly curves: Curves;
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
   /** [N], 1 = of the planted group. */
   readonly planted: Uint8Array;
 }

@@ -1,9 +1,10 @@
 /**
- * Tail probabilities and quantiles of the normal, chi-square, t, binomial and beta distributions, as upper tails computed as
- * such (never 1 − cdf) and as logarithms where they underflow. Built on the regularised incomplete gamma and beta functions:
- * series where they converge, Lentz continued fractions elsewhere (Press et al., Numerical Recipes §6.1-6.4), with the factor
- * in front written as a deviance plus Stirling errors (Loader 2000), which keeps its digits where differences of log Γ lose
- * them. Checked against R's pchisq, pnorm, qnorm, pt, pbinom, qbeta and lgamma in test/core/distributions.test.ts.
+ * Tail probabilities and quantiles of the normal, chi-square, t, binomial and beta distributions, as upper tails
+ * computed as such (never 1 − cdf) and as logarithms where they underflow. Built on the regularised incomplete gamma
+ * and beta functions: series where they converge, Lentz continued fractions elsewhere (Press et al., Numerical Recipes
+ * §6.1-6.4), with the factor in front written as a deviance plus Stirling errors (Loader 2000), which keeps its digits
+ * where differences of log Γ lose them. Checked against R's pchisq, pnorm, qnorm, pt, pbinom, qbeta and lgamma in
+ * test/core/distributions.test.ts.
  */
 import { exp, log, log1p } from "./elementary.ts";
 
@@ -19,7 +20,10 @@ const HALF_LOG_TWO_PI = 0.9189385332046728;
 /** Stirling's series is accurate to 1e-17 from here on. */
 const STIRLING_FROM = 15;
 
-/** log Γ(x), x > 0: recurrence up to Stirling's range, then the asymptotic series. Absolute error below 1e-14 near the zeros at 1 and 2. */
+/**
+ * log Γ(x), x > 0: recurrence up to Stirling's range, then the asymptotic series. Absolute error below 1e-14 near the
+ * zeros at 1 and 2.
+ */
 export function logGamma(x: number): number {
   let shift = 1;
   let z = x;
@@ -65,8 +69,8 @@ function atanhTail(r: number): number {
 const DEVIANCE_SERIES_UP_TO = 0.6;
 
 /**
- * log q − u for q = 1 + u, with all its digits: near q = 1 by −ru + 2r(r²/3 + r⁴/5 + …), r = u/(2+u). Both are asked for
- * because neither gives the other exactly: u near q = 1, q near 0.
+ * log q − u for q = 1 + u, with all its digits: near q = 1 by −ru + 2r(r²/3 + r⁴/5 + …), r = u/(2+u). Both are asked
+ * for because neither gives the other exactly: u near q = 1, q near 0.
  */
 function logDeviance(q: number, u: number): number {
   if (Math.abs(u) > DEVIANCE_SERIES_UP_TO) return log(q) - u;
@@ -90,6 +94,11 @@ function gammaSeries(a: number, x: number): number {
   return sum;
 }
 
+/** What a step of Lentz's method divides by. */
+function awayFromZero(value: number): number {
+  return Math.abs(value) < TINY ? TINY : value;
+}
+
 function gammaFraction(a: number, x: number): number {
   let b = x + 1 - a;
   let c = 1 / TINY;
@@ -98,11 +107,8 @@ function gammaFraction(a: number, x: number): number {
   for (let i = 1; i < MAX_TERMS; i++) {
     const an = -i * (i - a);
     b += 2;
-    d = an * d + b;
-    if (Math.abs(d) < TINY) d = TINY;
-    c = b + an / c;
-    if (Math.abs(c) < TINY) c = TINY;
-    d = 1 / d;
+    d = 1 / awayFromZero(an * d + b);
+    c = awayFromZero(b + an / c);
     const step = d * c;
     h *= step;
     if (Math.abs(step - 1) < CONVERGED) break;
@@ -201,18 +207,12 @@ function betaFraction(a: number, b: number, x: number): number {
   let h = d;
   for (let m = 1; m < MAX_TERMS; m++) {
     const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 + even * d;
-    if (Math.abs(d) < TINY) d = TINY;
-    c = 1 + even / c;
-    if (Math.abs(c) < TINY) c = TINY;
-    d = 1 / d;
+    d = 1 / awayFromZero(1 + even * d);
+    c = awayFromZero(1 + even / c);
     h *= d * c;
     const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 + odd * d;
-    if (Math.abs(d) < TINY) d = TINY;
-    c = 1 + odd / c;
-    if (Math.abs(c) < TINY) c = TINY;
-    d = 1 / d;
+    d = 1 / awayFromZero(1 + odd * d);
+    c = awayFromZero(1 + odd / c);
     const step = d * c;
     h *= step;
     if (Math.abs(step - 1) < CONVERGED) break;
@@ -251,7 +251,10 @@ export function binomialUpperTail(k: number, n: number, p: number): number {
   return betaRegularised(p, k, n - k + 1);
 }
 
-/** x with I_x(a, b) = p, by bisection on the smaller tail: exact to the last bits and never lost, where Newton needs care. */
+/**
+ * x with I_x(a, b) = p, by bisection on the smaller tail: exact to the last bits and never lost, where Newton needs
+ * care.
+ */
 export function betaQuantile(p: number, a: number, b: number): number {
   const isBelow = (x: number) =>
     p <= 0.5 ? betaRegularised(x, a, b) < p : betaRegularised(1 - x, b, a, x) > 1 - p;

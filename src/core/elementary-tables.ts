@@ -1,8 +1,8 @@
 /**
- * The tables behind elementary.ts, computed once when it is loaded, in whole numbers of 2^-BITS: powers 2^(j/64) by square
- * roots, logarithms by the series of atanh. Whole-number arithmetic has one answer on every engine, so no digit is written
- * down here. A value comes in two float64 pieces, of which the first is the nearest (or a shorter) one and the second what it
- * leaves: about 106 bits together.
+ * The tables behind elementary.ts, computed once when it is loaded, in whole numbers of 2^-BITS: powers 2^(j/64) by
+ * square roots, logarithms by the series of atanh. Whole-number arithmetic has one answer on every engine, so no digit
+ * is written down here. A value comes in two float64 pieces, of which the first is the nearest (or a shorter) one and
+ * the second what it leaves: about 106 bits together.
  */
 
 /** Bits after the point: a good twenty more than the two pieces hold, so that the roundings below are not felt. */
@@ -12,7 +12,10 @@ const ONE = 1n << BITS;
 export const POWER_STEPS = 64;
 /** The logarithm's table has an entry for every 128th of the mantissa. */
 export const LOG_STEPS = 128;
-/** Of the rounded mantissas (1 + j/128), those from here on are halved, so that the table spans 0.705 … 1.41 and 1 is inside. */
+/**
+ * Of the rounded mantissas (1 + j/128), those from here on are halved, so that the table spans 0.705 … 1.41 and 1 is
+ * inside.
+ */
 export const FIRST_HALVED = 53;
 /** Reciprocals have so many bits after the point: few enough that their products with half a mantissa are exact. */
 const RECIPROCAL_BITS = 18n;

@@ -1,12 +1,13 @@
 /**
- * exp, log, powers and tanh in float64 that give the same bits on every engine: ECMAScript leaves the last digits of Math.exp,
- * Math.log, Math.pow and their kin to the engine, and engines change them. Only +, −, ×, ÷ and Math.fround are used, which IEEE
- * 754 defines to the last bit. Every result is within 0.6 ulp of the true one (tanh 0.7, test/core/elementary.test.ts); NaN,
- * infinities and signed zeros are treated as Math does.
+ * exp, log, powers and tanh in float64 that give the same bits on every engine: ECMAScript leaves the last digits of
+ * Math.exp, Math.log, Math.pow and their kin to the engine, and engines change them. Only +, −, ×, ÷ and Math.fround
+ * are used, which IEEE 754 defines to the last bit. Every result is within 0.6 ulp of the true one (tanh 0.7,
+ * test/core/elementary.test.ts); NaN, infinities and signed zeros are treated as Math does.
  *
- * exp: with k the nearest whole number to 64 x/log 2, e^x = 2^(k/64) · e^r, the power from a table and e^r, |r| < 0.0055, from
- * its series. log: x = 2^k m, m in 0.705 … 1.41; c, from a table, is near 1/m, and log x = k log 2 − log c + log(1 + r) with
- * r = mc − 1, |r| < 1/250, computed without rounding. Powers: e^(y log x), where log x has two float64 pieces.
+ * exp: with k the nearest whole number to 64 x/log 2, e^x = 2^(k/64) · e^r, the power from a table and e^r, |r| <
+ * 0.0055, from its series. log: x = 2^k m, m in 0.705 … 1.41; c, from a table, is near 1/m, and log x = k log 2 − log c
+ * + log(1 + r) with r = mc − 1, |r| < 1/250, computed without rounding. Powers: e^(y log x), where log x has two
+ * float64 pieces.
  */
 import {
   LOG_OF_POWER_STEP,
@@ -183,8 +184,8 @@ function tanhTerms(xx: number): number {
 }
 
 /**
- * For 0 < x < ∞ and |past| at most half x's last bit: r = mc − 1 of x + past in two pieces, and k log 2 − log c in two pieces,
- * the first a multiple of 2^-42.
+ * For 0 < x < ∞ and |past| at most half x's last bit: r = mc − 1 of x + past in two pieces, and k log 2 − log c in two
+ * pieces, the first a multiple of 2^-42.
  */
 function reduce(x: number, past: number): void {
   FLOAT[0] = x;

@@ -1,8 +1,9 @@
 /**
  * The four ways this library refuses. A message says what was wrong, then the value; `where` says where it was
- * found (file, row, column), `hint` what to do about it. Anything else that is thrown is a bug. Values from outside are cut to what a
- * sentence bears, and their control characters are spelled out, whoever prints the message.
+ * found (file, row, column), `hint` what to do about it. Anything else that is thrown is a bug. Values from outside are
+ * cut to what a sentence bears, and their control characters are spelled out, whoever prints the message.
  */
+import { present } from "./present.ts";
 import { safeText, shortenValues } from "./text.ts";
 
 /** What an error says beside its message. */
@@ -44,8 +45,7 @@ export function restate(
   const hint = words.hint ?? error.hint;
   return new Refusal(words.message, {
     code,
-    ...(where === undefined ? {} : { where }),
-    ...(hint === undefined ? {} : { hint }),
+    ...present({ where, hint }),
   });
 }
 
@@ -61,7 +61,10 @@ export class FormatError extends GraduateError {}
 /** How many bad rows one error names before it only counts them. */
 export const MAX_ROWS_NAMED = 20;
 
-/** "rows 3, 8 and 12", "row 3", "rows 1, 2, … (and 71 more)"; rows are 1-based, as a person counts them below the header. */
+/**
+ * "rows 3, 8 and 12", "row 3", "rows 1, 2, … (and 71 more)"; rows are 1-based, as a person counts them below the
+ * header.
+ */
 export function nameRows(rows: readonly number[]): string {
   const shown = rows.slice(0, MAX_ROWS_NAMED);
   const rest = rows.length - shown.length;

@@ -1,9 +1,9 @@
 /**
  * Small dense symmetric systems: the Cholesky factor A = L Lᵀ of a positive semi-definite matrix [D,D], and solving and
- * inverting with it. A column that the earlier ones already determine is dropped, not divided by: it takes no part in the
- * factor, its solution entries are 0, its inverse rows and columns are 0. D is the number of covariates, tens to hundreds;
- * nothing here is meant for more. Only lower triangles are read.
- * Also the sum Σ c·v vᵀ over many vectors, blocked because it is where fitting a Cox model spends its time.
+ * inverting with it. A column that the earlier ones already determine is dropped, not divided by: it takes no part in
+ * the factor, its solution entries are 0, its inverse rows and columns are 0. D is the number of covariates, tens to
+ * hundreds; nothing here is meant for more. Only lower triangles are read. Also the sum Σ c·v vᵀ over many vectors,
+ * blocked because it is where fitting a Cox model spends its time.
  */
 
 export interface CholeskyFactor {
@@ -78,7 +78,9 @@ export function invertCholesky(factor: CholeskyFactor): Float64Array {
   return inverse;
 }
 
-/** How many outer products are gathered before they are added to the matrix: its entries are then touched once per 4. */
+/**
+ * How many outer products are gathered before they are added to the matrix: its entries are then touched once per 4.
+ */
 const BLOCK = 4;
 
 /** A sum of c·v vᵀ: the lower triangle of `matrix`, and the vectors still waiting to be added to it. */
@@ -142,4 +144,26 @@ export function flushOuter(sum: OuterSum): void {
       m[lower + k] += b0 * v0 + b1 * v1 + b2 * v2 + b3 * v3;
     }
   }
+}
+
+/** A pivot this much smaller than its diagonal is rounding: the matrix is singular there. */
+const SINGULAR_PIVOT = 1e-12;
+
+/** vᵀ M⁻¹ v over the rows and columns `used`; undefined where M is singular there. */
+export function solveQuadratic(
+  matrix: Float64Array, // [D,D]
+  v: Float64Array, // [D]
+  used: readonly number[],
+): number | undefined {
+  const D = v.length;
+  const size = used.length;
+  const part = Float64Array.from(
+    { length: size * size },
+    (_, at) => matrix[used[Math.floor(at / size)] * D + used[at % size]],
+  );
+  const bounds = used.map((j) => SINGULAR_PIVOT * matrix[j * D + j]);
+  const factor = factorCholesky(part, size, bounds);
+  if (factor.rank < size) return undefined;
+  const own = used.map((j) => v[j]);
+  return solveCholesky(factor, own).reduce((sum, x, k) => sum + x * own[k], 0);
 }

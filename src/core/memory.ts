@@ -1,13 +1,16 @@
 /**
- * Whether something failed because memory ran out. An engine says so by errors of its own, whose words and codes are all there is to
- * know them by. Only allocations that can be refused are among them: when V8's own heap is full it ends the process, and nothing
- * can be said any more (SECURITY.md).
+ * Whether something failed because memory ran out. An engine says so by errors of its own, whose words and codes are
+ * all there is to know them by. Only allocations that can be refused are among them: when V8's own heap is full it ends
+ * the process, and nothing can be said any more (SECURITY.md).
  */
 import { BackendError } from "./errors.ts";
 
 /** V8's words: buffers, WebAssembly memories, and lists, texts and dictionaries beyond what it can hold. */
-const REFUSED_ALLOCATION =
-  /allocation failed|could not allocate memory|out of memory|Invalid (?:typed array|array buffer|string) length|maximum size exceeded/i;
+const REFUSED_ALLOCATION = new RegExp(
+  "allocation failed|could not allocate memory|out of memory|maximum size exceeded|" +
+    "Invalid (?:typed array|array buffer|string) length",
+  "i",
+);
 /** Node's codes: of buffers and texts too long to make, of threads without a heap, and the system's own. */
 const REFUSED_CODES: ReadonlySet<unknown> = new Set([
   "ERR_MEMORY_ALLOCATION_FAILED",

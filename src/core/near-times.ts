@@ -1,8 +1,10 @@
 /**
  * Times that differ only by rounding are one time, by the rule of R's survival::aeqSurv (its `timefix = TRUE`): of the
- * distinct times in order, one that lies within TIED_TIMES of the one before it, in the table's unit or relative to the mean
- * of the distinct times, is tied with it, and the first of such a run stands for all. So 0.3 and 0.1 + 0.2 are one time.
+ * distinct times in order, one that lies within TIED_TIMES of the one before it, in the table's unit or relative to the
+ * mean of the distinct times, is tied with it, and the first of such a run stands for all. So 0.3 and 0.1 + 0.2 are one
+ * time.
  */
+import { countAtMost, keepDistinct } from "./ascending.ts";
 
 /** R's tolerance, the square root of the machine's epsilon: 2⁻²⁶. */
 export const TIED_TIMES = 1.4901161193847656e-8;
@@ -26,21 +28,8 @@ export function joinNearTimes(ascending: Float64Array): Float64Array {
 
 /** Every row's time replaced by the one that stands for it; the same array where no two are tied by rounding. */
 export function joinTimes(time: Float64Array): Float64Array {
-  const sorted = time.slice().sort();
-  const ascending = sorted.filter((value, i) => i === 0 || value !== sorted[i - 1]);
+  const ascending = keepDistinct(time.slice().sort());
   const joined = joinNearTimes(ascending);
   if (joined === ascending) return time;
   return time.map((value) => joined[countAtMost(joined, value) - 1]);
-}
-
-/** How many of the ascending values are ≤ limit. */
-export function countAtMost(ascending: ArrayLike<number>, limit: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ascending[middle] <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

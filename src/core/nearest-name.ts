@@ -1,6 +1,7 @@
 /**
- * The name somebody meant: the nearest of those there are, for "did you mean …?". A letter too many, too few or in place of another is
- * one slip, and so are two letters the wrong way round; letters in another case and leading zeros are none. Says nothing where every candidate is another word.
+ * The name somebody meant: the nearest of those there are, for "did you mean …?". A letter too many, too few or in
+ * place of another is one slip, and so are two letters the wrong way round; letters in another case and leading zeros
+ * are none. Says nothing where every candidate is another word.
  */
 
 /** More than two slips make another word. */
@@ -28,7 +29,9 @@ function simplify(name: string): string {
   return name.toLowerCase().replace(/^0+(?=\d)/, "");
 }
 
-/** Levenshtein's distance with neighbours swapped as one step; texts that differ too much in length are not measured. */
+/**
+ * Levenshtein's distance with neighbours swapped as one step; texts that differ too much in length are not measured.
+ */
 function countSlips(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > MOST_SLIPS) return Number.POSITIVE_INFINITY;
   let before: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * Plain lists where the library works on typed arrays: converted once, at the door. What is of the right type already is passed on as it
- * is, so that nothing is copied inside. Booleans are events; anything else but 0 and 1 is refused, since a 2 would count as censored.
+ * Plain lists where the library works on typed arrays: converted once, at the door. What is of the right type already
+ * is passed on as it is, so that nothing is copied inside. Booleans are events; anything else but 0 and 1 is refused,
+ * since a 2 would count as censored.
  */
 import { InputError, nameRows } from "./errors.ts";
 
@@ -14,15 +15,25 @@ export function toInt32(values: ArrayLike<number>): Int32Array {
 
 /** 1 = event, 0 = censored. */
 export function toEvents(values: ArrayLike<number | boolean>): Uint8Array {
-  if (values instanceof Uint8Array) return values;
+  if (values instanceof Uint8Array) {
+    for (let i = 0; i < values.length; i++) if (values[i] > 1) refuseEvents(values);
+    return values;
+  }
   const events = new Uint8Array(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const event = Number(values[i]);
+    if (event !== 0 && event !== 1) refuseEvents(values);
+    events[i] = event;
+  }
+  return events;
+}
+
+function refuseEvents(values: ArrayLike<number | boolean>): never {
   const strange: number[] = [];
   for (let i = 0; i < values.length; i++) {
     const event = Number(values[i]);
-    if (event === 0 || event === 1) events[i] = event;
-    else strange.push(i);
+    if (event !== 0 && event !== 1) strange.push(i);
   }
-  if (strange.length === 0) return events;
   throw new InputError(`event is neither 0 nor 1: ${values[strange[0]]}`, {
     code: "event.value",
     where: nameRows(strange.map((row) => row + 1)),

@@ -1,17 +1,31 @@
 /**
- * Text from outside, made fit to be shown. Cells, headers, names of groups and files, and what a model file says may hold control
- * characters that move a terminal's cursor or colour it, and marks that reorder the words around them. They are shown as `\u001b`,
- * the way JSON spells them, so that JSON text keeps its meaning. And a value of three megabytes is not a value to read in a
- * sentence: it is cut. Nothing here knows where text is printed (node/output.ts) or drawn (report/html.ts).
+ * Words that stand in messages everywhere: counts and percentages as a person writes them, and text from outside made
+ * fit to be shown. Cells, headers, names of groups and files, and what a model file says may hold control characters
+ * that move a terminal's cursor or colour it, and marks that reorder the words around them. They are shown as `\u001b`,
+ * the way JSON spells them, so that JSON text keeps its meaning. And a value of three megabytes is not a value to read
+ * in a sentence: it is cut. Nothing here knows where text is printed (node/print/output.ts) or drawn (report/html.ts).
  */
 
+/** "1 row", "2 rows". */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A share as a person writes it: "50 %", "0.4 %". */
+export function percentOf(part: number, whole: number): string {
+  const percent = (100 * part) / whole;
+  return `${percent < 1 ? Number(percent.toPrecision(1)) : Math.round(percent)} %`;
+}
+
 /**
- * C0 but tab and line feed, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of writing direction;
- * what has no width (but the joiners of Persian and Indic words); tags.
+ * C0 but tab and line feed, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of
+ * writing direction; what has no width (but the joiners of Persian and Indic words); tags.
  */
-const UNSAFE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
+const UNSAFE = new RegExp(
+  "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e" +
+    "\\u2060-\\u2069\\ufeff\\ufffe\\uffff\\u{e0000}-\\u{e007f}]",
+  "gu",
+);
 const LINE_BREAKS = /[\t\n]/g;
 
 function spell(character: string): string {
@@ -50,7 +64,9 @@ export function shortenValue(value: string): string {
 /** No word of ours is as long. */
 const LONG_WORD = new RegExp(`\\S{${MAX_VALUE + 1},}`, "g");
 
-/** A whole message: every value in quotation marks, or in one word, is cut; and the message itself where that was not enough. */
+/**
+ * A whole message: every value in quotation marks, or in one word, is cut; where that is not enough, the message too.
+ */
 export function shortenValues(message: string): string {
   if (message.length <= MAX_VALUE) return message;
   let shown = "";

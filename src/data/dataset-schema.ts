@@ -1,7 +1,7 @@
 /**
  * What a bundled table's schema.json says: where the table comes from and what each column means, in the order of the
- * file. `type` is the type the reader infers; codes that stand for something are spelled out in `values`. `role` tells what
- * may be learned from: only features; a "leak" is a column that gives the outcome away.
+ * file. `type` is the type the reader infers; codes that stand for something are spelled out in `values`. `role` tells
+ * what may be learned from: only features; a "leak" is a column that gives the outcome away.
  */
 import { z } from "zod";
 
@@ -43,7 +43,8 @@ export const datasetSchema = z
     ] as const) {
       const holders = columns.filter((column) => column.role === role).map((column) => column.name);
       if (holders.length === 1 && holders[0] === outcome) continue;
-      const message = `"${outcome}" has to be the one column of role "${role}" (those are: ${holders.join(", ") || "none"})`;
+      const those = holders.join(", ") || "none";
+      const message = `"${outcome}" has to be the one column of role "${role}" (those are: ${those})`;
       context.addIssue({ code: "custom", path: [role], message });
     }
   });

@@ -9,17 +9,12 @@ export type { RowIndependence } from "./checks/repeated-people.ts";
 export { checkFollowup, checkGroups, checkTable } from "./checks/sanity.ts";
 export type { Curves } from "./curves/curves.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./curves/read-curves.ts";
-export {
-  type ColumnEncoding,
-  type EncodedFeatures,
-  type Encoder,
-  type EncoderOptions,
-  encode,
-  fitEncoder,
-} from "./encode/encode.ts";
+export { type EncodedBlock, type EncodedFeatures, encode, encodeBlocks } from "./encode/encode.ts";
+export type { ColumnEncoding, Encoder } from "./encode/encoder.ts";
 export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
+export { type EncoderOptions, fitEncoder } from "./encode/fit-encoder.ts";
 export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
-export { formatGroup, type GroupExpression, parseGroup } from "./groups/group-expression.ts";
+export { formatGroup, type GroupExpression } from "./groups/group-expression.ts";
 export { evaluateGroup } from "./groups/group-members.ts";
 export {
   ALL_GROUP,
@@ -35,14 +30,21 @@ export {
   resolveGroups,
   selectGroups,
 } from "./groups/groups.ts";
-export { buildDataset, type SurvivalDataset } from "./outcomes/dataset.ts";
-export { type BinnedOutcomes, type Outcomes, pickOutcomes, type RowWeights } from "./outcomes/outcomes.ts";
+export { parseGroup } from "./groups/parse-group.ts";
+export { type BinningGap, binningGap } from "./outcomes/binning-gap.ts";
+export {
+  type BinnedOutcomes,
+  type BinnedRightCensored,
+  type Outcomes,
+  pickOutcomes,
+  type RightCensored,
+  type RowWeights,
+} from "./outcomes/outcomes.ts";
 export { type People, type PersonColumn, pickPeople, readPeople } from "./outcomes/people.ts";
 export { inspectOutcomes, type OutcomeColumns, readOutcomes } from "./outcomes/read-outcomes.ts";
+export { requireRightCensored } from "./outcomes/right-censored.ts";
 export { type SetName, type Split, type SplitOptions, splitFromTable, splitRows } from "./outcomes/split.ts";
 export {
-  type BinningGap,
-  binningGap,
   binOutcomes,
   equalTimeGrid,
   fitTimeGrid,
@@ -52,7 +54,13 @@ export {
   type TimeGrid,
   type TimeGridOptions,
 } from "./outcomes/time-grid.ts";
-export type { BinnedOutcomesInput, CurvesInput, OutcomesInput } from "./plain-input.ts";
+export type {
+  BinnedOutcomesInput,
+  BinnedRightCensoredInput,
+  CurvesInput,
+  OutcomesInput,
+  RightCensoredInput,
+} from "./plain-input.ts";
 export {
   type ReadTableOptions,
   readTable,
@@ -72,4 +80,5 @@ export {
   type NumberColumn,
   selectRows,
   type Table,
+  tableBlocks,
 } from "./table.ts";

@@ -1,15 +1,36 @@
-/** Outcomes and curves as a caller has them, plain lists included, and as everything downstream takes them. */
-import { InputError } from "../core/errors.ts";
+/**
+ * Outcomes and curves as a caller has them, plain lists included, and as everything downstream takes them. Each public
+ * function converts what it is given at its door. What is of the right type already is checked and passed on as it is,
+ * so that calls from within cost no copy. Events are 0 or 1 and nothing else: a 2, which often is another cause, would
+ * count as censored.
+ */
+import { InputError, nameRows } from "../core/errors.ts";
 import { toEvents, toFloat64, toInt32 } from "../core/plain-arrays.ts";
+import { present } from "../core/present.ts";
 import type { Curves } from "./curves/curves.ts";
-import type { BinnedOutcomes, Outcomes } from "./outcomes/outcomes.ts";
+import type {
+  BinnedOutcomes,
+  BinnedRightCensored,
+  EveryField,
+  Outcomes,
+  RightCensored,
+} from "./outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "./outcomes/right-censored.ts";
 
-/** A time a person, and whether it ended in the event. */
+/** A time for each person, and whether it ended in the event. */
 export interface OutcomesInput {
   /** Times to the event or to censoring, from 0 up. */
   readonly time: ArrayLike<number>; // [N]
   /** 1 or true: the event happened; 0 or false: censored. */
   readonly event: ArrayLike<number | boolean>; // [N]
+  /** When each person came under observation, where not at time 0. */
+  readonly entry?: ArrayLike<number>; // [N]
+  /** 0: censored; 1, 2, …: the cause of the event. */
+  readonly cause?: ArrayLike<number>; // [N]
+  /** How many people each row stands for. */
+  readonly weight?: ArrayLike<number>; // [N]
+  /** Whose row it is: a whole number for each person. */
+  readonly id?: ArrayLike<number>; // [N]
 }
 
 /** Outcomes on a time grid. */
@@ -20,6 +41,34 @@ export interface BinnedOutcomesInput {
   readonly bin: ArrayLike<number>; // [N]
   /** 1 or true: the event happened in that bin; 0 or false: censored in it. */
   readonly event: ArrayLike<number | boolean>; // [N]
+  /** The first bin in which each person was at risk, where not bin 1. */
+  readonly firstBin?: ArrayLike<number>; // [N]
+  /** 0: censored; 1, 2, …: the cause of the event. */
+  readonly cause?: ArrayLike<number>; // [N]
+  /** How many people each row stands for. */
+  readonly weight?: ArrayLike<number>; // [N]
+  /** Whose row it is: a whole number for each person. */
+  readonly id?: ArrayLike<number>; // [N]
+}
+
+/** Outcomes without late entry, causes and weights, which is what most statistics take. */
+export interface RightCensoredInput extends OutcomesInput {
+  /** None: everyone is under observation from time 0. */
+  readonly entry?: never;
+  /** None: there is one kind of event. */
+  readonly cause?: never;
+  /** None: every row is one person. */
+  readonly weight?: never;
+}
+
+/** The same on a time grid. */
+export interface BinnedRightCensoredInput extends BinnedOutcomesInput {
+  /** None: everyone is at risk from bin 1. */
+  readonly firstBin?: never;
+  /** None: there is one kind of event. */
+  readonly cause?: never;
+  /** None: every row is one person. */
+  readonly weight?: never;
 }
 
 /** Predicted survival at the end of every bin. */
@@ -32,18 +81,69 @@ export interface CurvesInput {
   readonly survival: ArrayLike<number>; // [N,T]
 }
 
+/** Right-censored outcomes as typed arrays; anything beyond is refused in the name of `what`. */
+export function toRightCensored(input: RightCensoredInput, what: string): RightCensored {
+  refuseBeyondCensoring(input, what);
+  return toOutcomes(input) as RightCensored;
+}
+
+/** The same on a time grid. */
+export function toBinnedRightCensored(input: BinnedRightCensoredInput, what: string): BinnedRightCensored {
+  refuseBeyondCensoring(input, what);
+  return toBinnedOutcomes(input) as BinnedRightCensored;
+}
+
+/** Outcomes as typed arrays, with all they hold. */
 export function toOutcomes(input: OutcomesInput): Outcomes {
-  const { time, event } = input;
-  checkLength("event", event.length, time.length);
-  return { ...input, time: toFloat64(time), event: toEvents(event) };
+  const { time, event, entry, cause, weight, id } = input;
+  const N = time.length;
+  checkLength("event", event, N);
+  checkLength("entry", entry, N);
+  checkLength("cause", cause, N);
+  checkLength("weight", weight, N);
+  checkLength("id", id, N);
+  const events = toEvents(event);
+  if (cause !== undefined) checkCauses(events, cause);
+  const isTyped = time instanceof Float64Array && event instanceof Uint8Array && id === undefined;
+  if (isTyped && entry === undefined && cause === undefined && weight === undefined) return input as Outcomes;
+  const typed: EveryField<Outcomes> = {
+    time: toFloat64(time),
+    event: events,
+    entry: entry && toFloat64(entry),
+    cause: cause && toBytes(cause),
+    weight: weight && toFloat64(weight),
+    id: id && toInt32(id),
+  };
+  return present(typed) as Outcomes;
 }
 
+/** Binned outcomes as typed arrays, with all they hold. */
 export function toBinnedOutcomes(input: BinnedOutcomesInput): BinnedOutcomes {
-  const { bin, event } = input;
-  checkLength("event", event.length, bin.length);
-  return { ...input, bin: toInt32(bin), event: toEvents(event) };
+  const { T, bin, event, firstBin, cause, weight, id } = input;
+  const N = bin.length;
+  checkLength("event", event, N);
+  checkLength("firstBin", firstBin, N);
+  checkLength("cause", cause, N);
+  checkLength("weight", weight, N);
+  checkLength("id", id, N);
+  const events = toEvents(event);
+  if (cause !== undefined) checkCauses(events, cause);
+  const isTyped = bin instanceof Int32Array && event instanceof Uint8Array && id === undefined;
+  if (isTyped && firstBin === undefined && cause === undefined && weight === undefined)
+    return input as BinnedOutcomes;
+  const typed: EveryField<BinnedOutcomes> = {
+    T,
+    bin: toInt32(bin),
+    event: events,
+    firstBin: firstBin && toInt32(firstBin),
+    cause: cause && toBytes(cause),
+    weight: weight && toFloat64(weight),
+    id: id && toInt32(id),
+  };
+  return present(typed) as BinnedOutcomes;
 }
 
+/** Curves as typed arrays. */
 export function toCurves(input: CurvesInput): Curves {
   const { N, T, survival } = input;
   if (survival.length !== N * T) {
@@ -51,10 +151,34 @@ export function toCurves(input: CurvesInput): Curves {
       code: "rows.mismatch",
     });
   }
-  return { ...input, survival: survival instanceof Float32Array ? survival : toFloat64(survival) };
+  const isTyped = survival instanceof Float64Array || survival instanceof Float32Array;
+  return isTyped ? (input as Curves) : { N, T, survival: toFloat64(survival) };
 }
 
-function checkLength(what: string, given: number, N: number): void {
-  if (given === N) return;
-  throw new InputError(`${what}: ${given} values for ${N} rows`, { code: "rows.mismatch" });
+function checkLength(what: string, values: ArrayLike<unknown> | undefined, N: number): void {
+  if (values === undefined || values.length === N) return;
+  throw new InputError(`${what}: ${values.length} values for ${N} rows`, { code: "rows.mismatch" });
+}
+
+/** What a byte can tell apart. */
+const MAX_CAUSE = 255;
+
+/** A cause is a whole number, and there is one exactly where there is an event. */
+function checkCauses(event: Uint8Array, cause: ArrayLike<number>): void {
+  const strange: number[] = [];
+  for (let row = 0; row < event.length; row++) {
+    const isCause = Number.isInteger(cause[row]) && cause[row] >= 0 && cause[row] <= MAX_CAUSE;
+    if (!isCause || cause[row] > 0 !== (event[row] === 1)) strange.push(row);
+  }
+  if (strange.length === 0) return;
+  const [row] = strange;
+  throw new InputError(`event and cause do not go together: ${event[row]} and ${cause[row]}`, {
+    code: "cause.value",
+    where: nameRows(strange.map((at) => at + 1)),
+    hint: `cause is 0 where censored and a whole number from 1 to ${MAX_CAUSE} where the event happened`,
+  });
+}
+
+function toBytes(values: ArrayLike<number>): Uint8Array {
+  return values instanceof Uint8Array ? values : Uint8Array.from(values);
 }

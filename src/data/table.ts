@@ -2,8 +2,10 @@
  * A table in memory: typed columns of equal length. Column values are typed arrays with one way to say "missing" each:
  * NaN in numbers and dates, code −1 in categories, 255 in booleans. Reading files is read-table.ts' business.
  */
+
 import { InputError } from "../core/errors.ts";
 import { nearestName } from "../core/nearest-name.ts";
+import { present } from "../core/present.ts";
 import { shortenValue } from "../core/text.ts";
 
 /** The types a column can have. */
@@ -113,12 +115,11 @@ export function findColumn(table: Table, name: string): Column {
     have.length > 20 ? `${have.slice(0, 20).join(", ")}, … ${have.length} in all` : have.join(", ");
   const near = nearestName(name, have);
   const isCase = near?.toLowerCase() === name.toLowerCase();
+  const hint = near && `${isCase ? "column names are case-sensitive: " : ""}did you mean "${near}"?`;
   throw new InputError(`missing column: "${name}" (have ${shown})`, {
     code: "column.missing",
     where: table.name,
-    ...(near === undefined
-      ? {}
-      : { hint: `${isCase ? "column names are case-sensitive: " : ""}did you mean "${near}"?` }),
+    ...present({ hint }),
   });
 }
 
@@ -141,4 +142,40 @@ function selectCells(column: Column, rows: ArrayLike<number>): Column {
     case "boolean":
       return { ...column, values: Uint8Array.from(rows, (row) => column.values[row]) };
   }
+}
+
+/** Rows (0-based) as an Int32Array, all of them by default; checked once, so that no loop reads past a column. */
+export function checkRows(table: Table, rows: ArrayLike<number> | undefined): Int32Array {
+  if (rows === undefined) {
+    const all = new Int32Array(table.rows);
+    for (let row = 0; row < all.length; row++) all[row] = row;
+    return all;
+  }
+  for (let i = 0; i < rows.length; i++) {
+    if (Number.isInteger(rows[i]) && rows[i] >= 0 && rows[i] < table.rows) continue;
+    throw new InputError(`no such row in a table of ${table.rows}: ${rows[i] + 1}`, {
+      code: "rows.range",
+      where: table.name,
+    });
+  }
+  return Int32Array.from(rows);
+}
+
+/** Rows in blocks of at most `size`, in their order: a long table is gone through without a second copy of its rows. */
+export function* rowBlocks(rows: Int32Array, size: number): Generator<Int32Array, void> {
+  if (!(Number.isInteger(size) && size >= 1)) {
+    throw new InputError(`rows of a block are not a whole number, 1 or more: ${size}`, {
+      code: "option.invalid",
+    });
+  }
+  for (let from = 0; from < rows.length; from += size) yield rows.subarray(from, from + size);
+}
+
+/** A table, or some of its rows, as a sequence of tables of at most `size` rows each. */
+export function* tableBlocks(
+  table: Table,
+  rows: ArrayLike<number> | undefined,
+  size: number,
+): Generator<Table, void> {
+  for (const block of rowBlocks(checkRows(table, rows), size)) yield selectRows(table, block);
 }

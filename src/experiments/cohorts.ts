@@ -5,7 +5,7 @@
  */
 import type { Group, GroupsFile } from "../data/groups/groups.ts";
 import { ALL_GROUP, groupsFromFile } from "../data/groups/groups.ts";
-import type { Outcomes } from "../data/outcomes/outcomes.ts";
+import type { RightCensored } from "../data/outcomes/outcomes.ts";
 import { outcomeNames, readOutcomes } from "../data/outcomes/read-outcomes.ts";
 import { type Split, splitRows } from "../data/outcomes/split.ts";
 import type { Table } from "../data/table.ts";
@@ -25,7 +25,7 @@ export interface OpenCohort {
   readonly table: Table;
   readonly time: string;
   readonly event: string;
-  readonly outcomes: Outcomes;
+  readonly outcomes: RightCensored;
   readonly split: Split;
   /** Everyone first. */
   readonly groups: readonly Group[];

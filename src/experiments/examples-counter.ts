@@ -5,7 +5,7 @@
  * functions, and what the objectives do from there with and without the constraint (examples-descent.ts).
  */
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
 import type { DistanceName } from "../objectives/distances/list.ts";
 import { measureDistances } from "../objectives/distances.ts";
@@ -49,7 +49,7 @@ export interface Counterexample {
   readonly name: CounterexampleName;
   readonly people: readonly ExamplePerson[];
   readonly curves: Curves;
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   readonly mean: Float64Array; // [T+1]
   readonly km: BinnedKaplanMeier;
   readonly numbers: readonly ExampleNumber[];
@@ -89,7 +89,7 @@ const SCORES: Readonly<
 /** Close enough to hazards of 0 and 1 that survival differs by rounding only. */
 const EXACT_MARGIN = 1e-15;
 
-function scoreOf(name: CounterexampleName, curves: Curves, binned: BinnedOutcomes): number {
+function scoreOf(name: CounterexampleName, curves: Curves, binned: BinnedRightCensored): number {
   if (name === "xcal") return requireMeasured(dCalScore(curves, binned, { bins: EXAMPLE_BINS })).score;
   if (name === "brier") return requireMeasured(brierBinned(curves, binned)).ibs;
   return requireMeasured(rankedProbabilityScore(curves, binned)).sum;
@@ -98,7 +98,7 @@ function scoreOf(name: CounterexampleName, curves: Curves, binned: BinnedOutcome
 const CONVENTIONS: readonly BrierConvention[] = ["r", "scikit-survival", "pycox", "mlr3proba"];
 
 /** Integrated over times 1…4: at 5 nobody is left, and some conventions have no score there. */
-function largestBrier(curves: Curves, binned: BinnedOutcomes): number {
+function largestBrier(curves: Curves, binned: BinnedRightCensored): number {
   const { N, T, survival } = curves;
   const times = TIMES.slice(0, -1);
   const scored = Float64Array.from({ length: N * times.length }, (_, k) => {
@@ -117,7 +117,7 @@ function scoreNumbers(
   name: CounterexampleName,
   people: readonly ExamplePerson[],
   curves: Curves,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
 ): ExampleNumber[] {
   const T = EXAMPLE_TIMES;
   const score = scoreOf(name, curves, binned);
@@ -210,7 +210,7 @@ function unseenGap(km: BinnedKaplanMeier): ExampleNumber {
 function distanceNumbers(
   name: CounterexampleName,
   curves: Curves,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   km: BinnedKaplanMeier,
 ): ExampleNumber[] {
   const mean = requireMeasured(meanCurve(curves));
@@ -256,7 +256,7 @@ function summariseRun(
   name: CounterexampleName,
   objective: string,
   curves: Curves,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   km: BinnedKaplanMeier,
 ): ExampleRun {
   const mean = requireMeasured(meanCurve(curves));

@@ -5,7 +5,7 @@
  * of μ (Algorithm 1). Float64 throughout.
  */
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { type Constraints, type NamedRows, prepareConstraints } from "../objectives/constraints.ts";
 import { type CurveWorkspace, createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
 import { groupDistances, measureDistances } from "../objectives/distances.ts";
@@ -29,7 +29,7 @@ export interface FreeConstraint {
 
 export interface FreeTask {
   readonly start: Curves;
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   readonly loss: FreeLoss;
   readonly constraint: FreeConstraint | null;
   /** Rows with the same number have one curve; every row its own without it. */
@@ -73,7 +73,7 @@ export function logitsOf(curves: Curves, margin: number): Float64Array {
 function listCells(
   constraint: FreeConstraint,
   curves: CurveWorkspace,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
 ): readonly StratumCell[] {
   const { groups, strata = 1, minimumExpectedEvents } = constraint;
   return buildStrata(measureRisks(curves, binned), groups, {
@@ -82,7 +82,7 @@ function listCells(
   });
 }
 
-function prepareL2(binned: BinnedOutcomes, groups: readonly NamedRows[]): Constraints {
+function prepareL2(binned: BinnedRightCensored, groups: readonly NamedRows[]): Constraints {
   return prepareConstraints({ binned, groups, distance: "l2", variant: "paper" });
 }
 
@@ -95,7 +95,7 @@ export interface CellDistance {
 /** The l2 distance of every group, or of every cell of predicted risk, at exactly these curves. */
 export function measureConstraint(
   curves: Curves,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   constraint: FreeConstraint,
 ): readonly CellDistance[] {
   const workspace = { hazard: hazardsOf(curves), survival: Float64Array.from(curves.survival) };
@@ -105,7 +105,12 @@ export function measureConstraint(
   return cells.map(({ name, rows }, g) => ({ name, n: rows.length, distance: distances[g] }));
 }
 
-function addLoss(loss: FreeLoss, logits: Float64Array, binned: BinnedOutcomes, dLogits: Float64Array): void {
+function addLoss(
+  loss: FreeLoss,
+  logits: Float64Array,
+  binned: BinnedRightCensored,
+  dLogits: Float64Array,
+): void {
   if (loss === "likelihood") discreteLikelihood(logits, binned, { tail: false }, dLogits, 1);
   if (loss === "xcal") xcalPenalty(logits, binned, { bins: EXAMPLE_BINS }, dLogits, 1);
   if (loss === "rps") rankedProbability(logits, binned, dLogits, 1);

@@ -4,7 +4,7 @@
  * exchanges the first and the last, has the right mean and no order or the wrong one. The paper's figure has no numbers: these hazards are ours.
  */
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { expectedCalibrationError, meanCurve, totalScore } from "../stats/calibration/calibration.ts";
 import {
   concordanceHalfTies,
@@ -55,7 +55,7 @@ function meanOf(people: readonly Float64Array[]): Float64Array {
 export function computeLevel(): LevelExample {
   const truth = HAZARDS.map(constantHazard);
   const deaths = truth.map((survival) => survival.findIndex((S) => S <= 0.5));
-  const binned: BinnedOutcomes = {
+  const binned: BinnedRightCensored = {
     T,
     bin: Int32Array.from(deaths),
     event: Uint8Array.from(deaths, () => 1),

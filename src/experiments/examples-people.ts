@@ -1,7 +1,7 @@
 /** What the examples share: people of the paper's little tables, their step curves, and everyone as a group. */
 import { isAbsent, type Measured } from "../core/measured.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
 
 /** Somebody of the paper's little tables, with what is predicted. */
@@ -25,7 +25,7 @@ export function stepCurves(people: readonly ExamplePerson[], T: number): Curves 
   return { N: people.length, T, survival: Float64Array.from(rows) };
 }
 
-export function binPeople(people: readonly ExamplePerson[], T: number): BinnedOutcomes {
+export function binPeople(people: readonly ExamplePerson[], T: number): BinnedRightCensored {
   return {
     T,
     bin: Int32Array.from(people, ({ time }) => time),

@@ -5,7 +5,7 @@
  * who both die before the horizon, which the cells do not see either, because they are cut by the risk at the horizon.
  */
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { distanceL2, meanCurve } from "../stats/calibration/calibration.ts";
 import {
   concordanceHalfTies,
@@ -57,7 +57,7 @@ const STEPS = 1000;
 function describeLine(
   curves: string,
   predicted: Curves,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   constraint: FreeConstraint,
 ): SwapLine {
   const pairs = timeDependentPairs(predicted, binned);
@@ -86,7 +86,7 @@ function reorderCurves({ N, T, survival }: Curves, order: readonly number[]): Cu
 function compareSwap(
   right: Curves,
   order: readonly number[],
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   strata: Pick<FreeConstraint, "minimumExpectedEvents">,
   curveOf?: Int32Array,
 ): { readonly lines: readonly SwapLine[]; readonly swapped: Curves; readonly freed: Curves } {

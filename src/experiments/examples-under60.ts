@@ -7,7 +7,7 @@
 
 import { createRandom } from "../core/random.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { type NamedRows, prepareConstraints } from "../objectives/constraints.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import { type AuditTable, audit } from "../verbs/audit.ts";
@@ -57,7 +57,7 @@ const STEPS = 300;
 const MARGIN = 1e-6;
 
 /** Nobody under 60 dies; the older die by a constant hazard; whoever is left is censored when the month ends. */
-function drawPeople(N: number, older: number, seed: number): BinnedOutcomes {
+function drawPeople(N: number, older: number, seed: number): BinnedRightCensored {
   const random = createRandom(seed);
   const bin = new Int32Array(N).fill(T);
   const event = new Uint8Array(N);

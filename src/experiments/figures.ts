@@ -10,7 +10,7 @@ import type { Backend } from "../compute/backend.ts";
 import { FormatError, InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import { type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { binOutcomes, fitTimeGrid, interpolateCurve, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import { groupSupport, kaplanMeier } from "../stats/kaplan-meier.ts";
 import type { TrainEvent } from "../verbs/train.ts";
@@ -112,7 +112,7 @@ export function listFigureRuns(target: PageTarget, plan: Plan): readonly FigureR
 }
 
 /** Rows of `outcomes` at the quantiles of the times with the event, then of those without; ties by row. */
-export function pickPeople({ time, event }: Outcomes): readonly number[] {
+export function pickPeople({ time, event }: RightCensored): readonly number[] {
   return [1, 0].flatMap((kind) => {
     const rows = Array.from(time, (_, row) => row)
       .filter((row) => event[row] === kind)
@@ -212,7 +212,7 @@ function settingsOf({ plan: cohort }: OpenCohort, { name, preset, repeats, bins,
   >;
 }
 
-function estimateObserved(test: Outcomes, grid: TimeGrid): CohortFigure["kaplanMeier"] {
+function estimateObserved(test: RightCensored, grid: TimeGrid): CohortFigure["kaplanMeier"] {
   const binned = binOutcomes(test, grid);
   const { time, survival, lower, upper } = kaplanMeier({
     time: Float64Array.from(binned.bin),

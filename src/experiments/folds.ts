@@ -15,9 +15,10 @@ import { FormatError, InputError } from "../core/errors.ts";
 import { isAbsent, type Measured } from "../core/measured.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import { encode, fitEncoder } from "../data/encode/encode.ts";
+import { encode } from "../data/encode/encode.ts";
+import { fitEncoder } from "../data/encode/fit-encoder.ts";
 import { parseNamedGroup } from "../data/groups/groups.ts";
-import { type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { readOutcomes } from "../data/outcomes/read-outcomes.ts";
 import { interpolateCurve, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import { findColumn, type Table } from "../data/table.ts";
@@ -136,8 +137,8 @@ interface FoldPrediction {
 }
 
 interface ScoredRows {
-  readonly training: Outcomes;
-  readonly outcomes: Outcomes;
+  readonly training: RightCensored;
+  readonly outcomes: RightCensored;
 }
 
 function scoreFold(rows: ScoredRows, times: Float64Array, { risk, survival }: FoldPrediction): FoldScores {
@@ -159,7 +160,12 @@ function featuresOf({ task, table }: Fold): string[] {
   return table.columns.map(({ name }) => name).filter((name) => name !== task.time && name !== task.event);
 }
 
-function fitFoldCox(fold: Fold, rest: Int32Array, outcomes: Outcomes, times: Float64Array): FoldPrediction {
+function fitFoldCox(
+  fold: Fold,
+  rest: Int32Array,
+  outcomes: RightCensored,
+  times: Float64Array,
+): FoldPrediction {
   const { table, test } = fold;
   const encoder = fitEncoder(table, { features: featuresOf(fold), rows: rest, reference: "drop" });
   const training = encode(encoder, table, rest);

@@ -7,7 +7,7 @@
 import { exp, powerOfTen } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { createRandom } from "../core/random.ts";
-import type { Outcomes } from "../data/outcomes/outcomes.ts";
+import type { RightCensored } from "../data/outcomes/outcomes.ts";
 import { type CategoryColumn, MISSING_CODE, type NumberColumn, type Table } from "../data/table.ts";
 import {
   createEyeDraws,
@@ -47,7 +47,7 @@ export interface EyeCohort {
   readonly settings: EyeSettings;
   /** 38 features, time in days, event, as read back from a file: rounded, with missing values. */
   readonly table: Table;
-  readonly outcomes: Outcomes;
+  readonly outcomes: RightCensored;
   /** Days to everyone's event, whether seen or not. */
   readonly eventTime: Float64Array; // [n]
   /** What the event depends on, as drawn. */

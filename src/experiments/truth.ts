@@ -11,7 +11,7 @@ import { InputError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import { type Group, type GroupMembers, resolveGroups } from "../data/groups/groups.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { binOutcomes, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Column, Table } from "../data/table.ts";
 import {
@@ -272,7 +272,11 @@ function sliceColumn(column: Column, from: number, to: number): Column {
   }
 }
 
-function sliceOutcomes({ T, bin, event }: BinnedOutcomes, from: number, to: number): BinnedOutcomes {
+function sliceOutcomes(
+  { T, bin, event }: BinnedRightCensored,
+  from: number,
+  to: number,
+): BinnedRightCensored {
   return { T, bin: bin.subarray(from, to), event: event.subarray(from, to) };
 }
 

@@ -1,14 +1,17 @@
 export { cumulativeHazardAtZero } from "./cox/baseline.ts";
 export { type CoxCoefficient, describeCoefficients } from "./cox/coefficients.ts";
-export type { CoxFit, CoxInput, CoxModel, CoxOptions, CoxTies, StratifiedCoxInput } from "./cox/cox.ts";
 export {
-  type CoxArrays,
+  type CoxFit,
+  type CoxInput,
+  type CoxModel,
+  type CoxOptions,
+  type CoxTies,
   coxCurves,
   coxCurvesOnGrid,
   fitCox,
   linearPredictor,
-  type StratifiedCoxArrays,
-} from "./cox/from-arrays.ts";
+  type StratifiedCoxInput,
+} from "./cox/cox.ts";
 export { type CoxTerm, type ProportionalHazards, testProportionalHazards } from "./cox/proportional.ts";
 export { type CoxRobust, robustCox } from "./cox/robust.ts";
 export { type AnchoredOptions, createAnchored } from "./networks/anchored.ts";

@@ -1,5 +1,5 @@
 /** What `graduate reproduce` shows as it goes on: a bar with the time left on a terminal, one plain line a run elsewhere. */
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import type { RunLine } from "../experiments/plan.ts";
 import type { RunResult } from "../experiments/results.ts";
 import { formatNumber, shorten } from "../report/words/text-table.ts";

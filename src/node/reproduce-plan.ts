@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import { PAGE_TARGETS } from "../experiments/page.ts";
 import { lineKey, type Plan, parsePlan, type RunLine, selectLines } from "../experiments/plan.ts";
 import { readTextFile } from "./io/read-text.ts";

@@ -6,9 +6,11 @@
  * distances and their gradients are in distances/, what they need of the model in group-statistics.ts, the c_g in
  * slack.ts.
  */
+
 import { InputError, unreachable } from "../core/errors.ts";
-import { countOf } from "../data/checks/findings.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { countOf } from "../core/text.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/enough-data.ts";
 import { type BinnedKaplanMeier, groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { GroupStatistic } from "./distances/distance.ts";
@@ -29,7 +31,7 @@ export interface NamedRows {
 /** Outcomes, groups and the distance they are held by. */
 export interface ConstraintOptions {
   /** Outcomes of the rows on the time grid. */
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   /** The groups to constrain, by their rows. */
   readonly groups: readonly NamedRows[];
   /** The distance between a group's mean curve and what was observed. */
@@ -92,6 +94,7 @@ export interface Constraints {
 /** Computes Kaplan-Meier, support and blocks of every group once. */
 export function prepareConstraints(options: ConstraintOptions): Constraints {
   const { binned, distance, variant } = options;
+  refuseBeyondCensoring(binned, "a constraint");
   const { T, bin } = binned;
   const N = bin.length;
   checkGroups(options.groups, N);

@@ -7,10 +7,12 @@
  * l ≤ t and l ≤ T, which are used here. log(1−S(T)) is evaluated from log S(T), on the side of log 2 where it keeps its
  * digits.
  */
+
 import type { Floats } from "../compute/backend.ts";
 import { exp, expm1, log, log1p } from "../core/elementary.ts";
 import { NumericalError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import { checkRoom, FOLD_PRODUCT_AT } from "./curves.ts";
 import { expMinus } from "./exponential.ts";
 
@@ -35,11 +37,12 @@ export function logOneMinusSurvival(cumulativeHazard: number): number {
 /** The mean loss; adds scale × its gradient to dLogits. Rows and bins are those of `binned`. */
 export function discreteLikelihood(
   logits: Floats, // [N,T]
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   options: LikelihoodOptions,
   dLogits: Floats | null, // [N,T]
   scale: number,
 ): number {
+  refuseBeyondCensoring(binned, "the likelihood");
   const { T, bin, event } = binned;
   const N = bin.length;
   checkRoom("logits", logits, N, T);

@@ -7,19 +7,22 @@
  * (sum over the rows dying in t) × (sum over those dying later): events × T, not events². The score of finished curves
  * is stats/rps.ts.
  */
+
 import type { Floats } from "../compute/backend.ts";
 import { exp } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import { backThroughCurve, checkRoom, fillCurve } from "./curves.ts";
 
 /** Mean over rows; adds scale × its gradient to dLogits. */
 export function rankedProbability(
   logits: Floats, // [N,T]
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   dLogits: Floats | null, // [N,T]
   scale: number,
 ): number {
+  refuseBeyondCensoring(binned, "the ranked probability score");
   const { T, bin, event } = binned;
   const N = bin.length;
   checkRoom("logits", logits, N, T);
@@ -63,7 +66,7 @@ interface PairSums {
   readonly pairs: number;
 }
 
-function sumPairs(logits: Floats, binned: BinnedOutcomes, sigma: number): PairSums {
+function sumPairs(logits: Floats, binned: BinnedRightCensored, sigma: number): PairSums {
   const { T, bin, event } = binned;
   const hazard = new Float64Array(T);
   const survival = new Float64Array(T);
@@ -102,11 +105,12 @@ function sumPairs(logits: Floats, binned: BinnedOutcomes, sigma: number): PairSu
 /** Mean over pairs, 0 without any pair; adds scale × its gradient to dLogits. */
 export function rankingKernel(
   logits: Floats, // [N,T]
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   options: RankingOptions,
   dLogits: Floats | null, // [N,T]
   scale: number,
 ): number {
+  refuseBeyondCensoring(binned, "the ranking loss");
   const { sigma } = options;
   if (!(sigma > 0)) throw new InputError(`sigma is not positive: ${sigma}`, { code: "option.invalid" });
   const { T, bin, event } = binned;

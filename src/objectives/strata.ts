@@ -6,9 +6,11 @@
  * follow-up there is) is merged with the neighbour that expects less. Cells depend on the model, so they are built anew
  * as it changes.
  */
+
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
-import { checkLength } from "../stats/concordance/ranks.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
+import { checkLength } from "../data/outcomes/rows-by-time.ts";
 import type { NamedRows } from "./constraints.ts";
 import { type CurveWorkspace, checkRoom } from "./curves.ts";
 
@@ -40,7 +42,8 @@ export interface RowRisks {
 }
 
 /** Predicted risk at the horizon and expected events of every row. */
-export function measureRisks(curves: CurveWorkspace, binned: BinnedOutcomes): RowRisks {
+export function measureRisks(curves: CurveWorkspace, binned: BinnedRightCensored): RowRisks {
+  refuseBeyondCensoring(binned, "a stratum of risk");
   const { T, bin } = binned;
   const N = bin.length;
   checkRoom("survival", curves.survival, N, T);

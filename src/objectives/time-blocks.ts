@@ -3,8 +3,10 @@
  * events in each, so that no block is all noise. A bin is never divided: where one bin holds more than a block's share,
  * the blocks it fills become one and there are fewer than asked for.
  */
+
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
 
 /** Bins first…last, both included. */
@@ -18,7 +20,8 @@ export const TIME_BLOCKS = 10;
 /**
  * At most `count` blocks that cover 1…T; a block ends in the first bin by which its share of all events has occurred.
  */
-export function equalEventBlocks(binned: BinnedOutcomes, count = TIME_BLOCKS): TimeBlock[] {
+export function equalEventBlocks(binned: BinnedRightCensored, count = TIME_BLOCKS): TimeBlock[] {
+  refuseBeyondCensoring(binned, "a time block");
   if (!(Number.isInteger(count) && count >= 1)) {
     throw new InputError(`the number of time blocks is not a positive integer: ${count}`, {
       code: "option.invalid",

@@ -6,10 +6,12 @@
  * (§6.6), which is not a probability; X-Cal's own has 1 − F. S is read at the end of the row's bin. The hard-binned
  * test is stats/d-calibration.ts.
  */
+
 import type { Floats } from "../compute/backend.ts";
 import { exp, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import { checkRoom, fillCurve } from "./curves.ts";
 
 /** Bins and steepness of the X-Cal term. */
@@ -67,11 +69,12 @@ function fillMembership(
 /** Σ_b (frac_b − 1/B)²; adds scale × its gradient to dLogits. */
 export function xcalPenalty(
   logits: Floats, // [N,T]
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   options: XCalOptions,
   dLogits: Floats | null, // [N,T]
   scale: number,
 ): number {
+  refuseBeyondCensoring(binned, "X-Cal");
   const { bins: B = XCAL_BINS, gamma = XCAL_GAMMA } = options;
   if (!(Number.isInteger(B) && B >= 1)) {
     throw new InputError(`X-Cal needs at least one bin: ${B}`, { code: "option.invalid" });

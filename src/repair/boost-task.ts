@@ -1,10 +1,12 @@
 /**
- * What a repair of curves is fitted to and judged by, and cutting it: some rows of everything, and folds with equally many events.
+ * What a repair of curves is fitted to and judged by, and cutting it: some rows of everything, and folds with equally
+ * many events.
  */
 import { InputError } from "../core/errors.ts";
+import { present } from "../core/present.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, pickBinned } from "../data/outcomes/outcomes.ts";
 import { eventsOfPeople, type People, pickPeople } from "../data/outcomes/people.ts";
 import type { BoostGroup } from "./mcboost-input.ts";
 
@@ -13,7 +15,7 @@ export interface BoostTask {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: Curves; // [N,T]
   /** In which bin each of them had the event or was censored. */
-  readonly outcomes: BinnedOutcomes; // [N]
+  readonly outcomes: BinnedRightCensored; // [N]
   /** Everyone is a group only if given as one. */
   readonly groups: readonly BoostGroup[];
   /** Whose rows are whose, where people have several: they go to one fold, and errors are counted by person. */
@@ -37,16 +39,12 @@ export function pickTask({ curves, outcomes, groups, people }: BoostTask, rows: 
   });
   return {
     curves: { N: rows.length, T, survival: picked },
-    outcomes: {
-      T: outcomes.T,
-      bin: rows.map((row) => outcomes.bin[row]),
-      event: Uint8Array.from(rows, (row) => outcomes.event[row]),
-    },
+    outcomes: pickBinned(outcomes, rows),
     groups: groups.map((group) => ({
       ...group,
       rows: Int32Array.from(group.rows, (row) => place[row]).filter((k) => k >= 0),
     })),
-    ...(people === undefined ? {} : { people: pickPeople(people, rows) }),
+    ...present({ people: people && pickPeople(people, rows) }),
   };
 }
 
@@ -67,7 +65,7 @@ export interface FoldOptions {
 
 /** Equally many events in each, as far as they go round; of people, those with an event in any of their rows. */
 export function cutFolds(
-  { event }: BinnedOutcomes,
+  { event }: BinnedRightCensored,
   { folds, seed, repeat = 0, people }: FoldOptions,
 ): Fold[] {
   if (!(Number.isInteger(folds) && folds >= 2)) {

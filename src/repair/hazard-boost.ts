@@ -1,19 +1,22 @@
 /**
- * A repair of curves on the hazard scale: in block b of the time, the hazards of everyone in group g are multiplied by exp(a_gb), of
- * those in several groups by all of their ratios,
+ * A repair of curves on the hazard scale: in block b of the time, the hazards of everyone in group g are multiplied by
+ * exp(a_gb), of those in several groups by all of their ratios,
  *   −log S'(t) = Σ_{s≤t} exp(Σ_{g ∋ i} a_g,b(s)) · (log S(s−1) − log S(s)).
- * Curves stay decreasing and within [0, 1], and ranks of those in the same groups stay. The ratios come from events and the hazards that
- * people were at risk of, which needs no censoring weights and holds when censoring depends on the features. A person's exposure is
- * the cumulative hazard up to the own bin, of the event's bin half: log(1 − e^−x) = log x − x/2 + x²/24 − …. Groups are estimated one
- * after the other given the others, the clearest excess first, until none moves (hazard-ratios.ts has one group's estimate).
- * What is carried out is drawn towards 1: by the probability that the group is wrong at all, and by `doubt` standard errors.
+ * Curves stay decreasing and within [0, 1], and ranks of those in the same groups stay. The ratios come from events and
+ * the hazards that people were at risk of, which needs no censoring weights and holds when censoring depends on the
+ * features. A person's exposure is the cumulative hazard up to the own bin, of the event's bin half: log(1 − e^−x) =
+ * log x − x/2 + x²/24 − …. Groups are estimated one after the other given the others, the clearest excess first, until
+ * none moves (hazard-ratios.ts has one group's estimate). What is carried out is drawn towards 1: by the probability
+ * that the group is wrong at all, and by `doubt` standard errors.
  */
+
 import { exp, log, power } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
+import { present } from "../core/present.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { equalEventBlocks, type TimeBlock } from "../objectives/time-blocks.ts";
-import { checkMatching } from "../stats/calibration/calibration.ts";
+import { matchOutcomes } from "../stats/calibration/calibration.ts";
 import { estimateRatios, type HazardRatios, preparePriors } from "./hazard-ratios.ts";
 import {
   type BoostGroup,
@@ -31,8 +34,8 @@ export interface HazardBoostOptions {
 }
 
 /**
- * Measured on planted tables (docs/decisions/009-boost.md): three or eight blocks do the same; without doubt a repair that was right
- * overshot the judging rows in 2 of 30, at 2 it leaves a third of the gap.
+ * Measured on planted tables (docs/decisions/009-boost.md): three or eight blocks do the same; without doubt a repair
+ * that was right overshot the judging rows in 2 of 30, at 2 it leaves a third of the gap.
  */
 export const HAZARD_BOOST_DEFAULTS: HazardBoostOptions = { timeBuckets: 5, doubt: 1 };
 
@@ -88,7 +91,7 @@ interface Exposure {
 
 function measureExposure(
   { N, T, survival }: Curves,
-  { bin, event }: BinnedOutcomes,
+  { bin, event }: BinnedRightCensored,
   blocks: readonly TimeBlock[],
 ): Exposure {
   const B = blocks.length;
@@ -120,12 +123,10 @@ interface Sought {
   found: HazardRatios | undefined;
 }
 
-export function fitHazardBoost(
-  { curves, outcomes, groups = [] }: BoostInput,
-  options: Partial<HazardBoostOptions> = {},
-): HazardBoost {
+export function fitHazardBoost(input: BoostInput, options: Partial<HazardBoostOptions> = {}): HazardBoost {
+  const { curves, binned: outcomes } = matchOutcomes(input.curves, input.outcomes, "a repair");
+  const { groups = [] } = input;
   const settings = checkOptions({ ...HAZARD_BOOST_DEFAULTS, ...options });
-  checkMatching(curves, outcomes);
   checkSurvival(curves);
   checkGroups(groups);
   const { N, T } = curves;
@@ -143,7 +144,7 @@ export function fitHazardBoost(
     blocks,
     groups: all.map(({ group: { name, expression }, observed, expected, found }) => ({
       name,
-      ...(expression === undefined ? {} : { expression }),
+      ...present({ expression }),
       events: observed.reduce((sum, count) => sum + count, 0),
       expected,
       probability: found?.probability ?? 0,
@@ -174,7 +175,7 @@ function checkOptions(settings: HazardBoostOptions): HazardBoostOptions {
   return { timeBuckets, doubt };
 }
 
-function startGroup(group: BoostGroup, { bin, event }: BinnedOutcomes, exposure: Exposure): Sought {
+function startGroup(group: BoostGroup, { bin, event }: BinnedRightCensored, exposure: Exposure): Sought {
   const { B, blockOf, values } = exposure;
   const mask = markMembers(group, bin.length);
   const rows = Int32Array.from(mask.keys()).filter((i) => mask[i] === 1);

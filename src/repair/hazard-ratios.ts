@@ -1,11 +1,13 @@
 /**
- * How many times higher than predicted the hazards of one group are, block of time by block of time, from few events. In block b the
- * group had O_b events on an exposure W_b (the predicted cumulative hazards that its people lived through): with log ratios a,
+ * How many times higher than predicted the hazards of one group are, block of time by block of time, from few events.
+ * In block b the group had O_b events on an exposure W_b (the predicted cumulative hazards that its people lived
+ * through): with log ratios a,
  *   log likelihood = Σ_b O_b a_b − W_b exp(a_b),
- * no weights of censoring in it. A group is right (a = 0) or, with a given probability, wrong: then a ∼ N(0, λ² 11ᵀ + σ² ρ^|b−c|), a
- * level of spread λ and a shape of spread σ about it. Each pair of spreads of a grid is weighed by its marginal likelihood (Laplace's
- * approximation) and the modes are averaged: a group without excess is hardly moved, one with a clear excess nearly as far as its
- * events say. Knows one group at a time; groups that overlap are hazard-boost.ts' business.
+ * no weights of censoring in it. A group is right (a = 0) or, with a given probability, wrong: then a ∼ N(0, λ² 11ᵀ +
+ * σ² ρ^|b−c|), a level of spread λ and a shape of spread σ about it. Each pair of spreads of a grid is weighed by its
+ * marginal likelihood (Laplace's approximation) and the modes are averaged: a group without excess is hardly moved, one
+ * with a clear excess nearly as far as its events say. Knows one group at a time; groups that overlap are
+ * hazard-boost.ts' business.
  */
 import { exp, expm1, log, power, square } from "../core/elementary.ts";
 import { factorCholesky, invertCholesky, solveCholesky } from "../core/linear-algebra.ts";

@@ -1,13 +1,17 @@
 /**
- * How much of a repair on the hazard scale (hazard-boost.ts) is carried out: the largest share that is sure not to raise the Brier
- * score. The fitting rows are cut into folds, each fold is repaired by what the others say, in several shares, and
+ * How much of a repair on the hazard scale (hazard-boost.ts) is carried out: the largest share that is sure not to
+ * raise the Brier score. The fitting rows are cut into folds, each fold is repaired by what the others say, in several
+ * shares, and
  *   mean rise of the integrated Brier score + 3 standard errors ≤ 0.5 % of the score
- * is asked over the rows, each scored where it was left out (the error over people, where they have several rows). Judging rows of the same number add noise as large again: at 1 % one run
- * in fifty was above 1 % on those. Where no share qualifies the curves stay as they were.
+ * is asked over the rows, each scored where it was left out (the error over people, where they have several rows).
+ * Judging rows of the same number add noise as large again: at 1 % one run in fifty was above 1 % on those. Where no
+ * share qualifies the curves stay as they were.
  */
+
 import { square } from "../core/elementary.ts";
+import { present } from "../core/present.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import type { People } from "../data/outcomes/people.ts";
 import { censoringKaplanMeierBinned } from "../stats/censoring.ts";
 import { type BoostTask, cutFolds, DEFAULT_FOLDS, pickTask } from "./boost-task.ts";
@@ -54,7 +58,7 @@ export function fitHazardShare(
   const G = censoringKaplanMeierBinned(outcomes, { ties: "reverse" });
   const before = scoreRows(curves, outcomes, G);
   const rises = SHARES.map(() => new Float64Array(curves.N));
-  for (const { inside, outside } of cutFolds(outcomes, { folds, seed, ...(people && { people }) })) {
+  for (const { inside, outside } of cutFolds(outcomes, { folds, seed, ...present({ people }) })) {
     const fitted = fitHazardBoost(pickTask(task, outside), settings);
     const left = pickTask(task, inside);
     SHARES.forEach((share, k) => {
@@ -84,7 +88,7 @@ export function fitHazardShare(
 /** Each row's part of the integrated Brier score, as `brierBinned` adds them up; the mean is the score. */
 function scoreRows(
   { N, T, survival }: Curves,
-  { bin, event }: BinnedOutcomes,
+  { bin, event }: BinnedRightCensored,
   G: { readonly survival: Float64Array; readonly leftLimit: Float64Array }, // [T+1]
 ): Float64Array {
   const scores = new Float64Array(N);

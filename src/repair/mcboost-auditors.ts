@@ -1,14 +1,17 @@
 /**
- * What MCBoostSurv (mcboost.ts) looks at: the residual S_i(t) − 1[T_i > t] with Graf's weights, its mean over the columns of a cell,
- * and the two auditors that seek a pattern in it. Weights: 0 for a row censored at or before t; 1/G(T_i−) for an event by t; 1/G(t)
- * for a row followed past t. In G the events of a bin leave before its censorings ("reverse" ties), as in `brierBinned`: on bins only
- * this pair makes the weights of a column add up to N, so that the mean residual of one curve S is exactly S − Kaplan-Meier.
- * Nothing is audited past the last column t with `minimumFollowed` rows known to be alive after it, where only the dead would
- * speak; it is always before T, since those censored in bin T are not known to have outlived it.
+ * What MCBoostSurv (mcboost.ts) looks at: the residual S_i(t) − 1[T_i > t] with Graf's weights, its mean over the
+ * columns of a cell, and the two auditors that seek a pattern in it. Weights: 0 for a row censored at or before t;
+ * 1/G(T_i−) for an event by t; 1/G(t) for a row followed past t. In G the events of a bin leave before its censorings
+ * ("reverse" ties), as in `brierBinned`: on bins only this pair makes the weights of a column add up to N, so that the
+ * mean residual of one curve S is exactly S − Kaplan-Meier. Nothing is audited past the last column t with
+ * `minimumFollowed` rows known to be alive after it, where only the dead would speak; it is always before T, since
+ * those censored in bin T are not known to have outlived it.
  */
+
 import { log, square } from "../core/elementary.ts";
 import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { present } from "../core/present.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { censoringKaplanMeierBinned } from "../stats/censoring.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
 
@@ -70,7 +73,7 @@ function markRows(rows: ArrayLike<number>, N: number): Uint8Array {
   return mask;
 }
 
-export function weighCensoring(outcomes: BinnedOutcomes, options: WeighOptions): CensoringWeights {
+export function weighCensoring(outcomes: BinnedRightCensored, options: WeighOptions): CensoringWeights {
   const { minimumFollowed, reference, rows } = options;
   const { T } = outcomes;
   const { atRisk } = tallyBins(outcomes, undefined, rows);
@@ -79,7 +82,7 @@ export function weighCensoring(outcomes: BinnedOutcomes, options: WeighOptions):
   // The reference takes R's survfit(Surv(time, 1 − status)) and its value at T_i: "simple" ties, right-continuous.
   const G = censoringKaplanMeierBinned(outcomes, {
     ties: reference ? "simple" : "reverse",
-    ...(rows === undefined ? {} : { weights: markRows(rows, outcomes.bin.length) }),
+    ...present({ weights: rows && markRows(rows, outcomes.bin.length) }),
   });
   const invert = (g: number) => 1 / Math.max(g, SMALLEST_CENSORING_SURVIVAL);
   return {
@@ -91,7 +94,7 @@ export function weighCensoring(outcomes: BinnedOutcomes, options: WeighOptions):
 
 /** The calibration rows and their curves at one round. */
 export interface AuditedCurves {
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
   readonly survival: Float64Array; // [N,T]
   /** The curves that decide which cell an entry is in. */
   readonly located: Float64Array; // [N,T]
@@ -101,8 +104,8 @@ export interface CellTargets {
   /** Those of the rows asked for with any entry in the cell, in the order given. */
   readonly rows: Int32Array;
   /**
-   * Mean over the cell's audited columns of weight × residual. An entry outside the probability range counts as 0 and is not
-   * removed, as in the reference: a row weighs by how much of it is in the cell.
+   * Mean over the cell's audited columns of weight × residual. An entry outside the probability range counts as 0 and
+   * is not removed, as in the reference: a row weighs by how much of it is in the cell.
    */
   readonly target: Float64Array;
 }
@@ -177,8 +180,8 @@ export interface GroupAudit {
 }
 
 /**
- * Correlation: mean of 1[i in g] × target. The auditor's h is the group's own mean target, so a small group is moved as far as a large
- * one; with `doubt` it is drawn towards 0 by as many standard errors, and the correlation with it.
+ * Correlation: mean of 1[i in g] × target. The auditor's h is the group's own mean target, so a small group is moved as
+ * far as a large one; with `doubt` it is drawn towards 0 by as many standard errors, and the correlation with it.
  */
 export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidate[] {
   const { cell, groups, divisor, reference, doubt } = audit;
@@ -207,8 +210,8 @@ export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidat
 }
 
 /**
- * How much the group's mean over the cell's audited columns falls when the cumulative hazards of its entries there are multiplied by
- * 1 + a, per a: the mean of −S log S, entries outside the probability range counting as 0.
+ * How much the group's mean over the cell's audited columns falls when the cumulative hazards of its entries there are
+ * multiplied by 1 + a, per a: the mean of −S log S, entries outside the probability range counting as 0.
  */
 export function measureLeverage(
   { survival, located, outcomes: { T } }: AuditedCurves,
@@ -239,8 +242,8 @@ const CONSTANT_SHARE = 1e-20;
 const SMALLEST_PIVOT = 1e-9;
 
 /**
- * Minimises Σ (target − a − z·b)²/(2n) + penalty·|b|²/2, z the features standardised on these rows (variance with 1/n), the
- * intercept free: glmnet's objective at α = 0. Correlation: mean of h × target.
+ * Minimises Σ (target − a − z·b)²/(2n) + penalty·|b|²/2, z the features standardised on these rows (variance with 1/n),
+ * the intercept free: glmnet's objective at α = 0. Correlation: mean of h × target.
  */
 export function auditRidge(
   targets: CellTargets,

@@ -1,10 +1,12 @@
 /**
- * What MCBoostSurv (mcboost.ts) is given: curves, outcomes, groups or features, and its options with their defaults; and the
- * checks at its door. Nothing is computed here.
+ * What MCBoostSurv (mcboost.ts) is given: curves, outcomes, groups or features, and its options with their defaults;
+ * and the checks at its door. Nothing is computed here.
  */
+
 import { InputError, nameRows } from "../core/errors.ts";
+import { present } from "../core/present.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../data/plain-input.ts";
 import { MINIMUM_AT_RISK } from "../stats/kaplan-meier.ts";
 import type { BoostFeatures } from "./mcboost-auditors.ts";
 
@@ -17,8 +19,8 @@ export interface BoostGroup {
 }
 
 export interface BoostInput {
-  readonly curves: Curves;
-  readonly outcomes: BinnedOutcomes;
+  readonly curves: CurvesInput;
+  readonly outcomes: BinnedRightCensoredInput;
   /** For the ridge auditor. */
   readonly features?: BoostFeatures;
   /** For the group auditor; "everyone" is a group only if given as one. */
@@ -41,29 +43,32 @@ export interface BoostOptions {
   /** Whether an update multiplies survival instead of adding to it. */
   readonly multiplicative: boolean;
   /**
-   * What an update multiplies (group auditor): survival, as the reference does, by one factor for everyone, so that raised curves of
-   * people at low risk are clipped at 1 and tie; or their cumulative hazards, S ← S^exp(η·a), a the step that would bring the group's
-   * mean where it should be: nobody is clipped and ranks inside a group stay.
+   * What an update multiplies (group auditor): survival, as the reference does, by one factor for everyone, so that
+   * raised curves of people at low risk are clipped at 1 and tie; or their cumulative hazards, S ← S^exp(η·a), a the
+   * step that would bring the group's mean where it should be: nobody is clipped and ranks inside a group stay.
    */
   readonly scale: "survival" | "hazard";
   /** Penalty of the ridge auditor. */
   readonly ridgePenalty: number;
   /**
-   * Whose censoring curve weighs a group's rows: that of all calibration rows, which assumes that censoring does not depend on the
-   * group (a group followed for less time is pulled down), or the group's own (group auditor only), over its own follow-up.
+   * Whose censoring curve weighs a group's rows: that of all calibration rows, which assumes that censoring does not
+   * depend on the group (a group followed for less time is pulled down), or the group's own (group auditor only), over
+   * its own follow-up.
    */
   readonly censoring: "pooled" | "group";
   /**
-   * What a correlation is a mean over: all rows, those without an entry in the cell as 0 (Kim et al.), or the rows with one. The
-   * latter, the reference's, spends its rounds on the sparsest cells: a planted gap of .150 r.m.s. was still .137 after 200 rounds of
-   * 4 × 3 cells, and .035 over all rows (test/training/mcboost). With one probability range the two are the same.
+   * What a correlation is a mean over: all rows, those without an entry in the cell as 0 (Kim et al.), or the rows with
+   * one. The latter, the reference's, spends its rounds on the sparsest cells: a planted gap of .150 r.m.s. was still
+   * .137 after 200 rounds of 4 × 3 cells, and .035 over all rows (test/training/mcboost). With one probability range
+   * the two are the same.
    */
   readonly correlateOver: "all" | "cell";
   /** A column is audited up to the last one with this many rows followed past it. */
   readonly minimumFollowed: number;
   /**
-   * Standard errors by which a group's mean residual is drawn towards 0 (group auditor): a group is moved by what is beyond them and
-   * no further, so that rounds without end do not end in the calibration rows' noise. 0, as the reference has it, trusts every mean.
+   * Standard errors by which a group's mean residual is drawn towards 0 (group auditor): a group is moved by what is
+   * beyond them and no further, so that rounds without end do not end in the calibration rows' noise. 0, as the
+   * reference has it, trusts every mean.
    */
   readonly doubt: number;
   /** MCBoostSurv as its authors' program has it, in every detail. */
@@ -159,7 +164,7 @@ function checkOptions(settings: BoostOptions): void {
   const refuse = (name: string, value: unknown, hint?: string): never => {
     throw new InputError(`${name} cannot be ${value}`, {
       code: "option.invalid",
-      ...(hint === undefined ? {} : { hint }),
+      ...present({ hint }),
     });
   };
   for (const name of ["rounds", "timeBuckets", "probabilityBuckets", "minimumFollowed"] as const) {

@@ -1,7 +1,7 @@
 /**
- * Where MCBoostSurv (mcboost.ts) may move curves, and moving them: the cells, ranges of bins × ranges of predicted probability
- * and the whole plane, and one update S ← max(S, 1e-4)·exp(−η·h), S − η·h or S^exp(η·h) on the entries of one cell, clipped to
- * [0, 1] and made decreasing. What h is, is mcboost-auditors.ts' business.
+ * Where MCBoostSurv (mcboost.ts) may move curves, and moving them: the cells, ranges of bins × ranges of predicted
+ * probability and the whole plane, and one update S ← max(S, 1e-4)·exp(−η·h), S − η·h or S^exp(η·h) on the entries of
+ * one cell, clipped to [0, 1] and made decreasing. What h is, is mcboost-auditors.ts' business.
  */
 import { exp, power } from "../core/elementary.ts";
 import {
@@ -37,7 +37,8 @@ export function createCells(
   const whole: BoostCell = { fromBin: 1, toBin: T, low: 0, high: 1 };
   if (timeBuckets === 1 && probabilityBuckets === 1) return [whole];
   const cells = [whole];
-  // Fault (a): the reference splits [first time, ∞] evenly; 0·∞ and every other edge at ∞ leave one range with all the bins.
+  // Fault (a): the reference splits [first time, ∞] evenly; 0·∞ and every other edge at ∞ leave one range with all the
+  // bins.
   const ranges = reference ? 1 : timeBuckets;
   for (let k = 0; k < ranges; k++) {
     const fromBin = Math.floor((k * auditedBins) / ranges) + 1;
@@ -88,7 +89,10 @@ export interface Movement {
   readonly residual: (row: number) => number;
 }
 
-/** One update, in place; whether any value changed. Only the cell's entries move, and what the cumulative minimum takes along. */
+/**
+ * One update, in place; whether any value changed. Only the cell's entries move, and what the cumulative minimum takes
+ * along.
+ */
 export function moveCurves(curves: MovedCurves, update: BoostUpdate, movement: Movement): boolean {
   const { survival, located, T } = curves;
   const { cell, step } = update;
@@ -123,7 +127,8 @@ export function moveCurves(curves: MovedCurves, update: BoostUpdate, movement: M
       survival[start + t] = Math.min(survival[start + t], survival[start + t - 1]);
     }
     if (reference) {
-      // Its own grid is meant to start at time 0 and to end at infinity; here as there this overwrites the first and the last bin.
+      // Its own grid is meant to start at time 0 and to end at infinity; here as there this overwrites the first and
+      // the last bin.
       survival[start + 1] = 1;
       survival[start + T] = 0;
     }

@@ -1,14 +1,16 @@
 /**
- * How many rounds of MCBoostSurv (mcboost.ts) are taken: decided inside the fitting rows. They are cut into folds, and a boost fitted on
- * all folds but one is followed round by round on the one left out. Two things are watched there: the Brier score, and the groups'
- * distances in units of their own noise,
+ * How many rounds of MCBoostSurv (mcboost.ts) are taken: decided inside the fitting rows. They are cut into folds, and
+ * a boost fitted on all folds but one is followed round by round on the one left out. Two things are watched there: the
+ * Brier score, and the groups' distances in units of their own noise,
  *   J(r) = Σ_g d_g(r) / v_g,   d_g the L2 distance over the fold's supported bins, v_g the mean Greenwood variance.
- * The last number of rounds is taken at which neither has risen by more than the standard error of that rise; 0 rounds, the curves
- * as they were, always qualify. (To allow no rise at all turned away ten of 24 repairs of a doubled hazard that were right: a fold
- * of 120 rows is mostly noise.) Distances are of group means only.
+ * The last number of rounds is taken at which neither has risen by more than the standard error of that rise; 0 rounds,
+ * the curves as they were, always qualify. (To allow no rise at all turned away ten of 24 repairs of a doubled hazard
+ * that were right: a fold of 120 rows is mostly noise.) Distances are of group means only.
  */
+
 import { square } from "../core/elementary.ts";
 import { isAbsent } from "../core/measured.ts";
+import { present } from "../core/present.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import { distanceL2, meanCurve } from "../stats/calibration/calibration.ts";
 import { groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
@@ -18,10 +20,11 @@ import { fitBoost, type McBoost, replayBoost } from "./mcboost.ts";
 import type { BoostOptions } from "./mcboost-input.ts";
 
 /**
- * Chosen by measurement on planted tables (Cox models that lack a group whose hazards are doubled, halved or change their shape): the
- * reference's 25 steps of 0.1 stop half-way, its two ranges of bins cannot follow a change of shape, its pooled censoring curve pulls
- * down groups that are followed for less time, trust in every mean fits noise, and curves moved on the survival scale are clipped
- * at 1 and tie (a Cox model of nwtco without the histology: C .650 as it was, .663 so and .716 on the hazard scale).
+ * Chosen by measurement on planted tables (Cox models that lack a group whose hazards are doubled, halved or change
+ * their shape): the reference's 25 steps of 0.1 stop half-way, its two ranges of bins cannot follow a change of shape,
+ * its pooled censoring curve pulls down groups that are followed for less time, trust in every mean fits noise, and
+ * curves moved on the survival scale are clipped at 1 and tie (a Cox model of nwtco without the histology: C .650 as it
+ * was, .663 so and .716 on the hazard scale).
  */
 export const GUARDED_BOOST_DEFAULTS = {
   rounds: 100,
@@ -50,7 +53,10 @@ export interface RoundChoice {
   /** J(r) and the Brier score, means over the left-out folds. */
   readonly distance: readonly number[]; // [R+1]
   readonly ibs: readonly number[]; // [R+1]
-  /** The largest of the groups' mean left-out distances, each less its noise: small groups would always be the worst otherwise. */
+  /**
+   * The largest of the groups' mean left-out distances, each less its noise: small groups would always be the worst
+   * otherwise.
+   */
   readonly worst: readonly number[]; // [R+1]
 }
 
@@ -60,7 +66,7 @@ export function fitBoostRounds(
   { folds = DEFAULT_FOLDS, repeats = DEFAULT_REPEATS, seed = 1, ...given }: RoundChoiceOptions = {},
 ): { readonly boost: McBoost; readonly choice: RoundChoice } {
   const settings = { ...GUARDED_BOOST_DEFAULTS, ...given };
-  const by = task.people === undefined ? {} : { people: task.people };
+  const by = present({ people: task.people });
   const paths: Path[] = [];
   for (let repeat = 0; repeat < repeats; repeat++) {
     for (const { inside, outside } of cutFolds(task.outcomes, { folds, seed, repeat, ...by })) {

@@ -1,16 +1,20 @@
 /**
- * Post-hoc multicalibration of any model's curves (MCBoostSurv; Hébert-Johnson et al. 2018, Kim et al. 2019; method §8), fitted on
- * rows the model was not trained on. A round audits every cell (ranges of bins × ranges of predicted probability, and the
- * whole plane) with mcboost-auditors.ts, takes the one of largest |correlation|, and there moves
- *   S ← max(S, 1e-4)·exp(−η·h)   (or S − η·h, or S^exp(η·a), see `scale`),   then clips to [0, 1] and takes the cumulative minimum over the bins,
- * h the auditor's estimate of the residual: positive where S is too high. Updates are stored and replayed in order on new rows, an
- * entry's cell being read from its curve as it is at that moment. `reference: true` repeats what the R package mcboost
- * (attic/MCBoostSurv.R, 5c80fc1) does, faults (a)–(d) below included; it is there to compare with, not to use.
+ * Post-hoc multicalibration of any model's curves (MCBoostSurv; Hébert-Johnson et al. 2018, Kim et al. 2019; method
+ * §8), fitted on rows the model was not trained on. A round audits every cell (ranges of bins × ranges of predicted
+ * probability, and the whole plane) with mcboost-auditors.ts, takes the one of largest |correlation|, and there moves
+ *   S ← max(S, 1e-4)·exp(−η·h)   (or S − η·h, or S^exp(η·a), see `scale`),
+ * then clips to [0, 1] and takes the cumulative minimum over the bins,
+ * h the auditor's estimate of the residual: positive where S is too high. Updates are stored and replayed in order on
+ * new rows, an entry's cell being read from its curve as it is at that moment. `reference: true` repeats what the R
+ * package mcboost (attic/MCBoostSurv.R, 5c80fc1) does, faults (a)–(d) below included; it is there to compare with, not
+ * to use.
  */
+
 import { InputError, NumericalError } from "../core/errors.ts";
+import { present } from "../core/present.ts";
 import { type Curves, isSurvival } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
-import { checkMatching } from "../stats/calibration/calibration.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { matchOutcomes } from "../stats/calibration/calibration.ts";
 import { applyHazardBoost, type HazardBoost } from "./hazard-boost.ts";
 import {
   type AuditedCurves,
@@ -42,17 +46,24 @@ export type { BoostCell, BoostFeatures, GroupAuditor, RidgeAuditor } from "./mcb
 export { BOOST_DEFAULTS, type BoostGroup, type BoostInput, type BoostOptions } from "./mcboost-input.ts";
 export type { BoostUpdate } from "./mcboost-moves.ts";
 
-/** Correlations closer than this (relative) are equal and the earlier candidate is taken: the order of the rows must not decide. */
+/**
+ * Correlations closer than this (relative) are equal and the earlier candidate is taken: the order of the rows must not
+ * decide.
+ */
 const TIE_TOLERANCE = 1e-9;
 
 const NO_TARGETS: CellTargets = { rows: new Int32Array(), target: new Float64Array() };
 
-/** A step of log hazards beyond this is read off a slope where there is none (curves near 1): rounds may take it in parts. */
+/**
+ * A step of log hazards beyond this is read off a slope where there is none (curves near 1): rounds may take it in
+ * parts.
+ */
 const LARGEST_HAZARD_STEP = 1;
 
 /**
- * tolerance: no correlation is larger; rounds: all used; stuck: the correlations that are larger belong to updates that no longer
- * move any curve (all at 0 or 1, or held by the cumulative minimum); unaudited: too few rows are followed past any bin.
+ * tolerance: no correlation is larger; rounds: all used; stuck: the correlations that are larger belong to updates that
+ * no longer move any curve (all at 0 or 1, or held by the cumulative minimum); unaudited: too few rows are followed
+ * past any bin.
  */
 export type BoostStop = "tolerance" | "rounds" | "stuck" | "unaudited";
 
@@ -91,9 +102,8 @@ export function fitBoost(input: BoostInput, options: Partial<BoostOptions> = {})
 /** As `fitBoost`, with the curves it arrived at. */
 export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = {}): BoostFit {
   const settings = chooseOptions(options);
-  const { curves, outcomes } = input;
+  const { curves, binned: outcomes } = matchOutcomes(input.curves, input.outcomes, "a repair");
   const { N, T } = curves;
-  checkMatching(curves, outcomes);
   checkSurvival(curves);
   if (N === 0) throw new InputError("no rows to calibrate on", { code: "rows.none" });
   const features = settings.auditor === "ridge" ? requireFeatures(input.features, N) : undefined;
@@ -108,16 +118,7 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
   const weights = weighCensoring(outcomes, settings);
   const everyone = Int32Array.from({ length: N }, (_, row) => row);
   const cells = createCells(survival, T, weights.auditedBins, settings);
-  const usable: AuditedGroup[] = [];
-  const skipped: { name: string; reason: string }[] = [];
-  members.forEach((mask, index) => {
-    const rows = everyone.filter((row) => mask[row] === 1);
-    const own =
-      settings.censoring === "group" ? { weights: weighCensoring(outcomes, { ...settings, rows }) } : {};
-    const reason = findObstacle(outcomes, rows, own.weights ?? weights);
-    if (reason === undefined) usable.push({ index, rows, members: mask, ...own });
-    else skipped.push({ name: groups[index].name, reason });
-  });
+  const { usable, skipped } = chooseAudited(groups, members, outcomes, weights, settings);
 
   // Groups with weights of their own measure themselves; nobody then asks for those of all rows.
   const poolsTargets = settings.censoring === "pooled" || settings.correlateOver === "cell";
@@ -174,9 +175,7 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
     D: features?.D ?? 0,
     options: settings,
     auditedBins: weights.auditedBins,
-    groups: groups.map(({ name, expression }) =>
-      expression === undefined ? { name } : { name, expression },
-    ),
+    groups: groups.map(({ name, expression }) => ({ name, ...present({ expression }) })),
     skipped,
     updates,
     history,
@@ -191,7 +190,10 @@ export interface BoostRows {
   readonly features?: BoostFeatures;
 }
 
-/** The updates in order on the same model's curves of other rows; on the calibration rows, the fitted curves to the last bit. */
+/**
+ * The updates in order on the same model's curves of other rows; on the calibration rows, the fitted curves to the last
+ * bit.
+ */
 export function applyBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): Curves {
   const repaired =
     boost.kind === "hazards" ? applyHazardBoost(boost, curves, rows.groups) : replayAll(boost, curves, rows);
@@ -258,6 +260,27 @@ export function* replayBoost(
   return { N, T, survival };
 }
 
+/** The groups that can be audited, with censoring weights of their own where these are asked for, and the others. */
+function chooseAudited(
+  groups: readonly BoostGroup[],
+  members: readonly Uint8Array[],
+  outcomes: BinnedRightCensored,
+  weights: CensoringWeights,
+  settings: BoostOptions,
+): { readonly usable: readonly AuditedGroup[]; readonly skipped: McBoost["skipped"] } {
+  const usable: AuditedGroup[] = [];
+  const skipped: { name: string; reason: string }[] = [];
+  const everyone = Int32Array.from(outcomes.bin, (_, row) => row);
+  members.forEach((mask, index) => {
+    const rows = everyone.filter((row) => mask[row] === 1);
+    const own = settings.censoring === "group" ? weighCensoring(outcomes, { ...settings, rows }) : undefined;
+    const reason = findObstacle(outcomes, rows, own ?? weights);
+    if (reason === undefined) usable.push({ index, rows, members: mask, ...present({ weights: own }) });
+    else skipped.push({ name: groups[index].name, reason });
+  });
+  return { usable, skipped };
+}
+
 /** Removes and returns the candidate of largest |correlation|, the first of equals; there must be one. */
 function takeLargest(candidates: Candidate[]): Candidate {
   let best = 0;
@@ -270,7 +293,7 @@ function takeLargest(candidates: Candidate[]): Candidate {
 
 /** Why these rows cannot be audited in any cell. */
 function findObstacle(
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   rows: Int32Array,
   weights: CensoringWeights,
 ): string | undefined {

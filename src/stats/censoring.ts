@@ -4,9 +4,17 @@
  * "simple" keeps the events of t at risk of being censored at t (R's `survfit(Surv(time, 1 - status))`); "reverse" lets
  * them leave first (prodlim's `reverse = TRUE`, scikit-survival). Which one a score uses belongs to the score.
  */
-import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
-import { countBelow } from "./concordance/ranks.ts";
-import { tallyBins, tallyRisk } from "./kaplan-meier.ts";
+
+import { countBelow } from "../core/ascending.ts";
+import type { RowWeights } from "../data/outcomes/outcomes.ts";
+import { tallyRisk } from "../data/outcomes/rows-by-time.ts";
+import {
+  type BinnedRightCensoredInput,
+  type RightCensoredInput,
+  toBinnedRightCensored,
+  toRightCensored,
+} from "../data/plain-input.ts";
+import { tallyBins } from "./kaplan-meier.ts";
 
 export type CensoringTies = "simple" | "reverse";
 
@@ -46,16 +54,21 @@ function estimate(time: Float64Array, counts: Counts, ties: CensoringTies): Cens
 }
 
 /** Kaplan-Meier of the censoring at raw times. */
-export function censoringKaplanMeier(outcomes: Outcomes, options: CensoringOptions): CensoringCurve {
-  const table = tallyRisk(outcomes, options.weights);
+export function censoringKaplanMeier(
+  observed: RightCensoredInput,
+  options: CensoringOptions,
+): CensoringCurve {
+  const outcomes = toRightCensored(observed, "Kaplan-Meier of the censoring");
+  const table = tallyRisk(outcomes, options);
   return estimate(table.time, table, options.ties);
 }
 
 /** Kaplan-Meier of the censoring on a time grid. */
 export function censoringKaplanMeierBinned(
-  outcomes: BinnedOutcomes,
+  observed: BinnedRightCensoredInput,
   options: CensoringOptions,
 ): CensoringCurve {
+  const outcomes = toBinnedRightCensored(observed, "Kaplan-Meier of the censoring");
   const time = Float64Array.from({ length: outcomes.T + 1 }, (_, t) => t);
   return estimate(time, tallyBins(outcomes, options.weights), options.ties);
 }

@@ -1,9 +1,9 @@
 /**
- * Comparing two methods over paired scores, and many tests at once. The paired t test takes its differences as independent;
- * over overlapping train-test splits they are not, and the corrected resampled t of Nadeau & Bengio (2003) puts the variance at
- * s²·(1/J + n_test/n_train). Wins, losses and draws are counted as in the GRADUATE paper's Tables 5-7. Holm and
- * Benjamini-Hochberg adjust p-values as R's p.adjust does; `binomialRange` says how many rejections chance alone would give.
- * Differences without variance are no reason to divide by zero: see PairedTest.
+ * Comparing two methods over paired scores, and many tests at once. The paired t test takes its differences as
+ * independent; over overlapping train-test splits they are not, and the corrected resampled t of Nadeau & Bengio (2003)
+ * puts the variance at s²·(1/J + n_test/n_train). Wins, losses and draws are counted as in the GRADUATE paper's Tables
+ * 5-7. Holm and Benjamini-Hochberg adjust p-values as R's p.adjust does; `binomialRange` says how many rejections
+ * chance alone would give. Differences without variance are no reason to divide by zero: see PairedTest.
  */
 import { binomialUpperTail, studentTwoSidedTail } from "../core/distributions.ts";
 import { InputError } from "../core/errors.ts";
@@ -177,9 +177,9 @@ export interface CountRange {
 }
 
 /**
- * The central range of a binomial (n, p) count: how many of n true hypotheses tests at level p are expected to reject. Each tail
- * outside has probability at most (1 − level)/2, as R's qbinom at these two points. It takes the tests as independent; those of
- * overlapping groups are not, and their counts spread wider.
+ * The central range of a binomial (n, p) count: how many of n true hypotheses tests at level p are expected to reject.
+ * Each tail outside has probability at most (1 − level)/2, as R's qbinom at these two points. It takes the tests as
+ * independent; those of overlapping groups are not, and their counts spread wider.
  */
 export function binomialRange(n: number, p: number, level = 0.95): CountRange {
   if (!(Number.isInteger(n) && n >= 0 && p >= 0 && p <= 1 && level > 0 && level < 1))

@@ -4,19 +4,23 @@ export {
   distanceVariance,
   expectedCalibrationError,
   kmCalibration,
+  meanCurve,
   modelVariance,
   totalScore,
 } from "./calibration/calibration.ts";
-export type { NoiseFloor } from "./calibration/noise-floor.ts";
-export { stepValue } from "./censoring.ts";
+export { dCalibration, dCalScore } from "./calibration/d-calibration.ts";
+export { type NoiseFloor, noiseFloor, simultaneousNoiseFloor } from "./calibration/noise-floor.ts";
+export { oneCalibration } from "./calibration/one-calibration.ts";
+export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
 export {
   boundGroups,
   type Certificates,
   type CertifyOptions,
+  certify,
   type GroupBounds,
   type GroupCertificate,
 } from "./certificates/certificates.ts";
-export type { FollowUp } from "./certificates/exact.ts";
+export { type FollowUp, tallyFollowUp } from "./certificates/exact.ts";
 export {
   benjaminiHochberg,
   binomialRange,
@@ -25,38 +29,21 @@ export {
   holm,
   pairedT,
 } from "./comparison.ts";
-export { concordanceAntolini, concordanceHalfTies, concordancePaper } from "./concordance/time-dependent.ts";
+export { concordanceHarrell, concordanceUno, type UnoOptions } from "./concordance/concordance.ts";
 export {
-  type BrierArrays,
-  brierBinned,
-  brierScore,
-  censoringKaplanMeier,
-  censoringKaplanMeierBinned,
-  certify,
-  concordanceHarrell,
-  concordanceUno,
-  dCalibration,
-  dCalScore,
+  concordanceAntolini,
+  concordanceHalfTies,
+  concordancePaper,
+  timeDependentPairs,
+} from "./concordance/time-dependent.ts";
+export {
+  type BinnedKaplanMeier,
   groupSupport,
-  integratedBrier,
+  type IntervalScale,
+  type KaplanMeier,
   kaplanMeier,
   kaplanMeierBinned,
-  logrank,
-  logrankIndividual,
-  logrankMeanCurve,
-  meanCurve,
-  mlr3probaTimes,
-  noiseFloor,
-  oneCalibration,
-  prepareScores,
-  rankedProbabilityScore,
-  scoreCurves,
-  simultaneousNoiseFloor,
-  tallyFollowUp,
-  timeDependentPairs,
-  type UnoArrays,
-} from "./from-arrays.ts";
-export type { BinnedKaplanMeier, IntervalScale, KaplanMeier } from "./kaplan-meier.ts";
+} from "./kaplan-meier.ts";
 export {
   type MedianSurvival,
   medianSurvival,
@@ -65,7 +52,7 @@ export {
   type SurvivalAtTime,
   survivalAt,
 } from "./kaplan-meier-summary.ts";
-export { logrankOneSample } from "./logrank.ts";
+export { logrank, logrankIndividual, logrankMeanCurve, logrankOneSample } from "./logrank.ts";
 export {
   type BootstrapOptions,
   bootstrapScores,
@@ -76,7 +63,16 @@ export {
   percentileInterval,
   type ScoreIntervals,
 } from "./scores/bootstrap.ts";
-export { type BrierConvention, integrateBrier } from "./scores/brier.ts";
+export {
+  type BrierConvention,
+  type BrierInput,
+  brierBinned,
+  brierScore,
+  integrateBrier,
+  integratedBrier,
+  mlr3probaTimes,
+} from "./scores/brier.ts";
 export { evaluate, SCORE_FIELDS, type ScoreField } from "./scores/evaluate-scores.ts";
-export type { PreparedScores } from "./scores/prepared-scores.ts";
-export type { Scores } from "./scores/scores.ts";
+export { type PreparedScores, prepareScores } from "./scores/prepared-scores.ts";
+export { rankedProbabilityScore } from "./scores/rps.ts";
+export { type Scores, scoreCurves } from "./scores/scores.ts";

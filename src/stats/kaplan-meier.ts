@@ -1,15 +1,28 @@
 /**
- * Kaplan-Meier with Greenwood's variance and the Nelson-Aalen cumulative hazard: S(t) = Π (1 − d/n), Var = S² Σ d/(n(n−d)),
- * Λ = Σ d/n, over the distinct times as R's `survfit` lists them (censoring-only times included), and over the bins of a
- * time grid. Weights are multiplicities: 2 is the row twice, 0 the row absent.
- * Where S has reached 0 the variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere
- * else, with `greenwood` infinite. Log-log limits are undefined at S = 1 as well, as in R.
+ * Kaplan-Meier with Greenwood's variance and the Nelson-Aalen cumulative hazard: S(t) = Π (1 − d/n), Var = S² Σ
+ * d/(n(n−d)), Λ = Σ d/n, over the distinct times as R's `survfit` lists them (censoring-only times included), and over
+ * the bins of a time grid. Weights are multiplicities: 2 is the row twice, 0 the row absent. Where S has reached 0 the
+ * variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere else, with `greenwood`
+ * infinite. Log-log limits are undefined at S = 1 as well, as in R.
  */
+
 import { normalQuantile } from "../core/distributions.ts";
 import { exp, log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
-import { checkLength, checkWeights, groupRowsByTime } from "./concordance/ranks.ts";
+import type { BinnedRightCensored, RowWeights } from "../data/outcomes/outcomes.ts";
+import {
+  checkLength,
+  checkWeights,
+  productLimit,
+  type RiskTable,
+  tallyRisk,
+} from "../data/outcomes/rows-by-time.ts";
+import {
+  type BinnedRightCensoredInput,
+  type RightCensoredInput,
+  toBinnedRightCensored,
+  toRightCensored,
+} from "../data/plain-input.ts";
 
 /** The scale on which limits are symmetric. */
 export type IntervalScale = "log" | "log-log" | "plain";
@@ -21,14 +34,6 @@ export interface KaplanMeierOptions {
   readonly level?: number;
   /** Whether times that differ only by rounding are one, by R's rule (core/near-times.ts); default true, as in R. */
   readonly timefix?: boolean;
-}
-
-/** Who was at risk, and what happened, at each distinct time. */
-export interface RiskTable {
-  readonly time: Float64Array; // [K], distinct, ascending
-  readonly atRisk: Float64Array;
-  readonly events: Float64Array;
-  readonly censored: Float64Array;
 }
 
 /** The product-limit estimate with limits, at every observed time. */
@@ -60,26 +65,6 @@ export interface BinnedKaplanMeier {
   readonly hazard: Float64Array;
 }
 
-export function tallyRisk(outcomes: Outcomes, weights?: RowWeights, timefix = false): RiskTable {
-  const { time, start, rows } = groupRowsByTime(outcomes, weights, timefix);
-  const K = time.length;
-  const atRisk = new Float64Array(K);
-  const events = new Float64Array(K);
-  const censored = new Float64Array(K);
-  let later = 0;
-  // From the last time backwards: nothing is ever subtracted, so "everyone left has the event" is exact for any weights.
-  for (let k = K - 1; k >= 0; k--) {
-    for (let i = start[k]; i < start[k + 1]; i++) {
-      const weight = weights === undefined ? 1 : weights[rows[i]];
-      if (outcomes.event[rows[i]] === 1) events[k] += weight;
-      else censored[k] += weight;
-    }
-    later += events[k] + censored[k];
-    atRisk[k] = later;
-  }
-  return { time, atRisk, events, censored };
-}
-
 /** Limits of one point on the given scale; `error` is the standard error of log S. */
 function limitsOf(
   survival: number,
@@ -107,36 +92,27 @@ function limitsOf(
 }
 
 /** Kaplan-Meier of raw times. */
-export function kaplanMeier(outcomes: Outcomes, options: KaplanMeierOptions = {}): KaplanMeier {
+export function kaplanMeier(observed: RightCensoredInput, options: KaplanMeierOptions = {}): KaplanMeier {
+  const outcomes = toRightCensored(observed, "Kaplan-Meier");
   const { interval = "log", level = 0.95 } = options;
   if (!(level > 0 && level < 1)) {
     throw new InputError(`confidence level outside (0, 1): ${level}`, { code: "option.invalid" });
   }
   const z = normalQuantile(1 - (1 - level) / 2);
-  const table = tallyRisk(outcomes, options.weights, options.timefix ?? true);
+  const table = tallyRisk(outcomes, { weights: options.weights, timefix: options.timefix ?? true });
+  const { survival, greenwood } = productLimit(table);
   const K = table.time.length;
-  const survival = new Float64Array(K);
   const variance = new Float64Array(K);
   const cumulativeHazard = new Float64Array(K);
-  const greenwood = new Float64Array(K);
   const lower = new Float64Array(K);
   const upper = new Float64Array(K);
-  let S = 1;
   let hazard = 0;
-  let sum = 0;
   for (let k = 0; k < K; k++) {
-    const n = table.atRisk[k];
-    const d = table.events[k];
-    if (d > 0) {
-      S *= (n - d) / n;
-      hazard += d / n;
-      sum += d / (n * (n - d));
-    }
-    survival[k] = S;
+    const S = survival[k];
+    if (table.events[k] > 0) hazard += table.events[k] / table.atRisk[k];
     cumulativeHazard[k] = hazard;
-    greenwood[k] = sum;
-    variance[k] = S > 0 ? S * S * sum : Number.NaN;
-    const { low, high } = limitsOf(S, Math.sqrt(sum), z, interval);
+    variance[k] = S > 0 ? S * S * greenwood[k] : Number.NaN;
+    const { low, high } = limitsOf(S, Math.sqrt(greenwood[k]), z, interval);
     lower[k] = low;
     upper[k] = high;
   }
@@ -151,7 +127,7 @@ interface BinTable {
 
 /** The same over bins 0…T (nobody is in bin 0); `rows` restricts to some rows, weights stay indexed by table row. */
 export function tallyBins(
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   weights?: RowWeights,
   rows?: ArrayLike<number>,
 ): BinTable {
@@ -182,10 +158,11 @@ export function tallyBins(
 
 /** Kaplan-Meier on a time grid. */
 export function kaplanMeierBinned(
-  outcomes: BinnedOutcomes,
+  observed: BinnedRightCensoredInput,
   weights?: RowWeights,
   rows?: ArrayLike<number>,
 ): BinnedKaplanMeier {
+  const outcomes = toBinnedRightCensored(observed, "Kaplan-Meier");
   const table = tallyBins(outcomes, weights, rows);
   const T = outcomes.T;
   const survival = new Float64Array(T + 1).fill(1);
@@ -213,7 +190,8 @@ export interface SupportOptions {
 }
 
 /** τ_g: the last bin with at least `minimumAtRisk` rows at risk; 0 when there is none. */
-export function groupSupport(outcomes: BinnedOutcomes, options: SupportOptions = {}): number {
+export function groupSupport(observed: BinnedRightCensoredInput, options: SupportOptions = {}): number {
+  const outcomes = toBinnedRightCensored(observed, "the support of a group");
   const { minimumAtRisk = MINIMUM_AT_RISK } = options;
   const { atRisk } = tallyBins(outcomes, options.weights, options.rows);
   let t = outcomes.T;

@@ -1,13 +1,14 @@
 /**
- * The individual logrank where people have several rows: O − E as always, its variance by person, V = Σ_p (Σ_{i of p} (δ_i − E_i))²,
- * the sandwich of a sum over independent people. Rows of one person may hang together in any way. V is not taken below the
- * rows' own Σ h(1−h): of few people the sandwich is noisy, and a test by person should not see more than one by row.
+ * The individual logrank where people have several rows: O − E as always, its variance by person, V = Σ_p (Σ_{i of p}
+ * (δ_i − E_i))², the sandwich of a sum over independent people. Rows of one person may hang together in any way. V is
+ * not taken below the rows' own Σ h(1−h): of few people the sandwich is noisy, and a test by person should not see more
+ * than one by row.
  */
 
 import { logChiSquareUpperTail } from "../core/distributions.ts";
 import { exp, square } from "../core/elementary.ts";
 import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { totalHazards } from "./hazard-totals.ts";
 import type { Scores } from "./scores/scores.ts";
@@ -16,7 +17,7 @@ import type { Scores } from "./scores/scores.ts";
 export function logrankByPerson(
   byRow: Scores["logrankIndividual"],
   { T, survival }: Curves,
-  { bin, event }: BinnedOutcomes,
+  { bin, event }: BinnedRightCensored,
   people: People,
   rows: Int32Array,
 ): Scores["logrankIndividual"] {

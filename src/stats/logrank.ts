@@ -1,18 +1,26 @@
 /**
- * Logrank tests. Between G groups as R's `survdiff`: O − E with the hypergeometric covariance, each event time weighted by
- * S(t−)^rho (rho 1 = Peto-Peto). One sample against predicted curves, in two forms: against the mean curve,
- * E = Σ −log S̄(t_i) with variance E (R's `survdiff(~ offset(S))`), and against each row's own curve,
- * E = ΣΣ_{s≤t_i} h_s(x_i) with variance ΣΣ h(1−h), the one valid when censoring depends on x.
- * A test that cannot be made is absent with its reason.
+ * Logrank tests. Between G groups as R's `survdiff`: O − E with the hypergeometric covariance, each event time weighted
+ * by S(t−)^rho (rho 1 = Peto-Peto). One sample against predicted curves, in two forms: against the mean curve, E = Σ
+ * −log S̄(t_i) with variance E (R's `survdiff(~ offset(S))`), and against each row's own curve, E = ΣΣ_{s≤t_i} h_s(x_i)
+ * with variance ΣΣ h(1−h), the one valid when censoring depends on x. A test that cannot be made is absent with its
+ * reason.
  */
+
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../core/distributions.ts";
 import { exp, log, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import { factorCholesky, solveCholesky } from "../core/linear-algebra.ts";
+import { solveQuadratic } from "../core/linear-algebra.ts";
 import { absent, type Measured } from "../core/measured.ts";
-import type { Curves } from "../data/curves/curves.ts";
-import type { BinnedOutcomes, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
-import { checkLength, checkWeights, groupRowsByTime } from "./concordance/ranks.ts";
+import { toInt32 } from "../core/plain-arrays.ts";
+import type { RowWeights } from "../data/outcomes/outcomes.ts";
+import { checkLength, checkWeights, groupRowsByTime } from "../data/outcomes/rows-by-time.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  type RightCensoredInput,
+  toRightCensored,
+} from "../data/plain-input.ts";
+import { matchOutcomes } from "./calibration/calibration.ts";
 
 export interface LogrankOptions {
   /** 0: every event time counts alike; 1: weighted by the pooled S(t−) (Peto-Peto). */
@@ -43,38 +51,15 @@ export interface OneSampleLogrank {
   readonly logP: number;
 }
 
-/** A pivot this much smaller than its diagonal is rounding: the covariance is singular there. */
-const SINGULAR_PIVOT = 1e-12;
-
-/** dᵀ V⁻¹ d over the groups in `kept`; undefined when V is singular there. */
-function quadraticForm(
-  kept: readonly number[],
-  difference: Float64Array,
-  variance: Float64Array,
-): number | undefined {
-  const G = difference.length;
-  const D = kept.length;
-  const V = Float64Array.from(
-    { length: D * D },
-    (_, k) => variance[kept[Math.floor(k / D)] * G + kept[k % D]],
-  );
-  const d = kept.map((g) => difference[g]);
-  const factor = factorCholesky(
-    V,
-    D,
-    kept.map((g) => SINGULAR_PIVOT * variance[g * G + g]),
-  );
-  if (factor.rank < D) return undefined;
-  return solveCholesky(factor, d).reduce((sum, x, k) => sum + x * d[k], 0);
-}
-
 /** `group` holds 0…G−1, or −1 for a row that is left out. */
 export function logrank(
-  outcomes: Outcomes,
-  group: Int32Array,
+  input: RightCensoredInput,
+  groups: ArrayLike<number>,
   G: number,
   options: LogrankOptions = {},
 ): Measured<Logrank> {
+  const outcomes = toRightCensored(input, "the logrank test");
+  const group = toInt32(groups);
   const { rho = 0 } = options;
   const N = outcomes.time.length;
   checkLength("group", group.length, N);
@@ -87,7 +72,7 @@ export function logrank(
   }
   checkWeights(options.weights, N);
   const weights = Float64Array.from(group, (g, row) => (g < 0 ? 0 : (options.weights?.[row] ?? 1)));
-  const { time, start, rows } = groupRowsByTime(outcomes, weights, options.timefix ?? true);
+  const { time, start, rows } = groupRowsByTime(outcomes.time, { weights, timefix: options.timefix ?? true });
   const K = time.length;
   const deaths = new Float64Array(K);
   const leaving = new Float64Array(K);
@@ -130,11 +115,8 @@ export function logrank(
   // The O − E sum to 0, so one group is redundant; leaving out the largest keeps the rest best conditioned.
   const largest = tested.reduce((best, g) => (expected[g] > expected[best] ? g : best));
   const kept = tested.filter((g) => g !== largest);
-  const chi2 = quadraticForm(
-    kept,
-    observed.map((o, g) => o - expected[g]),
-    variance,
-  );
+  const difference = observed.map((o, g) => o - expected[g]);
+  const chi2 = solveQuadratic(variance, difference, kept);
   if (chi2 === undefined)
     return absent("the events leave no variance: everyone at risk had the event at once");
   const df = kept.length;
@@ -179,13 +161,13 @@ export const MEAN_SURVIVAL_FLOOR = 1e-12;
 
 /** Against the mean curve of the same rows; `rows` restricts to some of them, weights stay indexed by table row. */
 export function logrankMeanCurve(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
+  predicted: CurvesInput,
+  input: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
   weights?: RowWeights,
 ): Measured<OneSampleLogrank> {
+  const { curves, binned: outcomes } = matchOutcomes(predicted, input, "the logrank test", weights);
   const { N, T, survival } = curves;
-  checkRows(curves, outcomes, weights);
   const mean = new Float64Array(T);
   const leaving = new Float64Array(T);
   let observed = 0;
@@ -213,13 +195,13 @@ export function logrankMeanCurve(
  * adds nothing: the curve gives nobody left there, hence no hazard.
  */
 export function logrankIndividual(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
+  predicted: CurvesInput,
+  input: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
   weights?: RowWeights,
 ): Measured<OneSampleLogrank> {
+  const { curves, binned: outcomes } = matchOutcomes(predicted, input, "the logrank test", weights);
   const { N, T, survival } = curves;
-  checkRows(curves, outcomes, weights);
   let observed = 0;
   let expected = 0;
   let variance = 0;
@@ -243,14 +225,4 @@ export function logrankIndividual(
     variance += weight * rowVariance;
   }
   return oneSample(observed, expected, variance);
-}
-
-function checkRows(curves: Curves, outcomes: BinnedOutcomes, weights: RowWeights | undefined): void {
-  checkLength("outcomes", outcomes.bin.length, curves.N);
-  if (outcomes.T !== curves.T) {
-    throw new InputError(`the outcomes have ${outcomes.T} time bins and the curves ${curves.T}`, {
-      code: "bins.mismatch",
-    });
-  }
-  checkWeights(weights, curves.N);
 }

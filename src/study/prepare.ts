@@ -5,12 +5,12 @@
  */
 
 import { present } from "../core/present.ts";
+import { countOf } from "../core/text.ts";
 import { noteFeatures } from "../data/checks/check-features.ts";
-import { countOf } from "../data/checks/findings.ts";
 import { checkIndependence, type RowIndependence } from "../data/checks/repeated-people.ts";
 import { type CheckedTable, checkTable } from "../data/checks/sanity.ts";
-import { fitEncoder } from "../data/encode/encode.ts";
 import { chooseFeatures, type FeatureChoice, type FeatureRequest } from "../data/encode/features.ts";
+import { fitEncoder } from "../data/encode/fit-encoder.ts";
 import { chooseInputGroups, groupColumnName, widenTable } from "../data/groups/group-columns.ts";
 import {
   ALL_GROUP,

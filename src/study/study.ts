@@ -5,10 +5,10 @@
  * has the model's own groups, encoder and grid. Nothing in it is fitted to rows outside `fitRows`.
  */
 import type { Finding } from "../data/checks/findings.ts";
-import type { EncodedFeatures, Encoder } from "../data/encode/encode.ts";
-import { encode } from "../data/encode/encode.ts";
+import { type EncodedBlock, encodeBlocks } from "../data/encode/encode.ts";
+import type { Encoder } from "../data/encode/encoder.ts";
 import type { Group } from "../data/groups/groups.ts";
-import { type BinnedOutcomes, type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { type People, type PersonColumn, pickPeople } from "../data/outcomes/people.ts";
 import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import type { Split } from "../data/outcomes/split.ts";
@@ -26,7 +26,7 @@ export interface Subject {
   readonly sha256: string | null;
   readonly columns: StudyColumns;
   /** Of every row of the table. */
-  readonly outcomes: Outcomes;
+  readonly outcomes: RightCensored;
   /** How the event column was read, in words. */
   readonly eventRule: string;
   /** Of every row; null where rows are people. */
@@ -65,8 +65,8 @@ export interface Study extends Subject, Design {
 /** Some rows of a study, in their order. */
 export interface StudyRows {
   readonly rows: Int32Array;
-  readonly outcomes: Outcomes; // [N]
-  readonly binned: BinnedOutcomes; // [N]
+  readonly outcomes: RightCensored; // [N]
+  readonly binned: BinnedRightCensored; // [N]
   /** Whose rows these are, where that is known. */
   readonly people?: People; // [N]
 }
@@ -92,18 +92,7 @@ export function pickStudyGroups({ groups }: Pick<Study, "groups">, rows: Int32Ar
 /** Rows that are encoded at a time: a block of a table of any width stays small beside the table itself. */
 const BLOCK_ROWS = 65536;
 
-/** A block of encoded rows, and the place of its first row among those asked for. */
-export interface EncodedBlock extends EncodedFeatures {
-  readonly from: number;
-}
-
 /** The encoded rows block by block, so that a long table never stands in memory a second time. */
-export function* encodeBlocks(
-  { widened, encoder }: Design,
-  rows: Int32Array,
-  size = BLOCK_ROWS,
-): Generator<EncodedBlock> {
-  for (let from = 0; from < rows.length; from += size) {
-    yield { from, ...encode(encoder, widened, rows.subarray(from, from + size)) };
-  }
+export function encodeStudyRows({ widened, encoder }: Design, rows: Int32Array): Iterable<EncodedBlock> {
+  return encodeBlocks(encoder, widened, rows, BLOCK_ROWS);
 }

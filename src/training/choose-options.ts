@@ -4,7 +4,7 @@
  * too; a long table is passed over often enough.
  */
 import { InputError, unreachable } from "../core/errors.ts";
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import { requireNetwork } from "../models/networks/create-network.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import { canStart } from "../models/start/additive-start.ts";

@@ -5,7 +5,7 @@
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
-import { findSplines } from "../data/encode/encode.ts";
+import { findSplines } from "../data/encode/encoder.ts";
 import { createNetwork } from "../models/networks/create-network.ts";
 import { anchorHazards } from "../models/networks/initialise.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";

@@ -6,7 +6,7 @@
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/mirror.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, pickBinned } from "../data/outcomes/outcomes.ts";
 import { type CurveWorkspace, createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
 import type { Lagrangian } from "./lagrangian/lagrangian.ts";
 import { addObjective } from "./objective.ts";
@@ -16,7 +16,7 @@ export interface HostLossOptions {
   readonly objective: ObjectiveSpec;
   readonly lagrangian: Lagrangian | null;
   /** Of all training rows. */
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   /** The most rows of a pass. */
   readonly room: number;
 }
@@ -66,8 +66,4 @@ export function createHostLoss(backend: Backend, options: HostLossOptions): Host
       return { loss, term };
     },
   };
-}
-
-function pickBinned({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
-  return { T, bin: rows.map((row) => bin[row]), event: Uint8Array.from(rows, (row) => event[row]) };
 }

@@ -2,7 +2,7 @@
  * A trained model: everything a prediction needs and everything a reader may ask about how it came to be, as plain
  * data; never a row of the table. Its form outside memory is files/model-file.ts.
  */
-import type { Encoder } from "../data/encode/encode.ts";
+import type { Encoder } from "../data/encode/encoder.ts";
 import type { Group } from "../data/groups/groups.ts";
 import type { PersonColumn } from "../data/outcomes/people.ts";
 import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";

@@ -1,8 +1,9 @@
 /** The loss a run minimises, by name: value, and gradient added to dLogits. */
+
 import type { Floats } from "../compute/backend.ts";
 import { unreachable } from "../core/errors.ts";
 import { present } from "../core/present.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { rankedProbability, rankingKernel } from "../objectives/rps.ts";
 import { xcalPenalty } from "../objectives/xcal.ts";
@@ -11,7 +12,7 @@ import type { ObjectiveSpec } from "./options.ts";
 export function addObjective(
   spec: ObjectiveSpec,
   logits: Floats, // [N,T]
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   dLogits: Floats | null, // [N,T]
 ): number {
   switch (spec.kind) {

@@ -1,11 +1,15 @@
 /** Rows of a study as the trainer takes them: encoded into the backend's memory, times in bins, groups by place. */
 import type { Backend } from "../compute/backend.ts";
-import { encodeBlocks, pickStudyGroups, pickStudyRows, type Study } from "../study/study.ts";
+import { encodeStudyRows, pickStudyGroups, pickStudyRows, type Study } from "../study/study.ts";
 import type { TrainingRows } from "./trainer.ts";
 
 export function prepareRows(backend: Backend, study: Study, rows: Int32Array): TrainingRows {
   const D = study.encoder.names.length;
   const x = backend.allocate(rows.length * D);
-  for (const { from, values } of encodeBlocks(study, rows)) backend.write(x, values, from * D);
+  let from = 0;
+  for (const { N, values } of encodeStudyRows(study, rows)) {
+    backend.write(x, values, from * D);
+    from += N;
+  }
   return { x, binned: pickStudyRows(study, rows).binned, groups: pickStudyGroups(study, rows) };
 }

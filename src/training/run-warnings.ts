@@ -2,11 +2,13 @@
  * What is said of a table and its rows before a run starts: nothing is refused, but a reader of the model should know.
  */
 
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
 import { describePooling } from "../data/encode/rare-levels.ts";
-import { type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
-import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
+import { binningGap } from "../data/outcomes/binning-gap.ts";
+import type { RightCensored } from "../data/outcomes/outcomes.ts";
+import { pickOutcomes } from "../data/outcomes/outcomes.ts";
+import type { TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
 import type { TrainingRows } from "./trainer.ts";
 
@@ -48,7 +50,7 @@ function warnOfManyFeatures(D: number, events: number): string[] {
   ];
 }
 
-function warnOfBinning(outcomes: Outcomes, grid: TimeGrid): string[] {
+function warnOfBinning(outcomes: RightCensored, grid: TimeGrid): string[] {
   const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
   if (!exceedsHalfStandardError) return [];
   const change = `from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error`;

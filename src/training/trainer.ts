@@ -5,9 +5,11 @@
  * every row's current curve. Ending early is `return()`; a run goes on from any of its checkpoints, taken at the ends
  * of epochs, to the same bytes. No clock, no files, no console.
  */
+
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { GraduateError, restate } from "../core/errors.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import type { Network } from "../models/networks/network.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
@@ -29,7 +31,7 @@ import {
 export interface TrainingRows {
   /** Encoded features, in the backend's memory. */
   readonly x: DeviceArray; // [N,D]
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   readonly groups: readonly NamedRows[];
 }
 
@@ -117,6 +119,8 @@ export async function* optimise(
   options: TrainingOptions,
   hooks: OptimiseHooks = {},
 ): AsyncGenerator<TrainingEvent, Checkpoint> {
+  refuseBeyondCensoring(input.training.binned, "training");
+  if (input.validation) refuseBeyondCensoring(input.validation.binned, "training");
   const run = await openRun(input, options, hooks);
   const { evaluate, batchesOf, perEpoch } = run;
   let lastGood = run.step;

@@ -8,9 +8,9 @@ import { isAbsent, type Measured } from "../core/measured.ts";
 import { toInt32 } from "../core/plain-arrays.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../data/outcomes/people.ts";
 import {
-  type BinnedOutcomesInput,
+  type BinnedRightCensoredInput,
   type CurvesInput,
-  toBinnedOutcomes,
+  toBinnedRightCensored,
   toCurves,
 } from "../data/plain-input.ts";
 import { type Agreement, type GroupAgreement, judgeAgreement } from "../stats/calibration/agreement.ts";
@@ -39,7 +39,7 @@ export interface AuditInput {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
   /** In which bin each of them had the event or was censored. */
-  readonly outcomes: BinnedOutcomesInput;
+  readonly outcomes: BinnedRightCensoredInput;
   /** Groups besides everyone: a name, and the members' rows, 0-based. */
   readonly groups?: readonly { readonly name: string; readonly rows: ArrayLike<number> }[];
   /** Whose rows are whose, where people have several: noise floor, intervals and certificates then go by person. */
@@ -100,7 +100,7 @@ const DEFAULT_DRAWS = 200;
 /** Scores curves against outcomes, overall and by group. */
 export async function audit(input: AuditInput, options: AuditOptions = {}): Promise<AuditTable> {
   const curves = toCurves(input.curves);
-  const outcomes = toBinnedOutcomes(input.outcomes);
+  const outcomes = toBinnedRightCensored(input.outcomes, "an audit");
   const groups = (input.groups ?? []).map(({ name, rows }) => ({ name, rows: toInt32(rows) }));
   const by = input.people === undefined ? {} : { people: input.people };
   const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level } = options;

@@ -10,9 +10,9 @@ import { InputError } from "../core/errors.ts";
 import { toInt32 } from "../core/plain-arrays.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import {
-  type BinnedOutcomesInput,
+  type BinnedRightCensoredInput,
   type CurvesInput,
-  toBinnedOutcomes,
+  toBinnedRightCensored,
   toCurves,
 } from "../data/plain-input.ts";
 import { type BoostTask, pickTask } from "../repair/boost-task.ts";
@@ -38,7 +38,7 @@ export type BoostTaskInput = Omit<BoostTask, "curves" | "outcomes"> & {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
   /** In which bin each of them had the event or was censored. */
-  readonly outcomes: BinnedOutcomesInput;
+  readonly outcomes: BinnedRightCensoredInput;
 };
 
 export const BOOST_METHODS = ["hazards", "mcboost"] as const;
@@ -112,7 +112,11 @@ export function boost(
   sets: Readonly<Record<keyof BoostRowSets, ArrayLike<number>>>,
   options: GuardedBoostOptions = {},
 ): BoostResult {
-  const task = { ...given, curves: toCurves(given.curves), outcomes: toBinnedOutcomes(given.outcomes) };
+  const task = {
+    ...given,
+    curves: toCurves(given.curves),
+    outcomes: toBinnedRightCensored(given.outcomes, "a repair"),
+  };
   const rows = { fit: toInt32(sets.fit), held: toInt32(sets.held) };
   if (rows.held.length === 0) {
     throw new InputError("no rows left to judge the boost on", { code: "rows.none" });

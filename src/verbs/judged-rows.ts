@@ -5,7 +5,7 @@
  */
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
-import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { type People, pickPeople } from "../data/outcomes/people.ts";
 import { joinRows, type Split, splitRows } from "../data/outcomes/split.ts";
 import type { BoostRowSets } from "./boost.ts";
@@ -156,7 +156,7 @@ const DEFAULT_FIT = 0.5;
 /** Validation rows fit and test rows judge, unless a share of both is asked for or one of them is empty. */
 export function divideUnseen(
   { valid, test }: Split,
-  { people, event }: { readonly people: People | null; readonly event: BinnedOutcomes["event"] | null },
+  { people, event }: { readonly people: People | null; readonly event: BinnedRightCensored["event"] | null },
   { fit, seed }: FitShare,
 ): BoostRowSets {
   if (fit === undefined && valid.length > 0 && test.length > 0) return { fit: valid, held: test };

@@ -8,11 +8,11 @@ import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
 import { type PreparedStudy, redesign } from "../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../study/split.ts";
-import { encodeBlocks } from "../study/study.ts";
+import { encodeStudyRows } from "../study/study.ts";
 import { fitCoxMethod } from "../training/fit-cox.ts";
 import { fitNetwork, planFit } from "../training/fit-network.ts";
 import type { Model } from "../training/model.ts";
@@ -71,7 +71,7 @@ async function* runTraining(
   const validation = split.valid.length > 0 ? prepareRows(backend, study, split.valid) : null;
   refuseNoEvents(study, training);
   // Cells that cannot be encoded are refused now and not when the model is scored.
-  for (const _ of encodeBlocks(study, split.test));
+  for (const _ of encodeStudyRows(study, split.test));
   const start = describeStart(study, training);
   const model = describeModel(study, request);
   const { rows, people, warnings } = start;

@@ -126,7 +126,11 @@ describe("graduate km", () => {
 });
 
 interface Cox {
-  readonly coefficients: readonly { readonly name: string; readonly estimate: number; readonly se: number }[];
+  readonly coefficients: readonly {
+    readonly name: string;
+    readonly estimate: number;
+    readonly standardError: number;
+  }[];
   readonly loglik: number;
   readonly n: number;
   readonly events: number;
@@ -140,9 +144,9 @@ describe("graduate cox", () => {
     const fit = runJson<Cox>(["cox", ...nwtco, ...features, "--ties", ties]);
     const { columns, [ties]: wanted } = readOracle("cox/cox.json").nwtco;
     expect(fit.coefficients.map(({ name }) => name)).toEqual(columns);
-    fit.coefficients.forEach(({ estimate, se }, k) => {
+    fit.coefficients.forEach(({ estimate, standardError }, k) => {
       expect(Math.abs(estimate - wanted.coef[k])).toBeLessThan(1e-8);
-      expect(Math.abs(se - wanted.se[k])).toBeLessThan(1e-8);
+      expect(Math.abs(standardError - wanted.se[k])).toBeLessThan(1e-8);
     });
     expectClose(fit.loglik, wanted.loglik);
     expect([fit.n, fit.events]).toEqual([4028, 571]);

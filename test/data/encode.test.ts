@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { type EncodedFeatures, type Encoder, encode, fitEncoder } from "../../src/data/encode/encode.ts";
+import { type EncodedFeatures, encode, encodeBlocks } from "../../src/data/encode/encode.ts";
+import type { Encoder } from "../../src/data/encode/encoder.ts";
+import { fitEncoder } from "../../src/data/encode/fit-encoder.ts";
 import { describePooling, fewestLevelRows } from "../../src/data/encode/rare-levels.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
-import type { Column, Table } from "../../src/data/table.ts";
+import { type Column, type Table, tableBlocks } from "../../src/data/table.ts";
 import oracle from "../oracles/encode-and-grid.json" with { type: "json" };
 
 const NA = null;
@@ -446,4 +448,72 @@ describe("rare levels", () => {
   ])("of %d rows, a level of fewer than %d is rare", (N, fewest) => {
     expect(fewestLevelRows(N)).toBe(fewest);
   });
+});
+
+describe("encoding by blocks", () => {
+  const N = 37;
+  const table: Table = {
+    name: "blocks.csv",
+    rows: N,
+    columns: [
+      {
+        name: "age",
+        type: "number",
+        values: Float64Array.from({ length: N }, (_, i) => (i % 9 === 4 ? NaN : i * i)),
+      },
+      {
+        name: "sex",
+        type: "category",
+        codes: Int32Array.from({ length: N }, (_, i) => (i % 4) - 1),
+        levels: ["a", "b", "c"],
+      },
+      {
+        name: "smoker",
+        type: "boolean",
+        values: Uint8Array.from({ length: N }, (_, i) => (i % 5 === 0 ? 255 : i % 2)),
+      },
+    ],
+  };
+  const encoder = fitEncoder(table, {
+    features: ["sex", "age", "smoker"],
+    missingIndicator: true,
+    splines: true,
+  });
+  const rows = Int32Array.from({ length: 30 }, (_, i) => (i * 11) % N);
+
+  test.each([1, 7, 30, 1000])("blocks of %i rows hold the bits of all rows at once", (size) => {
+    const whole = encode(encoder, table, rows);
+    const blocks = [...encodeBlocks(encoder, table, rows, size)];
+    expect(blocks.map((block) => block.N)).toEqual(
+      Array.from({ length: Math.ceil(30 / size) }, (_, k) => Math.min(size, 30 - k * size)),
+    );
+    expect(blocks.flatMap((block) => [...block.values])).toEqual([...whole.values]);
+    expect(blocks.flatMap((block) => [...block.rows])).toEqual([...rows]);
+    expect(blocks.every(({ D, names }) => D === whole.D && names === whole.names)).toBe(true);
+  });
+
+  test("all rows without a choice, none of an empty one, and tables by blocks", () => {
+    const all = [...encodeBlocks(encoder, table, undefined, 10)];
+    expect(all.flatMap((block) => [...block.values])).toEqual([...encode(encoder, table).values]);
+    expect([...encodeBlocks(encoder, table, [], 10)]).toEqual([]);
+    const parts = [...tableBlocks(table, rows, 8)];
+    expect(parts.map((part) => part.rows)).toEqual([8, 8, 8, 6]);
+    expect(parts.flatMap((part) => [...encode(encoder, part).values])).toEqual([
+      ...encode(encoder, table, rows).values,
+    ]);
+  });
+
+  test("a cell that training could not have had is refused before the first block", () => {
+    const other = { ...table, columns: table.columns.map((one) => (one.name === "sex" ? odd : one)) };
+    expect(() => encodeBlocks(encoder, other, rows, 5).next()).toThrow(InputError);
+    expect(() => encodeBlocks(encoder, table, rows, 0).next()).toThrow(
+      "rows of a block are not a whole number, 1 or more: 0",
+    );
+  });
+  const odd: Table["columns"][number] = {
+    name: "sex",
+    type: "category",
+    codes: new Int32Array(N).fill(0, 1).fill(1, 0, 1),
+    levels: ["a", "z"],
+  };
 });

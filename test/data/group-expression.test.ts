@@ -6,8 +6,8 @@ import {
   type GroupExpression,
   type GroupValue,
   MAX_NESTING,
-  parseGroup,
 } from "../../src/data/groups/group-expression.ts";
+import { parseGroup } from "../../src/data/groups/parse-group.ts";
 
 const compare = (column: string, comparison: "=" | "!=" | "<" | "<=" | ">" | ">=", value: GroupValue) =>
   ({ type: "compare", column, comparison, value }) as const;

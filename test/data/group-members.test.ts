@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { type GroupExpression, parseGroup } from "../../src/data/groups/group-expression.ts";
+import type { GroupExpression } from "../../src/data/groups/group-expression.ts";
 import { type EvaluateOptions, evaluateGroup } from "../../src/data/groups/group-members.ts";
+import { parseGroup } from "../../src/data/groups/parse-group.ts";
 import type { Column, Table } from "../../src/data/table.ts";
 
 const NA = Number.NaN;

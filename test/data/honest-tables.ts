@@ -1,7 +1,7 @@
 // Tables as honest studies have them: strong predictors and nothing that was filled in later. Hazard ratios up to 10 per standard
 // deviation, columns rounded, cut, missing by risk or by date, entry dates, four kinds of censoring. What alarms here is false.
 import { createRandom } from "../../src/core/random.ts";
-import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import type { Column } from "../../src/data/table.ts";
 import { booleans, categories, dates, numbers } from "./sanity-tables.ts";
 
@@ -9,7 +9,7 @@ const MISSING = Number.NaN;
 
 export interface HonestTable {
   readonly columns: readonly Column[];
-  readonly outcomes: Outcomes;
+  readonly outcomes: RightCensored;
 }
 
 /** `family` draws other tables under the same seeds. */

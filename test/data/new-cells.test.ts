@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitEncoder } from "../../src/data/encode/encode.ts";
+import { fitEncoder } from "../../src/data/encode/fit-encoder.ts";
 import { addCellWarnings, warnOfCells } from "../../src/data/encode/new-cells.ts";
 import { selectRows } from "../../src/data/table.ts";
 import { booleans, categories, dates, numbers, tableOf } from "./sanity-tables.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRandom, type Random } from "../../src/core/random.ts";
 import type { Finding } from "../../src/data/checks/findings.ts";
 import { findLeaks } from "../../src/data/leaks/find-leaks.ts";
-import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { type OutcomeColumns, readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type {
@@ -59,7 +59,7 @@ export function without(table: Table, ...names: string[]): Column[] {
 }
 
 export interface Cohort {
-  readonly outcomes: Outcomes;
+  readonly outcomes: RightCensored;
   readonly random: Random;
   /** Values per row. */
   readonly each: (value: (row: number) => number) => Float64Array;
@@ -95,7 +95,7 @@ export function cohortOfTable(table: Table, columns: OutcomeColumns, seed: numbe
   return { outcomes: readOutcomes(table, columns), random, each, honest };
 }
 
-export function leaksAmong(columns: readonly Column[], outcomes: Outcomes): Finding[] {
+export function leaksAmong(columns: readonly Column[], outcomes: RightCensored): Finding[] {
   return findLeaks(columns, outcomes, new Uint8Array(outcomes.time.length).fill(1));
 }
 

@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { normalQuantile } from "../../src/core/distributions.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { encode, findSplines, fitEncoder } from "../../src/data/encode/encode.ts";
+import { encode } from "../../src/data/encode/encode.ts";
+import { findSplines } from "../../src/data/encode/encoder.ts";
+import { fitEncoder } from "../../src/data/encode/fit-encoder.ts";
 import {
   fillSplines,
   fitScoreLine,

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { isAbsent } from "../../src/core/measured.ts";
-import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import { binningGap } from "../../src/data/outcomes/binning-gap.ts";
+import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import {
-  binningGap,
   binOutcomes,
   DEFAULT_BINS,
   equalTimeGrid,
@@ -20,7 +20,7 @@ import {
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import oracle from "../oracles/encode-and-grid.json" with { type: "json" };
 
-const observe = (time: readonly number[], event: readonly number[]): Outcomes => ({
+const observe = (time: readonly number[], event: readonly number[]): RightCensored => ({
   time: Float64Array.from(time),
   event: Uint8Array.from(event),
 });

@@ -1,7 +1,9 @@
 // A table with every type of column and every way to be missing, models of every kind on it, and the runtime that runs what is exported.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
-import { type Encoder, encode, fitEncoder } from "../../src/data/encode/encode.ts";
+import { encode } from "../../src/data/encode/encode.ts";
+import type { Encoder } from "../../src/data/encode/encoder.ts";
+import { fitEncoder } from "../../src/data/encode/fit-encoder.ts";
 import type { Group } from "../../src/data/groups/groups.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn, isMissing, type Table } from "../../src/data/table.ts";

@@ -96,7 +96,14 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   lung_tied: { ...lung, tied: 12 },
 };
 
-export interface CoxFixture extends CoxInput {
+/** The input of a Cox model with its arrays typed. */
+export type TypedCoxInput = CoxInput & {
+  readonly time: Float64Array;
+  readonly event: Uint8Array;
+  readonly x: Float64Array;
+};
+
+export interface CoxFixture extends TypedCoxInput {
   /** Times on the grid of 102 equal bins up to the largest time of the whole table. */
   readonly bin: Float64Array;
   readonly names: readonly string[];

@@ -6,14 +6,8 @@ import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
-import {
-  type ChiSquareTest,
-  type CoxInput,
-  type CoxOptions,
-  fitCox,
-  requireCurves,
-} from "../../src/models/cox/cox.ts";
-import { loadCoxFixture, RECIPES } from "./cox-designs.ts";
+import { type ChiSquareTest, type CoxOptions, fitCox, requireCurves } from "../../src/models/cox/cox.ts";
+import { loadCoxFixture, RECIPES, type TypedCoxInput } from "./cox-designs.ts";
 
 interface FitOracle {
   readonly coef: readonly number[];
@@ -45,7 +39,7 @@ function expectNear(actual: ArrayLike<number>, expected: readonly number[], tole
 const relative = (actual: number, expected: number) => Math.abs(actual / expected - 1);
 const chiSquare = (result: Measured<ChiSquareTest>) => (isAbsent(result) ? Number.NaN : result.chiSquare);
 
-function expectFit(input: CoxInput, options: CoxOptions, expected: FitOracle) {
+function expectFit(input: TypedCoxInput, options: CoxOptions, expected: FitOracle) {
   const model = fitCox(input, options);
   expect(model.warnings).toEqual([]);
   expect(model.converged).toBe(true);
@@ -83,7 +77,7 @@ describe.each(Object.keys(RECIPES).filter((name) => oracle[name]))("coxph on %s"
 
 describe("worked by hand", () => {
   // L = e/(2e+1) · 1/(1+e) · e/e with e = exp β: the score is zero at e² = 1/2.
-  const input: CoxInput = {
+  const input: TypedCoxInput = {
     time: Float64Array.of(1, 2, 3),
     event: Uint8Array.of(1, 1, 1),
     x: Float64Array.of(1, 0, 1),
@@ -307,14 +301,14 @@ describe("a fit that curves are made from", () => {
 });
 
 describe("refusals", () => {
-  const good: CoxInput = {
+  const good: TypedCoxInput = {
     time: Float64Array.of(1, 2, 3),
     event: Uint8Array.of(1, 0, 1),
     x: Float64Array.of(1, 2, 1),
     D: 1,
     names: ["age"],
   };
-  const refusal = (change: Partial<CoxInput>, options: CoxOptions = {}): InputError => {
+  const refusal = (change: Partial<TypedCoxInput>, options: CoxOptions = {}): InputError => {
     try {
       fitCox({ ...good, ...change }, options);
     } catch (error) {
@@ -352,7 +346,7 @@ describe("invariance", () => {
     ties: fc.constantFrom("efron" as const, "breslow" as const),
     distinct: fc.constantFrom(5, 1000),
   });
-  const simulate = (seed: number, N: number, distinct: number): CoxInput => {
+  const simulate = (seed: number, N: number, distinct: number): TypedCoxInput => {
     const random = createRandom(seed);
     const x = Float64Array.from({ length: 2 * N }, () => random.normal());
     const time = Float64Array.from({ length: N }, () => 1 + random.integer(distinct));

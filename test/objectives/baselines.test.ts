@@ -1,6 +1,6 @@
 // X-Cal, the ranked probability score and the ranking kernel: by hand, against slow twins, and by central differences.
 import { describe, expect, test } from "vitest";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { survivalCurves } from "../../src/objectives/curves.ts";
 import { rankedProbability, rankingKernel } from "../../src/objectives/rps.ts";
 import { XCAL_CERTAIN, xcalPenalty } from "../../src/objectives/xcal.ts";
@@ -81,7 +81,7 @@ describe("ranked probability score", () => {
   });
 });
 
-function allPairs(logits: Float64Array, { T, bin, event }: BinnedOutcomes, sigma: number): number {
+function allPairs(logits: Float64Array, { T, bin, event }: BinnedRightCensored, sigma: number): number {
   const N = bin.length;
   const S = new Float64Array(N * T);
   survivalCurves(logits, N, T, S);

@@ -1,14 +1,14 @@
 /** Small cohorts with logits that need not fit them, and the two ways every objective's gradient is checked. */
 import { expect } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import type { NamedRows } from "../../src/objectives/constraints.ts";
 
 export interface LogitCohort {
   readonly N: number;
   readonly T: number;
   readonly logits: Float64Array; // [N,T]
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   /** Everyone, two overlapping parts, and a small one. */
   readonly groups: readonly NamedRows[];
 }

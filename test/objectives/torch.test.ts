@@ -1,7 +1,8 @@
 // Value and gradient of every objective and distance, and the first step of the trajectories, against PyTorch autograd in float64.
+
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { prepareConstraints } from "../../src/objectives/constraints.ts";
 import { createCurveWorkspace, survivalCurves } from "../../src/objectives/curves.ts";
 import type { DistanceName } from "../../src/objectives/distances/list.ts";
@@ -50,7 +51,7 @@ function readJson<Content>(name: string): Content {
 const objectives = readJson<{ ordinary: Setting; edge: Setting }>("torch_objectives.json");
 const trajectories = readJson<{ runs: Trajectory[] }>("torch_trajectory.json").runs;
 
-function binOutcomes(t: number[], d: number[], T: number): BinnedOutcomes {
+function binOutcomes(t: number[], d: number[], T: number): BinnedRightCensored {
   return { T, bin: Int32Array.from(t), event: Uint8Array.from(d) };
 }
 

@@ -1,7 +1,7 @@
 // Concordance and Kaplan-Meier against scikit-survival, lifelines and pycox (test/oracles/peers/peers.py) on the bundled tables.
 import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
-import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { stepValue } from "../../src/stats/censoring.ts";
 import { concordanceHarrell, concordanceUno } from "../../src/stats/concordance/concordance.ts";
 import { concordanceAntolini, timeDependentPairs } from "../../src/stats/concordance/time-dependent.ts";
@@ -46,9 +46,9 @@ function near(actual: Measured, expected: number, what: string): void {
 }
 
 function expectPeers(
-  outcomes: Outcomes,
+  outcomes: RightCensored,
   risk: Float64Array,
-  censoring: Outcomes,
+  censoring: RightCensored,
   expected: PeerScores,
 ): void {
   expect(risk.length).toBe(expected.rows);

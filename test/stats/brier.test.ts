@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { absent, isAbsent } from "../../src/core/measured.ts";
-import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn } from "../../src/data/table.ts";
 import { stepValue } from "../../src/stats/censoring.ts";
@@ -30,7 +30,7 @@ import { createTiedTable, repeatOutcomes, repeatRows, slowBrier } from "./slow-t
 const TOLERANCE = 1e-10;
 const CONVENTIONS: readonly BrierConvention[] = ["r", "scikit-survival", "pycox", "mlr3proba"];
 
-function outcomesOf(rows: { time: number[]; event: number[] }): Outcomes {
+function outcomesOf(rows: { time: number[]; event: number[] }): RightCensored {
   return { time: Float64Array.from(rows.time), event: Uint8Array.from(rows.event) };
 }
 
@@ -76,7 +76,7 @@ interface CoxOracle {
 const COX = readOracleJson<Record<string, CoxOracle>>("r/brier.json");
 
 /** Outcomes and the Breslow Cox linear predictor: stored, or coefficients times columns of the bundled table. */
-async function loadCox(name: string): Promise<{ outcomes: Outcomes; lp: Float64Array }> {
+async function loadCox(name: string): Promise<{ outcomes: RightCensored; lp: Float64Array }> {
   const oracle = COX[name];
   if (oracle.time && oracle.event && oracle.lp) {
     return {
@@ -311,7 +311,7 @@ describe("slow twins on heavily tied tables", () => {
   test.each([1, 2, 3])("on bins and at raw times, seed %i", (seed) => {
     const T = 6;
     const table = createTiedTable(seed, 120, T);
-    const outcomes: Outcomes = { time: Float64Array.from(table.binned.bin), event: table.binned.event };
+    const outcomes: RightCensored = { time: Float64Array.from(table.binned.bin), event: table.binned.event };
     for (const ties of ["reverse", "simple"] as const) {
       const { brier } = present(brierBinned(table.curves, table.binned, { ties }));
       for (let t = 1; t <= T; t++) {
@@ -341,7 +341,7 @@ describe("slow twins on heavily tied tables", () => {
 
   test("the r convention at the bins is the binned score", () => {
     const table = createTiedTable(9, 80, 5);
-    const outcomes: Outcomes = { time: Float64Array.from(table.binned.bin), event: table.binned.event };
+    const outcomes: RightCensored = { time: Float64Array.from(table.binned.bin), event: table.binned.event };
     const { brier } = brierScore({
       outcomes,
       times: [1, 2, 3, 4, 5],
@@ -383,8 +383,14 @@ describe("weight w is the row w times", () => {
         (seed, weights, trainingWeights) => {
           const table = createTiedTable(seed, 12, 4);
           const other = createTiedTable(seed + 1, 12, 4);
-          const outcomes: Outcomes = { time: Float64Array.from(table.binned.bin), event: table.binned.event };
-          const training: Outcomes = { time: Float64Array.from(other.binned.bin), event: other.binned.event };
+          const outcomes: RightCensored = {
+            time: Float64Array.from(table.binned.bin),
+            event: table.binned.event,
+          };
+          const training: RightCensored = {
+            time: Float64Array.from(other.binned.bin),
+            event: other.binned.event,
+          };
           const repeated = repeatRows(table, weights);
           for (const convention of CONVENTIONS) {
             for (const withTraining of [false, true]) {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
 import type { Curves } from "../../src/data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { meanCurve } from "../../src/stats/calibration/calibration.ts";
 import { boundOfTheorem, certify } from "../../src/stats/certificates/certificates.ts";
 import {
@@ -27,7 +27,7 @@ import { quantile } from "../../src/stats/scores/bootstrap.ts";
 
 interface Cohort {
   readonly curves: Curves;
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
 }
 
 const T = 12;

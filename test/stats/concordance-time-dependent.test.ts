@@ -205,9 +205,9 @@ describe("odd tables", () => {
     const curves = { N: 2, T: 2, survival: Float64Array.of(0.5, 0.4, Number.NaN, 0.3) };
     const binned = binnedOf(2, [1, 2], [1, 0]);
     expect(() => timeDependentPairs(curves, binned)).toThrow("a predicted survival is not a number: bin 1");
-    expect(() => timeDependentPairs(curves, binnedOf(2, [1], [1]))).toThrow("outcomes: 1 values for 2 rows");
+    expect(() => timeDependentPairs(curves, binnedOf(2, [1], [1]))).toThrow("bin: 1 values for 2 rows");
     expect(() => timeDependentPairs(curves, binnedOf(3, [1, 2], [1, 0]))).toThrow(
-      "3 time bins and the curves 2",
+      "curves and outcomes are on different grids: 2 and 3 bins",
     );
     expect(() => timeDependentPairs(curves, binnedOf(2, [1, 3], [1, 0]))).toThrow("bin outside 1…2: 3");
   });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
-import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import {
   concordanceHarrell,
   concordanceUno,
@@ -33,7 +33,7 @@ function present(value: Measured): number {
   return value;
 }
 
-function checkHarrell(outcomes: Outcomes, risk: Float64Array, theirs: HarrellOracle): void {
+function checkHarrell(outcomes: RightCensored, risk: Float64Array, theirs: HarrellOracle): void {
   const ours = concordanceHarrell(outcomes, risk);
   expect(ours.concordant).toBe(theirs.concordant);
   expect(ours.discordant).toBe(theirs.discordant);
@@ -43,7 +43,7 @@ function checkHarrell(outcomes: Outcomes, risk: Float64Array, theirs: HarrellOra
   expectClose(present(ours.c), theirs.C, "Harrell");
 }
 
-function checkStrict(outcomes: Outcomes, risk: Float64Array, theirs: StrictPairsOracle): void {
+function checkStrict(outcomes: RightCensored, risk: Float64Array, theirs: StrictPairsOracle): void {
   const ours = concordanceHarrell(outcomes, risk, { pairs: "strict" });
   expect(ours.concordant).toBe(theirs.concordant);
   expect(ours.discordant).toBe(theirs.discordant);
@@ -84,7 +84,7 @@ describe("R's concordance", () => {
     const { uno } = readOracle<{ uno: Readonly<Record<string, UpTo>> }>("r/limits.json");
     const lung = await loadDataset("lung");
     const tiny = await loadTiny("tiny_heavy_ties");
-    const cases: [UpTo, Outcomes, Float64Array][] = [
+    const cases: [UpTo, RightCensored, Float64Array][] = [
       [uno.lung_age, lung.outcomes, numbers(lung.table, "age")],
       [uno.heavy_ties_x, tiny.outcomes, numbers(tiny.table, "x")],
       [uno.seven_rows, SEVEN, Float64Array.from(SEVEN_RISK)],

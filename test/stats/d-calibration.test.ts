@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NumericalError } from "../../src/core/errors.ts";
 import { absent } from "../../src/core/measured.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import {
   dCalibration,
   dCalibrationShare,
@@ -25,7 +25,7 @@ const TOLERANCE = 1e-10;
 /** One row per survival value, all in the only bin. */
 function rowsWith(survival: number[], event: number[]) {
   const N = survival.length;
-  const binned: BinnedOutcomes = { T: 1, bin: new Int32Array(N).fill(1), event: Uint8Array.from(event) };
+  const binned: BinnedRightCensored = { T: 1, bin: new Int32Array(N).fill(1), event: Uint8Array.from(event) };
   return { curves: { N, T: 1, survival: Float64Array.from(survival) }, binned };
 }
 

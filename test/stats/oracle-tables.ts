@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect } from "vitest";
 import type { Curves } from "../../src/data/curves/curves.ts";
-import type { BinnedOutcomes, Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored, RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn, isMissing, type Table } from "../../src/data/table.ts";
 
@@ -141,8 +141,8 @@ const RECIPES: Readonly<Record<Dataset, Recipe>> = {
 };
 
 export interface OracleTable {
-  readonly outcomes: Outcomes;
-  readonly binned: BinnedOutcomes;
+  readonly outcomes: RightCensored;
+  readonly binned: BinnedRightCensored;
   /** Every row's level as R writes it; null where missing. */
   readonly groups: Readonly<Record<string, readonly (string | null)[]>>;
   readonly table: Table;
@@ -176,9 +176,9 @@ export function numbers(table: Table, name: string): Float64Array {
 }
 
 export function binTimes(
-  outcomes: Outcomes,
+  outcomes: RightCensored,
   horizon = outcomes.time.reduce((a, b) => Math.max(a, b), 0),
-): BinnedOutcomes {
+): BinnedRightCensored {
   const bin = Int32Array.from(outcomes.time, (time) =>
     Math.min(Math.max(Math.ceil((time * BINS) / horizon), 1), BINS),
   );
@@ -229,7 +229,7 @@ export const PREDICTIONS = ["cox", "miscal", "strat"].flatMap((model) =>
 
 export interface Prediction {
   readonly curves: Curves;
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   readonly table: Table;
 }
 

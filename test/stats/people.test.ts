@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isAbsent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
 import type { Curves } from "../../src/data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import type { People } from "../../src/data/outcomes/people.ts";
 import { bootstrapInParallel } from "../../src/node/workers/replicate-pool.ts";
 import { meanCurve } from "../../src/stats/calibration/calibration.ts";
@@ -29,7 +29,7 @@ const curves: Curves = {
     return once.curves.survival[row * T + (k % T)];
   }),
 };
-const outcomes: BinnedOutcomes = {
+const outcomes: BinnedRightCensored = {
   T,
   bin: Int32Array.from({ length: 2 * N }, everySecond).map((row) => once.outcomes.bin[row]),
   event: Uint8Array.from(Int32Array.from({ length: 2 * N }, everySecond), (row) => once.outcomes.event[row]),
@@ -106,7 +106,7 @@ describe("the noise floor of people with several rows", () => {
     const P = 300;
     const random = createRandom(2);
     const flat: Curves = { N: 2 * P, T: 2, survival: new Float64Array(4 * P).fill(0.6) };
-    const late: BinnedOutcomes = {
+    const late: BinnedRightCensored = {
       T: 2,
       bin: new Int32Array(2 * P).fill(2),
       event: Uint8Array.from({ length: 2 * P }, () => (random.uniform() < 0.4 ? 1 : 0)),

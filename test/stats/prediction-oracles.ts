@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import type { Absent, Measured } from "../../src/core/measured.ts";
 import type { Curves } from "../../src/data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn, type Table } from "../../src/data/table.ts";
 
@@ -48,7 +48,7 @@ export interface ScoredRows {
 
 export interface PredictionOracle {
   readonly curves: Curves;
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   readonly groups: readonly ScoredRows[];
 }
 
@@ -84,7 +84,7 @@ export async function loadPredictions(name: string): Promise<PredictionOracle> {
       survival[row * T + t] = value;
     });
   });
-  const binned: BinnedOutcomes = {
+  const binned: BinnedRightCensored = {
     T,
     bin: Int32Array.from(numbersOf(table, "bin")),
     event: Uint8Array.from(numbersOf(table, "event")),

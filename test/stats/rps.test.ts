@@ -66,7 +66,7 @@ test("curves and outcomes of different sizes, or off the grid, are refused", () 
   expect(() => rankedProbabilityScore(curves, { T: 2, bin: Int32Array.of(3), event })).toThrow(
     "bin outside 1…2: 3",
   );
-  expect(() => rankedProbabilityScore(curves, { T: 2, bin: Int32Array.of(1, 1), event })).toThrow(
-    "bin: 2 values for 1 rows",
-  );
+  const two = { T: 2, bin: Int32Array.of(1, 1), event: Uint8Array.of(1, 0) };
+  expect(() => rankedProbabilityScore(curves, two)).toThrow("bin: 2 values for 1 rows");
+  expect(() => rankedProbabilityScore(curves, { ...two, event })).toThrow("event: 1 values for 2 rows");
 });

@@ -5,11 +5,11 @@
  */
 import { createRandom, type Random } from "../../src/core/random.ts";
 import type { Curves } from "../../src/data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 
 export interface Cohort {
   readonly curves: Curves;
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
 }
 
 /**

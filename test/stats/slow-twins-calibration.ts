@@ -4,11 +4,11 @@
  */
 import { createRandom } from "../../src/core/random.ts";
 import type { Curves } from "../../src/data/curves/curves.ts";
-import type { BinnedOutcomes, Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored, RightCensored } from "../../src/data/outcomes/outcomes.ts";
 
 export interface CurvesWithOutcomes {
   readonly curves: Curves;
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
 }
 
 /** Few bins, many rows, falling curves; a share of the curve values is rounded to bin edges and some reach 0. */
@@ -47,7 +47,7 @@ export function repeatRows(table: CurvesWithOutcomes, weights: readonly number[]
   };
 }
 
-export function repeatOutcomes(outcomes: Outcomes, weights: readonly number[]): Outcomes {
+export function repeatOutcomes(outcomes: RightCensored, weights: readonly number[]): RightCensored {
   const rows = weights.flatMap((weight, row) => Array<number>(weight).fill(row));
   return {
     time: Float64Array.from(rows, (row) => outcomes.time[row]),
@@ -72,7 +72,7 @@ export function slowDCalibration({ curves, binned }: CurvesWithOutcomes, bins: n
 }
 
 /** G just after (or just before) `at`: the product over censoring times up to (or before) it. */
-function slowCensoring(rows: Outcomes, at: number, ties: "simple" | "reverse", before: boolean): number {
+function slowCensoring(rows: RightCensored, at: number, ties: "simple" | "reverse", before: boolean): number {
   const all = Array.from(rows.time, (time, i) => ({ time, event: rows.event[i] }));
   const times = [...new Set(all.filter((row) => row.event === 0).map((row) => row.time))];
   let G = 1;
@@ -88,7 +88,7 @@ function slowCensoring(rows: Outcomes, at: number, ties: "simple" | "reverse", b
 }
 
 export interface SlowBrierInput {
-  readonly outcomes: Outcomes;
+  readonly outcomes: RightCensored;
   readonly survivalAt: (row: number) => number;
   readonly at: number;
   readonly ties: "simple" | "reverse";

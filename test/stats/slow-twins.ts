@@ -3,7 +3,7 @@
  * forms in src/stats are compared with, count for count.
  */
 import type { Curves } from "../../src/data/curves/curves.ts";
-import type { BinnedOutcomes, Outcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored, RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import type { PairCounts } from "../../src/stats/concordance/concordance.ts";
 import type { TimeDependentPairs } from "../../src/stats/concordance/time-dependent.ts";
 
@@ -12,14 +12,14 @@ export function repeatRows(weights: readonly number[]): number[] {
   return weights.flatMap((weight, row) => new Array<number>(weight).fill(row));
 }
 
-export function takeOutcomes(outcomes: Outcomes, rows: readonly number[]): Outcomes {
+export function takeOutcomes(outcomes: RightCensored, rows: readonly number[]): RightCensored {
   return {
     time: Float64Array.from(rows, (row) => outcomes.time[row]),
     event: Uint8Array.from(rows, (row) => outcomes.event[row]),
   };
 }
 
-export function takeBinned(outcomes: BinnedOutcomes, rows: readonly number[]): BinnedOutcomes {
+export function takeBinned(outcomes: BinnedRightCensored, rows: readonly number[]): BinnedRightCensored {
   return {
     T: outcomes.T,
     bin: Int32Array.from(rows, (row) => outcomes.bin[row]),
@@ -37,7 +37,7 @@ export function takeCurves(curves: Curves, rows: readonly number[]): Curves {
 }
 
 /** P(event later than t) by the product over distinct times up to t, straight from the definition. */
-export function survivalAt(outcomes: Outcomes, t: number): number {
+export function survivalAt(outcomes: RightCensored, t: number): number {
   let S = 1;
   for (const time of new Set(outcomes.time)) {
     if (time > t) continue;
@@ -54,7 +54,7 @@ export function survivalAt(outcomes: Outcomes, t: number): number {
 
 /** G(t), or G(t−): events of a time are still at risk of being censored then ("simple"), or have left ("reverse"). */
 export function censoringAt(
-  outcomes: Outcomes,
+  outcomes: RightCensored,
   t: number,
   ties: "simple" | "reverse",
   left: boolean,
@@ -82,7 +82,7 @@ export interface SlowPairRule {
 }
 
 export function countPairsSlowly(
-  outcomes: Outcomes,
+  outcomes: RightCensored,
   risk: ArrayLike<number>,
   rule: SlowPairRule,
 ): PairCounts {
@@ -111,7 +111,7 @@ export function countPairsSlowly(
   return { concordant, discordant, tiedRisk, tiedTime, tiedBoth };
 }
 
-export function timeDependentPairsSlowly(curves: Curves, outcomes: BinnedOutcomes): TimeDependentPairs {
+export function timeDependentPairsSlowly(curves: Curves, outcomes: BinnedRightCensored): TimeDependentPairs {
   const { bin, event } = outcomes;
   const S = (row: number, t: number) => curves.survival[row * curves.T + t - 1];
   const counts = {
@@ -153,7 +153,12 @@ export interface SlowLogrank {
 }
 
 /** O, E and the hypergeometric covariance, each event time on its own, weighted by S(t−)^rho. */
-export function logrankSlowly(outcomes: Outcomes, group: Int32Array, G: number, rho: 0 | 1): SlowLogrank {
+export function logrankSlowly(
+  outcomes: RightCensored,
+  group: Int32Array,
+  G: number,
+  rho: 0 | 1,
+): SlowLogrank {
   const rows = Array.from(group.keys()).filter((row) => group[row] >= 0);
   const used = takeOutcomes(outcomes, rows);
   const groups = rows.map((row) => group[row]);

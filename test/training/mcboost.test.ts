@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
 import { createRandom, shuffle } from "../../src/core/random.ts";
 import type { Curves } from "../../src/data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import {
   applyBoost,
   type Boost,
@@ -51,7 +51,7 @@ function tableOf(curve: readonly number[], bins: readonly number[], events: read
     T,
     survival: Float64Array.from({ length: N * T }, (_, k) => curve[k % T]),
   };
-  const outcomes: BinnedOutcomes = { T, bin: Int32Array.from(bins), event: Uint8Array.from(events) };
+  const outcomes: BinnedRightCensored = { T, bin: Int32Array.from(bins), event: Uint8Array.from(events) };
   return { curves, outcomes };
 }
 
@@ -346,7 +346,7 @@ describe("the faults of the reference, only on request", () => {
 interface Simulated {
   readonly predicted: Curves;
   readonly truth: Curves;
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
   readonly groups: readonly BoostGroup[];
   readonly features: { readonly N: number; readonly D: number; readonly values: Float64Array };
 }
@@ -581,7 +581,7 @@ function slowLargest(input: BoostInput & { groups: readonly BoostGroup[] }, over
   const { curves, outcomes, groups } = input;
   const { N, T, survival } = curves;
   const count = (holds: (i: number) => boolean) =>
-    outcomes.bin.reduce((sum, _, i) => sum + (holds(i) ? 1 : 0), 0);
+    Array.from(outcomes.bin).reduce((sum, _, i) => sum + (holds(i) ? 1 : 0), 0);
   const G = [1];
   for (let t = 1; t <= T; t++) {
     const lost = count((i) => outcomes.bin[i] === t && outcomes.event[i] === 0);

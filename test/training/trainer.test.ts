@@ -3,7 +3,7 @@ import type { Backend } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { BackendError, type GraduateError, NumericalError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { createNetwork } from "../../src/models/networks/create-network.ts";
 import { anchorHazards } from "../../src/models/networks/initialise.ts";
 import { readParameters } from "../../src/models/networks/parameters.ts";
@@ -112,7 +112,7 @@ function simulate(backend = createReferenceBackend(), N = 240, T = 8, seed = 3):
   const random = createRandom(seed);
   const D = 3;
   const x = new Float64Array(N * D);
-  const binned: BinnedOutcomes = { T, bin: new Int32Array(N), event: new Uint8Array(N) };
+  const binned: BinnedRightCensored = { T, bin: new Int32Array(N), event: new Uint8Array(N) };
   for (let i = 0; i < N; i++) {
     for (let d = 0; d < D; d++) x[i * D + d] = random.normal();
     const hazard = 1 / (1 + Math.exp(2.2 - 1.6 * x[i * D]));

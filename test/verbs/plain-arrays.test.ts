@@ -1,4 +1,5 @@
-// Plain lists, booleans among them, give what typed arrays give, at every door of the library; what is neither 0 nor 1 is no event.
+// At every door of the library: plain lists, booleans among them, give what typed arrays give; what is neither 0 nor 1 is
+// no event; and late entry, causes and weights are refused by name, never read as if they were not there.
 import { describe, expect, test } from "vitest";
 import * as library from "../../src/index.ts";
 
@@ -20,11 +21,29 @@ const curves = {
 const plainCurves = { N, T, survival: [...curves.survival] };
 const group = risk.map((one) => (one > 0.28 ? 1 : 0));
 const groups = [{ name: "high", rows: [...group.keys()].filter((row) => group[row] === 1) }];
+const typedGroups = groups.map(({ rows }) => ({ rows: Int32Array.from(rows) }));
+const pairs = risk.flatMap((one) => [1 - one / 2, 1 - one]); // survival at two times
+const logits = Float64Array.from({ length: 12 * 4 }, (_, k) => (k % 7) / 7 - 2);
 const x = risk.flatMap((one, row) => [one, row % 3]);
 const cox = library.fitCox({ ...typed, x: Float64Array.from(x), D: 2 }, {});
 
-type Outcomes = library.OutcomesInput;
-type Binned = library.BinnedOutcomesInput;
+/** For functions that take typed arrays alone; fields beyond time and event stay what they are. */
+const typedOf = ({ time: times, event: events, ...rest }: Outcomes): library.RightCensored =>
+  ({
+    ...rest,
+    time: Float64Array.from(times),
+    event: Uint8Array.from(events, Number),
+  }) as library.RightCensored;
+const typedBins = ({ T: bins, bin, event: events, ...rest }: Binned): library.BinnedRightCensored =>
+  ({
+    ...rest,
+    T: bins,
+    bin: Int32Array.from(bin),
+    event: Uint8Array.from(events, Number),
+  }) as library.BinnedRightCensored;
+
+type Outcomes = library.RightCensoredInput;
+type Binned = library.BinnedRightCensoredInput;
 type Curves = library.CurvesInput;
 
 const DOORS: readonly [string, (outcomes: Outcomes, bins: Binned, matrix: Curves) => unknown][] = [
@@ -52,12 +71,54 @@ const DOORS: readonly [string, (outcomes: Outcomes, bins: Binned, matrix: Curves
   ["scoreCurves", (_, b, c) => library.scoreCurves("all", c, b)],
   ["certify", (_, b, c) => library.certify(c, b, groups, { alpha: 0.05, draws: 64, seed: 1 })],
   ["tallyFollowUp", (_, b) => library.tallyFollowUp(b, [0, 1, 2])],
+  [
+    "integratedBrier",
+    (o) =>
+      library.integratedBrier({ outcomes: o, training: o, times: [2, 4], survival: pairs, convention: "r" }),
+  ],
+  [
+    "simultaneousNoiseFloor",
+    (_, b, c) => library.simultaneousNoiseFloor(c, b, groups, { draws: 5, seed: 1 }),
+  ],
+  ["boundGroups", (_, b, c) => library.boundGroups(c, b, typedGroups, { alpha: 0.05, draws: 64, seed: 1 })],
+  ["checkFollowup", (o) => library.checkFollowup(typedOf(o), typedOf(o))],
   ["fitTimeGrid", (o) => library.fitTimeGrid(o)],
   ["binOutcomes", (o) => library.binOutcomes(o, grid)],
   ["binningGap", (o) => library.binningGap(o, grid)],
   ["fitCox", (o) => library.fitCox({ ...o, x, D: 2 })],
+  ["fitCox by stratum", (o) => library.fitCox({ ...o, x, D: 2, strata: group })],
+  ["robustCox", (o) => library.robustCox({ ...o, x, D: 2 }, cox, risk)],
+  ["testProportionalHazards", (o) => library.testProportionalHazards({ ...o, x, D: 2 }, cox, [], "km")],
   ["linearPredictor", () => library.linearPredictor(cox, x)],
   ["coxCurvesOnGrid", () => library.coxCurvesOnGrid(cox, x, [...grid.edges])],
+  ["fitBoost", (_, b, c) => library.fitBoost({ curves: c, outcomes: b, groups })],
+  ["boostCurves", (_, b, c) => library.boostCurves({ curves: c, outcomes: b, groups })],
+  [
+    "discreteLikelihood",
+    (_, b) => library.discreteLikelihood(logits, typedBins(b), { tail: false }, null, 1),
+  ],
+  ["rankedProbability", (_, b) => library.rankedProbability(logits, typedBins(b), null, 1)],
+  ["rankingKernel", (_, b) => library.rankingKernel(logits, typedBins(b), { sigma: 1 }, null, 1)],
+  ["xcalPenalty", (_, b) => library.xcalPenalty(logits, typedBins(b), {}, null, 1)],
+  ["equalEventBlocks", (_, b) => library.equalEventBlocks(typedBins(b), 2)],
+  [
+    "prepareConstraints",
+    (_, b) =>
+      library.prepareConstraints({
+        binned: typedBins(b),
+        groups: typedGroups.map(({ rows }) => ({ name: "high", rows })),
+        distance: "l2",
+        variant: "default",
+      }),
+  ],
+  [
+    "measureRisks",
+    (_, b) => {
+      const curve = library.createCurveWorkspace(N, T);
+      library.fillCurves(logits, N, T, curve);
+      return library.measureRisks(curve, typedBins(b));
+    },
+  ],
   ["audit", (_, b, c) => library.audit({ curves: c, outcomes: b, groups }, { draws: 10 })],
 ];
 
@@ -83,5 +144,111 @@ describe("events that are none", () => {
   test("lists of two lengths are refused", () => {
     expect(() => library.kaplanMeier({ time: [1, 2], event: [1] })).toThrow("event: 1 values for 2 rows");
     expect(() => library.meanCurve({ N: 2, T: 3, survival: [1, 1] })).toThrow("2 values for 2 rows × 3 bins");
+  });
+});
+
+/** Doors at which outcomes of every kind pass, with all they hold. */
+const CARRIERS = ["binOutcomes"];
+/** Doors without outcomes. */
+const NO_OUTCOMES = ["meanCurve", "linearPredictor", "coxCurvesOnGrid"];
+const REFUSING = DOORS.filter(([name]) => ![...CARRIERS, ...NO_OUTCOMES].includes(name));
+
+const entry = time.map((one) => one / 2);
+const cause = event.map((one, row) => one * (1 + (row % 2)));
+const weight = time.map(() => 1);
+const id = time.map((_, row) => row >> 1);
+const BEYOND = [
+  ["late entry", { entry }, { firstBin: binned.bin }],
+  ["competing causes", { cause }, { cause }],
+  ["weighted people", { weight }, { weight }],
+] as const;
+
+describe("what goes beyond right censoring", () => {
+  describe.each(REFUSING)("%s", (_, call) => {
+    test.each(BEYOND)("refuses %s by name", async (words, raw, inBins) => {
+      // As JavaScript may call it, where no type says that these fields have no place here.
+      const outcomes = { ...typed, ...raw } as unknown as Outcomes;
+      const bins = { ...binned, ...inBins } as unknown as Binned;
+      const answer = async () => call(outcomes, bins, curves);
+      await expect(answer).rejects.toThrow(library.InputError);
+      await expect(answer).rejects.toThrow(`does not take ${words} yet`);
+    });
+
+    test("takes ids, which change no number", async () => {
+      const withIds = await call({ ...typed, id }, { ...binned, id }, curves);
+      expect(withIds).toEqual(await call(typed, binned, curves));
+    });
+  });
+
+  test("the sentence says who refuses, and where it is", () => {
+    const late = { ...typed, entry } as unknown as Outcomes;
+    expect(() => library.concordanceHarrell(late, risk)).toThrow("concordance does not take late entry yet");
+    expect(() =>
+      library.requireRightCensored({ ...typed, cause: Uint8Array.from(cause) }, "this test"),
+    ).toThrow(expect.objectContaining({ code: "outcomes.beyond", where: "outcomes.cause" }));
+    expect(library.requireRightCensored(typed, "this test")).toBe(typed);
+  });
+
+  test("rows the censoring is estimated from are asked the same", () => {
+    const censoring = { ...typed, cause } as unknown as Outcomes;
+    expect(() => library.concordanceUno(typed, risk, { convention: "r", censoring })).toThrow(
+      "does not take competing causes yet",
+    );
+    const input = {
+      outcomes: typed,
+      training: censoring,
+      times: [4],
+      survival: risk,
+      convention: "r",
+    } as const;
+    expect(() => library.brierScore(input)).toThrow("does not take competing causes yet");
+  });
+
+  test("picking rows and binning keep every field", () => {
+    const all = { time, event, entry, cause, weight, id };
+    const bins = library.binOutcomes(all, grid);
+    expect([...(bins.firstBin ?? [])]).toEqual(entry.map((one) => Math.ceil((one * T) / 12) + 1));
+    expect([...(bins.cause ?? [])]).toEqual(cause);
+    expect([...(bins.weight ?? [])]).toEqual(weight);
+    expect([...(bins.id ?? [])]).toEqual(id);
+    const typedAll = {
+      ...typed,
+      entry: Float64Array.from(entry),
+      cause: Uint8Array.from(cause),
+      weight: Float64Array.from(weight),
+      id: Int32Array.from(id),
+    };
+    expect(library.pickOutcomes(typedAll, [2, 0])).toEqual({
+      time: Float64Array.of(8, 5),
+      event: Uint8Array.of(1, 1),
+      entry: Float64Array.of(4, 2.5),
+      cause: Uint8Array.of(1, 1),
+      weight: Float64Array.of(1, 1),
+      id: Int32Array.of(1, 0),
+    });
+  });
+
+  test("an event after the horizon has no cause any more, and an entry at 0 starts in bin 1", () => {
+    const late = { time: [1, 9, 3.5], event: [1, 1, 0], cause: [2, 1, 0], entry: [0, 1, 3] };
+    const { event: events, cause: causes, firstBin } = library.binOutcomes(late, library.equalTimeGrid(4, 4));
+    expect([...events]).toEqual([1, 0, 0]);
+    expect([...(causes ?? [])]).toEqual([2, 0, 0]);
+    expect([...(firstBin ?? [])]).toEqual([1, 2, 4]);
+  });
+
+  test("causes without an event, events without a cause and entries after the time are refused", () => {
+    const bins = library.equalTimeGrid(4, 4);
+    const bad = (more: object) => () => library.binOutcomes({ time: [1, 2], event: [1, 0], ...more }, bins);
+    expect(bad({ cause: [0, 0] })).toThrow("event and cause do not go together: 1 and 0");
+    expect(bad({ cause: [1, 2] })).toThrow("event and cause do not go together: 0 and 2");
+    expect(bad({ cause: [1.5, 0] })).toThrow("event and cause do not go together: 1 and 1.5");
+    expect(bad({ entry: [1, 0] })).toThrow("entry is not from 0 up and before the time: 1 and 1");
+    expect(bad({ weight: [1] })).toThrow("weight: 1 values for 2 rows");
+  });
+
+  test("a typed event of 2 is no event either", () => {
+    expect(() => library.kaplanMeier({ time: [1, 2], event: Uint8Array.of(2, 1) })).toThrow(
+      "event is neither 0 nor 1: 2",
+    );
   });
 });

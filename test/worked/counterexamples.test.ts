@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 import type { Curves } from "../../src/data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../src/data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { distanceL2, expectedCalibrationError, meanCurve } from "../../src/stats/calibration/calibration.ts";
 import { dCalibration, dCalScore } from "../../src/stats/calibration/d-calibration.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
@@ -21,7 +21,7 @@ interface Person {
   readonly after: number;
 }
 
-function predict(people: readonly Person[]): { curves: Curves; binned: BinnedOutcomes } {
+function predict(people: readonly Person[]): { curves: Curves; binned: BinnedRightCensored } {
   const rows = people.map(({ time, after }) =>
     Array.from({ length: T }, (_, t) => (t + 1 < time ? 1 : after)),
   );

@@ -4,10 +4,10 @@
  * order nothing tells. They are warnings with counts and what reads the column as meant; the reader itself changes nothing.
  */
 
+import { countOf } from "../../core/text.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import type { CategoryColumn, Column, DateColumn, NumberColumn } from "../table.ts";
 import type { Finding } from "./findings.ts";
-import { countOf } from "./findings.ts";
 
 /** Share of a column's cells that must be numbers for a comma to be meant as a decimal mark. */
 const MOSTLY = 0.9;

@@ -3,11 +3,11 @@
  * it, and which of them orders people by itself far better than the rest. Notes, not alarms: honest tables have both.
  */
 
+import { countOf, percentOf } from "../../core/text.ts";
 import type { InspectedOutcomes } from "../outcomes/read-outcomes.ts";
 import { type Column, countMissing, findColumn, type Table } from "../table.ts";
 import { concordanceAlone } from "./feature-concordance.ts";
 import type { Finding } from "./findings.ts";
-import { countOf, percentOf } from "./findings.ts";
 
 /** Columns that a sentence on missing cells names, those with most of them first. */
 const MAX_COLUMNS_NAMED = 6;

@@ -4,9 +4,9 @@
  */
 import { log2, power } from "../../core/elementary.ts";
 import { nameRows } from "../../core/errors.ts";
+import { countOf, percentOf } from "../../core/text.ts";
 import type { Column, Table } from "../table.ts";
 import type { Finding } from "./findings.ts";
-import { countOf, percentOf } from "./findings.ts";
 
 /** From this share of the rows on, duplicates are a warning: a table pasted twice, or features too coarse to tell people apart. */
 const MANY = 0.01;

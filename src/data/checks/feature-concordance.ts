@@ -4,7 +4,7 @@
  * them. A feature far above the rest deserves a word before a model is fitted: it may be the one that matters, or one that was
  * known only later. A sample of rows will do; nothing is fitted, and combinations are not looked at.
  */
-import type { Outcomes } from "../outcomes/outcomes.ts";
+import type { RightCensored } from "../outcomes/outcomes.ts";
 import type { Column } from "../table.ts";
 
 export interface FeatureConcordance {
@@ -32,7 +32,7 @@ interface SampledRows {
 /** The C-index of every column by itself, in their order; none where there are too few events. */
 export function concordanceAlone(
   columns: readonly Column[],
-  outcomes: Outcomes,
+  outcomes: RightCensored,
   usable: Uint8Array,
 ): FeatureConcordance[] {
   const sampled = sampleRows(
@@ -44,7 +44,7 @@ export function concordanceAlone(
   return columns.map((column) => ({ name: column.name, c: orderBy(scoreRows(column, sampled), sampled) }));
 }
 
-function sampleRows({ time, event }: Outcomes, usable: Uint8Array, size: number): SampledRows | null {
+function sampleRows({ time, event }: RightCensored, usable: Uint8Array, size: number): SampledRows | null {
   const all: number[] = [];
   for (let row = 0; row < usable.length; row++) if (usable[row] === 1) all.push(row);
   const n = Math.min(all.length, size);

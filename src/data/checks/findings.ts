@@ -53,14 +53,3 @@ export interface Finding {
   /** The numbers of the sentence, for programs. */
   readonly evidence: Readonly<Record<string, number | string>>;
 }
-
-/** "1 row", "2 rows". */
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** A share as a person writes it: "50 %", "0.4 %". */
-export function percentOf(part: number, whole: number): string {
-  const percent = (100 * part) / whole;
-  return `${percent < 1 ? Number(percent.toPrecision(1)) : Math.round(percent)} %`;
-}

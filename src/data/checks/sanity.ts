@@ -4,21 +4,22 @@
  * the training set does not cover. It reports findings and changes nothing; the outcome columns are read-outcomes.ts'.
  */
 
+import { countOf, percentOf } from "../../core/text.ts";
 import { checkLevels } from "../encode/rare-levels.ts";
 import { findLeaks } from "../leaks/find-leaks.ts";
-import type { Outcomes } from "../outcomes/outcomes.ts";
+import type { RightCensored } from "../outcomes/outcomes.ts";
 import {
   type InspectedOutcomes,
   inspectOutcomes,
   type OutcomeColumns,
   outcomeNames,
 } from "../outcomes/read-outcomes.ts";
+import { refuseBeyondCensoring } from "../outcomes/right-censored.ts";
 import type { Column, Table } from "../table.ts";
 import { cellText, countMissing, findColumn } from "../table.ts";
 import { checkCells } from "./check-cells.ts";
 import { findDuplicateRows } from "./duplicate-rows.ts";
 import type { Finding } from "./findings.ts";
-import { countOf, percentOf } from "./findings.ts";
 import { findIdentifier } from "./identifiers.ts";
 
 export interface CheckedColumns extends OutcomeColumns {
@@ -125,7 +126,7 @@ export interface CheckedGroup {
 /** Finds groups with too few events to say anything of. */
 export function checkGroups(
   groups: readonly CheckedGroup[],
-  outcomes: Outcomes,
+  outcomes: RightCensored,
   options: { readonly minEvents?: number } = {},
 ): Finding[] {
   const { minEvents = MIN_GROUP_EVENTS } = options;
@@ -141,7 +142,8 @@ export function checkGroups(
 }
 
 /** Whether the follow-up of the training rows covers that of the test rows. */
-export function checkFollowup(train: Outcomes, test: Outcomes): Finding[] {
+export function checkFollowup(train: RightCensored, test: RightCensored): Finding[] {
+  for (const outcomes of [train, test]) refuseBeyondCensoring(outcomes, "the check of follow-up");
   if (train.time.length === 0 || test.time.length === 0) return [];
   const trained = rangeOf(train.time);
   const tested = rangeOf(test.time);

@@ -1,17 +1,18 @@
 /**
- * Survival curves that any other program predicted, read from a table with an event column. Columns S1…ST hold S(t|x) at the
- * upper edge of bin t; each row has its bin, or its time, which then goes on the equal grid of T bins up to the horizon. Columns
- * named by times t₁ < … < t_T hold S at those times; a row's time goes up to the next of them (bin k is (t_{k−1}, t_k], t₀ = 0),
- * a time after the last counts as censored there, and a curve is read at these times and nowhere between. What is left of the
- * table is kept for forming groups. Values are checked (numbers, within [0, 1], never rising) and left as they are: an audit
- * judges the curves that were predicted, not repaired ones.
+ * Survival curves that any other program predicted, read from a table with an event column. Columns S1…ST hold S(t|x)
+ * at the upper edge of bin t; each row has its bin, or its time, which then goes on the equal grid of T bins up to the
+ * horizon. Columns named by times t₁ < … < t_T hold S at those times; a row's time goes up to the next of them (bin k
+ * is (t_{k−1}, t_k], t₀ = 0), a time after the last counts as censored there, and a curve is read at these times and
+ * nowhere between. What is left of the table is kept for forming groups. Values are checked (numbers, within [0, 1],
+ * never rising) and left as they are: an audit judges the curves that were predicted, not repaired ones.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
+import { binningGap } from "../outcomes/binning-gap.ts";
 import { createProblemError } from "../outcomes/outcome-problems.ts";
-import type { BinnedOutcomes, Outcomes } from "../outcomes/outcomes.ts";
+import type { BinnedRightCensored, RightCensored } from "../outcomes/outcomes.ts";
 import { readEvent } from "../outcomes/read-event.ts";
 import { readTime } from "../outcomes/read-time.ts";
-import { binningGap, binOutcomes, equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
+import { binOutcomes, equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import {
   type CategoryColumn,
@@ -42,7 +43,7 @@ export interface ReadCurvesOptions {
 /** Another program's predictions with what became of the people. */
 export interface CurvesWithOutcomes {
   readonly curves: Curves;
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
   /** In bins where nothing says what time they are. */
   readonly grid: TimeGrid;
   /** Whether the grid is in the unit of times, not in bins. */
@@ -148,7 +149,9 @@ function checkSurvival(table: Table, columns: readonly Column[], survival: Float
     throw new InputError(`survival rises: from ${survival[at - 1]} to ${survival[at]}`, {
       code: "curves.rise",
       where: where(rising),
-      hint: "a curve is the probability of surviving past a time, not a cumulative risk; are the columns in time order?",
+      hint:
+        "a curve is the probability of surviving past a time, not a cumulative risk; " +
+        "are the columns in time order?",
     });
   }
 }
@@ -180,7 +183,7 @@ function readEvents(table: Table, name: string | undefined): EventsRead {
 }
 
 interface OutcomesRead {
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
   readonly grid: TimeGrid;
   /** Null where bins were given. */
   readonly time: Float64Array | null;
@@ -233,7 +236,7 @@ function readAtTimes(
 }
 
 /** Times are rounded up to the next column's, censored ones too: too few columns lift Kaplan-Meier. */
-function warnOfFewTimes(outcomes: Outcomes, grid: TimeGrid): string[] {
+function warnOfFewTimes(outcomes: RightCensored, grid: TimeGrid): string[] {
   const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
   if (!exceedsHalfStandardError) return [];
   const columns = grid.T === 1 ? "1 survival column raises" : `${grid.T} survival columns raise`;

@@ -1,12 +1,15 @@
 /**
- * The columns of a regression, as R's model.matrix makes them with treatment contrasts: numbers as they are, a category as
- * 0/1 columns of its levels but the reference (the first in natural order unless another is named), and products of two columns beside the columns themselves (R's a*b). Columns
- * that are one thing, the levels of a category above all, form one term. Rows with missing values are not its business.
+ * The columns of a regression, as R's model.matrix makes them with treatment contrasts: numbers as they are, a category
+ * as 0/1 columns of its levels but the reference (the first in natural order unless another is named), and products of
+ * two columns beside the columns themselves (R's a*b). Columns that are one thing, the levels of a category above all,
+ * form one term. Rows with missing values are not its business.
  */
 import { InputError } from "../../core/errors.ts";
 import { compareLevels } from "../natural-order.ts";
 import { type CategoryColumn, type Column, findColumn, MISSING_CODE, type Table } from "../table.ts";
-import { encode, fitEncoder, outputNames } from "./encode.ts";
+import { encode } from "./encode.ts";
+import { placeColumns } from "./encoder.ts";
+import { fitEncoder } from "./fit-encoder.ts";
 
 export interface DesignRequest {
   readonly features: readonly string[];
@@ -81,11 +84,8 @@ export function buildDesign(table: Table, request: DesignRequest): Design {
   const encoder = fitEncoder(relevelled, { features, rows, reference: "drop", standardise: false });
   const x = encode(encoder, relevelled, rows);
   const terms: DesignTerm[] = [];
-  let D = 0;
-  for (const encoding of encoder.columns) {
-    const width = outputNames(encoding).length;
-    terms.push({ name: encoding.column, columns: Array.from({ length: width }, (_, d) => D + d) });
-    D += width;
+  for (const { encoding, first, width } of placeColumns(encoder.columns)) {
+    terms.push({ name: encoding.column, columns: Array.from({ length: width }, (_, d) => first + d) });
   }
   const termOf = (name: string) => terms.find((term) => term.name === name)?.columns ?? [];
   const names = [...x.names];
@@ -103,7 +103,7 @@ export function buildDesign(table: Table, request: DesignRequest): Design {
   return {
     D: names.length,
     names,
-    values: products.length === 0 ? x.values : addProducts(x.values, D, products),
+    values: products.length === 0 ? x.values : addProducts(x.values, x.D, products),
     terms: terms.filter(({ columns }) => columns.length > 0),
     references: encoder.columns.flatMap((encoding) =>
       encoding.type === "category" ? [{ column: encoding.column, level: encoding.levels[0] }] : [],
@@ -124,7 +124,9 @@ function addProducts(values: Float64Array, D: number, products: readonly (readon
   return widened;
 }
 
-/** The table with levels in natural order, and each named one first among its column's, so that it is the one left out. */
+/**
+ * The table with levels in natural order, and each named one first among its column's, so that it is the one left out.
+ */
 function applyReferences(table: Table, { features, rows, references = [] }: DesignRequest): Table {
   const levelOf = new Map<string, string>();
   for (const { column: name, level } of references) {

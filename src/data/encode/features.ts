@@ -1,6 +1,7 @@
 /**
  * Which columns a model may learn from: those the user names, or every column but the outcome, less ids and constants.
- * A column with an error-level leak is refused unless the user allows it by name: a model that learns from it is worthless.
+ * A column with an error-level leak is refused unless the user allows it by name: a model that learns from it is
+ * worthless.
  */
 import { InputError } from "../../core/errors.ts";
 import type { Finding } from "../checks/findings.ts";

@@ -1,11 +1,13 @@
 /**
- * Cells of rows to be predicted that a model takes with a grain of salt: missing ones, for which the training rows' median (of
- * true/false: majority) stands in, and numbers and dates outside what training had. Counts by column, which can be added
- * up over the parts of a table; nothing is refused or changed.
+ * Cells of rows to be predicted that a model takes with a grain of salt: missing ones, for which the training rows'
+ * median (of true/false: majority) stands in, and numbers and dates outside what training had. Counts by column, which
+ * can be added up over the parts of a table; nothing is refused or changed.
  */
+import { present } from "../../core/present.ts";
+import { countOf } from "../../core/text.ts";
 import { readNumbers } from "../reading/conform-column.ts";
 import { cellText, findColumn, type Table } from "../table.ts";
-import type { BooleanEncoding, Encoder, NumberEncoding } from "./encode.ts";
+import type { BooleanEncoding, Encoder, NumberEncoding } from "./encoder.ts";
 
 /** Cells of one column that were filled in, or that lie outside the training range. */
 export interface CellWarning {
@@ -70,7 +72,7 @@ function describeCells(
   encoding: NumberEncoding | BooleanEncoding,
 ): CellWarning {
   const { column, cells, rows, furthest } = counted;
-  const of = `${cells} of ${rows} row${rows === 1 ? "" : "s"}`;
+  const of = `${cells} of ${countOf(rows, "row")}`;
   const show = (value: number) => showValue(encoding, value);
   if (counted.code === "cell.missing") {
     const instead =
@@ -113,7 +115,7 @@ export function addCellWarnings(
       const moved = own?.furthest && { ...own.furthest, row: own.furthest.row + firstRow };
       const furthest = further(encoding, earlier?.furthest, moved);
       const cells = (earlier?.cells ?? 0) + (own?.cells ?? 0);
-      const counted = { code, column: encoding.column, cells, rows, ...(furthest && { furthest }) };
+      const counted = { code, column: encoding.column, cells, rows, ...present({ furthest }) };
       return [describeCells(counted, encoding)];
     }),
   );

@@ -1,17 +1,19 @@
 /**
- * Levels of a category with too few rows to learn from: names of hospitals, postcodes, drugs. What a model learns of such a
- * level is its rows, and the next table has others. A level of fewer than `fewestLevelRows` rows is rare; the encoder can
- * take the rare ones as one (encode.ts), and a category that is mostly rare levels is a finding.
+ * Levels of a category with too few rows to learn from: names of hospitals, postcodes, drugs. What a model learns of
+ * such a level is its rows, and the next table has others. A level of fewer than `fewestLevelRows` rows is rare; the
+ * encoder can take the rare ones as one (encode.ts), and a category that is mostly rare levels is a finding.
  */
 
+import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
 import type { CategoryColumn } from "../table.ts";
-import type { Encoder } from "./encode.ts";
+import type { Encoder } from "./encoder.ts";
 
 /** From so many levels on, more than half of them rare, a category has many levels for its rows. */
 const MANY_LEVELS = 20;
-/** Rows of a level from which on its effect can be estimated at all; of few rows, this share, but never a single row. */
+/**
+ * Rows of a level from which on its effect can be estimated at all; of few rows, this share, but never a single row.
+ */
 const LEVEL_ROWS = 10;
 const LEVEL_SHARE = 0.01;
 const LEVEL_ROWS_AT_LEAST = 2;

@@ -1,8 +1,9 @@
 /**
- * Splines of a number, so that its effect may bend: its normal score z, which is where it stands among the training values on the
- * scale of a standard normal variable, and a restricted cubic spline of z (linear beyond the outer knots; five knots at the quantiles
- * of Harrell, Regression Modeling Strategies, 2.4.6). A number and its logarithm have the same splines, and an outlier is no
- * further out than the outermost score. The four columns have mean 0 and variance 1 where z is normal.
+ * Splines of a number, so that its effect may bend: its normal score z, which is where it stands among the training
+ * values on the scale of a standard normal variable, and a restricted cubic spline of z (linear beyond the outer knots;
+ * five knots at the quantiles of Harrell, Regression Modeling Strategies, 2.4.6). A number and its logarithm have the
+ * same splines, and an outlier is no further out than the outermost score. The four columns have mean 0 and variance 1
+ * where z is normal.
  */
 import { normalQuantile, normalUpperTail } from "../../core/distributions.ts";
 import { square } from "../../core/elementary.ts";

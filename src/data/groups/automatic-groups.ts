@@ -1,9 +1,10 @@
 /**
- * `--auto-groups n`: n groups of what a model learns from, without naming any: the values of categories and codes, and bands of numbers
- * between round cuts near the quarters (`age < 45`, `45 <= age < 55`). Columns take turns, categories and numbers alternating, so
- * that one column of many values does not fill the list; a column called age comes first among the numbers. A column's largest group
- * is its first. Rows, events and overlap decide as in group-selection.ts (100 rows, at most 80 % of a group chosen before), and a
- * group needs 10 events, below which nothing could be said of it. Only training rows are looked at.
+ * `--auto-groups n`: n groups of what a model learns from, without naming any: the values of categories and codes, and
+ * bands of numbers between round cuts near the quarters (`age < 45`, `45 <= age < 55`). Columns take turns, categories
+ * and numbers alternating, so that one column of many values does not fill the list; a column called age comes first
+ * among the numbers. A column's largest group is its first. Rows, events and overlap decide as in group-selection.ts
+ * (100 rows, at most 80 % of a group chosen before), and a group needs 10 events, below which nothing could be said of
+ * it. Only training rows are looked at.
  */
 
 import { isNamedAsId } from "../checks/id-names.ts";
@@ -108,7 +109,10 @@ function shareOf(rows: Int32Array, { isIn, size }: Members): number {
   return size === 0 ? 0 : common / size;
 }
 
-/** Categories and numbers by turns, in listing order; of the numbers, ages first. Dates and columns called an id form none. */
+/**
+ * Categories and numbers by turns, in listing order; of the numbers, ages first. Dates and columns called an id form
+ * none.
+ */
 function orderColumns(columns: readonly Column[], rows: Int32Array): readonly Column[] {
   const known = columns.filter(({ name, type }) => type !== "date" && !isNamedAsId(name));
   const natural = known.filter((column) => isNatural(column, rows));
@@ -137,7 +141,9 @@ interface Fewest {
   readonly minEvents: number;
 }
 
-/** Those large enough, the largest first; of a number, the finest bands that are all large enough, or the most that are. */
+/**
+ * Those large enough, the largest first; of a number, the finest bands that are all large enough, or the most that are.
+ */
 function listCandidates(column: Column, rows: Int32Array, event: Uint8Array, fewest: Fewest): Candidate[] {
   let best: Candidate[] = [];
   for (const cells of isNatural(column, rows) ? [MAX_DISTINCT_INTEGERS] : BANDS) {

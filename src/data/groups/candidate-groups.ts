@@ -1,10 +1,11 @@
 /**
- * A column cut into cells, of which candidate groups are made: the levels of a category, true and false, the different values
- * of a number that has few, or ranges of one that has many (and of dates), between cuts near quantiles. Numbers and dates are
- * ordered: any run of neighbouring cells is a candidate too. Missing values are a cell of their own. Every run can be written
- * as an expression (group-expression.ts), with cuts rounded as far as the quantiles allow: `age >= 75`, not `age >= 75.3`.
- * Only the features are looked at, never the outcome.
+ * A column cut into cells, of which candidate groups are made: the levels of a category, true and false, the different
+ * values of a number that has few, or ranges of one that has many (and of dates), between cuts near quantiles. Numbers
+ * and dates are ordered: any run of neighbouring cells is a candidate too. Missing values are a cell of their own.
+ * Every run can be written as an expression (group-expression.ts), with cuts rounded as far as the quantiles allow:
+ * `age >= 75`, not `age >= 75.3`. Only the features are looked at, never the outcome.
  */
+import { countAtMost, countBelow } from "../../core/ascending.ts";
 import { log10, powerOfTen } from "../../core/elementary.ts";
 import { type Column, isMissing } from "../table.ts";
 import type { GroupExpression, GroupValue } from "./group-expression.ts";
@@ -190,8 +191,8 @@ function chooseCuts(
   for (let k = 1; k < cells; k++) {
     const wanted = Math.floor((k * n) / cells);
     // Where a tie spans the quantile, the cut is at its nearer end.
-    const start = firstIndex(sorted, sorted[wanted]);
-    const end = firstAbove(sorted, sorted[wanted]);
+    const start = countBelow(sorted, sorted[wanted]);
+    const end = countAtMost(sorted, sorted[wanted]);
     const at = wanted - start <= end - wanted || end === n ? start : end;
     if (at === 0) continue;
     const previous = cuts.length > 0 ? cuts[cuts.length - 1] : sorted[0];
@@ -204,34 +205,15 @@ function chooseCuts(
   return cuts;
 }
 
-function firstIndex(sorted: Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function firstAbove(sorted: Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Decimal digits below the size of the interval that are tried before the value itself is taken. */
 const ROUNDING_STEPS = 12;
 /** Digits kept of a multiple of a power of ten: removes the product's rounding (3 · 0.1). */
 const MULTIPLE_DIGITS = 12;
 
-/** The roundest number in (above, upTo], of equally round ones the nearest to `target`; null when dates leave no whole day. */
+/**
+ * The roundest number in (above, upTo], of equally round ones the nearest to `target`; null when dates leave no whole
+ * day.
+ */
 function roundBetween(above: number, upTo: number, target: number, wholeDays: boolean): number | null {
   if (!(upTo > above)) return null;
   const largest = Math.ceil(log10(Math.max(Math.abs(above), Math.abs(upTo), upTo - above)));

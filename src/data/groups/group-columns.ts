@@ -1,12 +1,13 @@
 /**
  * Groups as columns: who is in a group, true or false, beside the columns of a table, so that a model can take them as
- * features. A group is a fit input when all columns it is made of are features themselves (a trait that was kept from the
- * model must not come in by its groups) and when there are rows enough on both sides to learn from.
+ * features. A group is a fit input when all columns it is made of are features themselves (a trait that was kept from
+ * the model must not come in by its groups) and when there are rows enough on both sides to learn from.
  */
 
 import type { BooleanColumn, Table } from "../table.ts";
-import { columnsOf, parseGroup } from "./group-expression.ts";
+import { columnsOf } from "./group-expression.ts";
 import { type Group, type GroupMembers, resolveGroups } from "./groups.ts";
+import { parseGroup } from "./parse-group.ts";
 
 /** Fewer training rows inside or outside of a group say nothing about it. */
 const FEWEST_ROWS = 10;

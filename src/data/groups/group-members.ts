@@ -1,12 +1,14 @@
 /**
- * Who belongs to a group: evaluates an expression on the rows of a table. Logic is Kleene's, as in SQL: a test of a missing
- * value is neither true nor false but unknown, `!unknown` is unknown, `false & unknown` is false, `true | unknown` is true,
- * and only rows that come out true are members. So with x missing a row is in neither `x = 2`, `x != 2` nor `!(x = 2)`;
- * `x is missing` alone finds it. A comparison that no row could sensibly meet (a misspelt column or level, an order
- * asked of a category) is refused rather than answered with an empty group.
+ * Who belongs to a group: evaluates an expression on the rows of a table. Logic is Kleene's, as in SQL: a test of a
+ * missing value is neither true nor false but unknown, `!unknown` is unknown, `false & unknown` is false, `true |
+ * unknown` is true, and only rows that come out true are members. So with x missing a row is in neither `x = 2`, `x !=
+ * 2` nor `!(x = 2)`; `x is missing` alone finds it. A comparison that no row could sensibly meet (a misspelt column or
+ * level, an order asked of a category) is refused rather than answered with an empty group.
  */
+
 import { InputError } from "../../core/errors.ts";
 import { nearestName } from "../../core/nearest-name.ts";
+import { present } from "../../core/present.ts";
 import { shortenValue } from "../../core/text.ts";
 import { parseDateText } from "../reading/parse-cell.ts";
 import { type CategoryColumn, type Column, isMissing, type Table } from "../table.ts";
@@ -16,9 +18,9 @@ import {
   type GroupExpression,
   type GroupValue,
   type LocatedGroup,
-  locateGroup,
 } from "./group-expression.ts";
 import { isNumberText, pointInto } from "./group-tokens.ts";
+import { locateGroup } from "./parse-group.ts";
 
 export interface EvaluateOptions {
   /**
@@ -256,7 +258,7 @@ function typeError(
   return new InputError(`${problem}\n${pointInto(evaluation.text, offset)}`, {
     code: "group.type",
     where: evaluation.where,
-    ...(hint === undefined ? {} : { hint }),
+    ...present({ hint }),
   });
 }
 

@@ -1,7 +1,8 @@
 /**
- * Groups chosen by rule (paper, "Subpopulations"): the values of categorical columns, then crosses of two columns, of three
- * and so on, by decreasing size in the training rows; a group of fewer than minRows rows, or one that overlaps more than
- * maxOverlap with a group chosen before it, is left out. With A the new group and B an earlier one, the overlap is
+ * Groups chosen by rule (paper, "Subpopulations"): the values of categorical columns, then crosses of two columns, of
+ * three and so on, by decreasing size in the training rows; a group of fewer than minRows rows, or one that overlaps
+ * more than maxOverlap with a group chosen before it, is left out. With A the new group and B an earlier one, the
+ * overlap is
  *   new      |A ∩ B| / |A|      earlier  |A ∩ B| / |B|      jaccard  |A ∩ B| / |A ∪ B|
  * The paper's words say `new`; its counts come from `earlier` and single columns, which are the defaults here
  * (docs/decisions/004-automatic-groups.md). Only training rows are looked at; a missing value forms no group.

@@ -3,7 +3,9 @@
  * doubles its quote to contain it ("say ""yes"""). A numeral with a leading zero ("007") is a word, not a number,
  * because as a number it could no longer be told from "7". The grammar is group-expression.ts' business.
  */
+
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 
 export type TokenType = "word" | "name" | "quoted" | "text" | "number" | "date" | "symbol" | "end";
 
@@ -126,7 +128,9 @@ export function pointInto(text: string, offset: number): string {
 export function groupSyntaxError(text: string, offset: number, problem: string, where?: string): InputError {
   return new InputError(`${problem}\n${pointInto(text, offset)}`, {
     code: "group.syntax",
-    ...(where === undefined ? {} : { where }),
-    hint: 'a group is written like age >= 60 & sex = F, stage in {3, 4} or "blood pressure" is missing; quote names and values that hold spaces or signs',
+    ...present({ where }),
+    hint:
+      'a group is written like age >= 60 & sex = F, stage in {3, 4} or "blood pressure" is missing; ' +
+      "quote names and values that hold spaces or signs",
   });
 }

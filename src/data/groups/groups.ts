@@ -1,16 +1,21 @@
 /**
- * Named groups of people: a name, an expression, and the rows of a table that belong. Groups are stored as text, so that a
- * model file or a report says who was meant, and are resolved anew on every table. A groups file is JSON:
- *   { "all": true, "groups": [{ "name": "older", "where": "age >= 60" }], "automatic": { "columns": ["sex"], "minRows": 100 } }
- * "all" (true unless said otherwise) is everyone; "automatic" takes the options of group-selection.ts, and without it no
- * group is chosen by rule. Groups come out in the order all, named, automatic; the rule counts those before it as chosen.
+ * Named groups of people: a name, an expression, and the rows of a table that belong. Groups are stored as text, so
+ * that a model file or a report says who was meant, and are resolved anew on every table. A groups file is JSON:
+ *   { "all": true, "groups": [{ "name": "older", "where": "age >= 60" }],
+ *     "automatic": { "columns": ["sex"], "minRows": 100 } }
+ * "all" (true unless said otherwise) is everyone; "automatic" takes the options of group-selection.ts, and without it
+ * no group is chosen by rule. Groups come out in the order all, named, automatic; the rule counts those before it as
+ * chosen.
  */
+
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { Table } from "../table.ts";
-import { columnsOf, parseGroup } from "./group-expression.ts";
+import { columnsOf } from "./group-expression.ts";
 import { type EvaluateOptions, evaluateGroup } from "./group-members.ts";
 import { selectGroups } from "./group-selection.ts";
+import { parseGroup } from "./parse-group.ts";
 
 export { type AutomaticChoice, chooseAutomaticGroups } from "./automatic-groups.ts";
 export { type AutomaticGroupOptions, type OverlapDefinition, selectGroups } from "./group-selection.ts";
@@ -74,7 +79,9 @@ function listMembers(members: Uint8Array): Int32Array {
   return rows;
 }
 
-/** Who is in a group must be known at the start: one cut by the outcome has a Kaplan-Meier curve that nobody can have. */
+/**
+ * Who is in a group must be known at the start: one cut by the outcome has a Kaplan-Meier curve that nobody can have.
+ */
 export function refuseOutcomeGroups(groups: readonly Group[], outcome: readonly string[]): void {
   for (const { name, expression } of groups) {
     const column = columnsOf(parseGroup(expression)).find((one) => outcome.includes(one));
@@ -93,7 +100,7 @@ export function requireDistinctNames(groups: readonly Group[], where?: string): 
     if (seen.has(name)) {
       throw new InputError(`two groups of the same name: ${JSON.stringify(name)}`, {
         code: "group.name",
-        ...(where === undefined ? {} : { where }),
+        ...present({ where }),
         hint: "give one of them another name, as in NAME: EXPRESSION",
       });
     }

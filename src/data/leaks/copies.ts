@@ -4,7 +4,7 @@
  * so the rows that are equal are held against those expected of strangers and against those equal to the time just before
  * or just after. A copy is equal to the time and to nothing beside it; an honest column does not know the difference.
  */
-import { countOf } from "../checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import type { LeakRows } from "./rows.ts";
 import { SAMPLE_ROWS, type TimeLeak } from "./time.ts";
 

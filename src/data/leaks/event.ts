@@ -7,8 +7,8 @@
  */
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
 import { log } from "../../core/elementary.ts";
+import { countOf, percentOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf, percentOf } from "../checks/findings.ts";
 import type { Cut, Side } from "./cuts.ts";
 import { cutRows } from "./cuts.ts";
 import { logChanceOfAllEvents, logChanceOfNoEvent } from "./follow-up.ts";

@@ -5,7 +5,7 @@
  * docs/decisions/005-leak-rules.md. Findings, worst first per column.
  */
 import type { Finding } from "../checks/findings.ts";
-import type { Outcomes } from "../outcomes/outcomes.ts";
+import type { RightCensored } from "../outcomes/outcomes.ts";
 import type { Column } from "../table.ts";
 import { commonQuotient } from "./copies.ts";
 import { findEventLeak } from "./event.ts";
@@ -32,7 +32,7 @@ const MAX_PARTNERS = 200;
 /** Leaks among the given columns (time and event themselves not among them), in the order of the columns. */
 export function findLeaks(
   columns: readonly Column[],
-  outcomes: Outcomes,
+  outcomes: RightCensored,
   usable: Uint8Array,
   { partners = [], origin }: LeakContext = {},
 ): Finding[] {

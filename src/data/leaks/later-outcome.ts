@@ -4,8 +4,9 @@
  * to the row, as ours tells an earlier one (within.ts); but those to whom it happened have the shorter times. So of the
  * columns with two values the one that goes with that time most, and more than an honest one would, is asked about.
  */
+
+import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
 import { equalTimes, isSameTime } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
 import type { LeakColumn, LeakRows } from "./rows.ts";

@@ -6,8 +6,8 @@
  * a ratio beyond any predictor's counts. The finding is a question, not an accusation: docs/decisions/005-leak-rules.md.
  */
 import { log } from "../../core/elementary.ts";
+import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
 import { type ComparedExits, compareExits, logChanceOfSoFew, logChanceOfSoMany } from "./exits.ts";
 import type { LeakColumn, LeakRows } from "./rows.ts";
 import { splitByValues, type ValueSplit } from "./splits.ts";

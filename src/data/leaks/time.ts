@@ -6,8 +6,8 @@
  * unit (another outcome of the same people). Non-monotone transforms and sums of three columns are not looked for.
  */
 import { log, log1p, tanh } from "../../core/elementary.ts";
+import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
 import { equalTimes } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
 import { compareIntervals, compareOrder, rankCorrelation } from "./orders.ts";

@@ -4,8 +4,9 @@
  * known at the start behaves so. A column that says whether that other thing happened (it did not where the time is
  * that of the follow-up, or is missing) is known no earlier: together they are another outcome of the same people.
  */
+
+import { countOf, percentOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf, percentOf } from "../checks/findings.ts";
 import { isSameTime } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
 import type { LeakColumn, LeakRows } from "./rows.ts";

@@ -1,5 +1,7 @@
 /** What can be wrong with the columns of an outcome: a finding, and what an exception says beyond it. */
+
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { Finding, FindingCode, FindingLevel } from "../checks/findings.ts";
 import type { Column, Table } from "../table.ts";
 
@@ -39,6 +41,9 @@ export function problem(
 /** The problem as an exception, with its rows. */
 export function createProblemError(table: Table, { finding, rows, hint }: Problem): InputError {
   const where = [table.name, ...(rows.length > 0 ? [nameRows(rows)] : []), `column "${finding.column}"`];
-  const details = { code: finding.code, where: where.join(", ") };
-  return new InputError(finding.message, hint === undefined ? details : { ...details, hint });
+  return new InputError(finding.message, {
+    code: finding.code,
+    where: where.join(", "),
+    ...present({ hint }),
+  });
 }

@@ -1,27 +1,110 @@
 /**
- * What was observed of each person: a time and whether it ended in the event (1) or in censoring (0); and the same on a
- * time grid of T bins, numbered 1…T. Everything downstream takes these two shapes.
+ * What was observed of each person, in two shapes that everything downstream takes: at raw times, and on a time grid of
+ * T bins, numbered 1…T. Time and event are always there. Late entry, competing causes, weights and ids are optional.
+ * Most statistics take right-censored outcomes only: `RightCensored` is the type without late entry, causes and
+ * weights, and right-censored.ts turns away at the door what has them.
  */
+import { present } from "../../core/present.ts";
 
+/** The outcome of every row. */
 export interface Outcomes {
   readonly time: Float64Array; // [N]
-  readonly event: Uint8Array; // [N], 1 = event, 0 = censored
+  /** 1 = event (of any cause, where causes are told apart), 0 = censored. */
+  readonly event: Uint8Array; // [N]
+  /** When each row came under observation, before its time; all at 0 without it. */
+  readonly entry?: Float64Array; // [N]
+  /** 0 = censored, k = the event was of cause k; one cause only without it. */
+  readonly cause?: Uint8Array; // [N]
+  /** How many people of the population a row stands for; 1 each without it. */
+  readonly weight?: Float64Array; // [N]
+  /** Whose row it is: rows of one number are one person's; every row is a person of its own without it. */
+  readonly id?: Int32Array; // [N]
 }
 
 /** Outcomes on a time grid. */
 export interface BinnedOutcomes {
   readonly T: number;
   readonly bin: Int32Array; // [N], 1…T
+  /** 1 = event (of any cause), 0 = censored. */
   readonly event: Uint8Array; // [N]
+  /** The first bin at risk; bin + 1 of a row that enters and leaves within one bin. Bin 1 for all without it. */
+  readonly firstBin?: Int32Array; // [N]
+  /** 0 = censored, k = the event was of cause k. */
+  readonly cause?: Uint8Array; // [N]
+  readonly weight?: Float64Array; // [N]
+  readonly id?: Int32Array; // [N]
 }
 
-/** The outcomes of some rows (0-based), in their order. */
-export function pickOutcomes({ time, event }: Outcomes, rows: ArrayLike<number>): Outcomes {
-  return {
-    time: Float64Array.from(rows, (row) => time[row]),
-    event: Uint8Array.from(rows, (row) => event[row]),
-  };
+/** Outcomes of which time and event are the whole story, but for whose rows they are. */
+export interface RightCensored extends Outcomes {
+  readonly entry?: never;
+  readonly cause?: never;
+  readonly weight?: never;
+}
+
+/** The same on a time grid. */
+export interface BinnedRightCensored extends BinnedOutcomes {
+  readonly firstBin?: never;
+  readonly cause?: never;
+  readonly weight?: never;
 }
 
 /** Row multiplicities, e.g. of a bootstrap draw; absent means every row counts once. */
 export type RowWeights = ArrayLike<number>;
+
+/** All fields of a shape, the optional ones too: what is built as this cannot forget a field that is added later. */
+export type EveryField<Shape> = { readonly [Field in keyof Required<Shape>]: Shape[Field] | undefined };
+
+/** The outcomes of some rows (0-based), in their order. */
+export function pickOutcomes(outcomes: RightCensored, rows: ArrayLike<number>): RightCensored;
+export function pickOutcomes(outcomes: Outcomes, rows: ArrayLike<number>): Outcomes;
+export function pickOutcomes(outcomes: Outcomes, rows: ArrayLike<number>): Outcomes {
+  const { time, event, entry, cause, weight, id } = outcomes;
+  const picked: EveryField<Outcomes> = {
+    time: pickNumbers(time, rows),
+    event: pickBytes(event, rows),
+    entry: entry && pickNumbers(entry, rows),
+    cause: cause && pickBytes(cause, rows),
+    weight: weight && pickNumbers(weight, rows),
+    id: id && pickIntegers(id, rows),
+  };
+  return present(picked) as Outcomes;
+}
+
+/** The binned outcomes of some rows (0-based), in their order. */
+export function pickBinned(outcomes: BinnedRightCensored, rows: ArrayLike<number>): BinnedRightCensored;
+export function pickBinned(outcomes: BinnedOutcomes, rows: ArrayLike<number>): BinnedOutcomes;
+export function pickBinned(outcomes: BinnedOutcomes, rows: ArrayLike<number>): BinnedOutcomes {
+  const { T, bin, event, firstBin, cause, weight, id } = outcomes;
+  const picked: EveryField<BinnedOutcomes> = {
+    T,
+    bin: pickIntegers(bin, rows),
+    event: pickBytes(event, rows),
+    firstBin: firstBin && pickIntegers(firstBin, rows),
+    cause: cause && pickBytes(cause, rows),
+    weight: weight && pickNumbers(weight, rows),
+    id: id && pickIntegers(id, rows),
+  };
+  return present(picked) as BinnedOutcomes;
+}
+
+function pickNumbers(values: Float64Array, rows: ArrayLike<number>): Float64Array {
+  return pickInto(new Float64Array(rows.length), values, rows);
+}
+
+function pickIntegers(values: Int32Array, rows: ArrayLike<number>): Int32Array {
+  return pickInto(new Int32Array(rows.length), values, rows);
+}
+
+function pickBytes(values: Uint8Array, rows: ArrayLike<number>): Uint8Array {
+  return pickInto(new Uint8Array(rows.length), values, rows);
+}
+
+function pickInto<Values extends Float64Array | Int32Array | Uint8Array>(
+  picked: Values,
+  values: Values,
+  rows: ArrayLike<number>,
+): Values {
+  for (let k = 0; k < rows.length; k++) picked[k] = values[rows[k]];
+  return picked;
+}

@@ -1,11 +1,11 @@
 /**
- * Whether the event happened, of every row. Read as it is: 0/1, true/false, words that mean one thing (yes/no, dead/alive,
- * event/censored, in any case; said in a note), exactly {1, 2} under the rule of R's Surv (said in a warning), or a value named by
- * the caller. Everything else is a problem, read as "largest code = event" so that a description can go on.
+ * Whether the event happened, of every row. Read as it is: 0/1, true/false, words that mean one thing (yes/no,
+ * dead/alive, event/censored, in any case; said in a note), exactly {1, 2} under the rule of R's Surv (said in a
+ * warning), or a value named by the caller. Everything else is a problem, read as "largest code = event" so that a
+ * description can go on.
  */
 import { nameRows } from "../../core/errors.ts";
-import { shortenValue } from "../../core/text.ts";
-import { countOf } from "../checks/findings.ts";
+import { countOf, shortenValue } from "../../core/text.ts";
 import { type Column, cellText, isMissing } from "../table.ts";
 import { type Problem, problem, type Reading } from "./outcome-problems.ts";
 
@@ -96,8 +96,9 @@ function findOtherCauses(column: Column, N: number, texts: readonly string[], ev
   const more = byRows.length > named.length ? ` (and ${byRows.length - named.length} more values)` : "";
   const message =
     `besides ${eventIs}, ${column.name} has ${joinAnd(named)}${more}, read as censored. ` +
-    `Where ${others.length === 1 ? "this" : "one of them"} keeps the event from happening, as another cause of death or a transplantation does, ` +
-    `censoring it overstates the risk: curves then say what would happen without it, not how many people will have the event`;
+    `Where ${others.length === 1 ? "this" : "one of them"} keeps the event from happening, ` +
+    "as another cause of death or a transplantation does, censoring it overstates the risk: " +
+    "curves then say what would happen without it, not how many people will have the event";
   const evidence = { values: listTexts(byRows), others: others.length, otherRows: rows };
   return [problem("event.causes", "warning", column, message, evidence)];
 }
@@ -158,7 +159,9 @@ export function readEvent(column: Column, N: number, eventIs: string | undefined
   const bad: number[] = [];
   const valid = readByText(column, N, (text) => text === "0" || text === "1");
   for (let row = 0; row < N; row++) if (valid[row] === 0) bad.push(row + 1);
-  const message = `event must be 0/1, true/false, yes/no, dead/alive or 1/2: ${column.name} holds ${listTexts(texts)} (${nameRows(bad)})`;
+  const message =
+    "event must be 0/1, true/false, yes/no, dead/alive or 1/2: " +
+    `${column.name} holds ${listTexts(texts)} (${nameRows(bad)})`;
   const hint = `say which value is the event with --event-is VALUE, e.g. --event-is ${largest}`;
   problems.push(problem("event.values", "error", column, message, { values: listTexts(texts) }, bad, hint));
   const rule = `not a valid coding; for the description only, ${largest} (the largest code) is taken as the event`;

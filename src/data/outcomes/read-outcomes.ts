@@ -1,15 +1,17 @@
 /**
- * Time and event of every row, out of the columns of a table (read-time.ts, read-event.ts). What cannot be read as meant,
- * `readOutcomes` refuses. `inspectOutcomes` never refuses a value; it reports, and reads an invalid coding of the event as
- * "largest code = event", so that a description of the table can go on.
+ * Time and event of every row, out of the columns of a table (read-time.ts, read-event.ts). What cannot be read as
+ * meant, `readOutcomes` refuses. `inspectOutcomes` never refuses a value; it reports, and reads an invalid coding of
+ * the event as "largest code = event", so that a description of the table can go on.
  */
+
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
+import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
 import type { Table } from "../table.ts";
 import { findColumn } from "../table.ts";
 import { createProblemError, type Problem, problem } from "./outcome-problems.ts";
-import type { Outcomes } from "./outcomes.ts";
+import type { RightCensored } from "./outcomes.ts";
 import { readEvent } from "./read-event.ts";
 import { readTime } from "./read-time.ts";
 
@@ -27,7 +29,7 @@ export interface OutcomeColumns {
 
 export interface InspectedOutcomes {
   /** One entry per row of the table, 0 where `usable` is 0; null when no row can be read. */
-  readonly outcomes: Outcomes | null;
+  readonly outcomes: RightCensored | null;
   /** 1 where time and event of the row are both valid. */
   readonly usable: Uint8Array; // [N]
   readonly findings: readonly Finding[];
@@ -57,12 +59,12 @@ export function inspectOutcomes(table: Table, columns: OutcomeColumns): Inspecte
 }
 
 /** Reads the outcome; refuses times and events that cannot be used, with their rows. */
-export function readOutcomes(table: Table, columns: OutcomeColumns): Outcomes {
+export function readOutcomes(table: Table, columns: OutcomeColumns): RightCensored {
   return requireOutcomes(table, inspectOutcomes(table, columns));
 }
 
 /** Of an outcome that was inspected; refuses as readOutcomes does. */
-export function requireOutcomes(table: Table, { outcomes, refused }: InspectedOutcomes): Outcomes {
+export function requireOutcomes(table: Table, { outcomes, refused }: InspectedOutcomes): RightCensored {
   if (refused) throw createProblemError(table, refused);
   if (outcomes) return outcomes;
   throw new InputError("the table has no rows", { code: "time.values", where: table.name });
@@ -126,8 +128,7 @@ export function pickOutcomeColumns({ time, origin, event, eventIs }: OutcomeColu
   return {
     time,
     event,
-    ...(eventIs === undefined ? {} : { eventIs }),
-    ...(origin === undefined ? {} : { origin }),
+    ...present({ eventIs, origin }),
   };
 }
 

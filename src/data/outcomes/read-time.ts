@@ -1,9 +1,11 @@
 /**
- * The time of every row: a column of numbers, or the days from one date to another (`origin`). Time 0 is legal; negative, infinite
- * and missing times are problems with their rows, and nothing is refused here (read-outcomes.ts does).
+ * The time of every row: a column of numbers, or the days from one date to another (`origin`). Time 0 is legal;
+ * negative, infinite and missing times are problems with their rows, and nothing is refused here (read-outcomes.ts
+ * does).
  */
 import { nameRows } from "../../core/errors.ts";
-import { countOf, type FindingCode, type FindingLevel } from "../checks/findings.ts";
+import { countOf } from "../../core/text.ts";
+import type { FindingCode, FindingLevel } from "../checks/findings.ts";
 import { parseDateText } from "../reading/parse-cell.ts";
 import { type Column, cellText, isMissing } from "../table.ts";
 import { type Problem, problem, type Reading } from "./outcome-problems.ts";
@@ -57,7 +59,9 @@ function readNumberTimes(column: Column, N: number): Reading {
   } else if (notNumbers.length > 0) {
     const count = countOf(notNumbers.length, "row");
     const are = notNumbers.length === 1 ? "is" : "are";
-    const message = `times must be numbers: ${count} of ${column.name} ${are} not (${nameRows(notNumbers)}: ${text(notNumbers)})`;
+    const message =
+      `times must be numbers: ${count} of ${column.name} ${are} not ` +
+      `(${nameRows(notNumbers)}: ${text(notNumbers)})`;
     problems.push(
       problem("time.values", "error", column, message, {}, notNumbers, "correct or remove these rows"),
     );

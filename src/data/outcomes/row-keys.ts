@@ -1,6 +1,6 @@
 /**
- * Rows numbered by the values they share in some columns: 0, 1, … in the order of first appearance. For people and strata,
- * of which there may be as many as rows; groups to be shown have names and an order (group-by.ts).
+ * Rows numbered by the values they share in some columns: 0, 1, … in the order of first appearance. For people and
+ * strata, of which there may be as many as rows; groups to be shown have names and an order (group-by.ts).
  */
 import { findColumn, type Table } from "../table.ts";
 

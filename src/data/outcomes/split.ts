@@ -1,11 +1,13 @@
 /**
  * Which rows train, which validate, which test: drawn by seed, or read from a file of `row,set`. Sizes of a draw:
- * train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, valid rounded down. A draw stratified by
- * the event keeps these sizes and gives each set its share of the events, rounded up or down (largest remainders).
- * Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have several rows, sizes are shares
- * of the people, and a person's rows go to one set.
+ * train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, valid rounded down. A draw stratified
+ * by the event keeps these sizes and gives each set its share of the events, rounded up or down (largest remainders).
+ * Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have several rows, sizes
+ * are shares of the people, and a person's rows go to one set.
  */
+
 import { InputError, nameRows } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import { createRandom, shuffle } from "../../core/random.ts";
 import { cellText, findColumn, type Table } from "../table.ts";
 import { eventsOfPeople, nameOfPerson, type People } from "./people.ts";
@@ -59,7 +61,7 @@ export function splitRows(rows: number, options: SplitOptions): Split {
     });
   }
   const event = stratifyBy && eventsOfPeople(people, stratifyBy);
-  const setOf = drawSets(people.count, { ...options, ...(event && { stratifyBy: event }) }, "people");
+  const setOf = drawSets(people.count, { ...options, ...present({ stratifyBy: event }) }, "people");
   return collectSets(Uint8Array.from(people.of, (person) => setOf[person]));
 }
 

@@ -4,12 +4,13 @@
  * order puts some exact edges one bin too late. Quantile bins: inner edges at quantiles of the training event times.
  * Time 0 falls in bin 1; an event after the horizon is a censoring at T. Between edges a curve is read piecewise
  * linear, S(0) = 1 at time 0 and S(t) at the upper edge of bin t; that defines medians and values at raw times.
- * Censored times are rounded up with the rest, which biases Kaplan-Meier upwards: `binningGap` says by how much.
+ * Censored times are rounded up with the rest, which biases Kaplan-Meier upwards: binning-gap.ts says by how much.
  */
 import { InputError, nameRows } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
-import { type OutcomesInput, toOutcomes } from "../plain-input.ts";
-import type { BinnedOutcomes, Outcomes } from "./outcomes.ts";
+import { present } from "../../core/present.ts";
+import { type OutcomesInput, type RightCensoredInput, toOutcomes, toRightCensored } from "../plain-input.ts";
+import type { BinnedOutcomes, BinnedRightCensored, EveryField, RightCensored } from "./outcomes.ts";
 
 export type TimeGridKind = "equal" | "quantile";
 
@@ -41,8 +42,8 @@ export const MAX_BINS = 20_000;
  * observed time) of the training event times up to the horizon. Equal quantiles, and those at 0 or at the horizon, make
  * one edge: heavily tied event times give fewer bins than asked for, and `T` of the result says how many.
  */
-export function fitTimeGrid(outcomes: OutcomesInput, options: TimeGridOptions = {}): TimeGrid {
-  const training = toOutcomes(outcomes);
+export function fitTimeGrid(outcomes: RightCensoredInput, options: TimeGridOptions = {}): TimeGrid {
+  const training = toRightCensored(outcomes, "the time grid");
   checkTimes(training.time);
   if (training.time.length === 0)
     throw new InputError("no training rows to fit a time grid on", { code: "rows.none" });
@@ -81,16 +82,39 @@ export function findBin(grid: TimeGrid, time: number): number {
   return low;
 }
 
-/** Puts times into bins; events after the horizon become censorings in the last. */
+/** Puts times into bins; events after the horizon become censorings in the last. Whatever else there is stays. */
+export function binOutcomes(input: RightCensoredInput, grid: TimeGrid): BinnedRightCensored;
+export function binOutcomes(input: OutcomesInput, grid: TimeGrid): BinnedOutcomes;
 export function binOutcomes(input: OutcomesInput, grid: TimeGrid): BinnedOutcomes {
-  const outcomes = toOutcomes(input);
-  checkTimes(outcomes.time);
+  const { time, event, entry, cause, weight, id } = toOutcomes(input);
+  checkTimes(time);
   const horizon = grid.edges[grid.T];
-  return {
+  const binned: EveryField<BinnedOutcomes> = {
     T: grid.T,
-    bin: Int32Array.from(outcomes.time, (time) => findBin(grid, time)),
-    event: outcomes.event.map((event, i) => (outcomes.time[i] > horizon ? 0 : event)),
+    bin: Int32Array.from(time, (one) => findBin(grid, one)),
+    event: event.map((one, row) => (time[row] > horizon ? 0 : one)),
+    firstBin: entry && findFirstBins(grid, entry, time),
+    cause: cause?.map((one, row) => (time[row] > horizon ? 0 : one)),
+    weight,
+    id,
   };
+  return present(binned) as BinnedOutcomes;
+}
+
+/** At risk from the bin after the one of its entry, from bin 1 where it enters at time 0. */
+function findFirstBins(grid: TimeGrid, entry: Float64Array, time: Float64Array): Int32Array {
+  const bad: number[] = [];
+  for (let row = 0; row < entry.length; row++) {
+    const isBefore = entry[row] >= 0 && (entry[row] < time[row] || (entry[row] === 0 && time[row] === 0));
+    if (!isBefore) bad.push(row);
+  }
+  if (bad.length > 0) {
+    throw new InputError(`entry is not from 0 up and before the time: ${entry[bad[0]]} and ${time[bad[0]]}`, {
+      code: "entry.invalid",
+      where: nameRows(bad.map((row) => row + 1)),
+    });
+  }
+  return Int32Array.from(entry, (one) => (one === 0 ? 1 : findBin(grid, one) + 1));
 }
 
 /** S at a raw time, from a curve of T values; absent after the horizon, where the curve says nothing. */
@@ -129,56 +153,7 @@ export function medianTime(curve: ArrayLike<number>, grid: TimeGrid): Measured {
   return quantileTime(curve, grid, 0.5);
 }
 
-/** What rounding times up to bins does to Kaplan-Meier at the horizon. */
-export interface BinningGap {
-  /** Kaplan-Meier at the horizon from the times as given. */
-  readonly raw: number;
-  /** The same after rounding times up to bins. */
-  readonly binned: number;
-  /** Greenwood's, of `raw`; where the last event takes `raw` to 0 and it is undefined, of the value before. */
-  readonly standardError: number;
-  readonly exceedsHalfStandardError: boolean;
-}
-
-/** Compares Kaplan-Meier of raw and of binned times at the horizon. */
-export function binningGap(outcomes: OutcomesInput, grid: TimeGrid): BinningGap {
-  const binned = binOutcomes(outcomes, grid);
-  // `binned.event` has the events after the horizon censored, which raw needs just as much.
-  const { survival: raw, standardError } = productLimitAtEnd(outcomes.time, binned.event);
-  const { survival } = productLimitAtEnd(binned.bin, binned.event);
-  return {
-    raw,
-    binned: survival,
-    standardError,
-    exceedsHalfStandardError: Math.abs(raw - survival) > standardError / 2,
-  };
-}
-
-/** The last value of the product-limit estimator; stats has the estimator itself, which this layer cannot import. */
-function productLimitAtEnd(time: ArrayLike<number>, event: Uint8Array) {
-  const times = Float64Array.from(time).sort();
-  const eventTimes = Float64Array.from(time)
-    .filter((_, i) => event[i] === 1)
-    .sort();
-  let survival = 1;
-  let greenwood = 0; // Σ e/(k(k−e))
-  let standardError = 0;
-  let before = 0; // rows with a smaller time, no longer at risk
-  for (let i = 0; i < eventTimes.length; ) {
-    const start = i;
-    while (i < eventTimes.length && eventTimes[i] === eventTimes[start]) i++;
-    while (times[before] < eventTimes[start]) before++;
-    const k = times.length - before;
-    const e = i - start;
-    survival *= 1 - e / k;
-    if (e === k) break;
-    greenwood += e / (k * (k - e));
-    standardError = survival * Math.sqrt(greenwood);
-  }
-  return { survival, standardError };
-}
-
-function quantileEdges(training: Outcomes, T: number, horizon: number): Float64Array {
+function quantileEdges(training: RightCensored, T: number, horizon: number): Float64Array {
   const times = training.time.filter((time, i) => training.event[i] === 1 && time <= horizon).sort();
   if (times.length === 0) {
     throw new InputError(`no event up to the horizon ${horizon} in the training rows, so no quantiles`, {

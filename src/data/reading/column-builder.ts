@@ -1,8 +1,8 @@
 /**
  * Collects the cells of one CSV column block by block. A column starts as a dictionary of its distinct texts, which can
- * still become any type; one whose many distinct values are mostly numbers goes on as plain numbers, its texts forgotten,
- * and asks for a second reading if it turns out to be a category after all. So memory is 4 or 8 bytes a cell, plus the
- * distinct texts of what is text. The type itself is infer-types.ts' decision.
+ * still become any type; one whose many distinct values are mostly numbers goes on as plain numbers, its texts
+ * forgotten, and asks for a second reading if it turns out to be a category after all. So memory is 4 or 8 bytes a
+ * cell, plus the distinct texts of what is text. The type itself is infer-types.ts' decision.
  */
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { type Column, MISSING_CODE } from "../table.ts";
@@ -24,7 +24,10 @@ import {
   parseNumberText,
 } from "./parse-cell.ts";
 
-/** Distinct texts a column may show before it is settled whether to go on as plain numbers; must exceed twice NUMBER_COLUMN_DISTINCT. */
+/**
+ * Distinct texts a column may show before it is settled whether to go on as plain numbers; must exceed twice
+ * NUMBER_COLUMN_DISTINCT.
+ */
 export const TRIAL_LEVELS = 256;
 /** Levels a dictionary has room for at first: little, for tables of many columns. */
 const FIRST_LEVELS = 8;
@@ -45,7 +48,10 @@ export interface FieldBlock {
   readonly rows: number;
 }
 
-/** Distinct byte strings, numbered in the order they came; open addressing over an FNV-1a hash, finished as MurmurHash3's. */
+/**
+ * Distinct byte strings, numbered in the order they came; open addressing over an FNV-1a hash, finished as
+ * MurmurHash3's.
+ */
 interface ByteDictionary {
   size: number;
   arena: Uint8Array;

@@ -1,10 +1,11 @@
 /**
- * A table given to a fitted encoder, column by column, in the shape training had: numbers for what was a number, levels for
- * what was a category. A column that is read as another type than in training is taken where its cells say the same thing
- * ("2" and 2), and refused, with the rows named, where they do not. Scaling and one-hot columns are encode.ts' business.
+ * A table given to a fitted encoder, column by column, in the shape training had: numbers for what was a number, levels
+ * for what was a category. A column that is read as another type than in training is taken where its cells say the same
+ * thing ("2" and 2), and refused, with the rows named, where they do not. Scaling and one-hot columns are encode.ts'
+ * business.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
-import type { BooleanEncoding, CategoryEncoding, NumberEncoding } from "../encode/encode.ts";
+import type { BooleanEncoding, CategoryEncoding, NumberEncoding } from "../encode/encoder.ts";
 import {
   type Column,
   cellText,
@@ -23,7 +24,10 @@ export interface PickedRows {
   readonly rows: Int32Array; // [N]
 }
 
-/** The column as numbers, NaN = missing. In a column of another type than in training, cells that say the same are taken. */
+/**
+ * The column as numbers, NaN = missing. In a column of another type than in training, cells that say the same are
+ * taken.
+ */
 export function readNumbers(
   encoding: NumberEncoding | BooleanEncoding,
   column: Column,
@@ -59,7 +63,10 @@ export function readNumbers(
   return values;
 }
 
-/** What a text says in a column of that type, NaN = nothing. Dates are not read here: their order is the reader's to settle. */
+/**
+ * What a text says in a column of that type, NaN = nothing. Dates are not read here: their order is the reader's to
+ * settle.
+ */
 function parseAs(type: "number" | "date" | "boolean", text: string): number {
   if (type === "number") return parseNumberText(text, ".");
   const said = text.trim().toLowerCase();
@@ -100,7 +107,9 @@ export function readLevels(
     const bad: number[] = [];
     for (const row of rows) if (slots[codes[row] - MISSING_CODE] === NOT_IN_TRAINING) bad.push(row);
     const unknown = bad.filter((row) => codes[row] !== MISSING_CODE);
-    const hint = `training had ${listTexts(encoding.levels)}; correct these rows or leave them out (in code, unknownLevels "allow" encodes them as zeros)`;
+    const hint =
+      `training had ${listTexts(encoding.levels)}; correct these rows or leave them out ` +
+      '(in code, unknownLevels "allow" encodes them as zeros)';
     if (unknown.length > 0) {
       const message = `level of "${column.name}" not seen in training: ${listCells(column, unknown)}`;
       throw createRowsError(message, { code: "level.unknown", table, column, bad: unknown, hint });
@@ -114,8 +123,8 @@ export function readLevels(
 }
 
 /**
- * Finds the training level a text stands for. A column of numbers or booleans now that was text in training (01; true beside
- * unknown) has lost its spelling: it means the one level that says the same value, if there is one.
+ * Finds the training level a text stands for. A column of numbers or booleans now that was text in training (01; true
+ * beside unknown) has lost its spelling: it means the one level that says the same value, if there is one.
  */
 function createLevelMatch(
   levels: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * Decides what a column is from its distinct texts and how often each occurs, over ALL rows: number, boolean (true/false),
- * date, else category. Integers with few values stay numbers, as in R. A few texts among many numbers are an error, not
- * silently a category of thousands of levels. How the cells are collected is column-builder.ts' business.
+ * Decides what a column is from its distinct texts and how often each occurs, over ALL rows: number, boolean
+ * (true/false), date, else category. Integers with few values stay numbers, as in R. A few texts among many numbers are
+ * an error, not silently a category of thousands of levels. How the cells are collected is column-builder.ts' business.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
 import { type Column, MISSING_BOOLEAN, MISSING_CODE } from "../table.ts";
@@ -15,7 +15,9 @@ import {
 
 /** A column with at least this share of numbers was meant as numbers, */
 export const NUMBER_COLUMN_SHARE = 0.9;
-/** provided that it has more distinct numbers than this: below, it may well be a code with a word in it (0, 1, unknown). */
+/**
+ * provided that it has more distinct numbers than this: below, it may well be a code with a word in it (0, 1, unknown).
+ */
 const NUMBER_COLUMN_DISTINCT = 20;
 
 export type ForcedType = "category" | "number";
@@ -92,7 +94,10 @@ export function columnFromLevels(cells: LevelCells): Column {
   return toCategory(cells, counts, census);
 }
 
-/** The order that the slash dates of a column allow; null where one of its texts is no date, or the order makes no difference. */
+/**
+ * The order that the slash dates of a column allow; null where one of its texts is no date, or the order makes no
+ * difference.
+ */
 export function judgeSlashDates(texts: Iterable<string>): SlashOrder | "either" | null {
   let canBeMonthFirst = true;
   let canBeDayFirst = true;

@@ -25,7 +25,10 @@ const FIRST_NON_ASCII = 0x80;
 
 /** Integers below this are exact in float64, */
 const EXACT_INTEGERS = 2 ** 53;
-/** and so are the powers of ten up to this one, so mantissa × or ÷ 10^k is rounded once, as Number() rounds (Clinger 1990). */
+/**
+ * and so are the powers of ten up to this one, so mantissa × or ÷ 10^k is rounded once, as Number() rounds (Clinger
+ * 1990).
+ */
 const LARGEST_EXACT_POWER = 22;
 const POWERS_OF_TEN = Float64Array.from({ length: LARGEST_EXACT_POWER + 1 }, (_, k) => Number(`1e${k}`));
 /** Exponents are accumulated only up to here: anything longer is left to Number(). */
@@ -75,7 +78,10 @@ export function parseNumberText(text: string, mark: DecimalMark): number {
   return NUMBER_WITH_POINT.test(trimmed) ? Number(trimmed) : Number.NaN;
 }
 
-/** parseNumberText for the bytes [start, end), without making a string unless the digits are too many for exact arithmetic. */
+/**
+ * parseNumberText for the bytes [start, end), without making a string unless the digits are too many for exact
+ * arithmetic.
+ */
 export function parseNumberBytes(bytes: Uint8Array, start: number, end: number, mark: DecimalMark): number {
   while (start < end && isBlank(bytes[start])) start++;
   while (end > start && isBlank(bytes[end - 1])) end--;

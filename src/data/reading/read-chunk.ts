@@ -1,8 +1,11 @@
 /**
- * A part of a table that is read piece by piece, for programs that look at every row once and need not hold them all. Whatever a
- * reader or an encoder finds wrong with such a part, it numbers the part's own rows; people are told the rows of the whole.
+ * A part of a table that is read piece by piece, for programs that look at every row once and need not hold them all.
+ * Whatever a reader or an encoder finds wrong with such a part, it numbers the part's own rows; people are told the
+ * rows of the whole.
  */
+
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { Table } from "../table.ts";
 
 export interface TableChunk {
@@ -40,6 +43,6 @@ function renumberRows(error: unknown, { table, firstRow }: ChunkPlace): unknown 
   return new InputError(message, {
     code,
     where: table.name + named,
-    ...(hint === undefined ? {} : { hint }),
+    ...present({ hint }),
   });
 }

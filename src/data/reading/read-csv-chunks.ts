@@ -1,8 +1,9 @@
 /**
- * Reads delimited text part by part, some of its columns only, in memory bounded by one part. A part is read as a table of those
- * rows alone would be, except for what only the whole can tell: the decimal mark, which the first number that has one settles
- * for all rows after it, and the order of 3/4/2021 in columns that are to be dates, for which the text is gone through once before.
- * One grammar with read-csv.ts; a quoted line break, a ragged row, a stray quote mean the same in both.
+ * Reads delimited text part by part, some of its columns only, in memory bounded by one part. A part is read as a table
+ * of those rows alone would be, except for what only the whole can tell: the decimal mark, which the first number that
+ * has one settles for all rows after it, and the order of 3/4/2021 in columns that are to be dates, for which the text
+ * is gone through once before. One grammar with read-csv.ts; a quoted line break, a ragged row, a stray quote mean the
+ * same in both.
  */
 import { MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { createEmptyFileError, createNoRowsError, findForcedTypes } from "../checks/check-columns.ts";

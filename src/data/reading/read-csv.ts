@@ -31,7 +31,10 @@ const SAMPLE_RECORDS = 50;
 const BLOCK_BYTES = 1 << 18;
 /** The buffer at first: most tables are small. */
 const FIRST_BUFFER_BYTES = 1 << 13;
-/** A record longer than this is a quote that was never closed, not a row; reading on would hold the whole file in memory. */
+/**
+ * A record longer than this is a quote that was never closed, not a row; reading on would hold the whole file in
+ * memory.
+ */
 const MAX_RECORD_BYTES = 1 << 24;
 /** Room for rows that are shorter than those of the first block. */
 const EXPECTED_ROWS_MARGIN = 1.05;
@@ -205,7 +208,10 @@ export async function* scanBlocks(
   if (block !== undefined && block.scanner.records > 0) yield block;
 }
 
-/** The delimiter that cuts most sampled records into as many fields as the header; undefined when the header needs more bytes. */
+/**
+ * The delimiter that cuts most sampled records into as many fields as the header; undefined when the header needs more
+ * bytes.
+ */
 function detectDelimiter(bytes: Uint8Array, isLast: boolean): string | undefined {
   const sample = new Uint8Array(bytes.length + SENTINEL_BYTES);
   let best: { readonly delimiter: string; readonly share: number; readonly fields: number } | undefined;

@@ -1,8 +1,9 @@
 /**
- * Reads a Parquet file, column by column, into a typed table, or row group by row group into parts of one. The file's own types are kept: integers, floats and
- * decimals become numbers, dates and timestamps dates, strings categories whatever they spell. Null is missing, and so
- * are NaN and the texts that mean missing in CSV. Nested columns, binary and times of day are refused by name.
- * Decoding is hyparquet's work; what it says when a file is damaged never reaches the user.
+ * Reads a Parquet file, column by column, into a typed table, or row group by row group into parts of one. The file's
+ * own types are kept: integers, floats and decimals become numbers, dates and timestamps dates, strings categories
+ * whatever they spell. Null is missing, and so are NaN and the texts that mean missing in CSV. Nested columns, binary
+ * and times of day are refused by name. Decoding is hyparquet's work; what it says when a file is damaged never reaches
+ * the user.
  */
 import {
   type AsyncBuffer,
@@ -65,7 +66,9 @@ function createParsers(table: string, column: string) {
   };
 }
 
-/** hyparquet-compressors 1.1 with an empty page (all rows missing) left to us: its LZ4 finds no offset in it and throws. */
+/**
+ * hyparquet-compressors 1.1 with an empty page (all rows missing) left to us: its LZ4 finds no offset in it and throws.
+ */
 const pageDecompressors: Compressors = {};
 for (const [codec, decompress] of Object.entries(compressors)) {
   pageDecompressors[codec as CompressionCodec] = (input, length) =>
@@ -109,7 +112,9 @@ export interface ReadParquetChunksInput extends ReadParquetInput {
   readonly rowsAtOnce: number;
 }
 
-/** The file part by part, in memory bounded by its largest row group, of which hyparquet decodes a column as a whole. */
+/**
+ * The file part by part, in memory bounded by its largest row group, of which hyparquet decodes a column as a whole.
+ */
 export async function* readParquetChunks(input: ReadParquetChunksInput): AsyncGenerator<TableChunk> {
   const opened = await openParquet(input);
   const { name, file, rows } = opened;

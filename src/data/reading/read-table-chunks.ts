@@ -1,12 +1,14 @@
 /**
- * Reads a table of any length part by part: the same containers, cells and refusals as read-table.ts, but only the columns
- * that are asked for, and never more than a part of them in memory (CSV some thousand rows, Parquet a row group). Each part is typed
- * by itself; what was a category in training is to be asked for as one, and conform-column.ts takes the rest as training had it.
+ * Reads a table of any length part by part: the same containers, cells and refusals as read-table.ts, but only the
+ * columns that are asked for, and never more than a part of them in memory (CSV some thousand rows, Parquet a row
+ * group). Each part is typed by itself; what was a category in training is to be asked for as one, and
+ * conform-column.ts takes the rest as training had it.
  */
 import { createEmptyFileError } from "../checks/check-columns.ts";
 import type { TableChunk } from "./read-chunk.ts";
 import { readCsvChunks } from "./read-csv-chunks.ts";
 import {
+  countBytes,
   gunzip,
   HEAD_BYTES,
   type ReadTableOptions,
@@ -36,15 +38,8 @@ export async function* readTableChunks(
   const { name } = source;
   const { columns, dates = [], category = [], number = [], decimal, onProgress } = options;
   const { rowsAtOnce = ROWS_AT_ONCE } = options;
-  let bytesRead = 0;
-  async function* openCounted(): AsyncGenerator<Uint8Array> {
-    bytesRead = 0;
-    for await (const chunk of source.open()) {
-      bytesRead += chunk.length;
-      yield chunk;
-    }
-  }
-  const opened = await peek(openCounted());
+  const counted = countBytes(source);
+  const opened = await peek(counted.open());
   if (opened.head.length === 0) throw createEmptyFileError(name);
   if (startsWith(opened.head, "PAR1")) {
     await opened.close();
@@ -55,7 +50,7 @@ export async function* readTableChunks(
   let first: Peeked | null = opened;
   /** The first call goes on with what was opened to be looked at, so that a pipe can be read. */
   async function* openText(): AsyncGenerator<Uint8Array> {
-    const raw = first ?? (await peek(openCounted()));
+    const raw = first ?? (await peek(counted.open()));
     first = null;
     const isGzip = startsWith(raw.head, "\x1f\x8b");
     const text = isGzip ? await peek(gunzip(name, raw.chunks)) : raw;
@@ -72,7 +67,7 @@ export async function* readTableChunks(
     number,
     decimal,
     rowsAtOnce,
-    onBlock: (rows) => onProgress?.(bytesRead, rows),
+    onBlock: (rows) => onProgress?.(counted.bytes(), rows),
   });
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads a table whatever its container: Parquet, CSV or TSV text, or such text in gzip, told apart by their first bytes
- * and never by the file's name. Text is UTF-8, or UTF-16 with a byte order mark. Anything else is refused with a word on
- * what it seems to be. The cells' meaning is the same in every container: see parse-cell.ts and infer-types.ts.
+ * and never by the file's name. Text is UTF-8, or UTF-16 with a byte order mark. Anything else is refused with a word
+ * on what it seems to be. The cells' meaning is the same in every container: see parse-cell.ts and infer-types.ts.
  */
 import { GraduateError, InputError } from "../../core/errors.ts";
 import { createEmptyFileError } from "../checks/check-columns.ts";
@@ -61,15 +61,8 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
   }
 
   const isGzip = startsWith(head, "\x1f\x8b");
-  let bytesRead = 0;
-  async function* openCounted(): AsyncGenerator<Uint8Array> {
-    bytesRead = 0;
-    for await (const chunk of source.open()) {
-      bytesRead += chunk.length;
-      yield chunk;
-    }
-  }
-  const openText = () => (isGzip ? gunzip(name, openCounted()) : openCounted());
+  const counted = countBytes(source);
+  const openText = () => (isGzip ? gunzip(name, counted.open()) : counted.open());
   const textHead = isGzip ? await readHead(openText()) : head;
   if (textHead.length === 0) throw createEmptyFileError(name);
   refuseBinary(name, textHead, isGzip);
@@ -80,7 +73,7 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
     category,
     number,
     decimal,
-    onBlock: (rows) => onProgress?.(bytesRead, rows),
+    onBlock: (rows) => onProgress?.(counted.bytes(), rows),
   });
 }
 
@@ -219,4 +212,20 @@ export function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): v
   const hint = "give a CSV or TSV file (also as .gz) or a Parquet file";
   if (found) refuse(found.what, hint);
   if (findUtf16(head) === undefined && head.includes(0)) refuse("a binary file: it has zero bytes", hint);
+}
+
+/** The source, with the bytes read since it was last opened. */
+export function countBytes(source: TableSource): {
+  readonly open: () => AsyncGenerator<Uint8Array>;
+  readonly bytes: () => number;
+} {
+  let bytes = 0;
+  async function* open(): AsyncGenerator<Uint8Array> {
+    bytes = 0;
+    for await (const chunk of source.open()) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  }
+  return { open, bytes: () => bytes };
 }

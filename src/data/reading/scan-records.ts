@@ -1,9 +1,9 @@
 /**
  * Finds the fields of CSV records (RFC 4180) in blocks of UTF-8 bytes: where each begins and ends, no strings made.
- * Quotes count at the start of a field only; a doubled quote inside quotes is one quote; delimiters and line ends inside
- * quotes belong to the field; CRLF, LF and CR end a record. Blanks around an unquoted field are not part of it. Lines
- * with nothing in them are records of one empty field when a record follows, and nothing at all at the end of the file.
- * What the fields mean is infer-types.ts' business, which columns there are read-csv.ts'.
+ * Quotes count at the start of a field only; a doubled quote inside quotes is one quote; delimiters and line ends
+ * inside quotes belong to the field; CRLF, LF and CR end a record. Blanks around an unquoted field are not part of it.
+ * Lines with nothing in them are records of one empty field when a record follows, and nothing at all at the end of the
+ * file. What the fields mean is infer-types.ts' business, which columns there are read-csv.ts'.
  */
 
 const QUOTE = 0x22;
@@ -37,7 +37,10 @@ export interface RecordScanner {
 
 /** Fields there is room for at first; grown as blocks need it. */
 const FIRST_FIELDS = 256;
-/** Bytes a block must offer beyond its length: the scan ends on sentinels there instead of testing for the end at every byte. */
+/**
+ * Bytes a block must offer beyond its length: the scan ends on sentinels there instead of testing for the end at every
+ * byte.
+ */
 export const SENTINEL_BYTES = 2;
 
 export function createRecordScanner(delimiter: string): RecordScanner {
@@ -58,8 +61,8 @@ export function createRecordScanner(delimiter: string): RecordScanner {
 }
 
 /**
- * Scans the complete records of bytes[0, length) and returns how many bytes they took; the rest belongs to a record that
- * needs more bytes, and must come again at the front of the next block. Doubled quotes are undone in place.
+ * Scans the complete records of bytes[0, length) and returns how many bytes they took; the rest belongs to a record
+ * that needs more bytes, and must come again at the front of the next block. Doubled quotes are undone in place.
  */
 export function scanRecords(
   scanner: RecordScanner,

@@ -4,8 +4,8 @@
  */
 import { z } from "zod";
 import { GraduateError } from "../../core/errors.ts";
-import { parseGroup } from "../../data/groups/group-expression.ts";
 import type { Group } from "../../data/groups/groups.ts";
+import { parseGroup } from "../../data/groups/parse-group.ts";
 import { describing, list } from "./schema-parts.ts";
 
 /** Letters of all group expressions together: parsing them takes under a second. */

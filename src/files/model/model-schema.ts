@@ -6,10 +6,12 @@
  * than can be predicted. Sizes are held against the weights there are before a network is made of them (model-file.ts).
  * Names to choose from are those of training/choices.ts.
  */
+
 import { z } from "zod";
 import { namesOf } from "../../core/names.ts";
-import type { ColumnEncoding, Encoder, ValueRange } from "../../data/encode/encode.ts";
-import { type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
+import type { ColumnEncoding, Encoder, ValueRange } from "../../data/encode/encoder.ts";
+import { encodedWidth } from "../../data/encode/encoder.ts";
+import type { ScoreLine } from "../../data/encode/spline.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
 import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/list.ts";
 import { networkSpecSchema, singleNetworkSchema } from "../../models/networks/network-spec.ts";
@@ -98,20 +100,10 @@ const encoding = describing<ColumnEncoding>()(
   message: "expected every level once",
 });
 
-/** How many columns of x an encoding fills. */
-function widthOf(one: ColumnEncoding): number {
-  if (one.type !== "category") {
-    const splines = one.type !== "boolean" && one.spline ? SPLINE_COLUMNS : 0;
-    return (one.missingIndicator ? 2 : 1) + splines;
-  }
-  const levels = one.levels.length + (one.otherLevel === true ? 1 : 0) + (one.missingLevel ? 1 : 0);
-  return Math.max(0, levels - (one.dropFirst ? 1 : 0));
-}
-
 const encoder = describing<Encoder>()(
   z.strictObject({ columns: list(encoding), names: texts, unknownLevels: z.enum(["error", "allow"]) }),
 )
-  .refine(({ columns, names }) => columns.reduce((sum, one) => sum + widthOf(one), 0) === names.length, {
+  .refine(({ columns, names }) => columns.reduce((sum, one) => sum + encodedWidth(one), 0) === names.length, {
     path: ["names"],
     message: "expected a name for every encoded feature",
   })

@@ -5,7 +5,7 @@
  * hold for a missing value is one here too. Doubles, so that a cell is compared and scaled with the digits it has in `predict`.
  */
 import { InputError } from "../../core/errors.ts";
-import type { ColumnEncoding, Encoder } from "../../data/encode/encode.ts";
+import type { ColumnEncoding, Encoder } from "../../data/encode/encoder.ts";
 import { groupColumnName } from "../../data/groups/group-columns.ts";
 import type { Group } from "../../data/groups/groups.ts";
 import { parseNumberText } from "../../data/reading/parse-cell.ts";

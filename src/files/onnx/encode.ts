@@ -1,13 +1,19 @@
 /**
- * data/encode.ts as an ONNX graph: raw columns in, x [N,D] in double precision out, with the same imputation, missing indicators,
- * scaling and one-hot columns, and with the 0/1 columns of the input groups (data/group-columns.ts). A graph cannot complain: what `encode`
+ * data/encode/encode.ts as an ONNX graph: raw columns in, x [N,D] in double precision out, with the same imputation, missing indicators,
+ * scaling and one-hot columns, and with the 0/1 columns of the input groups (data/groups/group-columns.ts). A graph cannot complain: what `encode`
  * refuses (a level training did not have, a boolean that is neither 0 nor 1) becomes NaN in x here, and NaN in the whole curve later.
  */
-import type { BooleanEncoding, CategoryEncoding, Encoder, NumberEncoding } from "../../data/encode/encode.ts";
+import {
+  type BooleanEncoding,
+  type CategoryEncoding,
+  type Encoder,
+  encodedWidth,
+  type NumberEncoding,
+} from "../../data/encode/encoder.ts";
 import { SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import { groupColumnName } from "../../data/groups/group-columns.ts";
-import { parseGroup } from "../../data/groups/group-expression.ts";
 import type { Group } from "../../data/groups/groups.ts";
+import { parseGroup } from "../../data/groups/parse-group.ts";
 import {
   findMissing,
   levelNumber,
@@ -69,10 +75,10 @@ export function encodeToOnnx(graph: OnnxGraph, encoder: Encoder, inputGroups: re
     width += table.width;
   }
   // A category without a column of x still refuses; what is added is 0, or NaN.
-  const checked = categories.filter((one) => countColumns(one) === 0);
+  const checked = categories.filter((one) => encodedWidth(one) === 0);
   const order = encoder.columns.flatMap((one) => {
     const own = places.get(one) ?? [];
-    return one.type === "category" ? own.slice(0, countColumns(one)) : own;
+    return one.type === "category" ? own.slice(0, encodedWidth(one)) : own;
   });
   const all = graph.add("Concat", blocks, { axis: 1 });
   let x = pickColumns(graph, all, order);
@@ -123,12 +129,6 @@ function refuseOtherThanBoolean(graph: OnnxGraph, numeric: readonly Numeric[], v
   return graph.add("Where", [graph.add("Or", [isAny, isBit]), value, scalar(Number.NaN)]);
 }
 
-/** How many columns of x a category has. */
-function countColumns({ levels, dropFirst, otherLevel, missingLevel }: CategoryEncoding): number {
-  const all = levels.length + (otherLevel === true ? 1 : 0) + (missingLevel ? 1 : 0);
-  return Math.max(0, all - (dropFirst ? 1 : 0));
-}
-
 interface OneHotTable {
   readonly width: number;
   /** Levels, one row for the pooled ones where there are any, then missing, then a level not seen in training. */
@@ -138,7 +138,7 @@ interface OneHotTable {
 
 function oneHotTable(encoding: CategoryEncoding, unknownLevels: Encoder["unknownLevels"]): OneHotTable {
   const { levels, dropFirst, otherLevel = false, missingLevel } = encoding;
-  const width = Math.max(1, countColumns(encoding));
+  const width = Math.max(1, encodedWidth(encoding));
   const missing = firstMissingRow(encoding);
   const values = new Float64Array((missing + 2) * width);
   const mark = (row: number, column: number) => {

@@ -5,7 +5,7 @@
  * What else a model file holds (options, history, verdict) is not in it.
  */
 import { InputError } from "../../core/errors.ts";
-import type { ColumnEncoding } from "../../data/encode/encode.ts";
+import type { ColumnEncoding } from "../../data/encode/encoder.ts";
 import { type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import { groupColumnName } from "../../data/groups/group-columns.ts";
 import type { Model } from "../../training/model.ts";

@@ -3,8 +3,9 @@
  * in single precision as they are trained; Cox is S(t) = exp(−H(t) exp((x − means)β)) at the upper edge of each bin, in double precision.
  * The LSTM is ONNX's own operator over [T,N,D+1]: its gates are in the order i, o, f, g, ours are i, f, g, o.
  */
+
+import { countAtMost } from "../../core/ascending.ts";
 import { FormatError } from "../../core/errors.ts";
-import { countAtMost } from "../../core/near-times.ts";
 import { LARGEST_ENCODED } from "../../data/reading/conform-column.ts";
 import { EDGE_SLACK } from "../../models/cox/baseline.ts";
 import { hiddenOf } from "../../models/networks/anchored.ts";

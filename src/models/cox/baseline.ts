@@ -1,12 +1,14 @@
 /**
  * What a fitted Cox model predicts: the linear predictor xβ, and survival curves S(t|x) = exp(−H0(t) exp(xβ)) from the
  * baseline hazard that goes with the treatment of ties, as R's survfit(coxph) computes it: Breslow ΔH0 = d/S0, Efron
- * ΔH0 = Σ_{k<d} 1/(S0 − (k/d) E0). The hazard is kept for the person at the column means, where its arithmetic is safe however
- * far from zero the covariates lie. H0 is a right-continuous step function, 0 before the first event and flat after the last.
+ * ΔH0 = Σ_{k<d} 1/(S0 − (k/d) E0). The hazard is kept for the person at the column means, where its arithmetic is safe
+ * however far from zero the covariates lie. H0 is a right-continuous step function, 0 before the first event and flat
+ * after the last.
  */
+
+import { countAtMost } from "../../core/ascending.ts";
 import { exp, log } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
-import { countAtMost } from "../../core/near-times.ts";
 import type { CoxWork } from "./likelihood.ts";
 import type { PreparedCoxRows } from "./rows.ts";
 
@@ -34,7 +36,10 @@ export interface CoxPredictor extends LinearModel {
   readonly baseline: CoxBaseline;
 }
 
-/** A grid's upper edge may be rounded to just below an event time that lies in its bin; edges are read this much later (relatively). */
+/**
+ * A grid's upper edge may be rounded to just below an event time that lies in its bin; edges are read this much later
+ * (relatively).
+ */
 export const EDGE_SLACK = 1e-12;
 
 /** The baselines of the last evaluation in `work`, at the scaled coefficients `beta`. */
@@ -66,17 +71,17 @@ export function cumulativeHazardAtZero(model: CoxPredictor): Float64Array {
 }
 
 /** xβ per row, not centred; columns without a coefficient are left out. */
-export function linearPredictor(model: LinearModel, x: Float64Array): Float64Array {
+export function linearPredictor(model: LinearModel, x: ArrayLike<number>): Float64Array {
   return Float64Array.from({ length: countRows(model, x) }, (_, i) =>
     sumProducts(model, (j) => x[i * model.D + j]),
   );
 }
 
 /**
- * S(t|x) for every row of x [N,D] at every one of the given times: [N, times.length] row-major. A model without covariates
- * takes one entry of x per row, which it does not read.
+ * S(t|x) for every row of x [N,D] at every one of the given times: [N, times.length] row-major. A model without
+ * covariates takes one entry of x per row, which it does not read.
  */
-export function coxCurves(model: CoxPredictor, x: Float64Array, times: ArrayLike<number>): Float64Array {
+export function coxCurves(model: CoxPredictor, x: ArrayLike<number>, times: ArrayLike<number>): Float64Array {
   const { D, means } = model;
   const N = countRows(model, x);
   const T = times.length;
@@ -92,7 +97,7 @@ export function coxCurves(model: CoxPredictor, x: Float64Array, times: ArrayLike
 /** Curves on a grid of T bins, read at each bin's upper edge; `edges` has T+1 entries, edges[0] being the start. */
 export function coxCurvesOnGrid(
   model: CoxPredictor,
-  x: Float64Array,
+  x: ArrayLike<number>,
   edges: ArrayLike<number>,
 ): { readonly N: number; readonly T: number; readonly survival: Float64Array } {
   const T = edges.length - 1;
@@ -117,7 +122,7 @@ function sumProducts({ D, coefficients }: LinearModel, value: (j: number) => num
 }
 
 /** How many rows x holds; see coxCurves for D = 0. */
-function countRows({ D }: LinearModel, x: Float64Array): number {
+function countRows({ D }: LinearModel, x: ArrayLike<number>): number {
   if (D === 0) return x.length;
   if (x.length % D !== 0)
     throw new InputError(`x has ${x.length} entries, not a multiple of the model's ${D} columns`, {

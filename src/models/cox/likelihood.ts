@@ -1,15 +1,16 @@
 /**
- * Cox's partial log-likelihood with Efron's or Breslow's treatment of ties: value, score, information and hazards at a given
- * coefficient vector. With r_i = w_i exp(x_iβ); at a death time W_E and x̄_E the sum of r and the r-weighted mean of x over
- * the tied deaths, W_N and x̄_N those over the others at risk; v the mean death weight, f_k = k/d (Efron) or 0 (Breslow) for
- * k = 0 … d−1, and W_k = W_N + (1−f_k) W_E, Δ = x̄_E − x̄_N (Therneau & Grambsch 2000, §3.3 for the quantities):
+ * Cox's partial log-likelihood with Efron's or Breslow's treatment of ties: value, score, information and hazards at a
+ * given coefficient vector. With r_i = w_i exp(x_iβ); at a death time W_E and x̄_E the sum of r and the r-weighted mean
+ * of x over the tied deaths, W_N and x̄_N those over the others at risk; v the mean death weight, f_k = k/d (Efron) or
+ * 0 (Breslow) for k = 0 … d−1, and W_k = W_N + (1−f_k) W_E, Δ = x̄_E − x̄_N (Therneau & Grambsch 2000, §3.3 for the
+ * quantities):
  *   logL = Σ_deaths w x β − Σ_t Σ_k v log W_k;  ΔH(t) = Σ_k v / W_k;
  *   score = Σ_t [Σ_deaths w (x − x̄_E) + Σ_k v W_N/W_k Δ];
  *   information = Σ_t Σ_k v/W_k · (second moment of the weighted risk set about its own mean).
- * That second moment grows by one outer product r W/(W+r)·(x−x̄)(x−x̄)ᵀ a row (Welford), so the sum over times is, row by
- * row, that product times the hazard the row was exposed to: nothing is subtracted, hence no digit lost, however far out a
- * value lies. Sums of r are kept relative to the largest in their own risk set: exp can neither overflow nor leave a risk
- * set empty. Fitting is cox-newton.ts' business.
+ * That second moment grows by one outer product r W/(W+r)·(x−x̄)(x−x̄)ᵀ a row (Welford), so the sum over times is, row
+ * by row, that product times the hazard the row was exposed to: nothing is subtracted, hence no digit lost, however far
+ * out a value lies. Sums of r are kept relative to the largest in their own risk set: exp can neither overflow nor
+ * leave a risk set empty. Fitting is cox-newton.ts' business.
  */
 import { exp, log } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../../core/linear-algebra.ts";
@@ -41,7 +42,9 @@ export interface CoxEvaluation extends CoxDerivatives {
   readonly logLikelihood: number;
 }
 
-/** Called at every death time, from the last of the last stratum to the first: x̄_E and Δ are overwritten afterwards. */
+/**
+ * Called at every death time, from the last of the last stratum to the first: x̄_E and Δ are overwritten afterwards.
+ */
 export type CoxVisitor = (k: number, deathMean: Float64Array, difference: Float64Array) => void;
 
 export function createCoxWork(rows: CoxRows): CoxWork {
@@ -59,7 +62,9 @@ export function createCoxWork(rows: CoxRows): CoxWork {
   };
 }
 
-/** Evaluates at `beta` (of the scaled covariates). A log-likelihood of −Infinity or NaN says that beta is out of reach. */
+/**
+ * Evaluates at `beta` (of the scaled covariates). A log-likelihood of −Infinity or NaN says that beta is out of reach.
+ */
 export function evaluateCox(rows: CoxRows, beta: Float64Array, work: CoxWork): CoxEvaluation {
   const logLikelihood = sumRisks(rows, beta, work);
   return { logLikelihood, ...differentiate(rows, work) };

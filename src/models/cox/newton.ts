@@ -1,10 +1,11 @@
 /**
- * The maximum of Cox's partial likelihood, penalised or not, by Newton's method on the scaled columns: full steps where they
- * gain what their length promises, halved ones elsewhere; the log-likelihood is concave, so this cannot end anywhere but at
- * its maximum or on the way to infinity. Which columns the others determine is decided once, at β = 0.
- * On the way to infinity each step moves some linear predictor by about 1 and leaves a fraction 1/e to be gained; a single
- * value far out does the same for a while, until the other rows hold it. So Newton goes on until next to nothing is left to
- * gain: a coefficient is infinite where its column still moves the predictor then (R's "coefficient may be infinite").
+ * The maximum of Cox's partial likelihood, penalised or not, by Newton's method on the scaled columns: full steps where
+ * they gain what their length promises, halved ones elsewhere; the log-likelihood is concave, so this cannot end
+ * anywhere but at its maximum or on the way to infinity. Which columns the others determine is decided once, at β = 0.
+ * On the way to infinity each step moves some linear predictor by about 1 and leaves a fraction 1/e to be gained; a
+ * single value far out does the same for a while, until the other rows hold it. So Newton goes on until next to nothing
+ * is left to gain: a coefficient is infinite where its column still moves the predictor then (R's "coefficient may be
+ * infinite").
  */
 import { type CholeskyFactor, factorCholesky, solveCholesky } from "../../core/linear-algebra.ts";
 import { type CoxEvaluation, type CoxWork, evaluateCox } from "./likelihood.ts";
@@ -18,13 +19,19 @@ const ROUNDING_SLACK = 1e-11;
 const SUFFICIENT_GAIN = 1e-4;
 /** Half the step at most this often: 1e-18 of a step moves nothing that counts. */
 const MAX_HALVINGS = 60;
-/** The log-likelihood counts as settled when a step gains less than this share of it (or of 1, as it may go to 0): R's eps. */
+/**
+ * The log-likelihood counts as settled when a step gains less than this share of it (or of 1, as it may go to 0): R's
+ * eps.
+ */
 const SETTLED_GAIN = 1e-9;
 /** A step that moves the linear predictor by this much when nothing is left to gain is one of an endless row. */
 const STILL_MOVING = 0.1;
 /** … if it also changes the coefficient by this share: R's toler.inf. A value far out moves for less. */
 const STILL_GROWING = 3e-5;
-/** The way to infinity is given up when a step gains no more than this: rounding is then as large, and the rest in place … */
+/**
+ * The way to infinity is given up when a step gains no more than this: rounding is then as large, and the rest in place
+ * …
+ */
 const NOTHING_LEFT = 1e-14;
 /** … or after this many steps in a row, where the rounding of a sum over very many rows comes first. */
 const MAX_RUNNING_STEPS = 40;
@@ -141,7 +148,8 @@ function findRunning(
   const moves = step.map((s, j) =>
     Math.abs(s) > STILL_GROWING * Math.abs(beta[j]) ? Math.abs(s) * ranges[j] : 0,
   );
-  // Their sum bounds the predictor's move, which needs a pass over the rows (nearly collinear columns move against each other).
+  // Their sum bounds the predictor's move, which needs a pass over the rows (nearly collinear columns move against each
+  // other).
   if (!(moves.reduce((sum, move) => sum + move, 0) > STILL_MOVING)) return [];
   if (!(predictorMove(rows, step) > STILL_MOVING)) return [];
   return [...moves.keys()].filter((j) => moves[j] > STILL_MOVING);

@@ -1,15 +1,16 @@
 /**
- * Whether hazards are proportional: the score test, at θ = 0, of coefficients that change with time, β_j(t) = β_j + θ_j g(t),
- * for each term (all columns of a category together) and for all terms at once, as cox.zph of R's survival ≥ 3 computes it
- * from the Schoenfeld residuals (Grambsch & Therneau 1994; their test replaced V_t by its mean, this one does not):
+ * Whether hazards are proportional: the score test, at θ = 0, of coefficients that change with time, β_j(t) = β_j + θ_j
+ * g(t), for each term (all columns of a category together) and for all terms at once, as cox.zph of R's survival ≥ 3
+ * computes it from the Schoenfeld residuals (Grambsch & Therneau 1994; their test replaced V_t by its mean, this one
+ * does not):
  *   χ² = u_θᵀ (K − J I⁻¹ J)⁻¹ u_θ,  u_θ = Σ g (x − x̄),  I, J, K = Σ V_t, Σ g V_t, Σ g² V_t over the deaths.
- * g is the time itself (identity) or 1 − S(t−) of everyone's Kaplan-Meier curve (km, R's default), less its mean over events.
+ * g is the time itself (identity) or 1 − S(t−) of everyone's Kaplan-Meier curve (km, R's default), less its mean over
+ * events.
  */
-import { factorCholesky, solveCholesky } from "../../core/linear-algebra.ts";
+import { factorCholesky, solveCholesky, solveQuadratic } from "../../core/linear-algebra.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import { type ChiSquareTest, type CoxFit, chiSquareTest } from "./cox.ts";
 import { createCoxWork, differentiate, sumRisks } from "./likelihood.ts";
-import { solveQuadratic } from "./robust.ts";
 import { type CoxInput, type CoxRows, prepareRows, type StratifiedCoxInput } from "./rows.ts";
 
 /** The time scale on which a coefficient may have changed. */

@@ -1,13 +1,14 @@
 /**
- * Standard errors of a Cox model that stay right when rows of one cluster (the visits of a person, both eyes) depend on each
- * other: the sandwich V (Σ_c u_c u_cᵀ) V of R's `cluster()`, V the inverse information and u_c the score residuals summed over
- * the cluster (Lin & Wei 1989). A row's score residual, for Efron's ties the mean over the d steps of a tied time, is
+ * Standard errors of a Cox model that stay right when rows of one cluster (the visits of a person, both eyes) depend on
+ * each other: the sandwich V (Σ_c u_c u_cᵀ) V of R's `cluster()`, V the inverse information and u_c the score residuals
+ * summed over the cluster (Lin & Wei 1989). A row's score residual, for Efron's ties the mean over the d steps of a
+ * tied time, is
  *   δ_i (x_i − x̄(t_i)) − ∫₀^{t_i} (x_i − x̄(t)) exp(x_iβ) dH(t).
  * The Wald test uses the sandwich; the robust score test is that of the residuals at β = 0, as R's summary prints it.
  */
 import { exp } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
-import { factorCholesky, solveCholesky } from "../../core/linear-algebra.ts";
+import { solveQuadratic } from "../../core/linear-algebra.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { type ChiSquareTest, type CoxFit, chiSquareTest } from "./cox.ts";
 import { type CoxWork, createCoxWork, differentiate, sumRisks } from "./likelihood.ts";
@@ -29,9 +30,6 @@ export interface CoxRobust {
   readonly wald: Measured<ChiSquareTest>;
   readonly score: Measured<ChiSquareTest>;
 }
-
-/** A pivot this much smaller than its diagonal is rounding: there are fewer clusters than coefficients. */
-const SINGULAR_PIVOT = 1e-12;
 
 /** `cluster` holds a number for each row of the input; rows of one number belong together. */
 export function robustCox(
@@ -101,28 +99,6 @@ function multiply(matrix: Float64Array, v: Float64Array): Float64Array {
 function addOuterInto(matrix: Float64Array, v: Float64Array): void {
   const D = v.length;
   for (let j = 0; j < D; j++) for (let k = 0; k < D; k++) matrix[j * D + k] += v[j] * v[k];
-}
-
-/** vᵀ M⁻¹ v over the columns `used`; undefined where M is singular there. */
-export function solveQuadratic(
-  matrix: Float64Array,
-  v: Float64Array,
-  used: readonly number[],
-): number | undefined {
-  const D = v.length;
-  const size = used.length;
-  const part = Float64Array.from(
-    { length: size * size },
-    (_, at) => matrix[used[Math.floor(at / size)] * D + used[at % size]],
-  );
-  const factor = factorCholesky(
-    part,
-    size,
-    used.map((j) => SINGULAR_PIVOT * matrix[j * D + j]),
-  );
-  if (factor.rank < size) return undefined;
-  const own = used.map((j) => v[j]);
-  return solveCholesky(factor, own).reduce((sum, x, k) => sum + x * own[k], 0);
 }
 
 /** Weighted score residuals of the scaled columns, summed over each cluster. */

@@ -1,42 +1,35 @@
 /**
- * The rows a Cox model is fitted to: checked at the door, sorted by stratum into groups of tied times (cox-order.ts), their
- * covariates centred by the median and scaled by the median distance from it. That conditions Newton's method, cannot
- * overflow by squaring, and leaves the digits of a column to its many values, not to the one that is far out.
+ * The rows a Cox model is fitted to: checked at the door, sorted by stratum into groups of tied times (cox-order.ts),
+ * their covariates centred by the median and scaled by the median distance from it. That conditions Newton's method,
+ * cannot overflow by squaring, and leaves the digits of a column to its many values, not to the one that is far out.
  */
 import { InputError, nameRows } from "../../core/errors.ts";
-import { sortByTime, splitByStratum } from "./order.ts";
+import { toEvents, toFloat64 } from "../../core/plain-arrays.ts";
+import { present } from "../../core/present.ts";
+import type { RightCensored } from "../../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../../data/outcomes/right-censored.ts";
+import type { RightCensoredInput } from "../../data/plain-input.ts";
+import { type CoxOrder, orderRows } from "./order.ts";
 
 /** How tied event times share the likelihood. */
 export type CoxTies = "efron" | "breslow";
 
 /** Rows sorted by stratum and time into groups of tied times, covariates centred and scaled. */
-export interface CoxRows {
+export interface CoxRows extends CoxOrder {
   readonly N: number;
   readonly D: number;
   readonly ties: CoxTies;
   readonly x: Float64Array; // [N,D], centred and scaled, sorted
   readonly event: Uint8Array; // [N], sorted
   readonly weight: Float64Array; // [N], sorted
-  /** Where each row stands in the input. */
-  readonly order: Uint32Array; // [N]
-  /** Time of each group, ascending within a stratum. */
-  readonly times: Float64Array; // [K]
-  /** Group k is the rows start[k] … start[k+1]−1. */
-  readonly start: Uint32Array; // [K+1]
-  /** Deaths per group. */
+  /** Deaths per group of ties. */
   readonly deaths: Uint32Array; // [K]
-  /** A stratum's groups are firstGroup[s] … firstGroup[s+1]−1; strata without a row are left out. */
-  readonly firstGroup: Uint32Array; // [S+1]
 }
 
 /** Outcomes and features of the rows a Cox model is fitted to. */
-export interface CoxInput {
-  /** Times to the event or to censoring. */
-  readonly time: Float64Array; // [N]
-  /** 1 = event, 0 = censored. */
-  readonly event: Uint8Array; // [N], 1 = event, 0 = censored
+export interface CoxInput extends RightCensoredInput {
   /** The features, row by row. */
-  readonly x: Float64Array; // [N,D] row-major
+  readonly x: ArrayLike<number>; // [N,D] row-major
   /** Columns of x. */
   readonly D: number;
   /** Column names for messages and results; "x1", "x2", … where not given. */
@@ -49,6 +42,14 @@ export interface CoxInput {
 export interface StratifiedCoxInput extends Omit<CoxInput, "strata"> {
   /** 0, 1, … */
   readonly strata: ArrayLike<number>; // [N]
+}
+
+/** Either, as typed arrays. */
+interface TypedCoxInput extends RightCensored {
+  readonly x: Float64Array; // [N,D]
+  readonly D: number;
+  readonly names?: readonly string[];
+  readonly strata?: ArrayLike<number> | undefined;
 }
 
 export interface CoxRowOptions {
@@ -71,14 +72,21 @@ export interface PreparedCoxRows extends CoxScaling {
   readonly rows: CoxRows;
 }
 
+/** The door of everything that takes rows of a Cox model. */
+export function toCoxRows(input: CoxInput | StratifiedCoxInput): TypedCoxInput {
+  refuseBeyondCensoring(input, "Cox's model");
+  const { time, event, x, D, names, strata } = input;
+  return { time: toFloat64(time), event: toEvents(event), x: toFloat64(x), D, ...present({ names, strata }) };
+}
+
 export function prepareRows(
-  input: CoxInput | StratifiedCoxInput,
+  given: CoxInput | StratifiedCoxInput,
   { ties, timefix, weights }: CoxRowOptions,
 ): PreparedCoxRows {
+  const input = toCoxRows(given);
   const { D } = input;
   const weightOf = (row: number) => weights?.[row] ?? 1;
-  const sorted = sortByTime(input.time, (row) => weightOf(row) > 0, timefix);
-  const { order, times, start, firstGroup } = splitByStratum(sorted, input.strata);
+  const { order, times, start, firstGroup } = orderRows(input.time, input.strata, { weights, timefix });
   const N = order.length;
   const event = Uint8Array.from(order, (row) => input.event[row]);
   const weight = Float64Array.from(order, weightOf);
@@ -113,10 +121,10 @@ export function prepareRows(
 const SCALE_SAMPLE = 1000;
 
 /**
- * The median, and the median distance from it: one value far out moves neither, so the others keep their digits. Where half
- * of the values are equal, the mean distance; where all are, 1.
+ * The median, and the median distance from it: one value far out moves neither, so the others keep their digits. Where
+ * half of the values are equal, the mean distance; where all are, 1.
  */
-function chooseScales(x: Float64Array, D: number, order: Uint32Array) {
+function chooseScales(x: Float64Array, D: number, order: Int32Array) {
   const N = order.length;
   const every = Math.ceil(N / SCALE_SAMPLE);
   const sample = new Float64Array(Math.ceil(N / every));
@@ -135,12 +143,11 @@ function chooseScales(x: Float64Array, D: number, order: Uint32Array) {
   return { centres, scales };
 }
 
-export function checkInput(input: CoxInput | StratifiedCoxInput, weights?: ArrayLike<number>): void {
-  const { time, event, x, D, names, strata } = input;
+export function checkInput(given: CoxInput | StratifiedCoxInput, weights?: ArrayLike<number>): void {
+  const { time, event, x, D, names, strata } = toCoxRows(given);
   const N = time.length;
   const refuse = (message: string, where?: string, hint?: string) => {
-    const details = { ...(where === undefined ? {} : { where }), ...(hint === undefined ? {} : { hint }) };
-    throw new InputError(message, { code: "cox.input", ...details });
+    throw new InputError(message, { code: "cox.input", ...present({ where, hint }) });
   };
   if (N === 0) refuse("no rows: a Cox model needs at least one");
   if (event.length !== N) refuse(`event has ${event.length} entries, time has ${N}`);
@@ -163,12 +170,6 @@ export function checkInput(input: CoxInput | StratifiedCoxInput, weights?: Array
     Number.isFinite,
     "time is not a finite number",
     "leave rows without a time out",
-  );
-  refuseRows(
-    (row) => event[row],
-    (e) => e <= 1,
-    "event is neither 0 nor 1",
-    "1 = event, 0 = censored",
   );
   for (let j = 0; j < D; j++)
     refuseRows(

@@ -7,7 +7,7 @@ import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { ALL_GROUP, type Group, refuseOutcomeGroups, resolveGroups } from "../../data/groups/groups.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";

@@ -6,11 +6,11 @@ import { type Command, Option } from "commander";
 import { InputError, NumericalError } from "../../core/errors.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import { joinTimes } from "../../core/near-times.ts";
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { checkTable } from "../../data/checks/sanity.ts";
 import { buildDesign, type Design, parseInteraction, parseReference } from "../../data/encode/design.ts";
 import { chooseFeatures, completeRows } from "../../data/encode/features.ts";
-import { type Outcomes, pickOutcomes } from "../../data/outcomes/outcomes.ts";
+import { pickOutcomes, type RightCensored } from "../../data/outcomes/outcomes.ts";
 import { refuseMergedIds } from "../../data/outcomes/people.ts";
 import { noteOutcome, readOutcomes } from "../../data/outcomes/read-outcomes.ts";
 import { numberRows, type RowKeys } from "../../data/outcomes/row-keys.ts";
@@ -89,7 +89,7 @@ interface CoxSample {
   readonly features: readonly string[];
   readonly warnings: readonly string[];
   readonly rows: Int32Array;
-  readonly outcomes: Outcomes;
+  readonly outcomes: RightCensored;
   readonly design: Design;
   readonly strata: RowKeys;
   readonly people: RowKeys | undefined;
@@ -241,7 +241,7 @@ function checkRank(D: number, comparisons: number, options: Pick<CoxOptions, "ri
 
 /** Pairs within each stratum, as R counts them. */
 function countConcordance(
-  { time, event }: Outcomes,
+  { time, event }: RightCensored,
   fit: CoxFit,
   x: Float64Array,
   strata: RowKeys,
@@ -284,8 +284,8 @@ function toPlainCoefficient(
   return {
     name,
     estimate: plain("estimate"),
-    se: plain("se"),
-    robustSe: hasId ? plain("robustSe") : null,
+    standardError: plain("standardError"),
+    robustStandardError: hasId ? plain("robustStandardError") : null,
     hazardRatio: plain("hazardRatio"),
     lower: plain("lower"),
     upper: plain("upper"),

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
 import { present } from "../../core/present.ts";
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
 import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover/columns.ts";
 import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover/discover.ts";

@@ -52,13 +52,13 @@ export interface KmGroup
     readonly upper: number | null;
     readonly absent: Reasons;
   };
-  readonly rmst: { readonly until: number; readonly estimate: number; readonly se: number };
+  readonly rmst: { readonly until: number; readonly estimate: number; readonly standardError: number };
   /** At the times asked for. */
   readonly at: readonly {
     readonly time: number;
     readonly atRisk: number;
     readonly survival: number | null;
-    readonly se: number | null;
+    readonly standardError: number | null;
     readonly lower: number | null;
     readonly upper: number | null;
     readonly absent: Reasons;
@@ -139,8 +139,8 @@ export function computeKm(
     median: toPlain(medianSurvival(km)),
     rmst: restrictedMean(km, until),
     at: (options.at ?? []).map((time) => {
-      const { atRisk, survival, se, lower, upper } = survivalAt(km, time);
-      return { time, atRisk, ...toPlain({ survival, se, lower, upper }) };
+      const { atRisk, survival, standardError, lower, upper } = survivalAt(km, time);
+      return { time, atRisk, ...toPlain({ survival, standardError, lower, upper }) };
     }),
   }));
   const test = groups.length > 1 ? logrank(outcomes, by.groupOfRow, groups.length, { timefix: false }) : null;

@@ -8,7 +8,7 @@ import { basename } from "node:path";
 import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import type { Split } from "../../data/outcomes/split.ts";
 import { type PreparedStudy, toPlainStudy } from "../../study/prepare.ts";
 import { prepare, type TrainRequest } from "../../verbs/train-request.ts";

@@ -4,7 +4,7 @@
  */
 import type { Curves } from "../../data/curves/curves.ts";
 import type { Group } from "../../data/groups/groups.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { binOutcomes, type TimeGrid } from "../../data/outcomes/time-grid.ts";
@@ -29,7 +29,7 @@ import { openModelStudy, type PredictionOptions, readWithCurves } from "./read-p
 /** What can be repaired, whether or not its outcomes are known. */
 export interface BoostSource {
   readonly curves: Curves; // [N,T]
-  readonly outcomes: BinnedOutcomes | null; // [N]
+  readonly outcomes: BinnedRightCensored | null; // [N]
   readonly table: Table;
   readonly columns: OutcomeColumns;
   /** The column of ids, and whose rows these are; null where rows are people. */
@@ -51,7 +51,7 @@ export interface BoostSource {
 
 /** With outcomes, so that a boost can be fitted. */
 export interface FitSource extends BoostSource {
-  readonly outcomes: BinnedOutcomes;
+  readonly outcomes: BinnedRightCensored;
   /** Which rows fit and which judge. */
   readonly chooseRows: (share: FitShare) => ChosenBoostRows;
 }

@@ -2,13 +2,14 @@
  * What commands that take "a model and a table, or curves" read: the study of the model on the table, or a file of curves
  * that any program wrote, with a table beside it, row by row, when the curves' file does not hold everything.
  */
+
 import type { Command } from "commander";
 import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
@@ -43,7 +44,7 @@ export interface PredictionOptions extends TableOptions {
 /** Curves of another program, with the outcomes and the columns of the same rows. */
 export interface Predictions {
   readonly curves: Curves; // [N,T]
-  readonly outcomes: BinnedOutcomes; // [N]
+  readonly outcomes: BinnedRightCensored; // [N]
   /** In bins where curves come without times. */
   readonly grid: TimeGrid;
   /** The same rows, the outcome's columns included. */

@@ -1,6 +1,6 @@
 /** The audit in a terminal: the table of scores, what is said of each group, intervals, and what could not be computed. */
 
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { pointsOf, rootGapOf, tolerancePoints, verdictWord } from "../../report/words/report-words.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
 import { DEFAULT_TOLERANCE, judgeGroups, type ReportVerdict } from "../../report/words/verdict.ts";

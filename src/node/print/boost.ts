@@ -1,7 +1,7 @@
 /** What `graduate boost` says: how much of a repair was taken, what the groups' hazards are multiplied by, and the verdict on unseen rows. */
 
 import { exp } from "../../core/elementary.ts";
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import type { HazardBoost } from "../../repair/hazard-boost.ts";
 import { LARGEST_RISE } from "../../repair/hazard-share.ts";
 import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";

@@ -3,7 +3,7 @@
  * they are worth.
  */
 
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP, formatTable, wrapText } from "../../report/words/text-table.ts";
 import type { Comparison, MethodRun } from "../../verbs/compare.ts";
 import {

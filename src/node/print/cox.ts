@@ -58,8 +58,8 @@ function formatCoefficients(document: CoxDocument, width: number): string {
     document.coefficients.map((one) => [
       one.name,
       infinite.has(one.name) ? `to ${(one.estimate ?? 0) < 0 ? "−" : "+"}∞` : formatNumber(one.estimate),
-      formatNumber(one.se),
-      ...(robust ? [formatNumber(one.robustSe)] : []),
+      formatNumber(one.standardError),
+      ...(robust ? [formatNumber(one.robustStandardError)] : []),
       formatNumber(one.hazardRatio),
       formatRange(one.lower, one.upper),
       formatNumber(one.z, 2),

@@ -3,7 +3,7 @@
  * they end, each warning once. Ctrl-C stops the runs that are under way and leaves the file as it is, and the same
  * command goes on from there.
  */
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import type { RunEvent, Runner } from "../../verbs/runs.ts";
 import { keepRuns, type RunResults } from "../io/run-results.ts";
 import { clearLive, EXIT_INTERRUPTED, isLive, say, showLive, warn } from "./output.ts";

@@ -42,7 +42,7 @@ export function printKm(document: KmDocument, options: { readonly svg?: string }
           formatNumber(group.survival[last]),
           formatRange(group.lower[last], group.upper[last]),
           formatTime(group.rmst.estimate),
-          formatTime(group.rmst.se),
+          formatTime(group.rmst.standardError),
         ];
       }),
       width,
@@ -86,12 +86,12 @@ function printAt({ groups, timeUnit }: KmDocument, width: number): void {
         right("95 % interval"),
       ],
       groups.flatMap(({ name, at }) =>
-        at.map(({ time, atRisk, survival, se, lower, upper }) => [
+        at.map(({ time, atRisk, survival, standardError, lower, upper }) => [
           name,
           String(time),
           String(atRisk),
           formatNumber(survival),
-          formatNumber(se),
+          formatNumber(standardError),
           formatRange(lower, upper),
         ]),
       ),

@@ -3,7 +3,7 @@
  * one plain line an evaluation where stderr is a file or a pipe. The live line is cut to the terminal, however narrow: one
  * that wrapped could not be overwritten.
  */
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { formatNumber } from "../../report/words/text-table.ts";
 import type { StepEvent } from "../../training/trainer.ts";
 import type { StartEvent, TrainEvent } from "../../verbs/train.ts";

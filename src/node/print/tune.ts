@@ -2,7 +2,7 @@
  * What `graduate tune` shows: runs as they end, the table of settings, the frontier as text and as SVG, and the rule
  * of the choice.
  */
-import { countOf } from "../../data/checks/findings.ts";
+import { countOf } from "../../core/text.ts";
 import { markOf, plotFrontierAsText } from "../../report/plots/frontier-text.ts";
 import { formatNumber, formatP, formatTable, shorten, wrapText } from "../../report/words/text-table.ts";
 import type { TuneOutcome, TuneResult, TuneTask } from "../../verbs/tune.ts";

@@ -1,11 +1,13 @@
 /**
- * What an audit may say of each group after all of them were looked at. `disagrees`: one of two tests finds the group further from
- * the observed than chance explains; the calibration error against its noise floor, adjusted for the number of groups by the
- * draws themselves (noise-floor.ts), and the individual logrank, adjusted by Holm. Each takes half of 0.05, so that a model that
- * is right for everybody has any group disagree in at most one audit of twenty. `noDisagreementShown` is all that can be said
- * otherwise, beside the bound that says how far off the group could still be (certificates.ts). `tooFewEvents`: so few
- * events, or so little follow-up (method §5), that neither test nor bound says anything.
+ * What an audit may say of each group after all of them were looked at. `disagrees`: one of two tests finds the group
+ * further from the observed than chance explains; the calibration error against its noise floor, adjusted for the
+ * number of groups by the draws themselves (noise-floor.ts), and the individual logrank, adjusted by Holm. Each takes
+ * half of 0.05, so that a model that is right for everybody has any group disagree in at most one audit of twenty.
+ * `noDisagreementShown` is all that can be said otherwise, beside the bound that says how far off the group could still
+ * be (certificates.ts). `tooFewEvents`: so few events, or so little follow-up (method §5), that neither test nor bound
+ * says anything.
  */
+import { countOf } from "../../core/text.ts";
 import { holm } from "../comparison.ts";
 import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../enough-data.ts";
 import type { Scores } from "../scores/scores.ts";
@@ -40,7 +42,7 @@ function tooLittle(
   T: number,
 ): Pick<GroupAgreement, "lacks" | "reason"> | null {
   if (events < MINIMUM_EVENTS) {
-    const had = events === 1 ? "1 event" : `${events} events`;
+    const had = countOf(events, "event");
     return { lacks: "events", reason: `${had}: fewer than ${MINIMUM_EVENTS}, too few to say` };
   }
   if (supported.bins < MINIMUM_SUPPORT * T) {
@@ -50,7 +52,9 @@ function tooLittle(
   return null;
 }
 
-/** What is said of each group, in their order; they are judged together, since a p-value is adjusted for all of them. */
+/**
+ * What is said of each group, in their order; they are judged together, since a p-value is adjusted for all of them.
+ */
 export function judgeAgreement(groups: readonly Judged[], T: number): readonly GroupAgreement[] {
   const lacking = groups.map((scores) => tooLittle(scores, T));
   const logrankPs = groups.map(({ logrankIndividual }, g) =>

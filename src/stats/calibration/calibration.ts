@@ -1,16 +1,24 @@
 /**
- * How far a group's mean predicted curve is from its Kaplan-Meier curve, on the bins t = 0…T (index t, S(0) = 1): the paper's
- * expected calibration error, its L2 and variance-adjusted distances, its total score, and KM-calibration (SurvivalEVAL;
- * α = 1 as in hazardous). `bins: τ` restricts any of them to t ≤ τ, the bins with follow-up (method §5); without it the
- * Kaplan-Meier curve is carried flat to T, as in the paper. Kaplan-Meier itself is kaplan-meier.ts' business, and row weights
- * enter through `meanCurve` and through it. NaN in a variance array means "undefined there" and such bins are skipped.
+ * How far a group's mean predicted curve is from its Kaplan-Meier curve, on the bins t = 0…T (index t, S(0) = 1): the
+ * paper's expected calibration error, its L2 and variance-adjusted distances, its total score, and KM-calibration
+ * (SurvivalEVAL; α = 1 as in hazardous). `bins: τ` restricts any of them to t ≤ τ, the bins with follow-up (method §5);
+ * without it the Kaplan-Meier curve is carried flat to T, as in the paper. Kaplan-Meier itself is kaplan-meier.ts'
+ * business, and row weights enter through `meanCurve` and through it. NaN in a variance array means "undefined there"
+ * and such bins are skipped.
  */
+
 import { square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
-import { checkLength, checkWeights } from "../concordance/ranks.ts";
+import type { BinnedRightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { checkLength, checkWeights } from "../../data/outcomes/rows-by-time.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  toBinnedRightCensored,
+  toCurves,
+} from "../../data/plain-input.ts";
 
 /** The paper's number of probability bins. */
 export const PROBABILITY_BINS = 10;
@@ -27,8 +35,33 @@ export interface Supported {
   readonly bins?: number;
 }
 
-/** Throws unless curves, outcomes and weights are of the same rows and grid: every score that reads a curve at a bin starts here. */
-export function checkMatching(curves: Curves, binned: BinnedOutcomes, weights?: RowWeights): void {
+/** Curves and outcomes of the same rows, as typed arrays. */
+export interface MatchedOutcomes {
+  readonly curves: Curves; // [N,T]
+  readonly binned: BinnedRightCensored; // [N]
+}
+
+/**
+ * The door of every score that reads a curve at a bin: converts both, refuses outcomes beyond right censoring in the
+ * name of `what`, and throws unless curves, outcomes and weights are of the same rows and grid.
+ */
+export function matchOutcomes(
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
+  what: string,
+  weights?: RowWeights,
+): MatchedOutcomes {
+  const curves = toCurves(predicted);
+  const binned = toBinnedRightCensored(observed, what);
+  checkMatching(curves, binned, weights);
+  return { curves, binned };
+}
+
+/**
+ * Throws unless curves, outcomes and weights are of the same rows and grid: every score that reads a curve at a bin
+ * starts here.
+ */
+export function checkMatching(curves: Curves, binned: BinnedRightCensored, weights?: RowWeights): void {
   const { N, T } = curves;
   checkLength("bin", binned.bin.length, N);
   checkLength("event", binned.event.length, N);
@@ -46,13 +79,15 @@ export function checkMatching(curves: Curves, binned: BinnedOutcomes, weights?: 
 }
 
 /**
- * Mean survival over the rows (all, or the 0-based `rows`), [T+1]; `weights` has one entry per row of `curves`, chosen or not.
+ * Mean survival over the rows (all, or the 0-based `rows`), [T+1]; `weights` has one entry per row of `curves`, chosen
+ * or not.
  */
 export function meanCurve(
-  curves: Curves,
+  predicted: CurvesInput,
   weights?: RowWeights,
   rows?: ArrayLike<number>,
 ): Measured<Float64Array> {
+  const curves = toCurves(predicted);
   const { T, survival } = curves;
   checkWeights(weights, curves.N);
   const mean = new Float64Array(T + 1);
@@ -170,8 +205,9 @@ export function distanceVariance(
 }
 
 /**
- * The variance Kaplan-Meier would have if the mean curve were true: S̄(t)² Σ_{s≤t} h̄_s/(k_s(1−h̄_s)), h̄ the hazards of the mean
- * curve and k the rows at risk (method §6). NaN from the bin on where nobody is at risk of a positive hazard, or S̄ is 0.
+ * The variance Kaplan-Meier would have if the mean curve were true: S̄(t)² Σ_{s≤t} h̄_s/(k_s(1−h̄_s)), h̄ the hazards
+ * of the mean curve and k the rows at risk (method §6). NaN from the bin on where nobody is at risk of a positive
+ * hazard, or S̄ is 0.
  */
 export function modelVariance(
   mean: ArrayLike<number>, // [T+1]
@@ -206,8 +242,9 @@ export interface KmCalibration {
 }
 
 /**
- * KM-calibration on bins: trapezoids over 0 and the bins with events, divided by the last of them. Event-free bins between are
- * not looked at: the curves are joined by straight lines from one event bin to the next, which is SurvivalEVAL's reading.
+ * KM-calibration on bins: trapezoids over 0 and the bins with events, divided by the last of them. Event-free bins
+ * between are not looked at: the curves are joined by straight lines from one event bin to the next, which is
+ * SurvivalEVAL's reading.
  */
 export function kmCalibration(
   mean: ArrayLike<number>, // [T+1]

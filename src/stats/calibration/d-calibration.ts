@@ -1,17 +1,18 @@
 /**
- * D-calibration (Haider et al. 2020): if the curves are right, S(T_i|x_i) is uniform on [0, 1]. A censored row spreads its
- * unit of mass uniformly below its S(C_i|x_i). Bins are [k/K, (k+1)/K), the last closed; χ² against n/K with K−1 degrees of
- * freedom; under censoring the test is conservative. mlr3proba's published values miscount the lowest bin, which is why the
- * mass is checked here. Also the X-Cal paper's score Σ_b (frac_b − width_b)² on F = 1 − S with hard bins; the soft form that
- * can be trained on is an objective, not a statistic.
+ * D-calibration (Haider et al. 2020): if the curves are right, S(T_i|x_i) is uniform on [0, 1]. A censored row spreads
+ * its unit of mass uniformly below its S(C_i|x_i). Bins are [k/K, (k+1)/K), the last closed; χ² against n/K with K−1
+ * degrees of freedom; under censoring the test is conservative. mlr3proba's published values miscount the lowest bin,
+ * which is why the mass is checked here. Also the X-Cal paper's score Σ_b (frac_b − width_b)² on F = 1 − S with hard
+ * bins; the soft form that can be trained on is an objective, not a statistic.
  */
+
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
 import { exp, square } from "../../core/elementary.ts";
 import { NumericalError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
-import { checkMatching } from "./calibration.ts";
+import type { RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import { type MatchedOutcomes, matchOutcomes } from "./calibration.ts";
 
 /** Haider et al.'s number of bins. */
 export const D_CALIBRATION_BINS = 10;
@@ -47,7 +48,9 @@ export interface DCalibrationShare {
   readonly lower: number;
 }
 
-/** The share of a row with predicted survival `survival` at its own time; a censored row at 0 lies in the lowest bin. */
+/**
+ * The share of a row with predicted survival `survival` at its own time; a censored row at 0 lies in the lowest bin.
+ */
 export function dCalibrationShare(
   survival: number,
   event: boolean,
@@ -97,15 +100,13 @@ export function testDCalibration(
   return { counts, expected, chi2, df, p: exp(logP), logP };
 }
 
-/** Tests whether S at the event times is uniform. */
-export function dCalibration(
-  curves: Curves,
-  binned: BinnedOutcomes,
-  options: DCalibrationOptions = {},
-): Measured<DCalibration> {
-  const K = options.bins ?? D_CALIBRATION_BINS;
-  const { weights } = options;
-  checkMatching(curves, binned, weights);
+/** Adds up over rows what each keeps for its own bin and gives to each bin below: `own` and `lower`, [K] each. */
+function sumShares(
+  { curves, binned }: MatchedOutcomes,
+  K: number,
+  weights: RowWeights | undefined,
+  shareOf: (survival: number, event: boolean, weight: number) => DCalibrationShare,
+): { readonly own: Float64Array; readonly lower: Float64Array; readonly n: number } {
   const { N, T, survival } = curves;
   const own = new Float64Array(K);
   const lower = new Float64Array(K);
@@ -114,10 +115,25 @@ export function dCalibration(
     const weight = weights === undefined ? 1 : weights[i];
     if (weight === 0) continue;
     n += weight;
-    const share = dCalibrationShare(survival[i * T + binned.bin[i] - 1], binned.event[i] === 1, K);
-    own[share.bin] += weight * share.own;
-    lower[share.bin] += weight * share.lower;
+    const share = shareOf(survival[i * T + binned.bin[i] - 1], binned.event[i] === 1, weight);
+    own[share.bin] += share.own;
+    lower[share.bin] += share.lower;
   }
+  return { own, lower, n };
+}
+
+/** Tests whether S at the event times is uniform. */
+export function dCalibration(
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
+  options: DCalibrationOptions = {},
+): Measured<DCalibration> {
+  const { bins: K = D_CALIBRATION_BINS, weights } = options;
+  const matched = matchOutcomes(predicted, observed, "D-calibration", weights);
+  const { own, lower, n } = sumShares(matched, K, weights, (s, event, weight) => {
+    const share = dCalibrationShare(s, event, K);
+    return { bin: share.bin, own: weight * share.own, lower: weight * share.lower };
+  });
   return testDCalibration(own, lower, n);
 }
 
@@ -130,32 +146,19 @@ export interface DCalScore {
 
 /** The X-Cal paper's D-Cal: bins [lo, hi) of F, the last closed; a censored row spreads uniformly over [F, 1]. */
 export function dCalScore(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   options: DCalibrationOptions = {},
 ): Measured<DCalScore> {
-  const K = options.bins ?? X_CAL_BINS;
-  const { weights } = options;
-  checkMatching(curves, binned, weights);
-  const { N, T, survival } = curves;
+  const { bins: K = X_CAL_BINS, weights } = options;
+  const matched = matchOutcomes(predicted, observed, "D-calibration", weights);
   // Filled by predicted survival, lowest first, as above, but with bins (lo, hi]: the mirror image of F's [lo, hi),
   // taken on S itself because 1 − S would round values off the edges.
-  const own = new Float64Array(K);
-  const lower = new Float64Array(K);
-  let n = 0;
-  for (let i = 0; i < N; i++) {
-    const weight = weights === undefined ? 1 : weights[i];
-    if (weight === 0) continue;
-    n += weight;
-    const s = survival[i * T + binned.bin[i] - 1];
-    const b = Math.min(Math.max(Math.ceil(s * K), 1), K) - 1;
-    if (binned.event[i] === 1 || s < X_CAL_CENSORED_AS_EVENT_BELOW) {
-      own[b] += weight;
-    } else {
-      own[b] += (weight * (s - b / K)) / s;
-      lower[b] += weight / K / s;
-    }
-  }
+  const { own, lower, n } = sumShares(matched, K, weights, (s, event, weight) => {
+    const bin = Math.min(Math.max(Math.ceil(s * K), 1), K) - 1;
+    if (event || s < X_CAL_CENSORED_AS_EVENT_BELOW) return { bin, own: weight, lower: 0 };
+    return { bin, own: (weight * (s - bin / K)) / s, lower: weight / K / s };
+  });
   if (n === 0) return absent("no rows");
   const fractions = spreadMass(own, lower, n)
     .map((count) => count / n)

@@ -5,12 +5,13 @@
  * t_i (within a bin events come before censorings, as everywhere here), so C* follows the group's reverse-ties
  * censoring curve given C* ≥ t_i, and never comes where that curve ends above 0. Observed is the event if T* ≤ C*,
  * else a censoring in min(C*, T). Every row has its own random stream: its uniform numbers are the same in every
- * group and subset. Rows of one person share a stream: how their outcomes hang together is not known, and of all ways that
- * leave each row its own curve, the same numbers for all of them make the counts of events vary most. Only counts per bin are kept, never the drawn rows. Curves are taken to be non-increasing.
+ * group and subset. Rows of one person share a stream: how their outcomes hang together is not known, and of all ways
+ * that leave each row its own curve, the same numbers for all of them make the counts of events vary most. Only counts
+ * per bin are kept, never the drawn rows. Curves are taken to be non-increasing.
  */
 import { createRandom } from "../../core/random.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, pickBinned } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { censoringKaplanMeierBinned } from "../censoring.ts";
 import { totalHazards } from "../hazard-totals.ts";
@@ -51,7 +52,7 @@ function firstAtMost(
 /** Index 0 is what was observed, 1…draws what was drawn. */
 export function drawOutcomes(
   curves: Curves,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   rows: ArrayLike<number>,
   draws: number,
   seed: number,
@@ -64,12 +65,7 @@ export function drawOutcomes(
   const expected = new Float64Array(1 + draws);
   const variance = new Float64Array(1 + draws);
   const totals = { expected: new Float64Array(width), variance: new Float64Array(width) };
-  const group: BinnedOutcomes = {
-    T,
-    bin: Int32Array.from(rows, (row) => binned.bin[row]),
-    event: Uint8Array.from(rows, (row) => binned.event[row]),
-  };
-  const G = censoringKaplanMeierBinned(group, { ties: "reverse" });
+  const G = censoringKaplanMeierBinned(pickBinned(binned, rows), { ties: "reverse" });
   const record = (draw: number, bin: number, event: boolean) => {
     if (event) events[draw * width + bin]++;
     else censored[draw * width + bin]++;

@@ -6,19 +6,21 @@
  * largest standardised ECE, observed against the same draws (Westfall & Young's single-step maxT). Draws are scored
  * on the observed rows' support, not on their own; the `paper…` metrics on all bins.
  */
+
 import { square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
 import { quantile } from "../scores/bootstrap.ts";
 import {
-  checkMatching,
   distanceL2,
   distanceVariance,
   expectedCalibrationError,
+  matchOutcomes,
   meanCurve,
 } from "./calibration.ts";
 import { drawOutcomes } from "./drawn-outcomes.ts";
@@ -70,7 +72,7 @@ type Simulated = Readonly<Record<NoiseMetric, Float64Array>>; // [1 + draws]
 
 function simulate(
   curves: Curves,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   rows: ArrayLike<number>,
   mean: Float64Array,
   draws: number,
@@ -91,7 +93,7 @@ function simulate(
     paperDistanceVariance: newColumn(),
   };
   // Kaplan-Meier from counts: one row per bin and outcome, weighted by how many there are.
-  const tally: BinnedOutcomes = {
+  const tally: BinnedRightCensored = {
     T,
     bin: Int32Array.from({ length: 2 * T }, (_, k) => (k % T) + 1),
     event: Uint8Array.from({ length: 2 * T }, (_, k) => (k < T ? 1 : 0)),
@@ -160,7 +162,7 @@ function checkDraws(draws: number): void {
 
 function simulateRows(
   curves: Curves,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   rows: ArrayLike<number> | undefined,
   draws: number,
   seed: number,
@@ -173,14 +175,14 @@ function simulateRows(
 
 /** `rows` are 0-based, all of them when undefined. */
 export function noiseFloor(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   rows: ArrayLike<number> | undefined,
   options: NoiseFloorOptions,
 ): Measured<NoiseFloor> {
   const { draws = DEFAULT_DRAWS, seed, people } = options;
   checkDraws(draws);
-  checkMatching(curves, binned);
+  const { curves, binned } = matchOutcomes(predicted, observed, "the noise floor");
   const simulated = simulateRows(curves, binned, rows, draws, seed, people);
   return isAbsent(simulated) ? simulated : summarise(simulated, draws, seed);
 }
@@ -232,14 +234,14 @@ function standardise(ece: Float64Array): Measured<Float64Array> {
 
 /** One set of draws for all groups, which may overlap: every floor is what noiseFloor gives for the group alone. */
 export function simultaneousNoiseFloor(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   groups: readonly NoiseGroup[],
   options: NoiseFloorOptions,
 ): SimultaneousNoiseFloor {
   const { draws = DEFAULT_DRAWS, seed, people } = options;
   checkDraws(draws);
-  checkMatching(curves, binned);
+  const { curves, binned } = matchOutcomes(predicted, observed, "the noise floor");
   const simulated = groups.map(({ rows }) => simulateRows(curves, binned, rows, draws, seed, people));
   const supported = rankGroups(simulated, "ece", draws);
   const paper = rankGroups(simulated, "paperEce", draws);

@@ -1,17 +1,19 @@
 /**
- * One-calibration at a chosen bin t: rows sorted by predicted risk 1 − S(t|x), highest first (ties in row order), cut into K
- * groups of as equal size as can be, the larger ones first; in each the mean predicted risk e is held against the observed
- * risk o = 1 − Kaplan-Meier(t) (D'Agostino & Nam 2003): Σ n(o−e)²/(e(1−e)), χ² with K−1 degrees of freedom for K ≤ 15, else
- * K−2. Conventions as in SurvivalEVAL. Kaplan-Meier is carried flat in a group whose follow-up ends before t, and the form has
- * no correction for censoring in its variance: a group observed to the end weighs no more than one that is not.
+ * One-calibration at a chosen bin t: rows sorted by predicted risk 1 − S(t|x), highest first (ties in row order), cut
+ * into K groups of as equal size as can be, the larger ones first; in each the mean predicted risk e is held against
+ * the observed risk o = 1 − Kaplan-Meier(t) (D'Agostino & Nam 2003): Σ n(o−e)²/(e(1−e)), χ² with K−1 degrees of freedom
+ * for K ≤ 15, else K−2. Conventions as in SurvivalEVAL. Kaplan-Meier is carried flat in a group whose follow-up ends
+ * before t, and the form has no correction for censoring in its variance: a group observed to the end weighs no more
+ * than one that is not.
  */
+
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
 import { exp, square } from "../../core/elementary.ts";
 import { absent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
 import { kaplanMeierBinned } from "../kaplan-meier.ts";
-import { checkMatching } from "./calibration.ts";
+import { matchOutcomes } from "./calibration.ts";
 
 /** Hosmer and Lemeshow's deciles of risk. */
 export const ONE_CALIBRATION_GROUPS = 10;
@@ -45,13 +47,13 @@ export interface OneCalibration {
 
 /** Hosmer and Lemeshow's test at one time, with Kaplan-Meier in each tenth of risk. */
 export function oneCalibration(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  input: BinnedRightCensoredInput,
   options: OneCalibrationOptions,
 ): Measured<OneCalibration> {
   const { t, weights } = options;
   const K = options.groups ?? ONE_CALIBRATION_GROUPS;
-  checkMatching(curves, binned, weights);
+  const { curves, binned } = matchOutcomes(predicted, input, "one-calibration", weights);
   const { N, T, survival } = curves;
   if (!(t >= 1 && t <= T)) return absent(`bin ${t} is outside the grid 1…${T}`);
 

@@ -1,19 +1,21 @@
 /**
- * Certificates: for every group an upper bound on d_g, the r.m.s. distance over t ≤ τ_g between the mean predicted curve and
- * the true survival curve S_g of the people the rows were drawn from, which holds for all groups together with probability
- * 1 − α (method §13). `exact` for any sample size (certificate-exact.ts, α/G a group), `tight` for large groups (certificate-tight.ts).
- * τ_g is the last bin with ten of its rows at risk, as for every other distance of an audit: the exact band holds in all bins,
- * so for a norm over any of them. λ comes from the follow-up of training rows where it is given, otherwise from the size of the
- * group alone. `boundGroups` gives the tight bounds by themselves, which every audit has. Beside the certificates, once, what the
- * paper's Theorem 1 promises.
+ * Certificates: for every group an upper bound on d_g, the r.m.s. distance over t ≤ τ_g between the mean predicted
+ * curve and the true survival curve S_g of the people the rows were drawn from, which holds for all groups together
+ * with probability 1 − α (method §13). `exact` for any sample size (certificate-exact.ts, α/G a group), `tight` for
+ * large groups (certificate-tight.ts). τ_g is the last bin with ten of its rows at risk, as for every other distance of
+ * an audit: the exact band holds in all bins, so for a norm over any of them. λ comes from the follow-up of training
+ * rows where it is given, otherwise from the size of the group alone. `boundGroups` gives the tight bounds by
+ * themselves, which every audit has. Beside the certificates, once, what the paper's Theorem 1 promises.
  */
+
 import { log, log2 } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import { toInt32 } from "../../core/plain-arrays.ts";
+import { present } from "../../core/present.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
-import { checkMatching, meanCurve } from "../calibration/calibration.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import { matchOutcomes, meanCurve } from "../calibration/calibration.ts";
 import { MINIMUM_EVENTS } from "../enough-data.ts";
 import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
 import { boundExactly, expectedSupport, type FollowUp } from "./exact.ts";
@@ -75,8 +77,8 @@ export interface CertifyOptions {
   /** Of the training rows: everyone, then each group; null for a group that was not known then. */
   readonly followUp?: readonly (FollowUp | null)[];
   /**
-   * Whose follow-up says where τ_g is: the audited rows', as in the rest of an audit, or the training rows' given here, so that
-   * the bins too are fixed before an audited row is seen.
+   * Whose follow-up says where τ_g is: the audited rows', as in the rest of an audit, or the training rows' given here,
+   * so that the bins too are fixed before an audited row is seen.
    */
   readonly support?: CertificateBasis;
   /** Whose rows are whose. Exact bounds need independent rows: there are none where people have several. */
@@ -99,14 +101,15 @@ const SMALLEST_VC_DIMENSION = 1;
 
 /** Bounds on every group's distance, at level 1 − α for all of them together. */
 export function certify(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
-  groups: readonly { readonly name: string; readonly rows: Int32Array }[],
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
+  named: readonly { readonly name: string; readonly rows: ArrayLike<number> }[],
   options: CertifyOptions,
 ): Certificates {
+  const groups = named.map(({ name, rows }) => ({ name, rows: toInt32(rows) }));
   const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED, followUp, support = "audited rows" } = options;
   checkOptions(alpha, draws, followUp, groups.length);
-  checkMatching(curves, outcomes);
+  const { curves, binned: outcomes } = matchOutcomes(predicted, observed, "a certificate");
   const people = options.people && haveSeveralRows(options.people) ? options.people : undefined;
   const dependent = people && `${people.of.length} rows of ${people.count} people are not independent`;
   const tightGroups: TightGroup[] = [];
@@ -147,7 +150,7 @@ export function certify(
       absent: dependent === undefined ? {} : { exact: dependent, exactPopulation: dependent },
     };
   });
-  const together = { alpha, draws, seed, ...(people === undefined ? {} : { people }) };
+  const together = { alpha, draws, seed, ...present({ people }) };
   const tight = boundByMultipliers(curves, outcomes, tightGroups, together);
   return {
     alpha,
@@ -166,16 +169,18 @@ export function certify(
   };
 }
 
-/** Tight bounds for all groups together, each over its own support; absent with a reason for a group that is too small. */
+/**
+ * Tight bounds for all groups together, each over its own support; absent with a reason for a group that is too small.
+ */
 export function boundGroups(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   groups: readonly { readonly rows: Int32Array }[],
   options: Omit<CertifyOptions, "followUp" | "support">,
 ): GroupBounds {
   const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED } = options;
   checkOptions(alpha, draws, undefined, groups.length);
-  checkMatching(curves, outcomes);
+  const { curves, binned: outcomes } = matchOutcomes(predicted, observed, "a bound");
   const people = options.people && haveSeveralRows(options.people) ? options.people : undefined;
   const bounded: TightGroup[] = [];
   const places = groups.map(({ rows }): number | string => {
@@ -194,7 +199,7 @@ export function boundGroups(
     alpha,
     draws,
     seed,
-    ...(people === undefined ? {} : { people }),
+    ...present({ people }),
   });
   return {
     alpha,
@@ -230,9 +235,9 @@ function whyNotTight(events: number, atRisk: number): string | null {
 }
 
 /**
- * ρ = B √((1 + log(4 (2𝒩)^d / (δ/τ))) / 𝒩), with probability 1 − (3m+2)δ for m groups (Proposition 3): a constraint is a mean over τ
- * times, each of which is held with probability 1 − δ/τ. 𝒩 counts independent copies of the whole data set, of which there is
- * one: ρ exceeds B whatever d, δ and τ, and B bounds the squared gap without any theorem.
+ * ρ = B √((1 + log(4 (2𝒩)^d / (δ/τ))) / 𝒩), with probability 1 − (3m+2)δ for m groups (Proposition 3): a constraint is
+ * a mean over τ times, each of which is held with probability 1 − δ/τ. 𝒩 counts independent copies of the whole data
+ * set, of which there is one: ρ exceeds B whatever d, δ and τ, and B bounds the squared gap without any theorem.
  */
 export function boundOfTheorem(alpha: number, groups: number, bins: number): TheoremBound {
   const copies = 1;
@@ -248,7 +253,8 @@ function listAssumptions(binsWereFixed: boolean, byPerson: boolean): readonly st
     byPerson
       ? "the people are independent draws from those the bounds are about; rows of one person may hang together"
       : "the rows are independent draws from the people the bounds are about",
-    "within each group censoring is independent of when the event comes, and inside a time bin it comes after the events",
+    "within each group censoring is independent of when the event comes, " +
+      "and inside a time bin it comes after the events",
     binsWereFixed
       ? "the bins were fixed by the training rows"
       : "the bins were read off these rows: exact bounds hold for any choice of bins, tight ones then for large groups",

@@ -1,15 +1,17 @@
 /**
- * A band for a group's true survival curve that holds at any sample size, and the bound it gives on ‖m − S_g‖ (method §13).
- * With e events among k at risk, Λ = Σ h and any λ fixed before the outcomes are seen, Π (1 − λ/k)^e e^{λh} and
- * Π (1 + λ/k)^e e^{−λh} are non-negative supermartingales that start at 1, so by Ville's inequality, for all t at once,
+ * A band for a group's true survival curve that holds at any sample size, and the bound it gives on ‖m − S_g‖ (method
+ * §13). With e events among k at risk, Λ = Σ h and any λ fixed before the outcomes are seen, Π (1 − λ/k)^e e^{λh} and Π
+ * (1 + λ/k)^e e^{−λh} are non-negative supermartingales that start at 1, so by Ville's inequality, for all t at once,
  *   Λ(t) ≤ [Σ −e log(1 − λ/k) + log 1/a]/λ     Λ(t) ≥ [Σ e log(1 + λ/k) − log 1/a]/λ     each with probability ≥ 1 − a.
- * Four λ a side, a = α/12, the best kept. S ≤ e^{−Λ}, and S ≥ e^{−rΛ} with r = −log(1 − η)/η where no hazard up to t exceeds
- * η, the largest Clopper-Pearson limit up to t at α/(3T). The band holds in every bin, so for a norm over any of them,
- * wherever they end. It needs e ~ Bin(k, h) given the past: independent rows, censoring independent within the group.
+ * Four λ a side, a = α/12, the best kept. S ≤ e^{−Λ}, and S ≥ e^{−rΛ} with r = −log(1 − η)/η where no hazard up to t
+ * exceeds η, the largest Clopper-Pearson limit up to t at α/(3T). The band holds in every bin, so for a norm over any
+ * of them, wherever they end. It needs e ~ Bin(k, h) given the past: independent rows, censoring independent within the
+ * group.
  */
+
 import { betaQuantile, betaRegularised } from "../../core/distributions.ts";
 import { exp, log, log1p, power } from "../../core/elementary.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import { type BinnedRightCensoredInput, toBinnedRightCensored } from "../../data/plain-input.ts";
 import { MINIMUM_AT_RISK, tallyBins } from "../kaplan-meier.ts";
 
 /** How a group was followed, or is expected to be: who was at risk and what happened in each bin. */
@@ -26,8 +28,8 @@ export interface SurvivalBand {
 }
 
 /**
- * Where along the bins the λ are fitted, as shares of them: late ones, since where few are left at risk only a small λ says
- * anything (nwtco, 500 rows: bound .165; at the quarters .253; no difference where many are left).
+ * Where along the bins the λ are fitted, as shares of them: late ones, since where few are left at risk only a small λ
+ * says anything (nwtco, 500 rows: bound .165; at the quarters .253; no difference where many are left).
  */
 const PLACES = [0.4, 0.75, 0.9, 1] as const;
 /** Of the number at risk: log(1 − λ/k) stays far from its pole even where fewer are at risk than expected. */
@@ -40,7 +42,8 @@ const LARGEST_SHARE = 0.5;
 const MEAN_SHARE = 0.25;
 
 /** Rows at risk and events of some rows, bin by bin: what a certificate may know beforehand. */
-export function tallyFollowUp(outcomes: BinnedOutcomes, rows: ArrayLike<number>): FollowUp {
+export function tallyFollowUp(observed: BinnedRightCensoredInput, rows: ArrayLike<number>): FollowUp {
+  const outcomes = toBinnedRightCensored(observed, "a certificate");
   const { atRisk, events } = tallyBins(outcomes, undefined, rows);
   return { n: rows.length, atRisk, events };
 }
@@ -73,8 +76,8 @@ export function chooseRates(followUp: FollowUp, n: number, last: number, a: numb
 }
 
 /**
- * The same where nothing is known of the follow-up: in equal steps of log λ from half of the group down to what ten people at
- * risk allow. Only n is looked at; what fits badly costs width, not validity.
+ * The same where nothing is known of the follow-up: in equal steps of log λ from half of the group down to what ten
+ * people at risk allow. Only n is looked at; what fits badly costs width, not validity.
  */
 export function spreadRates(n: number): Float64Array {
   const smallest = MOST_OF_AT_RISK * MINIMUM_AT_RISK;
@@ -161,8 +164,8 @@ export interface ExactBounds {
 }
 
 /**
- * Both at level 1 − α, each by itself. The mean curve of n rows lies within (½ + √(log(1/a)/2))/√n of its expectation with
- * probability 1 − a (McDiarmid; curves lie in [0, 1]).
+ * Both at level 1 − α, each by itself. The mean curve of n rows lies within (½ + √(log(1/a)/2))/√n of its expectation
+ * with probability 1 − a (McDiarmid; curves lie in [0, 1]).
  */
 export function boundExactly(
   mean: ArrayLike<number>,

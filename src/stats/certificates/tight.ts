@@ -1,18 +1,18 @@
 /**
- * Bounds on ‖E[Ŝ|g] − S_g‖ for large groups, by a multiplier bootstrap of the influence of each row on Δ = mean curve − KM
- * (method §13): with n rows in the group, hazards ĥ = e/k and Y, dN at risk and event,
+ * Bounds on ‖E[Ŝ|g] − S_g‖ for large groups, by a multiplier bootstrap of the influence of each row on Δ = mean curve −
+ * KM (method §13): with n rows in the group, hazards ĥ = e/k and Y, dN at risk and event,
  *   IF_i(t) = (Ŝ(t|x_i) − m(t)) + KM(t) Σ_{s≤t} n (dN_is − Y_is ĥ_s) / (k_s (1 − ĥ_s))
  *   Z_g(t) = Σ_i w_i IF_i(t) / n,  w_i = ±1 by a fair coin, one per row and draw, shared by all groups
  *   U_g = ‖Δ̂_g‖ + q s_g,  s_g² = mean_t Σ_i IF_i(t)²/n²,  q the 1 − α quantile over draws of max_g ‖Z_g‖/s_g
  * ‖·‖ is the root mean square over 1…τ_g. The signs of a row over the draws are a column of a Hadamard matrix, drawn at
- * random and turned at random: each draw by itself is one of independent coins, different draws are uncorrelated, and a fast
- * transform gives all of them for the price of a few, so there can be thousands. Where people have several rows, the coin is the person's, and s_g² sums
- * the squares of people's influences, each the sum over their rows.
+ * random and turned at random: each draw by itself is one of independent coins, different draws are uncorrelated, and a
+ * fast transform gives all of them for the price of a few, so there can be thousands. Where people have several rows,
+ * the coin is the person's, and s_g² sums the squares of people's influences, each the sum over their rows.
  */
 import { square } from "../../core/elementary.ts";
 import { createRandom } from "../../core/random.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import { groupByPerson, type People } from "../../data/outcomes/people.ts";
 import type { BinnedKaplanMeier } from "../kaplan-meier.ts";
 import { quantile } from "../scores/bootstrap.ts";
@@ -39,8 +39,8 @@ export interface TightBounds {
 const SIGN_STREAM = 0x43000000;
 
 /**
- * The signs of every row in every draw: w_ib = σ_i H[b, k_i], σ_i = ±1 and k_i drawn by seed, H[b, k] = (−1)^(bits that b
- * and k share).
+ * The signs of every row in every draw: w_ib = σ_i H[b, k_i], σ_i = ±1 and k_i drawn by seed, H[b, k] = (−1)^(bits that
+ * b and k share).
  */
 export interface RowSigns {
   /** A power of two. */
@@ -72,7 +72,7 @@ export function drawSigns(N: number, draws: number, seed: number, people?: Peopl
 }
 
 /** Writes the influence of one row at t = 1…last to out[offset …]. */
-export function createInfluence(curves: Curves, outcomes: BinnedOutcomes, group: TightGroup) {
+export function createInfluence(curves: Curves, outcomes: BinnedRightCensored, group: TightGroup) {
   const { rows, mean, km, last } = group;
   const n = rows.length;
   const jump = new Float64Array(last + 1); // n / (k (1 − ĥ))
@@ -102,7 +102,7 @@ export function createInfluence(curves: Curves, outcomes: BinnedOutcomes, group:
 /** ‖Z_g‖ of every draw, and s_g. */
 export function drawNorms(
   curves: Curves,
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   group: TightGroup,
   { draws, sign, column, people }: RowSigns,
 ): { readonly norms: Float64Array; readonly scale: number } {
@@ -160,7 +160,7 @@ function transformHadamard(values: Float64Array, count: number, size: number): v
 /** Upper bounds that hold together for all groups with probability about 1 − α. */
 export function boundByMultipliers(
   curves: Curves,
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   groups: readonly TightGroup[],
   options: {
     readonly alpha: number;

@@ -1,15 +1,19 @@
 /**
  * Concordance of a risk score (higher = earlier event) with the order of events. Harrell: the share of comparable pairs
  * ordered rightly, score ties half. Uno: the same with every pair weighted by 1/G² of its earlier time, G the censoring
- * distribution, so that the answer does not depend on who was censored. Three published conventions by name, see CONVENTIONS.
- * O(N log N): times from the last to the first, scores of those seen so far in a Fenwick tree.
+ * distribution, so that the answer does not depend on who was censored. Three published conventions by name, see
+ * CONVENTIONS. O(N log N): times from the last to the first, scores of those seen so far in a Fenwick tree.
  * Whole-number weights equal repeated rows, also in the counts of ties.
  */
+
+import { countBelow } from "../../core/ascending.ts";
 import { square } from "../../core/elementary.ts";
 import { absent, type Measured } from "../../core/measured.ts";
-import type { Outcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { present } from "../../core/present.ts";
+import type { RightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { checkLength, distinctAscending, groupRowsByTime } from "../../data/outcomes/rows-by-time.ts";
+import { type RightCensoredInput, toRightCensored } from "../../data/plain-input.ts";
 import { type CensoringTies, censoringKaplanMeier, stepValue } from "../censoring.ts";
-import { checkLength, countBelow, distinctAscending, groupRowsByTime } from "./ranks.ts";
 
 /** "r": an event and a censoring at the same time are comparable, the event first; "strict": only t_i < t_j. */
 export type ComparablePairs = "r" | "strict";
@@ -42,7 +46,7 @@ export interface UnoOptions {
   /** Weights of the scored rows. */
   readonly weights?: RowWeights;
   /** The rows G is estimated on, usually the training rows; the scored rows when not given. */
-  readonly censoring?: Outcomes;
+  readonly censoring?: RightCensoredInput;
   /** Weights of the rows the censoring is estimated on. */
   readonly censoringWeights?: RowWeights;
   /** Only pairs whose earlier time is before (for "r": at or before) this count. */
@@ -71,8 +75,9 @@ interface Convention {
 const SCIKIT_SURVIVAL_TOLERANCE = 1e-8;
 
 /**
- * R: `concordance(..., timewt = "n/G2")`, tau = `ymax`. scikit-survival: `concordance_index_ipcw`. mlr3proba: the measure
- * `surv.cindex` with weight G2, tau = `t_max`; there an event before the first training time gets weight −1, here G = 1.
+ * R: `concordance(..., timewt = "n/G2")`, tau = `ymax`. scikit-survival: `concordance_index_ipcw`. mlr3proba: the
+ * measure `surv.cindex` with weight G2, tau = `t_max`; there an event before the first training time gets weight −1,
+ * here G = 1.
  */
 const CONVENTIONS: Readonly<Record<UnoConvention, Convention>> = {
   r: { pairs: "r", ties: "reverse", leftLimit: true, tauIncluded: true, tolerance: 0 },
@@ -130,9 +135,9 @@ function tiedRange(scores: Float64Array, rank: number, tolerance: number): { fir
   return { first, end: countFront(scores, (score) => score - own <= tolerance) };
 }
 
-function countPairs(outcomes: Outcomes, risk: ArrayLike<number>, rule: PairRule): PairCounts {
+function countPairs(outcomes: RightCensored, risk: ArrayLike<number>, rule: PairRule): PairCounts {
   checkLength("risk", risk.length, outcomes.time.length);
-  const { time, start, rows } = groupRowsByTime(outcomes, rule.weights);
+  const { time, start, rows } = groupRowsByTime(outcomes.time, rule);
   const scores = distinctAscending(risk, "risk");
   const rank = Int32Array.from(risk, (score) => countBelow(scores, score));
   const weightOf = (row: number) => (rule.weights === undefined ? 1 : rule.weights[row]);
@@ -196,10 +201,11 @@ const NO_PAIRS = "no comparable pairs";
 
 /** Harrell's C of a risk score. */
 export function concordanceHarrell(
-  outcomes: Outcomes,
+  observed: RightCensoredInput,
   risk: ArrayLike<number>,
   options: HarrellOptions = {},
 ): ConcordanceHarrell {
+  const outcomes = toRightCensored(observed, "concordance");
   const { pairs = "r", weights } = options;
   const counts = countPairs(outcomes, risk, { pairs, weights, tolerance: 0, timeWeight: () => 1 });
   return { ...counts, c: halfTies(counts) };
@@ -207,16 +213,17 @@ export function concordanceHarrell(
 
 /** Uno's C, with censoring weighted out. */
 export function concordanceUno(
-  outcomes: Outcomes,
+  observed: RightCensoredInput,
   risk: ArrayLike<number>,
   options: UnoOptions,
 ): ConcordanceUno {
+  const outcomes = toRightCensored(observed, "concordance");
   const { pairs, ties, leftLimit, tauIncluded, tolerance } = CONVENTIONS[options.convention];
   const { weights, censoring = outcomes, tau = Number.POSITIVE_INFINITY } = options;
   const censoringWeights = options.censoring === undefined ? weights : options.censoringWeights;
   const G = censoringKaplanMeier(censoring, {
     ties,
-    ...(censoringWeights === undefined ? {} : { weights: censoringWeights }),
+    ...present({ weights: censoringWeights }),
   });
   const timeWeight = (time: number) => {
     if (time > tau || (time === tau && !tauIncluded)) return 0;

@@ -1,16 +1,19 @@
 /**
  * Concordance of predicted curves on a time grid: an event i in bin t is compared at t with everyone still at risk, and
- * the pair is concordant when S(t|x_i) < S(t|x_j). One pass counts every kind of pair; the published variants are ratios of
- * those counts: the paper's C-index (ties score 0), half ties, Antolini et al. 2005 and pycox's adjustment of it.
- * Per bin only the events' values are sorted (they are few); every other row finds its place among them by binary
+ * the pair is concordant when S(t|x_i) < S(t|x_j). One pass counts every kind of pair; the published variants are
+ * ratios of those counts: the paper's C-index (ties score 0), half ties, Antolini et al. 2005 and pycox's adjustment of
+ * it. Per bin only the events' values are sorted (they are few); every other row finds its place among them by binary
  * search while its curve is read once, front to back: O(Σ_t |at risk| · log |events|), no sort of the large side.
  */
+
+import { countBelow, keepDistinct } from "../../core/ascending.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import { matchOutcomes } from "../calibration/calibration.ts";
 import { tallyBins } from "../kaplan-meier.ts";
-import { checkLength, countBelow } from "./ranks.ts";
 
 export interface TimeDependentOptions {
   readonly weights?: RowWeights;
@@ -60,7 +63,7 @@ function refuseNaN(row: number, t: number): never {
 
 function sortEventValues(
   curves: Curves,
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   options: TimeDependentOptions,
 ): EventValues {
   const { T, survival } = curves;
@@ -92,37 +95,27 @@ function sortEventValues(
   for (let t = 1; t <= T; t++) {
     const from = start[t];
     const values = value.subarray(from, start[t + 1]);
-    values.sort();
-    let distinct = 0;
-    for (let k = 0; k < values.length; k++) {
-      if (k === 0 || values[k] !== values[distinct - 1]) values[distinct++] = values[k];
-    }
-    const kept = values.subarray(0, distinct);
+    const kept = keepDistinct(values.sort());
     for (let at = from; at < start[t + 1]; at++) {
       const row = eventRow[at];
       own[from + countBelow(kept, survival[row * T + t - 1])] += weights === undefined ? 1 : weights[row];
     }
-    for (let k = 1; k < distinct; k++) below[from + k] = below[from + k - 1] + own[from + k - 1];
-    end[t] = from + distinct;
+    for (let k = 1; k < kept.length; k++) below[from + k] = below[from + k - 1] + own[from + k - 1];
+    end[t] = from + kept.length;
   }
   return { start: start.slice(0, T + 1), end, value, own, below };
 }
 
 /** Counts pairs by whether F at the earlier event time puts them in order. */
 export function timeDependentPairs(
-  curves: Curves,
-  outcomes: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   options: TimeDependentOptions = {},
 ): TimeDependentPairs {
+  const { weights, rows } = options;
+  const { curves, binned: outcomes } = matchOutcomes(predicted, observed, "concordance");
   const { N, T, survival } = curves;
   const { bin, event } = outcomes;
-  const { weights, rows } = options;
-  checkLength("outcomes", bin.length, N);
-  if (outcomes.T !== T) {
-    throw new InputError(`the outcomes have ${outcomes.T} time bins and the curves ${T}`, {
-      code: "bins.mismatch",
-    });
-  }
   const { atRisk, events, censored } = tallyBins(outcomes, weights, rows);
   const { start, end, value, own, below } = sortEventValues(curves, outcomes, options);
 

@@ -9,9 +9,11 @@
  * the norms of gap-norms.ts (method §9), over the group's support; `paper` has those over all bins. The bounds are
  * conservative, valid where Kaplan-Meier is. Bounds over several groups at once are certificates' business.
  */
+
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { namesOf } from "../../core/names.ts";
+import { present } from "../../core/present.ts";
 import { createRandom } from "../../core/random.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { measureGap } from "../calibration/gap-norms.ts";
@@ -163,7 +165,7 @@ export function checkBootstrap(
       code: "rows.mismatch",
     });
   }
-  return { replicates, seed, level, ...(people === undefined ? {} : { people }) };
+  return { replicates, seed, level, ...present({ people }) };
 }
 
 /** All groups under one resample, written to out[offset …] as [G, SCORE_FIELDS.length]. */

@@ -1,19 +1,30 @@
 /**
- * Brier score under censoring (Graf et al. 1999): rows with the event by t score S(t)², rows alive at t score (1 − S(t))², rows
- * censored before t drop out, and inverse probabilities of being uncensored, 1/G, make up for them. Programs disagree on G and
- * on the divisor, so a convention is always named:
- *   r                riskRegression, pec. G reverse ties; G(T−) for events, G(t) for the living; divided by n; exact step integral
+ * Brier score under censoring (Graf et al. 1999): rows with the event by t score S(t)², rows alive at t score (1 −
+ * S(t))², rows censored before t drop out, and inverse probabilities of being uncensored, 1/G, make up for them.
+ * Programs disagree on G and on the divisor, so a convention is always named:
+ *   r                riskRegression, pec. G reverse ties; G(T−) for events, G(t) for the living; divided by n; exact
+ *                    step integral
  *   scikit-survival  G reverse ties; G(T), right-continuous; G = 0 has weight 0; divided by n; trapezoids / range
  *   pycox            G simple ties; G(T−); divided by the sum of weights; Simpson / range
  *   mlr3proba        G simple ties; G(T), right-continuous; G = 0 becomes 0.001; divided by n; trapezoids / range
- * G comes from `training` where given, else from the scored rows. `brierBinned` is the r convention on the bins, in one pass.
+ * G comes from `training` where given, else from the scored rows. `brierBinned` is the r convention on the bins, in one
+ * pass.
  */
+
+import { countBelow } from "../../core/ascending.ts";
 import { square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, Outcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
-import { checkMatching } from "../calibration/calibration.ts";
+import { present } from "../../core/present.ts";
+import type { RightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
+import { checkLength, checkWeights, tallyRisk } from "../../data/outcomes/rows-by-time.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  type RightCensoredInput,
+  toRightCensored,
+} from "../../data/plain-input.ts";
+import { matchOutcomes } from "../calibration/calibration.ts";
 import {
   type CensoringCurve,
   type CensoringTies,
@@ -21,8 +32,6 @@ import {
   censoringKaplanMeierBinned,
   stepValue,
 } from "../censoring.ts";
-import { checkLength, checkWeights, countBelow } from "../concordance/ranks.ts";
-import { tallyRisk } from "../kaplan-meier.ts";
 
 export interface BrierBinnedOptions {
   readonly ties?: CensoringTies;
@@ -39,14 +48,14 @@ export interface BrierBinned {
 
 /** G from the same rows, G(bin−) for events and G(t) for the living, divided by n; N·T multiplications. */
 export function brierBinned(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   options: BrierBinnedOptions = {},
 ): Measured<BrierBinned> {
   const { ties = "reverse", weights } = options;
-  checkMatching(curves, binned, weights);
+  const { curves, binned } = matchOutcomes(predicted, observed, "the Brier score", weights);
   const { N, T, survival } = curves;
-  const G = censoringKaplanMeierBinned(binned, { ties, ...(weights === undefined ? {} : { weights }) });
+  const G = censoringKaplanMeierBinned(binned, { ties, ...present({ weights }) });
   const alive = new Float64Array(T + 1);
   const dead = new Float64Array(T + 1);
   let n = 0;
@@ -88,12 +97,14 @@ const TIES: Readonly<Record<BrierConvention, CensoringTies>> = {
 
 /** What mlr3proba (since 0.8.1) divides by where G is exactly 0; a positive G is left as it is. */
 export const MLR3PROBA_EPSILON = 1e-3;
-/** mlr3proba's horizon in the published benchmark: the first time at which more than this share has left the risk set. */
+/**
+ * mlr3proba's horizon in the published benchmark: the first time at which more than this share has left the risk set.
+ */
 export const MLR3PROBA_P_MAX = 0.8;
 
 export interface BrierInput {
   /** The scored rows. */
-  readonly outcomes: Outcomes;
+  readonly outcomes: RightCensoredInput;
   /** Strictly ascending. */
   readonly times: ArrayLike<number>; // [K]
   /** Predicted survival at the times, row by row. */
@@ -101,7 +112,7 @@ export interface BrierInput {
   /** Whose Brier score: weights and ties as that program takes them. */
   readonly convention: BrierConvention;
   /** The rows G is estimated from; the scored rows without it. */
-  readonly training?: Outcomes;
+  readonly training?: RightCensoredInput;
   /** Weights of the scored rows. */
   readonly weights?: RowWeights;
   /** Weights of the rows the censoring is estimated on. */
@@ -116,8 +127,8 @@ export interface BrierScores {
 }
 
 /**
- * pycox' G(T−): the entry before the first one at or after T, in an index that starts at time 0 unless a row does. Two of
- * its corners are kept: a row at time 0 gets G(0), and one past the last training time the last entry but one.
+ * pycox' G(T−): the entry before the first one at or after T, in an index that starts at time 0 unless a row does. Two
+ * of its corners are kept: a row at time 0 gets G(0), and one past the last training time the last entry but one.
  */
 function pycoxLeftLimit(G: CensoringCurve, time: number): number {
   const startsAtZero = G.time[0] <= 0;
@@ -128,7 +139,10 @@ function pycoxLeftLimit(G: CensoringCurve, time: number): number {
   return entry === 0 ? 1 : G.survival[entry - 1];
 }
 
-/** 1/G for one look-up: `own` at a row's event time, otherwise at the time scored. Infinity where the convention has no answer. */
+/**
+ * 1/G for one look-up: `own` at a row's event time, otherwise at the time scored. Infinity where the convention has no
+ * answer.
+ */
 function inverseCensoring(input: BrierInput, G: CensoringCurve, time: number, own: boolean): number {
   switch (input.convention) {
     case "r":
@@ -149,8 +163,8 @@ function inverseCensoring(input: BrierInput, G: CensoringCurve, time: number, ow
   }
 }
 
-function checkBrierInput(input: BrierInput): void {
-  const { outcomes, times, survival, training, weights, trainingWeights } = input;
+function checkBrierInput(input: BrierInput, outcomes: RightCensored): void {
+  const { times, survival, training, weights, trainingWeights } = input;
   const N = outcomes.time.length;
   checkLength("event", outcomes.event.length, N);
   if (survival.length !== N * times.length) {
@@ -172,8 +186,9 @@ function checkBrierInput(input: BrierInput): void {
 
 /** The score at each time, absent where its convention cannot give one. */
 export function brierScore(input: BrierInput): BrierScores {
-  checkBrierInput(input);
-  const { outcomes, survival, convention, weights } = input;
+  const { survival, convention, weights } = input;
+  const outcomes = toRightCensored(input.outcomes, "the Brier score");
+  checkBrierInput(input, outcomes);
   const times = Float64Array.from(input.times);
   const N = outcomes.time.length;
   const K = times.length;
@@ -181,7 +196,7 @@ export function brierScore(input: BrierInput): BrierScores {
   const sourceWeights = input.training === undefined ? weights : input.trainingWeights;
   const G = censoringKaplanMeier(source, {
     ties: TIES[convention],
-    ...(sourceWeights === undefined ? {} : { weights: sourceWeights }),
+    ...present({ weights: sourceWeights }),
   });
 
   const deadScore = new Float64Array(K);
@@ -234,7 +249,10 @@ export function brierScore(input: BrierInput): BrierScores {
   return { times, brier };
 }
 
-/** Composite Simpson on uneven spacing; with an odd number of intervals the last one by Cartwright's (2017) correction, as SciPy ≥ 1.11. */
+/**
+ * Composite Simpson on uneven spacing; with an odd number of intervals the last one by Cartwright's (2017) correction,
+ * as SciPy ≥ 1.11.
+ */
 function integrateSimpson(x: ArrayLike<number>, y: ArrayLike<number>): number {
   const intervals = x.length - 1;
   if (intervals === 1) return ((x[1] - x[0]) * (y[0] + y[1])) / 2;
@@ -256,8 +274,9 @@ function integrateSimpson(x: ArrayLike<number>, y: ArrayLike<number>): number {
 }
 
 /**
- * The convention's integral over the scored times divided by their range; absent if any of them is. `r` holds each score until
- * the next time: exact for step curves when the times are 0, every distinct observed time and, last, the horizon.
+ * The convention's integral over the scored times divided by their range; absent if any of them is. `r` holds each
+ * score until the next time: exact for step curves when the times are 0, every distinct observed time and, last, the
+ * horizon.
  */
 export function integrateBrier(scores: BrierScores, convention: BrierConvention): Measured {
   const { times } = scores;
@@ -292,10 +311,16 @@ export interface Mlr3probaTimesOptions {
   readonly weights?: RowWeights;
 }
 
-/** mlr3proba's grid: the distinct times up to and including the first with 1 − atRisk/n above pMax (all, if none is). */
-export function mlr3probaTimes(outcomes: Outcomes, options: Mlr3probaTimesOptions = {}): Float64Array {
+/**
+ * mlr3proba's grid: the distinct times up to and including the first with 1 − atRisk/n above pMax (all, if none is).
+ */
+export function mlr3probaTimes(
+  observed: RightCensoredInput,
+  options: Mlr3probaTimesOptions = {},
+): Float64Array {
+  const outcomes = toRightCensored(observed, "the Brier score");
   const { pMax = MLR3PROBA_P_MAX, weights } = options;
-  const { time, atRisk } = tallyRisk(outcomes, weights);
+  const { time, atRisk } = tallyRisk(outcomes, { weights });
   const horizon = atRisk.findIndex((count) => 1 - count / atRisk[0] > pMax);
   return horizon < 0 ? time.slice() : time.slice(0, horizon + 1);
 }

@@ -6,16 +6,17 @@
  * row and bin, no comparison). A prepared group is plain data (numbers and typed arrays) that refers to the curves it
  * was made from, so it can be posted to a worker. No score is computed here: evaluate-scores.ts does that.
  */
+
 import { InputError, nameRows } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
-import { checkMatching, meanCurve } from "../calibration/calibration.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import { matchOutcomes, meanCurve } from "../calibration/calibration.ts";
 import { dCalibrationShare } from "../calibration/d-calibration.ts";
 import { type GapReference, referGap } from "../calibration/gap-norms.ts";
 import { totalHazards } from "../hazard-totals.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
-import { rankedProbabilityScore } from "./rps.ts";
+import { scoreRow } from "./rps.ts";
 
 /** Counts of events of one bin; 16 bits unless some bin has more events than that. */
 export type CountTable = Uint16Array | Uint32Array;
@@ -177,11 +178,11 @@ function refuseNaN(curves: Curves, rows: Int32Array, name: string): never {
 /** `rows` are 0-based rows of the table, all of them without it. */
 export function prepareScores(
   name: string,
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
 ): PreparedScores {
-  checkMatching(curves, binned);
+  const { curves, binned } = matchOutcomes(predicted, observed, "a table of scores");
   const { N, T, survival } = curves;
   const chosen = rows ?? Int32Array.from({ length: N }, (_, row) => row);
   for (let i = 0; i < chosen.length; i++) {
@@ -204,11 +205,7 @@ export function prepareScores(
   const totals = { expected: new Float64Array(T + 1), variance: new Float64Array(T + 1) };
   for (let i = 0; i < n; i++) {
     const row = ordered[i];
-    // The plain forms on a table of this one row: their formulas stay written in one place.
-    const curve: Curves = { N: 1, T, survival: survival.subarray(row * T, (row + 1) * T) };
-    const outcome: BinnedOutcomes = { T, bin: bin.subarray(i, i + 1), event: event.subarray(i, i + 1) };
-    const score = rankedProbabilityScore(curve, outcome);
-    rps[i] = isAbsent(score) ? Number.NaN : score.sum;
+    rps[i] = scoreRow(survival, row * T - 1, T, bin[i], event[i] === 1);
     const share = dCalibrationShare(survival[row * T + bin[i] - 1], event[i] === 1);
     dCalibrationBin[i] = share.bin;
     dCalibrationOwn[i] = share.own;

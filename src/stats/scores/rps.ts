@@ -4,11 +4,13 @@
  * not divided by anything unless the name says so. A curve that never falls scores 0 on a censored row: that is its
  * weakness (test/worked/counterexamples.test.ts, example 3). The ranking kernel of their training loss is not here.
  */
+
 import { square } from "../../core/elementary.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
-import { checkMatching } from "../calibration/calibration.ts";
+import type { RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import { matchOutcomes } from "../calibration/calibration.ts";
 
 export interface RankedProbabilityScoreOptions {
   /** Which bins a row censored in bin c is scored on. */
@@ -22,15 +24,31 @@ export interface RankedProbabilityScore {
   readonly meanPerRowAndBin: number;
 }
 
+/** One row's score; the row's curve begins after survival[start]. */
+export function scoreRow(
+  survival: Curves["survival"],
+  start: number,
+  T: number,
+  bin: number,
+  isEvent: boolean,
+  censoredIncludesOwnBin = true,
+): number {
+  const aliveThrough = isEvent || !censoredIncludesOwnBin ? bin - 1 : bin;
+  let row = 0;
+  for (let t = 1; t <= aliveThrough; t++) row += square(1 - survival[start + t]);
+  if (isEvent) for (let t = aliveThrough + 1; t <= T; t++) row += square(survival[start + t]);
+  return row;
+}
+
 /** Squared error of the curve against the outcome, summed over time. */
 export function rankedProbabilityScore(
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   options: RankedProbabilityScoreOptions = {},
 ): Measured<RankedProbabilityScore> {
   const { weights } = options;
   const censoredIncludesOwnBin = (options.censored ?? "t<=c") === "t<=c";
-  checkMatching(curves, binned, weights);
+  const { curves, binned } = matchOutcomes(predicted, observed, "the ranked probability score", weights);
   const { N, T, survival } = curves;
   let n = 0;
   let sum = 0;
@@ -38,13 +56,8 @@ export function rankedProbabilityScore(
     const weight = weights === undefined ? 1 : weights[i];
     if (weight === 0) continue;
     n += weight;
-    const event = binned.event[i] === 1;
-    const start = i * T - 1;
-    const aliveThrough = event || !censoredIncludesOwnBin ? binned.bin[i] - 1 : binned.bin[i];
-    let row = 0;
-    for (let t = 1; t <= aliveThrough; t++) row += square(1 - survival[start + t]);
-    if (event) for (let t = aliveThrough + 1; t <= T; t++) row += square(survival[start + t]);
-    sum += weight * row;
+    const isEvent = binned.event[i] === 1;
+    sum += weight * scoreRow(survival, i * T - 1, T, binned.bin[i], isEvent, censoredIncludesOwnBin);
   }
   if (n === 0) return absent("no rows");
   return { sum, meanPerRow: sum / n, meanPerRowAndBin: sum / n / T };

@@ -8,11 +8,18 @@
  * logrankIndividual against each row's own. What each metric is, metrics.ts says. This is the plain form, by the plain
  * functions; evaluate-scores.ts is the fast one under weights.
  */
+
 import { InputError } from "../../core/errors.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import { namesOf } from "../../core/names.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, pickBinned } from "../../data/outcomes/outcomes.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  toBinnedRightCensored,
+  toCurves,
+} from "../../data/plain-input.ts";
 import { meanCurve } from "../calibration/calibration.ts";
 import { dCalibration } from "../calibration/d-calibration.ts";
 import { timeDependentPairs } from "../concordance/time-dependent.ts";
@@ -84,9 +91,9 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
 /** Curves and outcomes of the given rows, in that order; a row may be repeated. */
 export function selectScored(
   curves: Curves,
-  binned: BinnedOutcomes,
+  binned: BinnedRightCensored,
   rows: ArrayLike<number>,
-): { readonly curves: Curves; readonly binned: BinnedOutcomes } {
+): { readonly curves: Curves; readonly binned: BinnedRightCensored } {
   const { T } = curves;
   const N = rows.length;
   const survival = new Float64Array(N * T);
@@ -100,11 +107,7 @@ export function selectScored(
   }
   return {
     curves: { N, T, survival },
-    binned: {
-      T: binned.T,
-      bin: Int32Array.from(rows, (row) => binned.bin[row]),
-      event: Uint8Array.from(rows, (row) => binned.event[row]),
-    },
+    binned: pickBinned(binned, rows),
   };
 }
 
@@ -143,10 +146,12 @@ function collectMetrics<Name extends MetricName>(
 /** All scores of the rows (0-based, all of them without `rows`). Never throws for a small or odd group. */
 export function scoreCurves(
   name: string,
-  curves: Curves,
-  binned: BinnedOutcomes,
+  predicted: CurvesInput,
+  observed: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
 ): Scores {
+  const curves = toCurves(predicted);
+  const binned = toBinnedRightCensored(observed, "a table of scores");
   const scored = rows === undefined ? { curves, binned } : selectScored(curves, binned, rows);
   const collect = createCollector();
   const km = kaplanMeierBinned(scored.binned);

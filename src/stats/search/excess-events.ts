@@ -1,18 +1,19 @@
 /**
- * Observed against expected events of a group of rows, in a few blocks of time bins. Per row and block: O, whether the event
- * came; E = Σ h_s(x_i) and V = Σ h(1−h) over the bins at risk (the sums of the individual logrank, logrank.ts, cut into
- * blocks): valid when censoring depends on x. A group is measured by the deviance of "its hazards are θ times the predicted",
+ * Observed against expected events of a group of rows, in a few blocks of time bins. Per row and block: O, whether the
+ * event came; E = Σ h_s(x_i) and V = Σ h(1−h) over the bins at risk (the sums of the individual logrank, logrank.ts,
+ * cut into blocks): valid when censoring depends on x. A group is measured by the deviance of "its hazards are θ times
+ * the predicted",
  *   2 [O log(O/E) − (O − E)] · E/V,
- * which tends to (O−E)²/V and, unlike it, keeps its level down to a handful of events: with one θ for all time (1 df, the level), with
- * log θ a line over the blocks (2 df, the trend) and with a θ for each (B df, the shape). The three share one p-value: thrice the
- * smallest. Where other rows have said what θ to look for, testReplication has one df and one side.
- * Searching many groups for the largest is search-groups.ts' business.
+ * which tends to (O−E)²/V and, unlike it, keeps its level down to a handful of events: with one θ for all time (1 df,
+ * the level), with log θ a line over the blocks (2 df, the trend) and with a θ for each (B df, the shape). The three
+ * share one p-value: thrice the smallest. Where other rows have said what θ to look for, testReplication has one df and
+ * one side. Searching many groups for the largest is search-groups.ts' business.
  */
 import { logChiSquareUpperTail, normalQuantile, normalUpperTail } from "../../core/distributions.ts";
 import { exp, expm1, log, square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import { checkMatching } from "../calibration/calibration.ts";
 
 /** Bins first…last, both included. */
@@ -31,7 +32,10 @@ export interface BlockTotals {
   readonly values: Float64Array; // [N,width]
 }
 
-/** As in the at-risk constraint (method §6): a smaller variance is of a curve that is certain, and would divide by nothing. */
+/**
+ * As in the at-risk constraint (method §6): a smaller variance is of a curve that is certain, and would divide by
+ * nothing.
+ */
 export const VARIANCE_FLOOR = 0.01;
 /** Expected events below this are none: an event there is as good as impossible, its deviance large but finite. */
 const EXPECTED_FLOOR = 1e-9;
@@ -39,7 +43,7 @@ const EXPECTED_FLOOR = 1e-9;
 /** In the order of `rows`, all of them unless given. */
 export function tallyBlocks(
   curves: Curves,
-  outcomes: BinnedOutcomes,
+  outcomes: BinnedRightCensored,
   blocks: readonly BinBlock[],
   rows?: ArrayLike<number>,
 ): BlockTotals {
@@ -143,8 +147,8 @@ const LARGEST_SLOPE = 12;
 const SHORTEST_STEP = 1e-8;
 
 /**
- * The deviance of log θ_b = a + c·b, the counts of each block scaled by its E/V. For every c the best a makes the totals agree,
- * which leaves Σ O (log θ_b) to be maximised over c.
+ * The deviance of log θ_b = a + c·b, the counts of each block scaled by its E/V. For every c the best a makes the
+ * totals agree, which leaves Σ O (log θ_b) to be maximised over c.
  */
 function fitTrend(sums: ArrayLike<number>, B: number): number {
   const middle = (B - 1) / 2;
@@ -195,9 +199,10 @@ export function estimateDirection(sums: ArrayLike<number>, B: number): Float64Ar
 }
 
 /**
- * One-sided p of "log θ_b = c·w_b" with c > 0 against c = 0, the direction w given: the signed root of the deviance. As long as w comes of
- * other rows it has its level, whatever w is, and on a departure of that kind more power than any test of all directions.
- * `dispersion` is how much more than by their own chance the events vary about the expected, where that is known.
+ * One-sided p of "log θ_b = c·w_b" with c > 0 against c = 0, the direction w given: the signed root of the deviance. As
+ * long as w comes of other rows it has its level, whatever w is, and on a departure of that kind more power than any
+ * test of all directions. `dispersion` is how much more than by their own chance the events vary about the expected,
+ * where that is known.
  */
 export function testReplication(
   sums: ArrayLike<number>,
@@ -246,7 +251,10 @@ export interface ExcessEvents extends Excess {
   readonly n: number;
   readonly observed: number;
   readonly expected: number;
-  /** Observed over expected, with the interval of the θ that the level's deviance does not reject; null when none are expected. */
+  /**
+   * Observed over expected, with the interval of the θ that the level's deviance does not reject; null when none are
+   * expected.
+   */
   readonly ratio: number | null;
   readonly lower: number | null;
   readonly upper: number | null;

@@ -1,8 +1,9 @@
 /**
- * The worst groups one after the other. All candidates are measured once (search-groups.ts) and the best of each kind kept; before the
- * next is chosen, the expected events of those found are brought to the observed in every time block, so that it has to be wrong in a
- * way of its own and not a neighbour of the first. Of groups of the same columns that are nearly as bad, the simplest and then the
- * largest is taken. Those found are no test of anything: that needs rows that were not searched (src/discover.ts).
+ * The worst groups one after the other. All candidates are measured once (search-groups.ts) and the best of each kind
+ * kept; before the next is chosen, the expected events of those found are brought to the observed in every time block,
+ * so that it has to be wrong in a way of its own and not a neighbour of the first. Of groups of the same columns that
+ * are nearly as bad, the simplest and then the largest is taken. Those found are no test of anything: that needs rows
+ * that were not searched (src/discover.ts).
  */
 import { log } from "../../core/elementary.ts";
 import { type BlockTotals, sumTotals } from "./excess-events.ts";
@@ -51,14 +52,19 @@ const MAX_SEARCH_P = 0.05;
 const KEEP = 8;
 /** A simpler or larger group of the same columns with nearly the best's score is taken in its place, … */
 const NEARLY = 1;
-/** … if it holds this share of the best's rows: the extreme of many cuts is mostly luck, and large groups are easier to confirm. */
+/**
+ * … if it holds this share of the best's rows: the extreme of many cuts is mostly luck, and large groups are easier to
+ * confirm.
+ */
 const HOLDS = 0.9;
 /** Score that a group may gain once another that hid it has been found: those below the least by no more are kept. */
 const MASKED = 2;
 /** Events added on both sides of O/E when a group is taken as found: a block with none does not become certain. */
 const PRIOR_EVENTS = 0.5;
 
-/** The worst one after the other; those kept are measured anew when they are next, since most have less to show then. */
+/**
+ * The worst one after the other; those kept are measured anew when they are next, since most have less to show then.
+ */
 export function findWorst(totals: BlockTotals, columns: SearchColumns, options: FindOptions): WorstGroups {
   const everyRow = Int32Array.from({ length: totals.N }, (_, row) => row);
   const minScore = -log(MAX_BY_CHANCE);
@@ -89,7 +95,9 @@ export function findWorst(totals: BlockTotals, columns: SearchColumns, options: 
   }
   return { found, candidates };
 
-  /** The simplest, then the largest group of the same columns that is nearly as bad and holds nearly all of this one. */
+  /**
+   * The simplest, then the largest group of the same columns that is nearly as bad and holds nearly all of this one.
+   */
   function widen(worst: FoundGroup): ChosenGroup {
     const own = membersOf(worst);
     const size = countMembers(own);

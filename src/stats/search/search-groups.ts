@@ -1,12 +1,13 @@
 /**
- * The groups whose events depart most from the predicted, among all runs of cells of one column and all crosses of such runs of
- * two columns (of three, within the best crosses of two only). The sums of every cell of a column pair are added up once and
- * cumulated in both directions, so that each candidate costs a few additions however many rows it has.
- * A candidate's score is −log p (excess-events.ts) − log M − (k−1) log 2: k numbers or values are named to describe it (`age >= 75` one,
- * `60 <= age < 75` two), M is how many candidates with as many there are of its columns (tails of
- * one column counted in the cells of crosses), times the number of sets of so many columns. So a cross has to beat what the many crosses show by chance, and of two equal groups the simpler is first.
- * The best few of each set of columns and each k are kept: measured again after one of them has been taken as found, they say what is next.
- * A score ranks candidates and is no test: that needs rows that were not searched.
+ * The groups whose events depart most from the predicted, among all runs of cells of one column and all crosses of such
+ * runs of two columns (of three, within the best crosses of two only). The sums of every cell of a column pair are
+ * added up once and cumulated in both directions, so that each candidate costs a few additions however many rows it
+ * has. A candidate's score is −log p (excess-events.ts) − log M − (k−1) log 2: k numbers or values are named to
+ * describe it (`age >= 75` one, `60 <= age < 75` two), M is how many candidates with as many there are of its columns
+ * (tails of one column counted in the cells of crosses), times the number of sets of so many columns. So a cross has to
+ * beat what the many crosses show by chance, and of two equal groups the simpler is first. The best few of each set of
+ * columns and each k are kept: measured again after one of them has been taken as found, they say what is next. A score
+ * ranks candidates and is no test: that needs rows that were not searched.
  */
 import { log } from "../../core/elementary.ts";
 import type { CellColumn, CellRun } from "../../data/groups/candidate-groups.ts";
@@ -82,8 +83,8 @@ export function searchGroups(
   options: SearchOptions,
 ): SearchResult {
   const { alone, crossed } = columns;
-  const { maxCross, minRows, minEvents, keep, minScore } = options;
-  const { N, B, width } = totals;
+  const { maxCross } = options;
+  const { N } = totals;
   const everyRow = Int32Array.from({ length: N }, (_, row) => row);
   /** One cell with everyone in it: crossed with it, a column stands alone. */
   const undivided: SearchColumn = {
@@ -92,15 +93,17 @@ export function searchGroups(
     runs: [{ first: 0, last: 0 }],
     bounds: new Uint8Array(1),
   };
-  const sums = new Float64Array(width);
-  const counts = 3 * B; // where a sum holds its number of rows
   let candidates = 0;
+  const count = (more: number) => {
+    candidates += more;
+  };
+  const search: Search = { totals, options, sums: new Float64Array(totals.width), count };
 
-  const found: FoundGroup[] = searchCross(everyRow, undivided, undivided, { sets: 1 }, () => []);
+  const found: FoundGroup[] = searchCross(search, everyRow, undivided, undivided, { sets: 1 }, () => []);
   alone.forEach((column, a) => {
     const terms = (_: CellRun, run: CellRun) => [{ column: a, ...run }];
     found.push(
-      ...searchCross(everyRow, undivided, column, { sets: alone.length, coarser: crossed[a] }, terms),
+      ...searchCross(search, everyRow, undivided, column, { sets: alone.length, coarser: crossed[a] }, terms),
     );
   });
   const D = crossed.length;
@@ -108,7 +111,7 @@ export function searchGroups(
     for (let b = a + 1; b < D; b++) {
       const kind = { sets: (D * (D - 1)) / 2 };
       found.push(
-        ...searchCross(everyRow, crossed[a], crossed[b], kind, (outer, inner) => [
+        ...searchCross(search, everyRow, crossed[a], crossed[b], kind, (outer, inner) => [
           { column: a, ...outer },
           { column: b, ...inner },
         ]),
@@ -132,76 +135,95 @@ export function searchGroups(
     crossed.forEach((column, c) => {
       if (terms.some((term) => term.column === c)) return;
       const toTerms = (_: CellRun, run: CellRun) => [...terms, { column: c, ...run }];
-      found.push(...searchCross(rows, undivided, column, kind, toTerms));
+      found.push(...searchCross(search, rows, undivided, column, kind, toTerms));
     });
   }
   return { best: found.sort((a, b) => b.score - a.score), candidates };
+}
 
-  /** The best of every run of one column crossed with every run of another among the rows. */
-  function searchCross(
-    rows: Int32Array,
-    first: SearchColumn,
-    second: SearchColumn,
-    kind: CandidateKind,
-    toTerms: (outer: CellRun, inner: CellRun) => readonly FoundTerm[],
-  ): FoundGroup[] {
-    const best = Array.from({ length: 2 * MOST_BOUNDS + 1 }, (): FoundGroup[] => []);
-    const table = cumulateCells(totals, rows, first, second);
-    const across = (second.cells + 1) * width;
-    const strip = new Float64Array(across); // [cells+1, width]: the rows of one outer run, cumulated over the second column
-    const lefts = Int32Array.from(second.runs, (run) => run.first * width);
-    const rights = Int32Array.from(second.runs, (run) => (run.last + 1) * width);
-    const charges = chargeBounds(first, second, kind);
-    const needed = charges.map((charge) => leastDeviances(minScore + charge));
-    for (let o = 0; o < first.runs.length; o++) {
-      const outer = first.runs[o];
-      const above = outer.first * across;
-      const below = (outer.last + 1) * across;
-      for (let k = 0; k < across; k++) strip[k] = table[below + k] - table[above + k];
-      for (let r = 0; r < lefts.length; r++) {
-        const left = lefts[r];
-        const right = rights[r];
-        if (strip[right + counts] - strip[left + counts] < minRows) continue;
-        let observed = 0;
-        let expected = 0;
-        let variance = 0;
-        let bound = 0;
-        for (let b = 0; b < B; b++) {
-          const O = strip[right + b] - strip[left + b];
-          // Differences of cumulated sums leave rounding where there is nothing.
-          const E = Math.max(strip[right + B + b] - strip[left + B + b], 0);
-          const V = Math.max(strip[right + 2 * B + b] - strip[left + 2 * B + b], 0);
-          sums[b] = O;
-          sums[B + b] = E;
-          sums[2 * B + b] = V;
-          bound += boundDeviance(O, E, V);
-          observed += O;
-          expected += E;
-          variance += V;
-        }
-        if (observed < minEvents && expected < minEvents) continue;
-        candidates++;
-        const bounds = first.bounds[o] + second.bounds[r];
-        // Most candidates are known by these bounds to be too small, without a logarithm.
-        const { level, shape } = needed[bounds];
-        if (bound < shape && boundDeviance(observed, expected, variance) < level) continue;
-        const charge = charges[bounds];
-        const score = -measureExcess(sums, B).logP - charge;
-        const kept = best[bounds];
-        if (score <= (kept.length < keep ? minScore : kept[keep - 1].score)) continue;
-        insertByScore(kept, { terms: toTerms(outer, second.runs[r]), charge, score });
-        if (kept.length > keep) kept.pop();
-        if (kept.length === keep) needed[bounds] = leastDeviances(kept[keep - 1].score + charge);
+/** What every cross of a search shares. */
+interface Search {
+  readonly totals: BlockTotals;
+  readonly options: SearchOptions;
+  /** Room for the sums of one candidate. */
+  readonly sums: Float64Array; // [width]
+  /** Adds to the number of candidates measured. */
+  readonly count: (candidates: number) => void;
+}
+
+/** The best of every run of one column crossed with every run of another among the rows. */
+function searchCross(
+  { totals, options, sums, count }: Search,
+  rows: Int32Array,
+  first: SearchColumn,
+  second: SearchColumn,
+  kind: CandidateKind,
+  toTerms: (outer: CellRun, inner: CellRun) => readonly FoundTerm[],
+): FoundGroup[] {
+  const { minRows, minEvents, keep, minScore } = options;
+  const { B, width } = totals;
+  const counts = 3 * B; // where a sum holds its number of rows
+  let candidates = 0;
+  const best = Array.from({ length: 2 * MOST_BOUNDS + 1 }, (): FoundGroup[] => []);
+  const table = cumulateCells(totals, rows, first, second);
+  const across = (second.cells + 1) * width;
+  // [cells+1, width]: the rows of one outer run, cumulated over the second column
+  const strip = new Float64Array(across);
+  const lefts = Int32Array.from(second.runs, (run) => run.first * width);
+  const rights = Int32Array.from(second.runs, (run) => (run.last + 1) * width);
+  const charges = chargeBounds(first, second, kind);
+  const needed = charges.map((charge) => leastDeviances(minScore + charge));
+  for (let o = 0; o < first.runs.length; o++) {
+    const outer = first.runs[o];
+    const above = outer.first * across;
+    const below = (outer.last + 1) * across;
+    for (let k = 0; k < across; k++) strip[k] = table[below + k] - table[above + k];
+    for (let r = 0; r < lefts.length; r++) {
+      const left = lefts[r];
+      const right = rights[r];
+      if (strip[right + counts] - strip[left + counts] < minRows) continue;
+      let observed = 0;
+      let expected = 0;
+      let variance = 0;
+      let bound = 0;
+      for (let b = 0; b < B; b++) {
+        const O = strip[right + b] - strip[left + b];
+        // Differences of cumulated sums leave rounding where there is nothing.
+        const E = Math.max(strip[right + B + b] - strip[left + B + b], 0);
+        const V = Math.max(strip[right + 2 * B + b] - strip[left + 2 * B + b], 0);
+        sums[b] = O;
+        sums[B + b] = E;
+        sums[2 * B + b] = V;
+        bound += boundDeviance(O, E, V);
+        observed += O;
+        expected += E;
+        variance += V;
       }
+      if (observed < minEvents && expected < minEvents) continue;
+      candidates++;
+      const bounds = first.bounds[o] + second.bounds[r];
+      // Most candidates are known by these bounds to be too small, without a logarithm.
+      const { level, shape } = needed[bounds];
+      if (bound < shape && boundDeviance(observed, expected, variance) < level) continue;
+      const charge = charges[bounds];
+      const score = -measureExcess(sums, B).logP - charge;
+      const kept = best[bounds];
+      if (score <= (kept.length < keep ? minScore : kept[keep - 1].score)) continue;
+      insertByScore(kept, { terms: toTerms(outer, second.runs[r]), charge, score });
+      if (kept.length > keep) kept.pop();
+      if (kept.length === keep) needed[bounds] = leastDeviances(kept[keep - 1].score + charge);
     }
-    return best.flat();
   }
+  count(candidates);
+  return best.flat();
 }
 
 interface CandidateKind {
   /** Sets of so many columns. */
   readonly sets: number;
-  /** The second column in fewer cells, where it has them: finer cuts of a tail make near copies of it, not more groups. */
+  /**
+   * The second column in fewer cells, where it has them: finer cuts of a tail make near copies of it, not more groups.
+   */
   readonly coarser?: SearchColumn;
   /** Of terms that are given already: the numbers that describe them, and how many there are alike. */
   readonly bounds?: number;
@@ -251,8 +273,9 @@ export function measureAgain(
 }
 
 /**
- * What the deviances of a candidate must reach for a −log p of this: of χ² with 2 df or more p is at least exp(−x/2); with 1 df,
- * at least exp(−x/2) √(2/π) √x/(1+x) (Mills' ratio), taken at the larger of these x, since it falls with x ≥ 1.
+ * What the deviances of a candidate must reach for a −log p of this: of χ² with 2 df or more p is at least exp(−x/2);
+ * with 1 df, at least exp(−x/2) √(2/π) √x/(1+x) (Mills' ratio), taken at the larger of these x, since it falls with x ≥
+ * 1.
  */
 function leastDeviances(wanted: number): { readonly level: number; readonly shape: number } {
   const shape = Math.max(0, 2 * (wanted + log(DEVIANCES)));
@@ -261,8 +284,8 @@ function leastDeviances(wanted: number): { readonly level: number; readonly shap
 }
 
 /**
- * At least the deviance: with x = O/E − 1, (1+x) log(1+x) − x is at most x²/2 for x ≥ 0, and at most that over (1+x), and x²,
- * for x < 0.
+ * At least the deviance: with x = O/E − 1, (1+x) log(1+x) − x is at most x²/2 for x ≥ 0, and at most that over (1+x),
+ * and x², for x < 0.
  */
 function boundDeviance(O: number, E: number, V: number): number {
   if (O === E) return 0;

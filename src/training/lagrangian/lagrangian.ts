@@ -5,10 +5,11 @@
  * cuts the groups anew by the model's own risk, carrying multipliers over by group and stratum. `takeDualStep` uses
  * whatever statistics are cached.
  */
+
 import type { Floats } from "../../compute/backend.ts";
 import { FormatError, InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import { type Constraints, type NamedRows, prepareConstraints } from "../../objectives/constraints.ts";
 import type { CurveWorkspace } from "../../objectives/curves.ts";
 import { createCurveWorkspace } from "../../objectives/curves.ts";
@@ -65,7 +66,7 @@ export interface Lagrangian {
 export interface LagrangianOptions {
   readonly constraint: ConstraintSpec;
   readonly dual: DualSpec;
-  readonly binned: BinnedOutcomes;
+  readonly binned: BinnedRightCensored;
   readonly groups: readonly NamedRows[];
   readonly seed: number;
   /** Whether every step takes all rows, the cache being refilled before it: then rows' own terms need not be kept. */

@@ -5,7 +5,8 @@
  */
 
 import { checkTable } from "../../data/checks/sanity.ts";
-import { columnsOf, parseGroup } from "../../data/groups/group-expression.ts";
+import { columnsOf } from "../../data/groups/group-expression.ts";
+import { parseGroup } from "../../data/groups/parse-group.ts";
 import type { OutcomeColumns } from "../../data/outcomes/read-outcomes.ts";
 import { findColumn, type Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";

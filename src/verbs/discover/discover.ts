@@ -7,15 +7,17 @@
  * confirmed with probability at most `level`. The rows that confirm must be new to the model; those searched need not be
  * (docs/decisions/010-discover.md).
  */
+
 import { InputError } from "../../core/errors.ts";
 import { type CellColumn, cutColumn } from "../../data/groups/candidate-groups.ts";
 import { formatGroup, type GroupExpression } from "../../data/groups/group-expression.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import { pickBinned } from "../../data/outcomes/outcomes.ts";
 import { type People, pickPeople } from "../../data/outcomes/people.ts";
 import {
-  type BinnedOutcomesInput,
+  type BinnedRightCensoredInput,
   type CurvesInput,
-  toBinnedOutcomes,
+  toBinnedRightCensored,
   toCurves,
 } from "../../data/plain-input.ts";
 import { findColumn, type Table } from "../../data/table.ts";
@@ -32,7 +34,7 @@ export interface DiscoverInput {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
   /** In which bin each of them had the event or was censored. */
-  readonly outcomes: BinnedOutcomesInput;
+  readonly outcomes: BinnedRightCensoredInput;
   /** Who the rows are: the columns that groups are made of. */
   readonly table: Table;
   /** Rows that confirm, none of which the model has seen; the others are searched. Without: halves by seed. */
@@ -100,7 +102,7 @@ const CELLS_CROSSED = 10;
 export function discover(input: DiscoverInput, options: DiscoverOptions = {}): Discovery {
   const { table, people } = input;
   const curves = toCurves(input.curves);
-  const outcomes = toBinnedOutcomes(input.outcomes);
+  const outcomes = toBinnedRightCensored(input.outcomes, "a search for groups");
   const settings = checkSettings(options, input);
   const { seed, level, top, maxCross } = settings;
   if (table.rows !== curves.N) {
@@ -112,7 +114,7 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
     input.confirmRows === undefined
       ? divideRows(outcomes, seed, people)
       : keepApart(input.confirmRows, curves.N, people);
-  const blocks = equalEventBlocks(pickBins(outcomes, halves.search), BLOCKS);
+  const blocks = equalEventBlocks(pickBinned(outcomes, halves.search), BLOCKS);
   const totals = {
     search: tallyBlocks(curves, outcomes, blocks, halves.search),
     confirm: tallyBlocks(curves, outcomes, blocks, halves.confirm),
@@ -176,15 +178,7 @@ function requireOption(name: string, value: number, valid: boolean): void {
   if (!valid) throw new InputError(`discovery: ${name} cannot be ${value}`, { code: "option.invalid" });
 }
 
-function pickBins({ T, bin, event }: BinnedOutcomes, rows: Int32Array): BinnedOutcomes {
-  return {
-    T,
-    bin: Int32Array.from(rows, (row) => bin[row]),
-    event: Uint8Array.from(rows, (row) => event[row]),
-  };
-}
-
-function countEvents({ event }: BinnedOutcomes, rows: Int32Array): number {
+function countEvents({ event }: BinnedRightCensored, rows: Int32Array): number {
   return rows.reduce((sum, row) => sum + event[row], 0);
 }
 

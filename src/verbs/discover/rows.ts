@@ -4,9 +4,10 @@
  * and because rows of one person hang together. The latter is measured on them, as Rao and Scott's design effect: with
  * u = observed − expected events of a row, Σ_people (Σ u)² / Σ_rows u², 1 at least. Rows that are all there twice give 2.
  */
+
 import { InputError } from "../../core/errors.ts";
 import { createRandom } from "../../core/random.ts";
-import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import { splitRows } from "../../data/outcomes/split.ts";
 import type { BlockTotals } from "../../stats/search/excess-events.ts";
@@ -26,7 +27,7 @@ const LEARNT_CHANCE = 0.5;
 const HALVES_STREAM = 0xd15c;
 
 /** Halves of the rows, or of the people where those are given. */
-export function divideRows(outcomes: BinnedOutcomes, seed: number, people?: People): Halves {
+export function divideRows(outcomes: BinnedRightCensored, seed: number, people?: People): Halves {
   const N = people?.count ?? outcomes.bin.length;
   if (N < 2) {
     const unit = people === undefined ? "rows" : "people";

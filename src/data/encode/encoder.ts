@@ -1,0 +1,117 @@
+/**
+ * A fitted encoder: how the columns of a table become the numbers a model takes, x [N,D]. It is plain JSON data,
+ * travels in the model file and is never refitted. fit-encoder.ts fits one on training rows, encode.ts applies it.
+ *   number, date   missing → training median, then (value − mean) / sd of the imputed training column (population sd);
+ *                  on request its splines too (spline.ts)
+ *   boolean        0/1; missing → the training majority (false on a tie)
+ *   category       one-hot over the levels seen in training, ascending, named as R does (histol2, sexM)
+ * A missing value is its own level of a category, and `NAME.missing` of a boolean, where training had any; of a number
+ * on request. Levels of too few training rows can be pooled into one, `NAME(other)`, as scikit-learn and recipes do.
+ */
+import { nameSplines, type ScoreLine, SPLINE_COLUMNS } from "./spline.ts";
+
+/** The smallest and the largest value. */
+export interface ValueRange {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+export interface NumberEncoding {
+  readonly column: string;
+  readonly type: "number" | "date";
+  /** Stands in for a missing value. */
+  readonly median: number;
+  /** 0 and 1 where the encoder does not standardise. */
+  readonly mean: number;
+  readonly sd: number;
+  readonly missingIndicator: boolean;
+  /** Of the values that training had; not in models of version 0.1. */
+  readonly range?: ValueRange;
+  /** Where the number has splines too. */
+  readonly spline?: ScoreLine;
+}
+
+export interface BooleanEncoding {
+  readonly column: string;
+  readonly type: "boolean";
+  /** Stands in for a missing value. */
+  readonly majority: 0 | 1;
+  readonly missingIndicator: boolean;
+}
+
+export interface CategoryEncoding {
+  readonly column: string;
+  readonly type: "category";
+  /** Seen in training, ascending. */
+  readonly levels: readonly string[];
+  /** Whether the first level has no column of its own. */
+  readonly dropFirst: boolean;
+  /** Whether "missing" is a level too, after the others. */
+  readonly missingLevel: boolean;
+  /** Levels of the table with too few training rows for a column of their own, where they were pooled. */
+  readonly pooled?: readonly string[];
+  /**
+   * Whether the pooled ones have a column together, before "missing"; if not (no training row), zeros in all columns.
+   */
+  readonly otherLevel?: boolean;
+}
+
+/** How one column becomes numbers. */
+export type ColumnEncoding = NumberEncoding | BooleanEncoding | CategoryEncoding;
+
+/** How the columns of a table become numbers, as fitted on training rows. */
+export interface Encoder {
+  readonly columns: readonly ColumnEncoding[];
+  /** [D], the names of what `encode` gives. */
+  readonly names: readonly string[];
+  readonly unknownLevels: "error" | "allow";
+}
+
+/** How many columns of x one column of the table becomes. */
+export function encodedWidth(encoding: ColumnEncoding): number {
+  if (encoding.type !== "category") {
+    const splines = encoding.type !== "boolean" && encoding.spline ? SPLINE_COLUMNS : 0;
+    return (encoding.missingIndicator ? 2 : 1) + splines;
+  }
+  const { levels, otherLevel = false, missingLevel, dropFirst } = encoding;
+  const all = levels.length + (otherLevel ? 1 : 0) + (missingLevel ? 1 : 0);
+  return Math.max(0, all - (dropFirst ? 1 : 0));
+}
+
+/** Where the columns of x of each column of the table begin, and how many they are. */
+export function placeColumns(
+  columns: readonly ColumnEncoding[],
+): readonly { readonly encoding: ColumnEncoding; readonly first: number; readonly width: number }[] {
+  let next = 0;
+  return columns.map((encoding) => {
+    const first = next;
+    const width = encodedWidth(encoding);
+    next += width;
+    return { encoding, first, width };
+  });
+}
+
+/** The columns of x that one column of the table becomes. */
+export function outputNames(encoding: ColumnEncoding): readonly string[] {
+  const { column } = encoding;
+  if (encoding.type !== "category") {
+    return [
+      column,
+      ...(encoding.missingIndicator ? [`${column}.missing`] : []),
+      ...(encoding.type !== "boolean" && encoding.spline ? nameSplines(column) : []),
+    ];
+  }
+  const other = encoding.otherLevel === true ? [`${column}(other)`] : [];
+  const missing = encoding.missingLevel ? [`${column}(missing)`] : [];
+  const names = [...encoding.levels.map((level) => `${column}${level}`), ...other, ...missing];
+  return encoding.dropFirst ? names.slice(1) : names;
+}
+
+/** Columns of x that are splines. */
+export function findSplines({ columns }: Encoder): number[] {
+  return placeColumns(columns).flatMap(({ encoding, first, width }) => {
+    const isBent = encoding.type !== "category" && encoding.type !== "boolean" && encoding.spline;
+    const begin = first + width - SPLINE_COLUMNS;
+    return isBent ? Array.from({ length: SPLINE_COLUMNS }, (_, k) => begin + k) : [];
+  });
+}
