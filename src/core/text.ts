@@ -76,3 +76,14 @@ function cut(text: string, length: number): string {
   const isHigh = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800;
   return text.slice(0, isHigh ? length - 1 : length);
 }
+
+/** "1 row", "2 rows". */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A share as a person writes it: "50 %", "0.4 %". */
+export function percentOf(part: number, whole: number): string {
+  const percent = (100 * part) / whole;
+  return `${percent < 1 ? Number(percent.toPrecision(1)) : Math.round(percent)} %`;
+}

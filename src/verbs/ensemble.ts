@@ -7,6 +7,7 @@
 import type { Backend } from "../compute/backend.ts";
 import { borrow } from "../compute/borrow.ts";
 import { InputError } from "../core/errors.ts";
+import { present } from "../core/present.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import { addGroupColumns } from "../data/groups/group-columns.ts";
 import { resolveGroups } from "../data/groups/groups.ts";
@@ -199,6 +200,7 @@ async function joinMembers(
       verdict: await judge({ ...last, predictor }, table, rows, backend),
       multipliers: null,
       warnings: last.training.warnings,
+      ...present({ notices: last.training.notices }),
     },
   };
 }

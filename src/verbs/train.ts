@@ -6,8 +6,10 @@
 import type { Backend } from "../compute/backend.ts";
 import { borrow } from "../compute/borrow.ts";
 import { InputError } from "../core/errors.ts";
-import { noteFeatures } from "../data/checks/check-features.ts";
-import { countOf } from "../data/checks/findings.ts";
+import { plainText } from "../core/sentence.ts";
+import { countOf } from "../core/text.ts";
+import { checkFeatures } from "../data/checks/check-features.ts";
+import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { checkIndependence } from "../data/checks/repeated-people.ts";
 import { checkTable } from "../data/checks/sanity.ts";
 import { encode, findSplines, fitEncoder } from "../data/encode/encode.ts";
@@ -23,7 +25,7 @@ import {
 } from "../data/groups/groups.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import {
-  noteOutcome,
+  findOutcomeNotes,
   outcomeNames,
   pickOutcomeColumns,
   readOutcomes,
@@ -42,7 +44,7 @@ import { finishRun } from "../training/finish.ts";
 import { type Model, type ModelHistoryEntry, toHistoryEntry } from "../training/model.ts";
 import type { TrainingOptions } from "../training/options.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
-import { listWarnings } from "../training/run-warnings.ts";
+import { listNotices } from "../training/run-warnings.ts";
 import { scoreTotal } from "../training/total-score.ts";
 import { optimise, type TrainingEvent } from "../training/trainer.ts";
 import type { TrainEvent, TrainHooks, TrainRequest } from "./train-request.ts";
@@ -131,11 +133,11 @@ async function* runTraining(
   if (split.test.length > 0) encode(encoder, widened, split.test);
   const rows = countSets(split);
   const counted = people === null ? {} : { people: countPeople(people, split) };
-  const warnings = listWarnings({
+  const listed = listNotices({
     usedColumns: [...features, ...outcomeNames(request)],
     leftOut,
     findings: checked.findings,
-    notes: [...noteOutcome(table, request), ...noteFeatures(table, request, features)],
+    notes: [...findOutcomeNotes(table, request), ...checkFeatures(table, request, features)],
     encoder,
     fitted: fitRows.length,
     training,
@@ -143,7 +145,9 @@ async function* runTraining(
     outcomes,
     split,
     grid,
-  }).concat(independence, missingGroups);
+  });
+  const notices = [...listed, ...independence, ...missingGroups];
+  const warnings = notices.map(({ sentence }) => plainText(sentence));
   const model = {
     method,
     columns: { ...pickOutcomeColumns(request), ...(request.id === undefined ? {} : { id: request.id }) },
@@ -199,6 +203,7 @@ async function* runTraining(
         verdict: [],
         multipliers: null,
         warnings: [...warnings, ...fit.warnings],
+        notices: [...notices, ...fit.warnings.map((said) => createNotice("warning", said))],
       },
     };
   }
@@ -276,6 +281,7 @@ async function* runTraining(
       verdict: result.verdict,
       multipliers: result.multipliers,
       warnings,
+      notices,
     },
   };
 }
@@ -316,7 +322,7 @@ function chooseGroups(
   rows: Int32Array,
   request: TrainRequest,
   { features, event }: { readonly features: readonly string[]; readonly event: Uint8Array },
-): { readonly groups: Group[]; readonly missingGroups: string[] } {
+): { readonly groups: Group[]; readonly missingGroups: readonly Notice[] } {
   const exclude = [...outcomeNames(request), ...(request.id === undefined ? [] : [request.id])];
   const named = request.groupsFile
     ? groupsFromFile(request.groupsFile, table, rows, { exclude })
@@ -330,7 +336,7 @@ function chooseGroups(
     length === 0
       ? "none found: every candidate has fewer than 100 rows or 10 events, or is much like a group named before"
       : `${length} found: others are too small or too much like one of these`;
-  const missing = `${countOf(limit, "automatic group")} asked for, ${why}`;
+  const missing = createNotice("note", `${countOf(limit, "automatic group")} asked for, ${why}`);
   return { groups: [...chosen, ...automatic], missingGroups: length < limit ? [missing] : [] };
 }
 

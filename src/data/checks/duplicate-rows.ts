@@ -4,9 +4,9 @@
  */
 import { log2, power } from "../../core/elementary.ts";
 import { nameRows } from "../../core/errors.ts";
+import { count, percent, personal, say, verb } from "../../core/sentence.ts";
 import type { Column, Table } from "../table.ts";
-import type { Finding } from "./findings.ts";
-import { countOf, percentOf } from "./findings.ts";
+import { createFinding, type Finding } from "./findings.ts";
 
 /** From this share of the rows on, duplicates are a warning: a table pasted twice, or features too coarse to tell people apart. */
 const MANY = 0.01;
@@ -28,11 +28,15 @@ export function findDuplicateRows(table: Table): Finding | null {
     else slots[slot] = row;
   }
   if (repeats.length === 0) return null;
-  const share = percentOf(repeats.length, N);
-  const verb = repeats.length === 1 ? "repeats" : "repeat";
-  const message = `${countOf(repeats.length, "row")} (${share}) ${verb} an earlier row in every column: ${nameRows(repeats)}`;
-  const level = repeats.length >= MANY * N ? "warning" : "note";
-  return { code: "duplicate.rows", level, column: null, message, evidence: { rows: repeats.length } };
+  const rows = repeats.length;
+  const how = [count(rows, "row"), percent(rows, N), verb(rows, " repeats", " repeat")];
+  return createFinding({
+    code: "duplicate.rows",
+    level: rows >= MANY * N ? "warning" : "note",
+    column: null,
+    said: say`${how} an earlier row in every column${personal(`: ${nameRows(repeats)}`)}`,
+    evidence: { rows },
+  });
 }
 
 /** Multiply-and-fold over the 32-bit halves of every cell; every NaN is one value, and so are 0 and −0. */

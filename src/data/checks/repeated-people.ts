@@ -6,9 +6,10 @@
  * from row to row (1, 1, 2, 2, 3, 3).
  */
 import { InputError } from "../../core/errors.ts";
+import { continueSentence } from "../../core/sentence.ts";
 import type { PersonColumn } from "../outcomes/people.ts";
 import { type Column, findColumn, type Table } from "../table.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding, Notice } from "./findings.ts";
 import { isNamedAsId } from "./id-names.ts";
 import { findIdentifier } from "./identifiers.ts";
 import type { CheckedTable } from "./sanity.ts";
@@ -61,12 +62,15 @@ export function checkIndependence(
   table: Table,
   checked: CheckedTable,
   request: RowIndependence & { readonly time: string; readonly event: string },
-): string[] {
+): readonly Notice[] {
   if (request.id !== undefined) return [];
   const finding = findRepeatedPeople(table, checked, request);
   if (finding === null) return [];
   const { column, message } = finding;
-  if (request.rowsAreIndependent === true) return [`${message}; they are taken as independent, as asked`];
+  if (request.rowsAreIndependent === true) {
+    const sentence = continueSentence(finding.sentence, "; they are taken as independent, as asked");
+    return [{ level: "warning", sentence }];
+  }
   throw new InputError(message, {
     code: "rows.repeated",
     where: `${table.name}, column "${column}"`,

@@ -4,8 +4,8 @@
  * take the rare ones as one (encode.ts), and a category that is mostly rare levels is a finding.
  */
 
-import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
+import { countOf } from "../../core/text.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
 import type { CategoryColumn } from "../table.ts";
 import type { Encoder } from "./encode.ts";
 
@@ -43,13 +43,13 @@ export function checkLevels(column: CategoryColumn): Finding | null {
       ? `none with ${fewest} rows or more, so that nothing can be learned from it`
       : `${values - frequent} of them with fewer than ${fewest} rows`;
   const evidence = { rows, values, frequent, fewest };
-  return {
+  return createFinding({
     code: "levels.many",
     level: "warning",
     column: column.name,
-    message: `${many}, ${rest}`,
+    said: `${many}, ${rest}`,
     evidence,
-  };
+  });
 }
 
 /** One sentence a category of which levels were pooled. */

@@ -4,7 +4,7 @@
  * so the rows that are equal are held against those expected of strangers and against those equal to the time just before
  * or just after. A copy is equal to the time and to nothing beside it; an honest column does not know the difference.
  */
-import { countOf } from "../checks/findings.ts";
+import { say, share } from "../../core/sentence.ts";
 import type { LeakRows } from "./rows.ts";
 import { SAMPLE_ROWS, type TimeLeak } from "./time.ts";
 
@@ -43,17 +43,16 @@ export function equalTimes(
   const [censored, events] = found;
   const all = addUp(censored, events);
   if (all.rows < MIN_EQUAL_ROWS) return null;
-  const share = Math.max(...[all, censored, events].map(excessShare));
-  if (share < SOME) return null;
+  const excess = Math.max(...[all, censored, events].map(excessShare));
+  if (excess < SOME) return null;
   const scaled = unit === 1 ? "equals the time" : `is ${Number(unit.toPrecision(6))} times the time`;
-  const rows = `${all.rows} of ${countOf(all.counted, "row")}`;
-  const ofEvents =
-    events.rows === 0 ? "none of these had the event" : `${events.rows} of these had the event`;
+  const rows = share(all.rows, all.counted, { noun: "row" });
+  const ofEvents = events.rows === 0 ? "none of these" : share(events.rows, all.rows, { these: true });
   const byChance = Math.max(all.byChance, all.justBefore, all.justAfter);
   const chance = byChance >= 1 ? ` (about ${Math.round(byChance)} would by chance)` : "";
-  const message = `${name} ${scaled} in ${rows}${chance}; ${ofEvents}`;
+  const said = say`${name} ${scaled} in ${rows}${chance}; ${ofEvents} had the event`;
   const evidence = { rows: all.rows, equalEvents: events.rows, equalCensored: censored.rows, unit, byChance };
-  return { level: share >= MOST ? "error" : "warning", message, evidence };
+  return { level: excess >= MOST ? "error" : "warning", said, evidence };
 }
 
 /** Whether a value is the time in that unit, within the digits of a file. */

@@ -4,8 +4,8 @@
  * to the row, as ours tells an earlier one (within.ts); but those to whom it happened have the shorter times. So of the
  * columns with two values the one that goes with that time most, and more than an honest one would, is asked about.
  */
-import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
+import { count, say } from "../../core/sentence.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
 import { equalTimes, isSameTime } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
 import type { LeakColumn, LeakRows } from "./rows.ts";
@@ -112,13 +112,17 @@ export function describeLaterOutcomes(judged: readonly (JudgedColumn | null)[]):
     if (one !== null && one.probability > (best.get(one.time.name)?.probability ?? 0))
       best.set(one.time.name, one);
   }
-  return [...best.values()].map(({ column, time, side, rows, probability }): Finding => {
-    const message =
-      `${column} and ${time.name} look like a later outcome of the same people: ${time.name} equals the time in ` +
-      `${countOf(time.equal, "row")} and is later in ${time.later}, and it is shorter in the ${countOf(rows, "row")} ` +
-      `${side}. ${askWhenKnown(`${column},${time.name}`)}`;
-    const { equal, later } = time;
-    const evidence = { sign: "after", timeColumn: time.name, side, rows, equal, later, probability };
-    return { code: "leak.later", level: "warning", column, message, evidence };
+  return [...best.values()].map(({ column, time, side, rows, probability }) => {
+    const { name, equal, later } = time;
+    const equals = say`${name} equals the time in ${count(equal, "row")} and is later in ${later}`;
+    const shorter = say`it is shorter in the ${count(rows, "row")} ${side}`;
+    return createFinding({
+      code: "leak.later",
+      level: "warning",
+      column,
+      said: say`${column} and ${name} look like a later outcome of the same people: ${equals}, and ${shorter}`,
+      hint: askWhenKnown(`${column},${name}`),
+      evidence: { sign: "after", timeColumn: name, side, rows, equal, later, probability },
+    });
   });
 }

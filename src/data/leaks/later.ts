@@ -6,8 +6,9 @@
  * a ratio beyond any predictor's counts. The finding is a question, not an accusation: docs/decisions/005-leak-rules.md.
  */
 import { log } from "../../core/elementary.ts";
-import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
+import { present } from "../../core/present.ts";
+import { personal, say, share, whole } from "../../core/sentence.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
 import { type ComparedExits, compareExits, logChanceOfSoFew, logChanceOfSoMany } from "./exits.ts";
 import type { LeakColumn, LeakRows } from "./rows.ts";
 import { splitByValues, type ValueSplit } from "./splits.ts";
@@ -185,17 +186,33 @@ function describe(name: string, { split, isOther, rows, sign, until, compared }:
   const { observed } = compared.events;
   const expected = compared.expectedPeople;
   const side = isOther ? split.otherText : split.text;
-  const when = until === null ? "" : ` up to time ${until}`;
-  const few = `${observed === 0 ? "none" : observed} of the ${countOf(rows, "row")} ${side} had the event${when}`;
+  // The time is that of one person's event.
+  const when = until === null ? "" : personal(` up to time ${until}`, " early on");
+  const few =
+    observed === 0
+      ? whole("none of the", rows, "row")
+      : share(observed, rows, { before: "the", noun: "row" });
   const many = `${Math.round(expected)} would have at the rate of the others`;
   const why = {
     faster: ", and they were censored faster than the others",
     early: ", and hardly any was censored before that either",
     none: "",
   }[sign];
-  const message = `${name}: ${few}, where ${many}${why}. ${askWhenKnown(name)}`;
-  const evidence = { sign, side, rows, events: observed, expected, ...(until === null ? {} : { until }) };
-  return { code: "leak.later", level: "warning", column: name, message, evidence };
+  return createFinding({
+    code: "leak.later",
+    level: "warning",
+    column: name,
+    said: say`${name}: ${few} ${side} had the event${when}, where ${many}${why}`,
+    hint: askWhenKnown(name),
+    evidence: {
+      sign,
+      side,
+      rows,
+      events: observed,
+      expected,
+      ...present({ until: until ?? undefined }),
+    },
+  });
 }
 
 /** The question every such finding ends with, and what to do after the answer. */

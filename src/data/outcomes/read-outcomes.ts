@@ -4,8 +4,9 @@
  * "largest code = event", so that a description of the table can go on.
  */
 import { InputError } from "../../core/errors.ts";
+import { say, whole } from "../../core/sentence.ts";
+import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
-import { countOf } from "../checks/findings.ts";
 import type { Table } from "../table.ts";
 import { findColumn } from "../table.ts";
 import { createProblemError, problem } from "./outcome-problems.ts";
@@ -85,7 +86,7 @@ function readBoth(table: Table, columns: OutcomeColumns) {
   if (rows > 0 && (events === 0 || events === rows)) {
     const message =
       events === 0
-        ? `no row had the event: all ${countOf(rows, "row")} are censored`
+        ? say`no row had the event: ${whole("all", rows, "row")} are censored`
         : `every row had the event: none of ${countOf(rows, "row")} is censored`;
     const level = events === 0 ? "warning" : "note";
     problems.push(problem("event.values", level, eventColumn, message, { rows, events }));
@@ -115,10 +116,14 @@ export function pickOutcomeColumns({ time, origin, event, eventIs }: OutcomeColu
 }
 
 /** What anyone who uses the outcome should hear: how words were read, and what censoring other causes does. */
+export function findOutcomeNotes(table: Table, columns: OutcomeColumns): Finding[] {
+  return inspectOutcomes(table, columns).findings.filter(
+    ({ code, level, evidence }) =>
+      level !== "error" && code.startsWith("event.") && evidence.values !== undefined,
+  );
+}
+
+/** The same as sentences. */
 export function noteOutcome(table: Table, columns: OutcomeColumns): string[] {
-  return readBoth(table, columns)
-    .problems.filter(({ finding: { code, level, evidence } }) => {
-      return level !== "error" && code.startsWith("event.") && evidence.values !== undefined;
-    })
-    .map(({ finding }) => finding.message);
+  return findOutcomeNotes(table, columns).map(({ message }) => message);
 }

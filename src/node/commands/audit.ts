@@ -3,10 +3,13 @@ import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { checkTable } from "../../data/checks/sanity.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
 import { groupByColumns } from "../../data/groups/group-by.ts";
 import { resolveGroups } from "../../data/groups/groups.ts";
+import { inspectOutcomes } from "../../data/outcomes/read-outcomes.ts";
 import type { Table } from "../../data/table.ts";
+import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
@@ -43,7 +46,6 @@ import {
 } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { print, printJson, warn } from "../print/output.ts";
-import { describeOutcome, findingsFor, timeLabelOf } from "../print/report-facts.ts";
 import {
   addReportOptions,
   auditSettings,
@@ -172,7 +174,7 @@ async function auditCurves(
     curves,
     binned: outcomes,
     grid,
-    timeLabel: hasTimes ? timeLabelOf(options, options.origin) : BIN_LABEL,
+    timeLabel: hasTimes ? timeLabelOf(options.timeUnit, options.origin) : BIN_LABEL,
     outcome: {
       event: options.event ?? "event",
       time: timeColumn,
@@ -247,9 +249,9 @@ async function auditModel(
     return {
       title: `${basename(modelPath)} on ${table.name}`,
       ...scored,
-      timeLabel: timeLabelOf(options, model.columns.origin),
-      outcome: describeOutcome(model, table),
-      findings: findingsFor(model, table, id),
+      timeLabel: timeLabelOf(options.timeUnit, model.columns.origin),
+      outcome: describeOutcome(model.columns, inspectOutcomes(table, model.columns).eventRule),
+      findings: findingsFor(checkTable(table, model.columns).findings, model, id),
       model,
       warnings: about,
       rowNumbers: rows.map((row) => row + 1),

@@ -6,8 +6,11 @@ import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createReferenceBackend } from "../../compute/reference.ts";
 import { InputError } from "../../core/errors.ts";
+import { checkTable } from "../../data/checks/sanity.ts";
+import { inspectOutcomes } from "../../data/outcomes/read-outcomes.ts";
 import type { Split } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
+import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import { countMembers, type Method, type Model } from "../../training/model.ts";
 import type { ObjectiveSpec, PresetName } from "../../training/options.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
@@ -43,7 +46,6 @@ import {
 import { printAudit } from "../print/audit.ts";
 import { followTraining, leaveCheckpoint } from "../print/follow-training.ts";
 import { clearLive, print, printJson, renamedNote, warn } from "../print/output.ts";
-import { describeOutcome, findingsFor, timeLabelOf } from "../print/report-facts.ts";
 import { printNextSteps, printTraining } from "../print/training.ts";
 import {
   addReportOptions,
@@ -280,9 +282,9 @@ function toReport(model: Model, path: string, table: Table, test: ScoredRows, op
   return {
     title: `${table.name}: ${model.method} model`,
     ...scored,
-    timeLabel: timeLabelOf(options, model.columns.origin),
-    outcome: describeOutcome(model, table),
-    findings: findingsFor(model, table, model.columns.id ?? null),
+    timeLabel: timeLabelOf(options.timeUnit, model.columns.origin),
+    outcome: describeOutcome(model.columns, inspectOutcomes(table, model.columns).eventRule),
+    findings: findingsFor(checkTable(table, model.columns).findings, model, model.columns.id ?? null),
     model,
     rowNumbers: rows.map((row) => row + 1),
     cohort: {

@@ -3,7 +3,7 @@
 import { countOf } from "../../data/checks/findings.ts";
 import { pointsOf, rootGapOf, tolerancePoints, verdictWord } from "../../report/words/report-words.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
-import { DEFAULT_TOLERANCE, type GroupVerdict, judgeGroups } from "../../report/words/verdict.ts";
+import { DEFAULT_TOLERANCE, judgeGroups, type ReportVerdict } from "../../report/words/verdict.ts";
 import type { Certificates } from "../../stats/certificates/certificates.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { AuditedScores, AuditTable } from "../../verbs/audit.ts";
@@ -96,10 +96,10 @@ function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: numb
 
 function sayVerdicts(
   all: readonly AuditedScores[],
-  verdicts: readonly GroupVerdict[],
+  verdicts: readonly ReportVerdict[],
   tolerance: number,
 ): string[] {
-  const are = (look: GroupVerdict["look"]) => all.filter((_, g) => verdicts[g].look === look);
+  const are = (look: ReportVerdict["look"]) => all.filter((_, g) => verdicts[g].look === look);
   const names = (some: readonly AuditedScores[]) => some.map(({ name }) => name).join("; ");
   const [off, open, within, few] = [are("off"), are("open"), are("within"), are("few")];
   const among = all.length === 1 ? "everyone together" : `${countOf(all.length, "group")}, everyone included`;

@@ -3,19 +3,15 @@
  * outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it, unless rows were asked for:
  * then, of three people, row number, time, outcome and predicted curve. Times are in the unit that is shown.
  */
+import type { Notice } from "../../data/checks/findings.ts";
 import type { GroupCertificate } from "../../stats/certificates/certificates.ts";
-import type { GroupVerdict, JudgedScores, RejectionCount } from "../words/verdict.ts";
+import type { SetSizes } from "../../training/choose-split.ts";
+import type { GroupVerdict } from "../../training/finish.ts";
+import type { ModelHistoryEntry } from "../../training/model.ts";
+import type { JudgedScores, RejectionCount, ReportVerdict } from "../words/verdict.ts";
 
-export interface ReportFinding {
-  readonly level: "error" | "warning" | "note";
-  readonly message: string;
-}
-
-export interface SplitSizes {
-  readonly train: number;
-  readonly valid: number;
-  readonly test: number;
-}
+/** What was found of the table or said of the training: its sentence in parts, and how much it matters. */
+export type ReportFinding = Notice;
 
 export interface ReportCohort {
   /** The table's name. */
@@ -24,9 +20,9 @@ export interface ReportCohort {
   readonly rows: number | null;
   readonly excluded: readonly { readonly reason: string; readonly rows: number }[];
   /** Where the audited rows are a part of a table that was split. */
-  readonly split: SplitSizes | null;
+  readonly split: SetSizes | null;
   /** The rows the model was made from, of this table or another. */
-  readonly trainedOn: SplitSizes | null;
+  readonly trainedOn: SetSizes | null;
   readonly audited: {
     /** Which rows these are: "test rows", "rows of the table". */
     readonly which: string;
@@ -64,7 +60,7 @@ export interface ReportGroup {
   /** Who is meant, when the name does not say it. */
   readonly expression: string | null;
   readonly scores: JudgedScores;
-  readonly verdict: GroupVerdict;
+  readonly verdict: ReportVerdict;
   readonly curve: GroupCurve;
   /** Where certificates were asked for. */
   readonly certificate?: GroupCertificate;
@@ -122,24 +118,9 @@ export interface HistoryGroup {
   readonly multiplier: number | null;
 }
 
-export interface HistoryEntry {
-  readonly step: number;
-  readonly loss: number;
-  readonly concordance: number | null;
+/** An evaluation while training, with its groups by name. */
+export interface HistoryEntry extends Pick<ModelHistoryEntry, "step" | "loss" | "concordance"> {
   readonly groups?: readonly HistoryGroup[];
-}
-
-export interface ConstraintVerdict {
-  readonly group: string;
-  readonly n: number;
-  readonly events: number;
-  readonly slack: number;
-  readonly noise: number;
-  readonly train: number;
-  readonly validation: number | null;
-  /** Null for a group that is reported, not constrained; `reason` says why. */
-  readonly met: boolean | null;
-  readonly reason: string | null;
 }
 
 export interface ReportTraining {
@@ -150,12 +131,12 @@ export interface ReportTraining {
   readonly steps: number;
   readonly bestStep: number;
   readonly history: readonly HistoryEntry[];
-  readonly constraints: readonly ConstraintVerdict[];
+  readonly constraints: readonly GroupVerdict[];
   /** What the distances are; null where it is not known. */
   readonly distance: string | null;
   /** True when the multipliers hardly moved. */
   readonly fixedPenalty: boolean;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly ReportFinding[];
 }
 
 export interface ReportProvenance {

@@ -1,6 +1,8 @@
 /** Who was audited: the way from the table to the rows that were scored, and what the checks of the table found. */
 
-import type { ReportData, ReportFinding, SplitSizes } from "../data/report-data.ts";
+import { plainText } from "../../core/sentence.ts";
+import type { SetSizes } from "../../training/choose-split.ts";
+import type { ReportData, ReportFinding } from "../data/report-data.ts";
 import { type Cells, createCells } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
 import { roundedDurationOf } from "../words/report-time.ts";
@@ -14,13 +16,10 @@ const LOOKS: Readonly<Record<ReportFinding["level"], ChipLook>> = {
 const ORDER: readonly ReportFinding["level"][] = ["error", "warning", "note"];
 
 export function renderCohort(data: ReportData): Html {
-  const { cohort, findings, overall, time, training } = data;
+  const { cohort, overall, time, training } = data;
   const cells = createCells(data.hidesSmallCells);
   const { audited, split, trainedOn } = cohort;
-  const warnings = (training?.warnings ?? [])
-    .filter((message) => !findings.some((finding) => finding.message.startsWith(message)))
-    .map((message): ReportFinding => ({ level: levelOfWarning(message), message }));
-  const found = [...findings, ...warnings].sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
+  const found = listFindings(data);
   const median =
     audited.medianFollowUp === null
       ? ""
@@ -29,20 +28,16 @@ export function renderCohort(data: ReportData): Html {
 <div class="card"><ol class="flow">${listBoxes(data, cells).map((box) => html`<li>${box}</li>`)}</ol>
 <p class="lead" style="margin-top:12px">${median}Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
 <h3>Findings</h3>
-${found.length === 0 ? html`<p class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}</p>` : html`<ul class="findings">${found.map(({ level, message }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${cells.sentence(message)}</li>`)}</ul>`}
+${found.length === 0 ? html`<p class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}</p>` : html`<ul class="findings">${found.map(({ level, sentence }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${cells.sentence(sentence)}</li>`)}</ul>`}
 </div></section>`;
 }
 
-/** What a training only noted: a model keeps sentences without their levels. */
-const NOTED = [
-  /^\d+ test rows? \(0(?:\.\d+)? %\) beyond the training follow-up/,
-  /^missing cells: /,
-  /^\d+ automatic groups? asked for, /,
-  / alone gives a C-index of 0\.(?:[0-8]|9[0-4])/,
-];
-
-function levelOfWarning(message: string): ReportFinding["level"] {
-  return NOTED.some((said) => said.test(message)) ? "note" : "warning";
+/** Findings of the checks, and what the training said beyond them; the gravest first. */
+function listFindings({ findings, training }: ReportData): readonly ReportFinding[] {
+  const checked = findings.map(({ sentence }) => plainText(sentence));
+  const isSaid = (message: string) => checked.some((finding) => finding.startsWith(message));
+  const warnings = (training?.warnings ?? []).filter(({ sentence }) => !isSaid(plainText(sentence)));
+  return [...findings, ...warnings].sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
 }
 
 function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
@@ -82,7 +77,7 @@ function sayBeyond(events: number, { edges, label }: ReportData["time"], cells: 
 }
 
 /** An audit of the rows a model has seen flatters it. */
-function sayTrainedOn(split: SplitSizes | null, trainedOn: SplitSizes | null, cells: Cells): string {
+function sayTrainedOn(split: SetSizes | null, trainedOn: SetSizes | null, cells: Cells): string {
   if (split !== null || trainedOn === null) return "";
   return ` The model was made from ${cells.text(trainedOn.train)} training and ${cells.text(trainedOn.valid)} validation rows; should they be among these, the scores flatter it.`;
 }

@@ -61,7 +61,7 @@ function renderPanel(
   const numbers = renderNumbers(group, { edges: options.edges, label: time.label }, cells);
   const body = cells.shows(scores.n)
     ? html`<div class="figure" role="img" aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, options)}</div>
-<p class="gap">${gapSentence(curve.gap, time.label)} ${cells.sentence(verdictSentence(verdict))}</p>${doubtOf(group)}
+<p class="gap">${gapSentence(curve.gap, time.label)} ${verdictSentence(verdict)}</p>${doubtOf(group)}
 ${numbers === null ? null : html`<details><summary>Numbers<span class="hidden"> of ${shown}</span></summary>${numbers}</details>`}`
     : html`<p class="gap">Curves of fewer than ${SMALLEST_CELL} ${unitsOf(data)} are not shown.</p>`;
   return html`<article class="card panel" id="${groupId(k)}" aria-labelledby="${groupId(k)}-name">

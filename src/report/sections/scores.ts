@@ -7,11 +7,11 @@ import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
 import { chipOf, everyGroup, groupId, lackWords, levelOf, unitOf } from "../words/report-words.ts";
-import type { GroupVerdict } from "../words/verdict.ts";
+import type { ReportVerdict } from "../words/verdict.ts";
 import { CERTIFIED, MORE_COLUMNS, mainColumns, type ScoreColumn } from "./score-columns.ts";
 
 /** The verdicts in the width of a column; direction and bound are in the panels and beside. */
-function shortWord({ agreement, lacks }: GroupVerdict): string {
+function shortWord({ agreement, lacks }: ReportVerdict): string {
   switch (agreement) {
     case "disagrees":
       return "disagrees";
@@ -31,8 +31,8 @@ function reasonOf(group: ReportGroup, column: ScoreColumn, cells: Cells): string
   }
   if (column.key === "bound" && group.verdict.lacks === "events") return lackWords(group.verdict);
   const said = absent[column.path] ?? absent[column.path.split(".")[0]];
-  if (said !== undefined) return cells.sentence(said);
-  if (column === CERTIFIED) return cells.sentence(group.certificate?.absent.exact ?? "not certified");
+  if (said !== undefined) return said;
+  if (column === CERTIFIED) return group.certificate?.absent.exact ?? "not certified";
   if (column.key === "logrankIndividual.adjustedP") return `not tested: ${lackWords(group.verdict)}`;
   if (column.path === "noiseFloor" && noiseFloor === null) return "the noise floor was not drawn";
   if (column.path.startsWith("intervals") && intervals === undefined) return "no intervals were asked for";

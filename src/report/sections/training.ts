@@ -1,7 +1,9 @@
 /** How the model came to be: loss, validation C and each group's distance and multiplier by step, and the constraints at the end. */
 
+import { countOf } from "../../core/text.ts";
+import type { GroupVerdict } from "../../training/finish.ts";
 import type { HistoryEntry, ReportData, ReportTraining } from "../data/report-data.ts";
-import { createCells, formatCount } from "../data/small-cells.ts";
+import { type Cells, createCells, formatCount } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
 import type { PlotDocument } from "../plots/plot-canvas.ts";
 import { drawSeries, type SeriesLine } from "../plots/plot-series.ts";
@@ -163,6 +165,12 @@ function renderConstraints({ constraints, distance }: ReportTraining, data: Repo
       formatNumber(one.noise, 5),
       word(one.met),
     ];
-    return html`<tr><th scope="row">${nameOf(one.group)}${one.reason === null ? null : html`<small>${cells.sentence(one.reason).replace(/^\d+ events?/, cells.countOf(one.events, "event", one.n))}</small>`}</th>${values.map((value, k) => html`<td data-label="${columns[k]}">${value}</td>`)}</tr>`;
+    return html`<tr><th scope="row">${nameOf(one.group)}${one.reason === null ? null : html`<small>${sayReason(one.reason, one, cells)}</small>`}</th>${values.map((value, k) => html`<td data-label="${columns[k]}">${value}</td>`)}</tr>`;
   })}</tbody></table></div></div>`;
+}
+
+/** A reason that begins with the group's own number of events begins with what may be printed of it. */
+function sayReason(reason: string, { events, n }: GroupVerdict, cells: Cells): string {
+  const own = countOf(events, "event");
+  return reason.startsWith(own) ? cells.countOf(events, "event", n) + reason.slice(own.length) : reason;
 }

@@ -9,7 +9,7 @@ import type { GroupCurve, ReportData, ReportGroup } from "../data/report-data.ts
 import { type Html, html, trustMarkup } from "../page/html.ts";
 import { momentOf } from "./report-time.ts";
 import { formatNumber, formatP } from "./text-table.ts";
-import type { GroupVerdict } from "./verdict.ts";
+import type { ReportVerdict } from "./verdict.ts";
 
 /** Shapes differ as well as colours: a cross, a tick, a wave, a dash, a question mark. */
 const ICONS = {
@@ -31,7 +31,7 @@ export function iconOf(look: ChipLook): Html {
 const DIRECTIONS = { high: "survival too high", low: "survival too low", shape: "wrong shape" } as const;
 
 /** In the width of a chip. */
-export function verdictWord({ agreement, direction, lacks }: GroupVerdict): string {
+export function verdictWord({ agreement, direction, lacks }: ReportVerdict): string {
   switch (agreement) {
     case "disagrees":
       return direction === null ? "disagrees" : `disagrees: ${DIRECTIONS[direction]}`;
@@ -43,17 +43,17 @@ export function verdictWord({ agreement, direction, lacks }: GroupVerdict): stri
 }
 
 /** Beside the chip: "could be off by up to 3.2 points"; nothing where that cannot be said. */
-export function boundWords({ agreement, bound }: GroupVerdict): string | null {
+export function boundWords({ agreement, bound }: ReportVerdict): string | null {
   return bound === null || agreement === "tooFewEvents" ? null : `could be off by up to ${pointsOf(bound)}`;
 }
 
 /** Why a group is not judged, without the count that its line may hide. */
-export function lackWords({ lacks, reason }: GroupVerdict): string {
+export function lackWords({ lacks, reason }: ReportVerdict): string {
   return lacks === "events" ? `fewer than ${MINIMUM_EVENTS} events` : reason;
 }
 
 /** As a clause: what was found, and how far off the group could be. */
-export function verdictSentence(verdict: GroupVerdict): string {
+export function verdictSentence(verdict: ReportVerdict): string {
   const { agreement, bound, boundAbsent, reason } = verdict;
   const far =
     bound === null
@@ -69,7 +69,7 @@ export function verdictSentence(verdict: GroupVerdict): string {
   }
 }
 
-export function chipOf(verdict: GroupVerdict, word = verdictWord(verdict)): Html {
+export function chipOf(verdict: ReportVerdict, word = verdictWord(verdict)): Html {
   return html`<span class="chip ${verdict.look}">${iconOf(verdict.look)} ${word}</span>`;
 }
 

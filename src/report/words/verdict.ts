@@ -6,13 +6,14 @@
 import { type GroupAgreement, judgeAgreement, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
 import { binomialRange, type CountRange } from "../../stats/comparison.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
+import type { AuditedScores } from "../../verbs/audit.ts";
 
 /** Disagrees; no disagreement and the bound within the tolerance; none and the bound beyond it; too little data. */
 export type VerdictLook = "off" | "within" | "open" | "few";
 /** Predicted survival too high, too low, or right on average and wrong in shape. */
 export type GapDirection = "high" | "low" | "shape";
 
-export interface GroupVerdict extends GroupAgreement {
+export interface ReportVerdict extends GroupAgreement {
   readonly look: VerdictLook;
   /** Of the gap, whatever the verdict; null where there is none to measure. */
   readonly direction: GapDirection | null;
@@ -36,10 +37,8 @@ export const DEFAULT_TOLERANCE = 0.05;
 /** A mean gap below this share of the mean absolute gap is one whose signs cancel. */
 const CANCELLING_SHARE = 0.5;
 
-/** What is asked of an audited group; `AuditedScores` is one. */
-export interface JudgedScores extends Scores {
-  readonly bound: number | null;
-}
+/** What is asked of an audited group. */
+export type JudgedScores = Scores & Pick<AuditedScores, "bound">;
 
 export interface JudgedGroup {
   readonly scores: JudgedScores;
@@ -68,13 +67,13 @@ export function judgeGroups(
   groups: readonly JudgedGroup[],
   T: number,
   tolerance: number,
-): readonly GroupVerdict[] {
+): readonly ReportVerdict[] {
   const judged = judgeAgreement(
     groups.map(({ scores }) => scores),
     T,
   );
   return groups.map(
-    ({ scores: { bound, absent }, gap }, g): GroupVerdict => ({
+    ({ scores: { bound, absent }, gap }, g): ReportVerdict => ({
       ...judged[g],
       look: lookOf(judged[g], bound, tolerance),
       direction: directionOf(gap),
