@@ -1,8 +1,8 @@
 /**
- * Sentences about a table that are made of parts: text, and what may point at single people (counts, row numbers, values of
- * one person's cells), each part with its numbers. `plainText` writes them for whoever holds the table. A page that is
- * handed on writes the same parts without what is not its readers' business (report/data/small-cells.ts), so nobody has to
- * find the numbers in a finished sentence again. Parts are plain data and can be stored.
+ * Sentences about a table that are made of parts: text, and what may point at single people (counts, row numbers,
+ * values of one person's cells), each part with its numbers. `plainText` writes them for whoever holds the table. A
+ * page that is handed on writes the same parts without what is not its readers' business (report/data/small-cells.ts),
+ * so nobody has to find the numbers in a finished sentence again. Parts are plain data and can be stored.
  */
 import { nameRows } from "./errors.ts";
 import { present } from "./present.ts";

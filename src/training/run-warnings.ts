@@ -1,6 +1,6 @@
 /**
- * What is said of a table and its rows before a run starts. Nothing is refused, but a reader of the model should know. Each
- * notice has its level and its sentence in parts, so a report can leave out what points at single people.
+ * What is said of a table and its rows before a run starts. Nothing is refused, but a reader of the model should know.
+ * Each notice has its level and its sentence in parts, so a report can leave out what points at single people.
  */
 
 import { count, say } from "../core/sentence.ts";

@@ -1,7 +1,8 @@
 /**
  * Cells that were read as something else than was meant, without an error: decimals written with a comma, which become
- * the levels of a category; integers beyond 2^53, of which neighbours become one number; and dates such as 3/4/2021 whose
- * order nothing tells. They are warnings with counts and what reads the column as meant; the reader itself changes nothing.
+ * the levels of a category; integers beyond 2^53, of which neighbours become one number; and dates such as 3/4/2021
+ * whose order nothing tells. They are warnings with counts and what reads the column as meant; the reader itself
+ * changes nothing.
  */
 
 import { count, personal, say, share } from "../../core/sentence.ts";

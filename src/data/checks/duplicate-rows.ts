@@ -8,7 +8,10 @@ import { count, percent, personal, say, verb } from "../../core/sentence.ts";
 import type { Column, Table } from "../table.ts";
 import { createFinding, type Finding } from "./findings.ts";
 
-/** From this share of the rows on, duplicates are a warning: a table pasted twice, or features too coarse to tell people apart. */
+/**
+ * From this share of the rows on, duplicates are a warning: a table pasted twice, or features too coarse to tell people
+ * apart.
+ */
 const MANY = 0.01;
 
 export function findDuplicateRows(table: Table): Finding | null {

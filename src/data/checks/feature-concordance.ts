@@ -1,8 +1,8 @@
 /**
- * How well each feature orders people by itself: Harrell's C-index of the feature alone, over .5 in whichever direction it
- * goes. Numbers stand for themselves (missing for the median), categories for their rate of events, missing being one of
- * them. A feature far above the rest deserves a word before a model is fitted: it may be the one that matters, or one that was
- * known only later. A sample of rows will do; nothing is fitted, and combinations are not looked at.
+ * How well each feature orders people by itself: Harrell's C-index of the feature alone, over .5 in whichever direction
+ * it goes. Numbers stand for themselves (missing for the median), categories for their rate of events, missing being
+ * one of them. A feature far above the rest deserves a word before a model is fitted: it may be the one that matters,
+ * or one that was known only later. A sample of rows will do; nothing is fitted, and combinations are not looked at.
  */
 import type { Outcomes } from "../outcomes/outcomes.ts";
 import type { Column } from "../table.ts";

@@ -1,9 +1,9 @@
 /**
  * Columns that name rows or patients instead of describing them. A measurement may well have all its values different;
- * an identifier is told by what measurements do not do: it counts (integers one after the other, in the order of the rows
- * or dense without ties), or it is text that hardly ever repeats; or it repeats because a patient has several rows, which
- * shows in other columns being the same in all rows of one value, or in its name (id-names.ts). Sparse record numbers out of order are not recognised:
- * nothing in their values tells them from a measurement.
+ * an identifier is told by what measurements do not do: it counts (integers one after the other, in the order of the
+ * rows or dense without ties), or it is text that hardly ever repeats; or it repeats because a patient has several
+ * rows, which shows in other columns being the same in all rows of one value, or in its name (id-names.ts). Sparse
+ * record numbers out of order are not recognised: nothing in their values tells them from a measurement.
  */
 import { log } from "../../core/elementary.ts";
 import { compareIntervals, compareOrder } from "../leaks/orders.ts";
@@ -14,7 +14,9 @@ import { isNamedAsId, isNamedAsPerson, isNamedAsPlace } from "./id-names.ts";
 
 /** Share of known values, and of different ones among them, that still counts as all. */
 const NEARLY_ALL = 0.95;
-/** Integers 1 apart from row to row: a table sorted by a measurement does that in 8 rows once in 40 000 tables at most. */
+/**
+ * Integers 1 apart from row to row: a table sorted by a measurement does that in 8 rows once in 40 000 tables at most.
+ */
 const MIN_CONSECUTIVE = 8;
 /** Fewer texts differ by chance: names of 20 hospitals. */
 const MIN_TEXTS = 20;
@@ -188,7 +190,9 @@ function describeSteps(values: Float64Array, N: number): CodedValues["step"] {
   return isMonotone ? "monotone" : "none";
 }
 
-/** Columns with one value per code, beyond accident, that are not a function of the column's size (age and age group). */
+/**
+ * Columns with one value per code, beyond accident, that are not a function of the column's size (age and age group).
+ */
 function findFixedColumns(table: Table, column: Column, { codes, known, distinct }: CodedValues): string[] {
   const N = table.rows;
   const firstRow = new Int32Array(N).fill(-1);

@@ -1,9 +1,11 @@
 /**
  * The sanity gate: what is looked at before anything is fitted. Columns that are constant, that identify rows, or that
- * could only be known after the outcome (leaks.ts); duplicate rows; groups with too few events; a test set whose follow-up
- * the training set does not cover. It reports findings and changes nothing; the outcome columns are read-outcomes.ts'.
+ * could only be known after the outcome (leaks.ts); duplicate rows; groups with too few events; a test set whose
+ * follow-up the training set does not cover. It reports findings and changes nothing; the outcome columns are
+ * read-outcomes.ts'.
  */
 
+import { present } from "../../core/present.ts";
 import { among, count, type Part, percent, personal, say, whole } from "../../core/sentence.ts";
 import { percentOf } from "../../core/text.ts";
 import { checkLevels } from "../encode/rare-levels.ts";
@@ -34,7 +36,9 @@ export interface CheckedTable {
   readonly features: readonly CheckedFeature[];
 }
 
-/** Fewer events cannot constrain a model or audit it: the Kaplan-Meier curve of so few has a standard error of a tenth. */
+/**
+ * Fewer events cannot constrain a model or audit it: the Kaplan-Meier curve of so few has a standard error of a tenth.
+ */
 const MIN_GROUP_EVENTS = 10;
 /** Test rows later than every training row: up to this share is the luck of a split. */
 const FEW_LATER = 0.01;
@@ -91,7 +95,7 @@ function contextOf(table: Table, judged: readonly Column[], options: CheckedColu
   const taken = new Set([...judged.map(({ name }) => name), ...outcomeNames(options)]);
   const partners = options.features === undefined ? [] : table.columns.filter(({ name }) => !taken.has(name));
   const { origin } = options;
-  return { partners, ...(origin === undefined ? {} : { origin: findColumn(table, origin) }) };
+  return { partners, ...present({ origin: origin === undefined ? undefined : findColumn(table, origin) }) };
 }
 
 /** One value in every row, or none in any; a value against missing is not constant. */

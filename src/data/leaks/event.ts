@@ -85,7 +85,8 @@ function judgeCut(cut: Cut, leak: LeakRows): Judged | null {
     if (falseHits === 0 && hits >= SOME * events && excludes(logChanceOfAllEvents(cut.sideOf, leak))) {
       return { ...partly, level: hits >= MOST * events ? "error" : "warning" };
     }
-    // Known for half of the rarer events and for nobody else deserves a look, even where all of them may have died early.
+    // Known for half of the rarer events and for nobody else deserves a look, even where all of them may have died
+    // early.
     const logChance = logChoose(leak.events, hits) - logChoose(leak.rows.length, hits);
     const isRareAndKnown = cut.kind === "missing" && falseHits === 0 && leak.events <= allCensored;
     if (isRareAndKnown && hits >= MOST * events && logChance < leak.logAlpha)

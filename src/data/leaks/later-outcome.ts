@@ -1,8 +1,9 @@
 /**
  * Another outcome of the same people that comes later than ours: death in a table of relapses. Its time is that of our
- * follow-up in many rows and later in others, never earlier. Which column says whether it happened, that time cannot tell
- * to the row, as ours tells an earlier one (within.ts); but those to whom it happened have the shorter times. So of the
- * columns with two values the one that goes with that time most, and more than an honest one would, is asked about.
+ * follow-up in many rows and later in others, never earlier. Which column says whether it happened, that time cannot
+ * tell to the row, as ours tells an earlier one (within.ts); but those to whom it happened have the shorter times. So
+ * of the columns with two values the one that goes with that time most, and more than an honest one would, is asked
+ * about.
  */
 import { count, say } from "../../core/sentence.ts";
 import { createFinding, type Finding } from "../checks/findings.ts";
@@ -15,7 +16,10 @@ import { splitByValues } from "./splits.ts";
 const MIN_LATER = 20;
 /** Rows in which it is earlier, at most, as a share of those in which it is later: slips of the pen. */
 const MAX_SLIPS = 0.02;
-/** Share of pairs, one row of either value, in which the time is longer on one side: .5 is none, honest values reach .65. */
+/**
+ * Share of pairs, one row of either value, in which the time is longer on one side: .5 is none, honest values reach
+ * .65.
+ */
 const LEAST_PROBABILITY = 0.7;
 
 /** The time of a later outcome. */

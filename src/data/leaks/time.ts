@@ -17,7 +17,9 @@ import type { LeakColumn, LeakRows } from "./rows.ts";
 const MIN_EVENTS = 20;
 /** From so few events on, all rows in perfect order count: a date of entry is out of order with every early event. */
 const MIN_EVENTS_AMONG_ALL = 5;
-/** How unlikely a perfect order must be by chance, as a log: a trillion to one, so that no strong predictor gets there. */
+/**
+ * How unlikely a perfect order must be by chance, as a log: a trillion to one, so that no strong predictor gets there.
+ */
 const ORDER_EVIDENCE = log(1e12);
 /** Rank correlation with event times beyond any predictor: 0.95 takes a hazard ratio of 50 per sd … */
 const NEAR_CORRELATION = 0.95;
@@ -31,7 +33,9 @@ const LARGEST_CORRELATION = 1 - 1e-12;
 /** Known for about half of the rows: an error; for some of them: a warning. */
 const MOST = 0.45;
 const SOME = 0.1;
-/** Values that can stand for stretches of time; beyond, they are names, and two rows of one patient share their time. */
+/**
+ * Values that can stand for stretches of time; beyond, they are names, and two rows of one patient share their time.
+ */
 const MAX_INTERVALS = 50;
 /** Rows of a sample: enough to drop every column that is not a copy, few enough to be free. */
 export const SAMPLE_ROWS = 2000;

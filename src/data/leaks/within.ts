@@ -1,8 +1,9 @@
 /**
- * Times that lie within the follow-up, and what belongs to them. The time of a relapse, of a transplantation, of a visit is
- * never later than the end of the row's own follow-up, though it is often later than the end of a stranger's: nothing
- * known at the start behaves so. A column that says whether that other thing happened (it did not where the time is
- * that of the follow-up, or is missing) is known no earlier: together they are another outcome of the same people.
+ * Times that lie within the follow-up, and what belongs to them. The time of a relapse, of a transplantation, of a
+ * visit is never later than the end of the row's own follow-up, though it is often later than the end of a stranger's:
+ * nothing known at the start behaves so. A column that says whether that other thing happened (it did not where the
+ * time is that of the follow-up, or is missing) is known no earlier: together they are another outcome of the same
+ * people.
  */
 import { present } from "../../core/present.ts";
 import { percent, say, share, whole } from "../../core/sentence.ts";
@@ -64,9 +65,9 @@ export function findFollowUpTime(
 }
 
 /**
- * Values beyond the row's own time, and expected beyond a stranger's; null for values below 0, which are no times, and as
- * soon as too many are beyond their own. `rows` by increasing time, so that the place of a value among the times is found
- * among them.
+ * Values beyond the row's own time, and expected beyond a stranger's; null for values below 0, which are no times, and
+ * as soon as too many are beyond their own. `rows` by increasing time, so that the place of a value among the times is
+ * found among them.
  */
 function countBeyond(numbers: Float64Array, unit: number, { time }: LeakRows, rows: Int32Array) {
   const n = rows.length;
@@ -165,7 +166,10 @@ function describeOutcomePair(
   });
 }
 
-/** 1 where the other thing happened, by the time being earlier than the follow-up's or by being known at all; −1 unknown. */
+/**
+ * 1 where the other thing happened, by the time being earlier than the follow-up's or by being known at all; −1
+ * unknown.
+ */
 function listStates({ numbers, unit }: FollowUpTime, leak: LeakRows): ["equal" | "known", Int8Array][] {
   const N = numbers.length;
   const known = new Int8Array(N);

@@ -1,8 +1,9 @@
 /**
- * JSON as the headers of a model file hold it: UTF-8, padded with spaces to a multiple of eight bytes. What comes in is not
- * trusted: bytes that are no UTF-8, no JSON or nested beyond any header of ours are refused before anything walks the tree.
- * JSON has no NaN, no infinities and, as JavaScript writes it, no −0. In the places of the header where a number may be one of
- * them it is written as the string "NaN", "Infinity", "-Infinity" or "-0"; the schema (model-schema.ts) knows the places.
+ * JSON as the headers of a model file hold it: UTF-8, padded with spaces to a multiple of eight bytes. What comes in is
+ * not trusted: bytes that are no UTF-8, no JSON or nested beyond any header of ours are refused before anything walks
+ * the tree. JSON has no NaN, no infinities and, as JavaScript writes it, no −0. In the places of the header where a
+ * number may be one of them it is written as the string "NaN", "Infinity", "-Infinity" or "-0"; the schema
+ * (model-schema.ts) knows the places.
  */
 import { FormatError } from "../../core/errors.ts";
 

@@ -1,8 +1,9 @@
 /**
- * Named arrays in the safetensors layout (github.com/huggingface/safetensors, format description): the length of a JSON header
- * as 8 bytes, little-endian; the header, name → { dtype, shape, data_offsets }; the values, little-endian, row-major, without gaps.
- * Only F32 and F64 occur here. The header is padded with spaces to eight bytes and F64 comes before F32, so that every array
- * lies at a multiple of its own size. Names are in order of code units: the same arrays give the same bytes.
+ * Named arrays in the safetensors layout (github.com/huggingface/safetensors, format description): the length of a JSON
+ * header as 8 bytes, little-endian; the header, name → { dtype, shape, data_offsets }; the values, little-endian,
+ * row-major, without gaps. Only F32 and F64 occur here. The header is padded with spaces to eight bytes and F64 comes
+ * before F32, so that every array lies at a multiple of its own size. Names are in order of code units: the same arrays
+ * give the same bytes.
  */
 import { z } from "zod";
 import { FormatError } from "../../core/errors.ts";

@@ -1,4 +1,7 @@
-/** Groups as files hold them: names of their own, and expressions that parse in a time that does not depend on who wrote them. */
+/**
+ * Groups as files hold them: names of their own, and expressions that parse in a time that does not depend on who wrote
+ * them.
+ */
 import { z } from "zod";
 import { GraduateError } from "../../core/errors.ts";
 import { parseGroup } from "../../data/groups/group-expression.ts";

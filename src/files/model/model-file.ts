@@ -1,8 +1,8 @@
 /**
- * A model as bytes and back (docs/model-file.md): header and weights in one container. The round trip is exact: weights are kept as
- * F32 where every one of them is a float32 (what the wasm backend trains), as F64 otherwise and always for Cox; and writing
- * what was read gives the same bytes. A writer passes what it wrote through the reader's schema, so no file is written
- * that could not be opened. `checkpoint-file.ts` is the same for a run that is not finished.
+ * A model as bytes and back (docs/model-file.md): header and weights in one container. The round trip is exact: weights
+ * are kept as F32 where every one of them is a float32 (what the wasm backend trains), as F64 otherwise and always for
+ * Cox; and writing what was read gives the same bytes. A writer passes what it wrote through the reader's schema, so no
+ * file is written that could not be opened. `checkpoint-file.ts` is the same for a run that is not finished.
  */
 import type { z } from "zod";
 import { FormatError } from "../../core/errors.ts";

@@ -1,6 +1,7 @@
 /** `--report FILE.html`: gathers what was audited into one page and writes it as a whole or not at all. */
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { present } from "../../core/present.ts";
 import type { Table } from "../../data/table.ts";
 import type { GatherInput } from "../../report/data/gather-report.ts";
 import { DEFAULT_TOLERANCE } from "../../report/words/verdict.ts";
@@ -120,7 +121,7 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
   const { seed, draws, replicates } = auditSettings(options);
   const data = gatherReport({
     ...gathered,
-    ...(timeLabel === undefined ? {} : { timeLabel }),
+    ...present({ timeLabel }),
     tolerance: toleranceOf(options),
     showRows: options.showRows === true,
     showSmallCells: options.smallCells === "show",
@@ -130,7 +131,7 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
       files: origins.map(({ role, from, table }) => ({
         role,
         name: from === "-" ? "standard input" : basename(from),
-        ...(table === null ? {} : { sha256: table.sha256 }),
+        ...present({ sha256: table?.sha256 }),
       })),
       settings: { seed: seed ?? null, draws: draws ?? null, replicates },
     },

@@ -1,7 +1,7 @@
 /**
- * What a report is told of a model and its table, by `train` as by `audit`: the outcome and how it was read, the unit of its
- * times, and what the checks found, in the words for those who only read. Findings are handed in: whoever prepared the table
- * has searched it already.
+ * What a report is told of a model and its table, by `train` as by `audit`: the outcome and how it was read, the unit
+ * of its times, and what the checks found, in the words for those who only read. Findings are handed in: whoever
+ * prepared the table has searched it already.
  */
 
 import { present } from "../../core/present.ts";
@@ -25,8 +25,8 @@ export function timeLabelOf(timeUnit: string | undefined, origin: string | undef
 }
 
 /**
- * What the checks say of the table. Of a column the model does not use it is only for the record, without what to do about
- * it. `id` is the column by which the audit told people apart.
+ * What the checks say of the table. Of a column the model does not use it is only for the record, without what to do
+ * about it. `id` is the column by which the audit told people apart.
  */
 export function findingsFor(
   findings: readonly Finding[],

@@ -1,6 +1,6 @@
 /**
- * Three people's own curves, for a report that shows rows: one at low, one at middle and one at high predicted risk, who had
- * the event where anyone of that kind did.
+ * Three people's own curves, for a report that shows rows: one at low, one at middle and one at high predicted risk,
+ * who had the event where anyone of that kind did.
  */
 import type { GatherInput } from "./gather-report.ts";
 import type { ExampleCurve } from "./report-data.ts";

@@ -1,8 +1,9 @@
 /**
- * From what the library returns to what a report shows: curves, outcomes, groups and their audit in; every number of the
- * page out. Takes the shapes it needs and no more, so a model, another program's curves or a browser's state all do. It adds
- * to the audit each group's curve beside Kaplan-Meier, the verdicts, calibration by predicted risk at round times, and mean
- * curves by predicted risk; three people's own curves only where rows are asked for. It changes no score.
+ * From what the library returns to what a report shows: curves, outcomes, groups and their audit in; every number of
+ * the page out. Takes the shapes it needs and no more, so a model, another program's curves or a browser's state all
+ * do. It adds to the audit each group's curve beside Kaplan-Meier, the verdicts, calibration by predicted risk at round
+ * times, and mean curves by predicted risk; three people's own curves only where rows are asked for. It changes no
+ * score.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -37,7 +38,9 @@ import type {
 import { cutByRisk } from "./risk-bands.ts";
 import { calibrateByRisk } from "./risk-calibration.ts";
 
-/** What a report is made of: curves, outcomes, groups and their audit; the model and its training where there is one. */
+/**
+ * What a report is made of: curves, outcomes, groups and their audit; the model and its training where there is one.
+ */
 export interface GatherInput {
   /** The page's title. */
   readonly title: string;

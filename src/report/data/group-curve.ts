@@ -1,6 +1,6 @@
 /**
- * One group's mean predicted curve beside its Kaplan-Meier curve, with pointwise 95 % limits on the log scale (Greenwood),
- * numbers at risk, and the gap between the two over the bins in which at least ten people are at risk.
+ * One group's mean predicted curve beside its Kaplan-Meier curve, with pointwise 95 % limits on the log scale
+ * (Greenwood), numbers at risk, and the gap between the two over the bins in which at least ten people are at risk.
  */
 import { normalQuantile } from "../../core/distributions.ts";
 import { isAbsent } from "../../core/measured.ts";

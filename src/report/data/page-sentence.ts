@@ -1,8 +1,8 @@
 /**
- * Sentences about a table (core/sentence.ts) as a page that is handed on may carry them: without numbers of rows, without
- * single people's times and values, and without small counts of people. "3 of 228" becomes "under 5 of 228", "75 of the 77"
- * becomes "all but a few of the 77", and a percentage that would give the count back goes with it. Counts of levels, columns
- * or bins are nobody's: they are text and stay.
+ * Sentences about a table (core/sentence.ts) as a page that is handed on may carry them: without numbers of rows,
+ * without single people's times and values, and without small counts of people. "3 of 228" becomes "under 5 of 228",
+ * "75 of the 77" becomes "all but a few of the 77", and a percentage that would give the count back goes with it.
+ * Counts of levels, columns or bins are nobody's: they are text and stay.
  */
 import {
   type AmongPart,

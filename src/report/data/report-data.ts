@@ -1,7 +1,8 @@
 /**
- * What a report shows, as plain data: nothing here is computed while the page is drawn. `gatherReport` makes it from curves,
- * outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it, unless rows were asked for:
- * then, of three people, row number, time, outcome and predicted curve. Times are in the unit that is shown.
+ * What a report shows, as plain data: nothing here is computed while the page is drawn. `gatherReport` makes it from
+ * curves, outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it, unless rows
+ * were asked for: then, of three people, row number, time, outcome and predicted curve. Times are in the unit that is
+ * shown.
  */
 import type { Notice } from "../../data/checks/findings.ts";
 import type { GroupCertificate } from "../../stats/certificates/certificates.ts";
@@ -150,7 +151,10 @@ export interface ReportProvenance {
   readonly settings: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** What the audited rows are to the model: its test rows, of a table it has not seen, rows it has seen among them; or not known. */
+/**
+ * What the audited rows are to the model: its test rows, of a table it has not seen, rows it has seen among them; or
+ * not known.
+ */
 export type AuditedRelation = "heldOut" | "newTable" | "seen" | "unknown";
 
 /** What was predicted, of whom. */

@@ -1,7 +1,7 @@
 /**
- * People by predicted risk: fifths (thirds of few) by the predicted risk at the end of the audited time, and for each the mean
- * predicted curve beside the Kaplan-Meier curve of the same people, as far as ten of them are at risk. It shows what
- * predictions look like and whether high and low risks are told apart, without anyone's own curve.
+ * People by predicted risk: fifths (thirds of few) by the predicted risk at the end of the audited time, and for each
+ * the mean predicted curve beside the Kaplan-Meier curve of the same people, as far as ten of them are at risk. It
+ * shows what predictions look like and whether high and low risks are told apart, without anyone's own curve.
  */
 
 import { isAbsent } from "../../core/measured.ts";

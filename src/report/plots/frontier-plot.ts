@@ -1,7 +1,8 @@
 /**
- * Discrimination against worst-group calibration as SVG text, made with Observable Plot: one dot a setting, filled where every group is
- * within noise, a line along the frontier, a ring around the choice. Good is above and to the left. The document is handed in, as
- * for the other plots; colours are Okabe and Ito's, and no difference is one of colour alone.
+ * Discrimination against worst-group calibration as SVG text, made with Observable Plot: one dot a setting, filled
+ * where every group is within noise, a line along the frontier, a ring around the choice. Good is above and to the
+ * left. The document is handed in, as for the other plots; colours are Okabe and Ito's, and no difference is one of
+ * colour alone.
  */
 import * as Plot from "@observablehq/plot";
 import { svgMarkup } from "../page/html.ts";

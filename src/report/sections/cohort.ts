@@ -23,12 +23,24 @@ export function renderCohort(data: ReportData): Html {
   const median =
     audited.medianFollowUp === null
       ? ""
-      : `Half of the ${unitsOf(data)} were followed for ${roundedDurationOf(audited.medianFollowUp, time.label)} or longer (reverse Kaplan-Meier). `;
-  return html`<section aria-labelledby="cohort"><h2 id="cohort">Who was audited, and what the table’s checks found</h2>
+      : `Half of the ${unitsOf(data)} were followed for ${roundedDurationOf(audited.medianFollowUp, time.label)} ` +
+        "or longer (reverse Kaplan-Meier). ";
+  return html`<section aria-labelledby="cohort">\
+<h2 id="cohort">Who was audited, and what the table’s checks found</h2>
 <div class="card"><ol class="flow">${listBoxes(data, cells).map((box) => html`<li>${box}</li>`)}</ol>
-<p class="lead" style="margin-top:12px">${median}Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
+<p class="lead" style="margin-top:12px">${median}Censored: last seen without the event; counted as at risk until \
+then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
 <h3>Findings</h3>
-${found.length === 0 ? html`<p class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}</p>` : html`<ul class="findings">${found.map(({ level, sentence }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${cells.sentence(sentence)}</li>`)}</ul>`}
+${
+  found.length === 0
+    ? html`<p \
+class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}\
+</p>`
+    : html`<ul class="findings">${found.map(
+        ({ level, sentence }) => html`<li>\
+<span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${cells.sentence(sentence)}</li>`,
+      )}</ul>`
+}
 </div></section>`;
 }
 
@@ -49,12 +61,15 @@ function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
   if (excluded.length > 0) {
     const lost = excluded.reduce((sum, one) => sum + one.rows, 0);
     boxes.push(
-      html`<div class="box"><b>−${cells.text(lost)}</b>left out<ul>${excluded.map((one) => html`<li>${cells.text(one.rows)}: ${one.reason}</li>`)}</ul></div>`,
+      html`<div class="box"><b>−${cells.text(lost)}</b>left out<ul>${excluded.map(
+        (one) => html`<li>${cells.text(one.rows)}: ${one.reason}</li>`,
+      )}</ul></div>`,
     );
   }
   if (split !== null) {
     boxes.push(
-      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.valid)}</b>rows to train and to validate on, not audited</div>`,
+      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.valid)}\
+</b>rows to train and to validate on, not audited</div>`,
     );
   }
   const share =
@@ -62,7 +77,10 @@ function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
       ? ""
       : ` (${percentOf(audited.events / audited.rows)})`;
   boxes.push(
-    html`<div class="box end"><b>${cells.text(audited.rows)}</b>${audited.which}${audited.people === null ? "" : ` of ${cells.countOf(audited.people, "person")}`} audited: ${cells.countOf(audited.events, "event", audited.rows)}${share}, ${cells.text(audited.censored, audited.rows)} censored</div>`,
+    html`<div class="box end"><b>${cells.text(audited.rows)}\
+</b>${audited.which}${audited.people === null ? "" : ` of ${cells.countOf(audited.people, "person")}`} audited: \
+${cells.countOf(audited.events, "event", audited.rows)}${share}, ${cells.text(audited.censored, audited.rows)} censored\
+</div>`,
   );
   return boxes;
 }
@@ -73,11 +91,17 @@ function sayBeyond(events: number, { edges, label }: ReportData["time"], cells: 
   const end = roundedDurationOf(edges[edges.length - 1], label);
   const are = cells.shows(events) && events === 1 ? "is" : "are";
   const said = cells.countOf(events, "event");
-  return ` ${said.slice(0, 1).toUpperCase()}${said.slice(1)} after the model’s horizon (${end}) ${are} scored as censored there.`;
+  return (
+    ` ${said.slice(0, 1).toUpperCase()}${said.slice(1)} after the model’s horizon (${end}) ${are} scored as ` +
+    "censored there."
+  );
 }
 
 /** An audit of the rows a model has seen flatters it. */
 function sayTrainedOn(split: SetSizes | null, trainedOn: SetSizes | null, cells: Cells): string {
   if (split !== null || trainedOn === null) return "";
-  return ` The model was made from ${cells.text(trainedOn.train)} training and ${cells.text(trainedOn.valid)} validation rows; should they be among these, the scores flatter it.`;
+  return (
+    ` The model was made from ${cells.text(trainedOn.train)} training and ${cells.text(trainedOn.valid)} ` +
+    "validation rows; should they be among these, the scores flatter it."
+  );
 }

@@ -1,7 +1,7 @@
 /**
- * The columns of the tables of scores: what a reader needs in the first table, everything else in the second. A column has its
- * value, how it is written, what stands below it, and the path under which the audit says why there is none. A count that is not
- * to be printed, and what it could be computed from, has no value.
+ * The columns of the tables of scores: what a reader needs in the first table, everything else in the second. A column
+ * has its value, how it is written, what stands below it, and the path under which the audit says why there is none. A
+ * count that is not to be printed, and what it could be computed from, has no value.
  */
 import type { ReportGroup } from "../data/report-data.ts";
 import type { Cells } from "../data/small-cells.ts";
