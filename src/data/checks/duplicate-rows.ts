@@ -18,13 +18,15 @@ export function findDuplicateRows(table: Table): Finding | null {
   const N = table.rows;
   if (N < 2 || table.columns.length === 0) return null;
   const hashes = hashRows(table);
+  const columns = table.columns.map(sameCells);
+  const isSameRow = (a: number, b: number) => columns.every((isSame) => isSame(a, b));
   // Half empty at most: twice the rows, rounded up to a power of two.
   const size = power(2, Math.ceil(log2(2 * N)));
   const slots = new Int32Array(size).fill(-1);
   const repeats: number[] = [];
   for (let row = 0; row < N; row++) {
     let slot = hashes[row] & (size - 1);
-    while (slots[slot] >= 0 && !(hashes[slots[slot]] === hashes[row] && isSameRow(table, slots[slot], row))) {
+    while (slots[slot] >= 0 && !(hashes[slots[slot]] === hashes[row] && isSameRow(slots[slot], row))) {
       slot = (slot + 1) & (size - 1);
     }
     if (slots[slot] >= 0) repeats.push(row + 1);
@@ -65,12 +67,9 @@ function hashRows(table: Table): Uint32Array {
   return hashes;
 }
 
-function isSameRow(table: Table, a: number, b: number): boolean {
-  return table.columns.every((column) => isSameCell(column, a, b));
-}
-
-function isSameCell(column: Column, a: number, b: number): boolean {
-  if (column.type === "category") return column.codes[a] === column.codes[b];
+/** Whether two rows have the same cell in the column, both missing being the same. */
+export function sameCells(column: Column): (a: number, b: number) => boolean {
+  if (column.type === "category") return (a, b) => column.codes[a] === column.codes[b];
   const { values } = column;
-  return values[a] === values[b] || (Number.isNaN(values[a]) && Number.isNaN(values[b]));
+  return (a, b) => values[a] === values[b] || (Number.isNaN(values[a]) && Number.isNaN(values[b]));
 }

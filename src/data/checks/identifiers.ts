@@ -9,6 +9,7 @@ import { log } from "../../core/elementary.ts";
 import { compareIntervals, compareOrder } from "../leaks/orders.ts";
 import type { Column, Table } from "../table.ts";
 import { isMissing, MISSING_BOOLEAN } from "../table.ts";
+import { sameCells } from "./duplicate-rows.ts";
 import { createFinding, type Finding, type FindingParts } from "./findings.ts";
 import { isNamedAsId, isNamedAsPerson, isNamedAsPlace } from "./id-names.ts";
 
@@ -211,12 +212,6 @@ function findFixedColumns(table: Table, column: Column, { codes, known, distinct
     if (chance < FIXED_BY_CHANCE && !isDerived(other, column, codes)) fixed.push(other.name);
   }
   return fixed;
-}
-
-function sameCells(column: Column): (a: number, b: number) => boolean {
-  if (column.type === "category") return (a, b) => column.codes[a] === column.codes[b];
-  const { values } = column;
-  return (a, b) => values[a] === values[b] || (Number.isNaN(values[a]) && Number.isNaN(values[b]));
 }
 
 /** A rounding, grouping or transform of a number keeps its order. */

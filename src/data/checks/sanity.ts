@@ -15,7 +15,7 @@ import { inspectOutcomes, type OutcomeColumns, outcomeNames } from "../outcomes/
 import type { Column, Table } from "../table.ts";
 import { cellText, countMissing, findColumn } from "../table.ts";
 import { checkCells } from "./check-cells.ts";
-import { findDuplicateRows } from "./duplicate-rows.ts";
+import { findDuplicateRows, sameCells } from "./duplicate-rows.ts";
 import { createFinding, type Finding } from "./findings.ts";
 import { findIdentifier } from "./identifiers.ts";
 
@@ -100,10 +100,9 @@ function contextOf(table: Table, judged: readonly Column[], options: CheckedColu
 
 /** One value in every row, or none in any; a value against missing is not constant. */
 function isConstant(column: Column): boolean {
-  const cells: ArrayLike<number> = column.type === "category" ? column.codes : column.values;
-  for (let row = 1; row < cells.length; row++) {
-    if (cells[row] !== cells[0] && !(Number.isNaN(cells[row]) && Number.isNaN(cells[0]))) return false;
-  }
+  const isSame = sameCells(column);
+  const { length } = column.type === "category" ? column.codes : column.values;
+  for (let row = 1; row < length; row++) if (!isSame(row, 0)) return false;
   return true;
 }
 

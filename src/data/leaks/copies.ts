@@ -6,12 +6,9 @@
  * difference.
  */
 import { say, share } from "../../core/sentence.ts";
-import type { LeakRows } from "./rows.ts";
-import { SAMPLE_ROWS, type TimeLeak } from "./time.ts";
+import { firstFrom, type LeakRows, MOST, SAMPLE_ROWS, SOME } from "./rows.ts";
+import type { TimeLeak } from "./time.ts";
 
-/** Equal, beyond chance, in about half of the rows: an error; in some of them: a warning. */
-const MOST = 0.45;
-const SOME = 0.1;
 /** So many rows, and so many different times, must agree to the digit. */
 const MIN_EQUAL_ROWS = 20;
 const MIN_EQUAL_TIMES = 10;
@@ -94,12 +91,13 @@ function countEqual(numbers: Float64Array, unit: number, leak: LeakRows): [Equal
   // One time shared by most (the end of the study) proves nothing: its rows are left out.
   const common = [...atTime].find(([, count]) => count > MOST * total)?.[0];
   const times = Float64Array.from(new Set(time.filter((one) => one !== common))).sort();
+  const placeFrom = (from: number) => firstFrom((k) => times[k], times.length, from);
   const place = (value: number) => {
-    const near = firstFrom(times, (value / unit) * (1 - SAME_QUOTIENT));
+    const near = placeFrom((value / unit) * (1 - SAME_QUOTIENT));
     return near < times.length && isSameTime(value, times[near], unit) ? near : -1;
   };
   const own = [new Int32Array(times.length), new Int32Array(times.length)];
-  for (let row = 0; row < N; row++) if (time[row] !== common) own[event[row]][firstFrom(times, time[row])]++;
+  for (let row = 0; row < N; row++) if (time[row] !== common) own[event[row]][placeFrom(time[row])]++;
   const found: [Equal, Equal] = [createEqual(), createEqual()];
   for (let row = 0; row < N; row++) {
     if (time[row] === common) continue;
@@ -118,18 +116,6 @@ function countEqual(numbers: Float64Array, unit: number, leak: LeakRows): [Equal
 
 function createEqual(): Equal {
   return { rows: 0, counted: 0, byChance: 0, justBefore: 0, justAfter: 0 };
-}
-
-/** The place of the first of ascending values that is not below `from`. */
-export function firstFrom(values: Float64Array, from: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle] < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** The commonest quotient value / time in a sample of the rows, if enough of them have it. */

@@ -12,13 +12,8 @@ import { createFinding, type Finding } from "../checks/findings.ts";
 import type { Cut, Side } from "./cuts.ts";
 import { cutRows } from "./cuts.ts";
 import { logChanceOfAllEvents, logChanceOfNoEvent } from "./follow-up.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
-import { logChoose } from "./rows.ts";
+import { type LeakColumn, type LeakRows, logChoose, MOST, SOME } from "./rows.ts";
 
-/** A pure side with about half of a class (less the luck of the draw) tells on too many people: an error. */
-const MOST = 0.45;
-/** With less than this share it is left alone: few rows, and honest columns have pure corners. */
-const SOME = 0.1;
 /**
  * Agreement with the rarer class (rows in it and on its side, over rows in either) that no honest column reaches: at
  * one event per two rows it takes a hazard ratio above 100 per standard deviation.

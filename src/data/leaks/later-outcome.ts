@@ -9,13 +9,12 @@ import { count, say } from "../../core/sentence.ts";
 import { createFinding, type Finding } from "../checks/findings.ts";
 import { equalTimes, isSameTime } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
+import { meanRanks } from "./orders.ts";
+import { type LeakColumn, type LeakRows, MAX_SLIPS } from "./rows.ts";
 import { splitByValues } from "./splits.ts";
 
 /** Rows in which it is later than ours, at least; fewer are slips in a copy. */
 const MIN_LATER = 20;
-/** Rows in which it is earlier, at most, as a share of those in which it is later: slips of the pen. */
-const MAX_SLIPS = 0.02;
 /**
  * Share of pairs, one row of either value, in which the time is longer on one side: .5 is none, honest values reach
  * .65.
@@ -54,15 +53,11 @@ export function findLaterTime(
 }
 
 function rank(numbers: Float64Array): Float64Array {
-  const order = Int32Array.from(numbers.keys()).filter((row) => !Number.isNaN(numbers[row]));
-  order.sort((a, b) => numbers[a] - numbers[b]);
+  const known = Int32Array.from(numbers.keys()).filter((row) => !Number.isNaN(numbers[row]));
   const ranks = new Float64Array(numbers.length);
-  for (let from = 0; from < order.length; ) {
-    let to = from;
-    while (to < order.length && numbers[order[to]] === numbers[order[from]]) to++;
-    for (let i = from; i < to; i++) ranks[order[i]] = (from + to + 1) / 2;
-    from = to;
-  }
+  meanRanks(numbers, known).forEach((one, i) => {
+    ranks[known[i]] = one;
+  });
   return ranks;
 }
 

@@ -11,7 +11,7 @@ import { present } from "../../core/present.ts";
 import { personal, say, share, whole } from "../../core/sentence.ts";
 import { createFinding, type Finding } from "../checks/findings.ts";
 import { type ComparedExits, compareExits, logChanceOfSoFew, logChanceOfSoMany } from "./exits.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
+import { type LeakColumn, type LeakRows, MOST } from "./rows.ts";
 import { splitByValues, type ValueSplit } from "./splits.ts";
 
 /** "Almost no events": a rate surely below this share of the others', as strong honest values have it too … */
@@ -24,8 +24,6 @@ const CENSORED_FASTER = 1.1;
 const CENSORED_LATER = 0.2;
 /** Chance of one false sign in the censoring, over the sides of a column that have almost no events. */
 const CENSORING_ALPHA = 5e-3;
-/** Half of the censored rows (less the luck of the draw), where the ratio alone speaks. */
-const MOST = 0.45;
 /** Quantiles of the event times that "at first" may end at. */
 const EARLY = [0.1, 0.25, 0.5];
 /** Fewer events say nothing of rates. */

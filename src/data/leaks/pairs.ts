@@ -5,8 +5,8 @@
  * the one that was filled in last.
  */
 import { createFinding, type Finding } from "../checks/findings.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
-import { orderOfNumbers, sampleOf } from "./time.ts";
+import { type LeakColumn, type LeakRows, sampleOf } from "./rows.ts";
+import { orderOfNumbers } from "./time.ts";
 
 export type PairColumn = Pick<LeakColumn, "name" | "type" | "numbers">;
 

@@ -11,7 +11,7 @@ import { createFinding, type Finding, type FindingParts } from "../checks/findin
 import { equalTimes } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
 import { compareIntervals, compareOrder, rankCorrelation } from "./orders.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
+import { type LeakColumn, type LeakRows, MOST, SAMPLE_ROWS, SOME, sampleOf } from "./rows.ts";
 
 /** With fewer events their order is not looked for alone: a strong predictor sorts a handful. */
 const MIN_EVENTS = 20;
@@ -30,15 +30,10 @@ const CORRELATION_SHORTFALL = 0.05;
 const QUANTILE_1_IN_1000 = 3.09;
 /** Fisher's z needs a correlation below 1. */
 const LARGEST_CORRELATION = 1 - 1e-12;
-/** Known for about half of the rows: an error; for some of them: a warning. */
-const MOST = 0.45;
-const SOME = 0.1;
 /**
  * Values that can stand for stretches of time; beyond, they are names, and two rows of one patient share their time.
  */
 const MAX_INTERVALS = 50;
-/** Rows of a sample: enough to drop every column that is not a copy, few enough to be free. */
-export const SAMPLE_ROWS = 2000;
 
 /** A finding that a column is the time, before it is known of which column. */
 export type TimeLeak = Pick<FindingParts, "level" | "said" | "hint" | "evidence">;
@@ -56,13 +51,6 @@ export function findTimeLeak(column: LeakColumn, unit: number | null, leak: Leak
         ];
   const worst = found.find((one) => one?.level === "error") ?? found.find((one) => one !== null);
   return worst ? createFinding({ ...worst, code: "leak.time", column: name }) : null;
-}
-
-export function sampleOf(rows: Int32Array, size: number): Int32Array {
-  if (rows.length <= size) return rows;
-  const sample = new Int32Array(size);
-  for (let i = 0; i < size; i++) sample[i] = rows[Math.floor((i * rows.length) / size)];
-  return sample;
 }
 
 /** `what` is the column, or "death − entry" for a difference; `name` the column that would be dropped. */

@@ -10,15 +10,12 @@ import { percent, say, share, whole } from "../../core/sentence.ts";
 import { createFinding, type Finding } from "../checks/findings.ts";
 import { isSameTime } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
+import { firstFrom, type LeakColumn, type LeakRows, MAX_SLIPS, SAMPLE_ROWS, sampleOf } from "./rows.ts";
 import { splitByValues, type ValueSplit } from "./splits.ts";
-import { SAMPLE_ROWS, sampleOf } from "./time.ts";
 
 /** Rows that would lie beyond a stranger's follow-up: so many at least, and this share of those with a value. */
 const MIN_BEYOND = 10;
 const MIN_BEYOND_SHARE = 0.05;
-/** Those beyond their own are at most this share of them: slips of the pen. */
-const MAX_SLIPS = 0.02;
 /** Digits that a unit costs. */
 const ROUNDING = 1e-9;
 /** sensitivity + specificity − 1 with which a column tells whether the other thing happened. */
@@ -82,21 +79,9 @@ function countBeyond(numbers: Float64Array, unit: number, { time }: LeakRows, ro
     if (shortened > time[row]) slips++;
     if (value < 0 || slips > mostSlips) return null;
     known++;
-    beyond += countEarlier(rows, time, shortened) / n;
+    beyond += firstFrom((i) => time[rows[i]], n, shortened) / n;
   }
   return { known, beyond, slips };
-}
-
-/** How many of the rows, which are by increasing time, have an earlier one. */
-function countEarlier(rows: Int32Array, time: Float64Array, than: number): number {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (time[rows[middle]] < than) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 export function describeFollowUpTime({ name, partner, known, beyond, slips }: FollowUpTime): Finding {

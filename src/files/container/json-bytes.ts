@@ -7,6 +7,8 @@
  */
 import { FormatError } from "../../core/errors.ts";
 
+/** What to do about bytes that cannot be read. */
+export const UNREADABLE = "the file is damaged, or was not written by graduate; get it anew";
 /** Bytes to which sections are padded, so that float64 values can be viewed in place. */
 export const ALIGNMENT = 8;
 /** Far beyond the depth of any header, far below what exhausts a stack. */
@@ -40,7 +42,7 @@ export function decodeJson(bytes: Uint8Array, what: string, where: string): unkn
     new FormatError(`${what} cannot be read: ${reason}`, {
       code: "model.header",
       where,
-      hint: "the file is damaged, or was not written by graduate; get it anew",
+      hint: UNREADABLE,
     });
   if (isNestedBeyond(bytes, MAX_JSON_DEPTH)) {
     throw refuse(`nested more than ${MAX_JSON_DEPTH} levels deep`);

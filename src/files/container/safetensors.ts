@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import { FormatError } from "../../core/errors.ts";
-import { decodeJson, encodeJson } from "./json-bytes.ts";
+import { decodeJson, encodeJson, UNREADABLE } from "./json-bytes.ts";
 
 export interface Tensor {
   readonly type: "F32" | "F64";
@@ -71,7 +71,7 @@ export function readSafetensors(bytes: Uint8Array, where: string): Map<string, T
     new FormatError(`the weights cannot be read: ${reason}`, {
       code: "model.weights",
       where,
-      hint: "the file is damaged, or was not written by graduate; get it anew",
+      hint: UNREADABLE,
     });
   if (bytes.length < LENGTH_BYTES) throw refuse(`${bytes.length} bytes, too few for their header`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
