@@ -1,13 +1,14 @@
 /**
- * Text from outside, made fit to be shown. Cells, headers, names of groups and files, and what a model file says may hold control
- * characters that move a terminal's cursor or colour it, and marks that reorder the words around them. They are shown as `\u001b`,
- * the way JSON spells them, so that JSON text keeps its meaning. And a value of three megabytes is not a value to read in a
- * sentence: it is cut. Nothing here knows where text is printed (node/output.ts) or drawn (report/html.ts).
+ * Text from outside, made fit to be shown. Cells, headers, names of groups and files, and what a model file says may
+ * hold control characters that move a terminal's cursor or colour it, and marks that reorder the words around them.
+ * They are shown as `\u001b`, the way JSON spells them, so that JSON text keeps its meaning. And a value of three
+ * megabytes is not a value to read in a sentence: it is cut. Nothing here knows where text is printed
+ * (node/print/output.ts) or drawn (report/page/html.ts).
  */
 
 /**
- * C0 but tab and line feed, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of writing direction;
- * what has no width (but the joiners of Persian and Indic words); tags.
+ * C0 but tab and line feed, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of
+ * writing direction; what has no width (but the joiners of Persian and Indic words); tags.
  */
 const UNSAFE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -50,7 +51,10 @@ export function shortenValue(value: string): string {
 /** No word of ours is as long. */
 const LONG_WORD = new RegExp(`\\S{${MAX_VALUE + 1},}`, "g");
 
-/** A whole message: every value in quotation marks, or in one word, is cut; and the message itself where that was not enough. */
+/**
+ * A whole message: every value in quotation marks, or in one word, is cut; and the message itself where that was not
+ * enough.
+ */
 export function shortenValues(message: string): string {
   if (message.length <= MAX_VALUE) return message;
   let shown = "";

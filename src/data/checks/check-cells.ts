@@ -1,8 +1,8 @@
 /**
- * Cells that were read as something else than was meant, without an error: decimals written with a comma, which become
- * the levels of a category; integers beyond 2^53, of which neighbours become one number; and dates such as 3/4/2021
- * whose order nothing tells. They are warnings with counts and what reads the column as meant; the reader itself
- * changes nothing.
+ * Cells that were read without an error, but not as they were meant: decimals written with a comma, which become levels
+ * of a category; integers beyond 2^53, where neighbours become one number; and dates such as 3/4/2021, where nothing
+ * says whether the day or the month comes first. Each is a warning that says how many cells are concerned and which
+ * option reads the column as it was meant. Nothing is changed here.
  */
 
 import { count, personal, say, share } from "../../core/sentence.ts";

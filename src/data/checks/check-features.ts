@@ -1,7 +1,7 @@
 /**
- * What is said of the features of a model as a whole, before it is fitted: how much of them is missing and what stands
- * in for it, and which of them orders people by itself far better than the rest. Notes, not alarms: honest tables have
- * both.
+ * What is said of a model's features together, before it is fitted: how many cells are missing and what stands in for
+ * them, and which feature alone orders people far better than the others do. These are notes, not alarms: honest tables
+ * have both.
  */
 
 import { joinSaid, say, share } from "../../core/sentence.ts";

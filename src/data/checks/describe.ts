@@ -1,6 +1,6 @@
 /**
- * What is in a table, before anything is fitted: its size, its outcomes, one line a column, and the findings of the
- * sanity gate. It reports and never refuses; training refuses on error-level findings.
+ * What is in a table, before anything is fitted: its size, its outcomes, a line for each column, and the findings of
+ * the sanity gate. It reports and never refuses; training refuses when a finding is an error.
  */
 
 import { present } from "../../core/present.ts";

@@ -1,6 +1,6 @@
 /**
- * Rows that are the same in every column. Each row is hashed column by column over the bits of its values, rows of one
- * hash are kept in an open table and compared cell by cell, so that a duplicate is one and not a likely one.
+ * Rows that are the same in every column. Each row is hashed column by column over the bits of its values. Rows with
+ * the same hash are then compared cell by cell, so what is called a duplicate is one.
  */
 import { log2, power } from "../../core/elementary.ts";
 import { nameRows } from "../../core/errors.ts";

@@ -1,7 +1,8 @@
 /**
- * What the sanity gate has to say about a table: findings, values and not exceptions, each one plain sentence with its
- * numbers. "error" must be dealt with before a model is fitted, "warning" should be looked at, "note" is for the
- * record. Whether an error stops a run is the caller's decision.
+ * What the sanity gate has to say about a table: findings. A finding is a value, not an exception: a sentence in parts
+ * (core/sentence.ts), its plain text, and its numbers for programs. An "error" must be dealt with before a model is
+ * fitted, a "warning" should be looked at, a "note" is for the record. Whether an error stops a run is the caller's
+ * decision.
  */
 import { createSentence, type Part, plainText, type Sentence } from "../../core/sentence.ts";
 

@@ -1,8 +1,8 @@
 /**
- * Columns that name rows or patients instead of describing them. A measurement may well have all its values different;
- * an identifier is told by what measurements do not do: it counts (integers one after the other, in the order of the
- * rows or dense without ties), or it is text that hardly ever repeats; or it repeats because a patient has several
- * rows, which shows in other columns being the same in all rows of one value, or in its name (id-names.ts). Sparse
+ * Columns that name rows or patients instead of describing them. The values of a measurement may well be all different,
+ * so an identifier is recognised by what measurements do not do. It counts: integers one after the other in the order
+ * of the rows, or dense and without ties. Or it is text that hardly ever repeats. Or it repeats because a patient has
+ * several rows; then other columns are the same in all rows of one value, or its name says so (id-names.ts). Sparse
  * record numbers out of order are not recognised: nothing in their values tells them from a measurement.
  */
 import { log } from "../../core/elementary.ts";

@@ -1,9 +1,9 @@
 /**
- * Several rows of one person, found before a model is fitted. Split by row, such a person teaches the model and then
- * judges it, and every interval counts one person twice; so training refuses until it is told whose rows are whose or
- * that the rows are independent. It rests on identifiers.ts, which warns of more: a column whose values all occur
- * equally often may also be a percentile, so it counts here only if another column never differs within a value, if it
- * is of texts, if its name is that of an id, or if it counts from row to row (1, 1, 2, 2, 3, 3).
+ * Several rows of one person, found before a model is fitted. If rows are split one by one, such a person both teaches
+ * the model and judges it, and every interval counts one person twice. So training refuses until it is told whose rows
+ * are whose, or that the rows are independent. It rests on identifiers.ts, which warns of more: a column whose values
+ * all occur equally often may also be a percentile. Such a column counts here only if another column never differs
+ * within a value, if it holds texts, if its name is that of an id, or if it counts from row to row (1, 1, 2, 2, 3, 3).
  */
 import { InputError } from "../../core/errors.ts";
 import { continueSentence } from "../../core/sentence.ts";

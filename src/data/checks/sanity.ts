@@ -1,8 +1,8 @@
 /**
- * The sanity gate: what is looked at before anything is fitted. Columns that are constant, that identify rows, or that
- * could only be known after the outcome (leaks.ts); duplicate rows; groups with too few events; a test set whose
- * follow-up the training set does not cover. It reports findings and changes nothing; the outcome columns are
- * read-outcomes.ts'.
+ * The sanity gate: what is looked at before anything is fitted. It looks for columns that are constant, that identify
+ * rows, or that could only be known after the outcome (leaks/find-leaks.ts); for duplicate rows; for groups with too
+ * few events; and for a test set whose follow-up the training set does not cover. It reports findings and changes
+ * nothing. The outcome's own columns are checked where they are read (outcomes/read-outcomes.ts).
  */
 
 import { present } from "../../core/present.ts";

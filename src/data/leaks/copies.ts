@@ -1,9 +1,9 @@
 /**
  * Rows whose value is the time itself, to the digit, in one unit: a copy in part of the table, or the time of another
- * outcome of the same people. Where times repeat, some are equal by chance, and more where the column goes with the
- * time; so the rows that are equal are held against those expected of strangers and against those equal to the time
- * just before or just after. A copy is equal to the time and to nothing beside it; an honest column does not know the
- * difference.
+ * outcome of the same people. Where times repeat, some values are equal by chance, and more of them where the column is
+ * related to the time. So the number of equal rows is compared with the number expected of strangers, and with the
+ * numbers equal to the time just before or just after. A copy is equal to the time and to nothing beside it; an honest
+ * column is equally often a little off.
  */
 import { say, share } from "../../core/sentence.ts";
 import { firstFrom, type LeakRows, MOST, SAMPLE_ROWS, SOME } from "./rows.ts";

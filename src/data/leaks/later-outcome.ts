@@ -1,9 +1,9 @@
 /**
- * Another outcome of the same people that comes later than ours: death in a table of relapses. Its time is that of our
- * follow-up in many rows and later in others, never earlier. Which column says whether it happened, that time cannot
- * tell to the row, as ours tells an earlier one (within.ts); but those to whom it happened have the shorter times. So
- * of the columns with two values the one that goes with that time most, and more than an honest one would, is asked
- * about.
+ * Another outcome of the same people that comes later than ours: death in a table of relapses. Its time equals that of
+ * our follow-up in many rows, is later in others, and is never earlier. That time cannot tell row by row which column
+ * says whether the outcome happened, as an earlier outcome's time can (within.ts); but those to whom it happened have
+ * the shorter times. So of the columns with two values, the finding asks about the one that is most strongly related to
+ * that time, provided the relation is stronger than an honest column's would be.
  */
 import { count, say } from "../../core/sentence.ts";
 import { createFinding, type Finding } from "../checks/findings.ts";

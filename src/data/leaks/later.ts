@@ -1,10 +1,10 @@
 /**
  * A value that people get only later: by leaving follow-up for another reason (a transplantation, a withdrawal), or by
  * lasting long enough to get it (six cycles of treatment, an answered questionnaire). Almost nobody with it has the
- * event, where many would at the rate of the others. A strong honest predictor does that too, so the follow-up is asked
- * for what it cannot do: those at low risk are censored no faster than others, and no later either. Where neither
- * tells, only a ratio beyond any predictor's counts. The finding is a question, not an accusation:
- * docs/decisions/005-leak-rules.md.
+ * event, where many would at the rate of the others. A strong honest predictor does that too, so the follow-up is
+ * searched for what such a predictor cannot do: people at low risk are censored no faster than others, and no later
+ * either. Where neither sign is there, only a ratio beyond that of any predictor counts. The finding is a question, not
+ * an accusation: docs/decisions/005-leak-rules.md.
  */
 import { log } from "../../core/elementary.ts";
 import { present } from "../../core/present.ts";

@@ -1,9 +1,9 @@
 /**
- * Times that lie within the follow-up, and what belongs to them. The time of a relapse, of a transplantation, of a
- * visit is never later than the end of the row's own follow-up, though it is often later than the end of a stranger's:
- * nothing known at the start behaves so. A column that says whether that other thing happened (it did not where the
- * time is that of the follow-up, or is missing) is known no earlier: together they are another outcome of the same
- * people.
+ * Times that lie within the follow-up, and the columns that belong to them. The time of a relapse, a transplantation or
+ * a visit is never later than the end of the row's own follow-up, though it is often later than the end of a
+ * stranger's. Nothing known at the start behaves so. A column that says whether that other thing happened (it did not
+ * where the time is that of the follow-up, or is missing) is known no earlier: together they are another outcome of the
+ * same people.
  */
 import { present } from "../../core/present.ts";
 import { percent, say, share, whole } from "../../core/sentence.ts";

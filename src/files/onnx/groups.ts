@@ -1,8 +1,8 @@
 /**
- * Membership of a group as an ONNX graph: data/group-members.ts over raw columns. Logic is Kleene's there and so it is
- * here: every term can be asked for the rows where it holds and for the rows where it fails, and a row with a missing
- * value is in neither. `!` exchanges the two, `&` holds where all hold and fails where one fails. Dates are days,
- * booleans 0 and 1, as the columns are.
+ * Membership of a group as an ONNX graph: data/groups/group-members.ts over raw columns. Logic is Kleene's there and so
+ * it is here: every term can be asked for the rows where it holds and for the rows where it fails, and a row with a
+ * missing value is in neither. `!` exchanges the two, `&` holds where all hold and fails where one fails. Dates are
+ * days, booleans 0 and 1, as the columns are.
  */
 import { InputError } from "../../core/errors.ts";
 import type { Comparison, GroupExpression, GroupValue } from "../../data/groups/group-expression.ts";

@@ -1,7 +1,7 @@
 /**
  * What a report is told of a model and its table, by `train` as by `audit`: the outcome and how it was read, the unit
- * of its times, and what the checks found, in the words for those who only read. Findings are handed in: whoever
- * prepared the table has searched it already.
+ * of its times, and what the checks found, worded for people who only read the report. The findings are handed in,
+ * because whoever prepared the table has searched it already.
  */
 
 import { present } from "../../core/present.ts";

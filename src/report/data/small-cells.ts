@@ -1,7 +1,7 @@
 /**
- * Counts of people in a page that is handed on. A count under five can point at someone, so it is written "under 5",
- * and a count from which one would follow by subtraction in the same line (19 events of 20 people) is written "over
- * 15". It protects the line it stands in and no more: curves, and other lines or reports of the same people, are not
+ * Counts of people in a page that is handed on. A count under five can point at someone, so it is written "under 5". A
+ * count from which such a one would follow by subtraction in the same line (19 events of 20 people) is written "over
+ * 15". This protects the line it stands in and no more: curves, and other lines or reports of the same people, are not
  * looked at.
  */
 import { plainText, type Sentence } from "../../core/sentence.ts";

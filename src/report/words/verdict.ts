@@ -1,7 +1,7 @@
 /**
- * What the report says of each group: the audit's agreement (stats/agreement.ts), the direction of the gap, the bound,
- * and how it looks. Green is for a group whose bound lies below what the reader calls acceptable, never for a test that
- * did not reject; a group in which no disagreement is shown but much could be wrong is neutral.
+ * What the report says of each group: the audit's agreement (stats/calibration/agreement.ts), the direction of the gap,
+ * the bound, and how it looks. Green is for a group whose bound lies below what the reader calls acceptable, never for
+ * a test that did not reject; a group in which no disagreement is shown but much could be wrong is neutral.
  */
 import { type GroupAgreement, judgeAgreement, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
 import { binomialRange, type CountRange } from "../../stats/comparison.ts";
