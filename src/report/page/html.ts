@@ -2,6 +2,7 @@
  * HTML as values: the `html` tag escapes every piece of text put into it, in text and in quoted attributes alike, and
  * lets through only what another `html` made. Names of groups, columns and files come from outside and are hostile
  * until escaped; with the tag there is no place in the report where one can be forgotten.
+ * A backslash at the end of a template's line joins it with the next, as in any template.
  */
 import { safeText } from "../../core/text.ts";
 

@@ -16,10 +16,9 @@ const LOOKS: Readonly<Record<ReportFinding["level"], ChipLook>> = {
 const ORDER: readonly ReportFinding["level"][] = ["error", "warning", "note"];
 
 export function renderCohort(data: ReportData): Html {
-  const { cohort, overall, time, training } = data;
+  const { cohort, overall, time } = data;
   const cells = createCells(data.hidesSmallCells);
   const { audited, split, trainedOn } = cohort;
-  const found = listFindings(data);
   const median =
     audited.medianFollowUp === null
       ? ""
@@ -31,17 +30,24 @@ export function renderCohort(data: ReportData): Html {
 <p class="lead" style="margin-top:12px">${median}Censored: last seen without the event; counted as at risk until \
 then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
 <h3>Findings</h3>
-${
-  found.length === 0
-    ? html`<p \
-class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}\
-</p>`
-    : html`<ul class="findings">${found.map(
-        ({ level, sentence }) => html`<li>\
-<span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${cells.sentence(sentence)}</li>`,
-      )}</ul>`
-}
+${renderFindings(data, cells)}
 </div></section>`;
+}
+
+function renderFindings(data: ReportData, cells: Cells): Html {
+  const found = listFindings(data);
+  if (found.length === 0) {
+    const none =
+      data.training === null
+        ? "The predictions came alone: there was no table of features to check."
+        : "None.";
+    return html`<p class="lead">${none}</p>`;
+  }
+  const items = found.map(({ level, sentence }) => {
+    const chip = html`<span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>`;
+    return html`<li>${chip}${cells.sentence(sentence)}</li>`;
+  });
+  return html`<ul class="findings">${items}</ul>`;
 }
 
 /** Findings of the checks, and what the training said beyond them; the gravest first. */
@@ -68,19 +74,19 @@ function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
   }
   if (split !== null) {
     boxes.push(
-      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.valid)}\
-</b>rows to train and to validate on, not audited</div>`,
+      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.valid)}</b>\
+rows to train and to validate on, not audited</div>`,
     );
   }
+  const whose = audited.people === null ? "" : ` of ${cells.countOf(audited.people, "person")}`;
   const share =
     audited.rows === 0 || !cells.shows(audited.events, audited.rows)
       ? ""
       : ` (${percentOf(audited.events / audited.rows)})`;
   boxes.push(
-    html`<div class="box end"><b>${cells.text(audited.rows)}\
-</b>${audited.which}${audited.people === null ? "" : ` of ${cells.countOf(audited.people, "person")}`} audited: \
-${cells.countOf(audited.events, "event", audited.rows)}${share}, ${cells.text(audited.censored, audited.rows)} censored\
-</div>`,
+    html`<div class="box end"><b>${cells.text(audited.rows)}</b>${audited.which}${whose} audited: \
+${cells.countOf(audited.events, "event", audited.rows)}${share}, \
+${cells.text(audited.censored, audited.rows)} censored</div>`,
   );
   return boxes;
 }

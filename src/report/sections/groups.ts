@@ -43,8 +43,8 @@ and calibration errors of a group end where fewer than ten of its ${unitsOf(data
 mean of the group</li>
 <li>${sample('<path d="M2 3H20V15H38" fill="none" stroke="var(--observed)" stroke-width="1.8"/>')} observed, \
 Kaplan-Meier</li>
-<li>${sample('<rect x="2" y="3" width="36" height="12" fill="var(--observed)" fill-opacity=".2"/>')} its pointwise 95 \
-% limits</li>
+<li>${sample('<rect x="2" y="3" width="36" height="12" fill="var(--observed)" fill-opacity=".2"/>')} its pointwise \
+95 % limits</li>
 <li>${sample(
     '<rect x="2" y="3" width="36" height="12" fill="var(--unfollowed)" stroke="var(--line)" ' +
       'stroke-width=".5"/>',

@@ -150,8 +150,8 @@ function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
     widest === null
       ? null
       : html`; for ${nameOf(widest.group.name)}, the least known, up to ${pointsOf(widest.bound)}`;
-  return html`<p>No disagreement shown is not agreement. With 95 % \
-confidence${widest === null ? "" : " for all groups together"}, the mean curve of everyone could be off by up to \
+  return html`<p>No disagreement shown is not agreement. With \
+95 % confidence${widest === null ? "" : " for all groups together"}, the mean curve of everyone could be off by up to \
 ${pointsOf(everyone)} on average over time${least}. Green is a group that could be off by less than \
 ${tolerancePoints(tolerance)}.</p>`;
 }
