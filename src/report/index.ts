@@ -1,4 +1,4 @@
 export { type GatherInput, gatherReport } from "./data/gather-report.ts";
-export type { RecordedStep, ReportedModel } from "./data/gather-training.ts";
+export type { ReportedModel } from "./data/gather-training.ts";
 export type { ReportData } from "./data/report-data.ts";
 export { type RenderOptions, renderReport } from "./page/render-report.ts";

@@ -6,7 +6,8 @@
 
 import { present } from "../core/present.ts";
 import { countOf } from "../core/text.ts";
-import { noteFeatures } from "../data/checks/check-features.ts";
+import { checkFeatures } from "../data/checks/check-features.ts";
+import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { checkIndependence, type RowIndependence } from "../data/checks/repeated-people.ts";
 import { type CheckedTable, checkTable } from "../data/checks/sanity.ts";
 import { chooseFeatures, type FeatureChoice, type FeatureRequest } from "../data/encode/features.ts";
@@ -73,11 +74,11 @@ export interface PreparedStudy extends Study {
   readonly features: readonly string[];
   readonly leftOut: FeatureChoice["leftOut"];
   /** What anyone who uses the outcome and the features should hear. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Notice[];
   /** What is to be said of rows that may be of one person. */
-  readonly independence: readonly string[];
+  readonly independence: readonly Notice[];
   /** Fewer automatic groups than were asked for. */
-  readonly missingGroups: readonly string[];
+  readonly missingGroups: readonly Notice[];
 }
 
 /** `sha256` is the hash of the file that the table was read from. */
@@ -109,7 +110,7 @@ export function prepareStudy(
     checked,
     features,
     leftOut,
-    notes: [...inspected.notes, ...noteFeatures(table, features, inspected)],
+    notes: [...inspected.notes, ...checkFeatures(table, features, inspected)],
     independence,
   };
   return divide(subject, request, chooseSplit(table, request, people), request.fitRows);
@@ -211,7 +212,7 @@ function chooseGroups(
   { table, features, outcomes }: Undivided,
   rows: Int32Array,
   request: StudyRequest,
-): { readonly groups: Group[]; readonly missingGroups: string[] } {
+): { readonly groups: Group[]; readonly missingGroups: Notice[] } {
   const exclude = [
     ...outcomeNames(request as OutcomeColumns),
     ...(request.id === undefined ? [] : [request.id]),
@@ -228,6 +229,6 @@ function chooseGroups(
     length === 0
       ? "none found: every candidate has fewer than 100 rows or 10 events, or is much like a group named before"
       : `${length} found: others are too small or too much like one of these`;
-  const missing = `${countOf(limit, "automatic group")} asked for, ${why}`;
+  const missing = createNotice("warning", `${countOf(limit, "automatic group")} asked for, ${why}`);
   return { groups: [...chosen, ...automatic], missingGroups: length < limit ? [missing] : [] };
 }

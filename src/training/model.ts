@@ -1,7 +1,4 @@
-/**
- * A trained model: everything a prediction needs and everything a reader may ask about how it came to be, as plain
- * data; never a row of the table. Its form outside memory is files/model-file.ts.
- */
+import type { Notice } from "../data/checks/findings.ts";
 import type { Encoder } from "../data/encode/encoder.ts";
 import type { Group } from "../data/groups/groups.ts";
 import type { PersonColumn } from "../data/outcomes/people.ts";
@@ -100,6 +97,8 @@ export interface Model {
       readonly fixedPenalty: boolean;
     } | null;
     readonly warnings: readonly string[];
+    /** The warnings in their parts, with their levels; files of version 2 and before have the sentences alone. */
+    readonly notices?: readonly Notice[];
   };
   readonly provenance?: Provenance;
   /** Scores on the test rows, or whatever else of JSON is to travel with the model. */

@@ -1,59 +1,55 @@
 /**
- * What is said of a table and its rows before a run starts: nothing is refused, but a reader of the model should know.
+ * What is said of a table and its rows before a run starts. Nothing is refused, but a reader of the model should know.
+ * Each notice has its level and its sentence in parts, so a report can leave out what points at single people.
  */
-
+import { count, say } from "../core/sentence.ts";
 import { countOf } from "../core/text.ts";
+import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
 import { describePooling } from "../data/encode/rare-levels.ts";
 import { binningGap } from "../data/outcomes/binning-gap.ts";
-import type { RightCensored } from "../data/outcomes/outcomes.ts";
-import { pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
+import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
 import type { TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
 import type { TrainingRows } from "./trainer.ts";
 
-export interface WarningSource {
-  /** Features, and the outcome's. */
-  readonly usedColumns: readonly string[];
-  readonly study: PreparedStudy;
-  readonly training: TrainingRows;
-  /** Among the training rows. */
-  readonly events: number;
-}
-
-export function listWarnings({ usedColumns, study, training, events }: WarningSource): string[] {
-  const { encoder, outcomes, split, grid, fitRows } = study;
+/** `training` are the training rows of the study. */
+export function listNotices(study: PreparedStudy, training: TrainingRows): Notice[] {
+  const { features, columns, encoder, outcomes, split, grid, fitRows } = study;
+  const used = new Set([...features, ...outcomeNames(columns)]);
   /** A finding about a column that was asked not to be used is nobody's concern. */
-  const isUsed = (column: string | null) => column === null || usedColumns.includes(column);
+  const isUsed = (column: string | null) => column === null || used.has(column);
   const learnt = pickOutcomes(outcomes, split.train);
+  const events = training.binned.event.reduce((sum, event) => sum + event, 0);
   return [
-    ...study.leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
-    ...study.checked.findings
-      .filter(({ level, column }) => level === "warning" && isUsed(column))
-      .map(({ message }) => message),
+    ...study.leftOut.map(({ name, reason }) => createNotice("warning", `${name} is not used: it ${reason}`)),
+    ...study.checked.findings.filter(({ level, column }) => level === "warning" && isUsed(column)),
     ...study.notes,
-    ...describePooling(encoder, fitRows.length),
+    ...describePooling(encoder, fitRows.length).map((said) => createNotice("warning", said)),
     ...warnOfManyFeatures(encoder.names.length, events),
-    ...checkGroups(training.groups, learnt).map(({ message }) => message),
-    ...(split.test.length > 0
-      ? checkFollowup(learnt, pickOutcomes(outcomes, split.test)).map(({ message }) => message)
-      : []),
+    ...checkGroups(training.groups, learnt),
+    ...(split.test.length > 0 ? checkFollowup(learnt, pickOutcomes(outcomes, split.test)) : []),
     ...warnOfBinning(learnt, grid),
-  ];
+    ...study.independence,
+    ...study.missingGroups,
+  ].map(({ level, sentence }) => ({ level, sentence }));
 }
 
 /** Beyond one feature an event, a fit can follow its training rows whatever they are. */
-function warnOfManyFeatures(D: number, events: number): string[] {
+function warnOfManyFeatures(D: number, events: number): Notice[] {
   if (D <= events) return [];
-  return [
-    `${D} features for ${events} training events: choose among them (--features), or expect a fit to noise`,
-  ];
+  const features = say`${D} features for ${count(events, "training event")}`;
+  const said = say`${features}: choose among them (--features), or expect a fit to noise`;
+  return [createNotice("warning", said)];
 }
 
-function warnOfBinning(outcomes: RightCensored, grid: TimeGrid): string[] {
+function warnOfBinning(outcomes: RightCensored, grid: TimeGrid): Notice[] {
   const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
   if (!exceedsHalfStandardError) return [];
-  const change = `from ${raw.toFixed(4)} to ${binned.toFixed(4)}, over half a standard error`;
-  const raise = grid.T === 1 ? "raises" : "raise";
-  return [`${countOf(grid.T, "time bin")} ${raise} Kaplan-Meier at the end ${change}: more bins would not`];
+  const raise = `${countOf(grid.T, "time bin")} ${grid.T === 1 ? "raises" : "raise"} Kaplan-Meier at the end`;
+  const said =
+    `${raise} from ${raw.toFixed(4)} to ${binned.toFixed(4)}, ` +
+    "over half a standard error: more bins would not";
+  return [createNotice("warning", said)];
 }

@@ -7,6 +7,7 @@
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
+import { present } from "../core/present.ts";
 import { createRandom, shuffle } from "../core/random.ts";
 import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { joinRows } from "../data/outcomes/split.ts";
@@ -180,6 +181,8 @@ async function joinMembers(
       verdict: await judge({ ...last, predictor }, study, backend),
       multipliers: null,
       warnings: last.training.warnings,
+      ...present({ notices: last.training.notices }),
+      ...present({ notices: last.training.notices }),
     },
   };
 }

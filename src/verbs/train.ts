@@ -8,8 +8,9 @@ import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
+import { plainText } from "../core/sentence.ts";
 import { countOf } from "../core/text.ts";
-import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
+import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { type PreparedStudy, redesign } from "../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { encodeStudyRows } from "../study/study.ts";
@@ -17,7 +18,7 @@ import { fitCoxMethod } from "../training/fit-cox.ts";
 import { fitNetwork, planFit } from "../training/fit-network.ts";
 import type { Model } from "../training/model.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
-import { listWarnings } from "../training/run-warnings.ts";
+import { listNotices } from "../training/run-warnings.ts";
 import type { TrainingRows } from "../training/trainer.ts";
 import {
   designOf,
@@ -72,7 +73,8 @@ async function* runTraining(
   refuseNoEvents(study, training);
   // Cells that cannot be encoded are refused now and not when the model is scored.
   for (const _ of encodeStudyRows(study, split.test));
-  const start = describeStart(study, training);
+  const notices = listNotices(study, training);
+  const start = describeStart(study, training, notices);
   const model = describeModel(study, request);
   const { rows, people, warnings } = start;
 
@@ -90,6 +92,7 @@ async function* runTraining(
         rows,
         ...present({ people }),
         warnings: [...warnings, ...cox.warnings],
+        notices: [...notices, ...cox.warnings.map((one) => createNotice("warning", one))],
       },
     };
   }
@@ -116,6 +119,7 @@ async function* runTraining(
       verdict,
       multipliers,
       warnings,
+      notices,
     },
   };
 }
@@ -132,17 +136,10 @@ function refuseNoEvents({ table, request }: PreparedStudy, { binned }: TrainingR
 
 /** What is known before the start, but for the network's own. */
 function describeStart(
-  study: PreparedStudy,
+  { split, people, features, encoder, grid }: PreparedStudy,
   training: TrainingRows,
+  notices: readonly Notice[],
 ): Omit<StartEvent, "parameters" | "steps" | "backend"> {
-  const { split, people, features, encoder, grid, columns } = study;
-  const events = training.binned.event.reduce((sum, event) => sum + event, 0);
-  const warnings = listWarnings({
-    usedColumns: [...features, ...outcomeNames(columns)],
-    study,
-    training,
-    events,
-  });
   return {
     type: "start",
     rows: countSets(split),
@@ -155,7 +152,7 @@ function describeStart(
       n: rows.length,
       events: rows.reduce((sum, row) => sum + training.binned.event[row], 0),
     })),
-    warnings: [...warnings, ...study.independence, ...study.missingGroups],
+    warnings: notices.map(({ sentence }) => plainText(sentence)),
   };
 }
 

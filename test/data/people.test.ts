@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
+import { plainText } from "../../src/core/sentence.ts";
 import { isNamedAsId } from "../../src/data/checks/id-names.ts";
 import { checkIndependence, findRepeatedPeople } from "../../src/data/checks/repeated-people.ts";
 import { checkTable } from "../../src/data/checks/sanity.ts";
@@ -129,7 +130,9 @@ describe("findRepeatedPeople", () => {
     }
     expect(checkIndependence(eyes, checked, { ...asked, id: "id" })).toEqual([]);
     const [warning] = checkIndependence(eyes, checked, { ...asked, rowsAreIndependent: true });
-    expect(warning).toContain("taken as independent, as asked");
+    expect(plainText(warning.sentence)).toContain(
+      "these rows are not independent; they are taken as independent, as asked",
+    );
   });
 
   test("a percentile of something is no person, and an id that fixes nothing else is one by its name", () => {

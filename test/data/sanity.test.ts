@@ -239,7 +239,7 @@ describe("duplicate rows", () => {
       categories("b", ["x", "x", "x", null, null, "y", "y"]),
       booleans("c", [1, 1, 1, 255, 255, 0, 0]),
     );
-    expect(findDuplicateRows(table)).toEqual({
+    expect(findDuplicateRows(table)).toMatchObject({
       code: "duplicate.rows",
       level: "warning",
       column: null,

@@ -1,4 +1,5 @@
 // Small models with every kind of field in them, odd texts and odd numbers included. tiny.model of test/oracles is `smallNetwork` as bytes.
+import { among, count, named, percent, personal, share, verb, whole } from "../../src/core/sentence.ts";
 import { nameSplines } from "../../src/data/encode/spline.ts";
 import type { Model } from "../../src/training/model.ts";
 import { PRESETS } from "../../src/training/options.ts";
@@ -158,6 +159,26 @@ export const smallCox: Model = {
     verdict: [],
     multipliers: null,
     warnings: [],
+    notices: [
+      { level: "note", sentence: { parts: ["\u2028", count(0, "row"), whole("all", 3, "row")] } },
+      {
+        level: "warning",
+        sentence: {
+          parts: [
+            share(1, 9),
+            share(1, 9, { before: "the other", noun: "row", percent: true, these: false }),
+            among(1, "event", 2, "row"),
+            percent(1, 2),
+            percent(1, 2, "all"),
+            verb(1, "is", "are"),
+            named([7]),
+            personal("3", "few"),
+          ],
+          consequence: "so",
+          hint: "--drop x",
+        },
+      },
+    ],
   },
 };
 

@@ -2,6 +2,8 @@
 // that try to break out of the page, and a training record of the shape a model carries.
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
+import { named, say } from "../../src/core/sentence.ts";
+import { createNotice } from "../../src/data/checks/findings.ts";
 import { readCurves } from "../../src/data/curves/read-curves.ts";
 import { equalTimeGrid } from "../../src/data/outcomes/time-grid.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
@@ -60,8 +62,8 @@ export async function makeInput(
     groups,
     audit: await audit({ curves, outcomes, groups }, options),
     findings: [
-      { level: "warning", message: `${HOSTILE[1]} counts rows` },
-      { level: "note", message: "time is 0 in rows 3, 8 and 12: legal, counted in the first bin" },
+      createNotice("warning", `${HOSTILE[1]} counts rows`),
+      createNotice("note", say`time is 0 in ${named([3, 8, 12])}: legal, counted in the first bin`),
     ],
     cohort: {
       table: HOSTILE[2],
@@ -116,6 +118,7 @@ function makeModel(names: readonly string[]): ReportedModel {
       })),
       multipliers: { fixedPenalty: false },
       warnings: ["102 time bins raise Kaplan-Meier at the end"],
+      notices: [createNotice("warning", "102 time bins raise Kaplan-Meier at the end")],
     },
   };
 }

@@ -1,6 +1,8 @@
 // What a page says of rows that are several of a person's, of notes and warnings, of bounds and times, and which marks it leaves out.
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";
+import { say, share } from "../../src/core/sentence.ts";
+import { createNotice } from "../../src/data/checks/findings.ts";
 import { gatherReport } from "../../src/report/data/gather-report.ts";
 import type { ReportData, ReportGroup } from "../../src/report/data/report-data.ts";
 import { renderReport } from "../../src/report/page/render-report.ts";
@@ -97,16 +99,18 @@ describe("the box", () => {
 });
 
 describe("what is left out", () => {
-  test("what training only noted is a note, whatever it was stored as", () => {
+  test("what training only noted is a note", () => {
     const { model } = input;
     if (model === undefined) throw new Error("the input has no model");
-    const warnings = [
-      "missing cells: a 1 % (3 of 228), b 9 % (21 of 228); the training median stands in",
-      "a alone gives a C-index of 0.674, the best of the rest (b) 0.621: make sure",
-      "a alone gives a C-index of 0.961, the best of the rest (b) 0.621: make sure",
-      "30 automatic groups asked for, 27 found: others are too small",
+    const alone = (c: string) => `a alone gives a C-index of ${c}, the best of the rest (b) 0.621: make sure`;
+    const cells = say`a ${share(3, 228, { percent: true })}, b ${share(21, 228, { percent: true })}`;
+    const notices = [
+      createNotice("note", say`missing cells: ${cells}; the training median stands in`),
+      createNotice("note", alone("0.674")),
+      createNotice("warning", alone("0.961")),
+      createNotice("note", "30 automatic groups asked for, 27 found: others are too small"),
     ];
-    const training = { ...model.training, warnings };
+    const training = { ...model.training, notices };
     const { document } = draw(gatherReport({ ...input, findings: [], model: { ...model, training } }));
     const found = [...document.querySelectorAll(".findings li")].map((one) => (one.textContent ?? "").trim());
     expect(found.map((said) => said.slice(0, 12))).toEqual([
@@ -116,6 +120,24 @@ describe("what is left out", () => {
       "note30 autom",
     ]);
     expect(found[1]).toContain("a under 5 of 228, b 9 % (21 of 228)");
+  });
+
+  test("warnings without their parts, as older model files keep them, are counted and not shown", () => {
+    const { model } = input;
+    if (model === undefined) throw new Error("the input has no model");
+    const { notices: _, ...older } = model.training;
+    const training = { ...older, warnings: ["2 rows repeat an earlier row in every column: rows 7 and 9"] };
+    const listed = (shown: object) => {
+      const page = gatherReport({ ...input, findings: [], model: { ...model, training }, ...shown });
+      return draw(page).textOf(".findings");
+    };
+    expect(listed({})).toContain("training gave 1 warning; the model file keeps such sentences whole");
+    expect(listed({})).not.toContain("7 and 9");
+    expect(listed({ showRows: true, showSmallCells: true })).toContain("rows 7 and 9");
+    const { document } = draw(
+      gatherReport({ ...input, findings: [], model: { ...model, training: { ...older, warnings: [] } } }),
+    );
+    expect(document.querySelector(".findings")).toBeNull();
   });
 
   test("a part whose count is hidden has no mark", () => {

@@ -4,8 +4,22 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";
+import {
+  among,
+  count,
+  joinSaid,
+  named,
+  type Part,
+  percent,
+  personal,
+  plainText,
+  say,
+  share,
+  verb,
+  whole,
+} from "../../src/core/sentence.ts";
 import { gatherReport } from "../../src/report/data/gather-report.ts";
-import { withoutOwnValues, withoutRowNumbers } from "../../src/report/data/mask-sentence.ts";
+import { withoutPeople } from "../../src/report/data/page-sentence.ts";
 import type { ReportData } from "../../src/report/data/report-data.ts";
 import { calibrateByRisk } from "../../src/report/data/risk-calibration.ts";
 import { createCells } from "../../src/report/data/small-cells.ts";
@@ -498,39 +512,75 @@ describe("small counts", () => {
     expect(createCells(false).falling([73, 71, 3])).toEqual(["73", "71", "3"]);
   });
 
-  test("sentences from elsewhere lose row numbers and small counts of people", () => {
-    expect(withoutRowNumbers("time is 0 in rows 3, 8 and 12: legal")).toBe("time is 0 in 3 rows: legal");
-    expect(withoutRowNumbers("repeats: rows 1, 2, 9 (and 71 more)")).toBe("repeats: 74 rows");
-    expect(withoutRowNumbers("time is negative in row 5: −3")).toBe("time is negative in 1 row: −3");
-    expect(cells.sentence("time is 0 in rows 3, 8 and 12")).toBe("time is 0 in under 5 rows");
-    expect(cells.sentence("1 event: fewer than 10")).toBe("under 5 events: fewer than 10");
-    expect(cells.sentence("1 test row (4 %) beyond")).toBe("under 5 test rows beyond");
-    expect(
-      cells.sentence("missing cells: pat.karno 1 % (3 of 228), inst 0.4 % (1 of 228), wt 6 % (14 of 228); x"),
-    ).toBe("missing cells: pat.karno under 5 of 228, inst under 5 of 228, wt 6 % (14 of 228); x");
-    expect(cells.sentence("75 of the 77 rows with x had it (97 % of all), 12 of the other 90 (13 %)")).toBe(
-      "all but a few of the 77 rows with x had it, 12 of the other 90 (13 %)",
+  const sentence = (parts: readonly Part[]) => cells.sentence({ parts });
+  const plain = (parts: readonly Part[]) => plainText({ parts });
+
+  test("sentences lose row numbers, single people's values and small counts of people", () => {
+    const zeros = { parts: say`time is 0 in ${named([3, 8, 12])}: legal` };
+    expect(plainText(zeros)).toBe("time is 0 in rows 3, 8 and 12: legal");
+    expect(plainText(withoutPeople(zeros))).toBe("time is 0 in 3 rows: legal");
+    expect(cells.sentence(withoutPeople(zeros))).toBe("time is 0 in under 5 rows: legal");
+    const many = { parts: say`is missing in ${named(Array.from({ length: 74 }, (_, k) => k + 1))}` };
+    expect(plainText(many)).toMatch(/ in rows 1, 2, .* \(and 54 more\)$/);
+    expect(plainText(withoutPeople(many))).toBe("is missing in 74 rows");
+    const negative = { parts: say`time is negative in ${named([5])}${personal(': "-3"')}` };
+    expect(plainText(negative)).toBe('time is negative in row 5: "-3"');
+    expect(plainText(withoutPeople(negative))).toBe("time is negative in 1 row");
+    const early = { parts: say`had the event${personal(" up to time 12", " early on")}, where 9 would` };
+    expect(plainText(withoutPeople(early))).toBe("had the event early on, where 9 would");
+  });
+
+  test("a count that is hidden takes its percentage with it", () => {
+    expect(sentence(say`${count(1, "event")}: fewer than 10`)).toBe("under 5 events: fewer than 10");
+    const beyond = say`${count(1, "test row")}${percent(1, 25)} beyond`;
+    expect([plain(beyond), sentence(beyond)]).toEqual([
+      "1 test row (4 %) beyond",
+      "under 5 test rows beyond",
+    ]);
+    const missing = joinSaid(
+      [3, 1, 14].map((cells, k) => say`${"abc"[k]} ${share(cells, 228, { percent: true })}`),
+      ", ",
     );
-    expect(cells.sentence("is known in 30 of 60 rows with a (50 %) and in 4 of 38 without a value")).toBe(
-      "is known in 30 of 60 rows with a (50 %) and in under 5 of 38 without a value",
-    );
-    expect(cells.sentence("is the time in 7 rows of 9 (78 %), 2 of 3 events among them")).toBe(
-      "is the time in all but a few rows of 9, under 5 of under 5 events among them",
-    );
-    expect(cells.sentence("2 of 12 levels have fewer than 5 training rows")).toContain("2 of 12 levels");
-    expect(cells.sentence('group "g" has 8 events in 10 rows')).toBe(
-      'group "g" has events in all but a few of 10 rows',
-    );
-    expect(cells.sentence("1 row (0.4 %) repeats an earlier row in every column: row 17")).toBe(
-      "a few rows repeat an earlier row in every column",
-    );
-    expect(createCells(false).sentence("pat.karno 1 % (3 of 228)")).toBe("pat.karno 1 % (3 of 228)");
-    expect(
-      withoutOwnValues(
-        "9 test rows (3 %) beyond the training follow-up: training times span 0 to 1714, test times 0 to 1799",
-      ),
-    ).toBe("9 test rows (3 %) beyond the training follow-up");
-    expect(cells.sentence("14 events of 10.4 rows, age 4")).toBe("14 events of 10.4 rows, age 4");
+    expect(plain(missing)).toBe("a 1 % (3 of 228), b 0.4 % (1 of 228), c 6 % (14 of 228)");
+    expect(sentence(missing)).toBe("a under 5 of 228, b under 5 of 228, c 6 % (14 of 228)");
+    expect(createCells(false).sentence({ parts: missing })).toBe(plain(missing));
+    const had = share(75, 77, { before: "the", noun: "row" });
+    const near = say`${had} with x had it${percent(75, 77, "all")}, ${share(12, 90, { before: "the other" })}`;
+    expect(plain(near)).toBe("75 of the 77 rows with x had it (97 % of all), 12 of the other 90");
+    expect(sentence(near)).toBe("all but a few of the 77 rows with x had it, 12 of the other 90");
+    const known = say`${share(30, 60, { noun: "row" })} with a${percent(30, 60)} and in ${share(4, 38)} without`;
+    expect(sentence(known)).toBe("30 of 60 rows with a (50 %) and in under 5 of 38 without");
+    const few = say`${share(7, 9, { noun: "row" })}${percent(7, 9)}, ${share(2, 3, { noun: "event" })}`;
+    expect(sentence(few)).toBe("all but a few of 9 rows, under 5 of under 5 events");
+    const these = say`${share(3, 40, { these: true })} had the event`;
+    expect([plain(these), sentence(these)]).toEqual([
+      "3 of these had the event",
+      "under 5 of these had the event",
+    ]);
+  });
+
+  test("words agree with what is hidden", () => {
+    const has = (events: number, rows: number) => say`"g" has ${among(events, "event", rows, "row")}`;
+    expect(plain(has(8, 10))).toBe('"g" has 8 events in 10 rows');
+    expect(sentence(has(8, 10))).toBe('"g" has events in all but a few of 10 rows');
+    expect(sentence(has(3, 20))).toBe('"g" has under 5 events in 20 rows');
+    expect(sentence(has(0, 4))).toBe('"g" has under 5 events in under 5 rows');
+    const repeats = say`${count(1, "row")}${percent(1, 250)}${verb(1, " repeats", " repeat")} an earlier row`;
+    expect([plain(repeats), sentence(repeats)]).toEqual([
+      "1 row (0.4 %) repeats an earlier row",
+      "under 5 rows repeat an earlier row",
+    ]);
+    const all = say`${whole("all", 3, "row")} with x, ${whole("none of the", 4, "row")} with y`;
+    expect([plain(all), sentence(all)]).toEqual([
+      "all 3 rows with x, none of the 4 rows with y",
+      "all of the few rows with x, none of the few rows with y",
+    ]);
+    expect(sentence(say`${whole("all", 30, "row")} with ${4}`)).toBe("all 30 rows with 4");
+  });
+
+  test("text is nobody's: levels, bins and decimals stay", () => {
+    const text = "2 of 12 levels have fewer than 5 training rows; 14 events of 10.4 rows, age 4";
+    expect(sentence([text])).toBe(text);
   });
 
   test("of tiny groups nothing is in the page: no count, no curve, no score", () => {

@@ -1,13 +1,15 @@
 /**
- * Cells that were read as something else than was meant, without an error: decimals written with a comma, which become
- * the levels of a category; integers beyond 2^53, of which neighbours become one number; and dates such as 3/4/2021 whose
- * order nothing tells. They are warnings with counts and what reads the column as meant; the reader itself changes nothing.
+ * Cells that were read without an error, but not as they were meant: decimals written with a comma, which become levels
+ * of a category; integers beyond 2^53, where neighbours become one number; and dates such as 3/4/2021, where nothing
+ * says whether the day or the month comes first. Each is a warning that says how many cells are concerned and which
+ * option reads the column as it was meant. Nothing is changed here.
  */
 
+import { count, personal, say, share } from "../../core/sentence.ts";
 import { countOf } from "../../core/text.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import type { CategoryColumn, Column, DateColumn, NumberColumn } from "../table.ts";
-import type { Finding } from "./findings.ts";
+import { createFinding, type Finding } from "./findings.ts";
 
 /** Share of a column's cells that must be numbers for a comma to be meant as a decimal mark. */
 const MOSTLY = 0.9;
@@ -32,16 +34,16 @@ export function findGuessedDates({ name, values, guessedOrder }: DateColumn): Fi
   if (guessedOrder === undefined) return null;
   const rows = values.reduce((sum, day) => sum + (Number.isNaN(day) ? 0 : 1), 0);
   const read = guessedOrder === "month-first" ? "month/day" : "day/month";
-  const message =
-    `the dates of ${name} could be day/month or month/day: no date of the table tells. They are read as ${read}. ` +
-    "If that is wrong, write them as 2024-03-01";
-  return {
+  return createFinding({
     code: "date.ambiguous",
     level: "warning",
     column: name,
-    message,
+    said:
+      `the dates of ${name} could be day/month or month/day: no date of the table tells. ` +
+      `They are read as ${read}`,
+    hint: "If that is wrong, write them as 2024-03-01",
     evidence: { rows, order: guessedOrder },
-  };
+  });
 }
 
 function findCommas(column: CategoryColumn): Finding | null {
@@ -67,14 +69,21 @@ function findCommas(column: CategoryColumn): Finding | null {
     if (example === "" && counts[code] > 0) example = level.trim();
   });
   if (withComma === 0 || numbers < MOSTLY * known) return null;
-  const cells = `${withComma} of ${countOf(known, "cell")}`;
+  const isThousands = thousands === withComma;
+  const commas = isThousands ? "commas" : "decimal commas";
+  const cells = [share(withComma, known, { noun: "cell" }), personal(` (${example})`)];
   const read = `read as a category of ${countOf(levels.length, "level")}`;
-  const message =
-    thousands === withComma
-      ? `${name} is written with commas in ${cells} (${example}), and ${read}. If they stand between thousands, write the numbers without them; if they are decimal marks, --number ${name} --decimal comma reads them`
-      : `${name} is written with decimal commas in ${cells} (${example}), and ${read}: --number ${name} --decimal comma reads it as numbers`;
-  const evidence = { cells: withComma, rows: known, levels: levels.length, example };
-  return { code: "number.comma", level: "warning", column: name, message, evidence };
+  return createFinding({
+    code: "number.comma",
+    level: "warning",
+    column: name,
+    said: say`${name} is written with ${commas} in ${cells}, and ${read}`,
+    hint: isThousands
+      ? "If they stand between thousands, write the numbers without them; " +
+        `if they are decimal marks, --number ${name} --decimal comma reads them`
+      : `--number ${name} --decimal comma reads it as numbers`,
+    evidence: { cells: withComma, rows: known, levels: levels.length, example },
+  });
 }
 
 function findLargeIntegers({ name, values }: NumberColumn): Finding | null {
@@ -82,7 +91,13 @@ function findLargeIntegers({ name, values }: NumberColumn): Finding | null {
   for (const value of values) if (Math.abs(value) > Number.MAX_SAFE_INTEGER) cells++;
   if (cells === 0) return null;
   const largest = values.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
-  const message = `${name} has ${countOf(cells, "number")} beyond 2^53, such as ${largest}: neighbours there are read as one. If they are ids or codes, --category ${name} keeps them apart`;
-  const evidence = { cells, rows: values.length, largest };
-  return { code: "number.large", level: "warning", column: name, message, evidence };
+  const example = personal(`, such as ${largest}`);
+  return createFinding({
+    code: "number.large",
+    level: "warning",
+    column: name,
+    said: say`${name} has ${count(cells, "number")} beyond 2^53${example}: neighbours there are read as one`,
+    hint: `If they are ids or codes, --category ${name} keeps them apart`,
+    evidence: { cells, rows: values.length, largest },
+  });
 }

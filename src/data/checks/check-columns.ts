@@ -14,7 +14,9 @@ export function checkColumnNames(table: string, names: readonly string[]): void 
     throw new InputError(`empty column name: column ${shown} of ${names.length}`, {
       code: "header.empty",
       where: `${table}, header`,
-      hint: "name every column in the first line (R: write.csv(…, row.names = FALSE) leaves out the nameless row numbers)",
+      hint:
+        "name every column in the first line " +
+        "(R: write.csv(…, row.names = FALSE) leaves out the nameless row numbers)",
     });
   }
   if (new Set(names).size < names.length) {

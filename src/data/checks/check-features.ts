@@ -1,13 +1,15 @@
 /**
- * What is said of the features of a model as a whole, before it is fitted: how much of them is missing and what stands in for
- * it, and which of them orders people by itself far better than the rest. Notes, not alarms: honest tables have both.
+ * What is said of a model's features together, before it is fitted: how many cells are missing and what stands in for
+ * them, and which feature alone orders people far better than the others do. These are notes, not alarms: honest tables
+ * have both.
  */
 
-import { countOf, percentOf } from "../../core/text.ts";
+import { joinSaid, say, share } from "../../core/sentence.ts";
+import { countOf } from "../../core/text.ts";
 import type { InspectedOutcomes } from "../outcomes/read-outcomes.ts";
 import { type Column, countMissing, findColumn, type Table } from "../table.ts";
 import { concordanceAlone } from "./feature-concordance.ts";
-import type { Finding } from "./findings.ts";
+import { createFinding, type Finding } from "./findings.ts";
 
 /** Columns that a sentence on missing cells names, those with most of them first. */
 const MAX_COLUMNS_NAMED = 6;
@@ -32,15 +34,6 @@ export function checkFeatures(
   return [...(missing === null ? [] : [missing]), ...alone];
 }
 
-/** The same as sentences, for a run that uses the features. */
-export function noteFeatures(
-  table: Table,
-  features: readonly string[],
-  inspected: InspectedOutcomes,
-): string[] {
-  return checkFeatures(table, features, inspected).map(({ message }) => message);
-}
-
 function findMissing(columns: readonly Column[], rows: number): Finding | null {
   const counted = columns
     .map((column) => ({ column, missing: countMissing(column) }))
@@ -49,7 +42,7 @@ function findMissing(columns: readonly Column[], rows: number): Finding | null {
   if (counted.length === 0) return null;
   const named = counted
     .slice(0, MAX_COLUMNS_NAMED)
-    .map(({ column, missing }) => `${column.name} ${percentOf(missing, rows)} (${missing} of ${rows})`);
+    .map(({ column, missing }) => say`${column.name} ${share(missing, rows, { percent: true })}`);
   const more = counted.length - named.length;
   const rest = more > 0 ? ` and ${countOf(more, "column")} with fewer` : "";
   const isCategory = ({ column }: { readonly column: Column }) => column.type === "category";
@@ -59,7 +52,7 @@ function findMissing(columns: readonly Column[], rows: number): Finding | null {
       : ["the training median stands in for numbers (the majority for true/false)"]),
     ...(counted.some(isCategory) ? ["missing is a level of its own in a category"] : []),
   ];
-  const message = `missing cells: ${named.join(", ")}${rest}; ${filled.join(", and ")}`;
+  const said = say`missing cells: ${joinSaid(named, ", ")}${rest}; ${filled.join(", and ")}`;
   const evidence = {
     columns: counted.length,
     cells: counted.reduce((sum, { missing }) => sum + missing, 0),
@@ -67,7 +60,7 @@ function findMissing(columns: readonly Column[], rows: number): Finding | null {
     mostCells: counted[0].missing,
     rows,
   };
-  return { code: "cells.missing", level: "note", column: null, message, evidence };
+  return createFinding({ code: "cells.missing", level: "note", column: null, said, evidence });
 }
 
 /** The features before the first wide gap, where they are few and their C-indices high. */
@@ -78,15 +71,15 @@ export function findLeaders(features: readonly { readonly name: string; readonly
   );
   if (end < 0 || end >= MAX_LEADERS) return [];
   const next = sorted[end + 1];
-  return sorted.slice(0, end + 1).map(({ name, c }): Finding => {
-    const message = `${name} alone gives a C-index of ${c.toFixed(3)}, the best of the rest (${next.name}) ${next.c.toFixed(3)}: make sure that it was known at the start`;
-    const level = c >= EXTREME ? "warning" : "note";
-    return {
+  return sorted.slice(0, end + 1).map(({ name, c }) =>
+    createFinding({
       code: "feature.alone",
-      level,
+      level: c >= EXTREME ? "warning" : "note",
       column: name,
-      message,
+      said:
+        `${name} alone gives a C-index of ${c.toFixed(3)}, ` +
+        `the best of the rest (${next.name}) ${next.c.toFixed(3)}: make sure that it was known at the start`,
       evidence: { c, next: next.name, nextC: next.c },
-    };
-  });
+    }),
+  );
 }

@@ -1,8 +1,9 @@
 /**
- * What is in a table, before anything is fitted: its size, its outcomes, one line a column, and the findings of the sanity
- * gate. It reports and never refuses; training refuses on error-level findings.
+ * What is in a table, before anything is fitted: its size, its outcomes, a line for each column, and the findings of
+ * the sanity gate. It reports and never refuses; training refuses when a finding is an error.
  */
 
+import { present } from "../../core/present.ts";
 import type { GroupMembers } from "../groups/groups.ts";
 import { inspectOutcomes, type OutcomeColumns } from "../outcomes/read-outcomes.ts";
 import { type Column, countMissing, isMissing, type Table } from "../table.ts";
@@ -102,7 +103,7 @@ export function describeTable(
     events,
     censored: events === null ? null : usable.reduce((sum, one) => sum + one, 0) - events,
     eventRule,
-    ...(columns.origin === undefined ? {} : { timeRule }),
+    ...present({ timeRule: columns.origin && timeRule }),
     columns: table.columns.map(summariseColumn),
     findings: [
       ...findings,

@@ -1,8 +1,10 @@
 /**
- * How well each feature orders people by itself: Harrell's C-index of the feature alone, over .5 in whichever direction it
- * goes. Numbers stand for themselves (missing for the median), categories for their rate of events, missing being one of
- * them. A feature far above the rest deserves a word before a model is fitted: it may be the one that matters, or one that was
- * known only later. A sample of rows will do; nothing is fitted, and combinations are not looked at.
+ * How well each feature alone orders people: Harrell's C-index of the feature, turned so that it is at least .5.
+ * Numbers stand for themselves (the median where missing), categories for their rate of events, with missing as one
+ * more category. A feature far above the others deserves a word before a model is fitted: it may be the one that
+ * matters, or one that was known only later. A sample of rows is enough; nothing is fitted, and combinations are not
+ * searched. The C-index of stats/concordance is out of reach here, because data imports nothing of stats; it also
+ * weighs and compares risks that this check does not have.
  */
 import type { RightCensored } from "../outcomes/outcomes.ts";
 import type { Column } from "../table.ts";

@@ -1,8 +1,12 @@
 /**
- * What the sanity gate has to say about a table: findings, values and not exceptions, each one plain sentence with its
- * numbers. "error" must be dealt with before a model is fitted, "warning" should be looked at, "note" is for the
- * record. Whether an error stops a run is the caller's decision.
+ * What the sanity gate has to say about a table: findings. A finding is a value, not an exception: a sentence in parts
+ * (core/sentence.ts), its plain text, and its numbers for programs. An "error" must be dealt with before a model is
+ * fitted, a "warning" should be looked at, a "note" is for the record. Whether an error stops a run is the caller's
+ * decision.
  */
+import { createSentence, type Part, plainText, type Sentence } from "../../core/sentence.ts";
+
+export { countOf, percentOf } from "../../core/text.ts";
 
 export type FindingLevel = "error" | "warning" | "note";
 
@@ -52,4 +56,38 @@ export interface Finding {
   readonly message: string;
   /** The numbers of the sentence, for programs. */
   readonly evidence: Readonly<Record<string, number | string>>;
+  /** The sentence in its parts, of which `message` is the plain text. */
+  readonly sentence: Sentence;
+}
+
+/** What is said of a run, and how much it matters; a `Finding` is one. */
+export type Notice = Pick<Finding, "level" | "sentence">;
+
+/** A finding before its message is written. */
+export interface FindingParts extends Omit<Finding, "message" | "sentence"> {
+  readonly said: string | readonly Part[];
+  /** What follows from it, and what to do about it. */
+  readonly consequence?: string;
+  readonly hint?: string | undefined;
+}
+
+export function createFinding(parts: FindingParts): Finding {
+  const { code, level, column, said, evidence, ...tails } = parts;
+  const sentence = createSentence(said, tails);
+  return { code, level, column, message: plainText(sentence), evidence, sentence };
+}
+
+export function createNotice(level: FindingLevel, said: string | readonly Part[]): Notice {
+  return { level, sentence: createSentence(said) };
+}
+
+/** As programs read it: the sentence as text alone. */
+export function toPlainFinding({
+  code,
+  level,
+  column,
+  message,
+  evidence,
+}: Finding): Omit<Finding, "sentence"> {
+  return { code, level, column, message, evidence };
 }

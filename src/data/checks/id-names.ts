@@ -1,7 +1,7 @@
 /**
- * What columns are called that say whose row it is, and those that say where somebody lives or was treated. Names are cut
- * into words at _ - . blanks and capitals (`PatientNr`, `nhs_number`), since "inpatient" and "age_of_person" are no ids. A
- * name alone accuses nobody: identifiers.ts asks for values that repeat as those of people with several rows do.
+ * What columns are called that say whose row it is, and those that say where somebody lives or was treated. Names are
+ * cut into words at _ - . blanks and capitals (`PatientNr`, `nhs_number`), since "inpatient" and "age_of_person" are no
+ * ids. A name alone accuses nobody: identifiers.ts asks for values that repeat as those of people with several rows do.
  */
 
 /** A person, … */
@@ -19,7 +19,8 @@ const NUMBERING = new Set(
 const PLACE = new Set(
   (
     "zip zipcode postcode postal plz area region hospital clinic ward centre center site inst institution institute " +
-    "school county district city town village state province country municipality neighbourhood neighborhood gp practice"
+    "school county district city town village state province country municipality neighbourhood neighborhood " +
+    "gp practice"
   ).split(" "),
 );
 /** The number under which a hospital knows a patient; `hospital_id` is the hospital's own. */

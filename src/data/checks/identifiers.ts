@@ -1,20 +1,23 @@
 /**
- * Columns that name rows or patients instead of describing them. A measurement may well have all its values different;
- * an identifier is told by what measurements do not do: it counts (integers one after the other, in the order of the rows
- * or dense without ties), or it is text that hardly ever repeats; or it repeats because a patient has several rows, which
- * shows in other columns being the same in all rows of one value, or in its name (id-names.ts). Sparse record numbers out of order are not recognised:
- * nothing in their values tells them from a measurement.
+ * Columns that name rows or patients instead of describing them. The values of a measurement may well be all different,
+ * so an identifier is recognised by what measurements do not do. It counts: integers one after the other in the order
+ * of the rows, or dense and without ties. Or it is text that hardly ever repeats. Or it repeats because a patient has
+ * several rows; then other columns are the same in all rows of one value, or its name says so (id-names.ts). Sparse
+ * record numbers out of order are not recognised: nothing in their values tells them from a measurement.
  */
 import { log } from "../../core/elementary.ts";
 import { compareIntervals, compareOrder } from "../leaks/orders.ts";
 import type { Column, Table } from "../table.ts";
 import { isMissing, MISSING_BOOLEAN } from "../table.ts";
-import type { Finding } from "./findings.ts";
+import { sameCells } from "./duplicate-rows.ts";
+import { createFinding, type Finding, type FindingParts } from "./findings.ts";
 import { isNamedAsId, isNamedAsPerson, isNamedAsPlace } from "./id-names.ts";
 
 /** Share of known values, and of different ones among them, that still counts as all. */
 const NEARLY_ALL = 0.95;
-/** Integers 1 apart from row to row: a table sorted by a measurement does that in 8 rows once in 40 000 tables at most. */
+/**
+ * Integers 1 apart from row to row: a table sorted by a measurement does that in 8 rows once in 40 000 tables at most.
+ */
 const MIN_CONSECUTIVE = 8;
 /** Fewer texts differ by chance: names of 20 hospitals. */
 const MIN_TEXTS = 20;
@@ -38,28 +41,30 @@ export function findIdentifier(table: Table, column: Column): Finding | null {
   const codes = codeValues(column, table.rows);
   if (codes === null || codes.known < NEARLY_ALL * table.rows) return null;
   const { known, distinct } = codes;
-  const finding = (message: string, evidence: Finding["evidence"]): Finding => {
-    const counts = { rows: known, values: distinct };
-    return {
+  const finding = ({ said, evidence, ...tails }: Pick<FindingParts, "said" | "evidence" | "consequence">) =>
+    createFinding({
       code: "id",
       level: "warning",
       column: column.name,
-      message,
-      evidence: { ...counts, ...evidence },
-    };
-  };
+      said,
+      ...tails,
+      evidence: { rows: known, values: distinct, ...evidence },
+    });
   const isNearlyDistinct = distinct > NEARLY_ALL * known;
   if (column.type === "category") {
     if (isNearlyDistinct && known >= MIN_TEXTS) {
-      return finding(`${column.name} identifies rows: ${distinct} different texts in ${known} rows`, {});
+      const said = `${column.name} identifies rows: ${distinct} different texts in ${known} rows`;
+      return finding({ said, evidence: {} });
     }
   } else {
     const { step, range } = codes;
     const isCounting =
       (step === "consecutive" && known >= MIN_CONSECUTIVE) ||
       (known >= MIN_DENSE && (step === "monotone" || (isNearlyDistinct && range <= DENSE_RANGE * known)));
-    if (isCounting)
-      return finding(`${column.name} counts rows: ${distinct} different integers in ${known} rows`, {});
+    if (isCounting) {
+      const said = `${column.name} counts rows: ${distinct} different integers in ${known} rows`;
+      return finding({ said, evidence: {} });
+    }
   }
   if (distinct < MIN_PATIENTS || distinct * MAX_ROWS_EACH < known || isNearlyDistinct) return null;
   const fixed = findFixedColumns(table, column, codes);
@@ -69,13 +74,22 @@ export function findIdentifier(table: Table, column: Column): Finding | null {
   // Where every row has an id of its own, another one is that of a matched case, not of the person.
   const needed = byName < MIN_FIXED_COLUMNS && hasOwnIds(table, column) ? MIN_FIXED_COLUMNS : byName;
   if (!codes.isBalanced && fixed.length < needed) return null;
-  const why = codes.isBalanced
-    ? `every value occurs ${known / distinct} times`
-    : fixed.length === 0
-      ? "its name is that of people's ids"
-      : `${fixed.slice(0, 3).join(", ")} ${fixed.length > 3 ? `and ${fixed.length - 3} more ` : ""}never ${fixed.length === 1 ? "differs" : "differ"} within one value`;
-  const message = `${column.name} identifies ${distinct} patients or groups with several rows each (${known} rows; ${why}): these rows are not independent`;
-  return finding(message, { fixedColumns: fixed.length });
+  const why = codes.isBalanced ? `every value occurs ${known / distinct} times` : sayFixed(fixed);
+  return finding({
+    said: `${name} identifies ${distinct} patients or groups with several rows each (${known} rows; ${why})`,
+    consequence: "these rows are not independent",
+    evidence: { fixedColumns: fixed.length },
+  });
+}
+
+/** Columns that a sentence names as fixed within one value. */
+const MAX_FIXED_NAMED = 3;
+
+function sayFixed(fixed: readonly string[]): string {
+  if (fixed.length === 0) return "its name is that of people's ids";
+  const more = fixed.length > MAX_FIXED_NAMED ? ` and ${fixed.length - MAX_FIXED_NAMED} more` : "";
+  const never = fixed.length === 1 ? "differs" : "differ";
+  return `${fixed.slice(0, MAX_FIXED_NAMED).join(", ")}${more} never ${never} within one value`;
 }
 
 /** A postcode, or what goes with it (the income of the area): it has many people, not one with many rows. */
@@ -177,7 +191,9 @@ function describeSteps(values: Float64Array, N: number): CodedValues["step"] {
   return isMonotone ? "monotone" : "none";
 }
 
-/** Columns with one value per code, beyond accident, that are not a function of the column's size (age and age group). */
+/**
+ * Columns with one value per code, beyond accident, that are not a function of the column's size (age and age group).
+ */
 function findFixedColumns(table: Table, column: Column, { codes, known, distinct }: CodedValues): string[] {
   const N = table.rows;
   const firstRow = new Int32Array(N).fill(-1);
@@ -196,12 +212,6 @@ function findFixedColumns(table: Table, column: Column, { codes, known, distinct
     if (chance < FIXED_BY_CHANCE && !isDerived(other, column, codes)) fixed.push(other.name);
   }
   return fixed;
-}
-
-function sameCells(column: Column): (a: number, b: number) => boolean {
-  if (column.type === "category") return (a, b) => column.codes[a] === column.codes[b];
-  const { values } = column;
-  return (a, b) => values[a] === values[b] || (Number.isNaN(values[a]) && Number.isNaN(values[b]));
 }
 
 /** A rounding, grouping or transform of a number keeps its order. */

@@ -1,14 +1,15 @@
 /**
- * Several rows of one person, found before a model is fitted. Split by row, such a person teaches the model and then judges it, and
- * every interval counts one person twice; so training refuses until it is told whose rows are whose or that the rows are independent.
- * It rests on identifiers.ts, which warns of more: a column whose values all occur equally often may also be a percentile, so it
- * counts here only if another column never differs within a value, if it is of texts, if its name is that of an id, or if it counts
- * from row to row (1, 1, 2, 2, 3, 3).
+ * Several rows of one person, found before a model is fitted. If rows are split one by one, such a person both teaches
+ * the model and judges it, and every interval counts one person twice. So training refuses until it is told whose rows
+ * are whose, or that the rows are independent. It rests on identifiers.ts, which warns of more: a column whose values
+ * all occur equally often may also be a percentile. Such a column counts here only if another column never differs
+ * within a value, if it holds texts, if its name is that of an id, or if it counts from row to row (1, 1, 2, 2, 3, 3).
  */
 import { InputError } from "../../core/errors.ts";
+import { continueSentence } from "../../core/sentence.ts";
 import type { PersonColumn } from "../outcomes/people.ts";
 import { type Column, findColumn, type Table } from "../table.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding, Notice } from "./findings.ts";
 import { isNamedAsId } from "./id-names.ts";
 import { findIdentifier } from "./identifiers.ts";
 import type { CheckedTable } from "./sanity.ts";
@@ -56,17 +57,23 @@ function countsOn(column: Column): boolean {
   );
 }
 
-/** Refuses rows that are several of a person's, unless the run says whose they are; says so where they are taken as they are. */
+/**
+ * Refuses rows that are several of a person's, unless the run says whose they are; says so where they are taken as they
+ * are.
+ */
 export function checkIndependence(
   table: Table,
   checked: CheckedTable,
   request: RowIndependence & { readonly time: string; readonly event: string },
-): string[] {
+): readonly Notice[] {
   if (request.id !== undefined) return [];
   const finding = findRepeatedPeople(table, checked, request);
   if (finding === null) return [];
   const { column, message } = finding;
-  if (request.rowsAreIndependent === true) return [`${message}; they are taken as independent, as asked`];
+  if (request.rowsAreIndependent === true) {
+    const sentence = continueSentence(finding.sentence, "; they are taken as independent, as asked");
+    return [{ level: "warning", sentence }];
+  }
   throw new InputError(message, {
     code: "rows.repeated",
     where: `${table.name}, column "${column}"`,

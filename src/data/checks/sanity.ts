@@ -1,10 +1,13 @@
 /**
- * The sanity gate: what is looked at before anything is fitted. Columns that are constant, that identify rows, or that
- * could only be known after the outcome (leaks.ts); duplicate rows; groups with too few events; a test set whose follow-up
- * the training set does not cover. It reports findings and changes nothing; the outcome columns are read-outcomes.ts'.
+ * The sanity gate: what is looked at before anything is fitted. It looks for columns that are constant, that identify
+ * rows, or that could only be known after the outcome (leaks/find-leaks.ts); for duplicate rows; for groups with too
+ * few events; and for a test set whose follow-up the training set does not cover. It reports findings and changes
+ * nothing. The outcome's own columns are checked where they are read (outcomes/read-outcomes.ts).
  */
 
-import { countOf, percentOf } from "../../core/text.ts";
+import { present } from "../../core/present.ts";
+import { among, count, type Part, percent, personal, say, whole } from "../../core/sentence.ts";
+import { percentOf } from "../../core/text.ts";
 import { checkLevels } from "../encode/rare-levels.ts";
 import { findLeaks } from "../leaks/find-leaks.ts";
 import type { RightCensored } from "../outcomes/outcomes.ts";
@@ -18,8 +21,8 @@ import { refuseBeyondCensoring } from "../outcomes/right-censored.ts";
 import type { Column, Table } from "../table.ts";
 import { cellText, countMissing, findColumn } from "../table.ts";
 import { checkCells } from "./check-cells.ts";
-import { findDuplicateRows } from "./duplicate-rows.ts";
-import type { Finding } from "./findings.ts";
+import { findDuplicateRows, sameCells } from "./duplicate-rows.ts";
+import { createFinding, type Finding } from "./findings.ts";
 import { findIdentifier } from "./identifiers.ts";
 
 export interface CheckedColumns extends OutcomeColumns {
@@ -39,7 +42,9 @@ export interface CheckedTable {
   readonly features: readonly CheckedFeature[];
 }
 
-/** Fewer events cannot constrain a model or audit it: the Kaplan-Meier curve of so few has a standard error of a tenth. */
+/**
+ * Fewer events cannot constrain a model or audit it: the Kaplan-Meier curve of so few has a standard error of a tenth.
+ */
 const MIN_GROUP_EVENTS = 10;
 /** Test rows later than every training row: up to this share is the luck of a split. */
 const FEW_LATER = 0.01;
@@ -99,23 +104,27 @@ function contextOf(table: Table, judged: readonly Column[], options: CheckedColu
   const taken = new Set([...judged.map(({ name }) => name), ...outcomeNames(options)]);
   const partners = options.features === undefined ? [] : table.columns.filter(({ name }) => !taken.has(name));
   const { origin } = options;
-  return { partners, ...(origin === undefined ? {} : { origin: findColumn(table, origin) }) };
+  return { partners, ...present({ origin: origin === undefined ? undefined : findColumn(table, origin) }) };
 }
 
 /** One value in every row, or none in any; a value against missing is not constant. */
 function isConstant(column: Column): boolean {
-  const cells: ArrayLike<number> = column.type === "category" ? column.codes : column.values;
-  for (let row = 1; row < cells.length; row++) {
-    if (cells[row] !== cells[0] && !(Number.isNaN(cells[row]) && Number.isNaN(cells[0]))) return false;
-  }
+  const isSame = sameCells(column);
+  const { length } = column.type === "category" ? column.codes : column.values;
+  for (let row = 1; row < length; row++) if (!isSame(row, 0)) return false;
   return true;
 }
 
 function describeConstant(column: Column, rows: number): Finding {
   const missing = countMissing(column);
   const has = missing > 0 || rows === 0 ? "no value" : `the value ${cellText(column, 0)}`;
-  const message = `${column.name} is constant: ${has} in all ${countOf(rows, "row")}`;
-  return { code: "constant", level: "warning", column: column.name, message, evidence: { rows, missing } };
+  return createFinding({
+    code: "constant",
+    level: "warning",
+    column: column.name,
+    said: say`${column.name} is constant: ${has} in ${whole("all", rows, "row")}`,
+    evidence: { rows, missing },
+  });
 }
 
 export interface CheckedGroup {
@@ -134,10 +143,16 @@ export function checkGroups(
     let events = 0;
     for (let i = 0; i < rows.length; i++) events += outcomes.event[rows[i]];
     if (events >= minEvents) return [];
-    const count = `${countOf(events, "event")} in ${countOf(rows.length, "row")}`;
-    const message = `group "${name}" has ${count}: fewer than ${minEvents}, too few to constrain or audit`;
-    const evidence = { group: name, rows: rows.length, events, minEvents };
-    return [{ code: "group.events", level: "warning", column: null, message, evidence }];
+    const has = among(events, "event", rows.length, "row");
+    return [
+      createFinding({
+        code: "group.events",
+        level: "warning",
+        column: null,
+        said: say`group "${name}" has ${has}: fewer than ${minEvents}, too few to constrain or audit`,
+        evidence: { group: name, rows: rows.length, events, minEvents },
+      }),
+    ];
   });
 }
 
@@ -157,23 +172,31 @@ export function checkFollowup(train: RightCensored, test: RightCensored): Findin
     testInside,
     trainInside,
   };
-  const spans = `training times span ${trained.first} to ${trained.last}, test times ${tested.first} to ${tested.last}`;
-  const finding = (level: Finding["level"], message: string): Finding[] => {
-    return [{ code: "followup.overlap", level, column: null, message, evidence }];
-  };
+  // The first and the last times are single people's.
+  const spans = personal(
+    `: training times span ${trained.first} to ${trained.last}, test times ${tested.first} to ${tested.last}`,
+  );
+  const finding = (level: Finding["level"], said: readonly Part[]): Finding[] => [
+    createFinding({ code: "followup.overlap", level, column: null, said, evidence }),
+  ];
   if (tested.first > trained.last || trained.first > tested.last) {
-    return finding("error", `follow-up does not overlap: ${spans}`);
+    return finding("error", say`follow-up does not overlap${spans}`);
   }
   const [testRows, trainRows] = [test.time.length, train.time.length];
   if (testInside < HARDLY * testRows || trainInside < HARDLY * trainRows) {
-    const shares = `${percentOf(testInside, testRows)} of the test rows and ${percentOf(trainInside, trainRows)} of the training rows`;
-    return finding("warning", `follow-up hardly overlaps: ${spans}; ${shares} lie in both`);
+    const ofTest = `${percentOf(testInside, testRows)} of the test rows`;
+    const ofTraining = `${percentOf(trainInside, trainRows)} of the training rows`;
+    return finding(
+      "warning",
+      say`follow-up hardly overlaps${spans}; ${ofTest} and ${ofTraining} lie in both`,
+    );
   }
   let later = 0;
   for (const time of test.time) if (time > trained.last) later++;
   if (later === 0) return [];
-  const message = `${countOf(later, "test row")} (${percentOf(later, testRows)}) beyond the training follow-up: ${spans}`;
-  return finding(later > FEW_LATER * testRows ? "warning" : "note", message);
+  const beyond = [count(later, "test row"), percent(later, testRows)];
+  const level = later > FEW_LATER * testRows ? "warning" : "note";
+  return finding(level, say`${beyond} beyond the training follow-up${spans}`);
 }
 
 interface TimeRange {

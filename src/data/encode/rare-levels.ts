@@ -5,7 +5,7 @@
  */
 
 import { countOf } from "../../core/text.ts";
-import type { Finding } from "../checks/findings.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
 import type { CategoryColumn } from "../table.ts";
 import type { Encoder } from "./encoder.ts";
 
@@ -45,13 +45,13 @@ export function checkLevels(column: CategoryColumn): Finding | null {
       ? `none with ${fewest} rows or more, so that nothing can be learned from it`
       : `${values - frequent} of them with fewer than ${fewest} rows`;
   const evidence = { rows, values, frequent, fewest };
-  return {
+  return createFinding({
     code: "levels.many",
     level: "warning",
     column: column.name,
-    message: `${many}, ${rest}`,
+    said: `${many}, ${rest}`,
     evidence,
-  };
+  });
 }
 
 /** One sentence a category of which levels were pooled. */

@@ -1,16 +1,14 @@
 /**
  * Rows whose value is the time itself, to the digit, in one unit: a copy in part of the table, or the time of another
- * outcome of the same people. Where times repeat, some are equal by chance, and more where the column goes with the time;
- * so the rows that are equal are held against those expected of strangers and against those equal to the time just before
- * or just after. A copy is equal to the time and to nothing beside it; an honest column does not know the difference.
+ * outcome of the same people. Where times repeat, some values are equal by chance, and more of them where the column is
+ * related to the time. So the number of equal rows is compared with the number expected of strangers, and with the
+ * numbers equal to the time just before or just after. A copy is equal to the time and to nothing beside it; an honest
+ * column is equally often a little off.
  */
-import { countOf } from "../../core/text.ts";
-import type { LeakRows } from "./rows.ts";
-import { SAMPLE_ROWS, type TimeLeak } from "./time.ts";
+import { say, share } from "../../core/sentence.ts";
+import { firstFrom, type LeakRows, MOST, SAMPLE_ROWS, SOME } from "./rows.ts";
+import type { TimeLeak } from "./time.ts";
 
-/** Equal, beyond chance, in about half of the rows: an error; in some of them: a warning. */
-const MOST = 0.45;
-const SOME = 0.1;
 /** So many rows, and so many different times, must agree to the digit. */
 const MIN_EQUAL_ROWS = 20;
 const MIN_EQUAL_TIMES = 10;
@@ -43,17 +41,16 @@ export function equalTimes(
   const [censored, events] = found;
   const all = addUp(censored, events);
   if (all.rows < MIN_EQUAL_ROWS) return null;
-  const share = Math.max(...[all, censored, events].map(excessShare));
-  if (share < SOME) return null;
+  const excess = Math.max(...[all, censored, events].map(excessShare));
+  if (excess < SOME) return null;
   const scaled = unit === 1 ? "equals the time" : `is ${Number(unit.toPrecision(6))} times the time`;
-  const rows = `${all.rows} of ${countOf(all.counted, "row")}`;
-  const ofEvents =
-    events.rows === 0 ? "none of these had the event" : `${events.rows} of these had the event`;
+  const rows = share(all.rows, all.counted, { noun: "row" });
+  const ofEvents = events.rows === 0 ? "none of these" : share(events.rows, all.rows, { these: true });
   const byChance = Math.max(all.byChance, all.justBefore, all.justAfter);
   const chance = byChance >= 1 ? ` (about ${Math.round(byChance)} would by chance)` : "";
-  const message = `${name} ${scaled} in ${rows}${chance}; ${ofEvents}`;
+  const said = say`${name} ${scaled} in ${rows}${chance}; ${ofEvents} had the event`;
   const evidence = { rows: all.rows, equalEvents: events.rows, equalCensored: censored.rows, unit, byChance };
-  return { level: share >= MOST ? "error" : "warning", message, evidence };
+  return { level: excess >= MOST ? "error" : "warning", said, evidence };
 }
 
 /** Whether a value is the time in that unit, within the digits of a file. */
@@ -94,12 +91,13 @@ function countEqual(numbers: Float64Array, unit: number, leak: LeakRows): [Equal
   // One time shared by most (the end of the study) proves nothing: its rows are left out.
   const common = [...atTime].find(([, count]) => count > MOST * total)?.[0];
   const times = Float64Array.from(new Set(time.filter((one) => one !== common))).sort();
+  const placeFrom = (from: number) => firstFrom((k) => times[k], times.length, from);
   const place = (value: number) => {
-    const near = firstFrom(times, (value / unit) * (1 - SAME_QUOTIENT));
+    const near = placeFrom((value / unit) * (1 - SAME_QUOTIENT));
     return near < times.length && isSameTime(value, times[near], unit) ? near : -1;
   };
   const own = [new Int32Array(times.length), new Int32Array(times.length)];
-  for (let row = 0; row < N; row++) if (time[row] !== common) own[event[row]][firstFrom(times, time[row])]++;
+  for (let row = 0; row < N; row++) if (time[row] !== common) own[event[row]][placeFrom(time[row])]++;
   const found: [Equal, Equal] = [createEqual(), createEqual()];
   for (let row = 0; row < N; row++) {
     if (time[row] === common) continue;
@@ -118,18 +116,6 @@ function countEqual(numbers: Float64Array, unit: number, leak: LeakRows): [Equal
 
 function createEqual(): Equal {
   return { rows: 0, counted: 0, byChance: 0, justBefore: 0, justAfter: 0 };
-}
-
-/** The place of the first of ascending values that is not below `from`. */
-export function firstFrom(values: Float64Array, from: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle] < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** The commonest quotient value / time in a sample of the rows, if enough of them have it. */

@@ -5,8 +5,7 @@
  * that chance can be reckoned with: `logSearched` is what the search costs. What a cut means is event.ts' business.
  */
 import { log } from "../../core/elementary.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
-import { logChoose } from "./rows.ts";
+import { firstFrom, type LeakColumn, type LeakRows, logChoose } from "./rows.ts";
 
 /** "values": the pure values against the rest; "majority": every value on the side of its majority. */
 export type CutKind = "missing" | "values" | "majority" | "threshold";
@@ -174,21 +173,11 @@ function cutByMembers(
   });
   const sideOf = (row: number) => {
     if (isMissingAt(column, row)) return withMissing ? member[K] : -1;
-    return member[column.numbers ? indexOf(values, column.numbers[row]) : (column.codes?.[row] ?? K)];
+    return member[
+      column.numbers ? firstFrom((k) => values[k], K, column.numbers[row]) : (column.codes?.[row] ?? K)
+    ];
   };
   return { kind, eventSide, otherSide, sideOf, logSearched };
-}
-
-/** Where `value` stands among ascending values that contain it. */
-function indexOf(values: Float64Array, value: number): number {
-  let low = 0;
-  let high = values.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function joinOr(texts: readonly string[]): string {

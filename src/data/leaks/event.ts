@@ -7,18 +7,13 @@
  */
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
 import { log } from "../../core/elementary.ts";
-import { countOf, percentOf } from "../../core/text.ts";
-import type { Finding } from "../checks/findings.ts";
+import { count, type Part, percent, say, share, whole } from "../../core/sentence.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
 import type { Cut, Side } from "./cuts.ts";
 import { cutRows } from "./cuts.ts";
 import { logChanceOfAllEvents, logChanceOfNoEvent } from "./follow-up.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
-import { logChoose } from "./rows.ts";
+import { type LeakColumn, type LeakRows, logChoose, MOST, SOME } from "./rows.ts";
 
-/** A pure side with about half of a class (less the luck of the draw) tells on too many people: an error. */
-const MOST = 0.45;
-/** With less than this share it is left alone: few rows, and honest columns have pure corners. */
-const SOME = 0.1;
 /**
  * Agreement with the rarer class (rows in it and on its side, over rows in either) that no honest column reaches: at
  * one event per two rows it takes a hazard ratio above 100 per standard deviation.
@@ -85,7 +80,8 @@ function judgeCut(cut: Cut, leak: LeakRows): Judged | null {
     if (falseHits === 0 && hits >= SOME * events && excludes(logChanceOfAllEvents(cut.sideOf, leak))) {
       return { ...partly, level: hits >= MOST * events ? "error" : "warning" };
     }
-    // Known for half of the rarer events and for nobody else deserves a look, even where all of them may have died early.
+    // Known for half of the rarer events and for nobody else deserves a look, even where all of them may have died
+    // early.
     const logChance = logChoose(leak.events, hits) - logChoose(leak.rows.length, hits);
     const isRareAndKnown = cut.kind === "missing" && falseHits === 0 && leak.events <= allCensored;
     if (isRareAndKnown && hits >= MOST * events && logChance < leak.logAlpha)
@@ -118,31 +114,40 @@ function logChanceOfCut({ eventSide, otherSide }: Cut): number {
 function describe(name: string, judged: Judged, leak: LeakRows): Finding {
   const { eventSide, otherSide, kind } = judged.cut;
   const { verdict, level, agreement } = judged;
-  const allOf = (side: Side) => `all ${countOf(side.rows, "row")} ${side.text} had it`;
-  const noneOf = (side: Side) => `none of the ${countOf(side.rows, "row")} ${side.text}`;
-  const otherRest = `${otherSide.events} of the other ${otherSide.rows}`;
-  let message: string;
+  return createFinding({
+    code: verdict === "near" ? "leak.near" : "leak.event",
+    level,
+    column: name,
+    said: sayCut(name, judged, leak),
+    evidence: {
+      cut: kind,
+      eventSideRows: eventSide.rows,
+      eventSideEvents: eventSide.events,
+      otherSideRows: otherSide.rows,
+      otherSideEvents: otherSide.events,
+      agreement,
+    },
+  });
+}
+
+function sayCut(name: string, { cut, verdict }: Judged, leak: LeakRows): readonly Part[] {
+  const { eventSide, otherSide } = cut;
+  const allOf = (side: Side) => say`${whole("all", side.rows, "row")} ${side.text} had it`;
+  const noneOf = (side: Side) => say`${whole("none of the", side.rows, "row")} ${side.text}`;
+  const ofOther = ({ events, rows }: Side) => share(events, rows, { before: "the other" });
   if (verdict === "determines") {
     const left = leak.rows.length - eventSide.rows - otherSide.rows;
-    const known = left > 0 ? ` where it is known (not in ${countOf(left, "row")})` : "";
-    message = `${name} determines the event${known}: ${allOf(eventSide)}, ${noneOf(otherSide)}`;
-  } else if (verdict === "near") {
-    const most = `${eventSide.events} of the ${countOf(eventSide.rows, "row")} ${eventSide.text} had it`;
-    message = `${name} all but determines the event: ${most}, ${otherRest}`;
-  } else if (eventSide.events === eventSide.rows) {
-    const share = percentOf(eventSide.events, leak.events);
-    message = `${name} partly determines the event: ${allOf(eventSide)} (${share} of all events), ${otherRest}`;
-  } else {
-    const rest = `${eventSide.events} of the other ${eventSide.rows}`;
-    message = `${name} partly determines the event: ${noneOf(otherSide)} had it, ${rest} did`;
+    const known = left > 0 ? say` where it is known (not in ${count(left, "row")})` : [];
+    return say`${name} determines the event${known}: ${allOf(eventSide)}, ${noneOf(otherSide)}`;
   }
-  const evidence = {
-    cut: kind,
-    eventSideRows: eventSide.rows,
-    eventSideEvents: eventSide.events,
-    otherSideRows: otherSide.rows,
-    otherSideEvents: otherSide.events,
-    agreement,
-  };
-  return { code: verdict === "near" ? "leak.near" : "leak.event", level, column: name, message, evidence };
+  if (verdict === "near") {
+    const most = share(eventSide.events, eventSide.rows, { before: "the", noun: "row" });
+    return say`${name} all but determines the event: ${most} ${eventSide.text} had it, ${ofOther(otherSide)}`;
+  }
+  const partly = `${name} partly determines the event`;
+  if (eventSide.events === eventSide.rows) {
+    const ofAll = percent(eventSide.events, leak.events, "all events");
+    return say`${partly}: ${allOf(eventSide)}${ofAll}, ${ofOther(otherSide)}`;
+  }
+  return say`${partly}: ${noneOf(otherSide)} had it, ${ofOther(eventSide)} did`;
 }

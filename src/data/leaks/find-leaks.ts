@@ -1,8 +1,8 @@
 /**
- * Leaks: columns that could only be filled in after the outcome was known. A model fitted on one looks excellent and
- * is worthless. The detectors look at what a column says about event (event.ts) and time (time.ts), and whether it
- * behaves like something known only later (later.ts, within.ts, later-outcome.ts); never at its name. The rules and their reasons are in
- * docs/decisions/005-leak-rules.md. Findings, worst first per column.
+ * Leaks: columns that could only be filled in after the outcome was known. A model fitted on one looks excellent and is
+ * worthless. The detectors look at what a column says about event (event.ts) and time (time.ts), and whether it behaves
+ * like something known only later (later.ts, within.ts, later-outcome.ts); never at its name. The rules and their
+ * reasons are in docs/decisions/005-leak-rules.md. Findings, worst first per column.
  */
 import type { Finding } from "../checks/findings.ts";
 import type { RightCensored } from "../outcomes/outcomes.ts";

@@ -1,22 +1,24 @@
 /**
- * Another outcome of the same people that comes later than ours: death in a table of relapses. Its time is that of our
- * follow-up in many rows and later in others, never earlier. Which column says whether it happened, that time cannot tell
- * to the row, as ours tells an earlier one (within.ts); but those to whom it happened have the shorter times. So of the
- * columns with two values the one that goes with that time most, and more than an honest one would, is asked about.
+ * Another outcome of the same people that comes later than ours: death in a table of relapses. Its time equals that of
+ * our follow-up in many rows, is later in others, and is never earlier. That time cannot tell row by row which column
+ * says whether the outcome happened, as an earlier outcome's time can (within.ts); but those to whom it happened have
+ * the shorter times. So of the columns with two values, the finding asks about the one that is most strongly related to
+ * that time, provided the relation is stronger than an honest column's would be.
  */
-
-import { countOf } from "../../core/text.ts";
-import type { Finding } from "../checks/findings.ts";
+import { count, say } from "../../core/sentence.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
 import { equalTimes, isSameTime } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
+import { meanRanks } from "./orders.ts";
+import { type LeakColumn, type LeakRows, MAX_SLIPS } from "./rows.ts";
 import { splitByValues } from "./splits.ts";
 
 /** Rows in which it is later than ours, at least; fewer are slips in a copy. */
 const MIN_LATER = 20;
-/** Rows in which it is earlier, at most, as a share of those in which it is later: slips of the pen. */
-const MAX_SLIPS = 0.02;
-/** Share of pairs, one row of either value, in which the time is longer on one side: .5 is none, honest values reach .65. */
+/**
+ * Share of pairs, one row of either value, in which the time is longer on one side: .5 is none, honest values reach
+ * .65.
+ */
 const LEAST_PROBABILITY = 0.7;
 
 /** The time of a later outcome. */
@@ -51,15 +53,11 @@ export function findLaterTime(
 }
 
 function rank(numbers: Float64Array): Float64Array {
-  const order = Int32Array.from(numbers.keys()).filter((row) => !Number.isNaN(numbers[row]));
-  order.sort((a, b) => numbers[a] - numbers[b]);
+  const known = Int32Array.from(numbers.keys()).filter((row) => !Number.isNaN(numbers[row]));
   const ranks = new Float64Array(numbers.length);
-  for (let from = 0; from < order.length; ) {
-    let to = from;
-    while (to < order.length && numbers[order[to]] === numbers[order[from]]) to++;
-    for (let i = from; i < to; i++) ranks[order[i]] = (from + to + 1) / 2;
-    from = to;
-  }
+  meanRanks(numbers, known).forEach((one, i) => {
+    ranks[known[i]] = one;
+  });
   return ranks;
 }
 
@@ -113,13 +111,17 @@ export function describeLaterOutcomes(judged: readonly (JudgedColumn | null)[]):
     if (one !== null && one.probability > (best.get(one.time.name)?.probability ?? 0))
       best.set(one.time.name, one);
   }
-  return [...best.values()].map(({ column, time, side, rows, probability }): Finding => {
-    const message =
-      `${column} and ${time.name} look like a later outcome of the same people: ${time.name} equals the time in ` +
-      `${countOf(time.equal, "row")} and is later in ${time.later}, and it is shorter in the ${countOf(rows, "row")} ` +
-      `${side}. ${askWhenKnown(`${column},${time.name}`)}`;
-    const { equal, later } = time;
-    const evidence = { sign: "after", timeColumn: time.name, side, rows, equal, later, probability };
-    return { code: "leak.later", level: "warning", column, message, evidence };
+  return [...best.values()].map(({ column, time, side, rows, probability }) => {
+    const { name, equal, later } = time;
+    const equals = say`${name} equals the time in ${count(equal, "row")} and is later in ${later}`;
+    const shorter = say`it is shorter in the ${count(rows, "row")} ${side}`;
+    return createFinding({
+      code: "leak.later",
+      level: "warning",
+      column,
+      said: say`${column} and ${name} look like a later outcome of the same people: ${equals}, and ${shorter}`,
+      hint: askWhenKnown(`${column},${name}`),
+      evidence: { sign: "after", timeColumn: name, side, rows, equal, later, probability },
+    });
   });
 }

@@ -1,15 +1,17 @@
 /**
  * A value that people get only later: by leaving follow-up for another reason (a transplantation, a withdrawal), or by
- * lasting long enough to get it (six cycles of treatment, an answered questionnaire). Almost nobody with it has the event,
- * where many would at the rate of the others. A strong honest predictor does that too, so the follow-up is asked for what
- * it cannot do: those at low risk are censored no faster than others, and no later either. Where neither tells, only
- * a ratio beyond any predictor's counts. The finding is a question, not an accusation: docs/decisions/005-leak-rules.md.
+ * lasting long enough to get it (six cycles of treatment, an answered questionnaire). Almost nobody with it has the
+ * event, where many would at the rate of the others. A strong honest predictor does that too, so the follow-up is
+ * searched for what such a predictor cannot do: people at low risk are censored no faster than others, and no later
+ * either. Where neither sign is there, only a ratio beyond that of any predictor counts. The finding is a question, not
+ * an accusation: docs/decisions/005-leak-rules.md.
  */
 import { log } from "../../core/elementary.ts";
-import { countOf } from "../../core/text.ts";
-import type { Finding } from "../checks/findings.ts";
+import { present } from "../../core/present.ts";
+import { personal, say, share, whole } from "../../core/sentence.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
 import { type ComparedExits, compareExits, logChanceOfSoFew, logChanceOfSoMany } from "./exits.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
+import { type LeakColumn, type LeakRows, MOST } from "./rows.ts";
 import { splitByValues, type ValueSplit } from "./splits.ts";
 
 /** "Almost no events": a rate surely below this share of the others', as strong honest values have it too … */
@@ -22,8 +24,6 @@ const CENSORED_FASTER = 1.1;
 const CENSORED_LATER = 0.2;
 /** Chance of one false sign in the censoring, over the sides of a column that have almost no events. */
 const CENSORING_ALPHA = 5e-3;
-/** Half of the censored rows (less the luck of the draw), where the ratio alone speaks. */
-const MOST = 0.45;
 /** Quantiles of the event times that "at first" may end at. */
 const EARLY = [0.1, 0.25, 0.5];
 /** Fewer events say nothing of rates. */
@@ -185,17 +185,33 @@ function describe(name: string, { split, isOther, rows, sign, until, compared }:
   const { observed } = compared.events;
   const expected = compared.expectedPeople;
   const side = isOther ? split.otherText : split.text;
-  const when = until === null ? "" : ` up to time ${until}`;
-  const few = `${observed === 0 ? "none" : observed} of the ${countOf(rows, "row")} ${side} had the event${when}`;
+  // The time is that of one person's event.
+  const when = until === null ? "" : personal(` up to time ${until}`, " early on");
+  const few =
+    observed === 0
+      ? whole("none of the", rows, "row")
+      : share(observed, rows, { before: "the", noun: "row" });
   const many = `${Math.round(expected)} would have at the rate of the others`;
   const why = {
     faster: ", and they were censored faster than the others",
     early: ", and hardly any was censored before that either",
     none: "",
   }[sign];
-  const message = `${name}: ${few}, where ${many}${why}. ${askWhenKnown(name)}`;
-  const evidence = { sign, side, rows, events: observed, expected, ...(until === null ? {} : { until }) };
-  return { code: "leak.later", level: "warning", column: name, message, evidence };
+  return createFinding({
+    code: "leak.later",
+    level: "warning",
+    column: name,
+    said: say`${name}: ${few} ${side} had the event${when}, where ${many}${why}`,
+    hint: askWhenKnown(name),
+    evidence: {
+      sign,
+      side,
+      rows,
+      events: observed,
+      expected,
+      ...present({ until: until ?? undefined }),
+    },
+  });
 }
 
 /** The question every such finding ends with, and what to do after the answer. */

@@ -1,7 +1,7 @@
 /**
  * How well a column's values put times in order. Two measures for rows given by increasing time: whether no two rows
- * contradict each other, with the chance of that; and Spearman's rank correlation (ties at their mean rank). The first is
- * exact and indifferent to unit, rounding and transform; the second survives a little noise.
+ * contradict each other, with the chance of that; and Spearman's rank correlation (ties at their mean rank). The first
+ * is exact and indifferent to unit, rounding and transform; the second survives a little noise.
  */
 import { logGamma } from "../../core/distributions.ts";
 
@@ -70,8 +70,8 @@ export function rankCorrelation(a: Float64Array, b: Float64Array, rows: Int32Arr
   return aa > 0 && bb > 0 ? ab / Math.sqrt(aa * bb) : 0;
 }
 
-/** Ranks 1…n, ties at their mean. */
-function meanRanks(values: Float64Array, rows: Int32Array): Float64Array {
+/** Ranks 1…n of the values of the rows, in the order of the rows; ties at their mean. */
+export function meanRanks(values: Float64Array, rows: Int32Array): Float64Array {
   const order = Int32Array.from(rows.keys()).sort((a, b) => values[rows[a]] - values[rows[b]]);
   const ranks = new Float64Array(rows.length);
   for (let from = 0; from < order.length; ) {

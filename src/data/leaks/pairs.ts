@@ -4,9 +4,9 @@
  * time) and judged like a single column (time.ts). The finding is on the column that grows with the time, which is
  * the one that was filled in last.
  */
-import type { Finding } from "../checks/findings.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
-import { orderOfNumbers, sampleOf } from "./time.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
+import { type LeakColumn, type LeakRows, sampleOf } from "./rows.ts";
+import { orderOfNumbers } from "./time.ts";
 
 export type PairColumn = Pick<LeakColumn, "name" | "type" | "numbers">;
 
@@ -40,7 +40,7 @@ export function findTimePairs(columns: readonly PairColumn[], leak: LeakRows): F
       const found = orderOfNumbers(difference, what, leak, candidates[late].name);
       if (found === null) continue;
       const evidence = { ...found.evidence, partner: candidates[early].name };
-      findings.push({ code: "leak.time", column: candidates[late].name, ...found, evidence });
+      findings.push(createFinding({ ...found, code: "leak.time", column: candidates[late].name, evidence }));
     }
   }
   return findings;

@@ -47,6 +47,14 @@ export interface ValueCounts {
  * follow them ask for far more; this only keeps small tables quiet.
  */
 const ALPHA = 1e-3;
+/** What tells on about half of the rows (less the luck of the draw) tells on too many people: an error. */
+export const MOST = 0.45;
+/** With less than this share it is left alone: few rows, and honest columns have such corners. */
+export const SOME = 0.1;
+/** Rows that contradict a rule about times, as a share of those that bear it out: slips of the pen. */
+export const MAX_SLIPS = 0.02;
+/** Rows of a sample: enough to drop every column that is not a copy, few enough to be free. */
+export const SAMPLE_ROWS = 2000;
 
 export function collectLeakRows(
   time: Float64Array,
@@ -156,4 +164,24 @@ function countNumbers(numbers: Float64Array, leak: LeakRows): ValueCounts {
 /** log of n over k. */
 export function logChoose(n: number, k: number): number {
   return logGamma(n + 1) - logGamma(k + 1) - logGamma(n - k + 1);
+}
+
+/** So many of the rows, evenly spread over them; all where they are no more. */
+export function sampleOf(rows: Int32Array, size: number): Int32Array {
+  if (rows.length <= size) return rows;
+  const sample = new Int32Array(size);
+  for (let i = 0; i < size; i++) sample[i] = rows[Math.floor((i * rows.length) / size)];
+  return sample;
+}
+
+/** The place of the first of `length` ascending values that is not below `from`; `length` where all are. */
+export function firstFrom(valueAt: (place: number) => number, length: number, from: number): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (valueAt(middle) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,7 +1,7 @@
 /**
- * The ways in which one value of a column sets its rows apart from all others: a value against the rest, missing against
- * known. Only values with rows enough to say something are listed. later.ts asks what happened to the two sides, within.ts
- * whether they tell one state of another column from the other.
+ * The ways in which one value of a column sets its rows apart from all others: a value against the rest, missing
+ * against known. Only values with enough rows are listed. later.ts asks what happened to the two sides; within.ts asks
+ * whether the two sides are the two states of another column.
  */
 import type { LeakColumn, LeakRows } from "./rows.ts";
 

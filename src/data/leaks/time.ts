@@ -6,18 +6,20 @@
  * unit (another outcome of the same people). Non-monotone transforms and sums of three columns are not looked for.
  */
 import { log, log1p, tanh } from "../../core/elementary.ts";
-import { countOf } from "../../core/text.ts";
-import type { Finding } from "../checks/findings.ts";
+import { count, say } from "../../core/sentence.ts";
+import { createFinding, type Finding, type FindingParts } from "../checks/findings.ts";
 import { equalTimes } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
 import { compareIntervals, compareOrder, rankCorrelation } from "./orders.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
+import { type LeakColumn, type LeakRows, MOST, SAMPLE_ROWS, SOME, sampleOf } from "./rows.ts";
 
 /** With fewer events their order is not looked for alone: a strong predictor sorts a handful. */
 const MIN_EVENTS = 20;
 /** From so few events on, all rows in perfect order count: a date of entry is out of order with every early event. */
 const MIN_EVENTS_AMONG_ALL = 5;
-/** How unlikely a perfect order must be by chance, as a log: a trillion to one, so that no strong predictor gets there. */
+/**
+ * How unlikely a perfect order must be by chance, as a log: a trillion to one, so that no strong predictor gets there.
+ */
 const ORDER_EVIDENCE = log(1e12);
 /** Rank correlation with event times beyond any predictor: 0.95 takes a hazard ratio of 50 per sd … */
 const NEAR_CORRELATION = 0.95;
@@ -28,19 +30,13 @@ const CORRELATION_SHORTFALL = 0.05;
 const QUANTILE_1_IN_1000 = 3.09;
 /** Fisher's z needs a correlation below 1. */
 const LARGEST_CORRELATION = 1 - 1e-12;
-/** Known for about half of the rows: an error; for some of them: a warning. */
-const MOST = 0.45;
-const SOME = 0.1;
-/** Values that can stand for stretches of time; beyond, they are names, and two rows of one patient share their time. */
+/**
+ * Values that can stand for stretches of time; beyond, they are names, and two rows of one patient share their time.
+ */
 const MAX_INTERVALS = 50;
-/** Rows of a sample: enough to drop every column that is not a copy, few enough to be free. */
-export const SAMPLE_ROWS = 2000;
 
-export interface TimeLeak {
-  readonly level: "error" | "warning";
-  readonly message: string;
-  readonly evidence: Readonly<Record<string, number | string>>;
-}
+/** A finding that a column is the time, before it is known of which column. */
+export type TimeLeak = Pick<FindingParts, "level" | "said" | "hint" | "evidence">;
 
 /** `unit` is the `commonQuotient` of a column of numbers. */
 export function findTimeLeak(column: LeakColumn, unit: number | null, leak: LeakRows): Finding | null {
@@ -54,14 +50,7 @@ export function findTimeLeak(column: LeakColumn, unit: number | null, leak: Leak
           equalTimes(numbers, name, unit, leak),
         ];
   const worst = found.find((one) => one?.level === "error") ?? found.find((one) => one !== null);
-  return worst ? { code: "leak.time", column: name, ...worst } : null;
-}
-
-export function sampleOf(rows: Int32Array, size: number): Int32Array {
-  if (rows.length <= size) return rows;
-  const sample = new Int32Array(size);
-  for (let i = 0; i < size; i++) sample[i] = rows[Math.floor((i * rows.length) / size)];
-  return sample;
+  return worst ? createFinding({ ...worst, code: "leak.time", column: name }) : null;
 }
 
 /** `what` is the column, or "death − entry" for a difference; `name` the column that would be dropped. */
@@ -89,21 +78,21 @@ export function orderOfNumbers(
 
   const known = rows.filter(isKnown);
   const coverage = known.length / rows.length;
-  const share = `${countOf(known.length, "row")}${among === "events" ? " that had the event" : ""}`;
+  const share = say`${count(known.length, "row")}${among === "events" ? " that had the event" : ""}`;
   const full = compareOrder(numbers, leak.time, known);
   if (full.inOrder && full.evidence > ORDER_EVIDENCE - leak.logAlpha && coverage >= SOME) {
-    const message = `${what} puts the times of all ${share} in order${coverage < 1 ? " (where it is known)" : ""}`;
+    const where = coverage < 1 ? " (where it is known)" : "";
     return {
       level: coverage >= MOST ? "error" : "warning",
-      message,
+      said: say`${what} puts the times of all ${share} in order${where}`,
       evidence: { rows: known.length, among },
     };
   }
   if (!isNear || coverage < MOST) return null;
-  const message = `${what} has rank correlation ${correlation.toFixed(3)} with the time in ${share}`;
+  const said = say`${what} has rank correlation ${correlation.toFixed(3)} with the time in ${share}`;
   const evidence = { rows: known.length, among, rankCorrelation: correlation };
-  if (reaches(COPY_CORRELATION)) return { level: "error", message, evidence };
-  return { level: "warning", message: `${message}. ${askWhenKnown(name)}`, evidence };
+  if (reaches(COPY_CORRELATION)) return { level: "error", said, evidence };
+  return { level: "warning", said, hint: askWhenKnown(name), evidence };
 }
 
 /** Known for early events only, or for late ones only: a measurement at a fixed time after entry. */
@@ -138,6 +127,9 @@ function disjointIntervals(
   const first = label(found.codes[0]);
   const last = label(found.codes[found.codes.length - 1]);
   const more = found.codes.length > 2 ? ` (${found.codes.length} values, no two overlap)` : "";
-  const message = `${name} tells early events from late ones: all with ${first} come before all with ${last}${more}`;
-  return { level: "error", message, evidence: { rows: eventRows.length, values: found.codes.length } };
+  return {
+    level: "error",
+    said: `${name} tells early events from late ones: all with ${first} come before all with ${last}${more}`,
+    evidence: { rows: eventRows.length, values: found.codes.length },
+  };
 }

@@ -1,23 +1,21 @@
 /**
- * Times that lie within the follow-up, and what belongs to them. The time of a relapse, of a transplantation, of a visit is
- * never later than the end of the row's own follow-up, though it is often later than the end of a stranger's: nothing
- * known at the start behaves so. A column that says whether that other thing happened (it did not where the time is
- * that of the follow-up, or is missing) is known no earlier: together they are another outcome of the same people.
+ * Times that lie within the follow-up, and the columns that belong to them. The time of a relapse, a transplantation or
+ * a visit is never later than the end of the row's own follow-up, though it is often later than the end of a
+ * stranger's. Nothing known at the start behaves so. A column that says whether that other thing happened (it did not
+ * where the time is that of the follow-up, or is missing) is known no earlier: together they are another outcome of the
+ * same people.
  */
-
-import { countOf, percentOf } from "../../core/text.ts";
-import type { Finding } from "../checks/findings.ts";
+import { present } from "../../core/present.ts";
+import { percent, say, share, whole } from "../../core/sentence.ts";
+import { createFinding, type Finding } from "../checks/findings.ts";
 import { isSameTime } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
-import type { LeakColumn, LeakRows } from "./rows.ts";
-import { splitByValues } from "./splits.ts";
-import { SAMPLE_ROWS, sampleOf } from "./time.ts";
+import { firstFrom, type LeakColumn, type LeakRows, MAX_SLIPS, SAMPLE_ROWS, sampleOf } from "./rows.ts";
+import { splitByValues, type ValueSplit } from "./splits.ts";
 
 /** Rows that would lie beyond a stranger's follow-up: so many at least, and this share of those with a value. */
 const MIN_BEYOND = 10;
 const MIN_BEYOND_SHARE = 0.05;
-/** Those beyond their own are at most this share of them: slips of the pen. */
-const MAX_SLIPS = 0.02;
 /** Digits that a unit costs. */
 const ROUNDING = 1e-9;
 /** sensitivity + specificity − 1 with which a column tells whether the other thing happened. */
@@ -64,9 +62,9 @@ export function findFollowUpTime(
 }
 
 /**
- * Values beyond the row's own time, and expected beyond a stranger's; null for values below 0, which are no times, and as
- * soon as too many are beyond their own. `rows` by increasing time, so that the place of a value among the times is found
- * among them.
+ * Values beyond the row's own time, and expected beyond a stranger's; null for values below 0, which are no times, and
+ * as soon as too many are beyond their own. `rows` by increasing time, so that the place of a value among the times is
+ * found among them.
  */
 function countBeyond(numbers: Float64Array, unit: number, { time }: LeakRows, rows: Int32Array) {
   const n = rows.length;
@@ -81,31 +79,24 @@ function countBeyond(numbers: Float64Array, unit: number, { time }: LeakRows, ro
     if (shortened > time[row]) slips++;
     if (value < 0 || slips > mostSlips) return null;
     known++;
-    beyond += countEarlier(rows, time, shortened) / n;
+    beyond += firstFrom((i) => time[rows[i]], n, shortened) / n;
   }
   return { known, beyond, slips };
 }
 
-/** How many of the rows, which are by increasing time, have an earlier one. */
-function countEarlier(rows: Int32Array, time: Float64Array, than: number): number {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (time[rows[middle]] < than) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 export function describeFollowUpTime({ name, partner, known, beyond, slips }: FollowUpTime): Finding {
   const what = partner === null ? name : `${name} − ${partner}`;
-  const within =
-    slips === 0 ? `all ${countOf(known, "row")}` : `${known - slips} of ${countOf(known, "row")}`;
+  const within = slips === 0 ? whole("all", known, "row") : share(known - slips, known, { noun: "row" });
+  const isWithin = `${what} is a time within the follow-up: it is no later than the row's own time in`;
   const chance = `${Math.round(beyond)} would lie beyond it by chance`;
-  const message = `${what} is a time within the follow-up: it is no later than the row's own time in ${within} with a value, where ${chance}. ${askWhenKnown(name)}`;
-  const evidence = { sign: "within", rows: known, beyond, slips, ...(partner === null ? {} : { partner }) };
-  return { code: "leak.later", level: "warning", column: name, message, evidence };
+  return createFinding({
+    code: "leak.later",
+    level: "warning",
+    column: name,
+    said: say`${isWithin} ${within} with a value, where ${chance}`,
+    hint: askWhenKnown(name),
+    evidence: { sign: "within", rows: known, beyond, slips, ...present({ partner: partner ?? undefined }) },
+  });
 }
 
 /** Columns that say whether what a follow-up time stands for happened, with that time's name. */
@@ -123,27 +114,47 @@ export function findOutcomePair(
       for (const split of splits) {
         const told = tellApart(codes, split.code, happened);
         if (told === null) continue;
-        const side = told.isValue ? split.text : split.otherText;
-        const rest = told.isValue ? split.otherText : split.text;
         const what = kind === "equal" ? "earlier than the time" : "known";
-        const message = `${column.name} and ${other.name} look like another outcome of the same people: ${other.name} is ${what} in ${told.hits} of ${countOf(told.sideRows, "row")} ${side} (${percentOf(told.hits, told.sideRows)}) and in ${told.falseHits} of ${told.otherRows} ${rest}. ${askWhenKnown(column.name)}`;
-        const evidence = {
-          sign: "pair",
-          timeColumn: other.name,
-          side,
-          rows: told.sideRows,
-          hits: told.hits,
-          otherRows: told.otherRows,
-          otherHits: told.falseHits,
-        };
-        return { code: "leak.later", level: "warning", column: column.name, message, evidence };
+        return describeOutcomePair(column.name, other.name, what, split, told);
       }
     }
   }
   return null;
 }
 
-/** 1 where the other thing happened, by the time being earlier than the follow-up's or by being known at all; −1 unknown. */
+function describeOutcomePair(
+  column: string,
+  timeColumn: string,
+  what: string,
+  split: ValueSplit,
+  { isValue, hits, sideRows, falseHits, otherRows }: ToldApart,
+): Finding {
+  const side = isValue ? split.text : split.otherText;
+  const rest = isValue ? split.otherText : split.text;
+  const pair = `${column} and ${timeColumn} look like another outcome of the same people`;
+  const most = say`${share(hits, sideRows, { noun: "row" })} ${side}${percent(hits, sideRows)}`;
+  return createFinding({
+    code: "leak.later",
+    level: "warning",
+    column,
+    said: say`${pair}: ${timeColumn} is ${what} in ${most} and in ${share(falseHits, otherRows)} ${rest}`,
+    hint: askWhenKnown(column),
+    evidence: {
+      sign: "pair",
+      timeColumn,
+      side,
+      rows: sideRows,
+      hits,
+      otherRows,
+      otherHits: falseHits,
+    },
+  });
+}
+
+/**
+ * 1 where the other thing happened, by the time being earlier than the follow-up's or by being known at all; −1
+ * unknown.
+ */
 function listStates({ numbers, unit }: FollowUpTime, leak: LeakRows): ["equal" | "known", Int8Array][] {
   const N = numbers.length;
   const known = new Int8Array(N);
@@ -159,8 +170,18 @@ function listStates({ numbers, unit }: FollowUpTime, leak: LeakRows): ["equal" |
   ];
 }
 
+/** Rows of the side on which the other thing happened, those of the rest, and in how many of either it did. */
+interface ToldApart {
+  /** Whether that side is the value, or all others. */
+  readonly isValue: boolean;
+  readonly hits: number;
+  readonly sideRows: number;
+  readonly falseHits: number;
+  readonly otherRows: number;
+}
+
 /** Whether a value's rows are those in which it happened, or those in which it did not; null where they are neither. */
-function tellApart(codes: Int8Array, code: number, happened: Int8Array) {
+function tellApart(codes: Int8Array, code: number, happened: Int8Array): ToldApart | null {
   const counts = [0, 0, 0, 0]; // other rows without and with it, rows of the value without and with it
   for (let row = 0; row < codes.length; row++) {
     if (happened[row] < 0) continue;

@@ -2,7 +2,8 @@
 
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import type { Finding, FindingCode, FindingLevel } from "../checks/findings.ts";
+import type { Part } from "../../core/sentence.ts";
+import { createFinding, type Finding, type FindingCode, type FindingLevel } from "../checks/findings.ts";
 import type { Column, Table } from "../table.ts";
 
 /** A finding with what an exception says beyond it. */
@@ -24,7 +25,7 @@ export function problem(
   code: FindingCode,
   level: FindingLevel,
   column: Column,
-  message: string,
+  said: string | readonly Part[],
   evidence: Finding["evidence"],
   rows: readonly number[] = [],
   hint?: string,
@@ -32,7 +33,7 @@ export function problem(
   const named: Finding["evidence"] =
     rows.length > 0 ? { rows: rows.length, first: rows.slice(0, MAX_ROWS_NAMED).join(" ") } : {};
   return {
-    finding: { code, level, column: column.name, message, evidence: { ...named, ...evidence } },
+    finding: createFinding({ code, level, column: column.name, said, evidence: { ...named, ...evidence } }),
     rows,
     hint,
   };

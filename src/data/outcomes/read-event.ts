@@ -4,8 +4,8 @@
  * warning), or a value named by the caller. Everything else is a problem, read as "largest code = event" so that a
  * description can go on.
  */
-import { nameRows } from "../../core/errors.ts";
-import { countOf, shortenValue } from "../../core/text.ts";
+import { count, joinSaid, named, type Part, say } from "../../core/sentence.ts";
+import { shortenValue } from "../../core/text.ts";
 import { type Column, cellText, isMissing } from "../table.ts";
 import { type Problem, problem, type Reading } from "./outcome-problems.ts";
 
@@ -62,10 +62,11 @@ const CENSORED_WORDS = ["no", "n", "alive", "censored", "censor"];
 const NOTHING_WORDS = [...CENSORED_WORDS, "none", "lost", "lost to follow-up", "0", "false"];
 
 /** "a", "a and b", "a, b and c". */
-function joinAnd(texts: readonly string[]): string {
-  return texts.length < 2
-    ? texts.join("")
-    : `${texts.slice(0, -1).join(", ")} and ${texts[texts.length - 1]}`;
+function joinAnd(all: readonly (readonly Part[])[]): readonly Part[] {
+  return joinSaid(
+    [joinSaid(all.slice(0, -1), ", "), ...all.slice(-1)].slice(all.length < 2 ? 1 : 0),
+    " and ",
+  );
 }
 
 /** Rows of every value of the column, as texts. */
@@ -90,15 +91,16 @@ function findOtherCauses(column: Column, N: number, texts: readonly string[], ev
   const counts = countTexts(column, N, others);
   const byRows = [...others].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
   const rows = others.reduce((sum, text) => sum + (counts.get(text) ?? 0), 0);
-  const named = byRows
+  const shown = byRows
     .slice(0, MAX_VALUES_NAMED)
-    .map((text) => `${shortenValue(text)} (${countOf(counts.get(text) ?? 0, "row")})`);
-  const more = byRows.length > named.length ? ` (and ${byRows.length - named.length} more values)` : "";
-  const message =
-    `besides ${eventIs}, ${column.name} has ${joinAnd(named)}${more}, read as censored. ` +
+    .map((text) => say`${shortenValue(text)} (${count(counts.get(text) ?? 0, "row")})`);
+  const more = byRows.length > shown.length ? ` (and ${byRows.length - shown.length} more values)` : "";
+  const overstated =
     `Where ${others.length === 1 ? "this" : "one of them"} keeps the event from happening, ` +
     "as another cause of death or a transplantation does, censoring it overstates the risk: " +
     "curves then say what would happen without it, not how many people will have the event";
+  const besidesIt = `besides ${eventIs}, ${column.name} has`;
+  const message = say`${besidesIt} ${joinAnd(shown)}${more}, read as censored. ${overstated}`;
   const evidence = { values: listTexts(byRows), others: others.length, otherRows: rows };
   return [problem("event.causes", "warning", column, message, evidence)];
 }
@@ -107,10 +109,19 @@ export function readEvent(column: Column, N: number, eventIs: string | undefined
   const problems: Problem[] = [];
   const missing: number[] = [];
   for (let row = 0; row < N; row++) if (isMissing(column, row)) missing.push(row + 1);
-  const missingMessage = `event is missing in ${nameRows(missing)}`;
   const fill = "remove these rows or fill in the event";
   if (missing.length > 0)
-    problems.push(problem("event.missing", "error", column, missingMessage, {}, missing, fill));
+    problems.push(
+      problem(
+        "event.missing",
+        "error",
+        column,
+        say`event is missing in ${named(missing)}`,
+        {},
+        missing,
+        fill,
+      ),
+    );
   const texts = distinctTexts(column, N);
   const lower = texts.map((text) => text.toLowerCase());
   const only = (...allowed: string[]) => texts.length > 0 && lower.every((text) => allowed.includes(text));
@@ -159,9 +170,8 @@ export function readEvent(column: Column, N: number, eventIs: string | undefined
   const bad: number[] = [];
   const valid = readByText(column, N, (text) => text === "0" || text === "1");
   for (let row = 0; row < N; row++) if (valid[row] === 0) bad.push(row + 1);
-  const message =
-    "event must be 0/1, true/false, yes/no, dead/alive or 1/2: " +
-    `${column.name} holds ${listTexts(texts)} (${nameRows(bad)})`;
+  const must = "event must be 0/1, true/false, yes/no, dead/alive or 1/2";
+  const message = say`${must}: ${column.name} holds ${listTexts(texts)} (${named(bad)})`;
   const hint = `say which value is the event with --event-is VALUE, e.g. --event-is ${largest}`;
   problems.push(problem("event.values", "error", column, message, { values: listTexts(texts) }, bad, hint));
   const rule = `not a valid coding; for the description only, ${largest} (the largest code) is taken as the event`;

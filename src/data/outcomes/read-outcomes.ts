@@ -6,6 +6,7 @@
 
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
+import { say, whole } from "../../core/sentence.ts";
 import { countOf } from "../../core/text.ts";
 import type { Finding } from "../checks/findings.ts";
 import type { Table } from "../table.ts";
@@ -36,7 +37,7 @@ export interface InspectedOutcomes {
   /** What cannot be read as meant; null where everything can. */
   readonly refused: Problem | null;
   /** What anyone who uses the outcome should hear: how words were read, and what censoring other causes does. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Finding[];
   /** How the event column was read, in words, and the time. */
   readonly eventRule: string;
   readonly timeRule: string;
@@ -50,11 +51,10 @@ export function inspectOutcomes(table: Table, columns: OutcomeColumns): Inspecte
     ...read,
     findings,
     refused: problems.find((problem) => problem.finding.level === "error") ?? null,
-    notes: findings
-      .filter(({ code, level, evidence }) => {
-        return level !== "error" && code.startsWith("event.") && evidence.values !== undefined;
-      })
-      .map(({ message }) => message),
+    notes: findings.filter(
+      ({ code, level, evidence }) =>
+        level !== "error" && code.startsWith("event.") && evidence.values !== undefined,
+    ),
   };
 }
 
@@ -104,7 +104,7 @@ function readBoth(table: Table, columns: OutcomeColumns) {
   if (rows > 0 && (events === 0 || events === rows)) {
     const message =
       events === 0
-        ? `no row had the event: all ${countOf(rows, "row")} are censored`
+        ? say`no row had the event: ${whole("all", rows, "row")} are censored`
         : `every row had the event: none of ${countOf(rows, "row")} is censored`;
     const level = events === 0 ? "warning" : "note";
     problems.push(problem("event.values", level, eventColumn, message, { rows, events }));
@@ -133,6 +133,6 @@ export function pickOutcomeColumns({ time, origin, event, eventIs }: OutcomeColu
 }
 
 /** What is to be said of the outcome where nothing else is read of it. */
-export function noteOutcome(table: Table, columns: OutcomeColumns): readonly string[] {
-  return inspectOutcomes(table, columns).notes;
+export function noteOutcome(table: Table, columns: OutcomeColumns): string[] {
+  return inspectOutcomes(table, columns).notes.map(({ message }) => message);
 }

@@ -3,8 +3,7 @@
  * negative, infinite and missing times are problems with their rows, and nothing is refused here (read-outcomes.ts
  * does).
  */
-import { nameRows } from "../../core/errors.ts";
-import { countOf } from "../../core/text.ts";
+import { count, named, type Part, personal, say, verb } from "../../core/sentence.ts";
 import type { FindingCode, FindingLevel } from "../checks/findings.ts";
 import { parseDateText } from "../reading/parse-cell.ts";
 import { type Column, cellText, isMissing } from "../table.ts";
@@ -49,19 +48,18 @@ function readNumberTimes(column: Column, N: number): Reading {
     else sortTime(values[row], row, bad);
     if (!(values[row] >= 0 && Number.isFinite(values[row]))) values[row] = Number.NaN;
   }
-  const text = (rows: readonly number[]) => `"${cellText(column, rows[0] - 1)}"`;
+  const text = (rows: readonly number[]) => cellText(column, rows[0] - 1);
   const problems: Problem[] = [];
   if (notNumbers.length > 0 && column.type === "date") {
-    const message = `times must be numbers: ${column.name} holds dates in ${nameRows(notNumbers)}`;
+    const message = say`times must be numbers: ${column.name} holds dates in ${named(notNumbers)}`;
     const hint =
       "name the date they are counted from with --origin COLUMN, or give the time itself, e.g. in days";
     problems.push(problem("time.values", "error", column, message, {}, notNumbers, hint));
   } else if (notNumbers.length > 0) {
-    const count = countOf(notNumbers.length, "row");
-    const are = notNumbers.length === 1 ? "is" : "are";
-    const message =
-      `times must be numbers: ${count} of ${column.name} ${are} not ` +
-      `(${nameRows(notNumbers)}: ${text(notNumbers)})`;
+    const { length } = notNumbers;
+    const rows = say`${count(length, "row")} of ${column.name} ${verb(length, "is", "are")} not`;
+    const which = personal(` (${named(notNumbers).text}: "${text(notNumbers)}")`);
+    const message = say`times must be numbers: ${rows}${which}`;
     problems.push(
       problem("time.values", "error", column, message, {}, notNumbers, "correct or remove these rows"),
     );
@@ -69,7 +67,7 @@ function readNumberTimes(column: Column, N: number): Reading {
   problems.push(
     ...listProblems(column, bad, {
       missing: "time is missing",
-      negative: (rows) => `time is negative in ${nameRows(rows)}: ${text(rows)}`,
+      negative: (rows) => say`time is negative in ${named(rows)}${personal(`: "${text(rows)}"`)}`,
       correct: "correct or remove these rows; times start at 0",
     }),
   );
@@ -91,11 +89,12 @@ function readDateTimes(column: Column, origin: Column, N: number): Reading {
     // One impossible date makes a column of texts: it is that one that is named, not the others.
     const wrong = known.filter((row) => !isDateText(cellText(one, row - 1)));
     const blamed = wrong.length > 0 ? wrong : known;
-    const shown = blamed.length > 0 ? `: row ${blamed[0]} is "${cellText(one, blamed[0] - 1)}"` : "";
+    const shown =
+      blamed.length > 0 ? personal(`: row ${blamed[0]} is "${cellText(one, blamed[0] - 1)}"`) : "";
     const rows = blamed.length > 0 ? blamed : all;
     const says =
       wrong.length > 0 && wrong.length < known.length ? "holds texts that are no dates" : "holds no dates";
-    const message = `time from ${origin.name} to ${column.name}: ${one.name} ${says}${shown}`;
+    const message = say`time from ${origin.name} to ${column.name}: ${one.name} ${says}${shown}`;
     const hint = "write dates as 2021-03-31; where the time is a number, leave --origin out";
     return { values, problems: [problem("time.values", "error", one, message, {}, rows, hint)], rule };
   }
@@ -112,15 +111,15 @@ function readDateTimes(column: Column, origin: Column, N: number): Reading {
   }
   const problems: Problem[] = [];
   if (unstarted.length > 0) {
-    const message = `${origin.name} is missing in ${nameRows(unstarted)}: no time can be counted from it`;
+    const message = say`${origin.name} is missing in ${named(unstarted)}: no time can be counted from it`;
     problems.push(problem("time.missing", "error", origin, message, {}, unstarted, REMOVE));
   }
   const text = ([row]: readonly number[]) =>
-    `${cellText(column, row - 1)} is before ${cellText(origin, row - 1)}`;
+    personal(`: ${cellText(column, row - 1)} is before ${cellText(origin, row - 1)}`);
   problems.push(
     ...listProblems(column, bad, {
       missing: `${column.name} is missing`,
-      negative: (rows) => `${column.name} is before ${origin.name} in ${nameRows(rows)}: ${text(rows)}`,
+      negative: (rows) => say`${column.name} is before ${origin.name} in ${named(rows)}${text(rows)}`,
       correct: "correct or remove these rows",
     }),
   );
@@ -135,7 +134,7 @@ function sortTime(value: number, row: number, bad: BadTimes): void {
 
 interface TimeWords {
   readonly missing: string;
-  readonly negative: (rows: readonly number[]) => string;
+  readonly negative: (rows: readonly number[]) => readonly Part[];
   readonly correct: string;
 }
 
@@ -145,16 +144,16 @@ function listProblems(column: Column, bad: BadTimes, words: TimeWords): Problem[
     code: FindingCode,
     level: FindingLevel,
     rows: readonly number[],
-    message: () => string,
+    message: () => readonly Part[],
     hint?: string,
   ) => {
     if (rows.length > 0) problems.push(problem(code, level, column, message(), {}, rows, hint));
   };
   const { missing, infinite, negative, zero } = bad;
-  add("time.missing", "error", missing, () => `${words.missing} in ${nameRows(missing)}`, REMOVE);
-  add("time.values", "error", infinite, () => `time is infinite in ${nameRows(infinite)}`, REMOVE);
+  add("time.missing", "error", missing, () => say`${words.missing} in ${named(missing)}`, REMOVE);
+  add("time.values", "error", infinite, () => say`time is infinite in ${named(infinite)}`, REMOVE);
   add("time.nonpositive", "error", negative, () => words.negative(negative), words.correct);
-  const zeros = () => `time is 0 in ${nameRows(zero)}: legal, counted in the first bin`;
+  const zeros = () => say`time is 0 in ${named(zero)}: legal, counted in the first bin`;
   add("time.nonpositive", "warning", zero, zeros);
   return problems;
 }

@@ -3,8 +3,8 @@
  *   0   8  89 47 52 44 0D 0A 1A 0A ("\x89GRD\r\n\x1a\n": shows a transfer as text, as PNG's does)
  *   8   4  format version     12  4  bytes of header     16  8  bytes of weights        all little-endian
  *   24     header, JSON        then  weights, safetensors layout        then  32  SHA-256 of everything before
- * Header and weights begin at multiples of eight. Nothing is believed before magic, version, lengths and checksum agree, in that
- * order; what is inside header and weights is for others to say.
+ * Header and weights begin at multiples of eight. Nothing is believed before magic, version, lengths and checksum
+ * agree, in that order; what is inside header and weights is for others to say.
  */
 import { FormatError } from "../../core/errors.ts";
 import { sha256 } from "./checksum.ts";
@@ -75,8 +75,8 @@ export function unpackSections(bytes: Uint8Array, where: string): Sections & { r
 }
 
 /**
- * Everything that can be said from the first bytes of a file of `size` bytes, so that the rest need not be read to refuse it.
- * `start` are its first 24 bytes or more; the more there are, the better another kind of file is recognised.
+ * Everything that can be said from the first bytes of a file of `size` bytes, so that the rest need not be read to
+ * refuse it. `start` are its first 24 bytes or more; the more there are, the better another kind of file is recognised.
  */
 export function checkPrelude(
   start: Uint8Array,
@@ -127,14 +127,13 @@ function refuseTruncated(size: number, expected: number | null, where: string): 
 
 function refuseVersion(version: number, where: string): FormatError {
   const isNewer = version > FILE_VERSION;
-  return new FormatError(
-    `a model file of ${isNewer ? "a newer" : "an unknown older"} format: ${version} (this program knows ${OLDEST_VERSION} to ${FILE_VERSION})`,
-    {
-      code: "model.version",
-      where,
-      hint: isNewer ? "update graduate, or train the model with this version" : "train the model anew",
-    },
-  );
+  const age = isNewer ? "a newer" : "an unknown older";
+  const known = `this program knows ${OLDEST_VERSION} to ${FILE_VERSION}`;
+  return new FormatError(`a model file of ${age} format: ${version} (${known})`, {
+    code: "model.version",
+    where,
+    hint: isNewer ? "update graduate, or train the model with this version" : "train the model anew",
+  });
 }
 
 function refuseMagic(start: Uint8Array, where: string): FormatError {

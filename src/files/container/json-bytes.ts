@@ -1,11 +1,14 @@
 /**
- * JSON as the headers of a model file hold it: UTF-8, padded with spaces to a multiple of eight bytes. What comes in is not
- * trusted: bytes that are no UTF-8, no JSON or nested beyond any header of ours are refused before anything walks the tree.
- * JSON has no NaN, no infinities and, as JavaScript writes it, no −0. In the places of the header where a number may be one of
- * them it is written as the string "NaN", "Infinity", "-Infinity" or "-0"; the schema (model-schema.ts) knows the places.
+ * JSON as the headers of a model file hold it: UTF-8, padded with spaces to a multiple of eight bytes. What comes in is
+ * not trusted: bytes that are no UTF-8, no JSON or nested beyond any header of ours are refused before anything walks
+ * the tree. JSON has no NaN, no infinities and, as JavaScript writes it, no −0. In the places of the header where a
+ * number may be one of them it is written as the string "NaN", "Infinity", "-Infinity" or "-0"; the schema
+ * (model-schema.ts) knows the places.
  */
 import { FormatError } from "../../core/errors.ts";
 
+/** What to do about bytes that cannot be read. */
+export const UNREADABLE = "the file is damaged, or was not written by graduate; get it anew";
 /** Bytes to which sections are padded, so that float64 values can be viewed in place. */
 export const ALIGNMENT = 8;
 /** Far beyond the depth of any header, far below what exhausts a stack. */
@@ -39,7 +42,7 @@ export function decodeJson(bytes: Uint8Array, what: string, where: string): unkn
     new FormatError(`${what} cannot be read: ${reason}`, {
       code: "model.header",
       where,
-      hint: "the file is damaged, or was not written by graduate; get it anew",
+      hint: UNREADABLE,
     });
   if (isNestedBeyond(bytes, MAX_JSON_DEPTH)) {
     throw refuse(`nested more than ${MAX_JSON_DEPTH} levels deep`);

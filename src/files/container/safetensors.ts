@@ -1,12 +1,13 @@
 /**
- * Named arrays in the safetensors layout (github.com/huggingface/safetensors, format description): the length of a JSON header
- * as 8 bytes, little-endian; the header, name → { dtype, shape, data_offsets }; the values, little-endian, row-major, without gaps.
- * Only F32 and F64 occur here. The header is padded with spaces to eight bytes and F64 comes before F32, so that every array
- * lies at a multiple of its own size. Names are in order of code units: the same arrays give the same bytes.
+ * Named arrays in the safetensors layout (github.com/huggingface/safetensors, format description): the length of a JSON
+ * header as 8 bytes, little-endian; the header, name → { dtype, shape, data_offsets }; the values, little-endian,
+ * row-major, without gaps. Only F32 and F64 occur here. The header is padded with spaces to eight bytes and F64 comes
+ * before F32, so that every array lies at a multiple of its own size. Names are in order of code units: the same arrays
+ * give the same bytes.
  */
 import { z } from "zod";
 import { FormatError } from "../../core/errors.ts";
-import { decodeJson, encodeJson } from "./json-bytes.ts";
+import { decodeJson, encodeJson, UNREADABLE } from "./json-bytes.ts";
 
 export interface Tensor {
   readonly type: "F32" | "F64";
@@ -70,7 +71,7 @@ export function readSafetensors(bytes: Uint8Array, where: string): Map<string, T
     new FormatError(`the weights cannot be read: ${reason}`, {
       code: "model.weights",
       where,
-      hint: "the file is damaged, or was not written by graduate; get it anew",
+      hint: UNREADABLE,
     });
   if (bytes.length < LENGTH_BYTES) throw refuse(`${bytes.length} bytes, too few for their header`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

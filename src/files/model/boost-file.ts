@@ -1,8 +1,9 @@
 /**
- * A boost as a file: JSON that anyone can read, of the updates in their order or the groups' hazard ratios, the groups by their
- * expressions, and what the boost belongs to (the model and the table it was fitted on, by SHA-256). No row of a table is in it. How
- * it was chosen and what it did on held-out rows travels along as it was written and is not read again. `sha256` is of everything
- * else in the file, as JSON without blanks. Version 1 knew updates only; versions 1 and 2 had no checksum.
+ * A boost as a file: JSON that anyone can read, of the updates in their order or the groups' hazard ratios, the groups
+ * by their expressions, and what the boost belongs to (the model and the table it was fitted on, by SHA-256). No row of
+ * a table is in it. How it was chosen and what it did on held-out rows travels along as it was written and is not read
+ * again. `sha256` is of everything else in the file, as JSON without blanks. Version 1 knew updates only; versions 1
+ * and 2 had no checksum.
  */
 import { z } from "zod";
 import { FormatError } from "../../core/errors.ts";

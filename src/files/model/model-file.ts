@@ -1,8 +1,8 @@
 /**
- * A model as bytes and back (docs/model-file.md): header and weights in one container. The round trip is exact: weights are kept as
- * F32 where every one of them is a float32 (what the wasm backend trains), as F64 otherwise and always for Cox; and writing
- * what was read gives the same bytes. A writer passes what it wrote through the reader's schema, so no file is written
- * that could not be opened. `checkpoint-file.ts` is the same for a run that is not finished.
+ * A model as bytes and back (docs/model-file.md): header and weights in one container. The round trip is exact: weights
+ * are kept as F32 where every one of them is a float32 (what the wasm backend trains), as F64 otherwise and always for
+ * Cox; and writing what was read gives the same bytes. A writer passes what it wrote through the reader's schema, so no
+ * file is written that could not be opened. `checkpoint-file.ts` is the same for a run that is not finished.
  */
 import type { z } from "zod";
 import { FormatError } from "../../core/errors.ts";
@@ -10,14 +10,13 @@ import { parameterShapes } from "../../models/networks/network-spec.ts";
 import type { ParameterValues } from "../../models/networks/parameters.ts";
 import type { Model, Predictor } from "../../training/model.ts";
 import { packSections, unpackSections } from "../container/container.ts";
-import { decodeJson, encodeJson } from "../container/json-bytes.ts";
+import { decodeJson, encodeJson, UNREADABLE } from "../container/json-bytes.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "../container/safetensors.ts";
 import { isAscending, modelHeaderSchema, updateHeader } from "./model-schema.ts";
 import { explainIssue } from "./schema-parts.ts";
 
 const PARAMETERS = "parameters.";
 const COX = ["coefficients", "means", "time", "cumulativeHazardAtMeans"] as const;
-const UNREADABLE = "the file is damaged, or was not written by graduate; get it anew";
 
 /** A model as the bytes of a file; the same model gives the same bytes. */
 export function modelToBytes(model: Model): Uint8Array {
@@ -187,14 +186,14 @@ export function openSections(
     throw new FormatError("a checkpoint of an unfinished run, not a model", {
       code: "model.kind",
       where,
-      hint: "the `graduate train` command that left it goes on from it with --resume",
+      hint: "to finish the run, repeat its `graduate train` command with --resume",
     });
   }
   if (kind === "checkpoint" && found === "model") {
     throw new FormatError("a finished model, not a checkpoint", {
       code: "model.kind",
       where,
-      hint: "only an unfinished run can be gone on with",
+      hint: "only an unfinished run can be resumed",
     });
   }
   return { version: sections.version, header, weights: readSafetensors(sections.weights, where) };

@@ -23,6 +23,7 @@ import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.
 import type { TrainingOptions } from "../../training/options.ts";
 import type { TrainedMember } from "../../training/trainer.ts";
 import { groupsSchema } from "./group-schema.ts";
+import { notices } from "./notice-schema.ts";
 import {
   anyNumber,
   count,
@@ -233,6 +234,7 @@ const training = describing<Model["training"]>()(
     verdict,
     multipliers: z.strictObject({ start: numbers, end: numbers, fixedPenalty: z.boolean() }).nullable(),
     warnings: texts,
+    notices: notices.exactOptional(),
   }),
 );
 

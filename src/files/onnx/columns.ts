@@ -1,8 +1,9 @@
 /**
- * The columns of a table as inputs of an ONNX graph, one input [N] a column, under the column's own name. Numbers, dates (days since
- * 1970-01-01) and booleans (0, 1) come as doubles with NaN for a missing value; so does a category whose levels are all numbers,
- * because R and pandas read such a column as numbers. Other categories come as texts, and a text that a CSV file would
- * hold for a missing value is one here too. Doubles, so that a cell is compared and scaled with the digits it has in `predict`.
+ * The columns of a table as inputs of an ONNX graph, one input [N] a column, under the column's own name. Numbers,
+ * dates (days since 1970-01-01) and booleans (0, 1) come as doubles with NaN for a missing value; so does a category
+ * whose levels are all numbers, because R and pandas read such a column as numbers. Other categories come as texts, and
+ * a text that a CSV file would hold for a missing value is one here too. Doubles, so that a cell is compared and scaled
+ * with the digits it has in `predict`.
  */
 import { InputError } from "../../core/errors.ts";
 import type { ColumnEncoding, Encoder } from "../../data/encode/encoder.ts";

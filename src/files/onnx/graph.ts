@@ -1,7 +1,7 @@
 /**
- * An ONNX graph while it is being built: operators are added one after the other and each gives the name of its result. Names inside
- * the graph keep clear of the inputs', which are a table's own column names. Operators are those of version 13 (and of version 2 of
- * ai.onnx.ml, for texts only), so that a runtime of 2021 still opens the file.
+ * An ONNX graph while it is being built: operators are added one after the other and each gives the name of its result.
+ * Names inside the graph keep clear of the inputs', which are a table's own column names. Operators are those of
+ * version 13 (and of version 2 of ai.onnx.ml, for texts only), so that a runtime of 2021 still opens the file.
  */
 import { InputError } from "../../core/errors.ts";
 import {

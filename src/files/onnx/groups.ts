@@ -1,7 +1,8 @@
 /**
- * Membership of a group as an ONNX graph: data/group-members.ts over raw columns. Logic is Kleene's there and so it is here: every term
- * can be asked for the rows where it holds and for the rows where it fails, and a row with a missing value is in neither.
- * `!` exchanges the two, `&` holds where all hold and fails where one fails. Dates are days, booleans 0 and 1, as the columns are.
+ * Membership of a group as an ONNX graph: data/groups/group-members.ts over raw columns. Logic is Kleene's there and so
+ * it is here: every term can be asked for the rows where it holds and for the rows where it fails, and a row with a
+ * missing value is in neither. `!` exchanges the two, `&` holds where all hold and fails where one fails. Dates are
+ * days, booleans 0 and 1, as the columns are.
  */
 import { InputError } from "../../core/errors.ts";
 import type { Comparison, GroupExpression, GroupValue } from "../../data/groups/group-expression.ts";
@@ -17,7 +18,9 @@ interface Term {
   fails(): string;
 }
 
-/** The name of a bool [N,1], true for members. `columns` needs one entry at least, which says how many rows there are. */
+/**
+ * The name of a bool [N,1], true for members. `columns` needs one entry at least, which says how many rows there are.
+ */
 export function groupToOnnx(
   graph: OnnxGraph,
   expression: GroupExpression,
@@ -70,7 +73,8 @@ function translate(
     default: {
       const column = findTested(expression, columns);
       const test = translateTest(graph, expression, column);
-      // No comparison is true of NaN, nor is any text asked for one that means missing: the test itself says where it holds.
+      // No comparison is true of NaN, nor is any text asked for one that means missing: the test itself says where it
+      // holds.
       const fails = () => graph.add("Not", [graph.add("Or", [test, findMissing(graph, column)])]);
       const isUnequal = expression.type === "compare" && expression.comparison === "!=";
       return isUnequal ? { holds: fails, fails: () => test } : { holds: () => test, fails };

@@ -1,8 +1,9 @@
 /**
- * A model as an ONNX file, which Python, R, C++ and a dozen other places run without this library: features in, survival [N,T] out. Two
- * forms: x, the encoded features as one float input [N,D]; and raw, one input a column of the table, with the whole encoding inside.
- * A row that `predict` would refuse comes out as NaN in every bin. Names, scaling and the time grid are in the file's metadata, as JSON.
- * What else a model file holds (options, history, verdict) is not in it.
+ * A model as an ONNX file, which Python, R, C++ and a dozen other places run without this library: features in,
+ * survival [N,T] out. Two forms: x, the encoded features as one float input [N,D]; and raw, one input a column of the
+ * table, with the whole encoding inside. A row that `predict` would refuse comes out as NaN in every bin. Names,
+ * scaling and the time grid are in the file's metadata, as JSON. What else a model file holds (options, history,
+ * verdict) is not in it.
  */
 import { InputError } from "../../core/errors.ts";
 import type { ColumnEncoding } from "../../data/encode/encoder.ts";
@@ -54,7 +55,9 @@ export function modelToOnnx(model: Model, options: OnnxOptions = {}): OnnxFile {
   const bytes = graph.finish(survival, output, {
     producer: { name: "graduate", version: model.provenance?.version ?? "" },
     name: model.method,
-    about: `Survival curves (${model.method}) of ${model.columns.time} to ${model.columns.event}; see the metadata for features and times`,
+    about:
+      `Survival curves (${model.method}) of ${model.columns.time} to ${model.columns.event}; ` +
+      "see the metadata for features and times",
     metadata: describeModel(model),
   });
   return { bytes, inputs, output };
@@ -80,9 +83,10 @@ function describeModel(model: Model): Record<string, string> {
 }
 
 /**
- * One column of x: a scaled number (value − mean) / sd with the median where it is missing, a 0/1 with the majority where it is missing,
- * 1 where a level or any of several is met, a value is missing, or a row is in a group; or a spline of a number (data/spline.ts), the
- * number's normal score read off the line from `scores` to `scores` at the values `at`.
+ * One column of x: a scaled number (value − mean) / sd with the median where it is missing, a 0/1 with the majority
+ * where it is missing, 1 where a level or any of several is met, a value is missing, or a row is in a group; or a
+ * spline of a number (data/encode/spline.ts), the number's normal score read off the line from `scores` to `scores` at
+ * the values `at`.
  */
 export type OnnxFeature = { readonly name: string; readonly column: string } & (
   | { readonly type: "number" | "date"; readonly median: number; readonly mean: number; readonly sd: number }

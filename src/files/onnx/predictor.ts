@@ -1,7 +1,8 @@
 /**
- * What a model does with x, as an ONNX graph: x [N,D] in, survival [N,T] out. Networks end in logits z and S(t) = exp(Σ_{l≤t} −softplus(z_l)),
- * in single precision as they are trained; Cox is S(t) = exp(−H(t) exp((x − means)β)) at the upper edge of each bin, in double precision.
- * The LSTM is ONNX's own operator over [T,N,D+1]: its gates are in the order i, o, f, g, ours are i, f, g, o.
+ * What a model does with x, as an ONNX graph: x [N,D] in, survival [N,T] out. Networks end in logits z and S(t) =
+ * exp(Σ_{l≤t} −softplus(z_l)), in single precision as they are trained; Cox is S(t) = exp(−H(t) exp((x − means)β)) at
+ * the upper edge of each bin, in double precision. The LSTM is ONNX's own operator over [T,N,D+1]: its gates are in the
+ * order i, o, f, g, ours are i, f, g, o.
  */
 
 import { countAtMost } from "../../core/ascending.ts";
@@ -35,8 +36,8 @@ export function predictorToOnnx(
 }
 
 /**
- * A row with a number in x that no prediction may rest on (NaN, infinite, absurd) becomes NaN as a whole. Asked of x, because
- * onnxruntime's LSTM turns a NaN into numbers.
+ * A row with a number in x that no prediction may rest on (NaN, infinite, absurd) becomes NaN as a whole. Asked of x,
+ * because onnxruntime's LSTM turns a NaN into numbers.
  */
 function refuseRows(graph: OnnxGraph, x: string, survival: string): string {
   const limit = graph.constant("float", [1, 1], [LARGEST_ENCODED]);
@@ -187,7 +188,8 @@ function lstmToOnnx(
   // [x, 0] [N,D+1] plus [0, t/T] [T,1,D+1] is [x, t/T] for every bin.
   const clock = new Float64Array(T * (D + 1));
   for (let t = 0; t < T; t++) clock[t * (D + 1) + D] = (t + 1) / T;
-  // A row of zeros below, taken off again at the end: onnxruntime (1.15 to 1.31) ends the whole process on an LSTM without a row.
+  // A row of zeros below, taken off again at the end: onnxruntime (1.15 to 1.31) ends the whole process on an LSTM
+  // without a row.
   const widened = graph.add("Pad", [x, graph.constant("int64", [4], [0, 0, 1, 1], "room for time")]); // [N+1,D+1]
   const steps = graph.add("Add", [widened, graph.constant("float", [T, 1, D + 1], clock, "time")]); // [T,N+1,D+1]
   const biases = [...gates("lstm.inputBias"), ...gates("lstm.recurrentBias")];

@@ -1,8 +1,9 @@
 /**
  * An ONNX model as bytes: the protocol-buffer messages of onnx.proto that a graph of ours needs, by their field numbers
- * (github.com/onnx/onnx, onnx/onnx.proto). Written by hand because a page imports this library too: the usual protocol-buffer package
- * is CommonJS, and of the wire format only two of its types are used, whole numbers and bytes (docs/decisions/007-onnx.md).
- * The same model gives the same bytes. It checks nothing: a graph that makes no sense is written as it is.
+ * (github.com/onnx/onnx, onnx/onnx.proto). Written by hand because a page imports this library too: the usual
+ * protocol-buffer package is CommonJS, and of the wire format only two of its types are used, whole numbers and bytes
+ * (docs/decisions/007-onnx.md). The same model gives the same bytes. It checks nothing: a graph that makes no sense is
+ * written as it is.
  */
 
 export type OnnxType = "float" | "double" | "int32" | "int64" | "bool" | "string";

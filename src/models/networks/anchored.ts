@@ -22,6 +22,7 @@ export interface AnchoredSpec extends SpecSizes {
   /** Hidden units; default 50. */
   readonly H?: number;
   /** As from anchorHazards, of the training rows. */
+  /** The hazard of each bin at the start. */
   readonly baselineHazard: readonly number[]; // [T]
   /** Default true; false is the linear network. */
   readonly lstm?: boolean;

@@ -7,6 +7,7 @@ import { present } from "../../core/present.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
 import { groupByColumns } from "../../data/groups/group-by.ts";
 import type { Table } from "../../data/table.ts";
+import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
 import type { StudyGroup } from "../../study/study.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
@@ -44,7 +45,6 @@ import {
 } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { print, printJson, warn } from "../print/output.ts";
-import { describeOutcome, findingsFor, timeLabelOf } from "../print/report-facts.ts";
 import {
   addReportOptions,
   auditSettings,
@@ -170,7 +170,7 @@ async function auditCurves(
     curves,
     binned: outcomes,
     grid,
-    timeLabel: hasTimes ? timeLabelOf(options, options.origin) : BIN_LABEL,
+    timeLabel: hasTimes ? timeLabelOf(options.timeUnit, options.origin) : BIN_LABEL,
     outcome: {
       event: options.event ?? "event",
       time: timeColumn,
@@ -214,9 +214,9 @@ async function auditFile(
     return {
       title: `${basename(modelPath)} on ${table.name}`,
       ...audited,
-      timeLabel: timeLabelOf(options, model.columns.origin),
-      outcome: describeOutcome(study),
-      ...(options.report === undefined ? {} : { findings: findingsFor(model, study.findings(), id ?? null) }),
+      timeLabel: timeLabelOf(options.timeUnit, model.columns.origin),
+      outcome: describeOutcome(study.columns, study.eventRule),
+      ...(options.report === undefined ? {} : { findings: findingsFor(study.findings(), model, id ?? null) }),
       model,
       warnings: [
         ...(warning === null ? [] : [warning]),

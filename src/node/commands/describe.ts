@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { shortenValues } from "../../core/text.ts";
 import { type ColumnSummary, describeTable, type TableDescription } from "../../data/checks/describe.ts";
-import type { Finding } from "../../data/checks/findings.ts";
+import { type Finding, toPlainFinding } from "../../data/checks/findings.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
 import {
@@ -34,7 +34,8 @@ export function addDescribe(program: Command): void {
           options,
           await readGroups(table, options, outcomeNames(options)),
         );
-        if (options.json) printJson(description);
+        const { findings } = description;
+        if (options.json) printJson({ ...description, findings: findings.map(toPlainFinding) });
         else printDescription(description);
       },
     );

@@ -8,6 +8,7 @@ import { createReferenceBackend } from "../../compute/reference.ts";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { SavedCheckpoint } from "../../files/model/checkpoint-file.ts";
+import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import type { PreparedStudy } from "../../study/prepare.ts";
 import type { Study } from "../../study/study.ts";
 import { countMembers, type Model } from "../../training/model.ts";
@@ -29,7 +30,6 @@ import { addTrainOptions, refuseConflicts, type TrainOptions, toRequest } from "
 import { printAudit } from "../print/audit.ts";
 import { followTraining, leaveCheckpoint } from "../print/follow-training.ts";
 import { clearLive, print, printJson, renamedNote, warn } from "../print/output.ts";
-import { describeOutcome, findingsFor, timeLabelOf } from "../print/report-facts.ts";
 import { printNextSteps, printTraining } from "../print/training.ts";
 import { auditSettings, toleranceOf, writeReport } from "../print/write-report.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
@@ -190,9 +190,9 @@ function toReport(
   return {
     title: `${table.name}: ${model.method} model`,
     ...audited,
-    timeLabel: timeLabelOf(options, columns.origin),
-    outcome: describeOutcome(study),
-    findings: findingsFor(model, study.findings(), columns.id ?? null),
+    timeLabel: timeLabelOf(options.timeUnit, columns.origin),
+    outcome: describeOutcome(study.columns, study.eventRule),
+    findings: findingsFor(study.findings(), model, columns.id ?? null),
     model,
     rowNumbers: rows.map((row) => row + 1),
     cohort: {

@@ -1,6 +1,8 @@
 /** `--report FILE.html`: gathers what was audited into one page and writes it as a whole or not at all. */
+
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { present } from "../../core/present.ts";
 import type { GatherInput } from "../../report/data/gather-report.ts";
 import { DEFAULT_TOLERANCE } from "../../report/words/verdict.ts";
 import type { AuditOptions } from "../../verbs/audit.ts";
@@ -124,7 +126,7 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
   const { seed, draws, replicates } = auditSettings(options);
   const data = gatherReport({
     ...gathered,
-    ...(timeLabel === undefined ? {} : { timeLabel }),
+    ...present({ timeLabel }),
     tolerance: toleranceOf(options),
     showRows: options.showRows === true,
     showSmallCells: options.smallCells === "show",

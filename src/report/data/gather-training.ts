@@ -1,22 +1,16 @@
 /**
- * The part of a report that a model brings: how it was trained, what it was held to and with which settings, from the model's own
- * record. Names the groups of the recorded distances; adds no number.
+ * The part of a report that a model brings: how it was trained, what it was held to and with which settings, from the
+ * model's own record. Names the groups of the recorded distances; adds no number.
  */
 
+import { createSentence } from "../../core/sentence.ts";
+import { countOf } from "../../core/text.ts";
 import { DISTANCES } from "../../training/choices.ts";
 import type { GroupVerdict } from "../../training/finish.ts";
+import type { Model, ModelHistoryEntry } from "../../training/model.ts";
 import type { ConstraintSpec, TrainingOptions } from "../../training/options.ts";
-import { withoutOwnValues, withoutRowNumbers } from "./mask-sentence.ts";
-import type { HistoryEntry, ReportTraining, SplitSizes } from "./report-data.ts";
-
-/** An evaluation while training; distances and multipliers are in the order of the model's verdict. */
-export interface RecordedStep {
-  readonly step: number;
-  readonly loss: number;
-  readonly concordance: number | null;
-  readonly distances?: readonly number[];
-  readonly multipliers?: readonly number[];
-}
+import { forPage } from "./page-sentence.ts";
+import type { HistoryEntry, ReportFinding, ReportTraining } from "./report-data.ts";
 
 /** What is asked of a model; `Model` of training is one. */
 export interface ReportedModel {
@@ -27,25 +21,33 @@ export interface ReportedModel {
         readonly constraint?: Partial<ConstraintSpec> | null;
       })
     | null;
-  readonly training: {
-    readonly seed: number;
-    readonly backend: string;
-    readonly rows: SplitSizes;
-    readonly parameters: number;
-    readonly steps: number;
-    readonly bestStep: number;
-    readonly history: readonly RecordedStep[];
-    readonly verdict: readonly GroupVerdict[];
-    readonly multipliers: { readonly fixedPenalty: boolean } | null;
-    readonly warnings: readonly string[];
-  };
+  readonly training: Pick<
+    Model["training"],
+    | "seed"
+    | "backend"
+    | "rows"
+    | "parameters"
+    | "steps"
+    | "bestStep"
+    | "history"
+    | "verdict"
+    | "warnings"
+    | "notices"
+  > & { readonly multipliers: { readonly fixedPenalty: boolean } | null };
 }
 
 /** Lists longer than this (baseline hazards) are the model's business, not a setting. */
 const LONGEST_SETTING = 8;
 
-export function describeTraining({ method, predictor, training, options }: ReportedModel): ReportTraining {
-  const { steps, bestStep, history, verdict, multipliers, warnings } = training;
+/** What the reader may see of single people: their rows and values, and counts of few of them. */
+export interface Shown {
+  readonly showRows?: boolean;
+  readonly showSmallCells?: boolean;
+}
+
+export function describeTraining(model: ReportedModel, shown: Shown): ReportTraining {
+  const { method, predictor, training, options } = model;
+  const { steps, bestStep, history, verdict, multipliers } = training;
   const { members = [0] } = (predictor.network ?? {}) as { readonly members?: readonly unknown[] };
   return {
     method,
@@ -56,8 +58,27 @@ export function describeTraining({ method, predictor, training, options }: Repor
     constraints: verdict,
     distance: describeDistance(options),
     fixedPenalty: multipliers?.fixedPenalty ?? false,
-    warnings: warnings.map((message) => withoutOwnValues(withoutRowNumbers(message))),
+    warnings: listWarnings(training, shown),
   };
+}
+
+/**
+ * Older files keep warnings as sentences alone. Nothing tells which of their numbers are single people's, so they are
+ * counted, and shown only where everything is.
+ */
+function listWarnings(
+  { notices, warnings }: ReportedModel["training"],
+  shown: Shown,
+): readonly ReportFinding[] {
+  if (notices !== undefined) return notices.map((notice) => forPage(notice, shown));
+  if (warnings.length === 0) return [];
+  if (shown.showRows === true && shown.showSmallCells === true) {
+    return warnings.map((said) => ({ level: "warning", sentence: createSentence(said) }));
+  }
+  const said =
+    `training gave ${countOf(warnings.length, "warning")}; the model file keeps such sentences whole, ` +
+    "and they are left out here because they may be about single people";
+  return [{ level: "note", sentence: createSentence(said) }];
 }
 
 /** In words, from the trainer's options. */
@@ -67,7 +88,7 @@ function describeDistance(options: ReportedModel["options"]): string | null {
 }
 
 /** A record of another number of groups than the verdict's cannot be named, and is left out. */
-function nameGroups(entry: RecordedStep, verdict: readonly GroupVerdict[]): HistoryEntry {
+function nameGroups(entry: ModelHistoryEntry, verdict: readonly GroupVerdict[]): HistoryEntry {
   const { step, loss, concordance, distances, multipliers } = entry;
   const plain = { step, loss, concordance };
   if (distances?.length !== verdict.length || verdict.length === 0) return plain;

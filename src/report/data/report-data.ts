@@ -1,22 +1,18 @@
 /**
- * What a report shows, as plain data: nothing here is computed while the page is drawn. `gatherReport` makes it from curves,
- * outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it, unless rows were asked for:
- * then, of three people, row number, time, outcome and predicted curve. Times are in the unit that is shown.
+ * What a report shows, as plain data: nothing here is computed while the page is drawn. `gatherReport` makes it from
+ * curves, outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it, unless rows
+ * were asked for: then, of three people, row number, time, outcome and predicted curve. Times are in the unit that is
+ * shown.
  */
+import type { Notice } from "../../data/checks/findings.ts";
 import type { GroupCertificate } from "../../stats/certificates/certificates.ts";
+import type { SetSizes } from "../../study/split.ts";
 import type { GroupVerdict } from "../../training/finish.ts";
+import type { ModelHistoryEntry } from "../../training/model.ts";
 import type { JudgedScores, RejectionCount, ReportVerdict } from "../words/verdict.ts";
 
-export interface ReportFinding {
-  readonly level: "error" | "warning" | "note";
-  readonly message: string;
-}
-
-export interface SplitSizes {
-  readonly train: number;
-  readonly valid: number;
-  readonly test: number;
-}
+/** What was found of the table or said of the training: its sentence in parts, and how much it matters. */
+export type ReportFinding = Notice;
 
 export interface ReportCohort {
   /** The table's name. */
@@ -25,9 +21,9 @@ export interface ReportCohort {
   readonly rows: number | null;
   readonly excluded: readonly { readonly reason: string; readonly rows: number }[];
   /** Where the audited rows are a part of a table that was split. */
-  readonly split: SplitSizes | null;
+  readonly split: SetSizes | null;
   /** The rows the model was made from, of this table or another. */
-  readonly trainedOn: SplitSizes | null;
+  readonly trainedOn: SetSizes | null;
   readonly audited: {
     /** Which rows these are: "test rows", "rows of the table". */
     readonly which: string;
@@ -123,10 +119,8 @@ export interface HistoryGroup {
   readonly multiplier: number | null;
 }
 
-export interface HistoryEntry {
-  readonly step: number;
-  readonly loss: number;
-  readonly concordance: number | null;
+/** An evaluation while training, with its groups by name. */
+export interface HistoryEntry extends Pick<ModelHistoryEntry, "step" | "loss" | "concordance"> {
   readonly groups?: readonly HistoryGroup[];
 }
 
@@ -143,7 +137,7 @@ export interface ReportTraining {
   readonly distance: string | null;
   /** True when the multipliers hardly moved. */
   readonly fixedPenalty: boolean;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly ReportFinding[];
 }
 
 export interface ReportProvenance {
@@ -157,7 +151,10 @@ export interface ReportProvenance {
   readonly settings: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** What the audited rows are to the model: its test rows, of a table it has not seen, rows it has seen among them; or not known. */
+/**
+ * What the audited rows are to the model: its test rows, of a table it has not seen, rows it has seen among them; or
+ * not known.
+ */
 export type AuditedRelation = "heldOut" | "newTable" | "seen" | "unknown";
 
 /** What was predicted, of whom. */

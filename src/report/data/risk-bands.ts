@@ -1,28 +1,33 @@
 /**
- * People by predicted risk: fifths (thirds of few) by the predicted risk at the end of the audited time, and for each the mean
- * predicted curve beside the Kaplan-Meier curve of the same people, as far as ten of them are at risk. It shows what
- * predictions look like and whether high and low risks are told apart, without anyone's own curve.
+ * People by predicted risk: fifths (thirds of few) by the predicted risk at the end of the audited time, and for each
+ * the mean predicted curve beside the Kaplan-Meier curve of the same people, as far as ten of them are at risk. It
+ * shows what predictions look like and whether high and low risks are told apart, without anyone's own curve.
  */
+
 import { isAbsent } from "../../core/measured.ts";
+import type { Curves } from "../../data/curves/curves.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import { meanCurve } from "../../stats/calibration/calibration.ts";
 import { groupSupport, kaplanMeierBinned } from "../../stats/kaplan-meier.ts";
 import type { RiskBand } from "./report-data.ts";
-import type { RiskCurves, RiskOutcomes } from "./risk-calibration.ts";
 
 /** A band is the mean of so many people at least: nobody's own prediction can be read off it. */
 const FEWEST_PEOPLE = 20;
 const MOST_BANDS = 5;
 const FEWER_BANDS = 3;
 
+/** The rows 0…N−1, lowest risk first; of equal risks, the earlier row first. */
+export function orderByRisk(N: number, riskOf: (row: number) => number): Int32Array {
+  const risks = Float64Array.from({ length: N }, (_, row) => riskOf(row));
+  return Int32Array.from(risks.keys()).sort((a, b) => risks[a] - risks[b] || a - b);
+}
+
 /** Lowest risk first; none where there are too few people to divide. */
-export function cutByRisk(curves: RiskCurves, binned: RiskOutcomes, last: number): readonly RiskBand[] {
+export function cutByRisk(curves: Curves, binned: BinnedRightCensored, last: number): readonly RiskBand[] {
   const { N, T, survival } = curves;
   const K = [MOST_BANDS, FEWER_BANDS].find((bands) => N >= bands * FEWEST_PEOPLE);
   if (K === undefined || last < 1) return [];
-  const riskOf = (row: number) => 1 - survival[row * T + last - 1];
-  const order = Int32Array.from({ length: N }, (_, row) => row).sort(
-    (a, b) => riskOf(a) - riskOf(b) || a - b,
-  );
+  const order = orderByRisk(N, (row) => 1 - survival[row * T + last - 1]);
   return Array.from({ length: K }, (_, k): RiskBand[] => {
     const rows = order.subarray(Math.floor((k * N) / K), Math.floor(((k + 1) * N) / K));
     const mean = meanCurve(curves, undefined, rows);

@@ -1,24 +1,15 @@
 /**
- * Calibration by predicted risk: at a time, people sorted by predicted risk 1 − S(t|x) and cut into K parts of as equal
- * size as can be; in each the mean predicted risk beside the observed one, 1 − Kaplan-Meier of the times as observed, with
- * 95 % limits on the log scale of survival. A part without an event has no Greenwood error: its upper limit is the exact
- * binomial one of those still at risk. No p-value: the usual one (stats/one-calibration.ts) does not know of censoring.
+ * Calibration by predicted risk. At a time, people are sorted by predicted risk 1 − S(t|x) and cut into K parts of
+ * nearly equal size. For each part, the mean predicted risk stands beside the observed one, 1 − Kaplan-Meier of the
+ * times as observed, with 95 % limits on the log scale of survival. A part without an event has no Greenwood error: its
+ * upper limit is the exact binomial one of those still at risk. There is no p-value, because the usual one
+ * (stats/calibration/one-calibration.ts) ignores censoring.
  */
+import type { Curves } from "../../data/curves/curves.ts";
 import { kaplanMeier, MINIMUM_AT_RISK } from "../../stats/kaplan-meier.ts";
 import { binOfTime } from "../plots/ticks.ts";
 import type { RiskBin, RiskCalibration } from "./report-data.ts";
-
-export interface RiskCurves {
-  readonly N: number;
-  readonly T: number;
-  readonly survival: Float64Array | Float32Array; // [N,T]
-}
-
-export interface RiskOutcomes {
-  readonly T: number;
-  readonly bin: Int32Array; // [N], 1…T
-  readonly event: Uint8Array; // [N]
-}
+import { orderByRisk } from "./risk-bands.ts";
 
 /** When each person was last seen, in the unit of the edges, and whether with the event. */
 export interface ObservedTimes {
@@ -36,7 +27,7 @@ const FEWEST_EVENTS = 20;
 const TAIL = 0.025;
 
 export function calibrateByRisk(
-  curves: RiskCurves,
+  curves: Curves,
   observed: ObservedTimes,
   edges: readonly number[],
   time: number,
@@ -49,7 +40,7 @@ export function calibrateByRisk(
   }
   const K = events >= MOST_BINS * EVENTS_A_BIN ? MOST_BINS : FEWER_BINS;
   const risks = readRisks(curves, edges, time);
-  const order = Int32Array.from({ length: N }, (_, row) => row).sort((a, b) => risks[a] - risks[b] || a - b);
+  const order = orderByRisk(N, (row) => risks[row]);
   const bins: RiskBin[] = [];
   for (let k = 0; k < K; k++) {
     const rows = order.subarray(Math.floor((k * N) / K), Math.floor(((k + 1) * N) / K));
@@ -60,7 +51,7 @@ export function calibrateByRisk(
 }
 
 /** 1 − S at the time, straight between the edges; after the last edge the last value. */
-function readRisks({ N, T, survival }: RiskCurves, edges: readonly number[], time: number): Float64Array {
+function readRisks({ N, T, survival }: Curves, edges: readonly number[], time: number): Float64Array {
   const t = binOfTime(edges, time);
   const share = Math.min(Math.max((time - edges[t - 1]) / (edges[t] - edges[t - 1]), 0), 1);
   return Float64Array.from({ length: N }, (_, row) => {

@@ -1,9 +1,11 @@
 /**
- * Counts of people in a page that is handed on. A count under five can point at someone, so it is written "under 5", and a count
- * from which one would follow by subtraction in the same line (19 events of 20 people) is written "over 15". It protects the
- * line it stands in and no more: curves, and other lines or reports of the same people, are not looked at.
+ * Counts of people in a page that is handed on. A count under five can point at someone, so it is written "under 5". A
+ * count from which such a one would follow by subtraction in the same line (19 events of 20 people) is written "over
+ * 15". This protects the line it stands in and no more: curves, and other lines or reports of the same people, are not
+ * looked at.
  */
-import { maskCounts, withoutRowNumbers } from "./mask-sentence.ts";
+import { plainText, type Sentence } from "../../core/sentence.ts";
+import { maskCounts } from "./page-sentence.ts";
 
 /** The smallest count that is printed. */
 export const SMALLEST_CELL = 5;
@@ -20,8 +22,8 @@ export interface Cells {
   countOf(count: number, noun: string, whole?: number): string;
   /** Numbers at risk over time: two of which the difference is under five are not both printed. */
   falling(counts: readonly number[]): string[];
-  /** A sentence written elsewhere: without numbers of rows, and its small counts of people hidden. */
-  sentence(text: string): string;
+  /** A sentence about the table, its small counts of people hidden. */
+  sentence(said: Sentence): string;
 }
 
 /** 12 345 with a narrow blank, readable in any language. */
@@ -62,9 +64,6 @@ export function createCells(hides: boolean): Cells {
         return said;
       });
     },
-    sentence: (said) => {
-      const plain = withoutRowNumbers(said);
-      return hides ? maskCounts(plain, SMALLEST_CELL) : plain;
-    },
+    sentence: (said) => (hides ? maskCounts(said, SMALLEST_CELL) : plainText(said)),
   };
 }

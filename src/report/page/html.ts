@@ -1,7 +1,8 @@
 /**
- * HTML as values: the `html` tag escapes every piece of text put into it, in text and in quoted attributes alike, and lets
- * through only what another `html` made. Names of groups, columns and files come from outside and are hostile until
- * escaped; with the tag there is no place in the report where one can be forgotten.
+ * HTML as values: the `html` tag escapes every piece of text put into it, in text and in quoted attributes alike, and
+ * lets through only what another `html` made. Names of groups, columns and files come from outside and are hostile
+ * until escaped; with the tag there is no place in the report where one can be forgotten.
+ * A backslash at the end of a template's line joins it with the next, as in any template.
  */
 import { safeText } from "../../core/text.ts";
 
@@ -23,7 +24,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** Half surrogates and what Unicode calls no characters: neither XML nor a page may carry them. */
 const NOT_TEXT = /[\ufffe\uffff]|\p{Surrogate}/gu;
 
-/** Control characters are spelled out (core/text.ts), what is no character becomes U+FFFD. Markup that is whole stays so. */
+/**
+ * Control characters are spelled out (core/text.ts), what is no character becomes U+FFFD. Markup that is whole stays
+ * so.
+ */
 export function cleanText(text: string): string {
   return safeText(text).replace(NOT_TEXT, "\ufffd");
 }
@@ -31,8 +35,8 @@ export function cleanText(text: string): string {
 const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/gi;
 
 /**
- * An SVG element's serialisation as XML. That of HTML lets < and & stand in attributes; in text, where they are escaped already, what
- * looks like an attribute is left as it is.
+ * An SVG element's serialisation as XML. That of HTML lets < and & stand in attributes; in text, where they are escaped
+ * already, what looks like an attribute is left as it is.
  */
 export function svgMarkup(serialised: string): string {
   return cleanText(serialised).replace(/="[^"]*"/g, (attribute) =>

@@ -1,6 +1,7 @@
 /**
- * One HTML file with everything a reader of an audit needs: no network, no second file, opens from disk, prints to A4. The policy in its head
- * lets it load nothing and run nothing but the sorting script, so even a mistake in escaping could not run a stranger's code.
+ * One HTML file with everything a reader of an audit needs: no network, no second file, opens from disk, prints to A4.
+ * The policy in its head lets it load nothing and run nothing but the sorting script, so even a mistake in escaping
+ * could not run a stranger's code.
  */
 
 import type { ReportData } from "../data/report-data.ts";
@@ -24,7 +25,9 @@ export interface RenderOptions {
   readonly document: unknown;
 }
 
-const POLICY = `default-src 'none'; style-src 'unsafe-inline'; script-src '${SORT_SCRIPT_HASH}'; img-src data:; base-uri 'none'; form-action 'none'`;
+const POLICY =
+  `default-src 'none'; style-src 'unsafe-inline'; script-src '${SORT_SCRIPT_HASH}'; img-src data:; ` +
+  "base-uri 'none'; form-action 'none'";
 
 /** The report as one HTML page. */
 export function renderReport(data: ReportData, options: RenderOptions): string {
@@ -62,7 +65,8 @@ export function renderReport(data: ReportData, options: RenderOptions): string {
 <header><p class="eyebrow">Calibration report · ${program}${created === undefined ? "" : ` · ${created}`}</p>
 <h1><bdi>${data.title}</bdi></h1>
 ${renderSubject(data)}
-<nav aria-label="Contents"><ul>${contents.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav></header>
+<nav aria-label="Contents"><ul>${contents.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>\
+</nav></header>
 <main id="main">
 ${renderHeadline(data)}
 ${renderGlance(data, document)}
@@ -76,7 +80,8 @@ ${training}
 ${renderWords(data)}
 ${renderSettings(data)}
 </main>
-<footer>Made by ${program}. Not a medical device: it helps people check models, it does not decide about anyone.</footer>
+<footer>Made by ${program}. Not a medical device: it helps people check models, it does not decide about anyone.\
+</footer>
 <script>${trustMarkup(SORT_SCRIPT)}</script>
 </body>
 </html>

@@ -1,6 +1,6 @@
 /**
- * The only script of the page: it sorts the table of scores. The page's policy lets nothing run but a script of this hash; a
- * test computes it anew. Without scripts everything is there, in the order of the audit.
+ * The only script of the page: it sorts the table of scores. The page's policy lets nothing run but a script of this
+ * hash; a test computes it anew. Without scripts everything is there, in the order of the audit.
  */
 
 export const SORT_SCRIPT = `

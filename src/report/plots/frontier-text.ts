@@ -1,7 +1,7 @@
 /**
  * Discrimination against worst-group calibration with characters, for a terminal or a log: one letter a setting, good
- * above and to the left, a dotted line where the worst group's error is what chance alone may give. Settings that
- * fall on one place share the letter of the first. The numbers are in the table beside it.
+ * above and to the left, a dotted line where the worst group's error is what chance alone may give. Settings that fall
+ * on one place share the letter of the first. The numbers are in the table beside it.
  */
 
 export interface FrontierMark {

@@ -1,7 +1,8 @@
 /**
- * What the report's figures share. They are SVG made with Observable Plot, in the page's own colour variables (report-style.ts), so a
- * figure follows light, dark and print; every difference of colour is one of shape or dash as well. The document that makes
- * the elements is handed in. A figure carries no words for screen readers: the page puts a sentence and the numbers beside it.
+ * What the report's figures share. They are SVG made with Observable Plot, in the page's own colour variables
+ * (report-style.ts), so a figure follows light, dark and print; every difference of colour is one of shape or dash as
+ * well. The document that makes the elements is handed in. A figure carries no words for screen readers: the page puts
+ * a sentence and the numbers beside it.
  */
 import * as Plot from "@observablehq/plot";
 import { type Html, svgMarkup, trustMarkup } from "../page/html.ts";
@@ -49,7 +50,10 @@ export function survivalTicks(floor: number): number[] {
   );
 }
 
-/** Moves labels apart to at least `gap`, in their order, as little as needed from the top, and none of them below 0 if there is room. */
+/**
+ * Moves labels apart to at least `gap`, in their order, as little as needed from the top, and none of them below 0 if
+ * there is room.
+ */
 export function spreadLabels(places: readonly number[], gap: number): readonly number[] {
   const order = places.map((_, k) => k).sort((a, b) => places[b] - places[a]);
   const placed = [...places];

@@ -1,4 +1,6 @@
-/** The figures of groups: predicted against observed survival, and the one-line strips that hold a group against chance. */
+/**
+ * The figures of groups: predicted against observed survival, and the one-line strips that hold a group against chance.
+ */
 import * as Plot from "@observablehq/plot";
 import type { GroupCurve } from "../data/report-data.ts";
 import type { Cells } from "../data/small-cells.ts";

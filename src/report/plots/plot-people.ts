@@ -1,4 +1,6 @@
-/** The figures of people: calibration by predicted risk, mean curves by predicted risk, and a few people's own curves. */
+/**
+ * The figures of people: calibration by predicted risk, mean curves by predicted risk, and a few people's own curves.
+ */
 import * as Plot from "@observablehq/plot";
 import type { ExampleCurve, RiskBand, RiskCalibration } from "../data/report-data.ts";
 import { cleanText, type Html } from "../page/html.ts";
@@ -164,7 +166,9 @@ export function drawExamples(
 /** Of the height, that a line of text takes. */
 const LABEL_SHARE = 0.06;
 
-/** The mean predicted curve of each part of the people (dashed) over its Kaplan-Meier curve (steps), named at the end. */
+/**
+ * The mean predicted curve of each part of the people (dashed) over its Kaplan-Meier curve (steps), named at the end.
+ */
 export function drawBands(
   document: PlotDocument,
   bands: readonly RiskBand[],

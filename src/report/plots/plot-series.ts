@@ -26,6 +26,10 @@ const LABEL_LENGTH = 20;
 /** A log axis longer than this has its powers of ten alone. */
 const FEW_DECADES = 300;
 
+const HEIGHT = 250;
+/** Between the names at the ends of lines, in pixels. */
+const LABEL_DISTANCE = 16;
+
 /** Lines over the steps of training. */
 export function drawSeries(
   document: PlotDocument,
@@ -33,37 +37,15 @@ export function drawSeries(
   options: SeriesOptions,
 ): Html {
   const { scale, reference, keptStep } = options;
-  const values = [
-    ...lines.flatMap(({ points }) => points.map(({ value }) => value)),
-    ...(reference ? [reference.value] : []),
-  ];
-  const positive = values.filter((value) => value > 0);
-  const low = scale === "log" ? Math.min(...positive) : Math.min(...values);
-  const high = Math.max(...values);
-  const pad = high > low ? 0.06 * (high - low) : Math.abs(high) * 0.05 || 1;
-  const domain =
-    scale === "log" ? [low / 1.25, high * 1.25] : [low >= 0 && low < pad * 2 ? 0 : low - pad, high + pad];
+  const axis = chooseAxis(lines, options);
+  const { domain, ticks } = axis;
   const end = Math.max(...lines.flatMap(({ points }) => points.map(({ step }) => step)), 1);
-  const named = lines.filter(({ isNamed }) => isNamed);
-  const multiple = lines.length > 1;
-  const height = 250;
-  const share = (value: number) =>
-    scale === "log"
-      ? Math.log(value / domain[0]) / Math.log(domain[1] / domain[0])
-      : (value - domain[0]) / (domain[1] - domain[0]);
-  const lastOf = ({ points }: SeriesLine) =>
-    Math.max(points[points.length - 1].value, scale === "log" ? domain[0] : -Infinity);
-  const places = spreadLabels(
-    named.map((line) => share(lastOf(line))),
-    16 / (height - 60),
-  );
-  const back = (at: number) =>
-    scale === "log" ? domain[0] * (domain[1] / domain[0]) ** at : domain[0] + at * (domain[1] - domain[0]);
+  const hasLabels = lines.length > 1;
   return drawPlot(document, {
     width: 560,
-    height,
+    height: HEIGHT,
     marginLeft: 54,
-    marginRight: multiple ? 160 : 20,
+    marginRight: hasLabels ? 160 : 20,
     marginTop: 16,
     marginBottom: 44,
     x: {
@@ -77,64 +59,120 @@ export function drawSeries(
       type: scale,
       domain,
       label: null,
-      ticks: 5,
+      ticks,
       tickSize: 0,
-      ...(scale === "log" ? { ticks: logTicks(domain[0], domain[1]), tickFormat: formatTick } : {}),
+      ...(scale === "log" ? { tickFormat: formatTick } : {}),
     },
     marks: [
-      Plot.gridY({
-        ...(scale === "log" ? { ticks: logTicks(domain[0], domain[1]) } : { ticks: 5 }),
-        stroke: GRID,
-        strokeOpacity: 1,
-      }),
-      reference === undefined ? null : Plot.ruleY([reference.value], { stroke: MUTED, strokeWidth: 1.5 }),
-      reference === undefined
-        ? null
-        : Plot.text([reference.label], {
-            x: end,
-            y: reference.value,
-            dx: -4,
-            dy: -8,
-            textAnchor: "end",
-            fill: MUTED,
-            stroke: "var(--surface)",
-            strokeWidth: 4,
-            text: (text: string) => text,
-          }),
+      Plot.gridY({ ticks, stroke: GRID, strokeOpacity: 1 }),
+      ...(reference === undefined ? [] : markReference(reference, end)),
       keptStep === undefined ? null : Plot.ruleX([keptStep], { stroke: MUTED, strokeDasharray: "3 3" }),
-      ...lines
-        .filter(({ isNamed }) => !isNamed)
-        .map(({ points }) =>
-          Plot.lineY(drawable(points, scale), {
-            x: "step",
-            y: "value",
-            stroke: MUTED,
-            strokeOpacity: 0.45,
-            strokeWidth: 1,
-          }),
-        ),
-      ...named.flatMap((line, k) => [
-        Plot.lineY(drawable(line.points, scale), {
-          x: "step",
-          y: "value",
-          stroke: SERIES_COLOURS[k % SERIES_COLOURS.length],
-          strokeDasharray: SERIES_DASHES[k % SERIES_DASHES.length],
-          strokeWidth: 2,
-        }),
-        multiple
-          ? Plot.text([0], {
-              x: end,
-              y: back(places[k]),
-              dx: 8,
-              textAnchor: "start",
-              fill: SERIES_COLOURS[k % SERIES_COLOURS.length],
-              fontWeight: 600,
-              text: () => shortenLabel(line.name),
-            })
-          : null,
-      ]),
+      ...lines.filter(({ isNamed }) => !isNamed).map((line) => drawUnnamed(line, scale)),
+      ...drawNamed(
+        lines.filter(({ isNamed }) => isNamed),
+        scale,
+        hasLabels ? { end, axis } : null,
+      ),
       Plot.text(["step"], { frameAnchor: "bottom", dy: 38, text: (text: string) => text }),
     ],
+  });
+}
+
+/** The vertical axis: its range and ticks, and where on it a value lies, from 0 at the bottom to 1 at the top. */
+interface Axis {
+  readonly domain: readonly [number, number];
+  readonly ticks: number | number[];
+  readonly placeOf: (value: number) => number;
+  readonly valueAt: (place: number) => number;
+}
+
+function chooseAxis(lines: readonly SeriesLine[], { scale, reference }: SeriesOptions): Axis {
+  const values = [
+    ...lines.flatMap(({ points }) => points.map(({ value }) => value)),
+    ...(reference ? [reference.value] : []),
+  ];
+  const high = Math.max(...values);
+  if (scale === "log") {
+    const low = Math.min(...values.filter((value) => value > 0));
+    const [from, to] = [low / 1.25, high * 1.25];
+    return {
+      domain: [from, to],
+      ticks: logTicks(from, to),
+      placeOf: (value) => Math.log(Math.max(value, from) / from) / Math.log(to / from),
+      valueAt: (place) => from * (to / from) ** place,
+    };
+  }
+  const low = Math.min(...values);
+  const pad = high > low ? 0.06 * (high - low) : Math.abs(high) * 0.05 || 1;
+  const [from, to] = [low >= 0 && low < pad * 2 ? 0 : low - pad, high + pad];
+  return {
+    domain: [from, to],
+    ticks: 5,
+    placeOf: (value) => (value - from) / (to - from),
+    valueAt: (place) => from + place * (to - from),
+  };
+}
+
+function markReference({ value, label }: NonNullable<SeriesOptions["reference"]>, end: number) {
+  return [
+    Plot.ruleY([value], { stroke: MUTED, strokeWidth: 1.5 }),
+    Plot.text([label], {
+      x: end,
+      y: value,
+      dx: -4,
+      dy: -8,
+      textAnchor: "end",
+      fill: MUTED,
+      stroke: "var(--surface)",
+      strokeWidth: 4,
+      text: (text: string) => text,
+    }),
+  ];
+}
+
+function drawUnnamed({ points }: SeriesLine, scale: SeriesOptions["scale"]) {
+  return Plot.lineY(drawable(points, scale), {
+    x: "step",
+    y: "value",
+    stroke: MUTED,
+    strokeOpacity: 0.45,
+    strokeWidth: 1,
+  });
+}
+
+/** Lines in colours of their own, with their names at the end where there is more than one. */
+function drawNamed(
+  named: readonly SeriesLine[],
+  scale: SeriesOptions["scale"],
+  labels: { readonly end: number; readonly axis: Axis } | null,
+) {
+  const lastOf = ({ points }: SeriesLine) => points[points.length - 1].value;
+  const places =
+    labels &&
+    spreadLabels(
+      named.map((line) => labels.axis.placeOf(lastOf(line))),
+      LABEL_DISTANCE / (HEIGHT - 60),
+    );
+  return named.flatMap((line, k) => {
+    const colour = SERIES_COLOURS[k % SERIES_COLOURS.length];
+    const curve = Plot.lineY(drawable(line.points, scale), {
+      x: "step",
+      y: "value",
+      stroke: colour,
+      strokeDasharray: SERIES_DASHES[k % SERIES_DASHES.length],
+      strokeWidth: 2,
+    });
+    if (labels === null || places === null) return [curve];
+    const label = Plot.text([0], {
+      x: labels.end,
+      y: labels.axis.valueAt(places[k]),
+      dx: 8,
+      textAnchor: "start",
+      fill: colour,
+      fontWeight: 600,
+      text: () => shortenLabel(line.name),
+    });
+    return [curve, label];
   });
 }
 

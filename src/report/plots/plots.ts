@@ -1,8 +1,8 @@
 /**
- * The Kaplan-Meier figure as SVG text, made with Observable Plot: curves with bands, ticks where people were censored, the
- * logrank p, and under the axis how many were at risk, each row in its curve's colour and dash, so that the table is the
- * legend as well. The document is handed in: the page's own in a browser, a small one in Node. Colours are Okabe and Ito's,
- * told apart by colour-blind readers; curves end where their follow-up ends.
+ * The Kaplan-Meier figure as SVG text, made with Observable Plot: curves with bands, ticks where people were censored,
+ * the logrank p, and under the axis how many were at risk, each row in its curve's colour and dash, so that the table
+ * is the legend as well. The document is handed in: the page's own in a browser, a small one in Node. Colours are Okabe
+ * and Ito's, told apart by colour-blind readers; curves end where their follow-up ends.
  */
 import * as Plot from "@observablehq/plot";
 import { safeLine } from "../../core/text.ts";
@@ -67,24 +67,78 @@ interface PlotPoint {
 export function plotKaplanMeier(groups: readonly KaplanMeierPlotGroup[], options: PlotOptions): string {
   const names = groups.map(({ name }) => safeLine(name));
   const end = groups.reduce((last, { time }) => Math.max(last, time[time.length - 1] ?? 0), 0);
+  const frame = layOut(names, options);
+  const { width, height, margin, labelEnds } = frame;
   const ticks = chooseTicks(end, TICKS_WANTED);
-  const longest = Math.min(LONGEST_NAME, Math.max(7, ...names.map((name) => [...name].length)));
-  const labelEnds =
-    groups.length > 1 &&
-    groups.length <= MOST_END_LABELS &&
-    names.every((name) => [...name].length <= LONGEST_END_LABEL);
-  const width = options.width ?? 720;
-  const height = options.height ?? 400;
-  const margin = {
-    left: Math.round(longest * CHARACTER) + SWATCH + 34,
-    right: labelEnds ? Math.round(longest * CHARACTER) + 12 : 24,
-    bottom: AXIS_HEIGHT + ROW_HEIGHT * (groups.length + 1) + 8,
+  const chart = drawCurves(groups, { ...frame, end, ticks }, options);
+  const scaleOf = (name: "x" | "y") => {
+    const scale = chart.scale(name);
+    return (value: number) => round(Number(scale?.apply(value)));
   };
-  const styleOf = (g: number) => ({
+  const canvas: Canvas = {
+    document: options.document as SvgDocument,
+    x: scaleOf("x"),
+    y: scaleOf("y"),
+    left: margin.left,
+    right: width - margin.right,
+    bottom: height - AXIS_HEIGHT,
+  };
+  const overlay = createElement(canvas, "g", { "text-anchor": "start" });
+  const middle = (MARGIN_TOP + canvas.bottom) / 2;
+  const upright = `rotate(-90) translate(${-middle},${canvas.left - 36})`;
+  overlay.append(createElement(canvas, "text", { transform: upright, "text-anchor": "middle" }, "Survival"));
+  groups.forEach((group, g) => {
+    overlay.append(drawCensoring(canvas, group, styleOf(g).colour));
+  });
+  if (options.logrankP !== undefined) overlay.append(writeP(canvas, groups, options.logrankP));
+  if (labelEnds) overlay.append(...labelCurveEnds(canvas, groups, names));
+  overlay.append(...drawAtRisk(canvas, groups, names, ticks));
+  (chart as unknown as SvgElement).append(overlay);
+  chart.setAttribute("xmlns", SVG);
+  return svgMarkup(chart.outerHTML);
+}
+
+function styleOf(g: number) {
+  return {
     colour: COLOURS[g % COLOURS.length],
     dash: DASHES[Math.floor(g / COLOURS.length) % DASHES.length],
-  });
-  const chart = Plot.plot({
+  };
+}
+
+/** Sizes of the figure and its margins, which hold the names. */
+interface Frame {
+  readonly width: number;
+  readonly height: number;
+  readonly margin: { readonly left: number; readonly right: number; readonly bottom: number };
+  readonly labelEnds: boolean;
+}
+
+function layOut(names: readonly string[], { width = 720, height = 400 }: PlotOptions): Frame {
+  const lengths = names.map((name) => [...name].length);
+  const longest = Math.min(LONGEST_NAME, Math.max(7, ...lengths));
+  const labelEnds =
+    names.length > 1 &&
+    names.length <= MOST_END_LABELS &&
+    lengths.every((length) => length <= LONGEST_END_LABEL);
+  return {
+    width,
+    height,
+    margin: {
+      left: Math.round(longest * CHARACTER) + SWATCH + 34,
+      right: labelEnds ? Math.round(longest * CHARACTER) + 12 : 24,
+      bottom: AXIS_HEIGHT + ROW_HEIGHT * (names.length + 1) + 8,
+    },
+    labelEnds,
+  };
+}
+
+/** The curves with their bands, on axes; what stands around them is drawn over it. */
+function drawCurves(
+  groups: readonly KaplanMeierPlotGroup[],
+  { width, height, margin, end, ticks }: Frame & { readonly end: number; readonly ticks: readonly number[] },
+  options: PlotOptions,
+) {
+  return Plot.plot({
     document: options.document as PlotDocument,
     ariaLabel: "Kaplan-Meier curves and numbers at risk",
     width,
@@ -120,31 +174,6 @@ export function plotKaplanMeier(groups: readonly KaplanMeierPlotGroup[], options
       ];
     }),
   });
-  const scaleOf = (name: "x" | "y") => {
-    const scale = chart.scale(name);
-    return (value: number) => round(Number(scale?.apply(value)));
-  };
-  const canvas: Canvas = {
-    document: options.document as SvgDocument,
-    x: scaleOf("x"),
-    y: scaleOf("y"),
-    left: margin.left,
-    right: width - margin.right,
-    bottom: height - AXIS_HEIGHT,
-  };
-  const overlay = createElement(canvas, "g", { "text-anchor": "start" });
-  const middle = (MARGIN_TOP + canvas.bottom) / 2;
-  const upright = `rotate(-90) translate(${-middle},${canvas.left - 36})`;
-  overlay.append(createElement(canvas, "text", { transform: upright, "text-anchor": "middle" }, "Survival"));
-  groups.forEach((group, g) => {
-    overlay.append(drawCensoring(canvas, group, styleOf(g).colour));
-  });
-  if (options.logrankP !== undefined) overlay.append(writeP(canvas, groups, options.logrankP));
-  if (labelEnds) overlay.append(...labelCurveEnds(canvas, groups, names));
-  overlay.append(...drawAtRisk(canvas, groups, names, ticks, styleOf));
-  (chart as unknown as SvgElement).append(overlay);
-  chart.setAttribute("xmlns", SVG);
-  return svgMarkup(chart.outerHTML);
 }
 
 interface Canvas {
@@ -245,7 +274,6 @@ function drawAtRisk(
   groups: readonly KaplanMeierPlotGroup[],
   names: readonly string[],
   ticks: readonly number[],
-  styleOf: (g: number) => { readonly colour: string; readonly dash: string },
 ): SvgElement[] {
   const top = canvas.bottom + AXIS_HEIGHT + 6;
   const elements = [createElement(canvas, "text", { x: 10, y: top + 6, "font-weight": "bold" }, "At risk")];

@@ -9,7 +9,9 @@ export function chooseTicks(end: number, wanted: number): readonly number[] {
   return Array.from({ length: Math.floor(end / step) + 1 }, (_, k) => k * step);
 }
 
-/** The bin 1…T that holds the time: the first whose upper edge is not below it. Times after the last edge are in bin T. */
+/**
+ * The bin 1…T that holds the time: the first whose upper edge is not below it. Times after the last edge are in bin T.
+ */
 export function binOfTime(edges: readonly number[], time: number): number {
   let low = 1;
   let high = edges.length - 1;

@@ -1,6 +1,8 @@
 /** Who was audited: the way from the table to the rows that were scored, and what the checks of the table found. */
 
-import type { ReportData, ReportFinding, SplitSizes } from "../data/report-data.ts";
+import { plainText } from "../../core/sentence.ts";
+import type { SetSizes } from "../../study/split.ts";
+import type { ReportData, ReportFinding } from "../data/report-data.ts";
 import { type Cells, createCells } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
 import { roundedDurationOf } from "../words/report-time.ts";
@@ -14,35 +16,46 @@ const LOOKS: Readonly<Record<ReportFinding["level"], ChipLook>> = {
 const ORDER: readonly ReportFinding["level"][] = ["error", "warning", "note"];
 
 export function renderCohort(data: ReportData): Html {
-  const { cohort, findings, overall, time, training } = data;
+  const { cohort, overall, time } = data;
   const cells = createCells(data.hidesSmallCells);
   const { audited, split, trainedOn } = cohort;
-  const warnings = (training?.warnings ?? [])
-    .filter((message) => !findings.some((finding) => finding.message.startsWith(message)))
-    .map((message): ReportFinding => ({ level: levelOfWarning(message), message }));
-  const found = [...findings, ...warnings].sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
   const median =
     audited.medianFollowUp === null
       ? ""
-      : `Half of the ${unitsOf(data)} were followed for ${roundedDurationOf(audited.medianFollowUp, time.label)} or longer (reverse Kaplan-Meier). `;
-  return html`<section aria-labelledby="cohort"><h2 id="cohort">Who was audited, and what the table’s checks found</h2>
+      : `Half of the ${unitsOf(data)} were followed for ${roundedDurationOf(audited.medianFollowUp, time.label)} ` +
+        "or longer (reverse Kaplan-Meier). ";
+  return html`<section aria-labelledby="cohort">\
+<h2 id="cohort">Who was audited, and what the table’s checks found</h2>
 <div class="card"><ol class="flow">${listBoxes(data, cells).map((box) => html`<li>${box}</li>`)}</ol>
-<p class="lead" style="margin-top:12px">${median}Censored: last seen without the event; counted as at risk until then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
+<p class="lead" style="margin-top:12px">${median}Censored: last seen without the event; counted as at risk until \
+then.${sayBeyond(audited.events - overall.scores.events, time, cells)}${sayTrainedOn(split, trainedOn, cells)}</p>
 <h3>Findings</h3>
-${found.length === 0 ? html`<p class="lead">${training === null ? "The predictions came alone: there was no table of features to check." : "None."}</p>` : html`<ul class="findings">${found.map(({ level, message }) => html`<li><span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>${cells.sentence(message)}</li>`)}</ul>`}
+${renderFindings(data, cells)}
 </div></section>`;
 }
 
-/** What a training only noted: a model keeps sentences without their levels. */
-const NOTED = [
-  /^\d+ test rows? \(0(?:\.\d+)? %\) beyond the training follow-up/,
-  /^missing cells: /,
-  /^\d+ automatic groups? asked for, /,
-  / alone gives a C-index of 0\.(?:[0-8]|9[0-4])/,
-];
+function renderFindings(data: ReportData, cells: Cells): Html {
+  const found = listFindings(data);
+  if (found.length === 0) {
+    const none =
+      data.training === null
+        ? "The predictions came alone: there was no table of features to check."
+        : "None.";
+    return html`<p class="lead">${none}</p>`;
+  }
+  const items = found.map(({ level, sentence }) => {
+    const chip = html`<span class="chip ${LOOKS[level]}">${iconOf(LOOKS[level])} ${level}</span>`;
+    return html`<li>${chip}${cells.sentence(sentence)}</li>`;
+  });
+  return html`<ul class="findings">${items}</ul>`;
+}
 
-function levelOfWarning(message: string): ReportFinding["level"] {
-  return NOTED.some((said) => said.test(message)) ? "note" : "warning";
+/** Findings of the checks, and what the training said beyond them; the gravest first. */
+function listFindings({ findings, training }: ReportData): readonly ReportFinding[] {
+  const checked = findings.map(({ sentence }) => plainText(sentence));
+  const isSaid = (message: string) => checked.some((finding) => finding.startsWith(message));
+  const warnings = (training?.warnings ?? []).filter(({ sentence }) => !isSaid(plainText(sentence)));
+  return [...findings, ...warnings].sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
 }
 
 function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
@@ -54,20 +67,26 @@ function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
   if (excluded.length > 0) {
     const lost = excluded.reduce((sum, one) => sum + one.rows, 0);
     boxes.push(
-      html`<div class="box"><b>−${cells.text(lost)}</b>left out<ul>${excluded.map((one) => html`<li>${cells.text(one.rows)}: ${one.reason}</li>`)}</ul></div>`,
+      html`<div class="box"><b>−${cells.text(lost)}</b>left out<ul>${excluded.map(
+        (one) => html`<li>${cells.text(one.rows)}: ${one.reason}</li>`,
+      )}</ul></div>`,
     );
   }
   if (split !== null) {
     boxes.push(
-      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.valid)}</b>rows to train and to validate on, not audited</div>`,
+      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.valid)}</b>\
+rows to train and to validate on, not audited</div>`,
     );
   }
+  const whose = audited.people === null ? "" : ` of ${cells.countOf(audited.people, "person")}`;
   const share =
     audited.rows === 0 || !cells.shows(audited.events, audited.rows)
       ? ""
       : ` (${percentOf(audited.events / audited.rows)})`;
   boxes.push(
-    html`<div class="box end"><b>${cells.text(audited.rows)}</b>${audited.which}${audited.people === null ? "" : ` of ${cells.countOf(audited.people, "person")}`} audited: ${cells.countOf(audited.events, "event", audited.rows)}${share}, ${cells.text(audited.censored, audited.rows)} censored</div>`,
+    html`<div class="box end"><b>${cells.text(audited.rows)}</b>${audited.which}${whose} audited: \
+${cells.countOf(audited.events, "event", audited.rows)}${share}, \
+${cells.text(audited.censored, audited.rows)} censored</div>`,
   );
   return boxes;
 }
@@ -78,11 +97,17 @@ function sayBeyond(events: number, { edges, label }: ReportData["time"], cells: 
   const end = roundedDurationOf(edges[edges.length - 1], label);
   const are = cells.shows(events) && events === 1 ? "is" : "are";
   const said = cells.countOf(events, "event");
-  return ` ${said.slice(0, 1).toUpperCase()}${said.slice(1)} after the model’s horizon (${end}) ${are} scored as censored there.`;
+  return (
+    ` ${said.slice(0, 1).toUpperCase()}${said.slice(1)} after the model’s horizon (${end}) ${are} scored as ` +
+    "censored there."
+  );
 }
 
 /** An audit of the rows a model has seen flatters it. */
-function sayTrainedOn(split: SplitSizes | null, trainedOn: SplitSizes | null, cells: Cells): string {
+function sayTrainedOn(split: SetSizes | null, trainedOn: SetSizes | null, cells: Cells): string {
   if (split !== null || trainedOn === null) return "";
-  return ` The model was made from ${cells.text(trainedOn.train)} training and ${cells.text(trainedOn.valid)} validation rows; should they be among these, the scores flatter it.`;
+  return (
+    ` The model was made from ${cells.text(trainedOn.train)} training and ${cells.text(trainedOn.valid)} ` +
+    "validation rows; should they be among these, the scores flatter it."
+  );
 }

@@ -55,18 +55,34 @@ export function renderGlance(data: ReportData, document: PlotDocument): Html {
       ratio === null || expected === null
         ? "observed over predicted events are not shown"
         : `${observed} events observed, ${expected.toFixed(1)} predicted, ratio ${ratio.toFixed(2)}`;
-    return html`<tr><th scope="row"><a href="#${groupId(k)}">${k === 0 ? "Everyone" : nameOf(name)}</a><small>${cells.countOf(scores.n, unitOf(data))}, ${cells.countOf(scores.events, "event", scores.n)}</small></th>
+    const strip = {
+      ece,
+      floor: noiseFloor?.ece ?? null,
+      critical: noiseFloor?.eceCritical ?? null,
+      mark,
+    };
+    return html`<tr><th scope="row"><a href="#${groupId(k)}">${k === 0 ? "Everyone" : nameOf(name)}</a>\
+<small>${cells.countOf(scores.n, unitOf(data))}, ${cells.countOf(scores.events, "event", scores.n)}</small></th>
 <td>${chipOf(verdict)}${far === null ? null : html`<small>${far}</small>`}</td>
-<td><span class="read when">calibration error against chance</span><div role="img" aria-label="${eceSays}">${drawNoiseStrip(document, { ece, floor: noiseFloor?.ece ?? null, critical: noiseFloor?.eceCritical ?? null, mark }, eceEnd)}</div></td>
-<td><span class="read when">observed over predicted events</span><div role="img" aria-label="${ratioSays}">${drawRatioStrip(document, { ratio, low, high, mark }, domain)}</div></td></tr>`;
+<td><span class="read when">calibration error against chance</span>\
+<div role="img" aria-label="${eceSays}">${drawNoiseStrip(document, strip, eceEnd)}</div></td>
+<td><span class="read when">observed over predicted events</span>\
+<div role="img" aria-label="${ratioSays}">${drawRatioStrip(document, { ratio, low, high, mark }, domain)}</div>\
+</td></tr>`;
   };
+  const threeDigits = (value: number) => String(Number(value.toPrecision(3)));
+  const eceAxis = drawStripAxis(document, { domain: [0, eceEnd] }, eceTicks, threeDigits);
+  const ratioAxis = drawStripAxis(document, { domain: [...domain], type: "log" }, ratioTicks, String);
   return html`<section aria-labelledby="glance"><h2 id="glance">Every group at a glance</h2>
-<p class="lead">Grey: where a perfect model stays 95 times of 100 on rows like these. A mark outside it, in one group of many, can be chance. A small group has a wide grey bar: there, much could be wrong without showing.</p>
+<p class="lead">Grey: where a perfect model stays 95 times of 100 on rows like these. A mark outside it, in one group \
+of many, can be chance. A small group has a wide grey bar: there, much could be wrong without showing.</p>
 <div class="card"><table class="glance">
 <colgroup><col class="who"><col class="what"><col><col></colgroup>
-<thead><tr><th scope="col">Group</th><th scope="col">Verdict</th><th scope="col">Calibration error (ECE)<small>thin line: a perfect model’s mean</small></th><th scope="col">Observed ÷ predicted events<small>right of 1: more events than predicted</small></th></tr></thead>
+<thead><tr><th scope="col">Group</th><th scope="col">Verdict</th><th scope="col">Calibration error (ECE)\
+<small>thin line: a perfect model’s mean</small></th><th scope="col">Observed ÷ predicted events\
+<small>right of 1: more events than predicted</small></th></tr></thead>
 <tbody>${[0, ...order].map(renderRow)}
-<tr class="axis" aria-hidden="true"><td></td><td></td><td>${drawStripAxis(document, { domain: [0, eceEnd] }, eceTicks, (value) => String(Number(value.toPrecision(3))))}</td><td>${drawStripAxis(document, { domain: [...domain], type: "log" }, ratioTicks, String)}</td></tr>
+<tr class="axis" aria-hidden="true"><td></td><td></td><td>${eceAxis}</td><td>${ratioAxis}</td></tr>
 </tbody></table></div></section>`;
 }
 

@@ -29,17 +29,28 @@ export function renderPanels(data: ReportData, document: PlotDocument): Html {
   const shown = edges.slice(0, shownBins(curves, edges.length - 1) + 1);
   const cut =
     shown.length < edges.length
-      ? ` The horizontal axis ends at ${momentOf(shown[shown.length - 1], label)} of ${roundedDurationOf(edges[edges.length - 1], label)}: later, no group has ten ${unitsOf(data)} at risk.`
+      ? ` The horizontal axis ends at ${momentOf(shown[shown.length - 1], label)} of ` +
+        `${roundedDurationOf(edges[edges.length - 1], label)}: later, no group has ten ${unitsOf(data)} at risk.`
       : "";
+  const axes = { edges: shown, timeLabel: label, floor, cells };
+  const panels = all.map((group, k) => renderPanel(group, k, data, axes, document));
   return html`<section aria-labelledby="groups"><h2 id="groups">Predicted against observed, group by group</h2>
-<p class="lead">Mean predicted survival beside the Kaplan-Meier curve of the same ${unitsOf(data)}. All panels share their axes${floor > 0 ? `; the vertical one starts at ${floor.toFixed(1)}, not at 0` : ""}.${cut} Curves, gaps, bounds and calibration errors of a group end where fewer than ten of its ${unitsOf(data)} are left at risk.</p>
+<p class="lead">Mean predicted survival beside the Kaplan-Meier curve of the same ${unitsOf(data)}. All panels share \
+their axes${floor > 0 ? `; the vertical one starts at ${floor.toFixed(1)}, not at 0` : ""}.${cut} Curves, gaps, bounds \
+and calibration errors of a group end where fewer than ten of its ${unitsOf(data)} are left at risk.</p>
 <ul class="legend">
-<li>${sample('<path d="M2 9H38" stroke="var(--predicted)" stroke-width="2.4" stroke-dasharray="7 3"/>')} predicted, mean of the group</li>
-<li>${sample('<path d="M2 3H20V15H38" fill="none" stroke="var(--observed)" stroke-width="1.8"/>')} observed, Kaplan-Meier</li>
-<li>${sample('<rect x="2" y="3" width="36" height="12" fill="var(--observed)" fill-opacity=".2"/>')} its pointwise 95 % limits</li>
-<li>${sample('<rect x="2" y="3" width="36" height="12" fill="var(--unfollowed)" stroke="var(--line)" stroke-width=".5"/>')} fewer than ten at risk</li>
+<li>${sample('<path d="M2 9H38" stroke="var(--predicted)" stroke-width="2.4" stroke-dasharray="7 3"/>')} predicted, \
+mean of the group</li>
+<li>${sample('<path d="M2 3H20V15H38" fill="none" stroke="var(--observed)" stroke-width="1.8"/>')} observed, \
+Kaplan-Meier</li>
+<li>${sample('<rect x="2" y="3" width="36" height="12" fill="var(--observed)" fill-opacity=".2"/>')} its pointwise \
+95 % limits</li>
+<li>${sample(
+    '<rect x="2" y="3" width="36" height="12" fill="var(--unfollowed)" stroke="var(--line)" ' +
+      'stroke-width=".5"/>',
+  )} fewer than ten at risk</li>
 </ul>
-<div class="panels">${all.map((group, k) => renderPanel(group, k, data, { edges: shown, timeLabel: label, floor, cells }, document))}</div></section>`;
+<div class="panels">${panels}</div></section>`;
 }
 
 function sample(shape: string): Html {
@@ -60,9 +71,14 @@ function renderPanel(
   const size = `${cells.countOf(scores.n, unitOf(data))}, ${cells.countOf(scores.events, "event", scores.n)}`;
   const numbers = renderNumbers(group, { edges: options.edges, label: time.label }, cells);
   const body = cells.shows(scores.n)
-    ? html`<div class="figure" role="img" aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, options)}</div>
-<p class="gap">${gapSentence(curve.gap, time.label)} ${cells.sentence(verdictSentence(verdict))}</p>${doubtOf(group)}
-${numbers === null ? null : html`<details><summary>Numbers<span class="hidden"> of ${shown}</span></summary>${numbers}</details>`}`
+    ? html`<div class="figure" role="img" \
+aria-label="${describePanel(group, time)}">${drawGroupPanel(document, curve, options)}</div>
+<p class="gap">${gapSentence(curve.gap, time.label)} ${verdictSentence(verdict)}</p>${doubtOf(group)}
+${
+  numbers === null
+    ? null
+    : html`<details><summary>Numbers<span class="hidden"> of ${shown}</span></summary>${numbers}</details>`
+}`
     : html`<p class="gap">Curves of fewer than ${SMALLEST_CELL} ${unitsOf(data)} are not shown.</p>`;
   return html`<article class="card panel" id="${groupId(k)}" aria-labelledby="${groupId(k)}-name">
 <div class="title"><h3 id="${groupId(k)}-name">${shown}</h3>${chipOf(verdict)}</div>
@@ -83,7 +99,8 @@ function describePanel({ curve, name }: ReportGroup, { edges, label }: ReportDat
   if (last === 0 || predicted === null) return `${name}: there is no follow-up to draw.`;
   const middle = Math.max(1, Math.round(last / 2));
   const at = (t: number) =>
-    `at ${momentOf(edges[t], label)} predicted ${formatNumber(predicted[t], 3)}, observed ${formatNumber(observed[t], 3)} (95 % limits ${formatNumber(lower[t], 3)} to ${formatNumber(upper[t], 3)})`;
+    `at ${momentOf(edges[t], label)} predicted ${formatNumber(predicted[t], 3)}, observed ` +
+    `${formatNumber(observed[t], 3)} (95 % limits ${formatNumber(lower[t], 3)} to ${formatNumber(upper[t], 3)})`;
   return `Survival of ${name}: ${at(middle)}; ${at(last)}.`;
 }
 
@@ -100,9 +117,13 @@ function renderNumbers(
   if (bins.length === 0 && last > 0) bins.push(last);
   if (bins.length === 0) return null;
   const left = cells.falling(bins.map((t) => atRisk[t]));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of ${name === "all" ? "everyone" : name}"><table><thead><tr><th scope="col">${label}</th><th scope="col">predicted</th><th scope="col">observed</th><th scope="col">95 % limits</th><th scope="col">at risk</th></tr></thead>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers of \
+${name === "all" ? "everyone" : name}"><table><thead><tr><th scope="col">${label}</th><th scope="col">predicted</th>\
+<th scope="col">observed</th><th scope="col">95 % limits</th><th scope="col">at risk</th></tr></thead>
 <tbody>${bins.map(
     (t, k) =>
-      html`<tr><th scope="row">${timeOf(edges[t])}</th><td>${formatNumber(predicted?.[t], 3)}</td><td>${formatNumber(observed[t], 3)}</td><td>${formatNumber(lower[t], 3)} – ${formatNumber(upper[t], 3)}</td><td>${left[k]}</td></tr>`,
+      html`<tr><th scope="row">${timeOf(edges[t])}</th><td>${formatNumber(predicted?.[t], 3)}</td>\
+<td>${formatNumber(observed[t], 3)}</td><td>${formatNumber(lower[t], 3)} – ${formatNumber(upper[t], 3)}</td>\
+<td>${left[k]}</td></tr>`,
   )}</tbody></table></div>`;
 }

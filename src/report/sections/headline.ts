@@ -56,7 +56,8 @@ ${
         (look) => ofLook(groups, look).length > 0,
       ).map(
         (look) =>
-          html`<li class="chip ${look}">${iconOf(look)} ${ofLook(groups, look).length} ${tallyWord(look, tolerance, ofLook(groups, look).length)}</li>`,
+          html`<li class="chip ${look}">${iconOf(look)} ${ofLook(groups, look).length} \
+${tallyWord(look, tolerance, ofLook(groups, look).length)}</li>`,
       )}</ul>`
 }
 <p>Everyone together: ${chipOf(overall.verdict)} ${gapSentence(overall.curve.gap, data.time.label)}</p>
@@ -111,7 +112,8 @@ function sayInShort({ overall, groups, tolerance }: ReportData): Html {
   );
   const most = pointsOf(widest.verdict.bound ?? 0);
   const which = open.length === judged ? (judged === 1 ? "it" : "each of them") : `${open.length} of them`;
-  return html`${none}, but ${which} could be off by ${limit} or more on average over time, ${open.length === 1 ? `up to ${most}` : html`the least known, ${nameOf(widest.name)}, by up to ${most}`}.`;
+  return html`${none}, but ${which} could be off by ${limit} or more on average over time, \
+${open.length === 1 ? `up to ${most}` : html`the least known, ${nameOf(widest.name)}, by up to ${most}`}.`;
 }
 
 function sayNoneJudged(count: number): string {
@@ -148,7 +150,10 @@ function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
     widest === null
       ? null
       : html`; for ${nameOf(widest.group.name)}, the least known, up to ${pointsOf(widest.bound)}`;
-  return html`<p>No disagreement shown is not agreement. With 95 % confidence${widest === null ? "" : " for all groups together"}, the mean curve of everyone could be off by up to ${pointsOf(everyone)} on average over time${least}. Green is a group that could be off by less than ${tolerancePoints(tolerance)}.</p>`;
+  return html`<p>No disagreement shown is not agreement. With \
+95 % confidence${widest === null ? "" : " for all groups together"}, the mean curve of everyone could be off by up to \
+${pointsOf(everyone)} on average over time${least}. Green is a group that could be off by less than \
+${tolerancePoints(tolerance)}.</p>`;
 }
 
 /** How many rejections there are against how many a perfect model would have: never "all must pass". */
@@ -162,7 +167,10 @@ function countSentence({ rejections, groups }: ReportData): Html | null {
     (part) => part !== null,
   );
   if (parts.length === 0) return null;
-  return html`<p class="lead">Taken one by one, p is at most ${SINGLE_LEVEL} in ${parts.join(" and ")}. Even a model right for everybody fails some tests when there are many, so a group is said to disagree only when chance is an unlikely explanation with all groups considered: a perfect model would have any group disagree in at most ${FAMILY_LEVEL * 100} of 100 such reports.</p>`;
+  return html`<p class="lead">Taken one by one, p is at most ${SINGLE_LEVEL} in ${parts.join(" and ")}. Even a model \
+right for everybody fails some tests when there are many, so a group is said to disagree only when chance is an \
+unlikely explanation with all groups considered: a perfect model would have any group disagree in at most \
+${FAMILY_LEVEL * 100} of 100 such reports.</p>`;
 }
 
 function renderTiles(data: ReportData): Html {
@@ -179,14 +187,33 @@ function renderTiles(data: ReportData): Html {
   const inGroups = groups.length === 0 ? "together" : `together and in ${groupsOf(groups.length)}`;
   return html`<div class="tiles">
 <div class="card tile"><h3>Ranking: C-index</h3>
-<div class="value">${formatNumber(C, 3)} ${between?.lower == null ? null : html`<small>${formatNumber(between.lower, 3)} – ${formatNumber(between.upper, 3)} (${level})</small>`}</div>
-<p>${C === null ? (scores.absent.concordance ?? "") : `Of two ${unitsOf(data)}, the one with the earlier event was given the lower chance to be event-free then in ${Math.round(100 * C)} of 100 pairs. 50 is guessing.`}</p></div>
+<div class="value">${formatNumber(C, 3)} ${
+    between?.lower == null
+      ? null
+      : html`<small>${formatNumber(between.lower, 3)} – ${formatNumber(between.upper, 3)} (${level})</small>`
+  }</div>
+<p>${
+    C === null
+      ? (scores.absent.concordance ?? "")
+      : `Of two ${unitsOf(data)}, the one with the earlier event ` +
+        `was given the lower chance to be event-free then in ${Math.round(100 * C)} of 100 pairs. 50 is guessing.`
+  }</p></div>
 <div class="card tile"><h3>Calibration error: ECE</h3>
-<div class="value">${formatNumber(scores.ece)} ${intervals?.ece.upper == null ? null : html`<small>below ${formatNumber(intervals.ece.upper)} (${level})</small>`}</div>
-<p>${scores.ece === null ? (scores.absent.ece ?? "") : "Distance of the mean predicted from the observed curve, by tenths of predicted survival. "}${floorSentence(scores)}</p></div>
+<div class="value">${formatNumber(scores.ece)} ${
+    intervals?.ece.upper == null
+      ? null
+      : html`<small>below ${formatNumber(intervals.ece.upper)} (${level})</small>`
+  }</div>
+<p>${
+    scores.ece === null
+      ? (scores.absent.ece ?? "")
+      : "Distance of the mean predicted from the observed curve, " + "by tenths of predicted survival. "
+  }${floorSentence(scores)}</p></div>
 <div class="card tile"><h3>Events</h3>
-<div class="value">${cells.text(events, scores.n)} <small>observed${expected === null || !isShown ? "" : `, ${expected.toFixed(1)} predicted`}</small></div>
-<p>${sayAudited(data, cells)} audited ${inGroups}; predicted events are the sum of ${unitOf(data) === "row" ? "all rows’" : "everyone’s"} hazards while followed.</p></div>
+<div class="value">${cells.text(events, scores.n)} \
+<small>observed${expected === null || !isShown ? "" : `, ${expected.toFixed(1)} predicted`}</small></div>
+<p>${sayAudited(data, cells)} audited ${inGroups}; predicted events are the sum of \
+${unitOf(data) === "row" ? "all rows’" : "everyone’s"} hazards while followed.</p></div>
 ${renderConstraintTile(data.training)}
 </div>`;
 }
@@ -201,8 +228,12 @@ function sayAudited(data: ReportData, cells: Cells): string {
 function renderConstraintTile(training: ReportData["training"]): Html {
   const held = training?.constraints.filter(({ met }) => met !== null) ?? [];
   if (training === null || held.length === 0) {
+    const says =
+      training === null
+        ? "The curves came without a model: nothing is known of how they were fitted."
+        : `Trained as ${training.method}, without constraints on groups.`;
     return html`<div class="card tile"><h3>Constraints</h3><div class="value">–</div>
-<p>${training === null ? "The curves came without a model: nothing is known of how they were fitted." : `Trained as ${training.method}, without constraints on groups.`}</p></div>`;
+<p>${says}</p></div>`;
   }
   const met = held.filter((one) => one.met === true).length;
   const withEveryone = held.some(({ group }) => group === "all") ? ", everyone included" : "";
@@ -210,5 +241,11 @@ function renderConstraintTile(training: ReportData["training"]): Html {
   const isTight = held.filter(({ slack, noise }) => slack < noise).length * 2 > held.length;
   return html`<div class="card tile"><h3>Constraints met in training</h3>
 <div class="value">${met} <small>of ${groupsOf(held.length)}${withEveryone}</small></div>
-<p>On the training rows, at the weights that were kept.${reported > 0 ? ` ${groupsOf(reported)} had too little data to be constrained.` : ""} ${isTight ? "The slack is tighter than the noise of a fresh sample: missing it is no verdict on the model, the lines below are." : "Whether the model is right for new people is what the lines below say."}</p></div>`;
+<p>On the training rows, at the weights that were \
+kept.${reported > 0 ? ` ${groupsOf(reported)} had too little data to be constrained.` : ""} ${
+    isTight
+      ? "The slack is tighter than the noise of a fresh sample: missing it is no verdict on the model, the " +
+        "lines below are."
+      : "Whether the model is right for new people is what the lines below say."
+  }</p></div>`;
 }

@@ -16,53 +16,71 @@ function listWords({ tolerance, hidesSmallCells }: ReportData): readonly (readon
     ],
     [
       "Disagrees",
-      `Further from the observed than chance explains, all groups considered: one of the two adjusted p-values is at most ${FAMILY_LEVEL / 2} (${FAMILY_LEVEL} where there is only one). A perfect model has any group disagree in at most ${100 * FAMILY_LEVEL} of 100 reports.`,
+      "Further from the observed than chance explains, all groups considered: one of the two adjusted p-values " +
+        `is at most ${FAMILY_LEVEL / 2} (${FAMILY_LEVEL} where there is only one). A perfect model has any group ` +
+        `disagree in at most ${100 * FAMILY_LEVEL} of 100 reports.`,
     ],
     [
       "No disagreement shown",
-      `Neither test finds one. That is no agreement: “up to” says how far off the group could still be. Green where that is less than ${tolerancePoints(tolerance)}.`,
+      "Neither test finds one. That is no agreement: “up to” says how far off the group could still be. Green " +
+        `where that is less than ${tolerancePoints(tolerance)}.`,
     ],
     [
       "Too few events to say",
-      `Fewer than ${MINIMUM_EVENTS} events; or followed too briefly, ten people at risk for less than a quarter of the time up to the horizon. Where most events come early, a model trained with a shorter horizon can be judged.`,
+      `Fewer than ${MINIMUM_EVENTS} events; or followed too briefly, ten people at risk for less than a quarter ` +
+        "of the time up to the horizon. Where most events come early, a model trained with a shorter horizon can " +
+        "be judged.",
     ],
     [
       "Up to, off by",
-      "A bound on the r.m.s. distance between the group’s mean predicted curve and the true survival curve of people like these, over the time with ten of them at risk, in points of survival (hundredths). In large groups all bounds of a report hold together in 95 of 100 reports (multiplier bootstrap). It is an average over time: at a single time the curve can be further off.",
+      "A bound on the r.m.s. distance between the group’s mean predicted curve and the true survival curve of " +
+        "people like these, over the time with ten of them at risk, in points of survival (hundredths). In large " +
+        "groups " +
+        "all bounds of a report hold together in 95 of 100 reports (multiplier bootstrap). It is an average over " +
+        "time: at a single time the curve can be further off.",
     ],
     [
       "R.m.s. gap, largest z",
-      "Root of the mean squared distance between predicted mean and observed curve while ten people are at risk; and their largest distance in standard errors.",
+      "Root of the mean squared distance between predicted mean and observed curve while ten people are at risk; " +
+        "and their largest distance in standard errors.",
     ],
     [
       "ECE",
-      "Expected calibration error: times are gathered by tenths of predicted mean survival; in each the mean predicted is held against the mean observed survival, and the distances are averaged. Over the time with ten people at risk.",
+      "Expected calibration error: times are gathered by tenths of predicted mean survival; in each the mean " +
+        "predicted is held against the mean observed survival, and the distances are averaged. Over the time " +
+        "with ten people at risk.",
     ],
     [
       "Noise floor",
-      "The ECE a perfect model would show on these very rows by chance: outcomes are drawn from the model’s own curves and scored the same way. An ECE means nothing without it; small groups have large floors.",
+      "The ECE a perfect model would show on these very rows by chance: outcomes are drawn from the model’s own " +
+        "curves and scored the same way. An ECE means nothing without it; small groups have large floors.",
     ],
     [
       "p",
-      "How often a perfect model would show an error at least as large. Small: chance is an unlikely explanation. Large: no evidence against the model, which is not evidence for it.",
+      "How often a perfect model would show an error at least as large. Small: chance is an unlikely " +
+        "explanation. Large: no evidence against the model, which is not evidence for it.",
     ],
     [
       "Adjusted p",
-      "The same with all groups considered: how often the worst of them all would reach this by chance (for ECE from the draws themselves, for the logrank test by Holm).",
+      "The same with all groups considered: how often the worst of them all would reach this by chance (for ECE " +
+        "from the draws themselves, for the logrank test by Holm).",
     ],
     [
       "Observed ÷ predicted",
-      "Events that happened over the sum of everyone’s predicted hazards while followed: valid even when censoring depends on the features. The logrank test is about this ratio.",
+      "Events that happened over the sum of everyone’s predicted hazards while followed: valid even when " +
+        "censoring depends on the features. The logrank test is about this ratio.",
     ],
     [
       "IBS",
-      "Integrated Brier score: mean squared error of the predicted probabilities, lower is better. Over all time bins up to the horizon.",
+      "Integrated Brier score: mean squared error of the predicted probabilities, lower is better. Over all time " +
+        "bins up to the horizon.",
     ],
     ...(hidesSmallCells
       ? [
           [
             `Under ${SMALLEST_CELL}`,
-            `Counts of people or events under ${SMALLEST_CELL}, and what they would follow from in the same line, are not printed. Curves are drawn as they are.`,
+            `Counts of people or events under ${SMALLEST_CELL}, and what they would follow from in the same ` +
+              "line, are not printed. Curves are drawn as they are.",
           ] as const,
         ]
       : []),
@@ -71,7 +89,9 @@ function listWords({ tolerance, hidesSmallCells }: ReportData): readonly (readon
 
 export function renderWords(data: ReportData): Html {
   return html`<section aria-labelledby="words"><h2 id="words">What the words mean</h2>
-<div class="card"><dl class="words">${listWords(data).map(([word, meaning]) => html`<dt>${word}</dt><dd>${meaning}</dd>`)}</dl></div></section>`;
+<div class="card"><dl class="words">${listWords(data).map(
+    ([word, meaning]) => html`<dt>${word}</dt><dd>${meaning}</dd>`,
+  )}</dl></div></section>`;
 }
 
 export function renderSettings({ provenance, modelSettings, time, tolerance }: ReportData): Html {
@@ -88,15 +108,19 @@ export function renderSettings({ provenance, modelSettings, time, tolerance }: R
     })),
   ];
   const list = (entries: readonly { readonly name: string; readonly value: string }[]) =>
-    html`<dl class="settings">${entries.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+    html`<dl class="settings">${entries.map(
+      ({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
+    )}</dl>`;
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings, and how to make this again</h2>
 <div class="card stack"><div><h3>Command</h3><pre tabindex="0" aria-label="Command">${command}</pre></div>
 ${
   files.length === 0
     ? null
-    : html`<table><caption>Files, by what is in them</caption><thead><tr><th scope="col">File</th><th scope="col" class="left">Role</th><th scope="col" class="left">SHA-256</th></tr></thead><tbody>${files.map(
+    : html`<table><caption>Files, by what is in them</caption><thead><tr><th scope="col">File</th>\
+<th scope="col" class="left">Role</th><th scope="col" class="left">SHA-256</th></tr></thead><tbody>${files.map(
         ({ name, role, sha256 }) =>
-          html`<tr><th scope="row">${nameOf(name)}</th><td class="left">${role}</td><td class="left">${sha256 === undefined ? "–" : html`<code>${sha256}</code>`}</td></tr>`,
+          html`<tr><th scope="row">${nameOf(name)}</th><td class="left">${role}</td>\
+<td class="left">${sha256 === undefined ? "–" : html`<code>${sha256}</code>`}</td></tr>`,
       )}</tbody></table>`
 }
 <div><h3>Audit</h3>${list(own)}</div>

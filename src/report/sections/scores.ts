@@ -1,6 +1,7 @@
 /**
- * Every score of every group: one table with what a reader needs, and a second, folded away, with the rest; both sort by any column. The
- * numbers are the audit's, rounded for the eye and whole in `data-value`; a score that is not there is a dash whose footnote says why.
+ * Every score of every group: one table with what a reader needs, and a second, folded away, with the rest; both sort
+ * by any column. The numbers are the audit's, rounded for the eye and whole in `data-value`; a score that is not there
+ * is a dash whose footnote says why.
  */
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
@@ -31,8 +32,8 @@ function reasonOf(group: ReportGroup, column: ScoreColumn, cells: Cells): string
   }
   if (column.key === "bound" && group.verdict.lacks === "events") return lackWords(group.verdict);
   const said = absent[column.path] ?? absent[column.path.split(".")[0]];
-  if (said !== undefined) return cells.sentence(said);
-  if (column === CERTIFIED) return cells.sentence(group.certificate?.absent.exact ?? "not certified");
+  if (said !== undefined) return said;
+  if (column === CERTIFIED) return group.certificate?.absent.exact ?? "not certified";
   if (column.key === "logrankIndividual.adjustedP") return `not tested: ${lackWords(group.verdict)}`;
   if (column.path === "noiseFloor" && noiseFloor === null) return "the noise floor was not drawn";
   if (column.path.startsWith("intervals") && intervals === undefined) return "no intervals were asked for";
@@ -58,13 +59,22 @@ export function renderScores(data: ReportData): Html {
   const more = [...MORE_COLUMNS, ...(data.certificates === undefined ? [] : [CERTIFIED])];
   const rest = renderTable(data, more, cells, notes, "more");
   return html`<section aria-labelledby="scores" class="scores"><h2 id="scores">Every score</h2>
-<p class="lead"><span class="wide-only">Choose a heading to sort by it. </span>Distances are in survival, 0 to 1. <b>Could be up to</b>: with 95 % confidence for all groups together, the true r.m.s. distance stays below. A dash has a footnote that says why there is no number.</p>
+<p class="lead"><span class="wide-only">Choose a heading to sort by it. </span>Distances are in survival, 0 to 1. \
+<b>Could be up to</b>: with 95 % confidence for all groups together, the true r.m.s. distance stays below. A dash has \
+a footnote that says why there is no number.</p>
 <p id="sorted" class="hidden" role="status"></p>
 <div class="card scroll" tabindex="0" role="region" aria-label="Table of the scores">${main}</div>
 <details class="card more"><summary>P-values, intervals and other scores</summary>
 <p class="lead">${sayIntervals(data.overall.scores)}</p>
-<div class="scroll" tabindex="0" role="region" aria-label="Table of the other scores">${rest}</div>${sayCertificates(data)}</details>
-${notes.reasons.length === 0 ? null : html`<ol class="notes">${notes.reasons.map((reason, k) => html`<li id="why-${k + 1}">${reason}</li>`)}</ol>`}
+<div class="scroll" tabindex="0" role="region" aria-label="Table of the other scores">${rest}\
+</div>${sayCertificates(data)}</details>
+${
+  notes.reasons.length === 0
+    ? null
+    : html`<ol class="notes">${notes.reasons.map(
+        (reason, k) => html`<li id="why-${k + 1}">${reason}</li>`,
+      )}</ol>`
+}
 </section>`;
 }
 
@@ -79,7 +89,9 @@ function renderTable(
     renderRow(group, k, columns, cells, notes, kind),
   );
   const judged = kind === "main" ? html`<th scope="col" class="judged">Disagreement</th>` : null;
-  return html`<table data-sortable class="${kind}"><thead><tr>${renderHead("name", "Group", undefined, "text", "ascending")}${judged}${columns.map((column) => renderHead(column.key, column.title, column.small, "number", column.first))}</tr></thead>
+  const group = renderHead("name", "Group", undefined, "text", "ascending");
+  const heads = columns.map(({ key, title, small, first }) => renderHead(key, title, small, "number", first));
+  return html`<table data-sortable class="${kind}"><thead><tr>${group}${judged}${heads}</tr></thead>
 <tbody class="everyone">${overall}</tbody><tbody data-rows>${groups}</tbody></table>`;
 }
 
@@ -88,13 +100,18 @@ function sayIntervals(scores: Scores): string {
   const ps = "p: adjusted for all groups, below it the test by itself.";
   if (intervals === undefined) return `${ps} No intervals were asked for.`;
   const level = levelOf(scores);
-  return `${ps} Intervals and “below” are ${level} bootstrap limits of each group by itself (${intervals.replicates} replicates).`;
+  return (
+    `${ps} Intervals and “below” are ${level} bootstrap limits of each group by itself ` +
+    `(${intervals.replicates} replicates).`
+  );
 }
 
 function sayCertificates({ certificates }: ReportData): Html | null {
   if (certificates === undefined) return null;
   const level = Number((100 * (1 - certificates.alpha)).toPrecision(4));
-  return html`<p class="lead">Certified gap: the r.m.s. distance of the mean curve to the true survival stays under it, for all groups together with ${level} % confidence, at any sample size; below it the same for large groups. Assumed: ${certificates.assumes.join("; ")}.</p>
+  return html`<p class="lead">Certified gap: the r.m.s. distance of the mean curve to the true survival stays under \
+it, for all groups together with ${level} % confidence, at any sample size; below it the same for large groups. \
+Assumed: ${certificates.assumes.join("; ")}.</p>
 `;
 }
 
@@ -108,7 +125,11 @@ function renderHead(
   // The arrow never stands on a line of its own.
   const lastWord = title.split(" ").at(-1) ?? title;
   const before = title.slice(0, title.length - lastWord.length);
-  return html`<th scope="col" data-key="${key}" data-kind="${kind}" data-first="${first}"><button type="button" data-name="${title}">${before}<span class="last">${lastWord}<span class="arrow" aria-hidden="true">↕</span></span></button>${small === undefined ? null : html`<small>${small}</small>`}</th>`;
+  return html`<th scope="col" data-key="${key}" data-kind="${kind}" data-first="${first}">\
+<button type="button" data-name="${title}">${before}<span class="last">${lastWord}\
+<span class="arrow" aria-hidden="true">↕</span></span></button>${
+    small === undefined ? null : html`<small>${small}</small>`
+  }</th>`;
 }
 
 function renderRow(
@@ -128,12 +149,15 @@ function renderRow(
     const more = second === null ? null : html`<small>${second}</small>`;
     const label = column.small === undefined ? column.title : `${column.title} (${column.small})`;
     if (value !== null)
-      return html`<td data-key="${column.key}" data-label="${label}" data-value="${value}">${column.format(value, group)}${more}</td>`;
+      return html`<td data-key="${column.key}" data-label="${label}" \
+data-value="${value}">${column.format(value, group)}${more}</td>`;
     const note = notes.number(reasonOf(group, column, cells));
     const reason = notes.reasons[note - 1];
-    return html`<td data-key="${column.key}" data-label="${label}"><a href="#why-${note}" title="${reason}">–<sup>${note}</sup><span class="hidden"> none: ${reason}</span></a>${more}</td>`;
+    return html`<td data-key="${column.key}" data-label="${label}"><a href="#why-${note}" title="${reason}">–\
+<sup>${note}</sup><span class="hidden"> none: ${reason}</span></a>${more}</td>`;
   });
   const chip = chipOf(group.verdict, shortWord(group.verdict));
   const judged = kind === "main" ? html`<td class="judged" data-label="Disagreement">${chip}</td>` : null;
-  return html`<tr data-group="${k}"><th scope="row" data-value="${group.name}"><a href="#${groupId(k)}">${name}</a></th>${judged}${written}</tr>`;
+  return html`<tr data-group="${k}"><th scope="row" data-value="${group.name}"><a href="#${groupId(k)}">${name}</a>\
+</th>${judged}${written}</tr>`;
 }

@@ -1,4 +1,7 @@
-/** Under the title: what was predicted, of whom, and up to when. Everything below is about these people and this time only. */
+/**
+ * Under the title: what was predicted, of whom, and up to when. Everything below is about these people and this time
+ * only.
+ */
 
 import type { AuditedRelation, ReportData } from "../data/report-data.ts";
 import { type Cells, createCells } from "../data/small-cells.ts";
@@ -33,7 +36,8 @@ export function renderSubject(data: ReportData): Html {
       html`${sayTime(data)}${timeColumn === null ? null : html` ${sayColumn(timeColumn, subject.originColumn, time)}`}`,
     ],
   ];
-  return html`<dl class="subject" aria-label="What was audited in ${cohort.table}">${entries.map(([word, says]) => html`<div><dt>${word}</dt><dd>${says}</dd></div>`)}</dl>`;
+  return html`<dl class="subject" aria-label="What was audited in \
+${cohort.table}">${entries.map(([word, says]) => html`<div><dt>${word}</dt><dd>${says}</dd></div>`)}</dl>`;
 }
 
 function sayPeople({ cohort, subject, overall }: ReportData, cells: Cells): Html {
@@ -45,8 +49,10 @@ function sayPeople({ cohort, subject, overall }: ReportData, cells: Cells): Html
   const byPerson =
     people === null
       ? ""
-      : " Noise floor, intervals, bounds and the logrank go by person; max z, D-calibration and numbers at risk count rows.";
-  return html`${cells.text(audited.rows)} ${rows}${whose} ${people === null ? "of" : "in"} ${nameOf(table)}, ${events} among them; ${RELATIONS[subject.relation]}.${byPerson}`;
+      : " Noise floor, intervals, bounds and the logrank go by person; max z, D-calibration and numbers at risk " +
+        "count rows.";
+  return html`${cells.text(audited.rows)} ${rows}${whose} ${people === null ? "of" : "in"} ${nameOf(table)}, ${events} \
+among them; ${RELATIONS[subject.relation]}.${byPerson}`;
 }
 
 function sayTime(data: ReportData): string {

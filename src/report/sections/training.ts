@@ -1,7 +1,12 @@
-/** How the model came to be: loss, validation C and each group's distance and multiplier by step, and the constraints at the end. */
+/**
+ * How the model came to be: loss, validation C and each group's distance and multiplier by step, and the constraints at
+ * the end.
+ */
 
+import { countOf } from "../../core/text.ts";
+import type { GroupVerdict } from "../../training/finish.ts";
 import type { HistoryEntry, ReportData, ReportTraining } from "../data/report-data.ts";
-import { createCells, formatCount } from "../data/small-cells.ts";
+import { type Cells, createCells, formatCount } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
 import type { PlotDocument } from "../plots/plot-canvas.ts";
 import { drawSeries, type SeriesLine } from "../plots/plot-series.ts";
@@ -26,7 +31,10 @@ ${constraints.length === 0 ? null : renderConstraints(training, data)}
 function describeRun({ method, members, steps, bestStep, history, fixedPenalty }: ReportTraining): string {
   const kept = bestStep === steps ? "" : `; the weights kept are those of step ${formatCount(bestStep)}`;
   if (members > 1) {
-    return `Method ${method}: the mean of ${members} runs of ${formatCount(steps)} steps in all, each with another part of the training rows for its validation.`;
+    return (
+      `Method ${method}: the mean of ${members} runs of ${formatCount(steps)} steps in all, each with ` +
+      "another part of the training rows for its validation."
+    );
   }
   const recorded = history.length < 2 ? " No history was recorded." : "";
   const penalty = fixedPenalty ? " The multipliers hardly moved: this run was a fixed penalty." : "";
@@ -69,7 +77,8 @@ function renderHistory(
       : renderFigure(
           "Each group’s distance over its slack",
           `Distance divided by slack of ${ratios.length} groups by step. At the end: ${listEnds(ratios, 2)}.`,
-          html`Below 1 the constraint is met. In colour the ${Math.min(NAMED_LINES, ratios.length)} largest at the end.`,
+          html`Below 1 the constraint is met. In colour the ${Math.min(NAMED_LINES, ratios.length)} largest at \
+the end.`,
           [
             drawSeries(document, ratios, {
               label: "distance over slack",
@@ -84,7 +93,8 @@ function renderHistory(
       : renderFigure(
           "Each group’s multiplier",
           `Multipliers of ${multipliers.length} groups by step. At the end: ${listEnds(multipliers, 4)}.`,
-          html`How hard the constraint presses; 0 is not at all. In colour the ${Math.min(NAMED_LINES, multipliers.length)} that pressed hardest.`,
+          html`How hard the constraint presses; 0 is not at all. In colour the \
+${Math.min(NAMED_LINES, multipliers.length)} that pressed hardest.`,
           [drawSeries(document, multipliers, { label: "multiplier", scale: "linear", ...kept })],
         ),
   ];
@@ -92,12 +102,16 @@ function renderHistory(
 }
 
 function renderFigure(title: string, says: string, caption: Html, content: readonly Html[]): Html {
-  return html`<figure class="card"><h3>${title}</h3><div class="figure" role="img" aria-label="${says}">${content}</div><figcaption>${caption}</figcaption></figure>`;
+  return html`<figure class="card"><h3>${title}</h3><div class="figure" role="img" aria-label="${says}">${content}\
+</div><figcaption>${caption}</figcaption></figure>`;
 }
 
 function endpoints({ points }: SeriesLine, count: number): string {
   const [first, last] = [points[0], points[points.length - 1]];
-  return `${formatNumber(first.value, count)} at step ${formatCount(first.step)}, ${formatNumber(last.value, count)} at step ${formatCount(last.step)}`;
+  return (
+    `${formatNumber(first.value, count)} at step ${formatCount(first.step)}, ` +
+    `${formatNumber(last.value, count)} at step ${formatCount(last.step)}`
+  );
 }
 
 function lastValue({ points }: SeriesLine): number {
@@ -139,7 +153,8 @@ function renderConstraints({ constraints, distance }: ReportTraining, data: Repo
   const word = (met: boolean | null) =>
     met === null
       ? html`<span class="chip few">not constrained</span>`
-      : html`<span class="chip ${met ? "within" : "off"}">${iconOf(met ? "within" : "off")} ${met ? "met" : "not met"}</span>`;
+      : html`<span class="chip ${met ? "within" : "off"}">${iconOf(met ? "within" : "off")} ${met ? "met" : "not met"}\
+</span>`;
   const columns = [
     unitOf(data) === "row" ? "Rows" : "People",
     "Events",
@@ -150,8 +165,11 @@ function renderConstraints({ constraints, distance }: ReportTraining, data: Repo
     "On training rows",
   ];
   return html`<div class="card"><h3>Constraints at the weights that were kept</h3>
-<p class="lead">${distance === null ? "" : `Distance: ${distance}. `}Slack: the distance allowed. Noise: what a perfect model shows on a fresh sample of the group’s size. These distances are of the rows the model learnt and was chosen by, not of those audited above.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="Constraints at the end of training"><table class="constraints">
+<p class="lead">${distance === null ? "" : `Distance: ${distance}. `}Slack: the distance allowed. Noise: what a \
+perfect model shows on a fresh sample of the group’s size. These distances are of the rows the model learnt and was \
+chosen by, not of those audited above.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="Constraints at the end of training">\
+<table class="constraints">
 <thead><tr><th scope="col">Group</th>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${constraints.map((one) => {
     const values: readonly (string | Html)[] = [
@@ -163,6 +181,14 @@ function renderConstraints({ constraints, distance }: ReportTraining, data: Repo
       formatNumber(one.noise, 5),
       word(one.met),
     ];
-    return html`<tr><th scope="row">${nameOf(one.group)}${one.reason === null ? null : html`<small>${cells.sentence(one.reason).replace(/^\d+ events?/, cells.countOf(one.events, "event", one.n))}</small>`}</th>${values.map((value, k) => html`<td data-label="${columns[k]}">${value}</td>`)}</tr>`;
+    return html`<tr><th scope="row">${nameOf(one.group)}${
+      one.reason === null ? null : html`<small>${sayReason(one.reason, one, cells)}</small>`
+    }</th>${values.map((value, k) => html`<td data-label="${columns[k]}">${value}</td>`)}</tr>`;
   })}</tbody></table></div></div>`;
+}
+
+/** A reason that begins with the group's own number of events begins with what may be printed of it. */
+function sayReason(reason: string, { events, n }: GroupVerdict, cells: Cells): string {
+  const own = countOf(events, "event");
+  return reason.startsWith(own) ? cells.countOf(events, "event", n) + reason.slice(own.length) : reason;
 }

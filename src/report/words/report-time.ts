@@ -1,6 +1,7 @@
 /**
- * Times as a reader wants them: in years where the table counts days, weeks or months and the horizon is long, and at round times.
- * A moment has its unit with it, in the singular where it is one; times that are only known by their bin say so.
+ * Times as a reader wants them: in years where the table counts days, weeks or months and the horizon is long, and at
+ * round times. A moment has its unit with it, in the singular where it is one; times that are only known by their bin
+ * say so.
  */
 
 /** What a year has of each unit; the mean year of the calendar. */

@@ -1,6 +1,7 @@
 /**
- * How the report puts numbers and verdicts into words and small marks, the same in every section: four decimals for errors, two or
- * three digits for p, points (hundredths) for gaps of survival, and an icon with a word wherever a colour says something.
+ * How the report puts numbers and verdicts into words and small marks, the same in every section: four decimals for
+ * errors, two or three digits for p, points (hundredths) for gaps of survival, and an icon with a word wherever a
+ * colour says something.
  */
 import { MINIMUM_EVENTS } from "../../stats/enough-data.ts";
 import { DEFAULT_LEVEL } from "../../stats/scores/bootstrap.ts";
@@ -24,7 +25,8 @@ export type ChipLook = keyof typeof ICONS;
 
 export function iconOf(look: ChipLook): Html {
   return trustMarkup(
-    `<svg width="13" height="13" viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round">${ICONS[look]}</svg>`,
+    `<svg width="13" height="13" viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor" ` +
+      `stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round">${ICONS[look]}</svg>`,
   );
 }
 
@@ -123,7 +125,10 @@ export function gapSentence(gap: GroupCurve["gap"], timeLabel: string): string {
   const side = (value: number) => (value > 0 ? "above" : "below");
   const average = Math.abs(gap.mean) < NO_GAP ? "equal to" : `${pointsOf(gap.mean)} ${side(gap.mean)}`;
   const other = side(gap.largest) === side(gap.mean) ? "" : ` ${side(gap.largest)}`;
-  return `Predicted survival is ${average} the observed on average, ${pointsOf(gap.largest)}${other} at worst (${momentOf(gap.largestAt, timeLabel)}).`;
+  return (
+    `Predicted survival is ${average} the observed on average, ${pointsOf(gap.largest)}${other} at worst ` +
+    `(${momentOf(gap.largestAt, timeLabel)}).`
+  );
 }
 
 /** The r.m.s. gap over the group's support. */
@@ -140,7 +145,10 @@ export function levelOf({ intervals }: Scores): string {
 export function floorSentence({ ece, noiseFloor }: Scores): string {
   if (ece === null || noiseFloor?.ece == null) return "";
   const { ece: floor, eceCritical, p } = noiseFloor;
-  return `A perfect model shows ${formatNumber(floor)} on rows like these and stays below ${formatNumber(eceCritical)} in 95 of 100 cases${p === null ? "" : ` (${pOf(p)})`}.`;
+  return (
+    `A perfect model shows ${formatNumber(floor)} on rows like these and stays below ` +
+    `${formatNumber(eceCritical)} in 95 of 100 cases${p === null ? "" : ` (${pOf(p)})`}.`
+  );
 }
 
 /** What a line of the table is: a person, or a row where people have several. */

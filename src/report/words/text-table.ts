@@ -1,7 +1,7 @@
 /**
  * Tables for a terminal: columns aligned, numbers to the right, never wider than asked. When a row does not fit, the
- * flexible column is shortened with an ellipsis; where that is not enough, the columns go on below in a second table that
- * begins with the flexible one again. No other column loses a character of what a message would show. What is in a
+ * flexible column is shortened with an ellipsis; where that is not enough, the columns go on below in a second table
+ * that begins with the flexible one again. No other column loses a character of what a message would show. What is in a
  * cell stays on its line.
  */
 import { safeLine, shortenValue } from "../../core/text.ts";

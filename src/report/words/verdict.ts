@@ -1,11 +1,12 @@
 /**
- * What the report says of each group: the audit's agreement (stats/agreement.ts), the direction of the gap, the bound, and how it
- * looks. Green is for a group whose bound lies below what the reader calls acceptable, never for a test that did not reject; a
- * group in which no disagreement is shown but much could be wrong is neutral.
+ * What the report says of each group: the audit's agreement (stats/calibration/agreement.ts), the direction of the gap,
+ * the bound, and how it looks. Green is for a group whose bound lies below what the reader calls acceptable, never for
+ * a test that did not reject; a group in which no disagreement is shown but much could be wrong is neutral.
  */
 import { type GroupAgreement, judgeAgreement, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
 import { binomialRange, type CountRange } from "../../stats/comparison.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
+import type { AuditedScores } from "../../verbs/audit.ts";
 
 /** Disagrees; no disagreement and the bound within the tolerance; none and the bound beyond it; too little data. */
 export type VerdictLook = "off" | "within" | "open" | "few";
@@ -36,10 +37,8 @@ export const DEFAULT_TOLERANCE = 0.05;
 /** A mean gap below this share of the mean absolute gap is one whose signs cancel. */
 const CANCELLING_SHARE = 0.5;
 
-/** What is asked of an audited group; `AuditedScores` is one. */
-export interface JudgedScores extends Scores {
-  readonly bound: number | null;
-}
+/** What is asked of an audited group. */
+export type JudgedScores = Scores & Pick<AuditedScores, "bound">;
 
 export interface JudgedGroup {
   readonly scores: JudgedScores;
