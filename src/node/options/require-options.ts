@@ -9,6 +9,7 @@ import {
   type RequirementResult,
 } from "../../verbs/requirements.ts";
 import { print, terminalWidth, warn } from "../print/output.ts";
+import { repeatedOption } from "./table-options.ts";
 
 export const EXIT_REQUIREMENT = 2;
 
@@ -22,7 +23,7 @@ export function addRequireOptions(command: Command): Command {
     .option(
       "--require <requirement>",
       'exit code 2 unless it is met, e.g. "all groups: ece<0.05" (repeatable)',
-      (text: string, before: readonly string[]) => [...before, text],
+      repeatedOption,
       [],
     )
     .option("--strict", "what cannot be said, for want of events, is not met");

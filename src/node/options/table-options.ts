@@ -72,6 +72,11 @@ export function parseThreads(text: string): number {
 
 export const namesOption = collectNames;
 
+/** An option that may be given several times, one value each. */
+export function repeatedOption(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
 /** One column: a second --id would leave it open which of them is meant. */
 export function idOption(text: string, before?: string): string {
   if (before !== undefined) throw new InvalidArgumentError("expected one column.");
@@ -103,7 +108,7 @@ export function addGroupOptions(command: Command): Command {
     .option(
       "--group <expression>",
       'a group of people, e.g. "age >= 60 & sex = F" (repeatable)',
-      (text: string, before: readonly string[]) => [...before, text],
+      repeatedOption,
       [],
     )
     .option("--groups <file>", "a JSON file of named groups and the automatic rule");

@@ -1,7 +1,7 @@
 /** A Cox fit for people: what runs to infinity first, then hazard ratios, global tests and the test of proportional hazards. */
 import { describeInfinite } from "../../models/cox/cox.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
-import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
+import type { CoxDocument, CoxTestEntry } from "../../verbs/cox-document.ts";
 import { print, terminalWidth, warn } from "./output.ts";
 
 export function printCox(document: CoxDocument): void {
