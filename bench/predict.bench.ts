@@ -99,7 +99,7 @@ async function openModel(path: string): Promise<{ model: Model; x: EncodedFeatur
   const { readModel } = await import("../dist/node/io/model-file.js");
   const { readTable, tableSourceFromBytes } = await import("../dist/data/reading/read-table.js");
   const { addGroupColumns } = await import("../dist/data/groups/group-columns.js");
-  const { categoriesOf } = await import("../dist/node/commands/predict.js");
+  const { categoriesOf } = await import("../dist/node/options/table-options.js");
   const { encode } = await import("../dist/data/encode/encode.js");
   const model = await readModel(path);
   const source = tableSourceFromBytes("nwtco.csv", new Uint8Array(readFileSync(nwtcoPath)));

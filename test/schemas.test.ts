@@ -189,14 +189,14 @@ beforeAll(() => {
     "--out",
     cox,
   ]);
-  const strata = [...groups, ...quick, "--risk-strata", "2", "--intervals", "10", ...required, "--out", net];
+  const strata = [...groups, ...quick, "--risk-strata", "2", "--replicates", "10", ...required, "--out", net];
   print("train", "graduate model", [...inGbsg, ...strata], UNMET);
   const xcal = ["--method", "xcal", "--lambda", "1", ...quick, "--split", "0.7,0.3,0"];
   print("train", "xcal model without test rows", [...inGbsg, ...xcal]);
   print("train", "ensemble", [...inGbsg, ...quick, "--ensemble", "2"]);
 
   const curves = writeCurves();
-  const judged = [...alone, "--by", "meno", "--draws", "10", "--intervals", "10", "--certify", "0.1"];
+  const judged = [...alone, "--by", "meno", "--draws", "10", "--replicates", "10", "--certify", "0.1"];
   print("audit", "model", [cox, GBSG, ...judged, ...required, "--report", scratch("audit.html")], UNMET);
   print("audit", "curves", ["--curves", curves, "--draws", "0", "--group", "nobody: week > 9"]);
 
@@ -301,7 +301,7 @@ describe("what the commands print", () => {
     expect(documentOf("cox model")).toMatchObject({ multipliers: null });
     expect(documentOf("twins")).toMatchObject({
       omitted: 1,
-      coefficients: [{}, { estimate: null, se: null }],
+      coefficients: [{}, { estimate: null, standardError: null }],
       strata: null,
       id: null,
       tests: { robustScore: null },
@@ -309,7 +309,7 @@ describe("what the commands print", () => {
     expect(documentOf("people")).toMatchObject({ strata: { count: 2 }, id: { people: 197 } });
     expect(documentOf("infinite")).toMatchObject({
       infinite: ["x"],
-      coefficients: [{ se: null, z: null, p: null, lower: null }],
+      coefficients: [{ standardError: null, z: null, p: null, lower: null }],
       tests: { wald: { chi2: null, absent: "a coefficient is infinite" } },
       proportionalHazards: { km: { global: { p: null } } },
     });
@@ -444,7 +444,7 @@ function findNulls(value: Json, path = ""): readonly string[] {
 /** By the last part of the path; all other fields are always there. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   describe: ["rankCorrelation", "partner", "fixedColumns", "until", "timeRule"],
-  train: ["members", "people", "model", "requirements", "report", "intervals", "peopleWithEvents"],
+  train: ["ensemble", "people", "model", "requirements", "report", "intervals", "peopleWithEvents"],
   audit: ["requirements", "report", "intervals", "peopleWithEvents"],
   compare: ["people", "peopleWithEvents"],
   discover: ["people", "designEffect"],

@@ -28,7 +28,7 @@ function checkStatistics(constraints: Constraints, statistics: ArrayLike<number>
   });
 }
 
-/** The group's mean curve over t = 0…T, as stats/calibration.ts reads it. */
+/** The group's mean curve over t = 0…T, as stats/calibration/calibration.ts reads it. */
 function meanWithStart(constraints: Constraints, statistics: Float64Array, g: number): Float64Array {
   const { T } = constraints;
   const mean = new Float64Array(T + 1);

@@ -18,7 +18,7 @@ export interface SurvivalAtTime {
   readonly atRisk: number;
   readonly survival: Measured;
   /** Greenwood's standard error of S. */
-  readonly se: Measured;
+  readonly standardError: Measured;
   readonly lower: Measured;
   readonly upper: Measured;
 }
@@ -35,18 +35,18 @@ export interface RestrictedMean {
   /** τ. */
   readonly until: number;
   readonly estimate: number;
-  readonly se: number;
+  readonly standardError: number;
 }
 
 /** The curve at a time; after its last time there is none, unless it has come down to 0. */
 export function survivalAt(km: KaplanMeier, time: number): SurvivalAtTime {
   const passed = countAtMost(km.time, time);
   const atRisk = km.atRisk[countBelow(km.time, time)] ?? 0;
-  if (passed === 0) return { time, atRisk, survival: 1, se: 0, lower: 1, upper: 1 };
+  if (passed === 0) return { time, atRisk, survival: 1, standardError: 0, lower: 1, upper: 1 };
   const last = passed - 1;
   if (passed === km.time.length && time > km.time[last] && km.survival[last] > 0) {
     const ended = absent(`nobody is followed that long: the curve ends at ${km.time[last]}`);
-    return { time, atRisk, survival: ended, se: ended, lower: ended, upper: ended };
+    return { time, atRisk, survival: ended, standardError: ended, lower: ended, upper: ended };
   }
   const defined = (value: number): Measured =>
     Number.isNaN(value) ? absent(`undefined where survival is ${km.survival[last]}`) : value;
@@ -54,7 +54,7 @@ export function survivalAt(km: KaplanMeier, time: number): SurvivalAtTime {
     time,
     atRisk,
     survival: km.survival[last],
-    se: defined(Math.sqrt(km.variance[last])),
+    standardError: defined(Math.sqrt(km.variance[last])),
     lower: defined(km.lower[last]),
     upper: defined(km.upper[last]),
   };
@@ -91,5 +91,5 @@ export function restrictedMean(km: KaplanMeier, until: number): RestrictedMean {
     if (n > d) variance += (area * area * d) / (n * (n - d));
   }
   const first = K > 0 ? km.time[0] : until;
-  return { until, estimate: area + first, se: Math.sqrt(variance) };
+  return { until, estimate: area + first, standardError: Math.sqrt(variance) };
 }

@@ -1,6 +1,6 @@
 /**
  * A trained model: everything a prediction needs and everything a reader may ask about how it came to be, as plain data; never
- * a row of the table. Its form outside memory is files/model-file.ts.
+ * a row of the table. Its form outside memory is files/model/model-file.ts.
  */
 import type { Encoder } from "../data/encode/encode.ts";
 import type { Group } from "../data/groups/groups.ts";

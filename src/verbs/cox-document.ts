@@ -17,8 +17,8 @@ export interface CoxDocument {
   readonly coefficients: readonly {
     readonly name: string;
     readonly estimate: number | null;
-    readonly se: number | null;
-    readonly robustSe: number | null;
+    readonly standardError: number | null;
+    readonly robustStandardError: number | null;
     readonly hazardRatio: number | null;
     readonly lower: number | null;
     readonly upper: number | null;

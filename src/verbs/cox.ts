@@ -1,7 +1,7 @@
 /**
- * A proportional hazards fit with R's conventions, on the rows without missing values, and all that R says about one: hazard
- * ratios with intervals, global tests, the test of proportional hazards, robust errors, strata. From a table to the document
- * that `graduate cox` prints; a page may call it as well.
+ * A proportional hazards fit with R's conventions, on the rows without missing values, and all that R says about one:
+ * hazard ratios with intervals, global tests, the test of proportional hazards, robust errors, strata. From a table to
+ * the document that `graduate cox` prints; a page may call it as well.
  */
 import { InputError, NumericalError } from "../core/errors.ts";
 import { isAbsent, type Measured, toPlainNumbers } from "../core/measured.ts";
@@ -250,6 +250,6 @@ function toEntryOf(
   hasId: boolean,
 ): CoxDocument["coefficients"][number] {
   const { absent, ...numbers } = toPlainNumbers(measured);
-  const { robustSe: _, ...others } = absent;
+  const { robustStandardError: _, ...others } = absent;
   return { name, ...numbers, absent: hasId ? absent : others };
 }

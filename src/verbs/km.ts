@@ -1,7 +1,7 @@
 /**
  * Kaplan-Meier curves over the distinct times, by group, with the logrank test between them, and what is read off them:
- * survival at chosen times, the median, the restricted mean. From a table to the document that `graduate km` prints; a page
- * may call it as well.
+ * survival at chosen times, the median, the restricted mean. From a table to the document that `graduate km` prints; a
+ * page may call it as well.
  */
 import { isAbsent, type Reasons, toPlainNumbers } from "../core/measured.ts";
 import { joinTimes } from "../core/near-times.ts";
@@ -54,13 +54,13 @@ export interface KmGroup
     readonly upper: number | null;
     readonly absent: Reasons;
   };
-  readonly rmst: { readonly until: number; readonly estimate: number; readonly se: number };
+  readonly rmst: { readonly until: number; readonly estimate: number; readonly standardError: number };
   /** At the times asked for. */
   readonly at: readonly {
     readonly time: number;
     readonly atRisk: number;
     readonly survival: number | null;
-    readonly se: number | null;
+    readonly standardError: number | null;
     readonly lower: number | null;
     readonly upper: number | null;
     readonly absent: Reasons;
@@ -91,8 +91,8 @@ export function kmDocument(table: Table, request: KmRequest): KmDocument {
     median: toPlainNumbers(medianSurvival(km)),
     rmst: restrictedMean(km, until),
     at: (request.at ?? []).map((time) => {
-      const { atRisk, survival, se, lower, upper } = survivalAt(km, time);
-      return { time, atRisk, ...toPlainNumbers({ survival, se, lower, upper }) };
+      const { atRisk, survival, standardError, lower, upper } = survivalAt(km, time);
+      return { time, atRisk, ...toPlainNumbers({ survival, standardError, lower, upper }) };
     }),
   }));
   const test = groups.length > 1 ? logrank(outcomes, by.groupOfRow, groups.length, { timefix: false }) : null;

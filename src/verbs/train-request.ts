@@ -25,7 +25,7 @@ export interface TrainRequest extends OutcomeColumns, RowIndependence {
   readonly groups?: readonly Group[];
   /** Groups and the automatic rule, as `parseGroupsFile` reads them. */
   readonly groupsFile?: GroupsFile;
-  /** How many groups of values and bands of the features to add, as far as there are so many (data/automatic-groups.ts). */
+  /** How many groups of values and bands of the features to add, as far as there are so many (data/groups/automatic-groups.ts). */
   readonly autoGroups?: number;
   /** The constraint of every group, where it is to differ from the preset's. */
   readonly constraint?: Partial<ConstraintSpec>;

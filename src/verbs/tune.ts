@@ -3,7 +3,7 @@
  * discrimination; for calibration every group's ECE over its support, divided by the error that a perfect model stays under in 95 of
  * 100 samples of those rows, the worst group counting. That unit is the same for every distance and slack, which a setting's own
  * distance is not. Then the frontier, and the choice by a rule that is stated in words. Running and keeping the runs is the caller's
- * business (node/tune.ts); test rows are not looked at here.
+ * business (node/commands/tune.ts); test rows are not looked at here.
  */
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent, type Measured } from "../core/measured.ts";

@@ -92,7 +92,7 @@ describe("graduate boost", () => {
     const [, command] = /^ {2}npx graduate (audit .*)$/m.exec(stdout) ?? [];
     expect(command).toBe(`audit --curves ${out} --group "set = test"`);
     for (const file of [out, curves]) {
-      const args = ["audit", "--curves", file, "--group", "set = test", "--draws", "0", "--intervals", "0"];
+      const args = ["audit", "--curves", file, "--group", "set = test", "--draws", "0", "--replicates", "0"];
       const { groups } = runJson<{ groups: { name: string; n: number }[] }>(args);
       expect(groups.map(({ name, n }) => [name, n])).toEqual([["set = test", 806]]);
     }

@@ -126,7 +126,11 @@ describe("graduate km", () => {
 });
 
 interface Cox {
-  readonly coefficients: readonly { readonly name: string; readonly estimate: number; readonly se: number }[];
+  readonly coefficients: readonly {
+    readonly name: string;
+    readonly estimate: number;
+    readonly standardError: number;
+  }[];
   readonly loglik: number;
   readonly n: number;
   readonly events: number;
@@ -140,9 +144,9 @@ describe("graduate cox", () => {
     const fit = runJson<Cox>(["cox", ...nwtco, ...features, "--ties", ties]);
     const { columns, [ties]: wanted } = readOracle("cox/cox.json").nwtco;
     expect(fit.coefficients.map(({ name }) => name)).toEqual(columns);
-    fit.coefficients.forEach(({ estimate, se }, k) => {
+    fit.coefficients.forEach(({ estimate, standardError }, k) => {
       expect(Math.abs(estimate - wanted.coef[k])).toBeLessThan(1e-8);
-      expect(Math.abs(se - wanted.se[k])).toBeLessThan(1e-8);
+      expect(Math.abs(standardError - wanted.se[k])).toBeLessThan(1e-8);
     });
     expectClose(fit.loglik, wanted.loglik);
     expect([fit.n, fit.events]).toEqual([4028, 571]);
@@ -261,14 +265,14 @@ describe("graduate audit --curves", () => {
     expect(byTime).toEqual(byBin);
   });
 
-  test("--intervals adds intervals that repeat with the seed, whatever the number of threads", () => {
+  test("--replicates adds intervals that repeat with the seed, whatever the number of threads", () => {
     const args = [
       "audit",
       "--curves",
       "datasets/nwtco/example-curves.csv.gz",
       "--by",
       "histol",
-      "--intervals",
+      "--replicates",
       "40",
     ];
     const one = runJson<{ overall: AuditScores; groups: AuditScores[] }>([...args, "--threads", "1"]);
@@ -279,6 +283,9 @@ describe("graduate audit --curves", () => {
     expect(upper).toBeGreaterThan(one.overall.concordance);
     expect(one.groups[0].intervals.ece.upper).toBeGreaterThan(0);
     expect(runJson([...args, "--seed", "2"])).not.toEqual(one);
+    const before = runCli([...args.map((word) => word.replace("--replicates", "--intervals")), "--json"]);
+    expect(JSON.parse(before.stdout)).toEqual(one);
+    expect(before.stderr).toBe("graduate: --intervals is now --replicates; the old name still works here\n");
   });
 });
 

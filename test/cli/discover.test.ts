@@ -19,7 +19,7 @@ const N = 4028;
 
 interface DiscoverDocument {
   readonly rows: { readonly search: number; readonly confirm: number };
-  readonly rowsAre: { readonly search: string; readonly confirm: string };
+  readonly rowKinds: { readonly search: string; readonly confirm: string };
   readonly columns: readonly string[];
   readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
   readonly warnings: readonly string[];
@@ -60,7 +60,7 @@ describe("graduate discover", () => {
   test("on the table of the training: rows a Cox model has not seen confirm, and name the column that was left out", () => {
     const found = runJson<DiscoverDocument>(["discover", drawn, table, "--columns", "all"]);
     expect(found.rows).toEqual({ search: 1611, confirm: 2417 });
-    expect(found.rowsAre).toEqual({ search: "training rows", confirm: "validation and test rows" });
+    expect(found.rowKinds).toEqual({ search: "training rows", confirm: "validation and test rows" });
     expect(found.warnings).toEqual([
       "the model was trained on this table: its 1611 training rows are searched, and its 2417 validation and test rows, which it has not seen, confirm",
     ]);
@@ -112,7 +112,7 @@ describe("graduate discover", () => {
     const told = runJson<DiscoverDocument>(["discover", listed, table, ...quick, "--split", split]);
     expect(told.warnings).toEqual([]);
     expect(told.rows).toEqual({ search: N / 2, confirm: N / 2 });
-    expect(told.rowsAre).toEqual({ search: "training rows", confirm: "test rows" });
+    expect(told.rowKinds).toEqual({ search: "training rows", confirm: "test rows" });
   });
 
   test("curves of any program, with the table beside them", async () => {

@@ -81,11 +81,11 @@ describe.each(Object.entries(TABLES))("survfit on %s", (name, [time, event, even
         near(median.upper, expected.upper[g], "upper limit of the median");
         const mean = restrictedMean(km, expected.until);
         near(mean.estimate, expected.rmean[g], "restricted mean");
-        near(mean.se, expected.se[g], "its error");
+        near(mean.standardError, expected.se[g], "its error");
         expected.tau.forEach((tau, k) => {
           const own = restrictedMean(km, tau);
           near(own.estimate, expected.rmean_tau[k][g], `restricted mean to ${tau}`);
-          near(own.se, expected.se_tau[k][g], `its error to ${tau}`);
+          near(own.standardError, expected.se_tau[k][g], `its error to ${tau}`);
         });
         expected.at.forEach((at, k) => {
           const own = survivalAt(km, at);
@@ -98,7 +98,7 @@ describe.each(Object.entries(TABLES))("survfit on %s", (name, [time, event, even
             return;
           }
           near(own.survival, expected.surv[g][k], `survival at ${at}`);
-          near(own.se, expected.std_err[g][k], `error at ${at}`);
+          near(own.standardError, expected.std_err[g][k], `error at ${at}`);
           near(own.lower, expected.at_lower[g][k], `lower limit at ${at}`);
           near(own.upper, expected.at_upper[g][k], `upper limit at ${at}`);
         });
@@ -111,7 +111,7 @@ describe("by hand", () => {
   const km = kaplanMeier({ time: Float64Array.of(2, 4, 5), event: Uint8Array.of(1, 0, 1) });
 
   test("a mean up to before the first time is that time; the error is 0", () => {
-    expect(restrictedMean(km, 1)).toEqual({ until: 1, estimate: 1, se: 0 });
+    expect(restrictedMean(km, 1)).toEqual({ until: 1, estimate: 1, standardError: 0 });
   });
 
   test("a mean past the end of a curve that has reached 0 adds nothing", () => {

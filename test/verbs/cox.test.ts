@@ -101,8 +101,8 @@ function compare(document: CoxDocument, expected: Oracle): void {
   expect(document.coefficients).toHaveLength(expected.coef.length);
   document.coefficients.forEach((one, j) => {
     near(one.estimate, expected.coef[j], `${one.name} estimate`);
-    near(one.se, expected.se[j], `${one.name} se`);
-    if (document.id !== null) near(one.robustSe, expected.used_se[j], `${one.name} robust se`);
+    near(one.standardError, expected.se[j], `${one.name} se`);
+    if (document.id !== null) near(one.robustStandardError, expected.used_se[j], `${one.name} robust se`);
     near(one.hazardRatio, expected.hr[j], `${one.name} hazard ratio`);
     near(one.lower, expected.lower[j], `${one.name} lower`);
     near(one.upper, expected.upper[j], `${one.name} upper`);

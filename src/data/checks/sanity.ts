@@ -1,6 +1,6 @@
 /**
  * The sanity gate: what is looked at before anything is fitted. Columns that are constant, that identify rows, or that
- * could only be known after the outcome (leaks.ts); duplicate rows; groups with too few events; a test set whose follow-up
+ * could only be known after the outcome (find-leaks.ts); duplicate rows; groups with too few events; a test set whose follow-up
  * the training set does not cover. It reports findings and changes nothing; the outcome columns are read-outcomes.ts'.
  */
 

@@ -1,7 +1,7 @@
 /**
  * The boost of a boost file, field by field: shapes as everywhere, and what the numbers mean. Bins lie on the boost's grid, shares and
  * probabilities between 0 and 1, every update speaks of a group or of features that there are, groups have names of their own and
- * expressions that parse. What else a repair may do to a curve is held when it is carried out (training/mcboost.ts).
+ * expressions that parse. What else a repair may do to a curve is held when it is carried out (repair/mcboost.ts).
  */
 import { z } from "zod";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";

@@ -1,6 +1,6 @@
 /**
- * data/encode.ts as an ONNX graph: raw columns in, x [N,D] in double precision out, with the same imputation, missing indicators,
- * scaling and one-hot columns, and with the 0/1 columns of the input groups (data/group-columns.ts). A graph cannot complain: what `encode`
+ * data/encode/encode.ts as an ONNX graph: raw columns in, x [N,D] in double precision out, with the same imputation, missing indicators,
+ * scaling and one-hot columns, and with the 0/1 columns of the input groups (data/groups/group-columns.ts). A graph cannot complain: what `encode`
  * refuses (a level training did not have, a boolean that is neither 0 nor 1) becomes NaN in x here, and NaN in the whole curve later.
  */
 import type { BooleanEncoding, CategoryEncoding, Encoder, NumberEncoding } from "../../data/encode/encode.ts";

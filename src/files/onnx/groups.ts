@@ -1,5 +1,5 @@
 /**
- * Membership of a group as an ONNX graph: data/group-members.ts over raw columns. Logic is Kleene's there and so it is here: every term
+ * Membership of a group as an ONNX graph: data/groups/group-members.ts over raw columns. Logic is Kleene's there and so it is here: every term
  * can be asked for the rows where it holds and for the rows where it fails, and a row with a missing value is in neither.
  * `!` exchanges the two, `&` holds where all hold and fails where one fails. Dates are days, booleans 0 and 1, as the columns are.
  */

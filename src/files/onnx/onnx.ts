@@ -81,7 +81,7 @@ function describeModel(model: Model): Record<string, string> {
 
 /**
  * One column of x: a scaled number (value − mean) / sd with the median where it is missing, a 0/1 with the majority where it is missing,
- * 1 where a level or any of several is met, a value is missing, or a row is in a group; or a spline of a number (data/spline.ts), the
+ * 1 where a level or any of several is met, a value is missing, or a row is in a group; or a spline of a number (data/encode/spline.ts), the
  * number's normal score read off the line from `scores` to `scores` at the values `at`.
  */
 export type OnnxFeature = { readonly name: string; readonly column: string } & (

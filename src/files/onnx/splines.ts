@@ -1,4 +1,4 @@
-/** data/spline.ts as operators of an ONNX graph: all numbers that have splines side by side, so that many take no more operators than one. */
+/** data/encode/spline.ts as operators of an ONNX graph: all numbers that have splines side by side, so that many take no more operators than one. */
 import { BEND_WEIGHTS, KNOTS, SCALES, type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import type { OnnxGraph } from "./graph.ts";
 

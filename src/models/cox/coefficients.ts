@@ -15,8 +15,8 @@ export interface CoxCoefficient {
   /** Log hazard ratio per unit; of one that runs to infinity the value where the likelihood stopped changing. */
   readonly estimate: Measured;
   /** From the inverse information. */
-  readonly se: Measured;
-  readonly robustSe: Measured;
+  readonly standardError: Measured;
+  readonly robustStandardError: Measured;
   readonly hazardRatio: Measured;
   /** 95 % limits of the hazard ratio. */
   readonly lower: Measured;
@@ -36,9 +36,9 @@ export function describeCoefficients(fit: CoxFit, robust?: CoxRobust): readonly 
   const infinite = new Set(fit.infinite);
   return fit.names.map((name, j) => {
     const estimate = fit.coefficients[j];
-    const se = fit.standardErrors[j];
-    const robustSe = robust === undefined ? Number.NaN : robust.standardErrors[j];
-    const used = robust === undefined ? se : robustSe;
+    const standardError = fit.standardErrors[j];
+    const robustStandardError = robust === undefined ? Number.NaN : robust.standardErrors[j];
+    const used = robust === undefined ? standardError : robustStandardError;
     const reason = Number.isNaN(estimate) ? ALIASED : infinite.has(j) ? INFINITE : undefined;
     const unless = (value: () => Measured): Measured => (reason === undefined ? value() : absent(reason));
     const test = (value: () => number): Measured =>
@@ -50,9 +50,11 @@ export function describeCoefficients(fit: CoxFit, robust?: CoxRobust): readonly 
     return {
       name,
       estimate: Number.isNaN(estimate) ? absent(ALIASED) : estimate,
-      se: unless(() => se),
-      robustSe:
-        robust === undefined ? absent("no column says which rows belong together") : unless(() => robustSe),
+      standardError: unless(() => standardError),
+      robustStandardError:
+        robust === undefined
+          ? absent("no column says which rows belong together")
+          : unless(() => robustStandardError),
       hazardRatio: unless(() => ratio(estimate)),
       lower: unless(() => ratio(estimate - reach * used)),
       upper: unless(() => ratio(estimate + reach * used)),

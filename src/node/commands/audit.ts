@@ -32,6 +32,7 @@ import {
 import {
   addGroupOptions,
   addTableOptions,
+  categoriesOf,
   type GroupOptions,
   namesOption,
   parseCount,
@@ -56,7 +57,6 @@ import { predictRows, type ScoredGroup, scorePredicted } from "../rows/score-row
 import { readTrainingFollowUp, type TrainingFollowUpInput } from "../rows/training-follow-up.ts";
 import { predictUnseenRows } from "../rows/unseen-rows.ts";
 import { openBackendOf } from "../workers/model-backend.ts";
-import { categoriesOf } from "./predict.ts";
 
 interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions, RequireOptions, IdOptions {
   readonly curves?: string;

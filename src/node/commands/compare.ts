@@ -17,8 +17,8 @@ import { compareResampled, compareSplits, judgedGroups, type MethodDifference } 
 import {
   addSubjectOptions,
   readSplit,
+  readTrainRequest,
   type TrainRequestOptions,
-  toTrainRequest,
 } from "../options/subject-options.ts";
 import { parseCount, parseThreads, readTableFile, type TableOptions } from "../options/table-options.ts";
 import { announceRun, printComparison } from "../print/comparison.ts";
@@ -134,7 +134,7 @@ async function runCompare(path: string, options: CompareOptions): Promise<void> 
     });
   }
   const people = options.id === undefined ? null : readPeople(table, options.id);
-  const common = await toTrainRequest(options);
+  const common = await readTrainRequest(options);
   const warnings = new Set<string>();
   const runs: MethodRun[][] = [];
   for (const { name, seed, split } of splits) {

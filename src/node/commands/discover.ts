@@ -74,7 +74,7 @@ function parseLevel(text: string): number {
 }
 
 async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
-  const { confirmRows, trainingRows, rowsAre, people, ...predictions } = await readPredictions(
+  const { confirmRows, trainingRows, rowKinds, people, ...predictions } = await readPredictions(
     paths,
     options,
     "search",
@@ -100,13 +100,13 @@ async function runDiscover(paths: readonly string[], options: DiscoverCommandOpt
   const found = discover(input, { columns, top, maxCross, minRows, minEvents, level, seed });
   if (options.json) {
     const reasons = leftOut.map(({ name, reason }) => ({ name, reason }));
-    printJson({ ...found, rowsAre, leftOut: reasons, warnings });
+    printJson({ ...found, rowKinds, leftOut: reasons, warnings });
     return;
   }
   for (const warning of warnings) warn(warning);
   for (const { name, reason } of leftOut.filter(({ isForeign }) => !isForeign).slice(0, MAX_NAMED))
     warn(`${name} makes no groups: it ${reason}`);
-  printDiscovery(found, rowsAre, leftOut);
+  printDiscovery(found, rowKinds, leftOut);
 }
 
 /** Columns that are listed by name before the others are only counted. */
@@ -135,7 +135,7 @@ const INDENT = "    ";
 
 function printDiscovery(
   found: Discovery,
-  rowsAre: Predictions["rowsAre"],
+  rowKinds: Predictions["rowKinds"],
   leftOut: readonly LeftOutColumn[],
 ): void {
   const width = terminalWidth();
@@ -146,8 +146,8 @@ function printDiscovery(
   print(
     wrapText(
       `${countOf(candidates, "group")} of ${countOf(columns.length, "column")} searched on ` +
-        `${rows.search} ${rowsAre.search}${of("search")} (${countOf(events.search, "event")}); the ${groups.length} worst tested on ` +
-        `${rowsAre.search === rowsAre.confirm ? "the other " : ""}${rows.confirm} ${rowsAre.confirm}${of("confirm")} ` +
+        `${rows.search} ${rowKinds.search}${of("search")} (${countOf(events.search, "event")}); the ${groups.length} worst tested on ` +
+        `${rowKinds.search === rowKinds.confirm ? "the other " : ""}${rows.confirm} ${rowKinds.confirm}${of("confirm")} ` +
         `(${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
       width,
     ),

@@ -1,4 +1,7 @@
-/** `graduate km`: reads the options and the table, estimates (verbs/km.ts), prints, and draws the plot where one is wanted. */
+/**
+ * `graduate km`: reads the options and the table, estimates (verbs/km.ts), prints, and draws the plot where one is
+ * wanted.
+ */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { present } from "../../core/present.ts";
 import { noteOutcome } from "../../data/outcomes/read-outcomes.ts";

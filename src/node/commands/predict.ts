@@ -17,7 +17,7 @@ import { openCsvPredictions, openParquetPredictions } from "../io/prediction-out
 import { openStreamedSource } from "../io/streamed-source.ts";
 import { refuseUnwritable } from "../io/writable.ts";
 import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import { addTableOptions, parseThreads, type TableOptions } from "../options/table-options.ts";
+import { addTableOptions, categoriesOf, parseThreads, type TableOptions } from "../options/table-options.ts";
 import { createProgress, print, warn } from "../print/output.ts";
 import { openBackendOf } from "../workers/model-backend.ts";
 
@@ -110,10 +110,6 @@ async function predictFile(
 }
 
 /** Columns that were categories in training are read as such, so that "01" stays "01". */
-export function categoriesOf(model: Model): string[] {
-  return model.encoder.columns.filter(({ type }) => type === "category").map(({ column }) => column);
-}
-
 /** The table's columns that a prediction depends on, those that its groups are made of among them. */
 function columnsNeeded(model: Model): string[] {
   const made = new Set(model.inputGroups.map(groupColumnName));

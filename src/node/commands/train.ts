@@ -6,6 +6,7 @@ import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createReferenceBackend } from "../../compute/reference.ts";
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { Split } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
 import { countMembers, type Method, type Model } from "../../training/model.ts";
@@ -28,10 +29,9 @@ import {
 } from "../options/require-options.ts";
 import {
   addSubjectOptions,
-  given,
   readSplit,
+  readTrainRequest,
   type TrainRequestOptions,
-  toTrainRequest,
 } from "../options/subject-options.ts";
 import {
   parseCount,
@@ -229,7 +229,7 @@ async function runTrain(path: string, asked: TrainOptions): Promise<void> {
 }
 
 async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {
-  const shared = await toTrainRequest(options);
+  const shared = await readTrainRequest(options);
   const objective = options.lambda === undefined ? undefined : penalise(options, options.lambda);
   return {
     ...shared,
@@ -238,14 +238,15 @@ async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequ
     split,
     constraint: {
       ...shared.constraint,
-      ...given("strata", options.riskStrata ?? options.strata),
-      ...given("slack", options.slack),
+      ...present({ strata: options.riskStrata ?? options.strata, slack: options.slack }),
     },
     options: {
       ...shared.options,
-      ...given("batch", options.batch === 0 ? null : options.batch),
-      ...given("primalSteps", options.primalSteps),
-      ...given("objective", objective),
+      ...present({
+        batch: options.batch === 0 ? null : options.batch,
+        primalSteps: options.primalSteps,
+        objective,
+      }),
     },
     ...(options.groupInputs ? {} : { inputGroups: "none" }),
   };
@@ -323,8 +324,8 @@ function toDocument(
     warnings,
     test,
     tolerance: toleranceOf({ tolerance }),
-    ...(members > 1 ? { members } : {}),
-    ...given("people", training.people),
+    ...(members > 1 ? { ensemble: members } : {}),
+    ...present({ people: training.people }),
     ...(out === undefined ? {} : { model: out }),
     ...(requirements.length === 0 ? {} : { requirements }),
     ...(report === undefined ? {} : { report }),

@@ -38,7 +38,12 @@ import { writeModel } from "../io/model-file.ts";
 import { describeOrigin } from "../io/provenance.ts";
 import { refuseUnwritable } from "../io/writable.ts";
 import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import { addSubjectOptions, readSplit, type SubjectOptions, toSubject } from "../options/subject-options.ts";
+import {
+  addSubjectOptions,
+  readSplit,
+  readSubject,
+  type SubjectOptions,
+} from "../options/subject-options.ts";
 import { parseCount, parseThreads, readTableFile, type TableOptions } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { print, printJson, renamedNote, warn } from "../print/output.ts";
@@ -151,7 +156,7 @@ async function runTune(path: string, options: TuneOptions): Promise<void> {
     });
   }
   // What all runs share; the settings of the sweep are each run's own.
-  const common: TrainRequest = { ...(await toSubject(options)), split };
+  const common: TrainRequest = { ...(await readSubject(options)), split };
   const origin = await describeOrigin(path, table, null);
   if (origin.table === null) {
     throw new InputError("tune needs a table in a file", {

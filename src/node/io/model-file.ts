@@ -1,6 +1,6 @@
 /**
- * Models and checkpoints on disk. The first bytes are looked at before the rest is read, so that a wrong file of any size is
- * refused at once; writing replaces a file as a whole (replace-file.ts).
+ * Models and checkpoints on disk. The first bytes are looked at before the rest is read, so that a wrong file of any
+ * size is refused at once; writing replaces a file as a whole (replace-file.ts).
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";

@@ -1,10 +1,12 @@
 /**
- * Predicted curves with the outcomes and the columns of the same rows: out of a model and a table, or of a file of curves that any
- * program wrote (with a table beside it, row by row, when the curves' file does not hold everything). A model that was trained on
- * this very table is judged on its test rows only, where they can be drawn again (unseen-rows.ts); a search gets rows it knows as well.
+ * Predicted curves with the outcomes and the columns of the same rows: out of a model and a table, or of a file of
+ * curves that any program wrote (with a table beside it, row by row, when the curves' file does not hold everything). A
+ * model that was trained on this very table is judged on its test rows only, where they can be drawn again
+ * (unseen-rows.ts); a search gets rows it knows as well.
  */
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
 import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
@@ -14,9 +16,13 @@ import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { selectRows, type Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
 import { gridOf } from "../../verbs/predict.ts";
-import { categoriesOf } from "../commands/predict.ts";
 import { addIdOption, findPeople } from "../options/find-people.ts";
-import { parsePositive, readTableFile, type TableOptions } from "../options/table-options.ts";
+import {
+  parsePositive,
+  readTableFile,
+  type TableOptions,
+  withCategoriesOf,
+} from "../options/table-options.ts";
 import { predictRows } from "../rows/score-rows.ts";
 import {
   predictSearchedRows,
@@ -59,7 +65,7 @@ export interface Predictions {
   /** How many rows trained the model, where confirmRows sets them apart. */
   readonly trainingRows: number | null;
   /** What the rows are that are searched, and those that confirm: "training rows", "rows". */
-  readonly rowsAre: { readonly search: string; readonly confirm: string };
+  readonly rowKinds: { readonly search: string; readonly confirm: string };
 }
 
 export function addPredictionOptions(command: Command): Command {
@@ -74,7 +80,10 @@ export function addPredictionOptions(command: Command): Command {
   return addIdOption(command);
 }
 
-/** For what: "judge" takes rows that are new to the model and no others, "search" also rows it knows, told apart by confirmRows. */
+/**
+ * For what: "judge" takes rows that are new to the model and no others, "search" also rows it knows, told apart by
+ * confirmRows.
+ */
 export type PredictionUse = "judge" | "search";
 
 /** `paths`: a model and a table; with --curves a table or nothing. */
@@ -85,7 +94,7 @@ export async function readPredictions(
 ): Promise<Predictions> {
   if (options.curves !== undefined) return readWithCurves(options.curves, paths, options);
   if (paths.length === 2) return predictTable(paths[0], paths[1], options, use);
-  throw new InputError("no predictions", {
+  throw new InputError("no predictions were given", {
     code: "option.missing",
     hint: "give a model and a table, or predictions with --curves FILE",
   });
@@ -97,18 +106,18 @@ async function readWithCurves(
   options: PredictionOptions,
 ): Promise<Predictions> {
   if (paths.length > 1) {
-    throw new InputError("a model and --curves: one of them", {
+    throw new InputError("both a model and --curves were given", {
       code: "option.conflict",
-      hint: "with --curves, give at most one table",
+      hint: "give a model and a table, or --curves with at most one table",
     });
   }
   const file = await readTableFile(path, paths.length === 0 ? options : {});
   const beside = paths.length === 0 ? null : await readTableFile(paths[0], options);
   if (beside !== null && beside.rows !== file.rows) {
-    throw new InputError(`${file.rows} rows of curves for ${beside.rows} rows of the table`, {
+    throw new InputError(`the curves have ${file.rows} rows and the table has ${beside.rows}`, {
       code: "rows.mismatch",
       where: `${file.name}, ${beside.name}`,
-      hint: "the curves belong to the rows of the table in their order",
+      hint: "give one curve for each row of the table, in the same order",
     });
   }
   // What the curves' file says of a column is not asked of the table as well.
@@ -121,7 +130,7 @@ async function readWithCurves(
   const columns = {
     time: timeColumn,
     event: options.event ?? "event",
-    ...(options.origin === undefined ? {} : { origin: options.origin }),
+    ...present({ origin: options.origin }),
   };
   const names = outcomeNames(columns);
   const outcome = [...file.columns, ...more].filter(({ name }) => names.includes(name));
@@ -141,7 +150,7 @@ async function readWithCurves(
     warnings: notes,
     confirmRows: null,
     trainingRows: null,
-    rowsAre: UNDIVIDED,
+    rowKinds: UNDIVIDED,
   };
 }
 
@@ -154,8 +163,7 @@ async function predictTable(
   use: PredictionUse,
 ): Promise<Predictions> {
   const model = await readModel(modelPath);
-  const category = [...new Set([...(options.category ?? []), ...categoriesOf(model)])];
-  const table = await readTableFile(path, { ...options, category });
+  const table = await readTableFile(path, withCategoriesOf(model, options));
   const { id, people, warnings } = findPeople(table, options, model);
   const backend = await openBackendOf(model, options.threads);
   try {
@@ -163,7 +171,7 @@ async function predictTable(
       model,
       table,
       sha256: (await describeOrigin(path, table, null)).table?.sha256 ?? null,
-      ...(options.split === undefined ? {} : { split: options.split }),
+      ...present({ split: options.split }),
       predictRows: (chosen: Int32Array) => predictRows(model, table, chosen, backend, people),
     };
     const predicted = await (use === "search" ? predictSearchedRows(input) : judgeRows(input));
@@ -180,7 +188,7 @@ async function predictTable(
       warnings: [...(warning === null ? [] : [warning]), ...warnings],
       confirmRows: confirm,
       trainingRows,
-      rowsAre: { search: searchedAre, confirm: confirmAre },
+      rowKinds: { search: searchedAre, confirm: confirmAre },
     };
   } finally {
     await backend?.close();

@@ -1,6 +1,6 @@
 /**
- * Small text files that people write or that this program kept: groups, plans, boosts. One that is too large to be any of them is not
- * read, nor is what has no end.
+ * Small text files that people write or that this program kept: groups, plans, boosts. One that is too large to be any
+ * of them is not read, nor is what has no end.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { InputError } from "../../core/errors.ts";

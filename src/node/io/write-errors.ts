@@ -1,5 +1,6 @@
 /** Why something could not be written, in words: what the system's codes mean to a person. */
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
@@ -29,6 +30,6 @@ export function explainErrno(error: unknown): string {
 export function createUnwritableError(path: string, what: string, error: unknown, hint?: string): InputError {
   return new InputError(`cannot write ${what}: "${path}" (${explainErrno(error)})`, {
     code: "file.unwritable",
-    ...(hint === undefined ? {} : { hint }),
+    ...present({ hint }),
   });
 }

@@ -1,8 +1,9 @@
 /**
- * Whose rows are whose, for commands that judge: by the column that --id names, or by the one the model was trained with where the
- * table has it. What cannot be told, or is known to be otherwise, is said.
+ * Whose rows are whose, for commands that judge: by the column that --id names, or by the one the model was trained
+ * with where the table has it. What cannot be told, or is known to be otherwise, is said.
  */
 import type { Command } from "commander";
+import { present } from "../../core/present.ts";
 import { countOf } from "../../data/checks/findings.ts";
 import { haveSeveralRows, type People, pickPeople, readPeople } from "../../data/outcomes/people.ts";
 import type { Table } from "../../data/table.ts";
@@ -31,7 +32,9 @@ export interface FoundPeople {
 export function findPeople(table: Table, { id }: IdOptions, model: Model | null): FoundPeople {
   const own = model?.columns.id;
   if (id === undefined && own !== undefined && !table.columns.some(({ name }) => name === own)) {
-    const warning = `the model was trained with --id ${own}, which the table does not have: rows are taken as independent`;
+    const warning =
+      `the model was trained with --id ${own}, which the table does not have: ` +
+      "rows are taken as independent";
     return { id: null, people: null, warnings: [warning] };
   }
   const chosen = id ?? own;
@@ -43,12 +46,14 @@ export function findPeople(table: Table, { id }: IdOptions, model: Model | null)
 export function describePeople(people: People | null): string[] {
   if (people === null || !haveSeveralRows(people)) return [];
   return [
-    `${countOf(people.of.length, "row")} of ${people.count} people: noise floor, intervals and tight bounds go by person; ` +
-      "the individual logrank too; max z, D-calibration and numbers at risk count rows",
+    `${countOf(people.of.length, "row")} of ${people.count} people: noise floor, intervals, tight bounds and the ` +
+      "individual logrank go by person; max z, D-calibration and numbers at risk count rows",
   ];
 }
 
-/** Judged rows of people whose other rows the model may have learnt from, where it was not told whose rows are whose. */
+/**
+ * Judged rows of people whose other rows the model may have learnt from, where it was not told whose rows are whose.
+ */
 export function warnOfKnownPeople(people: People | null, judged: Int32Array): string[] {
   if (people === null) return [];
   const isJudged = new Uint8Array(people.of.length);
@@ -58,12 +63,12 @@ export function warnOfKnownPeople(people: People | null, judged: Int32Array): st
   const torn = judged.reduce((sum, row) => sum + (known.has(people.of[row]) ? 1 : 0), 0);
   if (torn === 0) return [];
   return [
-    `${torn} of ${judged.length} judged rows are of people with other rows in training or validation: ` +
-      "train with --id, and they stay together",
+    `${torn} of ${judged.length} judged rows belong to people with other rows in training or validation: ` +
+      "train with --id to keep them together",
   ];
 }
 
 /** Of some rows, as an option that is absent where rows are people. */
 export function peopleOf(people: People | null, rows: ArrayLike<number>): { readonly people?: People } {
-  return people === null ? {} : { people: pickPeople(people, rows) };
+  return present({ people: people === null ? undefined : pickPeople(people, rows) });
 }

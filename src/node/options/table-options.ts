@@ -3,9 +3,11 @@
  */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { present } from "../../core/present.ts";
 import {
   type Group,
   type GroupMembers,
+  type GroupsFile,
   groupsFromFile,
   parseGroupsFile,
   parseNamedGroup,
@@ -13,6 +15,7 @@ import {
 } from "../../data/groups/groups.ts";
 import { readTable } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
+import type { Model } from "../../training/model.ts";
 import { readTextFile } from "../io/read-text.ts";
 import { tableSourceFromPath } from "../io/table-file.ts";
 import { createProgress } from "../print/output.ts";
@@ -114,14 +117,15 @@ export function addGroupOptions(command: Command): Command {
     .option("--groups <file>", "a JSON file of named groups and the automatic rule");
 }
 
-export async function readTableFile(path: string, options: TableOptions): Promise<Table> {
+export async function readTableFile(
+  path: string,
+  { category, number, decimal }: TableOptions,
+): Promise<Table> {
   const source = await tableSourceFromPath(path);
   const progress = createProgress(`reading ${source.name}`);
   try {
     return await readTable(source, {
-      ...(options.category === undefined ? {} : { category: options.category }),
-      ...(options.number === undefined ? {} : { number: options.number }),
-      ...(options.decimal === undefined ? {} : { decimal: options.decimal }),
+      ...present({ category, number, decimal }),
       onProgress: (bytes) => {
         if (source.byteLength !== undefined)
           progress.update(Math.min(bytes, source.byteLength), source.byteLength);
@@ -132,6 +136,20 @@ export async function readTableFile(path: string, options: TableOptions): Promis
   }
 }
 
+/** The columns that a model takes as categories. */
+export function categoriesOf(model: Model): string[] {
+  return model.encoder.columns.filter(({ type }) => type === "category").map(({ column }) => column);
+}
+
+/** How a table is read for a model: what the model takes as categories is read as categories. */
+export function withCategoriesOf<Options extends TableOptions>(model: Model, options: Options): Options {
+  return { ...options, category: [...new Set([...(options.category ?? []), ...categoriesOf(model)])] };
+}
+
+export async function readGroupsFile(path: string): Promise<GroupsFile> {
+  return parseGroupsFile(await readTextFile(path, "the groups file"), path);
+}
+
 /** `outcome` columns form no automatic groups. */
 export async function readGroups(
   table: Table,
@@ -140,11 +158,9 @@ export async function readGroups(
 ): Promise<readonly GroupMembers[]> {
   const groups: Group[] = options.group.map(parseNamedGroup);
   if (options.groups !== undefined) {
-    const text = await readTextFile(options.groups, "the groups file");
     const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
-    groups.push(
-      ...groupsFromFile(parseGroupsFile(text, options.groups), table, everyRow, { exclude: outcome }),
-    );
+    const file = await readGroupsFile(options.groups);
+    groups.push(...groupsFromFile(file, table, everyRow, { exclude: outcome }));
   }
   return resolveGroups(groups, table);
 }

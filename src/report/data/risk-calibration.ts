@@ -2,7 +2,7 @@
  * Calibration by predicted risk: at a time, people sorted by predicted risk 1 − S(t|x) and cut into K parts of as equal
  * size as can be; in each the mean predicted risk beside the observed one, 1 − Kaplan-Meier of the times as observed, with
  * 95 % limits on the log scale of survival. A part without an event has no Greenwood error: its upper limit is the exact
- * binomial one of those still at risk. No p-value: the usual one (stats/one-calibration.ts) does not know of censoring.
+ * binomial one of those still at risk. No p-value: the usual one (stats/calibration/one-calibration.ts) does not know of censoring.
  */
 import { kaplanMeier, MINIMUM_AT_RISK } from "../../stats/kaplan-meier.ts";
 import { binOfTime } from "../plots/ticks.ts";

@@ -1,5 +1,5 @@
 /**
- * What the report says of each group: the audit's agreement (stats/agreement.ts), the direction of the gap, the bound, and how it
+ * What the report says of each group: the audit's agreement (stats/calibration/agreement.ts), the direction of the gap, the bound, and how it
  * looks. Green is for a group whose bound lies below what the reader calls acceptable, never for a test that did not reject; a
  * group in which no disagreement is shown but much could be wrong is neutral.
  */

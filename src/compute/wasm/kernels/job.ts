@@ -1,6 +1,6 @@
 /**
  * The job: a block of 32-bit words in shared memory that says what every thread is to do. This file is read by both
- * compilers, so that the words have one place only: wasm.ts writes them, the kernels and wasm-worker.ts read them.
+ * compilers, so that the words have one place only: wasm-backend.ts writes them, the kernels and worker.ts read them.
  * Words are numbered; a word's address is the job's address plus four times its number.
  */
 
