@@ -141,6 +141,6 @@ describe("graduate boost", () => {
     expect(stderr).toContain("the curves of another model");
     const over = runCli(["boost", model, table, "--out", model]);
     expect(over.code).toBe(1);
-    expect(over.stderr).toContain("would write over what it reads");
+    expect(over.stderr).toContain("would write over a file that it reads");
   });
 });

@@ -106,9 +106,9 @@ describe("paths to write to", () => {
     await expect(refuseUnwritable(["no/such/folder/r.html"])).rejects.toThrow('cannot write to "no/such');
     await expect(refuseUnwritable([dirname(page)])).rejects.toThrow("cannot write to");
     await expect(refuseUnwritable([page], [join(dirname(page), ".", "report.html")])).rejects.toThrow(
-      "would write over what it reads",
+      "would write over a file that it reads",
     );
-    await expect(refuseUnwritable([page, undefined, page])).rejects.toThrow("two files for one path");
+    await expect(refuseUnwritable([page, undefined, page])).rejects.toThrow("two outputs have the same path");
     await expect(refuseUnwritable([page, model], ["-", undefined])).resolves.toBeUndefined();
     await expect(refuseUnwritable(["/dev/null", "/dev/null"])).resolves.toBeUndefined();
   });
