@@ -38,6 +38,8 @@ export {
   readScores,
   type SplitMethod,
 } from "./verbs/compare.ts";
+export { type CoxRequest, coxDocument } from "./verbs/cox.ts";
+export type { CoxDocument, CoxHazardsEntry, CoxTestEntry } from "./verbs/cox-document.ts";
 export { type DiscoverInput, type DiscoverOptions, type Discovery, discover } from "./verbs/discover.ts";
 export {
   chooseSearchColumns,
@@ -48,6 +50,7 @@ export {
 } from "./verbs/discover-columns.ts";
 export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./verbs/ensemble.ts";
 export { type FitOptions, fit } from "./verbs/fit.ts";
+export { type KmDocument, type KmGroup, type KmRequest, kmDocument } from "./verbs/km.ts";
 export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./verbs/predict.ts";
 export {
   judgeRequirements,

@@ -1,13 +1,12 @@
 /** `graduate describe`: reads the table and its groups, describes them (data/checks/describe.ts) and prints. */
 import type { Command } from "commander";
 import { describeTable } from "../../data/checks/describe.ts";
-import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
+import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import {
   addGroupOptions,
   addOutcomeOptions,
   addTableOptions,
   type GroupOptions,
-  type OutcomeOptions,
   readGroups,
   readTableFile,
   type TableOptions,
@@ -15,7 +14,7 @@ import {
 import { printDescription } from "../print/describe.ts";
 import { printJson } from "../print/output.ts";
 
-interface DescribeOptions extends OutcomeOptions, TableOptions, GroupOptions {
+interface DescribeOptions extends OutcomeColumns, TableOptions, GroupOptions {
   readonly json?: boolean;
 }
 

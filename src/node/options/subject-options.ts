@@ -8,10 +8,10 @@ import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { parseNamedGroup } from "../../data/groups/groups.ts";
 import { readPeople } from "../../data/outcomes/people.ts";
+import type { OutcomeColumns } from "../../data/outcomes/read-outcomes.ts";
 import { refuseTornPeople, type Split, splitFromTable, splitRows } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
 import type { ConstraintKind } from "../../objectives/constraints.ts";
-import type { PresetName } from "../../training/options.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
 import {
   addGroupOptions,
@@ -20,31 +20,23 @@ import {
   type GroupOptions,
   idOption,
   namesOption,
-  type OutcomeOptions,
   parseCount,
   parsePositive,
   readGroupsFile,
   readTableFile,
 } from "./table-options.ts";
 
-/** What a run is about, whatever is fitted. */
-export interface SubjectOptions extends OutcomeOptions, GroupOptions {
-  readonly features?: readonly string[];
-  readonly drop?: readonly string[];
-  readonly allowLeak?: readonly string[];
-  readonly autoGroups?: number;
-  readonly id?: string;
-  readonly rowsAreIndependent?: boolean;
-  readonly bins?: number;
-  readonly horizon?: number;
-}
+/** What a run is about, whatever is fitted: fields of the request that options give as they are, and groups. */
+export interface SubjectOptions
+  extends OutcomeColumns,
+    GroupOptions,
+    Pick<TrainRequest, "features" | "drop" | "allowLeak" | "autoGroups" | "id" | "rowsAreIndependent">,
+    Pick<TrainRequest, "bins" | "horizon"> {}
 
-export interface TrainRequestOptions extends SubjectOptions {
+export interface TrainRequestOptions
+  extends SubjectOptions,
+    Pick<TrainRequest, "preset" | "splines" | "network" | "hidden"> {
   readonly distance?: ConstraintKind;
-  readonly preset?: PresetName;
-  readonly splines?: boolean;
-  readonly network?: TrainRequest["network"];
-  readonly hidden?: number;
   readonly steps?: number;
 }
 

@@ -26,13 +26,6 @@ export interface TableOptions {
   readonly decimal?: "point" | "comma";
 }
 
-export interface OutcomeOptions {
-  readonly time: string;
-  readonly event: string;
-  readonly eventIs?: string;
-  readonly origin?: string;
-}
-
 export interface GroupOptions {
   readonly group: readonly string[];
   readonly groups?: string;
