@@ -55,6 +55,8 @@ export type {
   MethodResult,
   NamedSplit,
 } from "./verbs/comparison/method-run.ts";
+export { type CoxRequest, coxDocument } from "./verbs/cox.ts";
+export type { CoxDocument, CoxHazardsEntry, CoxTestEntry } from "./verbs/cox-document.ts";
 export {
   chooseSearchColumns,
   type LeftOutColumn,
@@ -70,6 +72,7 @@ export {
 } from "./verbs/discover/discover.ts";
 export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./verbs/ensemble.ts";
 export { type FitOptions, fit } from "./verbs/fit.ts";
+export { type KmDocument, type KmGroup, type KmRequest, kmDocument } from "./verbs/km.ts";
 export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./verbs/predict.ts";
 export {
   judgeRequirements,

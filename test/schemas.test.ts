@@ -189,14 +189,14 @@ beforeAll(() => {
     "--out",
     cox,
   ]);
-  const strata = [...groups, ...quick, "--risk-strata", "2", "--intervals", "10", ...required, "--out", net];
+  const strata = [...groups, ...quick, "--risk-strata", "2", "--replicates", "10", ...required, "--out", net];
   print("train", "graduate model", [...inGbsg, ...strata], UNMET);
   const xcal = ["--method", "xcal", "--lambda", "1", ...quick, "--split", "0.7,0.3,0"];
   print("train", "xcal model without test rows", [...inGbsg, ...xcal]);
   print("train", "ensemble", [...inGbsg, ...quick, "--ensemble", "2"]);
 
   const curves = writeCurves();
-  const judged = [...alone, "--by", "meno", "--draws", "10", "--intervals", "10", "--certify", "0.1"];
+  const judged = [...alone, "--by", "meno", "--draws", "10", "--replicates", "10", "--certify", "0.1"];
   print("audit", "model", [cox, GBSG, ...judged, ...required, "--report", scratch("audit.html")], UNMET);
   print("audit", "curves", ["--curves", curves, "--draws", "0", "--group", "nobody: week > 9"]);
 

@@ -19,3 +19,19 @@ export function absent(reason: string): Absent {
 export function isAbsent(value: unknown): value is Absent {
   return typeof value === "object" && value !== null && "absent" in value;
 }
+
+/** Field that is null → why. */
+export type Reasons = Readonly<Record<string, string>>;
+
+/** Numbers as a document holds them: null where one is absent, and the reasons beside them. */
+export function toPlainNumbers<Key extends string>(
+  measured: Readonly<Record<Key, Measured>>,
+): Readonly<Record<Key, number | null>> & { readonly absent: Reasons } {
+  const entries = Object.entries<Measured>(measured);
+  const reasons = entries.flatMap(([key, value]) => (isAbsent(value) ? [[key, value.absent] as const] : []));
+  const values = entries.map(([key, value]) => [key, isAbsent(value) ? null : value] as const);
+  return {
+    ...(Object.fromEntries(values) as Record<Key, number | null>),
+    absent: Object.fromEntries(reasons),
+  };
+}

@@ -132,7 +132,12 @@ function scoreNumbers(
   switch (name) {
     case "xcal":
       return [
-        { what: "D-Cal, five bins (`stats/d-calibration.ts`)", printed: 0, here: score, digits: 4 },
+        {
+          what: "D-Cal, five bins (`stats/calibration/d-calibration.ts`)",
+          printed: 0,
+          here: score,
+          digits: 4,
+        },
         {
           what: "X-Cal's trainable form of it, five bins (`objectives/xcal.ts`)",
           printed: null,
@@ -148,7 +153,12 @@ function scoreNumbers(
       ];
     case "brier":
       return [
-        { what: "Brier score, mean over times (`stats/brier.ts`)", printed: 0, here: score, digits: 4 },
+        {
+          what: "Brier score, mean over times (`stats/scores/brier.ts`)",
+          printed: 0,
+          here: score,
+          digits: 4,
+        },
         {
           what: "the same, largest of four programs' conventions",
           printed: null,
@@ -170,7 +180,7 @@ function scoreNumbers(
       ];
     case "rps":
       return [
-        { what: "RPS (`stats/rps.ts`)", printed: 0, here: score, digits: 4 },
+        { what: "RPS (`stats/scores/rps.ts`)", printed: 0, here: score, digits: 4 },
         {
           what: "its trainable form (`objectives/rps.ts`)",
           printed: null,

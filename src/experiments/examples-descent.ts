@@ -1,7 +1,7 @@
 /**
  * Gradient descent on curves that are free: the logits themselves are the parameters, one curve a person or one for several, so that
  * what happens is the doing of the objective and not of a network. Objective, constraint, multipliers and step are those of training
- * (src/objectives, training/dual.ts, training/optimiser.ts): loss + Σ μ_g d_g with c_g = 0, one step of Adam on the logits, then one
+ * (src/objectives, training/lagrangian/dual.ts, training/optimiser.ts): loss + Σ μ_g d_g with c_g = 0, one step of Adam on the logits, then one
  * of μ (Algorithm 1). Float64 throughout.
  */
 import type { Curves } from "../data/curves/curves.ts";

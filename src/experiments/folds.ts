@@ -7,7 +7,7 @@
  * Cox is the gate: with the same conventions ours must be the published one, fold by fold, before anything else is read off. It reads
  * raw times; networks are read off their grid between bin edges. A network's validation rows are drawn from the rows outside the fold;
  * "five graduates" is the ensemble of five runs (ensemble.ts), each with another fifth of those rows for validation;
- * "… with splines" are trained with splines of numbers (data/spline.ts).
+ * "… with splines" are trained with splines of numbers (data/encode/spline.ts).
  */
 import { z } from "zod";
 import type { Backend } from "../compute/backend.ts";

@@ -10,7 +10,7 @@
  *                         (`paper`), or as many as folds allow (`default`); mcboost reference: by the R package's form, faults included
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
  *   five graduates        the ensemble of five runs of graduate, which learns from the validation rows as well; cox of all rows does too
- *   … with splines        graduate or five of them, with splines of every number among the features (data/spline.ts)
+ *   … with splines        graduate or five of them, with splines of every number among the features (data/encode/spline.ts)
  *   controls              placebo groups: who names groups of the same sizes and overlaps whose members are drawn at random; all only: who
  *                         names none; no multipliers: the groups are named, but their multipliers are held at 0
  *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: what can be reached

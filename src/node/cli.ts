@@ -26,7 +26,7 @@ interface Listed {
 
 const LOOK = "Look at a table:";
 const FIT = "Fit a model:";
-const USE = "Use and judge a model, anyone's:";
+const USE = "Use and judge any model:";
 const SHOW = "See what it does:";
 
 const COMMANDS: Readonly<Record<string, Listed>> = {

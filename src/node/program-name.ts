@@ -1,6 +1,6 @@
 /**
- * How to call the program again, for commands that are printed to be pasted: as it was called this time. Never a bare `npx graduate`
- * where that would look for a package of this name elsewhere: on the public registry it is another one.
+ * How to call the program again, for commands that are printed to be pasted: as it was called this time. Never a bare
+ * `npx graduate` where that would look for a package of this name elsewhere: on the public registry it is another one.
  */
 import { basename, dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";

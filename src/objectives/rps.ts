@@ -5,7 +5,7 @@
  * and the ranking kernel added to it, a mean over the pairs of uncensored rows with t_i < t_j of exp(−(F_i(t_i) −
  * F_j(t_i))/σ). F = 1 − S, so a pair's term is e^{S_i(t)/σ} · e^{−S_j(t)/σ} at t = t_i and the sum over pairs is Σ_t
  * (sum over the rows dying in t) × (sum over those dying later): events × T, not events². The score of finished curves
- * is stats/rps.ts.
+ * is stats/scores/rps.ts.
  */
 
 import type { Floats } from "../compute/backend.ts";

@@ -4,7 +4,7 @@
  * in the first and b = 2 in the last bin, so that F = 0 and F = 1 belong. An event counts m_b; a censored row's mass
  * lies beyond F: m_b (hi−F)/(1−F) + σ(γ(lo−F)) (1/B)/(1−F). The paper that GRADUATE is of prints /F in the second
  * (§6.6), which is not a probability; X-Cal's own has 1 − F. S is read at the end of the row's bin. The hard-binned
- * test is stats/d-calibration.ts.
+ * test is stats/calibration/d-calibration.ts.
  */
 
 import type { Floats } from "../compute/backend.ts";

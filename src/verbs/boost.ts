@@ -1,8 +1,8 @@
 /**
  * Boost: curves that any model predicted are repaired after the fact on rows the model has not learnt from, and judged on rows that
  * neither has seen. Two ways: `hazards` multiplies each group's hazards by what its events say, as far as they are to be trusted
- * (training/hazard-boost.ts, hazard-share.ts), and is the one unless another is asked for; `mcboost` is the paper's baseline
- * MCBoostSurv (training/mcboost.ts), mended and with the number of rounds held in check (training/mcboost-rounds.ts), or with
+ * (repair/hazard-boost.ts, hazard-share.ts), and is the one unless another is asked for; `mcboost` is the paper's baseline
+ * MCBoostSurv (repair/mcboost.ts), mended and with the number of rounds held in check (repair/mcboost-rounds.ts), or with
  * `reference` as the R package has it, faults included and held by nothing. On planted tables the first
  * does what it should more often and in a fiftieth of the time: docs/decisions/009-boost.md. Distances are of group means only.
  */

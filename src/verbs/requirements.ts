@@ -98,7 +98,7 @@ export interface RequirementResult {
   /** Null when it could be said of no group. */
   readonly met: boolean | null;
   readonly failed: readonly { readonly group: string; readonly value: number }[];
-  readonly unsaid: readonly { readonly group: string; readonly reason: string }[];
+  readonly undecided: readonly { readonly group: string; readonly reason: string }[];
 }
 
 const plainly = (name: string) => name.replace(/[\s.]/gu, "").toLowerCase();
@@ -223,21 +223,21 @@ export function judgeRequirements(
         ? [overall]
         : [overall, ...groups].filter(({ name }) => scope === "all groups" || name === scope.group);
     const failed: { group: string; value: number }[] = [];
-    const unsaid: { group: string; reason: string }[] = [];
+    const undecided: { group: string; reason: string }[] = [];
     for (const scores of meant) {
       const certificate = certificates?.groups[scores === overall ? 0 : 1 + groups.indexOf(scores)];
       const value = readScore({ ...scores, ...(certificate && { certificate }) }, metric);
-      if (typeof value !== "number") unsaid.push({ group: scores.name, reason: value.reason });
+      if (typeof value !== "number") undecided.push({ group: scores.name, reason: value.reason });
       else if (!holds(value, requirement)) failed.push({ group: scores.name, value });
     }
-    const isOpen = failed.length === 0 && unsaid.length === meant.length && !options.strict;
+    const isOpen = failed.length === 0 && undecided.length === meant.length && !options.strict;
     return {
       text,
       scope: typeof scope === "object" ? `group "${scope.group}"` : scope,
       metric,
-      met: isOpen ? null : failed.length === 0 && (unsaid.length === 0 || !options.strict),
+      met: isOpen ? null : failed.length === 0 && (undecided.length === 0 || !options.strict),
       failed,
-      unsaid,
+      undecided,
     };
   });
 }
@@ -280,6 +280,6 @@ function readScore(
 
 const NOT_DRAWN: Readonly<Record<string, string>> = {
   noiseFloor: "the noise floor was not drawn (--draws)",
-  intervals: "intervals were not drawn (--intervals)",
+  intervals: "intervals were not drawn (--replicates)",
   certificate: "certificates were not asked for (--certify)",
 };

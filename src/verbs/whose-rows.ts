@@ -36,12 +36,14 @@ export function findPeople(
 export function describePeople(people: People | null): string[] {
   if (people === null || !haveSeveralRows(people)) return [];
   return [
-    `${countOf(people.of.length, "row")} of ${people.count} people: noise floor, intervals and tight bounds go by person; ` +
-      "the individual logrank too; max z, D-calibration and numbers at risk count rows",
+    `${countOf(people.of.length, "row")} of ${people.count} people: noise floor, intervals, tight bounds and the ` +
+      "individual logrank go by person; max z, D-calibration and numbers at risk count rows",
   ];
 }
 
-/** Judged rows of people whose other rows the model may have learnt from, where it was not told whose rows are whose. */
+/**
+ * Judged rows of people whose other rows the model may have learnt from, where it was not told whose rows are whose.
+ */
 export function warnOfKnownPeople(people: People | null, judged: Int32Array): string[] {
   if (people === null) return [];
   const isJudged = new Uint8Array(people.of.length);
@@ -51,7 +53,7 @@ export function warnOfKnownPeople(people: People | null, judged: Int32Array): st
   const torn = judged.reduce((sum, row) => sum + (known.has(people.of[row]) ? 1 : 0), 0);
   if (torn === 0) return [];
   return [
-    `${torn} of ${judged.length} judged rows are of people with other rows in training or validation: ` +
-      "train with --id, and they stay together",
+    `${torn} of ${judged.length} judged rows belong to people with other rows in training or validation: ` +
+      "train with --id to keep them together",
   ];
 }

@@ -96,7 +96,7 @@ describe("graduate boost", () => {
     const [, command] = /^ {2}npx graduate (audit .*)$/m.exec(stdout) ?? [];
     expect(command).toBe(`audit --curves ${out} --group "set = test"`);
     for (const file of [out, curves]) {
-      const args = ["audit", "--curves", file, "--group", "set = test", "--draws", "0", "--intervals", "0"];
+      const args = ["audit", "--curves", file, "--group", "set = test", "--draws", "0", "--replicates", "0"];
       const { groups } = runJson<{ groups: { name: string; n: number }[] }>(args);
       expect(groups.map(({ name, n }) => [name, n])).toEqual([["set = test", 806]]);
     }
@@ -145,6 +145,6 @@ describe("graduate boost", () => {
     expect(stderr).toContain("the curves of another model");
     const over = runCli(["boost", model, table, "--out", model]);
     expect(over.code).toBe(1);
-    expect(over.stderr).toContain("would write over what it reads");
+    expect(over.stderr).toContain("would write over a file that it reads");
   });
 });

@@ -47,7 +47,7 @@ describe("certificates of another program's curves", () => {
     expect(text).toMatch(/certificates: .* all groups together with 90 % confidence/);
     expect(text).toMatch(/assumes: within each group censoring is independent of when the event comes/);
     expect(text.match(/Theorem 1/g)).toHaveLength(1);
-    expect(text).toMatch(/ρ at least 3\.4 B, .*vacuous/);
+    expect(text).toMatch(/ρ is at least 3\.4 B, .*vacuous/);
     for (const line of stdout.split("\n")) expect([...line].length).toBeLessThanOrEqual(100);
   });
 
@@ -60,7 +60,7 @@ describe("certificates of another program's curves", () => {
     const unasked = runCli([...given, "--require", "certified<0.5"]);
     expect(unasked.stdout).toMatch(/cannot say \(certificates were not asked for \(--certify\)\)/);
     const page = writeScratch("certified.html", "");
-    const args = ["--certify", "0.05", "--intervals", "0", "--report", page];
+    const args = ["--certify", "0.05", "--replicates", "0", "--report", page];
     expect(runCli([...given, ...args]).code).toBe(0);
     const html = readFileSync(page, "utf8");
     expect(html).toContain("Certified gap");

@@ -265,14 +265,14 @@ describe("graduate audit --curves", () => {
     expect(byTime).toEqual(byBin);
   });
 
-  test("--intervals adds intervals that repeat with the seed, whatever the number of threads", () => {
+  test("--replicates adds intervals that repeat with the seed, whatever the number of threads", () => {
     const args = [
       "audit",
       "--curves",
       "datasets/nwtco/example-curves.csv.gz",
       "--by",
       "histol",
-      "--intervals",
+      "--replicates",
       "40",
     ];
     const one = runJson<{ overall: AuditScores; groups: AuditScores[] }>([...args, "--threads", "1"]);
@@ -283,6 +283,9 @@ describe("graduate audit --curves", () => {
     expect(upper).toBeGreaterThan(one.overall.concordance);
     expect(one.groups[0].intervals.ece.upper).toBeGreaterThan(0);
     expect(runJson([...args, "--seed", "2"])).not.toEqual(one);
+    const before = runCli([...args.map((word) => word.replace("--replicates", "--intervals")), "--json"]);
+    expect(JSON.parse(before.stdout)).toEqual(one);
+    expect(before.stderr).toBe("graduate: --intervals is now --replicates; the old name still works here\n");
   });
 });
 

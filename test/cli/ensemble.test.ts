@@ -18,7 +18,7 @@ const model = scratch("ensemble.model");
 const report = scratch("ensemble.html");
 
 interface Trained {
-  readonly members?: number;
+  readonly ensemble?: number;
   readonly steps: number;
   readonly multipliers: unknown;
   readonly verdict: readonly { readonly validation: number | null }[];
@@ -30,7 +30,7 @@ describe("graduate train --ensemble", () => {
   let trained: Trained;
   beforeAll(() => {
     const asked = [...request, "--steps", "30", "--ensemble", "3", "--out", model];
-    const { code, stdout } = runCli([...asked, "--report", report, "--intervals", "0", "--draws", "20"]);
+    const { code, stdout } = runCli([...asked, "--report", report, "--replicates", "0", "--draws", "20"]);
     expect(code).toBe(0);
     printed = stdout;
     trained = runJson<Trained>([...asked, "--draws", "0"]);

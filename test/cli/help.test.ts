@@ -147,7 +147,7 @@ describe("a name that promises another kind of file", () => {
     const { code, stderr } = runCli(args);
     expect(code).toBe(1);
     expect(stderr.replace(/\s+/g, " ")).toContain(
-      `graduate: ${written}, and the name is that of ${promised}: "x.`,
+      `graduate: ${written}, but the name is that of ${promised}: "x.`,
     );
     expect(stderr).toMatch(/\n {2}name a file that ends in \.\w+/);
   });

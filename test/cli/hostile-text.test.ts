@@ -76,7 +76,7 @@ describe("control characters", () => {
   test("training, its report, and what reads the model", () => {
     const model = writeScratch("hostile.model", "");
     const page = writeScratch("hostile.html", "");
-    const small = ["--steps", "2", "--bins", "6", "--hidden", "2", "--draws", "0", "--intervals", "0"];
+    const small = ["--steps", "2", "--bins", "6", "--hidden", "2", "--draws", "0", "--replicates", "0"];
     const files = ["--out", model, "--report", page];
     expectSafe(["train", table, ...outcome, ...small, "--group", group, "--threads", "1", ...files]);
     expect(readFileSync(page, "utf8")).not.toMatch(UNSAFE);

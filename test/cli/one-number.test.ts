@@ -42,7 +42,7 @@ let one: AuditedScores;
 let printed: Record<string, string>[];
 
 beforeAll(() => {
-  const asked = ["--intervals", "5", "--draws", "40", "--certify", "0.05"];
+  const asked = ["--replicates", "5", "--draws", "40", "--certify", "0.05"];
   const request = [
     "--time",
     "edrel",

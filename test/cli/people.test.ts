@@ -48,7 +48,7 @@ describe("several rows a person", () => {
     }>(["audit", model, table, "--draws", "40", "--certify", "0.05"]);
     expect(audited.rows).toEqual({ which: "test rows", judged: 80 });
     expect(audited.warnings[1]).toMatch(
-      /^80 rows of 40 people: noise floor, intervals and tight bounds go by person/,
+      /^80 rows of 40 people: noise floor, intervals, tight bounds and the/,
     );
     expect(audited.certificates.groups[0].exact).toBeNull();
     expect(audited.certificates.groups[0].tight).not.toBeNull();
@@ -62,7 +62,7 @@ describe("several rows a person", () => {
     expect(trained.warnings.join()).toContain("taken as independent, as asked");
     const audited = runJson<{ warnings: string[] }>(["audit", path, table, "--id", "id", "--draws", "0"]);
     expect(audited.warnings[1]).toMatch(
-      /^\d+ of 79 judged rows are of people with other rows in training or validation/,
+      /^\d+ of 79 judged rows belong to people with other rows in training or validation/,
     );
   });
 

@@ -42,7 +42,7 @@ describe("graduate train --report --require", () => {
       "train",
       ...request,
       ...["--groups", "datasets/nwtco/groups.json", "--network", "linear", "--steps", "50", "--draws", "10"],
-      ...["--out", model, "--report", page, "--intervals", "5", "--time-unit", "days"],
+      ...["--out", model, "--report", page, "--replicates", "5", "--time-unit", "days"],
       ...["--require", "ece<0.5", "--require", "all groups: ece<0", "--require", 'group "stage = 4": ibs>2'],
     ]);
     expect([code, stderr.includes(" at ")]).toEqual([2, false]);
@@ -75,7 +75,7 @@ describe("graduate train --report --require", () => {
 
   test("the printed audit command gives the same test rows the same scores, and the page shows them", () => {
     const { code, stdout, stderr } = runCli([
-      ...["audit", model, table, "--report", page, "--intervals", "5", "--draws", "10", "--json"],
+      ...["audit", model, table, "--report", page, "--replicates", "5", "--draws", "10", "--json"],
       ...["--require", "n>=806", "--require", "each group: events>30"],
     ]);
     expect(code).toBe(2);
@@ -106,9 +106,9 @@ describe("paths to write to", () => {
     await expect(refuseUnwritable(["no/such/folder/r.html"])).rejects.toThrow('cannot write to "no/such');
     await expect(refuseUnwritable([dirname(page)])).rejects.toThrow("cannot write to");
     await expect(refuseUnwritable([page], [join(dirname(page), ".", "report.html")])).rejects.toThrow(
-      "would write over what it reads",
+      "would write over a file that it reads",
     );
-    await expect(refuseUnwritable([page, undefined, page])).rejects.toThrow("two files for one path");
+    await expect(refuseUnwritable([page, undefined, page])).rejects.toThrow("two outputs have the same path");
     await expect(refuseUnwritable([page, model], ["-", undefined])).resolves.toBeUndefined();
     await expect(refuseUnwritable(["/dev/null", "/dev/null"])).resolves.toBeUndefined();
   });
@@ -118,7 +118,7 @@ describe("graduate audit --curves --report", () => {
   test("makes the same page of any program's predictions", () => {
     const { code, stdout } = runCli([
       ...["audit", "--curves", "datasets/nwtco/example-curves.csv.gz", "--by", "histol,stage"],
-      ...["--report", page, "--draws", "10", "--intervals", "5", "--require", "all groups: ece<0.9"],
+      ...["--report", page, "--draws", "10", "--replicates", "5", "--require", "all groups: ece<0.9"],
     ]);
     expect(code).toBe(0);
     expect(stdout).toContain("95 % bootstrap intervals, 5 replicates");
@@ -160,7 +160,7 @@ describe("graduate train --id --report", () => {
     "--drop",
     "weight",
   ];
-  const quick = ["--method", "cox", "--draws", "5", "--intervals", "5", "--report", page];
+  const quick = ["--method", "cox", "--draws", "5", "--replicates", "5", "--report", page];
 
   test("rows are rows of people, times are days, and an unused column has no hint", () => {
     const out = ["--out", writeScratch("eyes.model", ""), "--tolerance", "0.05"];

@@ -3,7 +3,7 @@
 
 const OUTCOME = "--time time --event event";
 // One step, so one checkpoint: how many there are of several depends on the clock.
-const TRAINING = `${OUTCOME} --steps 1 --bins 6 --hidden 2 --threads 1 --draws 0 --intervals 0 --group arm=a`;
+const TRAINING = `${OUTCOME} --steps 1 --bins 6 --hidden 2 --threads 1 --draws 0 --replicates 0 --group arm=a`;
 
 /** People in two groups, drawn by a formula. */
 export function makeTable(people) {
@@ -66,7 +66,7 @@ const FILES = [
   },
   {
     name: "audit with a report",
-    line: "audit {given.model} {table.csv} --draws 0 --intervals 0 --report {page.html}",
+    line: "audit {given.model} {table.csv} --draws 0 --replicates 0 --report {page.html}",
     outputs: ["page.html"],
   },
   {

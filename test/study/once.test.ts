@@ -65,11 +65,11 @@ const training = [
 describe.each([
   [
     "train with a report",
-    ["--out", model, "--report", join(folder, "nwtco.html"), "--intervals", "0", "--draws", "0"],
+    ["--out", model, "--report", join(folder, "nwtco.html"), "--replicates", "0", "--draws", "0"],
   ],
   [
     "train --ensemble",
-    ["--ensemble", "3", "--report", join(folder, "five.html"), "--intervals", "0", "--draws", "0"],
+    ["--ensemble", "3", "--report", join(folder, "five.html"), "--replicates", "0", "--draws", "0"],
   ],
 ])("%s", (_, more) => {
   let count: ReturnType<typeof countCalls>;
@@ -100,7 +100,7 @@ describe("audit of a model with a report", () => {
     const asked = [
       "--report",
       join(folder, "audit.html"),
-      "--intervals",
+      "--replicates",
       "0",
       "--draws",
       "0",

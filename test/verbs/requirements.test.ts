@@ -105,7 +105,7 @@ describe("judged", () => {
       10,
     );
     expect(audited.overall.intervals).toBeDefined();
-    expect(results.map(({ met, unsaid }) => [met, unsaid])).toEqual(REQUIRABLE.map(() => [true, []]));
+    expect(results.map(({ met, undecided }) => [met, undecided])).toEqual(REQUIRABLE.map(() => [true, []]));
   });
 
   test("against the audit's own numbers, at the edge as well", async () => {
@@ -121,7 +121,7 @@ describe("judged", () => {
       metric: "ece",
       met: false,
       failed: [{ group: "all", value: ece }],
-      unsaid: [],
+      undecided: [],
     });
   });
 
@@ -131,17 +131,22 @@ describe("judged", () => {
     const few = audited.groups[1];
     expect(few.events).toBeGreaterThan(0);
     expect(few.events).toBeLessThan(10);
-    const unsaid = [
+    const undecided = [
       { group: "few", reason: `${few.events} events: fewer than 10, too few to say` },
       { group: "empty", reason: "0 events: fewer than 10, too few to say" },
     ];
     expect(results[0].failed.map(({ group }) => group)).toEqual(["all", "even"]);
-    expect(results[0]).toMatchObject({ met: false, scope: "all groups", unsaid });
-    expect(results[1]).toMatchObject({ met: null, scope: 'group "few"', failed: [], unsaid: [unsaid[0]] });
-    expect(results[2]).toMatchObject({ met: true, failed: [], unsaid: [] });
+    expect(results[0]).toMatchObject({ met: false, scope: "all groups", undecided });
+    expect(results[1]).toMatchObject({
+      met: null,
+      scope: 'group "few"',
+      failed: [],
+      undecided: [undecided[0]],
+    });
+    expect(results[2]).toMatchObject({ met: true, failed: [], undecided: [] });
     expect(results[3]).toMatchObject({
       met: null,
-      unsaid: [{ group: "all", reason: "the noise floor was not drawn (--draws)" }],
+      undecided: [{ group: "all", reason: "the noise floor was not drawn (--draws)" }],
     });
     const strict = (await judge(["all groups: ece < 1", ...texts.slice(1)], true)).results;
     expect(strict.map(({ met }) => met)).toEqual([false, false, true, false]);

@@ -38,7 +38,7 @@ const CASES = [
   { name: "predictions.csv", args: ["predict", "default.model", table] },
   {
     name: "audit.json",
-    args: ["audit", "default.model", table, "--json", "--intervals", "20"],
+    args: ["audit", "default.model", table, "--json", "--replicates", "20"],
     printed: true,
   },
   {

@@ -1,12 +1,12 @@
 /**
- * Cox's proportional hazards model, h(t|x) = h0(t) exp(xβ), fitted on the partial likelihood (cox-likelihood.ts) by
- * Newton's method (cox-newton.ts), optionally with a ridge penalty ½·ridge·Σβ² on the columns as given, and with a
+ * Cox's proportional hazards model, h(t|x) = h0(t) exp(xβ), fitted on the partial likelihood (likelihood.ts) by
+ * Newton's method (newton.ts), optionally with a ridge penalty ½·ridge·Σβ² on the columns as given, and with a
  * baseline hazard of its own for each stratum. Covariates are centred and scaled inside for conditioning; every result
  * is in the units given. What cannot be estimated is said, as R's coxph says it: a column determined by earlier ones
  * has no coefficient (NaN) and a warning; a coefficient the likelihood pushes to infinity keeps the value where the
  * likelihood stopped changing, has no error, and a warning. Case weights act as in coxph: under Efron's ties a weight
- * of 2 is not quite the same as two rows. Curves are cox-baseline.ts' business, errors robust to repeated rows
- * cox-robust.ts', the test of proportional hazards cox-proportional.ts'. No delayed entry, no time-varying covariates.
+ * of 2 is not quite the same as two rows. Curves are baseline.ts' business, errors robust to repeated rows
+ * robust.ts', the test of proportional hazards proportional.ts'. No delayed entry, no time-varying covariates.
  */
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../../core/distributions.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";

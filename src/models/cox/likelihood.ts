@@ -10,7 +10,7 @@
  * That second moment grows by one outer product r W/(W+r)·(x−x̄)(x−x̄)ᵀ a row (Welford), so the sum over times is, row
  * by row, that product times the hazard the row was exposed to: nothing is subtracted, hence no digit lost, however far
  * out a value lies. Sums of r are kept relative to the largest in their own risk set: exp can neither overflow nor
- * leave a risk set empty. Fitting is cox-newton.ts' business.
+ * leave a risk set empty. Fitting is newton.ts' business.
  */
 import { exp, log } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../../core/linear-algebra.ts";

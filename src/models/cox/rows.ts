@@ -1,5 +1,5 @@
 /**
- * The rows a Cox model is fitted to: checked at the door, sorted by stratum into groups of tied times (cox-order.ts),
+ * The rows a Cox model is fitted to: checked at the door, sorted by stratum into groups of tied times (order.ts),
  * their covariates centred by the median and scaled by the median distance from it. That conditions Newton's method,
  * cannot overflow by squaring, and leaves the digits of a column to its many values, not to the one that is far out.
  */

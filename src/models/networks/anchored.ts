@@ -21,8 +21,7 @@ export interface AnchoredSpec extends SpecSizes {
   readonly kind: "anchored";
   /** Hidden units; default 50. */
   readonly H?: number;
-  /** As from anchorHazards, of the training rows. */
-  /** The hazard of each bin at the start. */
+  /** The hazard of each bin at the start, as from anchorHazards of the training rows. */
   readonly baselineHazard: readonly number[]; // [T]
   /** Default true; false is the linear network. */
   readonly lstm?: boolean;
@@ -32,6 +31,7 @@ export interface AnchoredSpec extends SpecSizes {
 
 /** Sizes, seed and start of an anchored network. */
 export interface AnchoredOptions extends Omit<AnchoredSpec, "kind" | "baselineHazard"> {
+  /** The hazard of each bin at the start. */
   readonly baselineHazard: ArrayLike<number>; // [T]
   /** Seed of the weights. */
   readonly seed: number;

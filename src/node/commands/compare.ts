@@ -41,8 +41,8 @@ import { hashShared, parseSeeds } from "../options/run-options.ts";
 import {
   addSubjectOptions,
   readSplit,
+  readTrainRequest,
   type TrainRequestOptions,
-  toTrainRequest,
 } from "../options/subject-options.ts";
 import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
 import { printComparison, tellMethod } from "../print/comparison.ts";
@@ -152,7 +152,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
   }
   const file = await openTableFile(path, options);
   const splits = await readSplits(file.table, options);
-  const request = await toTrainRequest(options);
+  const request = await readTrainRequest(options);
   const [{ split, seed }] = splits;
   const study = prepare(file.table, { ...request, split, seed }, file.sha256);
   const shared: CompareShared = {

@@ -1,6 +1,7 @@
 /**
- * `graduate demo`: from the bundled Wilms tumour table to an audited model and its report, by the commands that anyone would give, each
- * shown before it runs. The model and the report go to a temporary folder unless another is named; the end says where.
+ * `graduate demo`: from the bundled Wilms tumour table to an audited model and its report, by the commands that anyone
+ * would give, each shown before it runs. The model and the report go to a temporary folder unless another is named; the
+ * end says where.
  */
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -41,7 +41,12 @@ import { TUNE_LINES } from "../io/tune-lines.ts";
 import { refuseUnwritable } from "../io/writable.ts";
 import { refuseWrongSuffix } from "../options/output-suffix.ts";
 import { hashShared, parseSeeds } from "../options/run-options.ts";
-import { addSubjectOptions, readSplit, type SubjectOptions, toSubject } from "../options/subject-options.ts";
+import {
+  addSubjectOptions,
+  readSplit,
+  readSubject,
+  type SubjectOptions,
+} from "../options/subject-options.ts";
 import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { followPlan } from "../print/follow-runs.ts";
@@ -141,7 +146,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
   const file = await openTableFile(path, options);
   const split = await readSplit(file.table, options);
   // What all runs share; the settings of the sweep are each run's own.
-  const request = { ...(await toSubject(options)), split };
+  const request = { ...(await readSubject(options)), split };
   const study = prepare(file.table, request, file.sha256);
   const seeds = options.seeds ?? [options.seed];
   const choices = { settings, seeds, select: options.select };

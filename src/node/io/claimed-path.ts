@@ -1,6 +1,6 @@
 /**
- * Two programs that write one path: a file that has changed since a run began is another's result, worth minutes of training, and not
- * written over. What was there before the run is: that is what a person who names it again asks for.
+ * Two programs that write one path: a file that has changed since a run began is another's result, worth minutes of
+ * training, and not written over. What was there before the run is: that is what a person who names it again asks for.
  */
 import { stat } from "node:fs/promises";
 import { parse } from "node:path";
@@ -11,7 +11,9 @@ export async function markFile(path: string | undefined): Promise<string | null>
   return found?.isFile() ? `${found.ino} ${found.size} ${found.mtimeMs}` : null;
 }
 
-/** The path itself where nobody has written since the mark was taken, else the first free one beside it: run-2.model. */
+/**
+ * The path itself where nobody has written since the mark was taken, else the first free one beside it: run-2.model.
+ */
 export async function findUnclaimed(path: string, mark: string | null): Promise<string> {
   if ((await markFile(path)) === mark) return path;
   const { dir, name, ext } = parse(path);

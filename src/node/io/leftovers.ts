@@ -1,7 +1,8 @@
 /**
- * Names of the files that are written beside others, and what becomes of those that a killed run left: NAME.HOST-PID-RANDOM.part. One is
- * stale when its process, on this machine, is gone; of another machine's (or of 0.1.0's, which did not say) nobody knows, so it is
- * stale after a day. Only names of exactly this form are ever removed.
+ * Names of the files that are written beside others, and what becomes of those that a killed run left:
+ * NAME.HOST-PID-RANDOM.part. One is stale when its process, on this machine, is gone; of another machine's (or of
+ * 0.1.0's, which did not say) nobody knows, so it is stale after a day. Only names of exactly this form are ever
+ * removed.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { lstat, readdir, unlink } from "node:fs/promises";

@@ -1,10 +1,10 @@
 /**
- * Models and checkpoints on disk. The first bytes are looked at before the rest is read, so that a wrong file of any size is
- * refused at once; writing replaces a file as a whole (replace-file.ts).
+ * Models and checkpoints on disk. The first bytes are looked at before the rest is read, so that a wrong file of any
+ * size is refused at once; writing replaces a file as a whole (replace-file.ts).
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
-import { GraduateError, InputError } from "../../core/errors.ts";
+import { GraduateError } from "../../core/errors.ts";
 import { checkPrelude, MAX_FILE_BYTES } from "../../files/container/container.ts";
 import {
   checkpointFromBytes,
@@ -14,6 +14,7 @@ import {
 import { modelFromBytes, modelToBytes } from "../../files/model/model-file.ts";
 import type { Model } from "../../training/model.ts";
 import { replaceFile } from "./replace-file.ts";
+import { createUnreadableError } from "./write-errors.ts";
 
 /** Enough to know another kind of file by. */
 const LOOK_BYTES = 1024;
@@ -47,11 +48,7 @@ async function readWhole(path: string, what: string): Promise<Uint8Array> {
     return await readPipe(file);
   } catch (error) {
     if (error instanceof GraduateError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "no such file" : code === "EISDIR" ? "it is a folder" : code;
-    throw new InputError(`cannot read ${what}: "${path}" (${reason ?? "unknown reason"})`, {
-      code: "file.unreadable",
-    });
+    throw createUnreadableError(path, what, error);
   } finally {
     await file?.close();
   }

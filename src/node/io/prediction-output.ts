@@ -1,7 +1,8 @@
 /**
- * Predictions as they are written, part by part: `row` (1-based, as in the table), S1 … ST and `median`, which is empty where a curve
- * stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in row groups. With outcomes
- * known, `bin`, `event` and perhaps `set` and `person` follow, so that `graduate audit --curves` reads the file as it is.
+ * Predictions as they are written, part by part: `row` (1-based, as in the table), S1 … ST and `median`, which is empty
+ * where a curve stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in
+ * row groups. With outcomes known, `bin`, `event` and perhaps `set` and `person` follow, so that `graduate audit
+ * --curves` reads the file as it is.
  */
 import { powerOfTen } from "../../core/elementary.ts";
 import type { Prediction } from "../../verbs/predict.ts";
@@ -122,6 +123,8 @@ function writeText(text: string, bytes: Uint8Array, at: number): number {
 /** Rows of a row group: for a hundred bins 26 MB, held until they are complete. */
 const ROW_GROUP_ROWS = 1 << 15;
 
+const REQUIRED = { repetition_type: "REQUIRED" } as const;
+
 export async function openParquetPredictions(
   output: ByteOutput,
   T: number,
@@ -136,23 +139,15 @@ export async function openParquetPredictions(
     bytes.index = 0;
   };
   const names = curveNames(T);
-  const required = { repetition_type: "REQUIRED" } as const;
-  const text = { type: "BYTE_ARRAY", converted_type: "UTF8", ...required } as const;
-  const more = [
-    ...(known === undefined ? [] : ["bin", "event"]).map(
-      (name) => ({ name, type: "INT32", ...required }) as const,
-    ),
-    ...(known?.set === undefined ? [] : [{ name: "set", ...text }]),
-    ...(known?.person === undefined ? [] : [{ name: "person", type: "INT32", ...required } as const]),
-  ];
+  const more = known === undefined ? [] : describeKnown(known);
   const writer = new ParquetWriter({
     writer: bytes,
     // Probabilities hardly repeat: compression takes longer than it saves.
     codec: "UNCOMPRESSED",
     schema: [
       { name: "root", num_children: T + 2 + more.length },
-      { name: "row", type: "INT64", ...required },
-      ...names.map((name) => ({ name, type: "DOUBLE", ...required }) as const),
+      { name: "row", type: "INT64", ...REQUIRED },
+      ...names.map((name) => ({ name, type: "DOUBLE", ...REQUIRED }) as const),
       { name: "median", type: "DOUBLE", repetition_type: "OPTIONAL" },
       ...more,
     ],
@@ -203,6 +198,18 @@ export async function openParquetPredictions(
       await output.finish();
     },
   };
+}
+
+/** The schema of the columns that pickKnown fills. */
+function describeKnown({ set, person }: KnownRows) {
+  const number = (name: string) => ({ name, type: "INT32", ...REQUIRED }) as const;
+  const text = (name: string) => ({ name, type: "BYTE_ARRAY", converted_type: "UTF8", ...REQUIRED }) as const;
+  return [
+    number("bin"),
+    number("event"),
+    ...(set === undefined ? [] : [text("set")]),
+    ...(person === undefined ? [] : [number("person")]),
+  ];
 }
 
 /** Columns of some consecutive rows. */

@@ -1,4 +1,7 @@
-/** Where a model comes from, as far as this machine knows it: the program, what computed, and the table's file by its SHA-256. */
+/**
+ * Where a model comes from, as far as this machine knows it: the program, what computed, and the table's file by its
+ * SHA-256.
+ */
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -49,8 +52,8 @@ export async function hashFile(path: string): Promise<string | null> {
 }
 
 /**
- * What a checkpoint has to share with the run that goes on from it: the request and the table, but neither backend nor threads;
- * and not how many steps there are to be, but in an ensemble, whose first members may have taken theirs.
+ * What a checkpoint has to share with the run that goes on from it: the request and the table, but neither backend nor
+ * threads; and not how many steps there are to be, but in an ensemble, whose first members may have taken theirs.
  */
 export function fingerprintRun(
   { options, ...request }: TrainRequest,

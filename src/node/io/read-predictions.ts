@@ -82,7 +82,7 @@ export async function openModelStudy(
   options: PredictionOptions,
 ): Promise<OpenedStudy> {
   if (paths.length !== 2) {
-    throw new InputError("no predictions", {
+    throw new InputError("no predictions were given", {
       code: "option.missing",
       hint: "give a model and a table, or predictions with --curves FILE",
     });
@@ -110,16 +110,16 @@ export async function readWithCurves(
   if (paths.length > 1) {
     throw new InputError("both a model and --curves were given", {
       code: "option.conflict",
-      hint: "with --curves, give at most one table",
+      hint: "give a model and a table, or --curves with at most one table",
     });
   }
   const file = await readTableFile(path, paths.length === 0 ? options : {});
   const beside = paths.length === 0 ? null : await readTableFile(paths[0], options);
   if (beside !== null && beside.rows !== file.rows) {
-    throw new InputError(`${file.rows} rows of curves for ${beside.rows} rows of the table`, {
+    throw new InputError(`the curves have ${file.rows} rows and the table has ${beside.rows}`, {
       code: "rows.mismatch",
       where: `${file.name}, ${beside.name}`,
-      hint: "the curves belong to the rows of the table in their order",
+      hint: "give one curve for each row of the table, in the same order",
     });
   }
   // What the curves' file says of a column is not asked of the table as well.
@@ -132,7 +132,7 @@ export async function readWithCurves(
   const columns = {
     time: timeColumn,
     event: options.event ?? "event",
-    ...(options.origin === undefined ? {} : { origin: options.origin }),
+    ...present({ origin: options.origin }),
   };
   const names = outcomeNames(columns);
   const outcome = [...file.columns, ...more].filter(({ name }) => names.includes(name));

@@ -1,9 +1,10 @@
 /**
- * Small text files that people write or that this program kept: groups, plans, boosts. One that is too large to be any of them is not
- * read, nor is what has no end.
+ * Small text files that people write or that this program kept: groups, plans, boosts. One that is too large to be any
+ * of them is not read, nor is what has no end.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { InputError } from "../../core/errors.ts";
+import { createUnreadableError } from "./write-errors.ts";
 
 /** Far beyond any list of groups or plan of runs. */
 const MAX_TEXT_BYTES = 1 << 24;
@@ -32,23 +33,8 @@ export async function readTextFile(
     }
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError(`cannot read ${what}: "${path}" (${explainUnreadable(error)})`, {
-      code: "file.unreadable",
-    });
+    throw createUnreadableError(path, what, error);
   } finally {
     await file?.close();
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "no such file",
-  ENOTDIR: "no such file",
-  EISDIR: "it is a folder",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-};
-
-function explainUnreadable(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === undefined ? "unknown reason" : (REASONS[code] ?? code);
 }

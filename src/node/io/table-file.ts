@@ -7,6 +7,7 @@ import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { type TableSource, tableSourceFromBytes } from "../../data/reading/read-table.ts";
+import { explainUnreadable } from "./write-errors.ts";
 
 /** Bytes asked of the disk at a time. */
 const CHUNK_BYTES = 1 << 18;
@@ -80,7 +81,7 @@ function toInputError(path: string, error: unknown): InputError {
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new InputError(`no such file: "${path}"`, { code: "file.missing", where: path });
   }
-  return new InputError(`cannot read file: "${path}" (${code ?? "unknown reason"})`, {
+  return new InputError(`cannot read file: "${path}" (${explainUnreadable(error)})`, {
     code: "file.unreadable",
     where: path,
   });

@@ -20,7 +20,9 @@ export async function refuseUnwritable(
     // A pipe or a device takes whatever comes.
     if (use !== undefined && (await stat(path).catch(() => null))?.isFile() !== false) {
       throw new InputError(
-        use === "read" ? `would write over what it reads: "${path}"` : `two files for one path: "${path}"`,
+        use === "read"
+          ? `the command would write over a file that it reads: "${path}"`
+          : `two outputs have the same path: "${path}"`,
         { code: "file.twice", hint: "name another file" },
       );
     }

@@ -1,6 +1,6 @@
 /**
- * What `--help` looks like: the options people need and how to see the rest, or, for `--help all`, every option under its heading
- * (option-groups.ts). On a narrow terminal a description stands below its term instead of beside it.
+ * What `--help` looks like: the options people need and how to see the rest, or, for `--help all`, every option under
+ * its heading (option-groups.ts). On a narrow terminal a description stands below its term instead of beside it.
  */
 import { type Command, Help, type Option } from "commander";
 import { wrapText } from "../../report/words/text-table.ts";
@@ -138,5 +138,6 @@ function formatItem(this: Help, term: string, termWidth: number, description: st
     return `${INDENT}${term}\n${DEEP_INDENT}${below}`;
   }
   const indent = " ".repeat(termWidth + 2 * INDENT.length);
-  return `${INDENT}${term.padEnd(termWidth)}${INDENT}${wrapText(description, beside, "").replaceAll("\n", `\n${indent}`)}`;
+  const wrapped = wrapText(description, beside, "").replaceAll("\n", `\n${indent}`);
+  return `${INDENT}${term.padEnd(termWidth)}${INDENT}${wrapped}`;
 }

@@ -1,6 +1,7 @@
 /**
- * Where help shows each option: the heading it stands under in `--help all`, and the ten or fewer of a command that `--help` shows.
- * An option that is not in the tables is shown with the rest, under "Other"; test/cli/help.test.ts names it, so that none is left there.
+ * Where help shows each option: the heading it stands under in `--help all`, and the ten or fewer of a command that
+ * `--help` shows. An option that is not in the tables is shown with the rest, under "Other"; test/cli/help.test.ts
+ * names it, so that none is left there.
  */
 
 /** In the order they are shown. */
@@ -28,11 +29,11 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Model", "method methods distance slack kappa risk-strata lambda no-group-inputs preset network"),
   ...under("Model", "splines hidden bins"),
   ...under("Training", "seed seeds steps primal-steps batch rate decay ensemble threads workers backend"),
-  ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select replicates"),
+  ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select"),
   ...under("Estimates", "interval at rmst ties ridge iterations strata reference interaction no-timefix"),
   ...under("Search", "columns top cross min-rows min-events level"),
   ...under("Repair", "fit time-ranges doubt rounds step censoring"),
-  ...under("Scores", "intervals draws certify tolerance require strict"),
+  ...under("Scores", "replicates draws certify tolerance require strict"),
   ...under("Runs", "systems cohorts data"),
   ...under("Output", "out json report show-rows small-cells svg plot results save apply onnx raw"),
   ...under("Output", "tables summary figures"),
@@ -44,6 +45,7 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
   audit: under("Scores", "seed threads"),
   discover: under("Search", "drop seed threads"),
   boost: under("Repair", "method seed threads apply"),
+  compare: under("Training", "replicates"),
   reproduce: under("Runs", "seeds preset workers threads systems"),
 };
 

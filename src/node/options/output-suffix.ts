@@ -1,6 +1,6 @@
 /**
- * A file whose name promises another kind of content misleads whoever opens it: `boost --out x.model` would be a CSV file that
- * `predict` refuses, or the end of a model of that name. Suffixes that say nothing here are anyone's.
+ * A file whose name promises another kind of content misleads whoever opens it: `boost --out x.model` would be a CSV
+ * file that `predict` refuses, or the end of a model of that name. Suffixes that say nothing here are anyone's.
  */
 import { extname } from "node:path";
 import { InputError } from "../../core/errors.ts";
@@ -50,7 +50,7 @@ export function refuseWrongSuffix(outputs: Readonly<Partial<Record<Written, stri
     const { what, fit } = WRITTEN[written as Written];
     const promised = PROMISES[suffix];
     if (promised === undefined || (fit as readonly string[]).includes(suffix)) continue;
-    throw new InputError(`${what}, and the name is that of ${promised}: "${path}"`, {
+    throw new InputError(`${what}, but the name is that of ${promised}: "${path}"`, {
       code: "file.suffix",
       hint: `name a file that ends in ${fit.join(" or ")}`,
     });

@@ -1,4 +1,7 @@
-/** `--require` and `--strict`: requirements read before the work, judged and printed after it, and exit code 2 where one is not met. */
+/**
+ * `--require` and `--strict`: requirements read before the work, judged and printed after it, and exit code 2 where one
+ * is not met.
+ */
 import type { Command } from "commander";
 import { formatNumber, formatP, wrapText } from "../../report/words/text-table.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
@@ -9,6 +12,7 @@ import {
   type RequirementResult,
 } from "../../verbs/requirements.ts";
 import { print, terminalWidth, warn } from "../print/output.ts";
+import { repeatedOption } from "./table-options.ts";
 
 export const EXIT_REQUIREMENT = 2;
 
@@ -22,10 +26,10 @@ export function addRequireOptions(command: Command): Command {
     .option(
       "--require <requirement>",
       'exit code 2 unless it is met, e.g. "all groups: ece<0.05" (repeatable)',
-      (text: string, before: readonly string[]) => [...before, text],
+      repeatedOption,
       [],
     )
-    .option("--strict", "what cannot be said, for want of events, is not met");
+    .option("--strict", "a requirement that cannot be judged, for want of events, counts as not met");
 }
 
 export function readRequirements({ require }: RequireOptions): readonly Requirement[] {
@@ -46,13 +50,13 @@ export function checkRequirements(
 }
 
 /** "not met: all groups: ece<0.05", then one line a group it fails or cannot be said for. */
-function explainResult({ text, met, metric, failed, unsaid }: RequirementResult): string[] {
+function explainResult({ text, met, metric, failed, undecided }: RequirementResult): string[] {
   const format = (value: number) =>
     /(^|\.)(p|adjustedP)$/.test(metric) ? formatP(value) : formatNumber(value);
   return [
     `${met === null ? "cannot say" : met ? "met" : "not met"}: ${text}`,
     ...failed.map(({ group, value }) => `${group} has ${format(value)}`),
-    ...unsaid.map(({ group, reason }) => `${group}: cannot say (${reason})`),
+    ...undecided.map(({ group, reason }) => `${group}: cannot say (${reason})`),
   ];
 }
 

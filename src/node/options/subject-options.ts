@@ -1,18 +1,18 @@
 /**
- * What commands that train are told in the same words: which columns and groups, and how rows are split. From their options to
- * the request of `train`; what only one of them knows, it adds itself.
+ * What commands that train are told in the same words: which columns and groups, and how rows are split. From their
+ * options to the request of `train`; what only one of them knows, it adds itself.
  */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
-import { parseGroupsFile, parseNamedGroup } from "../../data/groups/groups.ts";
+import { present } from "../../core/present.ts";
+import { parseNamedGroup } from "../../data/groups/groups.ts";
 import { readPeople } from "../../data/outcomes/people.ts";
+import type { OutcomeColumns } from "../../data/outcomes/read-outcomes.ts";
 import { refuseTornPeople, type Split, splitFromTable, splitRows } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
 import type { DistanceName } from "../../training/choices.ts";
-import type { PresetName } from "../../training/options.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
-import { readTextFile } from "../io/read-text.ts";
 import {
   addGroupOptions,
   addOutcomeOptions,
@@ -20,30 +20,23 @@ import {
   type GroupOptions,
   idOption,
   namesOption,
-  type OutcomeOptions,
   parseCount,
   parsePositive,
+  readGroupsFile,
   readTableFile,
 } from "./table-options.ts";
 
-/** What a run is about, whatever is fitted. */
-export interface SubjectOptions extends OutcomeOptions, GroupOptions {
-  readonly features?: readonly string[];
-  readonly drop?: readonly string[];
-  readonly allowLeak?: readonly string[];
-  readonly autoGroups?: number;
-  readonly id?: string;
-  readonly rowsAreIndependent?: boolean;
-  readonly bins?: number;
-  readonly horizon?: number;
-}
+/** What a run is about, whatever is fitted: fields of the request that options give as they are, and groups. */
+export interface SubjectOptions
+  extends OutcomeColumns,
+    GroupOptions,
+    Pick<TrainRequest, "features" | "drop" | "allowLeak" | "autoGroups" | "id" | "rowsAreIndependent">,
+    Pick<TrainRequest, "bins" | "horizon"> {}
 
-export interface TrainRequestOptions extends SubjectOptions {
+export interface TrainRequestOptions
+  extends SubjectOptions,
+    Pick<TrainRequest, "preset" | "splines" | "network" | "hidden"> {
   readonly distance?: DistanceName;
-  readonly preset?: PresetName;
-  readonly splines?: boolean;
-  readonly network?: TrainRequest["network"];
-  readonly hidden?: number;
   readonly steps?: number;
 }
 
@@ -71,42 +64,38 @@ export function addSubjectOptions(command: Command): Command {
     );
 }
 
-/** A field where there is a value, nothing where there is none. */
-export function given<T>(key: string, value: T | undefined): Record<string, T> {
-  return value === undefined ? {} : { [key]: value };
-}
-
-export async function toSubject(options: SubjectOptions): Promise<TrainRequest> {
-  const { groups } = options;
+/** From the options to the request, which holds the groups file's contents. */
+export async function readSubject(options: SubjectOptions): Promise<TrainRequest> {
+  const { time, event, groups } = options;
   return {
-    time: options.time,
-    event: options.event,
+    time,
+    event,
     groups: options.group.map(parseNamedGroup),
-    ...given("eventIs", options.eventIs),
-    ...given("origin", options.origin),
-    ...given("features", options.features),
-    ...given("drop", options.drop),
-    ...given("allowLeak", options.allowLeak),
-    ...(groups === undefined
-      ? {}
-      : { groupsFile: parseGroupsFile(await readTextFile(groups, "the groups file"), groups) }),
-    ...given("autoGroups", options.autoGroups),
-    ...given("id", options.id),
-    ...given("rowsAreIndependent", options.rowsAreIndependent),
-    ...given("bins", options.bins),
-    ...given("horizon", options.horizon),
+    // The order of the fields is part of a checkpoint's fingerprint (io/provenance.ts).
+    ...present({
+      eventIs: options.eventIs,
+      origin: options.origin,
+      features: options.features,
+      drop: options.drop,
+      allowLeak: options.allowLeak,
+      groupsFile: groups === undefined ? undefined : await readGroupsFile(groups),
+      autoGroups: options.autoGroups,
+      id: options.id,
+      rowsAreIndependent: options.rowsAreIndependent,
+      bins: options.bins,
+      horizon: options.horizon,
+    }),
   };
 }
 
-export async function toTrainRequest(options: TrainRequestOptions): Promise<TrainRequest> {
+/** The subject, and what is told of every fit. */
+export async function readTrainRequest(options: TrainRequestOptions): Promise<TrainRequest> {
+  const { distance, steps, preset, splines, network, hidden } = options;
   return {
-    ...(await toSubject(options)),
-    constraint: given("distance", options.distance),
-    options: given("steps", options.steps),
-    ...given("preset", options.preset),
-    ...given("splines", options.splines),
-    ...given("network", options.network),
-    ...given("hidden", options.hidden),
+    ...(await readSubject(options)),
+    constraint: present({ distance }),
+    options: present({ steps }),
+    ...present({ preset, splines, network, hidden }),
   };
 }
 
@@ -116,7 +105,7 @@ export async function readSplit(
   { seed, split, id }: { readonly seed: number; readonly split?: string; readonly id?: string },
 ): Promise<Split> {
   const people = id === undefined ? null : readPeople(table, id);
-  const drawn = { seed, ...(people === null ? {} : { people }) };
+  const drawn = { seed, ...present({ people: people ?? undefined }) };
   if (split === undefined) return splitRows(table.rows, drawn);
   const shares = split.split(",").map(Number);
   if (shares.length === 3 && shares.every((share) => share >= 0 && share <= 1)) {

@@ -3,9 +3,11 @@
  */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { present } from "../../core/present.ts";
 import {
   type Group,
   type GroupMembers,
+  type GroupsFile,
   groupsFromFile,
   parseGroupsFile,
   parseNamedGroup,
@@ -25,13 +27,6 @@ export interface TableOptions {
   readonly category?: readonly string[];
   readonly number?: readonly string[];
   readonly decimal?: "point" | "comma";
-}
-
-export interface OutcomeOptions {
-  readonly time: string;
-  readonly event: string;
-  readonly eventIs?: string;
-  readonly origin?: string;
 }
 
 export interface GroupOptions {
@@ -76,6 +71,11 @@ export function parseThreads(text: string): number {
 
 export const namesOption = collectNames;
 
+/** An option that may be given several times, one value each. */
+export function repeatedOption(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
 /** One column: a second --id would leave it open which of them is meant. */
 export function idOption(text: string, before?: string): string {
   if (before !== undefined) throw new InvalidArgumentError("expected one column.");
@@ -119,20 +119,21 @@ export function addGroupOptions(command: Command): Command {
     .option(
       "--group <expression>",
       'a group of people, e.g. "age >= 60 & sex = F" (repeatable)',
-      (text: string, before: readonly string[]) => [...before, text],
+      repeatedOption,
       [],
     )
     .option("--groups <file>", "a JSON file of named groups and the automatic rule");
 }
 
-export async function readTableFile(path: string, options: TableOptions): Promise<Table> {
+export async function readTableFile(
+  path: string,
+  { category, number, decimal }: TableOptions,
+): Promise<Table> {
   const source = await tableSourceFromPath(path);
   const progress = createProgress(`reading ${source.name}`);
   try {
     return await readTable(source, {
-      ...(options.category === undefined ? {} : { category: options.category }),
-      ...(options.number === undefined ? {} : { number: options.number }),
-      ...(options.decimal === undefined ? {} : { decimal: options.decimal }),
+      ...present({ category, number, decimal }),
       onProgress: (bytes) => {
         if (source.byteLength !== undefined)
           progress.update(Math.min(bytes, source.byteLength), source.byteLength);
@@ -159,6 +160,10 @@ export async function openTableFile(path: string, options: TableOptions): Promis
   return { path, table, sha256: await hashFile(path) };
 }
 
+export async function readGroupsFile(path: string): Promise<GroupsFile> {
+  return parseGroupsFile(await readTextFile(path, "the groups file"), path);
+}
+
 /** `outcome` columns form no automatic groups. */
 export async function readGroups(
   table: Table,
@@ -167,11 +172,9 @@ export async function readGroups(
 ): Promise<readonly GroupMembers[]> {
   const groups: Group[] = options.group.map(parseNamedGroup);
   if (options.groups !== undefined) {
-    const text = await readTextFile(options.groups, "the groups file");
     const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
-    groups.push(
-      ...groupsFromFile(parseGroupsFile(text, options.groups), table, everyRow, { exclude: outcome }),
-    );
+    const file = await readGroupsFile(options.groups);
+    groups.push(...groupsFromFile(file, table, everyRow, { exclude: outcome }));
   }
   return resolveGroups(groups, table);
 }

@@ -1,8 +1,10 @@
 /** The options of `graduate train`, and the request that they make. */
+
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
+import { present } from "../../core/present.ts";
 import type { Split } from "../../data/outcomes/split.ts";
 import {
   BACKENDS,
@@ -18,7 +20,7 @@ import type { ObjectiveSpec } from "../../training/options.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
 import { addReportOptions, type ReportOptions } from "../print/write-report.ts";
 import { addRequireOptions, type RequireOptions } from "./require-options.ts";
-import { addSubjectOptions, given, type TrainRequestOptions, toTrainRequest } from "./subject-options.ts";
+import { addSubjectOptions, readTrainRequest, type TrainRequestOptions } from "./subject-options.ts";
 import { parseCount, parsePositive, parseThreads, type TableOptions } from "./table-options.ts";
 
 export interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions, RequireOptions {
@@ -100,7 +102,7 @@ function parseSteps(text: string): number {
 }
 
 export async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {
-  const shared = await toTrainRequest(options);
+  const shared = await readTrainRequest(options);
   const objective = options.lambda === undefined ? undefined : penalise(options, options.lambda);
   return {
     ...shared,
@@ -109,14 +111,15 @@ export async function toRequest(options: TrainOptions, split: Split): Promise<Tr
     split,
     constraint: {
       ...shared.constraint,
-      ...given("strata", options.riskStrata ?? options.strata),
-      ...given("slack", options.slack),
+      ...present({ strata: options.riskStrata ?? options.strata, slack: options.slack }),
     },
     options: {
       ...shared.options,
-      ...given("batch", options.batch === 0 ? null : options.batch),
-      ...given("primalSteps", options.primalSteps),
-      ...given("objective", objective),
+      ...present({
+        batch: options.batch === 0 ? null : options.batch,
+        primalSteps: options.primalSteps,
+        objective,
+      }),
     },
     ...(options.groupInputs ? {} : { inputGroups: "none" }),
   };

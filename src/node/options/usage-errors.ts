@@ -1,6 +1,7 @@
 /**
- * What is wrong with the way a command was called, in the program's own words: an option that is not there is named before one that
- * is missing, with the nearest that is; required options that are missing are named together. Exit code 1.
+ * What is wrong with the way a command was called, in the program's own words: an option that is not there is named
+ * before one that is missing, with the nearest that is; required options that are missing are named together. Exit code
+ * 1.
  */
 import type { Command, Option, OutputConfiguration } from "commander";
 import { nearestName } from "../../core/nearest-name.ts";
@@ -20,7 +21,10 @@ export function isRequired(option: Option): boolean {
   return option.mandatory || required.has(option);
 }
 
-/** The parser looks for missing options before unknown ones, and so blames the wrong one: `--evnt` is why `--event` is missing. */
+/**
+ * The parser looks for missing options before unknown ones, and so blames the wrong one: `--evnt` is why `--event` is
+ * missing.
+ */
 export function requireOptionsLast(program: Command): void {
   for (const option of everyCommand(program).flatMap(({ options }) => options)) {
     if (option.mandatory) required.add(option);
@@ -39,8 +43,8 @@ export function requireOptionsLast(program: Command): void {
 }
 
 /**
- * An optional value is taken only where it can be one: in `audit --certify a.model table.csv` the model is an argument. A number
- * that is out of range is meant as the value, and left to be refused.
+ * An optional value is taken only where it can be one: in `audit --certify a.model table.csv` the model is an argument.
+ * A number that is out of range is meant as the value, and left to be refused.
  */
 export function settleOptionalValues(args: readonly string[], command: Command | undefined): string[] {
   return args.map((arg, k) => {

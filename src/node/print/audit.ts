@@ -1,4 +1,6 @@
-/** The audit in a terminal: the table of scores, what is said of each group, intervals, and what could not be computed. */
+/**
+ * The audit in a terminal: the table of scores, what is said of each group, intervals, and what could not be computed.
+ */
 
 import { countOf } from "../../core/text.ts";
 import { pointsOf, rootGapOf, tolerancePoints, verdictWord } from "../../report/words/report-words.ts";
@@ -8,6 +10,7 @@ import type { Certificates } from "../../stats/certificates/certificates.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { AuditedScores, AuditTable } from "../../verbs/audit.ts";
 import { print, terminalWidth } from "./output.ts";
+import { nameColumn, numberColumns } from "./table-columns.ts";
 
 /** `tolerance`: how far off a group may be for the reader, in survival. */
 export function printAudit(
@@ -20,18 +23,8 @@ export function printAudit(
   print(
     formatTable(
       [
-        { title: "group", flexible: true },
-        { title: "n", align: "right" },
-        { title: "events", align: "right" },
-        { title: "C", align: "right" },
-        { title: "ECE", align: "right" },
-        { title: "floor", align: "right" },
-        { title: "p", align: "right" },
-        { title: "L2", align: "right" },
-        { title: "max z", align: "right" },
-        { title: "IBS", align: "right" },
-        { title: "indiv. p", align: "right" },
-        { title: "bins", align: "right" },
+        nameColumn("group"),
+        ...numberColumns("n", "events", "C", "ECE", "floor", "p", "L2", "max z", "IBS", "indiv. p", "bins"),
       ],
       all.map((scores) => [
         scores.name,
@@ -51,9 +44,10 @@ export function printAudit(
     ),
   );
   const note =
-    "C: the paper's concordance, ties scoring 0. ECE, L2, max z: distance of the mean curve to Kaplan-Meier over bins, the " +
-    "time bins up to the last with at least ten people at risk; floor and p: what a perfect model's ECE is on these rows, " +
-    "and how often it is this large. indiv. p: logrank of the events against the sum of everyone's own hazards (logrankIndividual).";
+    "C: the paper's concordance, in which ties score 0. ECE, L2, max z: how far the mean curve is from Kaplan-Meier " +
+    "over bins, the time bins up to the last with at least ten people at risk; floor and p: the ECE that a perfect " +
+    "model has on these rows, and how often it is this large. indiv. p: logrank of the events against the sum of " +
+    "everyone's own hazards (logrankIndividual).";
   print(`\n${wrapText(note, width)}`);
   printVerdicts(all, T, tolerance, width);
   if (overall.intervals !== undefined) printIntervals(all, width);
@@ -62,7 +56,9 @@ export function printAudit(
   if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
 }
 
-/** One line a group: how far it is from the observed, how far off it could be, and what may be said of it; then the sum. */
+/**
+ * One line a group: how far it is from the observed, how far off it could be, and what may be said of it; then the sum.
+ */
 function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: number, width: number): void {
   const verdicts = judgeGroups(
     all.map((scores) => ({ scores, gap: null })),
@@ -72,12 +68,7 @@ function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: numb
   print("");
   print(
     formatTable(
-      [
-        { title: "group", flexible: true },
-        { title: "r.m.s. gap", align: "right" },
-        { title: "up to", align: "right" },
-        { title: "verdict" },
-      ],
+      [nameColumn("group"), ...numberColumns("r.m.s. gap", "up to"), { title: "verdict" }],
       all.map((scores, g) => [
         scores.name,
         formatNumber(rootGapOf(scores)),
@@ -88,8 +79,8 @@ function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: numb
     ),
   );
   const note =
-    "r.m.s. gap: the root of L2, an average over time. up to: what the true distance stays below, in 95 of 100 audits for all " +
-    "groups together (0.05 is 5 points of survival).";
+    "r.m.s. gap: the root of L2, an average over time. up to: what the true distance stays below, for all groups " +
+    "together, in 95 of 100 audits (0.05 is 5 points of survival).";
   print(`\n${wrapText(note, width)}\n`);
   for (const line of sayVerdicts(all, verdicts, tolerance)) print(wrapText(line, width, "  "));
 }
@@ -120,7 +111,8 @@ function sayVerdicts(
     ...(doubtful.length === 0
       ? []
       : [
-          `worth a second look (a test by itself is doubtful; among so many groups chance may explain it): ${names(doubtful)}`,
+          "worth a second look (one test is doubtful by itself; among so many groups chance may explain it): " +
+            names(doubtful),
         ]),
     ...(few.length === 0 ? [] : [`too few events or too little follow-up to say: ${names(few)}`]),
   ];
@@ -142,18 +134,13 @@ function printIntervals(all: readonly Scores[], width: number): void {
   const between = (interval: { lower: number | null; upper: number | null } | undefined) =>
     formatRange(interval?.lower, interval?.upper, 3);
   const level = Math.round(100 * (all[0].intervals?.level ?? 0));
-  const title = `${level} % bootstrap intervals, ${all[0].intervals?.replicates} replicates, each group by itself; for distances the upper bound alone`;
+  const title =
+    `${level} % bootstrap intervals, ${all[0].intervals?.replicates} replicates, each group by itself; ` +
+    "distances have an upper bound only";
   print(`\n${wrapText(title, width)}\n`);
   print(
     formatTable(
-      [
-        { title: "group", flexible: true },
-        { title: "C", align: "right" },
-        { title: "IBS", align: "right" },
-        { title: "ECE below", align: "right" },
-        { title: "r.m.s. gap", align: "right" },
-        { title: "below", align: "right" },
-      ],
+      [nameColumn("group"), ...numberColumns("C", "IBS", "ECE below", "r.m.s. gap", "below")],
       all.map(({ name, intervals }) => [
         name,
         between(intervals?.concordance),
@@ -169,19 +156,13 @@ function printIntervals(all: readonly Scores[], width: number): void {
 
 function printCertificates({ alpha, groups, theorem1, assumes }: Certificates, width: number): void {
   const level = Number((100 * (1 - alpha)).toPrecision(4));
-  const title = `certificates: r.m.s. distance of mean curve and true survival, below these for all groups together with ${level} % confidence`;
+  const title =
+    "certificates: the r.m.s. distance between the mean curve and true survival is below these, " +
+    `for all groups together with ${level} % confidence`;
   print(`\n${wrapText(title, width)}\n`);
   print(
     formatTable(
-      [
-        { title: "group", flexible: true },
-        { title: "n", align: "right" },
-        { title: "bins", align: "right" },
-        { title: "observed gap", align: "right" },
-        { title: "exact", align: "right" },
-        { title: "population", align: "right" },
-        { title: "tight", align: "right" },
-      ],
+      [nameColumn("group"), ...numberColumns("n", "bins", "observed gap", "exact", "population", "tight")],
       groups.map(({ name, n, bins, distance, exact, exactPopulation, tight }) => [
         name,
         String(n),
@@ -196,9 +177,12 @@ function printCertificates({ alpha, groups, theorem1, assumes }: Certificates, w
   );
   const { rhoOverB, copies, vacuous } = theorem1;
   const lines = [
-    "exact: for the mean curve of these people, at any sample size; population: for that of all people like them; tight: the same, for large groups.",
+    "exact: for the mean curve of these people, at any sample size; population: for that of all people like them; " +
+      "tight: the same, for large groups.",
     ...assumes.map((one) => `assumes: ${one}.`),
-    `Theorem 1 of the paper, with ${countOf(copies, "copy")} of the data: squared gap at most slack + ρ, ρ at least ${rhoOverB.toFixed(1)} B, where B is the most it can be${vacuous ? ": vacuous, it says nothing" : ""}.`,
+    `Theorem 1 of the paper, with ${countOf(copies, "copy")} of the data: the squared gap is at most slack + ρ, ` +
+      `and ρ is at least ${rhoOverB.toFixed(1)} B, where B is the most it can be` +
+      `${vacuous ? ": the theorem is vacuous here, it says nothing" : ""}.`,
   ];
   print(`\n${lines.map((line) => wrapText(line, width, "  ")).join("\n")}`);
   const missing = groups.flatMap(({ name, absent }) => {

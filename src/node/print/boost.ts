@@ -1,4 +1,7 @@
-/** What `graduate boost` says: how much of a repair was taken, what the groups' hazards are multiplied by, and the verdict on unseen rows. */
+/**
+ * What `graduate boost` says: how much of a repair was taken, what the groups' hazards are multiplied by, and the
+ * verdict on unseen rows.
+ */
 
 import { exp } from "../../core/elementary.ts";
 import { countOf } from "../../core/text.ts";
@@ -8,11 +11,15 @@ import { formatNumber, formatTable, wrapText } from "../../report/words/text-tab
 import type { BoostResult, BoostVerdict } from "../../verbs/boost.ts";
 import { programName } from "../program-name.ts";
 import { print, terminalWidth, warn } from "./output.ts";
+import { nameColumn, numberColumns } from "./table-columns.ts";
+import { quoteArgument } from "./write-report.ts";
 
 /** A hazard multiplied by less than this is as good as left alone. */
 const WORTH_SAYING = 0.05;
 /** A rise of the held-out Brier score beyond this is said. */
 const WORTH_A_WARNING = 0.01;
+
+const UNCHANGED = "The curves stay as they were.";
 
 /** Digits of an L2 distance: it is a mean of squares. */
 const sayDistance = (value: number | null | undefined) =>
@@ -24,13 +31,9 @@ export function printFiles(
   auditing: string | null,
 ): void {
   if (out !== null) print(`\nrepaired curves written to ${out}`);
-  if (out !== null && auditing !== null) print(`  ${programName()} audit --curves ${quote(out)}${auditing}`);
+  if (out !== null && auditing !== null)
+    print(`  ${programName()} audit --curves ${quoteArgument(out)}${auditing}`);
   if (save !== null) print(`\nthe repair is in ${save}; --apply ${save} carries it out on other rows`);
-}
-
-/** As a shell takes it. */
-function quote(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 export function printBoost(result: BoostResult, rows: { readonly fit: number; readonly held: number }): void {
@@ -38,16 +41,17 @@ export function printBoost(result: BoostResult, rows: { readonly fit: number; re
   const width = terminalWidth();
   const left = `on rows left out of the fit (the ${countOf(rows.fit, "fitting row")}, cut`;
   if (choice === null) {
-    const what = `MCBoostSurv as the R package has it, faults included: ${countOf(fitted.updates.length, "update")}, held in check by nothing.`;
-    print(wrapText(what, width));
+    const updates = countOf(fitted.updates.length, "update");
+    print(wrapText(`MCBoostSurv as the R package has it, faults included: ${updates}, unchecked.`, width));
   } else if (fitted.kind === "hazards") {
     const how = `${left} into ${choice.folds} folds)`;
     const limit = `${100 * LARGEST_RISE} %`;
     print(
       wrapText(
         fitted.updates.length === 0
-          ? `No repair: every share of it might raise the Brier score by ${limit} or more ${how}. The curves stay as they were.`
-          : `${sayShare(fitted.share)} of the repair: as much as does not raise the Brier score by ${limit}, three standard errors included, ${how}.`,
+          ? `No repair: any share of it might raise the Brier score by ${limit} or more ${how}. ${UNCHANGED}`
+          : `${sayShare(fitted.share)} of the repair: as much as does not raise the Brier score by ${limit}, ` +
+              `three standard errors included, ${how}.`,
         width,
       ),
     );
@@ -57,7 +61,7 @@ export function printBoost(result: BoostResult, rows: { readonly fit: number; re
     print(
       wrapText(
         choice.rounds === 0
-          ? `No repair: every number of rounds raised the groups' distances or the Brier score ${how}. The curves stay as they were.`
+          ? `No repair: every number of rounds raised the groups' distances or the Brier score ${how}. ${UNCHANGED}`
           : `${countOf(fitted.updates.length, "update")}, as many as did no harm ${how}.`,
         width,
       ),
@@ -78,12 +82,7 @@ function printRatios({ groups, updates }: HazardBoost): void {
   if (moved.length > 0) {
     print(
       formatTable(
-        [
-          { title: "group", flexible: true },
-          { title: "events", align: "right" },
-          { title: "expected", align: "right" },
-          { title: "times" },
-        ],
+        [nameColumn("group"), ...numberColumns("events", "expected"), { title: "times" }],
         moved.map(({ group, logRatios }) => [
           groups[group].name,
           String(groups[group].events),
@@ -101,20 +100,13 @@ function printRatios({ groups, updates }: HazardBoost): void {
 export function printVerdict(verdict: BoostVerdict): void {
   const width = terminalWidth();
   const { worst, ibs, ibsChange, concordance } = verdict;
-  print(
-    `\non ${countOf(verdict.rows, "row")} (${countOf(verdict.events, "event")}) that neither the model nor the repair has seen:\n`,
-  );
+  const rows = `${countOf(verdict.rows, "row")} (${countOf(verdict.events, "event")})`;
+  print(`\non ${rows} that neither the model nor the repair has seen:\n`);
   print(
     formatTable(
       [
-        { title: "group", flexible: true },
-        { title: "n", align: "right" },
-        { title: "events", align: "right" },
-        { title: "L2 before", align: "right" },
-        { title: "after", align: "right" },
-        { title: "ECE before", align: "right" },
-        { title: "after", align: "right" },
-        { title: "bins", align: "right" },
+        nameColumn("group"),
+        ...numberColumns("n", "events", "L2 before", "after", "ECE before", "after", "bins"),
       ],
       verdict.groups.map(({ name, n, events, distance, ece, bins, judged }) => [
         judged ? name : `${name} (too few to say)`,
@@ -141,8 +133,8 @@ export function printVerdict(verdict: BoostVerdict): void {
       `C ${formatNumber(concordance.before, 3)} → ${formatNumber(concordance.after, 3)}`,
   );
   const note =
-    "L2 and ECE: distance of a group's mean curve to its Kaplan-Meier curve over the bins with at least ten people at risk; " +
-    "part of it is the noise of these rows, which no repair can lower.";
+    "L2 and ECE: how far a group's mean curve is from its Kaplan-Meier curve over the bins with at least ten people " +
+    "at risk; part of it is the noise of these rows, which no repair can lower.";
   print(`\n${wrapText(note, width)}`);
   if (worst.before !== null && worst.after !== null && worst.after.distance > worst.before.distance)
     warn("the worst group's distance rose on these rows: prefer the curves as they were");

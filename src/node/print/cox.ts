@@ -1,8 +1,12 @@
-/** A Cox fit for people: what runs to infinity first, then hazard ratios, global tests and the test of proportional hazards. */
+/**
+ * A Cox fit for people: what runs to infinity first, then hazard ratios, global tests and the test of proportional
+ * hazards.
+ */
 import { describeInfinite } from "../../models/cox/cox.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
-import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
+import type { CoxDocument, CoxTestEntry } from "../../verbs/cox-document.ts";
 import { print, terminalWidth, warn } from "./output.ts";
+import { nameColumn, numberColumns } from "./table-columns.ts";
 
 export function printCox(document: CoxDocument): void {
   const width = terminalWidth();
@@ -43,17 +47,12 @@ function formatTest({ chi2, df, p, absent }: CoxTestEntry): string {
 function formatCoefficients(document: CoxDocument, width: number): string {
   const robust = document.id !== null;
   const infinite = new Set(document.infinite);
-  const right = (title: string) => ({ title, align: "right" }) as const;
   return formatTable(
     [
-      { title: "", flexible: true },
-      right("coefficient"),
-      right("se"),
-      ...(robust ? [right("robust se")] : []),
-      right("hazard ratio"),
-      right("95 % interval"),
-      right("z"),
-      right("p"),
+      nameColumn(""),
+      ...numberColumns("coefficient", "se"),
+      ...(robust ? numberColumns("robust se") : []),
+      ...numberColumns("hazard ratio", "95 % interval", "z", "p"),
     ],
     document.coefficients.map((one) => [
       one.name,
@@ -78,7 +77,6 @@ function printProportionalHazards(
     return;
   }
   print("\nproportional hazards (Schoenfeld residuals, as R's cox.zph): does a ratio change over time?");
-  const right = (title: string) => ({ title, align: "right" }) as const;
   const row = (name: string, first: CoxTestEntry, second: CoxTestEntry) => [
     name,
     String(first.df ?? "–"),
@@ -89,14 +87,7 @@ function printProportionalHazards(
   ];
   print(
     formatTable(
-      [
-        { title: "", flexible: true },
-        right("df"),
-        right("chi2 (km)"),
-        right("p (km)"),
-        right("chi2 (identity)"),
-        right("p (identity)"),
-      ],
+      [nameColumn(""), ...numberColumns("df", "chi2 (km)", "p (km)", "chi2 (identity)", "p (identity)")],
       [
         ...km.terms.map((term, t) => row(term.term, term, identity.terms[t])),
         ...(km.terms.length > 1 ? [row("all", km.global, identity.global)] : []),

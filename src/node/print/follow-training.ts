@@ -1,15 +1,15 @@
 /**
- * A training run on the command line, to its end or to Ctrl-C: shows how it goes, keeps checkpoints as often as they are cheap, and leaves the
- * last one where a run stops or fails before its end.
+ * A training run on the command line, to its end or to Ctrl-C: shows how it goes, keeps checkpoints as often as they
+ * are cheap, and leaves the last one where a run stops or fails before its end.
  */
 import { setImmediate } from "node:timers/promises";
+import { present } from "../../core/present.ts";
 import { ALL_GROUP } from "../../data/groups/groups.ts";
 import type { SavedCheckpoint } from "../../files/model/checkpoint-file.ts";
 import { type Model, type ModelHistoryEntry, toHistoryEntry } from "../../training/model.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
 import type { TrainEvent } from "../../verbs/train.ts";
 import { writeCheckpoint } from "../io/model-file.ts";
-import { given } from "../options/subject-options.ts";
 import { EXIT_INTERRUPTED, say, warn } from "./output.ts";
 import { createTrainProgress } from "./train-progress.ts";
 
@@ -23,14 +23,16 @@ export interface FollowOptions {
 const CHECKPOINT_SHARE = 20;
 /** … but one that is this old (milliseconds) is renewed in any case. */
 const CHECKPOINT_AGE = 60_000;
-/** Milliseconds after Ctrl-C that a run goes on to the end of its epoch rather than fall back on the checkpoint before. */
+/**
+ * Milliseconds after Ctrl-C that a run goes on to the end of its epoch rather than fall back on the checkpoint before.
+ */
 const EPOCH_PATIENCE = 5000;
 /** A run on one thread never waits for anything: after so many milliseconds Ctrl-C gets its turn. */
 const BREATH = 50;
 
 /**
- * Runs to the end, or to Ctrl-C: then to the end of the epoch, whose checkpoint it leaves; without patience, the one before.
- * A second Ctrl-C ends the program at once.
+ * Runs to the end, or to Ctrl-C: then to the end of the epoch, whose checkpoint it leaves; without patience, the one
+ * before. A second Ctrl-C ends the program at once.
  */
 export async function followTraining(
   run: AsyncGenerator<TrainEvent, Model>,
@@ -88,7 +90,7 @@ export async function followTraining(
           checkpoint: taken,
           history: [...history],
           run: begun.run,
-          ...given("members", members),
+          ...present({ members }),
         };
         if (options.checkpoint !== undefined && interruptedAt === null)
           await writeCheckpoint(options.checkpoint, checkpoint);

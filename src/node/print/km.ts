@@ -1,10 +1,9 @@
 /** Kaplan-Meier curves for people: the picture, a line a group, survival at the times asked for, the logrank test. */
 import { plotCurvesAsText } from "../../report/plots/terminal-plot.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
-import type { KmDocument } from "../commands/km.ts";
+import type { KmDocument } from "../../verbs/km.ts";
 import { print, terminalWidth, warn } from "./output.ts";
-
-const right = (title: string) => ({ title, align: "right" }) as const;
+import { nameColumn, numberColumns } from "./table-columns.ts";
 
 /** A time for people: no digits that say nothing. */
 function formatTime(time: number | null): string {
@@ -21,15 +20,17 @@ export function printKm(document: KmDocument, options: { readonly svg?: string }
   print(
     formatTable(
       [
-        { title: "group", flexible: true },
-        right("n"),
-        right("events"),
-        right("median"),
-        right("95 % interval"),
-        right("S(end)"),
-        right("95 % interval"),
-        right(`mean to ${until}`),
-        right("se"),
+        nameColumn("group"),
+        ...numberColumns(
+          "n",
+          "events",
+          "median",
+          "95 % interval",
+          "S(end)",
+          "95 % interval",
+          `mean to ${until}`,
+          "se",
+        ),
       ],
       groups.map((group) => {
         const last = group.time.length - 1;
@@ -51,8 +52,8 @@ export function printKm(document: KmDocument, options: { readonly svg?: string }
   if (groups.some(({ at }) => at.length > 0)) printAt(document, width);
   print(
     `\n${wrapText(
-      `Intervals are symmetric on the ${interval} scale. The mean is the area under the curve up to ${until}; a curve that ` +
-        "ends before is carried on at its last value.",
+      `Intervals are symmetric on the ${interval} scale. The mean is the area under the curve up to ${until}; ` +
+        "a curve that ends before is carried on at its last value.",
       width,
     )}`,
   );
@@ -63,7 +64,7 @@ export function printKm(document: KmDocument, options: { readonly svg?: string }
   if (options.svg !== undefined) print(`\nplot written to ${options.svg}`);
   if (document.omitted > 0) {
     const rows = document.omitted === 1 ? "row" : "rows";
-    warn(`${document.omitted} ${rows} left out: missing in a column of --by`);
+    warn(`${document.omitted} ${rows} left out: a column of --by is missing there`);
   }
 }
 
@@ -78,12 +79,8 @@ function printAt({ groups, timeUnit }: KmDocument, width: number): void {
   print(
     formatTable(
       [
-        { title: "group", flexible: true },
-        right(timeUnit ?? "time"),
-        right("at risk"),
-        right("survival"),
-        right("se"),
-        right("95 % interval"),
+        nameColumn("group"),
+        ...numberColumns(timeUnit ?? "time", "at risk", "survival", "se", "95 % interval"),
       ],
       groups.flatMap(({ name, at }) =>
         at.map(({ time, atRisk, survival, standardError, lower, upper }) => [

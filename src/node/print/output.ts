@@ -1,7 +1,8 @@
 /**
- * What a command writes: one JSON document on stdout, or text that fits the terminal; progress and complaints go to stderr. All text
- * passes through here (test/layers.test.ts holds that), so control characters from tables and files reach no terminal. A reader that
- * goes away (`| head`) ends the program quietly; output that cannot be written ends it with a sentence.
+ * What a command writes: one JSON document on stdout, or text that fits the terminal; progress and complaints go to
+ * stderr. All text passes through here (test/layers.test.ts holds that), so control characters from tables and files
+ * reach no terminal. A reader that goes away (`| head`) ends the program quietly; output that cannot be written ends it
+ * with a sentence.
  */
 import { fstatSync, writeSync } from "node:fs";
 import { GraduateError, InputError } from "../../core/errors.ts";
@@ -94,7 +95,9 @@ export function isLive(): boolean {
   return process.stderr.isTTY === true;
 }
 
-/** The line that the next one overwrites, cut to the terminal however narrow: one that wrapped could not be overwritten. */
+/**
+ * The line that the next one overwrites, cut to the terminal however narrow: one that wrapped could not be overwritten.
+ */
 export function showLive(line: string): void {
   const width = Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1);
   process.stderr.write(`\r\x1b[K${shorten(safeLine(line), width)}`);

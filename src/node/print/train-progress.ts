@@ -1,7 +1,7 @@
 /**
- * How a training run shows itself: one live line on a terminal (step, loss, validation C, constraints met, worst group, time left),
- * one plain line an evaluation where stderr is a file or a pipe. The live line is cut to the terminal, however narrow: one
- * that wrapped could not be overwritten.
+ * How a training run shows itself: one live line on a terminal (step, loss, validation C, constraints met, worst group,
+ * time left), one plain line an evaluation where stderr is a file or a pipe. The live line is cut to the terminal,
+ * however narrow: one that wrapped could not be overwritten.
  */
 import { countOf } from "../../core/text.ts";
 import { formatNumber } from "../../report/words/text-table.ts";
@@ -46,8 +46,8 @@ export function createTrainProgress(): (event: TrainEvent) => void {
         const { loss, concordance } = event.evaluation;
         validation = `, validation C ${formatNumber(concordance, 3)}`;
         if (live) return;
-        const line = `${which}step ${event.step}/${total}, validation loss ${loss.toFixed(4)}${validation}${constraints}`;
-        say(`${line}, ${seconds.toFixed(1)} s`);
+        const step = `${which}step ${event.step}/${total}, validation loss ${loss.toFixed(4)}`;
+        say(`${step}${validation}${constraints}, ${seconds.toFixed(1)} s`);
       }
     }
   };

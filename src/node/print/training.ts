@@ -1,4 +1,6 @@
-/** The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to go on. */
+/**
+ * The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to go on.
+ */
 import { basename } from "node:path";
 import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
 import { DISTANCES } from "../../training/choices.ts";
@@ -7,65 +9,70 @@ import { categoriesOf } from "../../verbs/predict.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programName } from "../program-name.ts";
 import { print, terminalWidth, warn } from "./output.ts";
+import { nameColumn, numberColumns } from "./table-columns.ts";
 import { describeCommand } from "./write-report.ts";
 
 export function printTraining(model: Model, seconds: number): void {
-  const { training, method, options } = model;
+  const { verdict, multipliers } = model.training;
   const width = terminalWidth();
-  const rows = `${training.rows.train} training and ${training.rows.valid} validation rows`;
+  print(wrapText(`${model.method}: ${describeFit(model, seconds.toFixed(1))}`, width, "  "));
+  if (verdict.length > 0) printConstraints(model, width);
+  if (multipliers?.fixedPenalty) warn("the multipliers hardly moved: this run was a fixed penalty");
+}
+
+function describeFit(model: Model, seconds: string): string {
+  const { rows, steps } = model.training;
+  const training = `${rows.train} training`;
+  if (model.options === null) return `fitted to ${training} rows in ${seconds} s`;
   const members = countMembers(model);
-  const fitted =
-    options === null
-      ? `${method}: fitted to ${training.rows.train} training rows in ${seconds.toFixed(1)} s`
-      : members > 1
-        ? `${method}: the mean of ${members} runs, ${training.steps} steps in all on ${training.rows.train} training rows in ${seconds.toFixed(1)} s; each run had another part of them for validation`
-        : `${method}: ${training.steps} steps on ${rows} in ${seconds.toFixed(1)} s, weights of ${keptText(model)}`;
-  print(wrapText(fitted, width, "  "));
-  const { verdict } = training;
-  if (verdict.length > 0) {
-    const isValidated = verdict.some(({ validation }) => validation !== null);
-    print("");
-    print(
-      formatTable(
-        [
-          { title: "group", flexible: true },
-          { title: "n", align: "right" },
-          { title: "events", align: "right" },
-          { title: "slack", align: "right" },
-          { title: "training", align: "right" },
-          ...(isValidated ? [{ title: "validation", align: "right" as const }] : []),
-          { title: "noise", align: "right" },
-          { title: "met" },
-        ],
-        verdict.map((one) => [
-          one.group,
-          String(one.n),
-          String(one.events),
-          formatNumber(one.slack, 5),
-          formatNumber(one.train, 5),
-          ...(isValidated ? [formatNumber(one.validation, 5)] : []),
-          formatNumber(one.noise, 5),
-          one.met === null ? "–" : one.met ? "yes" : "no",
-        ]),
-        width,
-      ),
-    );
-    const held = verdict.filter(({ met }) => met !== null);
-    const met = held.filter((one) => one.met === true).length;
-    const name = options?.constraint?.distance;
-    const distance = name === undefined ? "" : `; distance: ${DISTANCES[name].words}`;
-    print("");
-    print(
-      wrapText(
-        `${met} of ${held.length} constraints met on the training rows. training, validation: the distance on those rows; slack: the distance allowed; noise: what a perfect model shows on a fresh sample of the group's size; –: too few events or too little follow-up there to say${distance}`,
-        width,
-      ),
-    );
-    for (const { group, reason } of verdict) {
-      if (reason !== null) print(wrapText(`${group}: not constrained (${reason})`, width, "  "));
-    }
+  if (members === 1) {
+    const on = `${training} and ${rows.valid} validation rows`;
+    return `${steps} steps on ${on} in ${seconds} s, weights of ${keptText(model)}`;
   }
-  if (training.multipliers?.fixedPenalty) warn("the multipliers hardly moved: this run was a fixed penalty");
+  return (
+    `the mean of ${members} runs, ${steps} steps in all on ${training} rows in ${seconds} s; ` +
+    "each run had another part of them for validation"
+  );
+}
+
+/** One line a group, how many constraints are met, and why a group has none. */
+function printConstraints({ training: { verdict }, options }: Model, width: number): void {
+  const isValidated = verdict.some(({ validation }) => validation !== null);
+  print("");
+  print(
+    formatTable(
+      [
+        nameColumn("group"),
+        ...numberColumns("n", "events", "slack", "training"),
+        ...(isValidated ? numberColumns("validation") : []),
+        ...numberColumns("noise"),
+        { title: "met" },
+      ],
+      verdict.map((one) => [
+        one.group,
+        String(one.n),
+        String(one.events),
+        formatNumber(one.slack, 5),
+        formatNumber(one.train, 5),
+        ...(isValidated ? [formatNumber(one.validation, 5)] : []),
+        formatNumber(one.noise, 5),
+        one.met === null ? "–" : one.met ? "yes" : "no",
+      ]),
+      width,
+    ),
+  );
+  const held = verdict.filter(({ met }) => met !== null);
+  const met = held.filter((one) => one.met === true).length;
+  const name = options?.constraint?.distance;
+  const distance = name === undefined ? "" : `; distance: ${DISTANCES[name].words}`;
+  const note =
+    `${met} of ${held.length} constraints met on the training rows. training, validation: the distance on those ` +
+    "rows; slack: the distance allowed; noise: what a perfect model shows on a fresh sample of the group's size; " +
+    `–: too few events or too little follow-up there to say${distance}`;
+  print(`\n${wrapText(note, width)}`);
+  for (const { group, reason } of verdict) {
+    if (reason !== null) print(wrapText(`${group}: not constrained (${reason})`, width, "  "));
+  }
 }
 
 function keptText(model: Model): string {
@@ -91,12 +98,8 @@ export function printNextSteps(model: Model, path: string, options: NextStepOpti
   const stem = path === "-" ? "table" : basename(path).replace(/\..*$/, "");
   const kept = out ?? `${stem}.model`;
   if (out === undefined) {
-    print(
-      wrapText(
-        `the model was not kept: the same command with --out ${kept} writes it; then`,
-        terminalWidth(),
-      ),
-    );
+    const note = `the model was not kept: the same command with --out ${kept} writes it; then`;
+    print(wrapText(note, terminalWidth()));
   }
   const reading = readingOptions(model, options);
   const isFile = options.split !== undefined && !/^[\d.,\s]+$/.test(options.split) && options.split !== "-";

@@ -10,7 +10,7 @@ import { hashFile, programVersion } from "../io/provenance.ts";
 import { replaceFile } from "../io/replace-file.ts";
 import { parseCount } from "../options/table-options.ts";
 import { bootstrapInParallel } from "../workers/replicate-pool.ts";
-import { createProgress, warn } from "./output.ts";
+import { createProgress, renamedNote, warn } from "./output.ts";
 
 export interface ReportOptions {
   readonly report?: string;
@@ -19,6 +19,8 @@ export interface ReportOptions {
   readonly tolerance: number;
   readonly showRows?: boolean;
   readonly smallCells: "hide" | "show";
+  readonly replicates?: number;
+  /** --replicates by its old name. */
   readonly intervals?: number;
   readonly draws: number;
   readonly seed: number;
@@ -47,11 +49,19 @@ export function addReportOptions(command: Command): Command {
         .default("hide"),
     )
     .option(
-      "--intervals <replicates>",
+      "--replicates <n>",
       `add bootstrap intervals (default: ${REPORT_REPLICATES} with --report, otherwise none)`,
       parseCount,
     )
+    .addOption(
+      new Option("--intervals <n>", "--replicates by its old name").argParser(parseIntervals).hideHelp(),
+    )
     .option("--draws <n>", "draws of the noise floor (0: none)", parseCount, DEFAULT_DRAWS);
+}
+
+function parseIntervals(text: string): number {
+  warn(renamedNote("--intervals", "--replicates"));
+  return parseCount(text);
 }
 
 /** Below it, points are likely meant as survival: 0.05 for 5. */
@@ -77,10 +87,11 @@ export function toleranceOf({ tolerance }: Pick<ReportOptions, "tolerance">): nu
 
 /** How the audit is to be made: a report has intervals unless told otherwise. */
 export function auditSettings(options: ReportOptions): AuditOptions & { readonly replicates: number } {
+  const replicates = options.replicates ?? options.intervals;
   return {
     seed: options.seed,
     draws: options.draws,
-    replicates: options.intervals ?? (options.report === undefined ? 0 : REPORT_REPLICATES),
+    replicates: replicates ?? (options.report === undefined ? 0 : REPORT_REPLICATES),
     bootstrap: async (prepared, bootstrapOptions) => {
       const progress = createProgress("bootstrap");
       try {

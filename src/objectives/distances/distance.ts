@@ -57,7 +57,7 @@ export interface DistanceDefinition {
   readonly paper: { readonly slack: SlackSpecification; readonly kappa?: number };
 }
 
-/** The group's mean curve over t = 0…T, as stats/calibration.ts reads it. */
+/** The group's mean curve over t = 0…T, as stats/calibration/calibration.ts reads it. */
 export function withStart(meanCurve: Float64Array): Float64Array {
   const mean = new Float64Array(meanCurve.length + 1);
   mean[0] = 1;

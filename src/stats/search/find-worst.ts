@@ -3,7 +3,7 @@
  * kept; before the next is chosen, the expected events of those found are brought to the observed in every time block,
  * so that it has to be wrong in a way of its own and not a neighbour of the first. Of groups of the same columns that
  * are nearly as bad, the simplest and then the largest is taken. Those found are no test of anything: that needs rows
- * that were not searched (src/discover.ts).
+ * that were not searched (src/verbs/discover/discover.ts).
  */
 import { log } from "../../core/elementary.ts";
 import { type BlockTotals, sumTotals } from "./excess-events.ts";

@@ -1,7 +1,7 @@
 /**
  * Discover: which groups are the predicted curves wrong for? Some rows are searched and others confirm: the halves of a division by
  * seed, with equally many events, or, where the caller says which, rows that the model has not seen confirm and others are searched.
- * On the searched rows the worst groups are found, one after the other (stats/find-worst.ts). On the confirming rows, which no choice
+ * On the searched rows the worst groups are found, one after the other (stats/search/find-worst.ts). On the confirming rows, which no choice
  * has seen, each of the few is tested for the departure that the searched rows showed, in the same direction (one df, one side), and
  * the p-values are adjusted by Holm with weights that fall along the list: a model that is right for everybody has any group
  * confirmed with probability at most `level`. The rows that confirm must be new to the model; those searched need not be

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readTable } from "../../src/data/reading/read-table.ts";
 import { findColumn, type Table } from "../../src/data/table.ts";
-import { type CoxOptions, computeCox } from "../../src/node/commands/cox.ts";
 import { tableSourceFromPath } from "../../src/node/io/table-file.ts";
-import type { CoxDocument } from "../../src/node/print/cox-document.ts";
+import { type CoxRequest, coxDocument } from "../../src/verbs/cox.ts";
+import type { CoxDocument } from "../../src/verbs/cox-document.ts";
 
 interface TestRow {
   readonly term: string;
@@ -38,7 +38,7 @@ interface Oracle {
 
 const oracle = JSON.parse(readFileSync(new URL("../oracles/cox/inference.json", import.meta.url), "utf8"));
 
-type Case = Partial<CoxOptions> & Pick<CoxOptions, "time" | "event"> & { readonly table: string };
+type Case = CoxRequest & { readonly table: string; readonly category?: readonly string[] };
 
 const lung = {
   table: "lung",
@@ -140,6 +140,6 @@ function compare(document: CoxDocument, expected: Oracle): void {
 describe.each(Object.entries(CASES))("R on %s", (name, { table: file, category, ...asked }) => {
   test.each(["efron", "breslow"] as const)("%s ties: coefficients, intervals, tests", async (ties) => {
     const table = await load(file, category);
-    compare(computeCox(table, { ...asked, ties }), oracle[name][ties]);
+    compare(coxDocument(table, { ...asked, ties }), oracle[name][ties]);
   });
 });

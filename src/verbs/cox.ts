@@ -1,0 +1,255 @@
+/**
+ * A proportional hazards fit with R's conventions, on the rows without missing values, and all that R says about one:
+ * hazard ratios with intervals, global tests, the test of proportional hazards, robust errors, strata. From a table to
+ * the document that `graduate cox` prints; a page may call it as well.
+ */
+import { InputError, NumericalError } from "../core/errors.ts";
+import { isAbsent, type Measured, toPlainNumbers } from "../core/measured.ts";
+import { joinTimes } from "../core/near-times.ts";
+import { present } from "../core/present.ts";
+import { countOf } from "../data/checks/findings.ts";
+import { checkTable } from "../data/checks/sanity.ts";
+import {
+  buildDesign,
+  type Design,
+  type Interaction,
+  parseInteraction,
+  parseReference,
+} from "../data/encode/design.ts";
+import {
+  chooseFeatures,
+  completeRows,
+  type FeatureChoice,
+  type FeatureRequest,
+} from "../data/encode/features.ts";
+import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
+import { refuseMergedIds } from "../data/outcomes/people.ts";
+import { noteOutcome, readOutcomes } from "../data/outcomes/read-outcomes.ts";
+import { numberRows, type RowKeys } from "../data/outcomes/row-keys.ts";
+import { findColumn, type Table } from "../data/table.ts";
+import { type CoxCoefficient, describeCoefficients } from "../models/cox/coefficients.ts";
+import {
+  type ChiSquareTest,
+  type CoxFit,
+  type CoxTies,
+  checkColumns,
+  fitCox,
+  linearPredictor,
+} from "../models/cox/cox.ts";
+import { type TimeTransform, testProportionalHazards } from "../models/cox/proportional.ts";
+import { robustCox } from "../models/cox/robust.ts";
+import { concordanceHarrell } from "../stats/concordance/concordance.ts";
+import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
+
+/** What is fitted to which columns, and how. */
+export interface CoxRequest extends FeatureRequest {
+  /** How tied event times are treated; "efron" unless given. */
+  readonly ties?: CoxTies;
+  /** Whether times that differ only by rounding are tied, by R's rule; true unless given. */
+  readonly timefix?: boolean;
+  /** Ridge penalty on the coefficients; none unless given. */
+  readonly ridge?: number;
+  /** Most steps of Newton's method; 100 unless given. */
+  readonly iterations?: number;
+  /** The column whose values tell people apart: errors are then robust, as with R's cluster(). */
+  readonly id?: string;
+  /** Columns whose values have a baseline hazard each. */
+  readonly strata?: readonly string[];
+  /** Products of two columns, "a:b". */
+  readonly interaction?: readonly string[];
+  /** The level that a category is compared with, "column=level". */
+  readonly reference?: readonly string[];
+}
+
+/** Fits and tests; throws where the fit does not converge. */
+export function coxDocument(table: Table, request: CoxRequest): CoxDocument {
+  const { ties = "efron", timefix = true, ridge, iterations, id } = request;
+  const { rows, outcomes, design, strata, people, warnings } = prepareSample(table, request);
+  const { D, names, values: x, terms } = design;
+  const input = { ...outcomes, x, D, names, strata: strata.codes };
+  const fit = fitCox(input, { ties, timefix, ...present({ ridge, maxIterations: iterations }) });
+  if (!fit.converged) {
+    throw new NumericalError(`the Cox fit did not converge in ${countOf(fit.iterations, "iteration")}`, {
+      code: "cox.notConverged",
+      where: table.name,
+      hint: "allow more --iterations, or leave out features that are nearly determined by others",
+    });
+  }
+  const robust = people === undefined ? undefined : robustCox(input, fit, people.codes);
+  const testHazards = (transform: TimeTransform) => {
+    const { terms: tested, global } = testProportionalHazards(input, fit, terms, transform);
+    return {
+      terms: tested.map(({ name, test }) => ({ term: name, ...toEntry(test) })),
+      global: toEntry(global),
+    };
+  };
+  return {
+    coefficients: describeCoefficients(fit, robust).map((one) => toEntryOf(one, robust !== undefined)),
+    loglik: fit.logLikelihood,
+    loglikNull: fit.logLikelihoodNull,
+    tests: {
+      likelihoodRatio: toEntry(fit.tests.likelihoodRatio),
+      wald: toEntry(robust?.wald ?? fit.tests.wald),
+      score: toEntry(fit.tests.score),
+      robustScore: robust === undefined ? null : toEntry(robust.score),
+    },
+    proportionalHazards: { km: testHazards("km"), identity: testHazards("identity") },
+    n: fit.n,
+    events: fit.events,
+    omitted: table.rows - rows.length,
+    ties,
+    timefix,
+    iterations: fit.iterations,
+    infinite: fit.infinite.map((j) => names[j]),
+    references: design.references,
+    strata: request.strata === undefined ? null : { columns: request.strata, count: strata.count },
+    id: people === undefined ? null : { column: id ?? "", people: people.count },
+    concordance: countConcordance(outcomes, fit, x, strata, timefix),
+    warnings: [...warnings, ...fit.warnings],
+  };
+}
+
+/** Which columns and rows take part. */
+interface CoxSample {
+  readonly warnings: readonly string[];
+  readonly rows: Int32Array;
+  readonly outcomes: RightCensored;
+  readonly design: Design;
+  readonly strata: RowKeys;
+  readonly people: RowKeys | undefined;
+}
+
+function prepareSample(table: Table, request: CoxRequest): CoxSample {
+  const { id, strata: strataColumns = [], reference = [], interaction = [] } = request;
+  const all = readOutcomes(table, request);
+  const beside = [...strataColumns, ...(id === undefined ? [] : [id])];
+  for (const name of beside) findColumn(table, name);
+  refuseFeatures("--strata", strataColumns, table, request);
+  refuseFeatures("--id", id === undefined ? [] : [id], table, request);
+  const interactions = interaction.map((text) => parseInteraction(text, table));
+  const { features, leftOut } = chooseColumns(table, request, beside, interactions);
+  const rows = completeRows(table, [...features, ...beside]);
+  if (rows.length === 0)
+    throw new InputError("every row has a missing value", {
+      code: "rows.none",
+      where: table.name,
+      hint: "choose the columns with --features, or use --drop to leave out those with many missing values",
+    });
+  const references = reference.map((text) => parseReference(text, table));
+  const design = buildDesign(table, { features, rows, interactions, references });
+  const strata = numberRows(table, strataColumns, rows);
+  checkRank(design.D, rows.length - strata.count, request);
+  return {
+    warnings: [
+      ...noteOutcome(table, request),
+      ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
+    ],
+    rows,
+    outcomes: pickOutcomes(all, rows),
+    design,
+    strata,
+    people: id === undefined ? undefined : numberPeople(table, id, rows),
+  };
+}
+
+/** A column of strata or ids is used in its own way, and in no other. */
+function refuseFeatures(
+  option: string,
+  columns: readonly string[],
+  table: Table,
+  { features }: Pick<CoxRequest, "features">,
+): void {
+  const twice = columns.find((name) => features?.includes(name));
+  if (twice === undefined) return;
+  throw new InputError(`a column of ${option} cannot be a feature as well: "${twice}"`, {
+    code: "feature.twice",
+    where: table.name,
+  });
+}
+
+/** The features: those asked for and those of interactions, but not the columns that are used `beside` them. */
+function chooseColumns(
+  table: Table,
+  request: CoxRequest,
+  beside: readonly string[],
+  interactions: readonly Interaction[],
+): FeatureChoice {
+  const asked = interactions.flatMap(({ first, second }) => [first, second]);
+  const named = request.features === undefined ? undefined : [...new Set([...request.features, ...asked])];
+  const drop = [...(request.drop ?? []), ...beside];
+  // Looking for leaks among more columns than can be fitted would take minutes, for nothing.
+  const others = new Set([request.time, request.event, ...drop]);
+  checkColumns((named ?? table.columns.map(({ name }) => name)).filter((name) => !others.has(name)).length);
+  const wanted = { ...request, drop, ...present({ features: named }) };
+  const choice = chooseFeatures(table, checkTable(table, request), wanted);
+  const unused = asked.find((name) => !choice.features.includes(name));
+  if (unused !== undefined)
+    throw new InputError(`an interaction names a column that is not a feature: "${unused}"`, {
+      code: "interaction.invalid",
+      where: table.name,
+      hint: "name the column in --features, or leave the interaction out",
+    });
+  return choice;
+}
+
+/** Robust errors are computed from the differences between people: one person gives none. */
+function numberPeople(table: Table, id: string, rows: Int32Array): RowKeys {
+  refuseMergedIds(table, findColumn(table, id));
+  const people = numberRows(table, [id], rows);
+  if (people.count >= 2) return people;
+  throw new InputError("robust errors need two people or more", {
+    code: "id.one",
+    where: `${table.name}, column "${id}"`,
+    hint: "leave --id out, or name the column that tells people apart",
+  });
+}
+
+/** Rows are compared with each other within a stratum, which leaves one fewer than rows in each. */
+function checkRank(D: number, comparisons: number, { ridge }: Pick<CoxRequest, "ridge">): void {
+  if (D <= comparisons || ridge !== undefined) return;
+  throw new InputError(`more coefficients than these rows can determine: ${D} (at most ${comparisons})`, {
+    code: "cox.columns",
+    hint: "choose features (--features, --drop), or add a penalty (--ridge 1)",
+  });
+}
+
+/** Pairs within each stratum, as R counts them. */
+function countConcordance(
+  { time, event }: RightCensored,
+  fit: CoxFit,
+  x: Float64Array,
+  strata: RowKeys,
+  timefix: boolean,
+): CoxDocument["concordance"] {
+  const risk = linearPredictor(fit, x);
+  const joined = timefix ? joinTimes(time) : time;
+  const rowsOf: number[][] = Array.from({ length: strata.count }, () => []);
+  strata.codes.forEach((s, row) => {
+    rowsOf[s].push(row);
+  });
+  const sum = { concordant: 0, discordant: 0, tiedRisk: 0, tiedTime: 0, tiedBoth: 0 };
+  for (const rows of rowsOf) {
+    const { c: _, ...pairs } = concordanceHarrell(
+      pickOutcomes({ time: joined, event }, rows),
+      rows.map((row) => risk[row]),
+    );
+    for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += pairs[key];
+  }
+  const comparable = sum.concordant + sum.discordant + sum.tiedRisk;
+  return { c: comparable === 0 ? null : (sum.concordant + sum.tiedRisk / 2) / comparable, ...sum };
+}
+
+function toEntry(test: Measured<ChiSquareTest>): CoxTestEntry {
+  if (isAbsent(test)) return { chi2: null, df: null, p: null, absent: test.absent };
+  return { chi2: test.chiSquare, df: test.df, p: test.p, absent: null };
+}
+
+/** Without an id there is no robust error, and nothing to explain. */
+function toEntryOf(
+  { name, ...measured }: CoxCoefficient,
+  hasId: boolean,
+): CoxDocument["coefficients"][number] {
+  const { absent, ...numbers } = toPlainNumbers(measured);
+  const { robustStandardError: _, ...others } = absent;
+  return { name, ...numbers, absent: hasId ? absent : others };
+}
