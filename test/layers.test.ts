@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { codeOf, ENGINES_OWN, importsOf } from "./source-rules.ts";
 
 const src = fileURLToPath(new URL("../src/", import.meta.url));
 
@@ -21,19 +22,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   verbs: ["core", "data", "stats", "compute", "models", "objectives", "study", "training", "repair", "files"],
   report: ["core", "stats"],
   browser: ["core", "compute", "verbs"],
-  // What only the paper needs; nothing but the command may reach it.
-  experiments: [
-    "core",
-    "data",
-    "stats",
-    "compute",
-    "models",
-    "objectives",
-    "training",
-    "repair",
-    "files",
-    "verbs",
-  ],
   node: [
     "core",
     "data",
@@ -46,7 +34,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "repair",
     "files",
     "verbs",
-    "experiments",
     "report",
   ],
 };
@@ -56,15 +43,6 @@ const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((fi
 function roomOf(path: string): string {
   const parts = relative(src, path).split("/");
   return parts.length === 1 ? "verbs" : parts[0];
-}
-
-function importsOf(text: string): string[] {
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1]);
-}
-
-/** The code without its comments, so that a word in a sentence is not mistaken for a call. */
-function codeOf(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "");
 }
 
 describe("import directions", () => {
@@ -108,6 +86,13 @@ describe("import directions", () => {
     ]);
   });
 
+  test.each(files)("%s knows nothing of the private workspaces", (file) => {
+    const foreign = importsOf(codeOf(readFileSync(join(src, file), "utf8"))).filter(
+      (specifier) => /^graduate(-|\/|$)/.test(specifier) || /(^|\/)(paper|studio)\//.test(specifier),
+    );
+    expect(foreign).toEqual([]);
+  });
+
   test("an index only exports", () => {
     for (const file of files.filter((name) => name.endsWith("index.ts"))) {
       const code = codeOf(readFileSync(join(src, file), "utf8")).replace(
@@ -119,16 +104,8 @@ describe("import directions", () => {
   });
 });
 
-/** Rooms whose numbers can reach a model file, a checkpoint or a prediction; and of the experiments what draws people. */
-const DETERMINED = files.filter(
-  (file) =>
-    !/^(report|experiments|compute\/wasm\/kernels)\//.test(file) ||
-    /^experiments\/(eye-law|eye-survival|generator-fit|simulate)\.ts$/.test(file),
-);
-
-/** ECMAScript leaves their last digits to the engine; what it defines to the last bit (sqrt, floor, fround, …) is not among them. */
-const ENGINES_OWN =
-  /\bMath\.(a?(cos|sin|tan)h?|atan2|cbrt|exp|expm1|hypot|log|log10|log1p|log2|pow)\b|(?<!\b2 )\*\*|\*\*(?! \d+\b(?!\.))/;
+/** Rooms whose numbers can reach a model file, a checkpoint or a prediction. */
+const DETERMINED = files.filter((file) => !/^(report|compute\/wasm\/kernels)\//.test(file));
 
 describe("the same bits on every engine", () => {
   test.each(DETERMINED)("%s takes exp, log and powers from core/elementary.ts", (file) => {

@@ -8,7 +8,7 @@ const LONG = [
   "browser/wasm-backend",
   "cli/bad-training",
   "report/browser",
-  "cli/reproduce",
+  "commands/reproduce",
   "cli/train",
   "schemas",
   "compute/wasm",

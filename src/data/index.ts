@@ -4,7 +4,7 @@ export {
   summariseColumn,
   type TableDescription,
 } from "./checks/describe.ts";
-export type { Finding, FindingCode, FindingLevel } from "./checks/findings.ts";
+export { countOf, type Finding, type FindingCode, type FindingLevel } from "./checks/findings.ts";
 export type { RowIndependence } from "./checks/repeated-people.ts";
 export { checkFollowup, checkGroups, checkTable } from "./checks/sanity.ts";
 export type { Curves } from "./curves/curves.ts";
@@ -19,6 +19,7 @@ export {
 } from "./encode/encode.ts";
 export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
 export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
+export { addGroupColumns, groupColumnName } from "./groups/group-columns.ts";
 export { formatGroup, type GroupExpression, parseGroup } from "./groups/group-expression.ts";
 export { evaluateGroup } from "./groups/group-members.ts";
 export {
@@ -38,15 +39,30 @@ export {
 export { buildDataset, type SurvivalDataset } from "./outcomes/dataset.ts";
 export { type BinnedOutcomes, type Outcomes, pickOutcomes, type RowWeights } from "./outcomes/outcomes.ts";
 export { type People, type PersonColumn, pickPeople, readPeople } from "./outcomes/people.ts";
-export { inspectOutcomes, type OutcomeColumns, readOutcomes } from "./outcomes/read-outcomes.ts";
-export { type SetName, type Split, type SplitOptions, splitFromTable, splitRows } from "./outcomes/split.ts";
+export {
+  inspectOutcomes,
+  type OutcomeColumns,
+  outcomeNames,
+  readOutcomes,
+} from "./outcomes/read-outcomes.ts";
+export {
+  joinRows,
+  type SetName,
+  type Split,
+  type SplitOptions,
+  splitFromTable,
+  splitRows,
+} from "./outcomes/split.ts";
 export {
   type BinningGap,
   binningGap,
   binOutcomes,
+  DEFAULT_BINS,
   equalTimeGrid,
+  findBin,
   fitTimeGrid,
   interpolateCurve,
+  MAX_BINS,
   medianTime,
   quantileTime,
   type TimeGrid,
@@ -66,9 +82,11 @@ export {
   type Column,
   type ColumnType,
   cellText,
+  countMissing,
   type DateColumn,
   findColumn,
   isMissing,
+  MISSING_CODE,
   type NumberColumn,
   selectRows,
   type Table,

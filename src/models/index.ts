@@ -1,6 +1,14 @@
 export { cumulativeHazardAtZero } from "./cox/baseline.ts";
 export { type CoxCoefficient, describeCoefficients } from "./cox/coefficients.ts";
-export type { CoxFit, CoxInput, CoxModel, CoxOptions, CoxTies, StratifiedCoxInput } from "./cox/cox.ts";
+export {
+  type CoxFit,
+  type CoxInput,
+  type CoxModel,
+  type CoxOptions,
+  type CoxTies,
+  requireCurves,
+  type StratifiedCoxInput,
+} from "./cox/cox.ts";
 export {
   type CoxArrays,
   coxCurves,

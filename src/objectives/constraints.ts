@@ -46,7 +46,9 @@ export interface ConstraintOptions {
   readonly minimumSupport?: number;
 }
 
+/** Events that a group needs to be held to its constraint. */
 export const MINIMUM_EVENTS = 10;
+/** Share of the time bins that a group has to be followed for. */
 export const MINIMUM_SUPPORT = 1 / 4;
 
 /** A group with what its distance is measured against. */

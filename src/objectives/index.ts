@@ -4,6 +4,8 @@ export {
   type ConstraintOptions,
   type Constraints,
   type ConstraintVariant,
+  MINIMUM_EVENTS,
+  MINIMUM_SUPPORT,
   type NamedRows,
   prepareConstraints,
 } from "./constraints.ts";

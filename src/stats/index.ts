@@ -11,21 +11,29 @@ export type { NoiseFloor } from "./calibration/noise-floor.ts";
 export { stepValue } from "./censoring.ts";
 export {
   boundGroups,
+  boundOfTheorem,
   type Certificates,
   type CertifyOptions,
   type GroupBounds,
   type GroupCertificate,
 } from "./certificates/certificates.ts";
-export type { FollowUp } from "./certificates/exact.ts";
+export { boundExactly, type FollowUp } from "./certificates/exact.ts";
 export {
   benjaminiHochberg,
   binomialRange,
   correctedResampledT,
   countWins,
   holm,
+  type PairedTest,
   pairedT,
+  type WinCount,
 } from "./comparison.ts";
-export { concordanceAntolini, concordanceHalfTies, concordancePaper } from "./concordance/time-dependent.ts";
+export {
+  concordanceAntolini,
+  concordanceHalfTies,
+  concordancePaper,
+  type TimeDependentPairs,
+} from "./concordance/time-dependent.ts";
 export {
   type BrierArrays,
   brierBinned,

@@ -1,4 +1,5 @@
 export { finishRun, type GroupVerdict, type TrainingResult } from "./finish.ts";
+export { ascend, FIXED_PENALTY_BELOW, relativeMove } from "./lagrangian/dual.ts";
 export type { Method, Model, ModelHistoryEntry, Predictor, Provenance } from "./model.ts";
 export {
   averageWeights,

@@ -16,6 +16,7 @@ export function groupColumnName({ name }: Group): string {
   return `group: ${name}`;
 }
 
+/** The table with a yes/no column for each of the groups, named by `groupColumnName`. */
 export function addGroupColumns(table: Table, groups: readonly Group[]): Table {
   if (groups.length === 0) return table;
   // A table to predict for need not have every level that a group speaks of.

@@ -74,6 +74,7 @@ export function pressureOf(
   return multipliers.map((multiplier, g) => pushed(penalty, multiplier, distances[g], slack[g]) / slack[g]);
 }
 
+/** One dual step: the multipliers after it. */
 export function ascend(
   spec: DualSpec,
   groups: readonly ConstraintGroup[],
