@@ -8,6 +8,7 @@ import { addExamplesTarget } from "./examples.ts";
 import { addFiguresTarget } from "./figures.ts";
 import { addFoldsTarget } from "./folds.ts";
 import { addPlanTargets } from "./plan.ts";
+import { addStudyTargets } from "./studies.ts";
 
 const TARGETS: readonly ((command: Command) => void)[] = [
   addPlanTargets,
@@ -15,6 +16,7 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addExamplesTarget,
   addFiguresTarget,
   addClaimsTarget,
+  addStudyTargets,
 ];
 
 /** What the launcher of a checkout hands to `graduate reproduce`. */

@@ -5,11 +5,12 @@
  * One sample is for the constraints, another for the audits; both by seed.
  */
 
-import { type AuditTable, audit } from "graduate";
+import type { AuditTable } from "graduate";
 import { createRandom } from "graduate/core";
 import type { BinnedOutcomes, Curves } from "graduate/data";
 import { type NamedRows, prepareConstraints } from "graduate/objectives";
 import { kaplanMeierBinned } from "graduate/stats";
+import { auditCurves } from "../runs/fit.ts";
 import { type CellDistance, descendFreely, type FreeLoss, measureConstraint } from "./descent.ts";
 import { everyone } from "./people.ts";
 
@@ -101,7 +102,7 @@ export async function computeUnder60(options: Under60Options = {}): Promise<Unde
     curves,
     predicted: [0, N - 1].map((row) => predicted.survival[row * T + T - 1]),
     distances: measureConstraint(predicted, seen, { groups: [everyone(N), ...ages] }),
-    audit: await audit({ curves: predicted, outcomes: fresh, groups: ages }, { seed }),
+    audit: await auditCurves(predicted, fresh, ages, { seed }),
     survival: [0, N - 1].map((row) =>
       Float64Array.of(1, ...predicted.survival.subarray(row * T, (row + 1) * T)),
     ),

@@ -17,3 +17,8 @@ export function formatSigned(value: number, digits: number): string {
   const text = Math.abs(value).toFixed(digits);
   return Number(text) === 0 ? text : value < 0 ? `−${text}` : `+${text}`;
 }
+
+/** "a, b and c" */
+export function listOf(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}

@@ -10,7 +10,7 @@
  * "… with splines" are trained with splines of numbers (data/spline.ts).
  */
 
-import { type Backend, gridOf, predict, type TrainRequest, train, trainEnsemble } from "graduate";
+import type { Backend, TrainRequest } from "graduate";
 import { createRandom, FormatError, InputError, isAbsent, type Measured, shuffle } from "graduate/core";
 import {
   type Curves,
@@ -28,6 +28,7 @@ import {
 import { coxCurves, fitCox, linearPredictor, requireCurves } from "graduate/models";
 import { concordanceHarrell, concordanceUno, integratedBrier, mlr3probaTimes } from "graduate/stats";
 import { z } from "zod";
+import { fitModel, predictRows, timeGridOf } from "./fit.ts";
 import { isEnsemble, MEMBERS } from "./systems.ts";
 
 export const FOLD_SYSTEMS = [
@@ -199,13 +200,9 @@ async function trainOnFold(
     // The folds are the benchmark's, whoever is in them.
     rowsAreIndependent: true,
   };
-  const run = isEnsemble(system)
-    ? trainEnsemble(table, { ...request, members: MEMBERS }, backend)
-    : train(table, request, backend);
-  let next = await run.next();
-  while (!next.done) next = await run.next();
-  const { curves } = await predict(next.value, table, backend, test);
-  return { curves, grid: gridOf(next.value) };
+  const members = isEnsemble(system) ? { members: MEMBERS } : {};
+  const model = await fitModel(table, { ...request, ...members }, backend);
+  return { curves: await predictRows(model, table, test, backend), grid: timeGridOf(model) };
 }
 
 /** Apart from every stream that a run of the same seed uses. */

@@ -4,12 +4,13 @@
  * for the caller to add.
  */
 
-import { audit, type Backend, type TrainEvent } from "graduate";
+import type { Backend, TrainEvent } from "graduate";
 import { InputError } from "graduate/core";
 import { binOutcomes, pickOutcomes } from "graduate/data";
 import { groupSupport } from "graduate/stats";
 import { type PredictCurves, type PrepareTruth, prepareTruth, TRUTH_PEOPLE } from "../eye/truth.ts";
 import { type CohortSources, type OpenCohort, openCohort } from "./cohorts.ts";
+import { auditCurves, membersAmong } from "./fit.ts";
 import type { Plan, RunLine } from "./plan.ts";
 import {
   type CohortNames,
@@ -20,7 +21,7 @@ import {
   type TruthScores,
 } from "./results.ts";
 import type { NetworkShelf } from "./shared-network.ts";
-import { type FittedSystem, fitRequestOf, fitSystem, membersAmong } from "./systems.ts";
+import { type FittedSystem, fitRequestOf, fitSystem } from "./systems.ts";
 
 /** Of the fresh people: beyond the seeds that plans draw cohorts by. */
 const TRUTH_SEED = 1_000_000;
@@ -62,7 +63,7 @@ export async function runLine(
   const outcomes = binOutcomes(pickOutcomes(cohort.outcomes, split.test), fitted.grid);
   // The audit's first line is everyone, who are the first of the groups.
   const named = membersAmong([...groups.slice(1), ...auditOnly], table, split.test);
-  const scored = await audit({ curves, outcomes, groups: named }, { draws: plan.draws, seed });
+  const scored = await auditCurves(curves, outcomes, named, { draws: plan.draws, seed });
   return {
     result: {
       run: { plan: plan.name, cohort: line.cohort, system, seed },

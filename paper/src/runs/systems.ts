@@ -15,16 +15,9 @@
  *                         names none; no multipliers: the groups are named, but their multipliers are held at 0
  *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: what can be reached
  */
-import {
-  type Backend,
-  gridOf,
-  preparePredictor,
-  type TrainEvent,
-  type TrainRequest,
-  train,
-  trainEnsemble,
-} from "graduate";
-import { createRandom, InputError, shuffle } from "graduate/core";
+
+import type { Backend, TrainEvent, TrainRequest } from "graduate";
+import { InputError } from "graduate/core";
 import {
   ALL_GROUP,
   addGroupColumns,
@@ -35,7 +28,6 @@ import {
   groupColumnName,
   joinRows,
   pickOutcomes,
-  resolveGroups,
   type Table,
   type TimeGrid,
 } from "graduate/data";
@@ -44,11 +36,10 @@ import type { Model, PresetName } from "graduate/training";
 import { fitGenerator } from "../eye/generator-fit.ts";
 import type { EyeCohort } from "../eye/simulate.ts";
 import type { OpenCohort } from "./cohorts.ts";
+import { fitModel, membersAmong, type PredictTable, predictTables, timeGridOf } from "./fit.ts";
+import { addPlacebos, namePlacebos } from "./placebo.ts";
 import type { Plan, RunLine, SystemName } from "./plan.ts";
 import { boostedNetwork, isBoosted, type NetworkShelf } from "./shared-network.ts";
-
-/** Apart from every stream that a run of the same seed uses. */
-const PLACEBO_STREAM = 0x50000000;
 
 /** Runs of an ensemble. */
 export const MEMBERS = 5;
@@ -73,7 +64,7 @@ type TrainedRequest = FitRequest & { readonly system: Exclude<SystemName, "gener
 export interface FittedSystem {
   readonly grid: TimeGrid;
   /** Of any table with the cohort's columns. */
-  readonly predictCurves: (table: Table, rows?: ArrayLike<number>) => Promise<Curves>;
+  readonly predictCurves: PredictTable;
   /** Set for a system that knows simulated people as they were drawn, and not by their table. */
   readonly predictDrawn?: (people: EyeCohort, rows?: ArrayLike<number>) => Curves;
   /** Null for what is no model of the package. */
@@ -102,24 +93,26 @@ export async function fitSystem(
   const table = prepareTable(cohort, system, seed);
   const asked = requestOf(cohort, { ...request, system });
   const trainAnew = async () => {
-    const run = isEnsemble(system)
-      ? trainEnsemble(table, { ...asked, members: MEMBERS }, backend)
-      : train(table, asked, backend);
-    let next = await run.next();
-    for (; !next.done; next = await run.next()) onEvent(next.value);
-    shelf?.keep(next.value);
-    return next.value;
+    const members = isEnsemble(system) ? { members: MEMBERS } : {};
+    const trained = await fitModel(table, { ...asked, ...members }, backend, onEvent);
+    shelf?.keep(trained);
+    return trained;
   };
   const model = shelf?.find() ?? (await trainAnew());
-  const predict = preparePredictor(model, backend);
+  const predict = predictTables(model, backend);
   const widen = (one: Table) => {
     if (one === cohort.table) return table;
     if (system === "cox with group terms") return addGroupColumns(one, namedGroups(cohort));
     if (system !== "placebo groups") return one;
-    return exchangeMembers(cohort, one, [Int32Array.from({ length: one.rows }, (_, row) => row)], seed);
+    return addPlacebos(
+      one,
+      namedGroups(cohort),
+      [Int32Array.from({ length: one.rows }, (_, row) => row)],
+      seed,
+    );
   };
-  const plain = async (one: Table, rows?: ArrayLike<number>) => (await predict(widen(one), rows)).curves;
-  const fitted = { grid: gridOf(model), training: model.training };
+  const plain: PredictTable = async (one: Table, rows?: ArrayLike<number>) => predict(widen(one), rows);
+  const fitted = { grid: timeGridOf(model), training: model.training };
   if (!isBoosted(system)) return { ...fitted, predictCurves: plain, boostRounds: null };
   const boost = await boostOnValidation(cohort, request, fitted.grid, plain);
   return {
@@ -225,9 +218,9 @@ export function requestOf(
     case "all only":
       return { ...asked, groups: [] };
     case "placebo groups": {
-      const placebos = real.map(({ name }, g) => ({ name, expression: `"${placeboColumn(g)}"` }));
-      const drop = [...columns.drop, ...placebos.map((_, g) => placeboColumn(g))];
-      return { ...asked, drop, groups: placebos, inputGroups: placebos };
+      const placebos = namePlacebos(real);
+      const drop = [...columns.drop, ...placebos.columns];
+      return { ...asked, drop, groups: placebos.groups, inputGroups: placebos.groups };
     }
   }
 }
@@ -240,52 +233,9 @@ function widenFeatures({ features }: TrainRequest, system: SystemName, groups: r
 
 function prepareTable(cohort: OpenCohort, system: SystemName, seed: number): Table {
   if (system === "cox with group terms") return addGroupColumns(cohort.table, namedGroups(cohort));
-  return system === "placebo groups" ? addPlacebos(cohort, seed) : cohort.table;
-}
-
-function placeboColumn(group: number): string {
-  return `placebo ${group}`;
-}
-
-/** Each group as a column of its own, its rows exchanged at random with others of the same part of the split. */
-function addPlacebos(cohort: OpenCohort, seed: number): Table {
+  if (system !== "placebo groups") return cohort.table;
   const { train: training, valid, test } = cohort.split;
-  return exchangeMembers(cohort, cohort.table, [training, valid, test], seed);
-}
-
-function exchangeMembers(
-  cohort: OpenCohort,
-  table: Table,
-  parts: readonly Int32Array[],
-  seed: number,
-): Table {
-  const from = Int32Array.from({ length: table.rows }, (_, row) => row);
-  parts.forEach((part, k) => {
-    const order = Int32Array.from(part);
-    shuffle(order, createRandom(seed, PLACEBO_STREAM + k));
-    part.forEach((row, i) => {
-      from[row] = order[i];
-    });
-  });
-  const groups = resolveGroups(namedGroups(cohort), table, { unknownLevels: "allow" });
-  const columns = groups.map(({ rows }, g) => {
-    const members = new Set(rows);
-    const values = Uint8Array.from(from, (row) => (members.has(row) ? 1 : 0));
-    return { name: placeboColumn(g), type: "boolean" as const, values };
-  });
-  return { ...table, columns: [...table.columns, ...columns] };
-}
-
-/** Groups whose rows are places among `rows` of the table (all of them, unless said). */
-export function membersAmong(groups: readonly Group[], table: Table, rows?: ArrayLike<number>) {
-  const resolved = resolveGroups(groups, table, { unknownLevels: "allow" });
-  if (rows === undefined) return resolved;
-  const place = new Int32Array(table.rows).fill(-1);
-  for (let k = 0; k < rows.length; k++) place[rows[k]] = k;
-  return resolved.map((group) => ({
-    ...group,
-    rows: group.rows.map((row) => place[row]).filter((k) => k >= 0),
-  }));
+  return addPlacebos(cohort.table, namedGroups(cohort), [training, valid, test], seed);
 }
 
 async function boostOnValidation(

@@ -1,7 +1,7 @@
-// docs/results/certificates.md is what its script makes of the committed simulation, and the simulation keeps what is promised.
-import { execFileSync } from "node:child_process";
+// docs/results/certificates.md is what its page makes of the committed simulation, and the simulation keeps what is promised.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 
 const root = new URL("../../../", import.meta.url);
 
@@ -22,11 +22,9 @@ const cells = readFileSync(new URL("paper/certificates.jsonl", root), "utf8")
   .map((line) => JSON.parse(line) as Cell);
 
 test("docs/results/certificates.md is made from paper/certificates.jsonl", () => {
-  const made = execFileSync(process.execPath, ["paper/certificates-table.js"], {
-    cwd: root,
-    encoding: "utf8",
-  });
-  expect(made).toBe(readFileSync(new URL("docs/results/certificates.md", root), "utf8"));
+  expect(STUDY_PAGES.certificates(committedLines("certificates"))).toBe(
+    readFileSync(new URL("docs/results/certificates.md", root), "utf8"),
+  );
 });
 
 test("every size and distance was audited a thousand times, at least four in five censored", () => {

@@ -1,13 +1,14 @@
-// The pages of docs/results are what their scripts make of the committed lines.
-import { execFileSync } from "node:child_process";
+// docs/results/quality.md is what the study's page makes of the committed lines.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 
 const root = new URL("../../../", import.meta.url);
 
 test("docs/results/quality.md is made from paper/quality.jsonl", () => {
-  const made = execFileSync(process.execPath, ["paper/quality-table.js"], { cwd: root, encoding: "utf8" });
-  expect(made).toBe(readFileSync(new URL("docs/results/quality.md", root), "utf8"));
+  expect(STUDY_PAGES.quality(committedLines("quality"))).toBe(
+    readFileSync(new URL("docs/results/quality.md", root), "utf8"),
+  );
 });
 
 interface QualityRun {

@@ -1,9 +1,9 @@
-// docs/results/tables.md is what its script makes of the committed lines, and the lines are all that the plan asks for.
-import { execFileSync } from "node:child_process";
+// docs/results/tables.md is what its page makes of the committed lines, and the lines are all that the plan asks for.
 import { readFileSync } from "node:fs";
 import { isAbsent } from "graduate/core";
 import { correctedResampledT, holm } from "graduate/stats";
 import { expect, test } from "vitest";
+import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 
 const root = new URL("../../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
@@ -28,8 +28,9 @@ interface TableRun {
 }
 
 test("docs/results/tables.md is made from paper/tables.jsonl", () => {
-  const made = execFileSync(process.execPath, ["paper/tables-page.js"], { cwd: root, encoding: "utf8" });
-  expect(made).toBe(read("docs/results/tables.md"));
+  expect(STUDY_PAGES.tables(committedLines("tables"))).toBe(
+    readFileSync(new URL("docs/results/tables.md", root), "utf8"),
+  );
 });
 
 test("every table, system and split of the plan has one line, and every command ended well", () => {

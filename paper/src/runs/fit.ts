@@ -1,0 +1,105 @@
+/**
+ * The product's verbs as the experiments use them: train one model or an ensemble, predict, audit. All that the experiments
+ * ask of these verbs is asked here.
+ */
+import {
+  type AuditOptions,
+  type AuditTable,
+  audit,
+  type Backend,
+  gridOf,
+  predict,
+  preparePredictor,
+  type TrainEvent,
+  type TrainRequest,
+  train,
+  trainEnsemble,
+} from "graduate";
+import {
+  type BinnedOutcomes,
+  binOutcomes,
+  type Curves,
+  type Group,
+  pickOutcomes,
+  readOutcomes,
+  resolveGroups,
+  type Table,
+  type TimeGrid,
+} from "graduate/data";
+import type { Model } from "graduate/training";
+
+export type { Backend, TrainEvent, TrainRequest };
+
+/** Of any table with the model's columns; all of its rows unless some are named. */
+export type PredictTable = (table: Table, rows?: ArrayLike<number>) => Promise<Curves>;
+
+/** One model, or an ensemble of so many members; `onEvent` is told how the training goes on. */
+export async function fitModel(
+  table: Table,
+  request: TrainRequest & { readonly members?: number },
+  backend: Backend,
+  onEvent: (event: TrainEvent) => void = () => {},
+): Promise<Model> {
+  const { members, ...asked } = request;
+  const run =
+    members === undefined
+      ? train(table, asked, backend)
+      : trainEnsemble(table, { ...asked, members }, backend);
+  let next = await run.next();
+  for (; !next.done; next = await run.next()) onEvent(next.value);
+  return next.value;
+}
+
+/** Prepared once for many tables. */
+export function predictTables(model: Model, backend: Backend): PredictTable {
+  const prepared = preparePredictor(model, backend);
+  return async (table, rows) => (await prepared(table, rows)).curves;
+}
+
+export async function predictRows(
+  model: Model,
+  table: Table,
+  rows: Int32Array,
+  backend: Backend,
+): Promise<Curves> {
+  return (await predict(model, table, backend, rows)).curves;
+}
+
+export function timeGridOf(model: Model): TimeGrid {
+  return gridOf(model);
+}
+
+/** Groups whose rows are places among `rows` of the table (all of them, unless said). */
+export function membersAmong(groups: readonly Group[], table: Table, rows?: ArrayLike<number>) {
+  const resolved = resolveGroups(groups, table, { unknownLevels: "allow" });
+  if (rows === undefined) return resolved;
+  const place = new Int32Array(table.rows).fill(-1);
+  for (let k = 0; k < rows.length; k++) place[rows[k]] = k;
+  return resolved.map((group) => ({
+    ...group,
+    rows: group.rows.map((row) => place[row]).filter((k) => k >= 0),
+  }));
+}
+
+/** Scores of curves, everyone first and then the groups, whose rows are places among those of the curves. */
+export async function auditCurves(
+  curves: Curves,
+  outcomes: BinnedOutcomes,
+  groups: readonly { readonly name: string; readonly rows: Int32Array }[],
+  options: AuditOptions = {},
+): Promise<AuditTable> {
+  return audit({ curves, outcomes, groups }, options);
+}
+
+/** Scores of a model on rows of a table, for everyone and the groups. */
+export async function auditRows(
+  model: Model,
+  table: Table,
+  rows: Int32Array,
+  groups: readonly Group[],
+  backend: Backend,
+): Promise<AuditTable> {
+  const curves = await predictRows(model, table, rows, backend);
+  const outcomes = pickOutcomes(readOutcomes(table, model.columns), rows);
+  return auditCurves(curves, binOutcomes(outcomes, gridOf(model)), membersAmong(groups, table, rows));
+}
