@@ -160,8 +160,8 @@ export function withoutComments(ts, text) {
 }
 
 /**
- * For the package: comments of the compiled modules are a tenth of it. Declarations keep theirs, which is where editors look; the next build
- * of a changed source puts its module's back.
+ * For the package: comments of the compiled modules are a tenth of it. Declarations keep theirs, which is where
+ * editors look; the next build of a changed source puts its module's back.
  */
 async function stripComments() {
   const { default: ts } = await import("typescript");

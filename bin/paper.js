@@ -1,5 +1,5 @@
-// What a checkout adds to the command: the targets of `graduate reproduce`, from the workspace paper/, which is built when
-// they are first asked for. In an installed package there are none.
+// What a checkout adds to the command: the targets of `graduate reproduce`, from the workspace paper/, which is built
+// when they are first asked for. In an installed package there are none.
 import { ensurePaperBuilt, hasPaper } from "./build.js";
 
 let loaded;

@@ -7,7 +7,9 @@ import { codeOf, ENGINES_OWN, importsOf } from "./source-rules.ts";
 
 const src = fileURLToPath(new URL("../src/", import.meta.url));
 
-/** Room → rooms it may import from (besides itself). index.ts, what the package is, may import anything but the apps. */
+/**
+ * Room → rooms it may import from (besides itself). index.ts, what the package is, may import anything but the apps.
+ */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
   data: ["core"],

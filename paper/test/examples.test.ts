@@ -1,6 +1,7 @@
 /**
- * docs/results/examples.md and its figures are what the examples give when they are computed again; and the numbers themselves, by hand
- * where a hand suffices. The scores at the counterexamples are held as fractions in test/worked/counterexamples.test.ts.
+ * docs/results/examples.md and its figures are what the examples give when they are computed again; and the numbers
+ * themselves, by hand where a hand suffices. The scores at the counterexamples are held as fractions in
+ * test/worked/counterexamples.test.ts.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";

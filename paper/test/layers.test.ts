@@ -1,4 +1,5 @@
-// The workspace uses the product as anybody does: by its public subpaths, which lead to this checkout and to no registry.
+// The workspace uses the product as anybody does: by its public subpaths, which lead to this checkout and to no
+// registry.
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";

@@ -1,5 +1,6 @@
-// A process that has the program loaded, and preload.js before it: runs one command after the other, with one operation failing, and
-// says how it ended. Its stdout and stderr are files, which whoever asked empties before and reads after.
+// A process that has the program loaded, and preload.js before it: runs one command after the other, with one
+// operation failing, and says how it ended. Its stdout and stderr are files, which whoever asked empties before and
+// reads after.
 import { paperTargets } from "../../bin/paper.js";
 import { runCommand } from "../../dist/node/cli.js";
 

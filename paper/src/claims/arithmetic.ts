@@ -1,7 +1,8 @@
 /**
- * Arithmetic on the printed tables themselves. The total score is the harmonic mean H of C and 1 − ECE, and H is concave: the mean of
- * repeats' totals cannot exceed H of the mean C and mean ECE (Jensen), and to second order falls short of it by at most
- * 2 (b s_a + a s_b)² / (a + b)³, with a, b the means and s their standard deviations. Rounding of all printed numbers is allowed for.
+ * Arithmetic on the printed tables themselves. The total score is the harmonic mean H of C and 1 − ECE, and H is
+ * concave: the mean of repeats' totals cannot exceed H of the mean C and mean ECE (Jensen), and to second order falls
+ * short of it by at most 2 (b s_a + a s_b)² / (a + b)³, with a, b the means and s their standard deviations. Rounding
+ * of all printed numbers is allowed for.
  */
 
 import { formatMarkdown } from "../pages/markdown.ts";
@@ -76,7 +77,8 @@ export function totalsClaim({ published }: ClaimInputs): Claim {
     place: "§6.2; Tables 2 to 4",
     statement: "The total score is the harmonic mean of C-index and 1 − ECE.",
     check:
-      "For each printed row the range that its C-index and ECE leave for the total: no more than their harmonic mean (Jensen), less of it by what the standard deviations allow, all numbers give or take their rounding.",
+      "For each printed row the range that its C-index and ECE leave for the total: no more than their harmonic " +
+      "mean (Jensen), less of it by what the standard deviations allow, all numbers give or take their rounding.",
     findings: [
       {
         source: "printed",
@@ -92,7 +94,9 @@ export function totalsClaim({ published }: ClaimInputs): Claim {
         `${least.toFixed(4)} to ${most.toFixed(4)}`,
       ]),
     ),
-    note: `The row of flchain's variance-adjusted GRADUATE is printed as ${variance?.printed} and comes to ${variance?.implied.toFixed(3)}. ${describeRounding(off)}`,
+    note:
+      `The row of flchain's variance-adjusted GRADUATE is printed as ${variance?.printed} and comes to ` +
+      `${variance?.implied.toFixed(3)}. ${describeRounding(off)}`,
     command: "`graduate reproduce claims`",
   };
 }
@@ -106,7 +110,12 @@ function describeRounding(off: readonly ImpliedTotal[]): string {
       Number(printed) - TWO_DECIMALS > most,
   );
   const named = left.map(({ system, printed }) => `${labelsOf([system as SystemName])[0]}'s ${printed}`);
-  return `Several cells of Table 3 end in 0 with a standard deviation of .000, as numbers rounded to two decimals would; that would account for ${named.length === 0 ? "all of these" : `all of these but ${named.join(" and ")}`}.`;
+  return (
+    "Several cells of Table 3 end in 0 with a standard deviation of .000, as numbers rounded to two " +
+    `decimals would; that would account for ${
+      named.length === 0 ? "all of these" : `all of these but ${named.join(" and ")}`
+    }.`
+  );
 }
 
 /** A row of Tables 5 to 7 that does not add up to the table's groups. */
@@ -159,7 +168,10 @@ export function winSumsClaim({ published }: ClaimInputs): Claim {
   };
 }
 
-/** Statements about means over the three datasets; of runs, once all three have been run, they are read off the cohort pages. */
+/**
+ * Statements about means over the three datasets; of runs, once all three have been run, they are read off the cohort
+ * pages.
+ */
 export function averageClaims(inputs: ClaimInputs): Claim[] {
   const boards = TARGETS.map((target) => printedBoard(inputs, target));
   const average = (metric: Metric, system: SystemName) =>
@@ -174,7 +186,8 @@ export function averageClaims(inputs: ClaimInputs): Claim[] {
   const shared = {
     place: "§6.4",
     check:
-      "The mean of the three printed means. The eye cohort is private, so an average over the three datasets cannot be made again.",
+      "The mean of the three printed means. The eye cohort is private, so an average over the three datasets " +
+      "cannot be made again.",
     command: "`graduate reproduce claims`",
   };
   const others = (["paper", "default"] as const).map((source) => ({

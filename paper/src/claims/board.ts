@@ -1,7 +1,7 @@
 /**
- * The scoreboards that most entries of the claims page are judged by: the scores of one of the paper's tables as printed, as its recipe
- * gives them here, and as the default preset does. Printed scores are judged by their means; runs by tests, and only where these could
- * have decided otherwise (claims-evidence.ts). Nothing is filled in.
+ * The scoreboards that most entries of the claims page are judged by: the scores of one of the paper's tables as
+ * printed, as its recipe gives them here, and as the default preset does. Printed scores are judged by their means;
+ * runs by tests, and only where these could have decided otherwise (claims-evidence.ts). Nothing is filled in.
  */
 import { DEFAULT_BINS } from "graduate/data";
 import type { PlanResults } from "../runs/committed.ts";
@@ -48,7 +48,10 @@ export interface TableFacts {
   readonly events: number;
   /** Columns but time and event. */
   readonly features: readonly string[];
-  /** Rows with a value in flchain's `chapter`, and how many of these, and of the others, had the event; null where there is none. */
+  /**
+   * Rows with a value in flchain's `chapter`, and how many of these, and of the others, had the event; null where
+   * there is none.
+   */
   readonly chapter: { readonly rows: number; readonly events: number; readonly otherEvents: number } | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The paper's statements about calibration over everyone in the test rows (§6.4), and about the two columns that measure it: the logrank passes
- * and the ECE.
+ * The paper's statements about calibration over everyone in the test rows (§6.4), and about the two columns that
+ * measure it: the logrank passes and the ECE.
  */
 
 import type { RunResult } from "../runs/results.ts";
@@ -34,10 +34,10 @@ const COMMAND = "`graduate reproduce nwtco|flchain|eye [--preset paper]`";
 const ECE_PERCENT: Readonly<Record<PageTarget, number>> = { nwtco: 400, flchain: 9, eye: 500 };
 
 export function claimsOnCalibration(inputs: ClaimInputs): Claim[] {
-  return [...calibrationClaims(inputs), logrankColumn(inputs), noiseFloorClaim(inputs)];
+  return [...eceClaims(inputs), ...logrankClaims(inputs), logrankColumn(inputs), noiseFloorClaim(inputs)];
 }
 
-function calibrationClaims(inputs: ClaimInputs): Claim[] {
+function eceClaims(inputs: ClaimInputs): Claim[] {
   return [
     judgeBoards(inputs, {
       title: "Best and second best ECE",
@@ -54,9 +54,16 @@ function calibrationClaims(inputs: ClaimInputs): Claim[] {
     judgeBoards(inputs, {
       title: "ECE ahead by more than 400 %, more than 500 %, and 9 %",
       place: PLACE,
-      statement: `In ECE the variance-adjusted GRADUATE is ahead of the best baseline by more than ${ECE_PERCENT.nwtco} % on nwtco and more than ${ECE_PERCENT.eye} % on eye complication; on flchain the better variant is ahead by ${ECE_PERCENT.flchain} %.`,
+      statement:
+        "In ECE the variance-adjusted GRADUATE is ahead of the best baseline by more than " +
+        `${ECE_PERCENT.nwtco} % on nwtco and more than ${ECE_PERCENT.eye} % on eye complication; on flchain the ` +
+        "better " +
+        `variant is ahead by ${ECE_PERCENT.flchain} %.`,
       check:
-        "The best baseline's ECE over GRADUATE's, less 1. As printed, the percentage of flchain has to come out to the nearest percent; of runs on the public tables a test whether it is more than said. A percentage of the hospital's patients cannot be checked on simulated people.",
+        "The best baseline's ECE over GRADUATE's, less 1. As printed, the percentage of flchain has to come out " +
+        "to the nearest percent; of runs on the public tables a test whether it is more than said. A percentage " +
+        "of the " +
+        "hospital's patients cannot be checked on simulated people.",
       ofHospital: true,
       titles: ["best baseline", "its ECE", "GRADUATE", "ahead by", "said"],
       row(board) {
@@ -84,12 +91,18 @@ function calibrationClaims(inputs: ClaimInputs): Claim[] {
       note: describeOtherBaselines(inputs),
       command: "`graduate reproduce claims`",
     }),
+  ];
+}
+
+function logrankClaims(inputs: ClaimInputs): Claim[] {
+  return [
     judgeBoards(inputs, {
       title: "All logranks passed",
       place: PLACE,
       statement: "Both variants pass the logrank test in every repeat, the most possible.",
       check:
-        "The share of repeats whose mean curve passes the one-sample logrank at 5 %. A perfect model passes about 95 % of splits.",
+        "The share of repeats whose mean curve passes the one-sample logrank at 5 %. A perfect model passes " +
+        "about 95 % of splits.",
       systems: VARIANTS,
       titles: labelsOf(SIX),
       row: (board) => formatMeans(board, "logrank", SIX),
@@ -101,7 +114,8 @@ function calibrationClaims(inputs: ClaimInputs): Claim[] {
       place: PLACE,
       statement: "DRSA loses to both variants in logrank passes and in ECE on every dataset.",
       check:
-        "Means; of runs tests of both scores. DRSA is trained with its own loss, tail term included; *DRSA without tail* on the cohort pages is the discrete likelihood alone.",
+        "Means; of runs tests of both scores. DRSA is trained with its own loss, tail term included; *DRSA " +
+        "without tail* on the cohort pages is the discrete likelihood alone.",
       systems: ["drsa", ...VARIANTS],
       titles: [
         ...labelsOf(["drsa", ...VARIANTS]).map((label) => `ECE ${label}`),
@@ -146,9 +160,14 @@ function logrankColumn(inputs: ClaimInputs): Claim {
     title: "The logrank column",
     place: "§6.2; Tables 2 to 4",
     statement:
-      "Predicted mean curves are compared to the test rows' Kaplan-Meier curve by a logrank test, whose passes are printed.",
+      "Predicted mean curves are compared to the test rows' Kaplan-Meier curve by a logrank test, whose passes " +
+      "are printed.",
     check:
-      "The test is not given in full. Printed: the largest mean ECE at which all repeats pass (nwtco, eye) and the smallest at which none does (flchain). Runs: how many at least as far off pass (most should), and how many at least as near pass (flchain; few should), by the one-sample logrank of the mean curve. With fewer than six such runs it cannot be checked.",
+      "The test is not given in full. Printed: the largest mean ECE at which all repeats pass (nwtco, eye) and " +
+      "the smallest at which none does (flchain). Runs: how many at least as far off pass (most should), and how " +
+      "many " +
+      "at least as near pass (flchain; few should), by the one-sample logrank of the mean curve. With fewer than six " +
+      "such runs it cannot be checked.",
     titles: ["printed ECE", "printed passes", "runs beyond it", "of these pass"],
     row(board) {
       const { passing, failing } = limits(board.target);
@@ -167,7 +186,10 @@ function logrankColumn(inputs: ClaimInputs): Claim {
       if (leastSignP(runs.length) >= LEVEL) return "cannot be checked";
       return isFlchain(board) ? passes(runs) < runs.length / 2 : passes(runs) > runs.length / 2;
     },
-    note: `With 806 test rows of nwtco the printed column passes mean curves that are ${formatScore("ece", limits("nwtco").passing)} off on average, and with 1575 of flchain fails some that are ${formatScore("ece", limits("flchain").failing)} off. No logrank known to us does both.`,
+    note:
+      "With 806 test rows of nwtco the printed column passes mean curves that are " +
+      `${formatScore("ece", limits("nwtco").passing)} off on average, and with 1575 of flchain fails some that are ` +
+      `${formatScore("ece", limits("flchain").failing)} off. No logrank known to us does both.`,
     command: COMMAND,
   });
 }
@@ -184,7 +206,9 @@ function noiseFloorClaim(inputs: ClaimInputs): Claim {
     place: "Table 3",
     statement: "GRADUATE (L²) has a mean ECE of .0018 on 1575 test rows of flchain.",
     check:
-      "The mean ECE that a perfect model would show on the test rows (200 draws a run from the model's own curves), how many runs of any system have an ECE of .0018 or less, and a test whether the lowest of the systems' means is above or below it.",
+      "The mean ECE that a perfect model would show on the test rows (200 draws a run from the model's own " +
+      "curves), how many runs of any system have an ECE of .0018 or less, and a test whether the lowest of the " +
+      "systems' means is above or below it.",
     targets: ["flchain"],
     titles: ["printed", "perfect model's ECE", "lowest mean here", "runs at or below"],
     row: (board) => [
@@ -203,7 +227,9 @@ function noiseFloorClaim(inputs: ClaimInputs): Claim {
       const contrast = ([ece]: readonly number[]) => printed - ece;
       return judgeContrasts(board, [{ systems: [system], metric: "ece", contrast }]);
     },
-    note: "All repeats are of one split: the number says how near one curve came to the Kaplan-Meier curve of one test set, which is itself off the truth by more than that.",
+    note:
+      "All repeats are of one split: the number says how near one curve came to the Kaplan-Meier curve of " +
+      "one test set, which is itself off the truth by more than that.",
     command: "`graduate reproduce flchain [--preset paper]`",
   });
 }
@@ -220,7 +246,10 @@ function describeOtherBaselines(inputs: ClaimInputs): string {
         ]
       : [];
   });
-  return `On eye complication ${right.join(", ")} would give more than ${ECE_PERCENT.eye} %; the best baseline does not.`;
+  return (
+    `On eye complication ${right.join(", ")} would give more than ${ECE_PERCENT.eye} %; the best baseline ` +
+    "does not."
+  );
 }
 
 function eceAhead(board: Board) {

@@ -1,7 +1,7 @@
 /**
- * The paper's statements one by one, each with its verdict and the numbers behind it, and what the runs that judge them can
- * see. Nothing is run for it: it reads the printed tables and the results that are there, and counts how many of the planned
- * runs these are.
+ * The paper's statements one by one, each with its verdict and the numbers behind it, and what the runs that judge
+ * them can see. Nothing is run for it: it reads the printed tables and the results that are there, and counts how many
+ * of the planned runs these are.
  */
 
 import type { PlanResults } from "../runs/committed.ts";

@@ -52,7 +52,9 @@ function sizesClaim({ tables }: ClaimInputs): Claim {
         String(PRINTED[name].features),
       ]),
     ),
-    note: "nwtco's seven then include `seqno`, the number of the row, and `in.subcohort`, who was sampled for a substudy; flchain's nine include `chapter`.",
+    note:
+      "nwtco's seven then include `seqno`, the number of the row, and `in.subcohort`, who was sampled for a " +
+      "substudy; flchain's nine include `chapter`.",
     command: "`graduate describe datasets/nwtco/nwtco.csv --time edrel --event rel`",
   };
 }
@@ -82,7 +84,8 @@ function chapterClaim(inputs: ClaimInputs): Claim {
     statement:
       "From nine variables of each person all systems rank deaths on flchain with C-indices of .92 and more.",
     check:
-      "Whether `chapter`, the chapter of the cause of death and one of the nine, tells who died; and the C-index with and without it.",
+      "Whether `chapter`, the chapter of the cause of death and one of the nine, tells who died; and the C-index " +
+      "with and without it.",
     findings: [
       {
         source: null,
@@ -102,7 +105,9 @@ function chapterClaim(inputs: ClaimInputs): Claim {
         ? []
         : [formatMarkdown(["C-index", "with chapter", "without", "runs with", "runs without"], shown)]),
     ].join("\n\n"),
-    note: "The paper does not list the nine; without `chapter` there are eight, and the published benchmarks of this table have C-indices of about .80. See [leaks](../concepts/leaks.md).",
+    note:
+      "The paper does not list the nine; without `chapter` there are eight, and the published benchmarks of " +
+      "this table have C-indices of about .80. See [leaks](../concepts/leaks.md).",
     command: "`graduate describe datasets/flchain/flchain.csv --time futime --event death`",
   };
 }
@@ -118,9 +123,14 @@ function groupsClaim({ published, plans }: ClaimInputs): Claim {
     title: "12, 25 and 24 subpopulations by the rule given",
     place: "§6.3",
     statement:
-      "Crossing categorical columns, largest first, at least 100 training rows, and leaving out groups that share more than 80 % of their rows with an earlier one gives 8, 18 and 18 groups beside 3, 6 and 5 demographic ones and everyone.",
+      "Crossing categorical columns, largest first, at least 100 training rows, and leaving out groups that " +
+      "share more than 80 % of their rows with an earlier one gives 8, 18 and 18 groups beside 3, 6 and 5 " +
+      "demographic " +
+      "ones and everyone.",
     check:
-      "Read literally, a dominant value's group shares most of the rows of every later one and rejects them: the counts do not come out. They do, on all five splits tried, with single columns, the share taken of the *earlier* group, and the other groups counted as chosen; those are the groups used here.",
+      "Read literally, a dominant value's group shares most of the rows of every later one and rejects them: the " +
+      "counts do not come out. They do, on all five splits tried, with single columns, the share taken of the " +
+      "*earlier* group, and the other groups counted as chosen; those are the groups used here.",
     findings: [
       { source: null, text: "cannot be checked: the counts come out, by another reading of the rule" },
     ],
@@ -137,12 +147,15 @@ function repeatsClaim(): Claim {
     statement:
       "Repeats start from different random initialisations; stars and wins are of paired t-tests over them.",
     check:
-      "By design: all repeats have the same test rows. Such a test says what would come of more initialisations, not of other people.",
+      "By design: all repeats have the same test rows. Such a test says what would come of more initialisations, " +
+      "not of other people.",
     findings: [
       { source: null, text: "holds for one split; cannot be checked for others from what is printed" },
     ],
     table: "",
-    note: "The default preset's plans repeat over splits (simulated people: over cohorts), with tests that know that splits share rows.",
+    note:
+      "The default preset's plans repeat over splits (simulated people: over cohorts), with tests that know " +
+      "that splits share rows.",
     command: "`graduate reproduce nwtco|flchain|eye`",
   };
 }
@@ -153,7 +166,10 @@ function eyeClaim(): Claim {
     place: "§6.1; Tables 4 and 7, Figure of its curves",
     statement: "4374 patients of a hospital, 80 % censored, 38 features.",
     check:
-      "The data are private. Runs here are of simulated people of the same size, from a law fixed before any model was run; they can say whether a statement of the paper also holds there, and nothing about the hospital's patients.",
+      "The data are private. Runs here are of simulated people of the same size, from a law fixed before any " +
+      "model was run; they can say whether a statement of the paper also holds there, and nothing about the " +
+      "hospital's " +
+      "patients.",
     findings: [{ source: null, text: "cannot be checked" }],
     table: "",
     command: "`graduate reproduce eye`",

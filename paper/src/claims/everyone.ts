@@ -55,7 +55,8 @@ function discriminationClaims(inputs: ClaimInputs): Claim[] {
       place: PLACE,
       statement: "In C-index DRSA is the best system or a close second on every dataset.",
       check:
-        "The place of DRSA's mean C-index among the six systems. Of runs it holds where that is the first or second, does not where at least two systems are above DRSA at 5 %, and is not separated otherwise.",
+        "The place of DRSA's mean C-index among the six systems. Of runs it holds where that is the first or " +
+        "second, does not where at least two systems are above DRSA at 5 %, and is not separated otherwise.",
       titles: [...labelsOf(SIX), "DRSA's place"],
       row: (board) => [...formatMeans(board, "concordance", SIX), placeOf(board, "concordance", "drsa")],
       judge: judgeDrsasPlace,
@@ -65,7 +66,9 @@ function discriminationClaims(inputs: ClaimInputs): Claim[] {
       title: "Comparable C-index on nwtco and flchain",
       place: PLACE,
       statement: "Both GRADUATE variants have C-indices comparable to DRSA's on nwtco and flchain.",
-      check: `No definition is given; here: at most ${COMPARABLE_PERCENT} % below DRSA's mean. Of runs each variant's C-index, ${COMPARABLE_PERCENT} % added, is tested against DRSA's.`,
+      check:
+        `No definition is given; here: at most ${COMPARABLE_PERCENT} % below DRSA's mean. Of runs each ` +
+        `variant's C-index, ${COMPARABLE_PERCENT} % added, is tested against DRSA's.`,
       targets: ["nwtco", "flchain"],
       systems: ["drsa", ...VARIANTS],
       titles: [...labelsOf(["drsa", ...VARIANTS]), "places"],
@@ -88,9 +91,12 @@ function discriminationClaims(inputs: ClaimInputs): Claim[] {
     judgeBoards(inputs, {
       title: "C-index lost on eye complication",
       place: PLACE,
-      statement: `On eye complication the variants lose ${EYE_LOSS_PERCENT.least} to ${EYE_LOSS_PERCENT.most} % of C-index to DRSA.`,
+      statement:
+        "On eye complication the variants lose " +
+        `${EYE_LOSS_PERCENT.least} to ${EYE_LOSS_PERCENT.most} % of C-index to DRSA.`,
       check:
-        "DRSA's mean over each variant's, less 1, rounded to whole percents, as printed. A percentage of the hospital's patients cannot be checked on simulated people, whose numbers are shown and not judged.",
+        "DRSA's mean over each variant's, less 1, rounded to whole percents, as printed. A percentage of the " +
+        "hospital's patients cannot be checked on simulated people, whose numbers are shown and not judged.",
       targets: ["eye"],
       systems: ["drsa", ...VARIANTS],
       ofHospital: true,
@@ -124,9 +130,14 @@ function totalClaims(inputs: ClaimInputs): Claim[] {
     judgeBoards(inputs, {
       title: "Total score ahead by 7 % and 15 %",
       place: PLACE,
-      statement: `The better variant's total score is about ${TOTAL_PERCENT.nwtco} % above the best baseline's on nwtco and about ${TOTAL_PERCENT.eye} % on eye complication.`,
+      statement:
+        `The better variant's total score is about ${TOTAL_PERCENT.nwtco} % above the best baseline's ` +
+        `on nwtco and about ${TOTAL_PERCENT.eye} % on eye complication.`,
       check:
-        "Best variant's total over best baseline's, less 1; as printed to the nearest percent, of runs on nwtco by a test whether it is more than that. A percentage of the hospital's patients cannot be checked on simulated people.",
+        "Best variant's total over best baseline's, less 1; as printed to the nearest percent, of runs on nwtco " +
+        "by a test whether it is more than that. A percentage of the hospital's patients cannot be checked on " +
+        "simulated " +
+        "people.",
       targets: ["nwtco", "eye"],
       ofHospital: true,
       titles: ["best baseline's", "better variant's", "ahead by", "said"],
@@ -174,9 +185,11 @@ function coxClaim(inputs: ClaimInputs): Claim {
     title: "The best trade-off, with Cox among the systems",
     place: "§1, third contribution; §2 on Cox and other statistical models",
     statement:
-      "GRADUATE has the best trade-off between discrimination and calibration; Cox's model is said not to generalise well, and is not among the baselines.",
+      "GRADUATE has the best trade-off between discrimination and calibration; Cox's model is said not to " +
+      "generalise well, and is not among the baselines.",
     check:
-      "Both variants' mean total against that of plain Cox on the same rows, by tests. *GRADUATE (default)*, our recipe, is shown and not judged.",
+      "Both variants' mean total against that of plain Cox on the same rows, by tests. *GRADUATE (default)*, our " +
+      "recipe, is shown and not judged.",
     systems: ["cox", ...VARIANTS],
     titles: [...labelsOf(rows).map((label) => `total ${label}`), "printed best total"],
     row: (board) => [
@@ -238,5 +251,8 @@ function describeFlchainBest(inputs: ClaimInputs): string {
   const best = [...SIX].sort(
     (a, b) => (board.mean("concordance", b) ?? 0) - (board.mean("concordance", a) ?? 0),
   )[0];
-  return `The printed ${formatScore("concordance", board.mean("concordance", best))} on flchain, the table's highest, belongs to ${labelsOf([best])[0]}, and is starred as better than the second; it is not GRADUATE's.`;
+  return (
+    `The printed ${formatScore("concordance", board.mean("concordance", best))} on flchain, the table's ` +
+    `highest, belongs to ${labelsOf([best])[0]}, and is starred as better than the second; it is not GRADUATE's.`
+  );
 }

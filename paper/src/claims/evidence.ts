@@ -1,11 +1,13 @@
 /**
- * When runs may judge a statement, and how. A statement is judged by runs only where a test over them could have decided either way:
+ * When runs may judge a statement, and how. A statement is judged by runs only where a test over them could have
+ * decided either way:
  *   enough runs   the exact sign test of that many pairs can reach 5 % at all, two-sided: 2^(1−n) < .05, so six;
- *   enough power  the smallest mean difference that the plan's t test calls significant is at most two standard deviations of the
- *                 differences. Two initialisations need nine; over splits the corrected test wants more than over cohorts.
- * Otherwise the verdict is "too few runs", with how many there are and were planned. What is judged is a list of contrasts, numbers
- * a repeat that are positive where the statement is right: it holds where all are above 0 at 5 %, does not where one is below 0 at 5 %,
- * and is "not separated" in between.
+ *   enough power  the smallest mean difference that the plan's t test calls significant is at most two standard
+ *                 deviations of the differences. Two initialisations need nine; over splits the corrected test wants
+ *                 more than over cohorts.
+ * Otherwise the verdict is "too few runs", with how many there are and were planned. What is judged is a list of
+ * contrasts, numbers a repeat that are positive where the statement is right: it holds where all are above 0 at 5 %,
+ * does not where one is below 0 at 5 %, and is "not separated" in between.
  */
 import { betaQuantile, isAbsent } from "graduate/core";
 import { correctedResampledT, pairedT } from "graduate/stats";
@@ -29,7 +31,10 @@ export function leastSignP(n: number): number {
   return 2 ** (1 - n);
 }
 
-/** The smallest mean difference that is significant, in standard deviations of the differences; infinite for one repeat. */
+/**
+ * The smallest mean difference that is significant, in standard deviations of the differences; infinite for one
+ * repeat.
+ */
 export function detectableEffect({ n, kind, rows }: Repeats): number {
   if (n < 2) return Number.POSITIVE_INFINITY;
   const shared = kind === "splits" ? rows[2] / rows[0] : 0;

@@ -67,9 +67,15 @@ function outperformsClaim(inputs: ClaimInputs): Claim {
     title: "Better calibrated than every baseline over subpopulations",
     place: `${PLACE}; §1, third contribution`,
     statement:
-      "By logrank and ECE, GRADUATE (L²) unequivocally outperforms all baselines over the subpopulations, often on a large majority of them.",
+      "By logrank and ECE, GRADUATE (L²) unequivocally outperforms all baselines over the subpopulations, often " +
+      "on a large majority of them.",
     check:
-      "The paper's own rule, more wins than losses, in all eight cells of a table (two scores, four baselines); *majority*: cells with wins on more than half of the groups. Wins, losses and draws are of paired t-tests at 5 %, over splits the corrected one. It does not hold where a cell has more losses than wins, and is not separated where cells have as many of both.",
+      "The paper's own rule, more wins than losses, in all eight cells of a table (two scores, four baselines); " +
+      "*majority*: cells with wins on more than half of the groups. Wins, losses and draws are of paired t-tests " +
+      "at 5 " +
+      "%, over splits the corrected one. It does not hold where a cell has more losses than wins, and is not " +
+      "separated " +
+      "where cells have as many of both.",
     titles: [
       ...CALIBRATION.flatMap((metric) =>
         labelsOf(BASELINES).map((label) => `${METRIC_NAMES[metric]} ${label}`),
@@ -82,7 +88,9 @@ function outperformsClaim(inputs: ClaimInputs): Claim {
     ],
     systems: [...BASELINES, "graduate l2"],
     judge: (board) => wonByAll(all(board)),
-    note: "The paper's repeats are initialisations on one split, so its tests speak of one test set: groups of it that one network happens to fit count as wins in all repeats.",
+    note:
+      "The paper's repeats are initialisations on one split, so its tests speak of one test set: groups of " +
+      "it that one network happens to fit count as wins in all repeats.",
     command: COMMAND,
   });
 }
@@ -94,7 +102,8 @@ function otherScores(inputs: ClaimInputs): Claim[] {
       place: PLACE,
       statement: "In C-index GRADUATE (L²) frequently loses to the baselines over subpopulations.",
       check:
-        "More losses than wins against at least two of the four baselines; it does not hold where three have more wins than losses, and is not separated otherwise.",
+        "More losses than wins against at least two of the four baselines; it does not hold where three have " +
+        "more wins than losses, and is not separated otherwise.",
       systems: [...BASELINES, "graduate l2"],
       titles: labelsOf(BASELINES),
       row: (board) => formatCells(board, "concordance"),
@@ -111,9 +120,12 @@ function otherScores(inputs: ClaimInputs): Claim[] {
       title: "Total score over subpopulations",
       place: PLACE,
       statement:
-        "In total score GRADUATE (L²) beats the baselines by a large margin on nwtco and eye complication, and does less well on flchain, where C-index dominates.",
+        "In total score GRADUATE (L²) beats the baselines by a large margin on nwtco and eye complication, and " +
+        "does less well on flchain, where C-index dominates.",
       check:
-        "nwtco and eye: more wins than losses against all four baselines, and not where one has more losses; flchain: more losses than wins against at least one, and not where all four have more wins. Otherwise not separated.",
+        "nwtco and eye: more wins than losses against all four baselines, and not where one has more losses; " +
+        "flchain: more losses than wins against at least one, and not where all four have more wins. Otherwise " +
+        "not separated.",
       systems: [...BASELINES, "graduate l2"],
       titles: labelsOf(BASELINES),
       row: (board) => formatCells(board, "total"),
@@ -139,7 +151,9 @@ function variantsAlike(inputs: ClaimInputs): Claim {
     place: PLACE,
     statement:
       "Results of the two variants are very close, so that one of them, L², stands for both over subpopulations.",
-    check: `No definition is given; here: C-index and total within ${CLOSE_SCORE}, and one ECE at most ${CLOSE_RATIO} times the other.`,
+    check:
+      `No definition is given; here: C-index and total within ${CLOSE_SCORE}, and one ECE at most ` +
+      `${CLOSE_RATIO} times the other.`,
     systems: VARIANTS,
     titles: [
       "C (L²)",
@@ -189,7 +203,12 @@ function controlsClaim(inputs: ClaimInputs): Claim {
     statement:
       "Because each named subpopulation has a constraint of its own, GRADUATE attains good multicalibration.",
     check:
-      "The paper has no control. Here: the mean ECE over groups of GRADUATE (default) with the real groups, less that with random groups of the same sizes and overlaps, with everyone only, and with the groups known and nobody held to them, paired by repeat. It holds where the first and the last difference are below 0 at 5 %, does not where one of them is above, and is not separated otherwise: random groups say whether it matters which groups are named, groups that are known and not held whether the constraints do it.",
+      "The paper has no control. Here: the mean ECE over groups of GRADUATE (default) with the real groups, less " +
+      "that with random groups of the same sizes and overlaps, with everyone only, and with the groups known and " +
+      "nobody held to them, paired by repeat. It holds where the first and the last difference are below 0 at 5 %, " +
+      "does not where one of them is above, and is not separated otherwise: random groups say whether it matters " +
+      "which " +
+      "groups are named, groups that are known and not held whether the constraints do it.",
     sources: ["default"],
     systems: ["graduate", ...controls],
     titles: ["subgroup ECE, real groups", ...labelsOf(controls).map((label) => `less ${label} (p)`)],
@@ -207,7 +226,9 @@ function controlsClaim(inputs: ClaimInputs): Claim {
       if (present.some(({ mean, p }) => mean > 0 && p < LEVEL)) return false;
       return present.every(({ p }) => p < LEVEL) ? true : "not separated";
     },
-    note: "Where the first difference is below 0 and the last is not, naming the groups is what calibrates them: the network knows them, and starts at an additive model of them.",
+    note:
+      "Where the first difference is below 0 and the last is not, naming the groups is what calibrates them: " +
+      "the network knows them, and starts at an additive model of them.",
     command: "`graduate reproduce nwtco|flchain|eye`",
   });
 }
@@ -219,7 +240,9 @@ function sacrificeClaim(inputs: ClaimInputs): Claim {
     place: "§7; §1",
     statement: "Because it corrects afterwards, MCBoostSurv sacrifices discrimination for multicalibration.",
     check:
-      "MCBoostSurv's mean C-index below that of DRSA, the network it corrects; of runs by a test. The runs are of our mended form, not of the R package the paper names, which the cohort pages have as *reference*; in the default preset it corrects *DRSA without tail*.",
+      "MCBoostSurv's mean C-index below that of DRSA, the network it corrects; of runs by a test. The runs are " +
+      "of our mended form, not of the R package the paper names, which the cohort pages have as *reference*; in the " +
+      "default preset it corrects *DRSA without tail*.",
     systems: pair,
     titles: [
       ...labelsOf(pair).map((label) => `C ${label}`),

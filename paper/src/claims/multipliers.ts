@@ -1,7 +1,7 @@
 /**
- * The paper's statements about what training arrives at: constraints that are met (§5, whose proof is of the L² norm), and costs μ that are
- * learnt and not fixed by hand (§4). A run whose multipliers moved by less than a tenth of where they started is a fixed penalty,
- * one drawn at random (method §7).
+ * The paper's statements about what training arrives at: constraints that are met (§5, whose proof is of the L² norm),
+ * and costs μ that are learnt and not fixed by hand (§4). A run whose multipliers moved by less than a tenth of where
+ * they started is a fixed penalty, one drawn at random (method §7).
  */
 import { FIXED_PENALTY_BELOW, relativeMove } from "graduate/training";
 import type { SystemName } from "../runs/plan.ts";
@@ -32,7 +32,9 @@ function feasibleClaim(inputs: ClaimInputs): Claim {
     place: "abstract; §5",
     statement: "With high probability the trained model meets the constraints.",
     check:
-      "The constraints met on the training rows by the model that is kept, over all repeats, groups that are only reported aside; it holds where at least 95 % are. The proof is of the L² norm, so GRADUATE (L²) alone is judged; the other is shown.",
+      "The constraints met on the training rows by the model that is kept, over all repeats, groups that are " +
+      "only reported aside; it holds where at least 95 % are. The proof is of the L² norm, so GRADUATE (L²) alone is " +
+      "judged; the other is shown.",
     sources: ["paper", "default"],
     systems: ["graduate l2"],
     titles: labelsOf(VARIANTS).map((label) => `${label}: met`),
@@ -45,7 +47,9 @@ function feasibleClaim(inputs: ClaimInputs): Claim {
       const { yes, of } = count(board, "graduate l2");
       return of === 0 ? null : yes / of >= HIGH_PROBABILITY;
     },
-    note: "In the default preset the slack is the group's own noise and not the paper's .02 and .01, which are far larger.",
+    note:
+      "In the default preset the slack is the group's own noise and not the paper's .02 and .01, which are " +
+      "far larger.",
     command: COMMAND,
   });
 }
@@ -69,8 +73,12 @@ function learntClaim(inputs: ClaimInputs): Claim {
     title: "The costs of the constraints are learnt, not fixed",
     place: "§4",
     statement:
-      "Unlike X-Cal and RPS, whose penalty has a cost that is fixed by hand, GRADUATE learns the cost μ of every constraint from the data.",
-    check: `How far the multipliers moved: the sum of |last − first| over the sum of the first, which are drawn at random. A run in which that is below ${formatPercent(100 * FIXED_PENALTY_BELOW)} had a fixed penalty. One such run refutes the statement, however few there are; that it holds takes runs enough.`,
+      "Unlike X-Cal and RPS, whose penalty has a cost that is fixed by hand, GRADUATE learns the cost μ of every " +
+      "constraint from the data.",
+    check:
+      "How far the multipliers moved: the sum of |last − first| over the sum of the first, which are drawn " +
+      `at random. A run in which that is below ${formatPercent(100 * FIXED_PENALTY_BELOW)} had a fixed penalty. One ` +
+      "such run refutes the statement, however few there are; that it holds takes runs enough.",
     sources: ["paper", "default"],
     systems: VARIANTS,
     titles: labelsOf(VARIANTS).flatMap((label) => [`${label}: moved by`, "fixed penalties"]),
@@ -83,7 +91,9 @@ function learntClaim(inputs: ClaimInputs): Claim {
       }),
     refute: (board) => VARIANTS.some((system) => countFixed(movesOf(board, system)) > 0),
     judge: () => true,
-    note: "Multipliers that all fall to 0 have moved by 100 %: their constraints asked for nothing that the loss had not given. The default preset starts them where one row's likelihood would, so they move by more.",
+    note:
+      "Multipliers that all fall to 0 have moved by 100 %: their constraints asked for nothing that the loss " +
+      "had not given. The default preset starts them where one row's likelihood would, so they move by more.",
     command: COMMAND,
   });
 }

@@ -1,4 +1,7 @@
-/** `graduate reproduce claims|goals [--out FILE]`: pages of verdicts, from what is printed and the results that are there; nothing is run. */
+/**
+ * `graduate reproduce claims|goals [--out FILE]`: pages of verdicts, from what is printed and the results that are
+ * there; nothing is run.
+ */
 
 import type { Command } from "commander";
 import { findColumn, isMissing, readOutcomes, readTable } from "graduate/data";

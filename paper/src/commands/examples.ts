@@ -1,6 +1,7 @@
 /**
- * `graduate reproduce examples [section]`: the worked examples of the paper's discussion, computed anew and printed; with --out the page and its
- * figures are written as examples.md and examples/*.svg. Seconds; nothing is trained on real people.
+ * `graduate reproduce examples [section]`: the worked examples of the paper's discussion, computed anew and printed;
+ * with --out the page and its figures are written as examples.md and examples/*.svg. Seconds; nothing is trained on
+ * real people.
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

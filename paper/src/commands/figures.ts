@@ -1,7 +1,7 @@
 /**
- * `graduate reproduce figures nwtco|flchain|eye`: the paper's figures of curves. Each system of the default preset's plan is trained once; its
- * curves are kept in figures-NAME.json as it ends, and the SVGs are drawn from that file. Started again, the command trains what is
- * not in the file and draws all of it.
+ * `graduate reproduce figures nwtco|flchain|eye`: the paper's figures of curves. Each system of the default preset's
+ * plan is trained once; its curves are kept in figures-NAME.json as it ends, and the SVGs are drawn from that file.
+ * Started again, the command trains what is not in the file and draws all of it.
  */
 
 import { existsSync, readFileSync } from "node:fs";

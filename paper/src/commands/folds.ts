@@ -1,7 +1,7 @@
 /**
- * `graduate reproduce folds --data DIR`: Cox, DRSA and graduate on the folds of a published benchmark, in its table. The tables and scores are not
- * part of the package: DIR holds them, and a message says what belongs there. One fold after the other, each kept as it ends; the
- * same command goes on from there.
+ * `graduate reproduce folds --data DIR`: Cox, DRSA and graduate on the folds of a published benchmark, in its table.
+ * The tables and scores are not part of the package: DIR holds them, and a message says what belongs there. One fold
+ * after the other, each kept as it ends; the same command goes on from there.
  */
 
 import { existsSync } from "node:fs";
@@ -137,7 +137,8 @@ function requireFiles(folder: string, plan: FoldPlan): void {
     code: "folds.data",
     where: folder,
     hint:
-      `it has to hold ${files.join(", ")}: the benchmark's tables, its test rows (columns iteration and row, counted from 1) ` +
+      `it has to hold ${files.join(", ")}: the benchmark's tables, its test rows (columns iteration and row, ` +
+      "counted from 1) " +
       "and its scores (task_id, learner_id, tune_measure, iteration, harrell_c, uno_c, isbs)",
   });
 }

@@ -1,7 +1,7 @@
 /**
- * `graduate reproduce nwtco|flchain|eye|all`: the runs of the plans in paper/plans, spread over the cores, each kept as it ends. Started again,
- * the command does what is still to be done. A run that fails does not stop the others; it is named at the end and tried again
- * next time.
+ * `graduate reproduce nwtco|flchain|eye|all`: the runs of the plans in paper/plans, spread over the cores, each kept
+ * as it ends. Started again, the command does what is still to be done. A run that fails does not stop the others; it
+ * is named at the end and tried again next time.
  */
 
 import { availableParallelism } from "node:os";

@@ -1,4 +1,7 @@
-/** What `graduate reproduce` shows as it goes on: a bar with the time left on a terminal, one plain line a run elsewhere. */
+/**
+ * What `graduate reproduce` shows as it goes on: a bar with the time left on a terminal, one plain line a run
+ * elsewhere.
+ */
 import { countOf } from "graduate/data";
 import { clearLive, isLive, say, showLive, warn } from "graduate/node";
 import { formatNumber, shorten } from "graduate/report";

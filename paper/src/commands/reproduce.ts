@@ -1,6 +1,6 @@
 /**
- * `graduate reproduce`: the evidence, run again. A target is a sub-command with options of its own, in a file of its own
- * beside this one that adds it.
+ * `graduate reproduce`: the evidence, run again. A target is a sub-command with options of its own, in a file of its
+ * own beside this one that adds it.
  */
 import type { Command } from "commander";
 import { addClaimsTarget } from "./claims.ts";

@@ -1,7 +1,7 @@
 /**
- * `graduate reproduce quality|tables|certificates`: studies of our own. Each is run with files that are in no checkout, keeps a
- * line as a run ends, and does not run again what is there; with --page it runs nothing and makes the page of docs/results
- * from the lines. They take hours and are for who keeps the pages: help does not list them.
+ * `graduate reproduce quality|tables|certificates`: studies of our own. Each is run with files that are in no
+ * checkout, keeps a line as a run ends, and does not run again what is there; with --page it runs nothing and makes
+ * the page of docs/results from the lines. They take hours and are for who keeps the pages: help does not list them.
  */
 
 import type { Command } from "commander";

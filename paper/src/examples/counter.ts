@@ -1,8 +1,9 @@
 /**
- * The paper's three counterexamples (§Discussion, Examples 1–3): curves that a score calls perfect and whose mean is far from Kaplan-Meier.
- * The people and their times are the paper's tables. Its figures give the shapes: 1 before the own time, and from it on .15 to .95
- * (example 1), 0 (example 2), or 0 after an event and 1 after a censoring (example 3). Here are the scores by the library's own
- * functions, and what the objectives do from there with and without the constraint (examples-descent.ts).
+ * The paper's three counterexamples (§Discussion, Examples 1–3): curves that a score calls perfect and whose mean is
+ * far from Kaplan-Meier. The people and their times are the paper's tables. Its figures give the shapes: 1 before the
+ * own time, and from it on .15 to .95 (example 1), 0 (example 2), or 0 after an event and 1 after a censoring (example
+ * 3). Here are the scores by the library's own functions, and what the objectives do from there with and without the
+ * constraint (examples-descent.ts).
  */
 import type { BinnedOutcomes, Curves } from "graduate/data";
 import {

@@ -1,8 +1,8 @@
 /**
- * Gradient descent on curves that are free: the logits themselves are the parameters, one curve a person or one for several, so that
- * what happens is the doing of the objective and not of a network. Objective, constraint, multipliers and step are those of training
- * (src/objectives, training/dual.ts, training/optimiser.ts): loss + Σ μ_g d_g with c_g = 0, one step of Adam on the logits, then one
- * of μ (Algorithm 1). Float64 throughout.
+ * Gradient descent on curves that are free: the logits themselves are the parameters, one curve a person or one for
+ * several, so that what happens is the doing of the objective and not of a network. Objective, constraint, multipliers
+ * and step are those of training (src/objectives, training/dual.ts, training/optimiser.ts): loss + Σ μ_g d_g with c_g
+ * = 0, one step of Adam on the logits, then one of μ (Algorithm 1). Float64 throughout.
  */
 import type { BinnedOutcomes, Curves } from "graduate/data";
 import {
@@ -27,7 +27,10 @@ import { ascend, createOptimiser } from "graduate/training";
 
 export type FreeLoss = "none" | "likelihood" | "xcal" | "rps";
 
-/** Which groups are held to Kaplan-Meier by the paper's l2, over all bins; strata > 1 holds cells of predicted risk instead. */
+/**
+ * Which groups are held to Kaplan-Meier by the paper's l2, over all bins; strata > 1 holds cells of predicted risk
+ * instead.
+ */
 export interface FreeConstraint {
   readonly groups: readonly NamedRows[];
   readonly strata?: number;

@@ -1,7 +1,7 @@
 /**
- * What the figures of the examples show, as plain panels of curves: for each score's counterexample its people, the discrepancies between
- * mean and Kaplan-Meier, and the end under the constraint; the swapped halves; three people; two age groups. Drawing them is
- * the report's business (report/example-plots.ts), which takes these shapes.
+ * What the figures of the examples show, as plain panels of curves: for each score's counterexample its people, the
+ * discrepancies between mean and Kaplan-Meier, and the end under the constraint; the swapped halves; three people; two
+ * age groups. Drawing them is the report's business (report/example-plots.ts), which takes these shapes.
  */
 
 import type { Counterexample } from "./counter.ts";

@@ -1,10 +1,12 @@
 /**
- * The figures of the worked examples as SVG text, made with Observable Plot: panels side by side of survival curves, pale and wide what is
- * true or observed, thin what is predicted, so that both are seen where they agree. Colours are Okabe and Ito's and follow the
- * reader's light or dark; no difference is one of colour alone. The document is handed in, as for the other plots.
+ * The figures of the worked examples as SVG text, made with Observable Plot: panels side by side of survival curves,
+ * pale and wide what is true or observed, thin what is predicted, so that both are seen where they agree. Colours are
+ * Okabe and Ito's and follow the reader's light or dark; no difference is one of colour alone. The document is handed
+ * in, as for the other plots.
  */
+
 import * as Plot from "@observablehq/plot";
-import { svgMarkup } from "graduate/report";
+import { roundValue, writeSvg } from "../pages/svg.ts";
 
 export interface ExampleLine {
   /** Observed is wide and pale, predicted thin, a person thin and grey. */
@@ -48,21 +50,12 @@ export interface ExamplePlotOptions {
 const PANEL_WIDTH = 290;
 const MARGIN_LEFT = 44;
 const HEIGHT = 320;
-/** Coordinates beyond this many decimals are rounding of the machine that drew them. */
-const DECIMALS = 6;
-
-const STYLE = `svg.example{--ink:#222;--muted:#666;--grid:#ddd;--paper:#fff;--series-1:#0072B2;--series-2:#D55E00;--series-3:#00795a;color:var(--ink);background:var(--paper)}
-@media (prefers-color-scheme:dark){svg.example{--ink:#e8e8e8;--muted:#a8a8a8;--grid:#3a3a3a;--paper:#16181c;--series-1:#56B4E9;--series-2:#F0A030;--series-3:#35c79a}}`;
 
 interface Point {
   readonly panel: string;
   readonly line: number;
   readonly t: number;
   readonly S: number;
-}
-
-function roundValue(value: number): number {
-  return Number(value.toFixed(DECIMALS));
 }
 
 const colourOf = (series: 1 | 2 | 3) => `var(--series-${series})`;
@@ -195,10 +188,5 @@ export function plotExample(panels: readonly ExamplePanel[], options: ExamplePlo
       }),
     ],
   });
-  chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  chart.setAttribute("role", "img");
-  return svgMarkup(chart.outerHTML).replace(
-    /<style>[\s\S]*?<\/style>/,
-    (own: string) => `${own}<style>${STYLE}</style>`,
-  );
+  return writeSvg(chart, "example");
 }

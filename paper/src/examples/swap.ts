@@ -1,8 +1,9 @@
 /**
- * A counterexample to the paper's own constraint: two people's curves exchanged inside a group leave the group's mean as it was, so every
- * constraint on group means is met by a model that ranks everyone backwards. Cells of group × predicted risk (objectives/strata.ts)
- * see it. Four people, where it is exact; two hundred, where the cells are large enough to be formed as in training; and two
- * who both die before the horizon, which the cells do not see either, because they are cut by the risk at the horizon.
+ * A counterexample to the paper's own constraint: two people's curves exchanged inside a group leave the group's mean
+ * as it was, so every constraint on group means is met by a model that ranks everyone backwards. Cells of group ×
+ * predicted risk (objectives/strata.ts) see it. Four people, where it is exact; two hundred, where the cells are large
+ * enough to be formed as in training; and two who both die before the horizon, which the cells do not see either,
+ * because they are cut by the risk at the horizon.
  */
 import type { BinnedOutcomes, Curves } from "graduate/data";
 import {
@@ -82,7 +83,9 @@ function reorderCurves({ N, T, survival }: Curves, order: readonly number[]): Cu
   return { N, T, survival: moved };
 }
 
-/** Right curves, swapped curves, and where the constraint on cells alone, without a loss, leads from the swapped ones. */
+/**
+ * Right curves, swapped curves, and where the constraint on cells alone, without a loss, leads from the swapped ones.
+ */
 function compareSwap(
   right: Curves,
   order: readonly number[],

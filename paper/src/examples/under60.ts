@@ -1,8 +1,9 @@
 /**
- * The paper's illustration of multicalibration (§Practical implications) as a simulation: 99 % of people are under 60 and survive the month,
- * 1 % are older and survive it with probability .01; the model predicts the survival of the whole population, .9901 at the end of
- * the month, for everybody. Deaths of the older are spread over the month by a constant hazard (the paper speaks of its end only).
- * One sample is for the constraints, another for the audits; both by seed.
+ * The paper's illustration of multicalibration (§Practical implications) as a simulation: 99 % of people are under 60
+ * and survive the month, 1 % are older and survive it with probability .01; the model predicts the survival of the
+ * whole population, .9901 at the end of the month, for everybody. Deaths of the older are spread over the month by a
+ * constant hazard (the paper speaks of its end only). One sample is for the constraints, another for the audits; both
+ * by seed.
  */
 
 import type { AuditTable } from "graduate";

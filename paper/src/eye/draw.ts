@@ -1,8 +1,8 @@
 /**
  * Draws from named distributions, each by a method that is exact up to rounding: exponential by inversion; gamma by
- * Marsaglia and Tsang's squeeze-free rejection (ACM TOMS 26, 2000), with a power of a uniform for shapes below 1; Poisson by
- * searching its distribution function from 0 up with one uniform, large means as a sum of smaller ones. Uniform and normal
- * draws are random.ts' own.
+ * Marsaglia and Tsang's squeeze-free rejection (ACM TOMS 26, 2000), with a power of a uniform for shapes below 1;
+ * Poisson by searching its distribution function from 0 up with one uniform, large means as a sum of smaller ones.
+ * Uniform and normal draws are random.ts' own.
  */
 import { exp, log, log1p, power, type Random } from "graduate/core";
 

@@ -1,11 +1,11 @@
 /**
- * The family the simulated people are drawn from (eye-survival.ts), fitted to some of them by maximum likelihood: what could be
- * reached by somebody who knew the form of the truth and not its constants. It sees the values as drawn, also those that the
- * table rounds or lacks, so nothing that learns from the table can be expected to do better. One family serves all levels.
- * Times are whole days rounded up: an event on day d has probability S(d−1) − S(d), which stays bounded where a density with
- * a shape below 1 would not; a censoring is read at the middle of its day. In turns until nothing moves: the 14 coefficients and
- * 3 shapes by Newton's method with step halving; the delay, in which the likelihood has kinks, by a search that adapts the
- * level of the people it is about.
+ * The family the simulated people are drawn from (eye-survival.ts), fitted to some of them by maximum likelihood: what
+ * could be reached by somebody who knew the form of the truth and not its constants. It sees the values as drawn, also
+ * those that the table rounds or lacks, so nothing that learns from the table can be expected to do better. One family
+ * serves all levels. Times are whole days rounded up: an event on day d has probability S(d−1) − S(d), which stays
+ * bounded where a density with a shape below 1 would not; a censoring is read at the middle of its day. In turns until
+ * nothing moves: the 14 coefficients and 3 shapes by Newton's method with step halving; the delay, in which the
+ * likelihood has kinks, by a search that adapts the level of the people it is about.
  */
 import {
   type CholeskyFactor,
@@ -225,7 +225,10 @@ function maximise(data: FitRows, delay: number, start: Float64Array, free = ALL)
   }
 }
 
-/** Where the likelihood is not concave its curvature is raised until it is; parameters the rows cannot tell stay where they are. */
+/**
+ * Where the likelihood is not concave its curvature is raised until it is; parameters the rows cannot tell stay where
+ * they are.
+ */
 function factorCurvature(information: Float64Array, damping: number, free: Uint8Array) {
   for (let raised = damping; ; raised = Math.max(FIRST_DAMPING, raised * MORE_DAMPING)) {
     const matrix = information.slice();
@@ -247,9 +250,9 @@ function factorCurvature(information: Float64Array, damping: number, free: Uint8
 }
 
 /**
- * Value and derivatives. With cumulative hazards H = exp(η + shape · log u) at the two ends of the day, D their difference and r =
- * 1/(e^D − 1): an event adds −H₁ + log(1 − e^−D), whose derivatives are −H₁' + r D' and −H₁'' + r D'' − r(1+r) D'D'ᵀ; a censoring
- * −H. Both depend on parameters through η and the one shape that is theirs.
+ * Value and derivatives. With cumulative hazards H = exp(η + shape · log u) at the two ends of the day, D their
+ * difference and r = 1/(e^D − 1): an event adds −H₁ + log(1 − e^−D), whose derivatives are −H₁' + r D' and −H₁'' + r
+ * D'' − r(1+r) D'D'ᵀ; a censoring −H. Both depend on parameters through η and the one shape that is theirs.
  */
 function evaluate(data: FitRows, delay: number, parameters: Float64Array): Evaluation {
   const { n, x, shape, delayed, event, from, to } = data;

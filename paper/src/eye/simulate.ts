@@ -1,8 +1,8 @@
 /**
- * A simulated cohort in place of the eye-complication cohort of the paper, whose patients' data are private: people drawn from
- * the law of method section 12 (eye-law.ts), followed for up to twelve years, about 82 % censored at level 2. The table is what a
- * file of it would hold: features rounded, some values missing, times in whole days. The truth goes with it: S(t|x) of the
- * values before rounding and before any went missing. Nobody in it is real.
+ * A simulated cohort in place of the eye-complication cohort of the paper, whose patients' data are private: people
+ * drawn from the law of method section 12 (eye-law.ts), followed for up to twelve years, about 82 % censored at level
+ * 2. The table is what a file of it would hold: features rounded, some values missing, times in whole days. The truth
+ * goes with it: S(t|x) of the values before rounding and before any went missing. Nobody in it is real.
  */
 import { createRandom, exp, InputError, powerOfTen } from "graduate/core";
 import {
@@ -33,8 +33,8 @@ import {
 } from "./survival.ts";
 
 /**
- * "independent": people drop out at a constant rate; "dependent": at one that depends on housing, age and HbA1c; "late":
- * dependent, and Indian people enter in the last five years only.
+ * "independent": people drop out at a constant rate; "dependent": at one that depends on housing, age and HbA1c;
+ * "late": dependent, and Indian people enter in the last five years only.
  */
 export type EyeCensoring = "independent" | "dependent" | "late";
 

@@ -1,10 +1,10 @@
 /**
  * When the event comes in the simulated cohort: Weibull hazards after a delay,
  *   S(t|x) = exp(−exp(η) · max(0, t − delay)^shape), t in years, η linear in 14 terms of x,
- * whose shape differs for age 75 and over and for Malay people in 1-2 room housing (the latter where both hold), and whose delay
- * is only for people on eye medication. `trueEventModel` has the constants of the three levels: at 0 only the first eight
- * terms and one shape are in use, and Cox's model is true; 1 is half of 2. The same family with other constants is
- * what generator-fit.ts estimates.
+ * whose shape differs for age 75 and over and for Malay people in 1-2 room housing (the latter where both hold), and
+ * whose delay is only for people on eye medication. `trueEventModel` has the constants of the three levels: at 0 only
+ * the first eight terms and one shape are in use, and Cox's model is true; 1 is half of 2. The same family with other
+ * constants is what generator-fit.ts estimates.
  */
 import { exp, log1p, power } from "graduate/core";
 import type { EyePerson } from "./law.ts";

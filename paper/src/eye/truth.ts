@@ -1,11 +1,13 @@
 /**
- * Scores against the truth of the simulated cohort, on a large fresh sample of people, no outcomes needed (method section 12).
- * With Δ(t) = Ŝ(t|x) − S*(t|x) and τ_g the support of group g:
+ * Scores against the truth of the simulated cohort, on a large fresh sample of people, no outcomes needed (method
+ * section 12). With Δ(t) = Ŝ(t|x) − S*(t|x) and τ_g the support of group g:
  *   A_g   = √ mean_{t ≤ τ_g} (mean of Δ(t) over the group)²
- *   B_g   = √ mean over the fifths of the group by true risk at τ_g, and over t ≤ τ_g, of (mean of Δ(t) over the fifth)²
+ *   B_g   = √ mean over the fifths of the group by true risk at τ_g, and over t ≤ τ_g,
+ *             of (mean of Δ(t) over the fifth)²
  *   ISE_g = mean over the group's people of mean_{t ≤ τ_g} Δ(t)²
- * so that A ≤ B ≤ √ISE. The paper's C-index is that of the same people uncensored, of Ŝ and of S*. People come in chunks, and only
- * pairs within a chunk are compared: no pair is favoured, and no more than one chunk of curves is ever held.
+ * so that A ≤ B ≤ √ISE. The paper's C-index is that of the same people uncensored, of Ŝ and of S*. People come in
+ * chunks, and only pairs within a chunk are compared: no pair is favoured, and no more than one chunk of curves is
+ * ever held.
  */
 import { InputError, isAbsent } from "graduate/core";
 import {
@@ -85,8 +87,8 @@ export function prepareTruth(sample: TruthSample): PreparedTruth {
 }
 
 /**
- * A prepareTruth that keeps what it made last: the systems of a cohort and seed share a sample, the seeds of a cohort its people: about a
- * quarter of the time of scoring.
+ * A prepareTruth that keeps what it made last: the systems of a cohort and seed share a sample, the seeds of a cohort
+ * its people: about a quarter of the time of scoring.
  */
 export function keepLastTruth(): PrepareTruth {
   const people = keepLast(drawPeople, ({ settings, groups }) => [settings, groups]);

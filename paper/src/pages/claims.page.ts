@@ -1,6 +1,6 @@
 /**
- * The claims page of docs/results: the paper's statements one by one, in our words, with how each is checked, the verdict, the
- * numbers and the command (claims/ has the statements, and judges them).
+ * The claims page of docs/results: the paper's statements one by one, in our words, with how each is checked, the
+ * verdict, the numbers and the command (claims/ has the statements, and judges them).
  */
 
 import { SOURCE_LABELS } from "../claims/board.ts";
@@ -12,21 +12,31 @@ import { formatMarkdown } from "./markdown.ts";
 
 const reading = (
   leastRuns: number,
-) => `Each statement of the paper is in our own words, with its place. *In print*: judged by the paper's own tables (\`paper/published.json\`). *Paper's recipe* and *default preset*: judged
-on runs made here, the former over initialisations of one split as in the paper, the latter over splits, or over simulated cohorts for eye complication, whose data are
-private. Printed means are compared as they are. Runs judge only where a test over them could have decided otherwise: every system concerned has runs enough for an exact
-sign test to reach 5 % (${leastRuns} or more), and the test used would see a difference of ${LARGEST_PLAUSIBLE_EFFECT} standard deviations; else the verdict is *too few runs*, of so many planned. A statement
-then *holds* or *does not hold* where tests at 5 % say so, not adjusted for their number, and is *not separated* where they do not. Percentages about the hospital's patients *cannot be checked* here. A statement that does not hold here was not thereby
-wrong there: splits, rates, batch sizes and the groups are not all given, and in the default preset the baselines too have our network and recipe. MCBoostSurv is our mended form, not the
-R package that the paper names ([nwtco](nwtco.md) has both). Scores are means over repeats; the pages of the cohorts have spreads and tests. Passes of the logrank are shown as shares.
-*Least difference seen*: the smallest mean difference that the test calls significant, in standard deviations of the differences between repeats.`;
+) => `Each statement of the paper is in our own words, with its place. *In print*: judged by the paper's own \
+tables (\`paper/published.json\`). *Paper's recipe* and *default preset*: judged
+on runs made here, the former over initialisations of one split as in the paper, the latter over splits, or over \
+simulated cohorts for eye complication, whose data are
+private. Printed means are compared as they are. Runs judge only where a test over them could have decided \
+otherwise: every system concerned has runs enough for an exact
+sign test to reach 5 % (${leastRuns} or more), and the test used would see a difference of \
+${LARGEST_PLAUSIBLE_EFFECT} standard deviations; else the verdict is *too few runs*, of so many planned. A statement
+then *holds* or *does not hold* where tests at 5 % say so, not adjusted for their number, and is *not separated* \
+where they do not. Percentages about the hospital's patients *cannot be checked* here. A statement that does not \
+hold here was not thereby
+wrong there: splits, rates, batch sizes and the groups are not all given, and in the default preset the \
+baselines too have our network and recipe. MCBoostSurv is our mended form, not the
+R package that the paper names ([nwtco](nwtco.md) has both). Scores are means over repeats; the pages of the \
+cohorts have spreads and tests. Passes of the logrank are shown as shares.
+*Least difference seen*: the smallest mean difference that the test calls significant, in standard deviations of \
+the differences between repeats.`;
 
 export function claimsPage({ sections, plans, leastRuns }: ClaimsSummary): string {
   const all = sections.flatMap(({ claims }) => claims);
   const number = (claim: Claim) => all.indexOf(claim) + 1;
   const parts = [
     "# The paper's statements, one by one",
-    `Made by \`graduate reproduce claims --out docs/results/claims.md\` from \`paper/published.json\`, the bundled tables and the results in \`paper/results\`.`,
+    "Made by `graduate reproduce claims --out docs/results/claims.md` from `paper/published.json`, the " +
+      "bundled tables and the results in `paper/results`.",
     reading(leastRuns),
     runsTable(plans),
     formatMarkdown(

@@ -1,11 +1,13 @@
 /**
- * The figures of a cohort's predicted curves as SVG text, made with Observable Plot: the mean curve of every system against Kaplan-Meier, a panel
- * each, and the curves of a few people under a few systems, with when they had the event or were censored. Pale, wide and banded is what
- * was observed, thin what is predicted, dotted what is true. Colours are Okabe and Ito's and follow the reader's light or dark; no
- * difference is one of colour alone. Kaplan-Meier ends with its support. The document is handed in, as for the other plots.
+ * The figures of a cohort's predicted curves as SVG text, made with Observable Plot: the mean curve of every system
+ * against Kaplan-Meier, a panel each, and the curves of a few people under a few systems, with when they had the event
+ * or were censored. Pale, wide and banded is what was observed, thin what is predicted, dotted what is true. Colours
+ * are Okabe and Ito's and follow the reader's light or dark; no difference is one of colour alone. Kaplan-Meier ends
+ * with its support. The document is handed in, as for the other plots.
  */
+
 import * as Plot from "@observablehq/plot";
-import { svgMarkup } from "graduate/report";
+import { roundValue, writeSvg } from "./svg.ts";
 
 /** What is drawn of a cohort; curves are at `edges`, t = 0…T. */
 export interface DrawnCohort {
@@ -43,8 +45,6 @@ const MARGIN_RIGHT = 14;
 const MARGIN_BOTTOM = 42;
 const MARGINAL = { width: 170, height: 170, top: 76, titleAbove: 18 };
 const PEOPLE = { width: 290, height: 300, top: 92, titleAbove: 34 };
-/** Coordinates beyond this many decimals are rounding of the machine that drew them. */
-const DECIMALS = 6;
 /** Room for the captions, which stand over this many panels. */
 const LEAST_COLUMNS = 3;
 /** Of the axis that shows early years wider. */
@@ -52,16 +52,9 @@ const ROOT_TICKS = [0, 1, 2, 5, 10, 15, 20];
 /** The axis of survival begins at a multiple of this. */
 const AXIS_STEP = 0.1;
 
-const STYLE = `svg.cohort{--ink:#222;--muted:#666;--grid:#ddd;--paper:#fff;--series-1:#0072B2;--series-2:#D55E00;--series-3:#00795a;color:var(--ink);background:var(--paper)}
-@media (prefers-color-scheme:dark){svg.cohort{--ink:#e8e8e8;--muted:#a8a8a8;--grid:#3a3a3a;--paper:#16181c;--series-1:#56B4E9;--series-2:#F0A030;--series-3:#35c79a}}`;
-
 /** Early, middle and late. */
 const SERIES = ["var(--series-1)", "var(--series-2)", "var(--series-3)"];
 const LETTERS = "ABCDEFGHIJ";
-
-function roundValue(value: number): number {
-  return Number(value.toFixed(DECIMALS));
-}
 
 function toYears(days: number): number {
   return roundValue(days / DAYS_PER_YEAR);
@@ -212,12 +205,7 @@ function drawFrame(frame: Frame, { document }: CohortPlotOptions): string {
       ...frame.captions.map((text, line) => drawCaption(text, line, panel.top, line > 0)),
     ],
   });
-  chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  chart.setAttribute("role", "img");
-  return svgMarkup(chart.outerHTML).replace(
-    /<style>[\s\S]*?<\/style>/,
-    (own: string) => `${own}<style>${STYLE}</style>`,
-  );
+  return writeSvg(chart, "cohort");
 }
 
 /** Every system's mean curve against Kaplan-Meier of the same rows. */
@@ -256,10 +244,13 @@ export function plotMarginal(cohort: DrawnCohort, options: CohortPlotOptions): s
         ...(truth === null ? [] : [truth.mean]),
         ...systems.map(({ mean }) => mean),
       ]),
-      description: `${titleOf(cohort)}: mean predicted survival of ${rows} test rows under ${systems.length} systems, each against Kaplan-Meier with its 95 % band`,
+      description:
+        `${titleOf(cohort)}: mean predicted survival of ${rows} test rows under ` +
+        `${systems.length} systems, each against Kaplan-Meier with its 95 % band`,
       captions: [
         `${titleOf(cohort)}: mean predicted survival of the ${rows} test rows (${events} events)`,
-        `wide, with its 95 % band: Kaplan-Meier, while ten are at risk    thin: mean predicted${truth === null ? "" : "    dotted: true mean"}`,
+        "wide, with its 95 % band: Kaplan-Meier, while ten are at risk    thin: mean " +
+          `predicted${truth === null ? "" : "    dotted: true mean"}`,
       ],
       marks,
     },
@@ -356,10 +347,14 @@ export function plotPeople(cohort: DrawnCohort, options: CohortPlotOptions): str
       panel: PEOPLE,
       time: "sqrt",
       bottom: axisBottom(panels.flatMap(({ curves }) => curves)),
-      description: `${titleOf(cohort)}: predicted survival curves of ${people.length} people of the test rows under ${panels.map(({ title }) => title).join(", ")}, marked where they had the event or were censored`,
+      description:
+        `${titleOf(cohort)}: predicted survival curves of ${people.length} people of the test rows ` +
+        `under ${panels.map(({ title }) => title).join(", ")}, marked where they had the event or were censored`,
       captions: [
-        `${titleOf(cohort)}: predicted survival of ${people.length} people of the test rows, chosen by their times alone`,
-        `solid, × event, years: ${said.slice(0, events).join(", ")}    dashed, ○ censored: ${said.slice(events).join(", ")}`,
+        `${titleOf(cohort)}: predicted survival of ${people.length} people of the test rows, chosen by their ` +
+          "times alone",
+        `solid, × event, years: ${said.slice(0, events).join(", ")}    dashed, ○ censored: ` +
+          `${said.slice(events).join(", ")}`,
       ],
       marks: panels.flatMap(({ curves }, k) => drawPeople(cohort, curves, { column: k, row: 0 })),
     },

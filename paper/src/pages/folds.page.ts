@@ -1,6 +1,6 @@
 /**
- * The page of the folds: the published table with our rows in it, or our rows alone with their ranks (summaries/fold-ranks.ts
- * has the numbers).
+ * The page of the folds: the published table with our rows in it, or our rows alone with their ranks
+ * (summaries/fold-ranks.ts has the numbers).
  */
 
 import { isAbsent } from "graduate/core";
@@ -79,7 +79,9 @@ export function rankSections(
   });
 }
 
-/** The same without a published score: our means and their ranks, each system by itself among the published learners. */
+/**
+ * The same without a published score: our means and their ranks, each system by itself among the published learners.
+ */
 export function foldsSummary(
   tasks: readonly FoldSizes[],
   lines: readonly FoldLine[],
@@ -131,7 +133,10 @@ function sayDifferences({ name: task, test, train }: FoldSizes, lines: readonly 
         const tested = correctedResampledT(differences, { testSize: test, trainSize: train });
         const p = isAbsent(tested) ? null : tested.p;
         const sign = average > 0 ? "+" : "−";
-        return `${title} ${sign}${Math.abs(average).toFixed(4)} (better on ${better} of ${differences.length} folds, p ${formatP(p)})`;
+        return (
+          `${title} ${sign}${Math.abs(average).toFixed(4)} (better on ` +
+          `${better} of ${differences.length} folds, p ${formatP(p)})`
+        );
       });
       return `- ${system}: ${parts.join("; ")}`;
     });

@@ -20,7 +20,10 @@ export function keptRulesSection(cohort: CohortRuns): string[] {
   ]);
   const [{ shares: first }] = found;
   return [
-    `**How weights are kept.** DRSA, X-Cal and RPS keep the weights of the best C-index on the validation rows, GRADUATE and *DRSA without tail* the averaged weights of the least validation loss. Each under both rules, over the ${first[0].repeats} repeats that have all of them:`,
+    "**How weights are kept.** DRSA, X-Cal and RPS keep the weights of the best C-index on the validation rows, " +
+      "GRADUATE and *DRSA without tail* the averaged weights of the least validation loss. Each under both " +
+      "rules, over " +
+      `the ${first[0].repeats} repeats that have all of them:`,
     formatMarkdown(
       [
         "system",
@@ -48,7 +51,10 @@ function sayShares({ pair: { name }, shares }: KeptRules): string {
     const led = `${formatSigned(lead, 4)} (${sayP(leadP)})`;
     const explained =
       share === null ? "is not above 0 at 5 %" : `is explained to ${Math.round(100 * share)} % by the rule`;
-    return `GRADUATE's lead in ${title}, ${led}, ${explained}; with both kept by loss ${formatSigned(-left, 4)} is left (${sayP(p)})`;
+    return (
+      `GRADUATE's lead in ${title}, ${led}, ${explained}; with both kept by loss ` +
+      `${formatSigned(-left, 4)} is left (${sayP(p)})`
+    );
   });
   return `${name}: ${said.join(". ")}.`;
 }

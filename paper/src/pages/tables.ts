@@ -1,7 +1,8 @@
 /**
- * The paper's tables as Markdown, made from result lines and set beside what is printed: Tables 2–4 (everyone in the test rows), 5–7 (wins,
- * losses and draws over groups), 1 (attributes, here measured), and what the paper has no columns for. Best is bold, second underlined,
- * over the systems and not over the controls; stars as there, best against second best.
+ * The paper's tables as Markdown, made from result lines and set beside what is printed: Tables 2–4 (everyone in the
+ * test rows), 5–7 (wins, losses and draws over groups), 1 (attributes, here measured), and what the paper has no
+ * columns for. Best is bold, second underlined, over the systems and not over the controls; stars as there, best
+ * against second best.
  */
 
 import type { Plan, SystemName } from "../runs/plan.ts";
@@ -210,7 +211,9 @@ export function winTables(
   });
 }
 
-/** Table 1 with what was measured: who ranks, who is right on average, who in groups, and who sees to it in training. */
+/**
+ * Table 1 with what was measured: who ranks, who is right on average, who in groups, and who sees to it in training.
+ */
 export function attributeTable({ runs, groups }: CohortRuns): string {
   const yes = (is: boolean) => (is ? "✓" : "×");
   const inTraining: readonly SystemName[] = [...GRADUATES, "xcal", "rps", "placebo groups", "all only"];

@@ -1,4 +1,7 @@
-/** Files of the checkout that this workspace lies in, by their path there, and the version of the product that runs are made with. */
+/**
+ * Files of the checkout that this workspace lies in, by their path there, and the version of the product that runs are
+ * made with.
+ */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -18,8 +18,8 @@ export async function readSources(cohort: CohortPlan): Promise<CohortSources> {
 }
 
 /**
- * A plan may name any file. What is not the table it speaks of is refused without a word of what is in it: messages about tables
- * quote headers and cells.
+ * A plan may name any file. What is not the table it speaks of is refused without a word of what is in it: messages
+ * about tables quote headers and cells.
  */
 async function readPlanTable({ table: path, category, time, event }: TableCohort): Promise<Table> {
   const refuse = (what: string) =>

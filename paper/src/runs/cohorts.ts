@@ -1,7 +1,8 @@
 /**
- * A cohort of a plan, opened for one seed: its table, its split, the groups that systems are told of and those that are only audited.
- * Groups chosen by rule are chosen on the training rows of the plan's first split, so that all repeats speak of the same ones (on
- * flchain, sample.yr = 2001 has 100 training rows in some splits and not in others). Only features decide, never an outcome.
+ * A cohort of a plan, opened for one seed: its table, its split, the groups that systems are told of and those that
+ * are only audited. Groups chosen by rule are chosen on the training rows of the plan's first split, so that all
+ * repeats speak of the same ones (on flchain, sample.yr = 2001 has 100 training rows in some splits and not in
+ * others). Only features decide, never an outcome.
  */
 import {
   ALL_GROUP,

@@ -1,9 +1,10 @@
 /**
- * The paper's figures of curves: each system of a plan trained once, and of it kept what the figures need. Per cohort: Kaplan-Meier of the
- * test rows with its pointwise 95 % band and its support, the mean predicted curve of everyone in the test rows per system, and
- * the curves of six of them for Cox, DRSA and graduate; where people are simulated, the true curves too. The six are chosen by their outcomes alone:
- * those at the 10th, 50th and 90th percentile of the event times, and of the censored times. No system decides who is shown.
- * Curves are at the edges of the time grid, t = 0…T, to four decimals. Drawing them is the report's business (report/cohort-plots.ts).
+ * The paper's figures of curves: each system of a plan trained once, and of it kept what the figures need. Per cohort:
+ * Kaplan-Meier of the test rows with its pointwise 95 % band and its support, the mean predicted curve of everyone in
+ * the test rows per system, and the curves of six of them for Cox, DRSA and graduate; where people are simulated, the
+ * true curves too. The six are chosen by their outcomes alone: those at the 10th, 50th and 90th percentile of the
+ * event times, and of the censored times. No system decides who is shown. Curves are at the edges of the time grid, t
+ * = 0…T, to four decimals. Drawing them is the report's business (report/cohort-plots.ts).
  */
 
 import type { Backend, TrainEvent } from "graduate";
@@ -176,7 +177,10 @@ export async function traceSystem(
   return { system, mean, people: chosen.map((place) => personCurve(curves, place)) };
 }
 
-/** Curves of a system that learns from more rows, whose grid can reach further, read between its bins' edges; others as they are. */
+/**
+ * Curves of a system that learns from more rows, whose grid can reach further, read between its bins' edges; others as
+ * they are.
+ */
 export function readOnGrid(curves: Curves, own: TimeGrid, grid: TimeGrid): Curves {
   if (own.T === grid.T && own.edges.every((edge, t) => edge === grid.edges[t])) return curves;
   const { N, T } = curves;

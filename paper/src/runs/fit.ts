@@ -1,6 +1,6 @@
 /**
- * The product's verbs as the experiments use them: train one model or an ensemble, predict, audit. All that the experiments
- * ask of these verbs is asked here.
+ * The product's verbs as the experiments use them: train one model or an ensemble, predict, audit. All that the
+ * experiments ask of these verbs is asked here.
  */
 import {
   type AuditOptions,

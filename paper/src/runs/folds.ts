@@ -1,13 +1,14 @@
 /**
- * The outside yardstick: the cross-validation folds of a published benchmark of tuned learners, whose scores per fold are known. A system is fitted
- * on the rows outside a fold and scored on those in it by the benchmark's measures (method §11): Harrell's C and Uno's C of a risk
- * over strict pairs with half ties, Uno's weights and the Brier score's from the training rows' censoring with simple ties, and the
- * Brier score integrated over the distinct test times up to the first with four fifths of the rows gone.
+ * The outside yardstick: the cross-validation folds of a published benchmark of tuned learners, whose scores per fold
+ * are known. A system is fitted on the rows outside a fold and scored on those in it by the benchmark's measures
+ * (method §11): Harrell's C and Uno's C of a risk over strict pairs with half ties, Uno's weights and the Brier
+ * score's from the training rows' censoring with simple ties, and the Brier score integrated over the distinct test
+ * times up to the first with four fifths of the rows gone.
  *
- * Cox is the gate: with the same conventions ours must be the published one, fold by fold, before anything else is read off. It reads
- * raw times; networks are read off their grid between bin edges. A network's validation rows are drawn from the rows outside the fold;
- * "five graduates" is the ensemble of five runs (ensemble.ts), each with another fifth of those rows for validation;
- * "… with splines" are trained with splines of numbers (data/spline.ts).
+ * Cox is the gate: with the same conventions ours must be the published one, fold by fold, before anything else is
+ * read off. It reads raw times; networks are read off their grid between bin edges. A network's validation rows are
+ * drawn from the rows outside the fold; "five graduates" is the ensemble of five runs (ensemble.ts), each with another
+ * fifth of those rows for validation; "… with splines" are trained with splines of numbers (data/spline.ts).
  */
 
 import type { Backend, TrainRequest } from "graduate";

@@ -1,9 +1,11 @@
 /**
- * What an experiment is, as a JSON file: cohorts, systems and seeds, and what a repeat repeats. A plan is expanded to lines, one a run;
- * a run is a pure function of its line and of the plan's settings. Three kinds of repeats (method §9):
+ * What an experiment is, as a JSON file: cohorts, systems and seeds, and what a repeat repeats. A plan is expanded to
+ * lines, one a run; a run is a pure function of its line and of the plan's settings. Three kinds of repeats (method
+ * §9):
  *   splits           the seed draws the split and the weights; splits share rows, tests are the corrected resampled t
  *   cohorts          the seed draws simulated people, split and weights; repeats are independent
- *   initialisations  one split, as in the paper; the seed draws the weights only, and tests are conditional on that test set
+ *   initialisations  one split, as in the paper; the seed draws the weights only, and tests are conditional on that
+ *                    test set
  * Nothing is read from disk here; paths in a plan are relative to the package.
  */
 

@@ -1,7 +1,7 @@
 /**
- * The runs of a plan over processes, one run at a time in each. A process that dies (memory, a bug) fails its run and is replaced; the
- * others go on. A run whose network a process has just trained, or is training, is left to that process, as long as there are others
- * to do. Cancelling is an AbortSignal: the processes are ended where they are.
+ * The runs of a plan over processes, one run at a time in each. A process that dies (memory, a bug) fails its run and
+ * is replaced; the others go on. A run whose network a process has just trained, or is training, is left to that
+ * process, as long as there are others to do. Cancelling is an AbortSignal: the processes are ended where they are.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import type { Plan, RunLine } from "./plan.ts";
@@ -25,7 +25,10 @@ function workerFile(): URL {
   return here.endsWith(".ts") ? new URL("../../dist/runs/worker.js", here) : new URL("./worker.js", here);
 }
 
-/** The place of the run to do next among those that wait: of the process's own network, else of one that no process has, else the first. */
+/**
+ * The place of the run to do next among those that wait: of the process's own network, else of one that no process
+ * has, else the first.
+ */
 export function chooseNext(
   waiting: readonly (string | null)[],
   own: string | null,

@@ -1,6 +1,6 @@
 /**
- * The results of a plan on disk: lines of experiments/results.ts, appended as runs end (growing-lines.ts). A file can hold several plans;
- * one that holds another form of this plan is refused.
+ * The results of a plan on disk: lines of experiments/results.ts, appended as runs end (growing-lines.ts). A file can
+ * hold several plans; one that holds another form of this plan is refused.
  */
 import { FormatError } from "graduate/core";
 import { openGrowingLines } from "graduate/node";

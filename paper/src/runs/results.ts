@@ -1,8 +1,8 @@
 /**
- * Results as JSON lines: first the plan they belong to, then, once a cohort, the names of its groups, and one line a run. Scores are lists
- * in the order of those groups (everyone first, the audit-only ones last), 6 significant digits; p-values and noise floors 4. Total
- * scores are not kept: they are the harmonic mean of C and 1 − ECE. A run that failed is a line with its reason; a later line of the
- * same run counts instead. Files are the caller's business.
+ * Results as JSON lines: first the plan they belong to, then, once a cohort, the names of its groups, and one line a
+ * run. Scores are lists in the order of those groups (everyone first, the audit-only ones last), 6 significant digits;
+ * p-values and noise floors 4. Total scores are not kept: they are the harmonic mean of C and 1 − ECE. A run that
+ * failed is a line with its reason; a later line of the same run counts instead. Files are the caller's business.
  */
 
 import { FormatError } from "graduate/core";

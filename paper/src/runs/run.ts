@@ -1,7 +1,7 @@
 /**
- * One run: fit the system of a line on its cohort, score it on the test rows, everyone and group by group, and against the truth where
- * there is one. The same line gives the same record: no clock, no file and no number of threads enters. How long it took is
- * for the caller to add.
+ * One run: fit the system of a line on its cohort, score it on the test rows, everyone and group by group, and against
+ * the truth where there is one. The same line gives the same record: no clock, no file and no number of threads
+ * enters. How long it took is for the caller to add.
  */
 
 import type { Backend, TrainEvent } from "graduate";

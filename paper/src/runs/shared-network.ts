@@ -1,6 +1,6 @@
 /**
- * Networks that several systems of a plan have in common: MCBoostSurv, in either form, repairs the curves of a network that is a system of
- * its own, trained alike to the bit. Who runs many lines keeps it on a shelf and trains it once.
+ * Networks that several systems of a plan have in common: MCBoostSurv, in either form, repairs the curves of a network
+ * that is a system of its own, trained alike to the bit. Who runs many lines keeps it on a shelf and trains it once.
  */
 import type { Model, PresetName } from "graduate/training";
 import type { Plan, RunLine, SystemName } from "./plan.ts";

@@ -1,19 +1,25 @@
 /**
- * The systems of the paper's tables and their controls, each as what `train` is asked for. Within a preset they share features, network,
- * split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards. Of the networks only those that
- * are held to groups are told who is in them (`default` preset), which the features say too:
- *   drsa, xcal, rps       the losses of method §3 and §8, weights kept by validation C-index; drsa without tail is the plain likelihood,
- *                         which in `default` keeps the averaged weights of least validation loss, as graduate does
+ * The systems of the paper's tables and their controls, each as what `train` is asked for. Within a preset they share
+ * features, network, split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards.
+ * Of the networks only those that are held to groups are told who is in them (`default` preset), which the features
+ * say too:
+ *   drsa, xcal, rps       the losses of method §3 and §8, weights kept by validation C-index; drsa without tail is the
+ *                         plain likelihood, which in `default` keeps the averaged weights of least validation loss, as
+ *                         graduate does
  *   … kept by …           the same network and loss under the other of these two rules (`default`)
- *   mcboost               drsa's curves (`paper`) or drsa without tail's (`default`, as boosting the tail term's damage would be no test),
- *                         repaired on the validation rows by our mended form of MCBoostSurv: as many rounds as the reference, 25
- *                         (`paper`), or as many as folds allow (`default`); mcboost reference: by the R package's form, faults included
+ *   mcboost               drsa's curves (`paper`) or drsa without tail's (`default`, as boosting the tail term's damage
+ *                         would be no test), repaired on the validation rows by our mended form of MCBoostSurv: as many
+ *                         rounds as the reference, 25 (`paper`), or as many as folds allow (`default`); mcboost
+ *                         reference: by the R package's form, faults included
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
- *   five graduates        the ensemble of five runs of graduate, which learns from the validation rows as well; cox of all rows does too
- *   … with splines        graduate or five of them, with splines of every number among the features (data/spline.ts)
- *   controls              placebo groups: who names groups of the same sizes and overlaps whose members are drawn at random; all only: who
- *                         names none; no multipliers: the groups are named, but their multipliers are held at 0
- *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: what can be reached
+ *   five graduates        the ensemble of five runs of graduate, which learns from the validation rows as well; cox of
+ *                         all rows does too
+ *   … with splines        graduate or five of them, with splines of every number among the features
+ *   controls              placebo groups: who names groups of the same sizes and overlaps whose members are drawn at
+ *                         random; all only: who names none; no multipliers: the groups are named, but their multipliers
+ *                         are held at 0
+ *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: what can be
+ *                         reached
  */
 
 import type { Backend, TrainEvent, TrainRequest } from "graduate";

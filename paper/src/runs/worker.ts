@@ -1,8 +1,9 @@
 /**
- * What one process of pool.ts runs: one line of a plan after the other, each with a backend of its own, one thread, and arithmetic that is
- * the same on every machine. A process and not a thread, so that its CPU time is its own: seconds of a run do not depend on what
- * else the machine does. Tables and groups files are read here, once; a network that the next run has too is kept. A run that is refused or diverges is answered with what the
- * error says; the other runs go on.
+ * What one process of pool.ts runs: one line of a plan after the other, each with a backend of its own, one thread,
+ * and arithmetic that is the same on every machine. A process and not a thread, so that its CPU time is its own:
+ * seconds of a run do not depend on what else the machine does. Tables and groups files are read here, once; a network
+ * that the next run has too is kept. A run that is refused or diverges is answered with what the error says; the other
+ * runs go on.
  */
 import { GraduateError } from "graduate/core";
 import { openWasmBackend } from "graduate/node";

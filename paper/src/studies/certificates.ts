@@ -1,8 +1,9 @@
 /**
- * Do certificates hold? Audits of simulated people whose true curves are known: five yes/no features, each true of two in
- * three and each a group of its own, and everyone, so six overlapping groups; hazards are proportional in the features, 83 in
- * 100 are censored, by chance alone. The predicted curves are the true ones lowered by c in every bin: the true distance of
- * every group is c over any bins. λ and the bins come either from training rows (three times as many people) or not.
+ * Do certificates hold? Audits of simulated people whose true curves are known: five yes/no features, each true of two
+ * in three and each a group of its own, and everyone, so six overlapping groups; hazards are proportional in the
+ * features, 83 in 100 are censored, by chance alone. The predicted curves are the true ones lowered by c in every bin:
+ * the true distance of every group is c over any bins. λ and the bins come either from training rows (three times as
+ * many people) or not.
  */
 import { createRandom, isAbsent, type Random } from "graduate/core";
 import type { BinnedOutcomes, Curves } from "graduate/data";
@@ -27,7 +28,10 @@ const TRAINING_STREAM = 1_000_000;
 export const BASES = ["training rows", "audited rows"] as const;
 export type Basis = (typeof BASES)[number];
 
-/** How often a bound held for all groups, the share of groups it was given for, and medians of it and of it over the truth. */
+/**
+ * How often a bound held for all groups, the share of groups it was given for, and medians of it and of it over the
+ * truth.
+ */
 export interface BoundLine {
   readonly covered: number;
   readonly stated: number;

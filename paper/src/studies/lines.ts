@@ -1,4 +1,7 @@
-/** Files of result lines, one JSON object a line: read whole, and added to as work ends. What is there is not done again. */
+/**
+ * Files of result lines, one JSON object a line: read whole, and added to as work ends. What is there is not done
+ * again.
+ */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
 /** All lines of a file of ours; none where there is no file. */

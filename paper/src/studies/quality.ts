@@ -1,9 +1,9 @@
 /**
- * Does the default preset do what it is for? Five splits of nwtco (without its row id, 12 groups) and of flchain (without the
- * leaking chapter, 25 groups), and the simulated eye cohort, whose true curves are known: graduate against Cox, and against
- * its standing controls, which differ from it in one thing each: no multipliers, everyone as the only group, and placebo
- * groups (the same sizes and overlaps, members drawn at random); the network knows the real groups in all of them. Every
- * system is scored on the same test rows and real groups.
+ * Does the default preset do what it is for? Five splits of nwtco (without its row id, 12 groups) and of flchain
+ * (without the leaking chapter, 25 groups), and the simulated eye cohort, whose true curves are known: graduate
+ * against Cox, and against its standing controls, which differ from it in one thing each: no multipliers, everyone as
+ * the only group, and placebo groups (the same sizes and overlaps, members drawn at random); the network knows the
+ * real groups in all of them. Every system is scored on the same test rows and real groups.
  */
 import type { TrainRequest } from "graduate";
 import { InputError } from "graduate/core";
@@ -171,7 +171,9 @@ function prepareTable(
   return addPlacebos(table, withoutAll(groups), [split.train, split.valid, split.test], seed);
 }
 
-/** Root mean square over t ≤ τ_g of a group's mean (predicted − true) curve: A of method §12, here over the test rows. */
+/**
+ * Root mean square over t ≤ τ_g of a group's mean (predicted − true) curve: A of method §12, here over the test rows.
+ */
 function trueErrors(
   curves: Curves,
   truth: readonly ArrayLike<number>[],

@@ -89,7 +89,9 @@ function runCommand(command: UnseenCommand, entry: UnseenTable, places: Places):
   };
 }
 
-/** `keep`: a folder for what the commands write; else it goes to one that is removed. `seed` is of the patients' split. */
+/**
+ * `keep`: a folder for what the commands write; else it goes to one that is removed. `seed` is of the patients' split.
+ */
 export async function runUnseenCommands(
   entry: UnseenTable,
   data: string,

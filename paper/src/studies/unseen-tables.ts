@@ -1,8 +1,8 @@
 /**
- * Tables nothing was tuned on, taken as someone would who has never seen this program. For each table of paper/tables.json:
- * what `describe` finds; and splits on which the default preset is held against Cox and against Cox with the groups as terms,
- * through the library. Rows of one patient (plan: `patient`) stay in one part of a split. The commands that a user would run
- * are in unseen-commands.ts.
+ * Tables nothing was tuned on, taken as someone would who has never seen this program. For each table of
+ * paper/tables.json: what `describe` finds; and splits on which the default preset is held against Cox and against Cox
+ * with the groups as terms, through the library. Rows of one patient (plan: `patient`) stay in one part of a split.
+ * The commands that a user would run are in unseen-commands.ts.
  */
 import { join } from "node:path";
 import type { AuditTable } from "graduate";

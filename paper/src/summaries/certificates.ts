@@ -1,4 +1,7 @@
-/** What the page of certificates speaks of: the cells of the simulation in order, and how often bounds held at the least. */
+/**
+ * What the page of certificates speaks of: the cells of the simulation in order, and how often bounds held at the
+ * least.
+ */
 import type { Basis, CertificateLine } from "../studies/certificates.ts";
 import { mean } from "./summary.ts";
 

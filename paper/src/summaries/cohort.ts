@@ -1,4 +1,7 @@
-/** What a cohort page of docs/results speaks of: the plans of one of the paper's tables, with what has been run of each. */
+/**
+ * What a cohort page of docs/results speaks of: the plans of one of the paper's tables, with what has been run of
+ * each.
+ */
 import { DEFAULT_BINS } from "graduate/data";
 import type { PlanResults } from "../runs/committed.ts";
 import { expandPlan, lineKey, type Plan } from "../runs/plan.ts";

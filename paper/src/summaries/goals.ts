@@ -1,7 +1,7 @@
 /**
  * What was to be shown, goal by goal, with what was measured: beyond the paper's own numbers, Cox is the mark on
- * tables and the truth on simulated people. A goal is met or missed by the means as they are; the paired difference ± its standard
- * error beside it says how much that means.
+ * tables and the truth on simulated people. A goal is met or missed by the means as they are; the paired difference ±
+ * its standard error beside it says how much that means.
  */
 import { binomialUpperTail } from "graduate/core";
 import { type ClaimInputs, cohortOf } from "../claims/board.ts";
@@ -261,8 +261,9 @@ function against(
     // Errors all: of several systems the best has the least.
     const [{ other, theirs, test }] = compared.sort((a, b) => a.theirs.mean - b.theirs.mean);
     const difference = `${formatSigned(test.mean, digits)} ± ${test.standardError.toFixed(digits)}`;
+    const rival = `${SYSTEM_LABELS[other]} ${theirs.mean.toFixed(digits)}`;
     return {
-      measured: `${mine.mean.toFixed(digits)}; ${SYSTEM_LABELS[other]} ${theirs.mean.toFixed(digits)}; ${difference}, ${mine.n} repeats`,
+      measured: `${mine.mean.toFixed(digits)}; ${rival}; ${difference}, ${mine.n} repeats`,
       met: compared.every((one) => judge(mine.mean, one.theirs.mean)),
       chance: test.p >= LEVEL,
     };

@@ -1,7 +1,8 @@
 /**
- * Baselines under both rules for keeping weights: the best C-index on the validation rows, and graduate's own, the averaged
- * weights of the least validation loss. How much of graduate's lead in calibration is the rule: the baseline's error by
- * C-index less its error by loss, over its error by C-index less graduate's, on the repeats that have all three.
+ * Baselines under both rules for keeping weights: the best C-index on the validation rows, and graduate's own, the
+ * averaged weights of the least validation loss. How much of graduate's lead in calibration is the rule: the
+ * baseline's error by C-index less its error by loss, over its error by C-index less graduate's, on the repeats that
+ * have all three.
  */
 
 import type { SystemName } from "../runs/plan.ts";

@@ -1,4 +1,6 @@
-/** What the page of quality speaks of: means over seeds of the lines of paper/quality.jsonl, and who is ahead of whom. */
+/**
+ * What the page of quality speaks of: means over seeds of the lines of paper/quality.jsonl, and who is ahead of whom.
+ */
 import type { QualityLine, QualitySystem, QualityTable } from "../studies/quality.ts";
 import { mean } from "./summary.ts";
 

@@ -1,7 +1,8 @@
 /**
- * Errors against the truth of the simulated cohorts, as numbers of a run (eye/truth.ts has A, B and ISE). The floor is the
- * generator's own family fitted by maximum likelihood to the same training rows: an error less the generator's in the same
- * group is what a system could still have avoided. Worst is the largest over groups within a run, then averaged over runs.
+ * Errors against the truth of the simulated cohorts, as numbers of a run (eye/truth.ts has A, B and ISE). The floor is
+ * the generator's own family fitted by maximum likelihood to the same training rows: an error less the generator's in
+ * the same group is what a system could still have avoided. Worst is the largest over groups within a run, then
+ * averaged over runs.
  */
 
 import { type CohortRuns, largest, meanOf, type Read, type RunsBySystem, runsOf } from "./summary.ts";

@@ -1,4 +1,5 @@
-// Experiments as a command: results are kept as runs end, a killed file goes on, and one bad run does not stop the others.
+// Experiments as a command: results are kept as runs end, a killed file goes on, and one bad run does not stop the
+// others.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";

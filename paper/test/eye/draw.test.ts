@@ -1,5 +1,6 @@
-// Draws against their distribution functions: Kolmogorov-Smirnov for the continuous ones, Pearson's chi-square for counts, and
-// the first two moments. Ten streams are pooled; the levels are such that right samplers fail anywhere here with probability .01.
+// Draws against their distribution functions: Kolmogorov-Smirnov for the continuous ones, Pearson's chi-square for
+// counts, and the first two moments. Ten streams are pooled; the levels are such that right samplers fail anywhere
+// here with probability .01.
 
 import {
   chiSquareUpperTail,

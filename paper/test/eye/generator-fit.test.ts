@@ -1,4 +1,5 @@
-// The generator's family by maximum likelihood: the likelihood against its definition, its maximum, the truth found again.
+// The generator's family by maximum likelihood: the likelihood against its definition, its maximum, the truth found
+// again.
 
 import { chiSquareUpperTail } from "graduate/core";
 import { ALL_GROUP, binOutcomes, equalTimeGrid } from "graduate/data";

@@ -110,7 +110,9 @@ describe("the law on recorded draws", () => {
   });
 });
 
-/** Largest |z| that right cohorts exceed anywhere among `tests` comparisons with probability .01 at most (Bonferroni). */
+/**
+ * Largest |z| that right cohorts exceed anywhere among `tests` comparisons with probability .01 at most (Bonferroni).
+ */
 const familyWise = (tests: number) => normalQuantile(1 - 0.01 / (2 * tests));
 
 interface Comparison {

@@ -1,4 +1,5 @@
-// Scores against the truth: a slow twin that holds everybody's curves at once, errors worked by hand, and what a Cox model misses.
+// Scores against the truth: a slow twin that holds everybody's curves at once, errors worked by hand, and what a Cox
+// model misses.
 
 import {
   ALL_GROUP,

@@ -1,4 +1,5 @@
-// docs/results/certificates.md is what its page makes of the committed simulation, and the simulation keeps what is promised.
+// docs/results/certificates.md is what its page makes of the committed simulation, and the simulation keeps what is
+// promised.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";

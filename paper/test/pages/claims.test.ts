@@ -1,4 +1,5 @@
-// The claims page: the slips of the printed tables, verdicts on results made by hand, and docs/results/claims.md against what is committed.
+// The claims page: the slips of the printed tables, verdicts on results made by hand, and docs/results/claims.md
+// against what is committed.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { implyTotals, sumWins } from "../../src/claims/arithmetic.ts";

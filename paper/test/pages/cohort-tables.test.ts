@@ -1,4 +1,5 @@
-// Tables: by hand on results small enough for it, what was printed against itself, and the pages of docs/results against their results.
+// Tables: by hand on results small enough for it, what was printed against itself, and the pages of docs/results
+// against their results.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { makePage } from "../../src/commands/cohort-page.ts";
@@ -115,7 +116,8 @@ describe("by hand", () => {
     const table = populationTable(cohortOf([...good, ...poor]), published.population[0].rows);
     expect(table.split("\n").slice(2)).toEqual([
       "| Cox | <u>0.710</u> ± 0.010 | – | <u>1</u> of 3 | – | <u>0.0200</u> ± 0.0000 | – | <u>0.823</u> ± 0.007 | – |",
-      "| GRADUATE (default) | **0.720** ± 0.020 | – | **3** of 3 | – | **0.0100\\*\\*** ± 0.0000 | – | **0.834** ± 0.013 | – |",
+      "| GRADUATE (default) | **0.720** ± 0.020 | – | **3** of 3 | – | **0.0100\\*\\*** ± 0.0000 | – | **0.834** " +
+        "± 0.013 | – |",
     ]);
     const l2 = good.map(({ scores, ...run }) => ({
       ...run,
@@ -249,7 +251,8 @@ describe("the rule for keeping weights", () => {
     expect(found?.share).toBeCloseTo(0.75, 12);
     expect([found?.lead, found?.left]).toEqual([expect.closeTo(0.08, 12), expect.closeTo(-0.02, 12)]);
     expect(keptRulesSection(cohort).at(-1)).toContain(
-      "- DRSA: GRADUATE's lead in ECE, +0.0800 (p <.001), is explained to 75 % by the rule; with both kept by loss +0.0200 is left",
+      "- DRSA: GRADUATE's lead in ECE, +0.0800 (p <.001), is explained to 75 % by the rule; with both kept by " +
+        "loss +0.0200 is left",
     );
   });
 
@@ -305,7 +308,8 @@ describe("docs/results", () => {
     expect(page).toContain(`| DRSA | 0.709 | 0.706 | ${byConcordance.toFixed(4)} | ${byLoss.toFixed(4)} |`);
     expect(page).toMatch(
       new RegExp(
-        `- DRSA: GRADUATE's lead in ECE, \\+${(byConcordance - own).toFixed(4)} \\(p [^)]+\\), is explained to ${share} % by the rule; ` +
+        `- DRSA: GRADUATE's lead in ECE, \\+${(byConcordance - own).toFixed(4)} \\(p [^)]+\\), is explained to ` +
+          `${share} % by the rule; ` +
           `with both kept by loss \\+${(byLoss - own).toFixed(4)} is left`,
       ),
     );

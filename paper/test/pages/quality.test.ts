@@ -53,7 +53,8 @@ test("what quality.md concludes is what its lines say, worked out anew", () => {
   const recipe = of("nwtco", "paper drsa")[0];
   const cox = of("nwtco", "cox").find(({ seed }) => seed === recipe.seed)?.ece ?? 0;
   expect(page).toContain(
-    `the ECE of DRSA is ${recipe.ece.toFixed(4)}, ${(recipe.ece / cox).toFixed(0)} times that of Cox (${cox.toFixed(4)})`,
+    `the ECE of DRSA is ${recipe.ece.toFixed(4)}, ${(recipe.ece / cox).toFixed(0)} times that of Cox ` +
+      `(${cox.toFixed(4)})`,
   );
   const errorOf = (system: string, group: string) =>
     mean(of("eye", system).map((run) => run.trueError?.[group] ?? 0));

@@ -1,6 +1,7 @@
 /**
- * The figures in docs/results/figures are what the committed curves give when they are drawn again; what is kept of a cohort without any system, and
- * Cox's curves, are what the plan gives when it is run again. Curves of the networks are taken as committed: training them is minutes.
+ * The figures in docs/results/figures are what the committed curves give when they are drawn again; what is kept of a
+ * cohort without any system, and Cox's curves, are what the plan gives when it is run again. Curves of the networks
+ * are taken as committed: training them is minutes.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { parseGroupsFile } from "graduate/data";

@@ -1,4 +1,5 @@
-// The outside yardstick: a fold's Cox model against R, validation fifths, ranks by hand, and the committed page from the committed lines.
+// The outside yardstick: a fold's Cox model against R, validation fifths, ranks by hand, and the committed page from
+// the committed lines.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,8 +59,8 @@ test("Cox on a fold is R's", async () => {
   const request = { system: "cox", seed: 4, validation: 0.25 } as const;
   const { harrell } = await runFold({ task, table: first, test }, request, backend);
   await backend.close();
-  // coxph(Surv(edrel, rel) ~ age + histol + factor(stage)) on rows 1–900 that are not a multiple of 3; concordance() on the others:
-  // 8696 concordant, 4025 discordant, 27 tied.
+  // coxph(Surv(edrel, rel) ~ age + histol + factor(stage)) on rows 1–900 that are not a multiple of 3; concordance()
+  // on the others: 8696 concordant, 4025 discordant, 27 tied.
   expect(harrell).toBeCloseTo((8696 + 27 / 2) / (8696 + 4025 + 27), 14);
 });
 
@@ -121,7 +122,8 @@ test("ranks: by the mean, C of the tuning for C, one that failed left out", () =
     "| cox | 0.7500, 2 of 2 | 0.7500, 2 of 2 | 0.1500, 2 of 2 |",
     "| graduate | 0.7700, 2 of 3 | 0.7700, 2 of 3 | 0.1300, 2 of 3 |",
   ]);
-  // Differences .04 and 0: mean .02, s² .0008, t = .02/√(.0008·(½ + 10/20)) = .7071 on one degree of freedom, p = 1 − 2·atan(t)/π.
+  // Differences .04 and 0: mean .02, s² .0008, t = .02/√(.0008·(½ + 10/20)) = .7071 on one degree of freedom, p = 1 −
+  // 2·atan(t)/π.
   expect(summary).toContain("- graduate: Harrell's C +0.0200 (better on 1 of 2 folds, p 0.608)");
 });
 

@@ -1,6 +1,6 @@
 /**
- * `graduate reproduce`. Its targets are the paper's, whose plans and runs only a checkout of the sources has: the launcher
- * of the checkout hands them in. In an installed package the command says where they are.
+ * `graduate reproduce`. Its targets are the paper's, whose plans and runs only a checkout of the sources has: the
+ * launcher of the checkout hands them in. In an installed package the command says where they are.
  */
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";

@@ -1,6 +1,7 @@
 /**
- * Where help shows each option: the heading it stands under in `--help all`, and the ten or fewer of a command that `--help` shows.
- * An option that is not in the tables is shown with the rest, under "Other"; test/cli/help.test.ts names it, so that none is left there.
+ * Where help shows each option: the heading it stands under in `--help all`, and the ten or fewer of a command that
+ * `--help` shows. An option that is not in the tables is shown with the rest, under "Other"; test/cli/help.test.ts
+ * names it, so that none is left there.
  */
 
 /** In the order they are shown. */
