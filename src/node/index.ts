@@ -17,6 +17,5 @@ export {
   showLive,
   warn,
 } from "./print/output.ts";
-export { type PredictedRows, predictRows, type ScoredRows, scorePredicted } from "./rows/score-rows.ts";
 export { bootstrapInParallel } from "./workers/replicate-pool.ts";
 export { openWasmBackend } from "./workers/wasm-backend.ts";
