@@ -4,12 +4,12 @@ import LongestFirst from "./test/longest-first.ts";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "paper/test/**/*.test.ts"],
     testTimeout: 60_000,
     // The default leaves one core idle; most tests here wait for a process of their own.
     maxWorkers: Math.max(2, availableParallelism()),
-    // Modules are loaded, and compiled by the engine, once a worker instead of once a file. What that asks of a test: it replaces
-    // no module, and puts back what it changes of the process.
+    // Modules are loaded, and compiled by the engine, once a worker instead of once a file. What that asks of a test:
+    // it replaces no module, and puts back what it changes of the process.
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // What is built is run as it stands, not compiled once more.

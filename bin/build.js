@@ -1,5 +1,6 @@
-// Compiles src/ to dist/ when a source is newer than the last build; in an installed package (no sources) it does nothing.
-// src/compute/wasm/kernels is AssemblyScript: asc compiles it twice, with plain and with relaxed SIMD, when it has changed.
+// Compiles src/ to dist/ when a source is newer than the last build; in an installed package (no sources) it does
+// nothing. src/compute/wasm/kernels is AssemblyScript: asc compiles it twice, with plain and with relaxed SIMD, when it
+// has changed. The workspace paper/, which only a checkout has, is compiled after it (--paper), by who needs it.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -16,7 +17,28 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stamp = join(root, "dist", ".built");
+/** What is compiled: its sources, where to, the configurations that decide how, and the compiler's options. */
+const PRODUCT = {
+  sources: join(root, "src"),
+  target: join(root, "dist"),
+  configs: [
+    "package.json",
+    "tsconfig.base.json",
+    "tsconfig.core.json",
+    "tsconfig.node.json",
+    "tsconfig.browser.json",
+    "tsconfig.json",
+  ],
+  compile: (force) => ["-b", join(root, "tsconfig.json"), ...(force ? ["--force"] : [])],
+};
+const PAPER = {
+  sources: join(root, "paper", "src"),
+  target: join(root, "paper", "dist"),
+  configs: ["paper/package.json", "paper/tsconfig.json", "tsconfig.base.json"],
+  compile: () => ["-p", join(root, "paper", "tsconfig.json")],
+};
+
+const stampOf = ({ target }) => join(target, ".built");
 
 function newestChange(folder) {
   let newest = 0;
@@ -26,19 +48,12 @@ function newestChange(folder) {
   return newest;
 }
 
-function isFresh() {
-  if (!existsSync(stamp)) return false;
-  const built = statSync(stamp).mtimeMs;
-  const configs = [
-    "package.json",
-    "tsconfig.base.json",
-    "tsconfig.core.json",
-    "tsconfig.node.json",
-    "tsconfig.browser.json",
-    "tsconfig.json",
-  ];
+function isFresh(part) {
+  if (!existsSync(stampOf(part))) return false;
+  const built = statSync(stampOf(part)).mtimeMs;
   return (
-    newestChange(join(root, "src")) <= built && configs.every((f) => statSync(join(root, f)).mtimeMs <= built)
+    newestChange(part.sources) <= built &&
+    part.configs.every((file) => statSync(join(root, file)).mtimeMs <= built)
   );
 }
 
@@ -93,27 +108,44 @@ function fail() {
 }
 
 /** Modules whose source has moved or gone: nothing that is built is without its source. */
-function removeStale() {
-  const built = join(root, "dist");
-  for (const name of readdirSync(built, { recursive: true, encoding: "utf8" })) {
+function removeStale({ sources, target }) {
+  for (const name of readdirSync(target, { recursive: true, encoding: "utf8" })) {
     const match = /^(.*)\.(?:d\.ts|js)$/.exec(name);
-    if (match && !existsSync(join(root, "src", `${match[1]}.ts`))) rmSync(join(built, name), { force: true });
+    if (match && !existsSync(join(sources, `${match[1]}.ts`))) rmSync(join(target, name), { force: true });
   }
 }
 
-/** Builds if needed. Messages go to stderr: stdout belongs to the command that is about to run. */
+/** Messages go to stderr: stdout belongs to the command that is about to run. */
+function compile(part, started, force) {
+  const args = [findTool("typescript/bin/tsc"), ...part.compile(force)];
+  const result = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", 2, 2] });
+  if (result.status !== 0) fail();
+  removeStale(part);
+  writeFileSync(stampOf(part), `${started.toISOString()}\n`);
+}
+
+/** Builds the product if needed. */
 export function ensureBuilt({ force = false } = {}) {
   if (!existsSync(join(root, "tsconfig.json"))) return;
-  if (!force && isFresh()) return;
+  if (!force && isFresh(PRODUCT)) return;
   process.stderr.write("graduate: building from source\n");
   const started = new Date();
   if (!buildKernels(force)) fail();
-  const tsc = findTool("typescript/bin/tsc");
-  const args = [tsc, "-b", join(root, "tsconfig.json"), ...(force ? ["--force"] : [])];
-  const result = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", 2, 2] });
-  if (result.status !== 0) fail();
-  removeStale();
-  writeFileSync(stamp, `${started.toISOString()}\n`);
+  compile(PRODUCT, started, force);
+}
+
+/** Whether this is a checkout, which has the paper's workspace; an installed package has not. */
+export function hasPaper() {
+  return existsSync(PAPER.sources);
+}
+
+/** Builds the paper's workspace if needed: a change of the product may change what it is compiled against. */
+export function ensurePaperBuilt({ force = false } = {}) {
+  if (!hasPaper()) return;
+  const product = statSync(stampOf(PRODUCT)).mtimeMs;
+  if (!force && isFresh(PAPER) && statSync(stampOf(PAPER)).mtimeMs >= product) return;
+  process.stderr.write("graduate: building the paper's experiments\n");
+  compile(PAPER, new Date(), force);
 }
 
 /** A compiled module without its comments, by TypeScript's own printer. */
@@ -128,8 +160,8 @@ export function withoutComments(ts, text) {
 }
 
 /**
- * For the package: comments of the compiled modules are a tenth of it. Declarations keep theirs, which is where editors look; the next build
- * of a changed source puts its module's back.
+ * For the package: comments of the compiled modules are a tenth of it. Declarations keep theirs, which is where
+ * editors look; the next build of a changed source puts its module's back.
  */
 async function stripComments() {
   const { default: ts } = await import("typescript");
@@ -145,6 +177,8 @@ async function stripComments() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  ensureBuilt({ force: process.argv.includes("--force") });
+  const force = process.argv.includes("--force");
+  ensureBuilt({ force });
+  if (process.argv.includes("--paper")) ensurePaperBuilt({ force });
   if (process.argv.includes("--for-package")) await stripComments();
 }

@@ -3,5 +3,5 @@
 import { ensureBuilt } from "./build.js";
 
 ensureBuilt();
-const { main } = await import("../dist/node/cli.js");
-await main(process.argv);
+const [{ main }, { paperTargets }] = await Promise.all([import("../dist/node/cli.js"), import("./paper.js")]);
+await main(process.argv, paperTargets);

@@ -71,7 +71,7 @@ export {
   discover,
 } from "./verbs/discover/discover.ts";
 export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./verbs/ensemble.ts";
-export { type FitOptions, fit } from "./verbs/fit.ts";
+export { type FitOptions, type FitRequest, fit } from "./verbs/fit.ts";
 export { type KmDocument, type KmGroup, type KmRequest, kmDocument } from "./verbs/km.ts";
 export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./verbs/predict.ts";
 export {

@@ -3,10 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { codeOf, ENGINES_OWN, importsOf } from "./source-rules.ts";
 
 const src = fileURLToPath(new URL("../src/", import.meta.url));
 
-/** Room → rooms it may import from (besides itself). index.ts, what the package is, may import anything but the apps. */
+/**
+ * Room → rooms it may import from (besides itself). index.ts, what the package is, may import anything but the apps.
+ */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
   data: ["core"],
@@ -22,19 +25,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Of training the verdicts and the words of choices: a page must not name a distance of its own.
   report: ["core", "stats", "training"],
   browser: ["core", "compute", "verbs"],
-  // What only the paper needs; nothing but the command may reach it.
-  experiments: [
-    "core",
-    "data",
-    "stats",
-    "compute",
-    "models",
-    "objectives",
-    "training",
-    "repair",
-    "files",
-    "verbs",
-  ],
   node: [
     "core",
     "data",
@@ -47,7 +37,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "repair",
     "files",
     "verbs",
-    "experiments",
     "report",
   ],
 };
@@ -67,18 +56,9 @@ function roomOf(path: string): string {
   return parts.length === 1 ? "verbs" : parts[0];
 }
 
-function importsOf(text: string): string[] {
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1]);
-}
-
-/** Of these, the ones that are gone when the file runs. */
+/** Of its imports, the ones that are gone when the file runs. */
 function typeImportsOf(text: string): string[] {
   return [...text.matchAll(/\bimport type\s[^;]*?from\s*"([^"]+)"/g)].map((match) => match[1]);
-}
-
-/** The code without its comments, so that a word in a sentence is not mistaken for a call. */
-function codeOf(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "");
 }
 
 describe("import directions", () => {
@@ -129,6 +109,13 @@ describe("import directions", () => {
     ]);
   });
 
+  test.each(files)("%s knows nothing of the private workspaces", (file) => {
+    const foreign = importsOf(codeOf(readFileSync(join(src, file), "utf8"))).filter(
+      (specifier) => /^graduate(-|\/|$)/.test(specifier) || /(^|\/)(paper|studio)\//.test(specifier),
+    );
+    expect(foreign).toEqual([]);
+  });
+
   test("an index only exports", () => {
     for (const file of files.filter((name) => name.endsWith("index.ts"))) {
       const code = codeOf(readFileSync(join(src, file), "utf8")).replace(
@@ -140,16 +127,8 @@ describe("import directions", () => {
   });
 });
 
-/** Rooms whose numbers can reach a model file, a checkpoint or a prediction; and of the experiments what draws people. */
-const DETERMINED = files.filter(
-  (file) =>
-    !/^(report|experiments|compute\/wasm\/kernels)\//.test(file) ||
-    /^experiments\/(eye-law|eye-survival|generator-fit|simulate)\.ts$/.test(file),
-);
-
-/** ECMAScript leaves their last digits to the engine; what it defines to the last bit (sqrt, floor, fround, …) is not among them. */
-const ENGINES_OWN =
-  /\bMath\.(a?(cos|sin|tan)h?|atan2|cbrt|exp|expm1|hypot|log|log10|log1p|log2|pow)\b|(?<!\b2 )\*\*|\*\*(?! \d+\b(?!\.))/;
+/** Rooms whose numbers can reach a model file, a checkpoint or a prediction. */
+const DETERMINED = files.filter((file) => !/^(report|compute\/wasm\/kernels)\//.test(file));
 
 describe("the same bits on every engine", () => {
   test.each(DETERMINED)("%s takes exp, log and powers from core/elementary.ts", (file) => {

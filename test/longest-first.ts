@@ -1,4 +1,5 @@
-// The order of the files: those that take long are begun first, so that no core waits at the end for one that began late.
+// The order of the files: those that take long are begun first, so that no core waits at the end for one that began
+// late.
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Ten seconds and more each, the longest first. The others follow as Vitest has them. */
@@ -8,7 +9,7 @@ const LONG = [
   "browser/wasm-backend",
   "cli/bad-training",
   "report/browser",
-  "cli/reproduce",
+  "commands/reproduce",
   "cli/train",
   "schemas",
   "compute/wasm",

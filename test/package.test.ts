@@ -1,4 +1,5 @@
-// What npm would publish: small, whole (every page the README links to, every module another one imports), and without result lines.
+// What npm would publish: small, whole (every page the README links to, every module another one imports), and without
+// result lines.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";

@@ -4,7 +4,7 @@ export {
   summariseColumn,
   type TableDescription,
 } from "./checks/describe.ts";
-export type { Finding, FindingCode, FindingLevel } from "./checks/findings.ts";
+export { countOf, type Finding, type FindingCode, type FindingLevel } from "./checks/findings.ts";
 export type { RowIndependence } from "./checks/repeated-people.ts";
 export { checkFollowup, checkGroups, checkTable } from "./checks/sanity.ts";
 export type { Curves } from "./curves/curves.ts";
@@ -14,6 +14,7 @@ export type { ColumnEncoding, Encoder } from "./encode/encoder.ts";
 export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
 export { type EncoderOptions, fitEncoder } from "./encode/fit-encoder.ts";
 export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
+export { addGroupColumns, groupColumnName } from "./groups/group-columns.ts";
 export { formatGroup, type GroupExpression } from "./groups/group-expression.ts";
 export { evaluateGroup } from "./groups/group-members.ts";
 export {
@@ -41,14 +42,29 @@ export {
   type RowWeights,
 } from "./outcomes/outcomes.ts";
 export { type People, type PersonColumn, pickPeople, readPeople } from "./outcomes/people.ts";
-export { inspectOutcomes, type OutcomeColumns, readOutcomes } from "./outcomes/read-outcomes.ts";
+export {
+  inspectOutcomes,
+  type OutcomeColumns,
+  outcomeNames,
+  readOutcomes,
+} from "./outcomes/read-outcomes.ts";
 export { requireRightCensored } from "./outcomes/right-censored.ts";
-export { type SetName, type Split, type SplitOptions, splitFromTable, splitRows } from "./outcomes/split.ts";
+export {
+  joinRows,
+  type SetName,
+  type Split,
+  type SplitOptions,
+  splitFromTable,
+  splitRows,
+} from "./outcomes/split.ts";
 export {
   binOutcomes,
+  DEFAULT_BINS,
   equalTimeGrid,
+  findBin,
   fitTimeGrid,
   interpolateCurve,
+  MAX_BINS,
   medianTime,
   quantileTime,
   type TimeGrid,
@@ -74,9 +90,11 @@ export {
   type Column,
   type ColumnType,
   cellText,
+  countMissing,
   type DateColumn,
   findColumn,
   isMissing,
+  MISSING_CODE,
   type NumberColumn,
   selectRows,
   type Table,

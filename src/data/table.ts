@@ -50,6 +50,7 @@ export interface BooleanColumn {
 /** A column of any type. */
 export type Column = NumberColumn | DateColumn | CategoryColumn | BooleanColumn;
 
+/** Code of a category cell that has no value. */
 export const MISSING_CODE = -1;
 export const MISSING_BOOLEAN = 255;
 
@@ -74,6 +75,7 @@ export function isMissing(column: Column, row: number): boolean {
   }
 }
 
+/** Cells of a column that have no value. */
 export function countMissing(column: Column): number {
   const length = column.type === "category" ? column.codes.length : column.values.length;
   let missing = 0;

@@ -10,6 +10,7 @@ export {
   coxCurvesOnGrid,
   fitCox,
   linearPredictor,
+  requireCurves,
   type StratifiedCoxInput,
 } from "./cox/cox.ts";
 export { type CoxTerm, type ProportionalHazards, testProportionalHazards } from "./cox/proportional.ts";

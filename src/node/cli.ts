@@ -2,9 +2,10 @@
  * The command line: one file a command, each a thin reading of options around the library's functions.
  * Exit codes: 0 done, 1 the input cannot be used, 2 a requirement is not met, 70 a bug, 130 interrupted.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { safeText } from "../core/text.ts";
+import type { AddTargets } from "./commands/reproduce.ts";
 import { createHelpStyle, readHelpRequest } from "./options/command-help.ts";
 import {
   createErrorStyle,
@@ -20,8 +21,14 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 
 interface Listed {
   readonly heading: string;
-  /** Loaded by name, so that a command does not wait for what only another needs. */
-  readonly load: () => Promise<(program: Command) => void>;
+  /** Loaded by name, so that a command does not wait for what only another needs. `asked` is the command to be run. */
+  readonly load: (asked: string | undefined, checkout: Checkout) => Promise<(program: Command) => void>;
+}
+
+/** What a checkout of the sources has and an installed package has not. */
+export interface Checkout {
+  /** The targets of `reproduce`, loaded when that command is run. */
+  readonly loadTargets?: () => Promise<AddTargets>;
 }
 
 const LOOK = "Look at a table:";
@@ -44,17 +51,19 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   demo: { heading: SHOW, load: async () => (await import("./commands/demo.ts")).addDemo },
   reproduce: {
     heading: SHOW,
-    load: async () =>
-      existsSync(new URL("../../paper", import.meta.url))
-        ? (await import("./reproduce.ts")).addReproduce
-        : (await import("./without-paper.ts")).addWithoutPaper,
+    async load(asked, { loadTargets }) {
+      const { addReproduce } = await import("./commands/reproduce.ts");
+      const isAsked = asked === "reproduce";
+      const targets = loadTargets && (isAsked ? await loadTargets() : "unloaded");
+      return (program) => addReproduce(program, targets);
+    },
   },
 };
 
 /** With the named command, or with all of them where help may be wanted. */
 export async function createProgram(
   name: string | undefined,
-  { all = false }: { readonly all?: boolean } = {},
+  { all = false, ...checkout }: { readonly all?: boolean } & Checkout = {},
 ): Promise<Command> {
   const program = new Command("graduate")
     .description("Multicalibrated survival analysis: curves that are right for every group you name.")
@@ -75,7 +84,7 @@ export async function createProgram(
     name !== undefined && Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]] : Object.values(COMMANDS);
   for (const { heading, load } of wanted) {
     program.commandsGroup(heading);
-    (await load())(program);
+    (await load(name, checkout))(program);
   }
   for (const command of everyCommand(program)) {
     command.exitOverride().allowExcessArguments(false).configureOutput(createErrorStyle(command));
@@ -85,10 +94,10 @@ export async function createProgram(
 }
 
 /** One command, from its arguments to `process.exitCode`. Whoever runs several in one process calls this. */
-export async function runCommand(argv: readonly string[]): Promise<void> {
+export async function runCommand(argv: readonly string[], checkout: Checkout = {}): Promise<void> {
   try {
     const { args, all } = readHelpRequest(argv.slice(2));
-    const program = await createProgram(args[0], { all });
+    const program = await createProgram(args[0], { all, ...checkout });
     const command = program.commands.find((one) => one.name() === args[0]);
     await program.parseAsync(settleOptionalValues(args, command), { from: "user" });
   } catch (error) {
@@ -97,7 +106,7 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   }
 }
 
-export async function main(argv: readonly string[]): Promise<void> {
+export async function main(argv: readonly string[], checkout: Checkout = {}): Promise<void> {
   leaveQuietly();
-  await runCommand(argv);
+  await runCommand(argv, checkout);
 }

@@ -1,3 +1,6 @@
+export { type GrowingLines, type GrowingLinesOptions, openGrowingLines } from "./io/growing-lines.ts";
+export { readTextFile } from "./io/read-text.ts";
+export { replaceFile } from "./io/replace-file.ts";
 export {
   hashKey,
   type KeepOptions,
@@ -12,6 +15,21 @@ export {
   type RunResults,
 } from "./io/run-results.ts";
 export { tableSourceFromPath } from "./io/table-file.ts";
+export { refuseUnwritable } from "./io/writable.ts";
+export { createUnwritableError } from "./io/write-errors.ts";
+export { parseThreads } from "./options/table-options.ts";
+export {
+  clearLive,
+  createProgress,
+  EXIT_INPUT,
+  EXIT_INTERRUPTED,
+  isLive,
+  type Progress,
+  print,
+  say,
+  showLive,
+  warn,
+} from "./print/output.ts";
 export { bootstrapInParallel } from "./workers/replicate-pool.ts";
 export { type PoolOptions, runInPool } from "./workers/run-pool.ts";
 export { serveRuns } from "./workers/run-worker.ts";

@@ -1,1 +1,2 @@
-export { applyBoost, type Boost, boostCurves, fitBoost } from "./mcboost.ts";
+export { applyBoost, type Boost, boostCurves, fitBoost, type McBoost } from "./mcboost.ts";
+export { fitBoostRounds } from "./mcboost-rounds.ts";

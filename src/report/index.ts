@@ -1,4 +1,6 @@
 export { type GatherInput, gatherReport } from "./data/gather-report.ts";
 export type { ReportedModel } from "./data/gather-training.ts";
 export type { ReportData } from "./data/report-data.ts";
+export { svgMarkup } from "./page/html.ts";
 export { type RenderOptions, renderReport } from "./page/render-report.ts";
+export { formatNumber, shorten } from "./words/text-table.ts";

@@ -9,6 +9,7 @@ import { binomialUpperTail, studentTwoSidedTail } from "../core/distributions.ts
 import { InputError } from "../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../core/measured.ts";
 
+/** A t test of a mean difference of 0. */
 export interface PairedTest {
   readonly mean: number;
   readonly standardError: number;
@@ -82,6 +83,7 @@ export interface WinDetail {
   readonly test: Measured<PairedTest>;
 }
 
+/** Subgroups in which one method is better than another, worse, or neither. */
 export interface WinCount {
   /** Subgroups where a is significantly better than b. */
   readonly wins: number;

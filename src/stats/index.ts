@@ -14,28 +14,33 @@ export { oneCalibration } from "./calibration/one-calibration.ts";
 export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
 export {
   boundGroups,
+  boundOfTheorem,
   type Certificates,
   type CertifyOptions,
   certify,
   type GroupBounds,
   type GroupCertificate,
 } from "./certificates/certificates.ts";
-export { type FollowUp, tallyFollowUp } from "./certificates/exact.ts";
+export { boundExactly, type FollowUp, tallyFollowUp } from "./certificates/exact.ts";
 export {
   benjaminiHochberg,
   binomialRange,
   correctedResampledT,
   countWins,
   holm,
+  type PairedTest,
   pairedT,
+  type WinCount,
 } from "./comparison.ts";
 export { concordanceHarrell, concordanceUno, type UnoOptions } from "./concordance/concordance.ts";
 export {
   concordanceAntolini,
   concordanceHalfTies,
   concordancePaper,
+  type TimeDependentPairs,
   timeDependentPairs,
 } from "./concordance/time-dependent.ts";
+export { hasEnoughData, MINIMUM_EVENTS, MINIMUM_SUPPORT } from "./enough-data.ts";
 export {
   type BinnedKaplanMeier,
   groupSupport,

@@ -1,5 +1,6 @@
 export { type KeepRule, METHODS, type Method } from "./choices.ts";
 export { finishRun, type GroupVerdict, type TrainingResult } from "./finish.ts";
+export { FIXED_PENALTY_BELOW, nextMultipliers, relativeMove } from "./lagrangian/dual.ts";
 export type { Model, ModelHistoryEntry, Predictor, Provenance } from "./model.ts";
 export {
   averageWeights,

@@ -1,13 +1,17 @@
 // What `--help` shows, at any width; and what is said of a command that is called wrongly.
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
+import { addTargets } from "../../paper/src/commands/reproduce.ts";
 import { createProgram } from "../../src/node/cli.ts";
 import { optionName } from "../../src/node/options/command-help.ts";
 import { basicOptions, headingOf, MAX_BASIC } from "../../src/node/options/option-groups.ts";
 import { everyCommand } from "../../src/node/options/usage-errors.ts";
 import { runCli } from "./run-cli.ts";
 
-const program = await createProgram(undefined);
+const checkout = { loadTargets: async () => addTargets };
+const program = await createProgram(undefined, checkout);
+/** Listed with the others, it has no targets yet. */
+for (const one of program.commands) if (one.name() === "reproduce") addTargets(one);
 
 /** "train", "reproduce nwtco" → its command, with the first word. */
 const commands: readonly { readonly path: string; readonly first: string; readonly command: Command }[] =
@@ -22,7 +26,7 @@ const commands: readonly { readonly path: string; readonly first: string; readon
 /** The page of a command at a width. */
 async function helpOf(path: string, all: boolean, width: number): Promise<string> {
   const [first, second] = path.split(" ");
-  const made = await createProgram(first, { all });
+  const made = await createProgram(first, { all, ...checkout });
   const own = made.commands[0];
   const command = second === undefined ? own : own.commands.find((one) => one.name() === second);
   return command?.configureOutput({ getOutHelpWidth: () => width }).helpInformation() ?? "";

@@ -1,5 +1,6 @@
 // A process that has the program loaded and runs one command after another, each from its arguments to its exit code as
 // bin/graduate.js does. Its stdout and stderr are files, which whoever asked empties before and reads after.
+import { paperTargets } from "../../bin/paper.js";
 import { runCommand } from "../../dist/node/cli.js";
 
 const [node, launcher] = [process.argv[0], process.argv[2]];
@@ -24,7 +25,7 @@ process.on("message", async ({ args, cwd }) => {
   process.chdir(cwd);
   process.argv = [node, launcher, ...args];
   process.exitCode = 0;
-  await runCommand(process.argv);
+  await runCommand(process.argv, paperTargets);
   const code = process.exitCode;
   process.exitCode = 0;
   process.send({ code, running: await listRunning() });

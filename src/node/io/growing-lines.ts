@@ -20,6 +20,7 @@ import { type FormatError, GraduateError, InputError } from "../../core/errors.t
 import { syncFolderNow } from "./sync-folder.ts";
 import { explainErrno } from "./write-errors.ts";
 
+/** A file of lines, open for more of them. */
 export interface GrowingLines {
   /** Whether a half-written line was cut off. */
   readonly repaired: boolean;
@@ -29,16 +30,19 @@ export interface GrowingLines {
   close(): void;
 }
 
+/** How the lines that a file has already are read, and what is said where they are not ours. */
 export interface GrowingLinesOptions {
   /** Is given the whole lines there are; throws a FormatError where they are not ours. */
   readonly read: (text: string) => void;
   /** What every line of ours begins with: a last line cut off before its end is ours if it begins so. */
   readonly starts: readonly string[];
+  /** What is thrown for the line of that number. */
   readonly refuseLine: (line: number) => FormatError;
   /** Which option names the file, for hints: "--out". */
   readonly option: string;
 }
 
+/** Opens a file of lines, or makes it; a last line that was cut off is taken away. */
 export function openGrowingLines(path: string, options: GrowingLinesOptions): GrowingLines {
   const refuse = (error: unknown) =>
     error instanceof GraduateError

@@ -46,7 +46,11 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
   discover: under("Search", "drop seed threads"),
   boost: under("Repair", "method seed threads apply"),
   compare: under("Training", "replicates"),
-  reproduce: under("Runs", "seeds preset workers threads systems"),
+  reproduce: {
+    ...under("Runs", "seeds preset workers threads systems splits eye truth part keep"),
+    ...under("Runs", "sizes distances audits alpha seed"),
+    ...under("Output", "page"),
+  },
 };
 
 /** What `--help` shows of each command, in this order. */

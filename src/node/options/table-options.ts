@@ -61,6 +61,7 @@ export function parsePositive(text: string): number {
 /** A thread has a stack and a heap of its own: a thousand of them fill the memory before they compute anything. */
 const MANY_THREADS = 64;
 
+/** A number of threads or workers, as an option has it. */
 export function parseThreads(text: string): number {
   const value = Number(text);
   const most = Math.max(MANY_THREADS, availableParallelism());

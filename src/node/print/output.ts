@@ -11,8 +11,10 @@ import { safeLine, safeText, shortenValues } from "../../core/text.ts";
 import { MAX_WIDTH, shorten, wrapText } from "../../report/words/text-table.ts";
 import { explainErrno } from "../io/write-errors.ts";
 
+/** Exit code where the input cannot be used. */
 export const EXIT_INPUT = 1;
 export const EXIT_BUG = 70;
+/** Exit code after Ctrl-C. */
 export const EXIT_INTERRUPTED = 130;
 
 /** Terminals narrower than this get lines of this width all the same. */
@@ -24,6 +26,7 @@ export function terminalWidth(): number {
   return Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, process.stdout.columns ?? MAX_WIDTH));
 }
 
+/** Text for stdout. */
 export function print(text: string): void {
   writeOut(`${safeText(text)}\n`);
 }
@@ -86,6 +89,7 @@ export function say(text: string): void {
   process.stderr.write(`${safeText(text)}\n`);
 }
 
+/** A complaint that does not stop the work. */
 export function warn(text: string): void {
   say(`graduate: ${wrapText(shortenValues(text), terminalWidth() - 10, "  ")}`);
 }
@@ -103,6 +107,7 @@ export function showLive(line: string): void {
   process.stderr.write(`\r\x1b[K${shorten(safeLine(line), width)}`);
 }
 
+/** Takes the line away that `showLive` showed. */
 export function clearLive(): void {
   if (isLive()) process.stderr.write("\r\x1b[K");
 }
@@ -148,8 +153,16 @@ export function leaveQuietly(): void {
   });
 }
 
+/** A line about work under way. */
+export interface Progress {
+  /** Shows how much of it is done. */
+  update(done: number, total: number): void;
+  /** Takes the line away. */
+  finish(): void;
+}
+
 /** A progress line on a terminal, nothing when stderr goes to a file or a pipe. */
-export function createProgress(label: string): { update(done: number, total: number): void; finish(): void } {
+export function createProgress(label: string): Progress {
   const live = isLive();
   const started = performance.now();
   return {

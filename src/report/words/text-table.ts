@@ -21,6 +21,7 @@ const MIN_FLEXIBLE = 8;
 /** What is repeated at the left of every part of a broken table: enough to tell groups apart. */
 const REPEATED_WIDTH = 20;
 
+/** Cut to a width, with an ellipsis where something is lost. */
 export function shorten(text: string, width: number): string {
   const characters = [...text];
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join("")}…`;

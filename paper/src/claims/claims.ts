@@ -1,0 +1,87 @@
+/**
+ * The paper's statements one by one, each with its verdict and the numbers behind it, and what the runs that judge
+ * them can see. Nothing is run for it: it reads the printed tables and the results that are there, and counts how many
+ * of the planned runs these are.
+ */
+
+import type { PlanResults } from "../runs/committed.ts";
+import { expandPlan, lineKey, type Plan } from "../runs/plan.ts";
+import { PRINTED_COHORT } from "../runs/targets.ts";
+import { collectRuns, LEVEL } from "../summaries/summary.ts";
+import { type ClaimInputs, TARGETS } from "./board.ts";
+import { claimsOnData } from "./data.ts";
+import type { Claim } from "./entry.ts";
+import { claimsOnEveryone } from "./everyone.ts";
+import { detectableEffect, leastSignP } from "./evidence.ts";
+import { claimsOnGroups } from "./groups.ts";
+import { claimsOnMethod } from "./method.ts";
+
+export interface ClaimSection {
+  readonly title: string;
+  readonly claims: readonly Claim[];
+}
+
+export function collectClaims(inputs: ClaimInputs): readonly ClaimSection[] {
+  return [
+    { title: "The data and the design", claims: claimsOnData(inputs) },
+    { title: "Everyone in the test rows", claims: claimsOnEveryone(inputs) },
+    { title: "Subpopulations", claims: claimsOnGroups(inputs) },
+    { title: "Other scores, the constraint, the theorem", claims: claimsOnMethod(inputs) },
+  ];
+}
+
+/** Runs of a plan, and the least difference that tests over them call significant. */
+export interface RunsOfPlan {
+  readonly name: string;
+  readonly repeats: Plan["repeats"];
+  readonly planned: number;
+  readonly made: number;
+  readonly failed: number;
+  /** In standard deviations of the differences, of so many repeats; null where there is none. */
+  readonly effect: { readonly size: number; readonly repeats: number } | null;
+}
+
+/** What the page of claims speaks of. */
+export interface ClaimsSummary {
+  readonly sections: readonly ClaimSection[];
+  readonly plans: readonly RunsOfPlan[];
+  /** Runs for which the exact sign test can reach the level. */
+  readonly leastRuns: number;
+}
+
+export function summariseClaims(inputs: ClaimInputs): ClaimsSummary {
+  return {
+    sections: collectClaims(inputs),
+    plans: [...inputs.plans].map(([name, one]) => countRuns(name, one)),
+    leastRuns: leastRuns(),
+  };
+}
+
+/** How many of the planned runs exist, and what the tests over them can see. */
+function countRuns(name: string, { plan, results }: PlanResults): RunsOfPlan {
+  const planned = expandPlan(plan);
+  return {
+    name,
+    repeats: plan.repeats,
+    planned: planned.length,
+    made: planned.filter((line) => results?.runs.has(lineKey(line)) === true).length,
+    failed: results?.failures.size ?? 0,
+    effect: effectOf(name, { plan, results }),
+  };
+}
+
+/** Of the cohort that is judged, at the runs that most of its systems have. */
+function effectOf(name: string, { plan, results }: PlanResults): RunsOfPlan["effect"] {
+  const target = TARGETS.find((one) => name.endsWith(one));
+  if (target === undefined || results === undefined) return null;
+  const systems = [...collectRuns(results, PRINTED_COHORT[target]).values()];
+  const most = systems.reduce((longest, runs) => (runs.length > longest.length ? runs : longest), []);
+  const size = detectableEffect({ n: most.length, kind: plan.repeats, rows: most[0]?.rows ?? [1, 1, 1] });
+  return Number.isFinite(size) ? { size, repeats: most.length } : null;
+}
+
+function leastRuns(): number {
+  let n = 1;
+  while (leastSignP(n) >= LEVEL) n++;
+  return n;
+}

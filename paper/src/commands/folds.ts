@@ -1,0 +1,193 @@
+/**
+ * `graduate reproduce folds --data DIR`: Cox, DRSA and graduate on the folds of a published benchmark, in its table.
+ * The tables and scores are not part of the package: DIR holds them, and a message says what belongs there. One fold
+ * after the other, each kept as it ends; the same command goes on from there.
+ */
+
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { FormatError, InputError } from "graduate/core";
+import { readTable, type Table } from "graduate/data";
+import {
+  createProgress,
+  type GrowingLines,
+  openGrowingLines,
+  openWasmBackend,
+  parseThreads,
+  print,
+  replaceFile,
+  tableSourceFromPath,
+  warn,
+} from "graduate/node";
+import { z } from "zod";
+import { foldsPage, foldsSummaryPage } from "../pages/folds.page.ts";
+import { readCheckout } from "../runs/checkout.ts";
+import {
+  FOLD_SYSTEMS,
+  type FoldPlan,
+  type FoldSystem,
+  type FoldTask,
+  parseFoldPlan,
+  readFolds,
+  runFold,
+} from "../runs/folds.ts";
+import { compareCox, type FoldLine, type FoldSizes, readPublishedFolds } from "../summaries/fold-ranks.ts";
+
+interface FoldOptions {
+  readonly data: string;
+  readonly out: string;
+  readonly tables?: string;
+  readonly summary?: string;
+  readonly threads: number;
+}
+
+const lineSchema = z.strictObject({
+  task: z.string(),
+  system: z.enum(FOLD_SYSTEMS),
+  iteration: z.int(),
+  harrell: z.number(),
+  uno: z.number(),
+  ibs: z.number(),
+  seconds: z.number(),
+});
+
+export function addFoldsTarget(command: Command): void {
+  command
+    .command("folds")
+    .description("Cox, DRSA and graduate on the folds of a published benchmark of tuned learners")
+    .requiredOption("--data <folder>", "holds the benchmark's tables, test rows and scores")
+    .option("--out <file>", "where scores are kept as folds end", "folds.jsonl")
+    .option("--tables <file>", "write the page of tables to a file")
+    .option("--summary <file>", "write our scores and ranks alone, without the published scores")
+    .option("--threads <n>", "threads that train", parseThreads, availableParallelism())
+    .action(async (options: FoldOptions) => runFolds(options));
+}
+
+async function runFolds(options: FoldOptions): Promise<void> {
+  const plan = parseFoldPlan(readCheckout("paper/plans/folds.json"), "paper/plans/folds.json");
+  requireFiles(options.data, plan);
+  const lines: FoldLine[] = [];
+  const kept = openLines(options.out, lines);
+  if (kept.repaired)
+    warn(`the last line of ${options.out} was cut off in the middle: that fold is done again`);
+  const tasks = await Promise.all(plan.tasks.map((task) => openTask(options.data, task)));
+  const total = tasks.reduce((sum, { folds }) => sum + folds.size * plan.systems.length, 0);
+  const progress = createProgress("folds");
+  try {
+    for (const task of tasks) {
+      for (const system of plan.systems) {
+        for (const [iteration, test] of task.folds) {
+          if (lines.some((line) => isOf(line, task.task.name, system, iteration))) continue;
+          progress.update(lines.length, total);
+          const { seconds, ...line } = await runOne({ ...task, test }, { system, iteration, plan }, options);
+          kept.append([JSON.stringify({ ...line, seconds })]);
+          lines.push(line);
+        }
+      }
+    }
+  } finally {
+    progress.finish();
+    kept.close();
+  }
+  const scores = await openTable(join(options.data, plan.scores), []);
+  await report(plan, tasks, lines, readPublishedFolds(scores, plan.scores), options);
+}
+
+const isOf = (line: FoldLine, task: string, system: FoldSystem, iteration: number) =>
+  line.task === task && line.system === system && line.iteration === iteration;
+
+interface OpenTask {
+  readonly task: FoldTask;
+  readonly table: Table;
+  readonly folds: ReadonlyMap<number, Int32Array>;
+}
+
+async function openTask(folder: string, task: FoldTask): Promise<OpenTask> {
+  const table = await openTable(join(folder, task.table), task.category);
+  const rows = await openTable(join(folder, task.testRows), []);
+  return { task, table, folds: readFolds(rows, task.testRows) };
+}
+
+async function openTable(path: string, category: readonly string[]): Promise<Table> {
+  return readTable(await tableSourceFromPath(path), { category });
+}
+
+async function runOne(
+  fold: OpenTask & { readonly test: Int32Array },
+  run: { readonly system: FoldSystem; readonly iteration: number; readonly plan: FoldPlan },
+  { threads }: FoldOptions,
+): Promise<FoldLine & { readonly seconds: number }> {
+  const { system, iteration, plan } = run;
+  const started = process.cpuUsage();
+  const backend = await openWasmBackend({ threads, deterministic: true });
+  const request = { system, seed: iteration, validation: plan.validation };
+  const scores = await runFold(fold, request, backend).finally(() => backend.close());
+  const used = process.cpuUsage(started);
+  const seconds = Number(((used.user + used.system) / 1e6).toFixed(1));
+  return { task: fold.task.name, system, iteration, ...scores, seconds };
+}
+
+function requireFiles(folder: string, plan: FoldPlan): void {
+  const files = [plan.scores, ...plan.tasks.flatMap(({ table, testRows }) => [table, testRows])];
+  const missing = files.filter((file) => !existsSync(join(folder, file)));
+  if (missing.length === 0) return;
+  throw new InputError(`missing in the folder: ${missing.join(", ")}`, {
+    code: "folds.data",
+    where: folder,
+    hint:
+      `it has to hold ${files.join(", ")}: the benchmark's tables, its test rows (columns iteration and row, ` +
+      "counted from 1) " +
+      "and its scores (task_id, learner_id, tune_measure, iteration, harrell_c, uno_c, isbs)",
+  });
+}
+
+/** Adds what was done before to `lines`. */
+function openLines(path: string, lines: FoldLine[]): GrowingLines {
+  const refuseLine = (line: number) =>
+    new FormatError("not a line of scores of folds", {
+      code: "folds.line",
+      where: `${path}, line ${line}`,
+      hint: "take the line out, or name another file (--out)",
+    });
+  return openGrowingLines(path, {
+    read(text) {
+      text.split("\n").forEach((one, k) => {
+        if (one === "") return;
+        try {
+          const { seconds: _, ...line } = lineSchema.parse(JSON.parse(one));
+          lines.push(line);
+        } catch {
+          throw refuseLine(k + 1);
+        }
+      });
+    },
+    starts: [LINE_START],
+    refuseLine,
+    option: "--out",
+  });
+}
+
+const LINE_START = '{"task":"';
+
+async function report(
+  plan: FoldPlan,
+  tasks: readonly OpenTask[],
+  lines: readonly FoldLine[],
+  published: ReturnType<typeof readPublishedFolds>,
+  { tables, summary }: FoldOptions,
+): Promise<void> {
+  const gate = compareCox(lines, published);
+  if (!gate.passed)
+    warn("our Cox model is not the published one: the other rows cannot be read in its table");
+  const sizes = tasks.map(({ task, table, folds }) => {
+    const test = Math.round([...folds.values()].reduce((sum, rows) => sum + rows.length, 0) / folds.size);
+    return { name: task.name, test, train: table.rows - test } satisfies FoldSizes;
+  });
+  const shown = { about: plan.about, gate, tasks: sizes, lines, published };
+  const page = foldsPage(shown);
+  if (summary !== undefined) await replaceFile(summary, foldsSummaryPage(shown), "the page");
+  if (tables !== undefined) await replaceFile(tables, page, "the page");
+  if (tables === undefined && summary === undefined) print(page);
+}

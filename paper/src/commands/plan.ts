@@ -1,0 +1,177 @@
+/**
+ * `graduate reproduce nwtco|flchain|eye|all`: the runs of the plans in paper/plans, spread over the cores, each kept
+ * as it ends. Started again, the command does what is still to be done. A run that fails does not stop the others; it
+ * is named at the end and tried again next time.
+ */
+
+import { availableParallelism } from "node:os";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { countOf } from "graduate/data";
+import {
+  EXIT_INPUT,
+  EXIT_INTERRUPTED,
+  parseThreads,
+  readTextFile,
+  refuseUnwritable,
+  say,
+  warn,
+} from "graduate/node";
+import { VERSION } from "../runs/checkout.ts";
+import { planFile } from "../runs/committed.ts";
+import { lineKey, type Plan, parsePlan, type RunLine, selectLines } from "../runs/plan.ts";
+import { runLines } from "../runs/pool.ts";
+import { openResultsFile } from "../runs/results-file.ts";
+import { PAGE_TARGETS } from "../runs/targets.ts";
+import { writePage } from "./cohort-page.ts";
+import { createRunProgress, sayFailures } from "./print-runs.ts";
+
+export interface PlanOptions {
+  readonly preset: "default" | "paper";
+  readonly out: string;
+  readonly seeds?: readonly number[];
+  readonly systems?: readonly string[];
+  readonly cohorts?: readonly string[];
+  readonly workers: number;
+  readonly tables?: string | true;
+}
+
+export function addPlanTargets(command: Command): void {
+  for (const name of PAGE_TARGETS) {
+    addRunOptions(command.command(name).description(`the runs of the paper's table of ${name}`))
+      .addOption(presetOption())
+      .option("--tables [file]", "run nothing: print the page of tables, or write it to a file")
+      .action(async (options: PlanOptions, given: Command) => {
+        if (options.tables === undefined) return runPlans([choosePlan(name, options)], options);
+        const isNamed = given.getOptionValueSource("out") === "cli";
+        return writePage(name, options.tables, isNamed ? options.out : undefined);
+      });
+  }
+  addRunOptions(command.command("all").description("all three of them"))
+    .addOption(presetOption())
+    .action(async (options: PlanOptions) =>
+      runPlans(
+        PAGE_TARGETS.map((name) => choosePlan(name, options)),
+        options,
+      ),
+    );
+  addRunOptions(
+    command
+      .command("plan")
+      .description("the runs of a plan of your own")
+      .argument("<file>", "a plan as those in paper/plans"),
+  ).action(async (file: string, options: PlanOptions) => runPlans([file], options));
+}
+
+function presetOption(): Option {
+  return new Option(
+    "--preset <name>",
+    "default: our recipe, over splits; paper: the paper's, over initialisations of one split",
+  )
+    .choices(["default", "paper"])
+    .default("default");
+}
+
+function addRunOptions(command: Command): Command {
+  return command
+    .option(
+      "--out <file>",
+      "where results are kept as runs end, and what was done before is found",
+      "results.jsonl",
+    )
+    .option("--seeds <list>", "only these seeds, e.g. 1,2,5-9", parseSeedRanges)
+    .option("--systems <list>", 'only these systems, e.g. "cox,graduate"', parseNames)
+    .option("--cohorts <list>", "only these cohorts of the plan", parseNames)
+    .option("--workers <n>", "runs at a time, each on one thread", parseThreads, availableParallelism());
+}
+
+function choosePlan(target: string, { preset }: PlanOptions): string {
+  const name = preset === "paper" ? `paper-${target}` : target;
+  return planFile(name);
+}
+
+function parseNames(text: string): readonly string[] {
+  return text.split(",").map((name) => name.trim());
+}
+
+function parseSeedRanges(text: string): readonly number[] {
+  const seeds = text.split(",").flatMap((part) => {
+    const range = /^\s*(\d+)(?:\s*-\s*(\d+))?\s*$/.exec(part);
+    if (range === null) throw new InvalidArgumentError("expected seeds such as 1,2,5-9.");
+    const [from, to] = [Number(range[1]), Number(range[2] ?? range[1])];
+    return Array.from({ length: Math.max(0, to - from + 1) }, (_, k) => from + k);
+  });
+  return [...new Set(seeds)];
+}
+
+async function readGivenPlan(path: string): Promise<Plan> {
+  return parsePlan(await readTextFile(path, "the plan"), path);
+}
+
+async function runPlans(paths: readonly string[], options: PlanOptions): Promise<void> {
+  const plans = await Promise.all(paths.map(readGivenPlan));
+  const chosen = plans.map((plan) => selectLines(plan, options));
+  await refuseUnwritable([options.out], paths);
+  const failed: RunLine[] = [];
+  for (const [k, plan] of plans.entries()) {
+    const failures = await runPlan(plan, chosen[k], options);
+    if (failures === null) return;
+    failed.push(...failures);
+  }
+  if (failed.length > 0) process.exitCode = EXIT_INPUT;
+}
+
+/** The lines that failed; null after Ctrl-C. */
+async function runPlan(
+  plan: Plan,
+  lines: readonly RunLine[],
+  { out, workers }: PlanOptions,
+): Promise<readonly RunLine[] | null> {
+  const file = openResultsFile(out, plan);
+  const { before, repaired } = file;
+  const open = lines.filter((line) => before?.runs.has(lineKey(line)) !== true);
+  if (repaired) warn(`the last line of ${out} was cut off in the middle: that run is done again`);
+  const progress = createRunProgress(plan.name, open, [...(before?.runs.values() ?? [])], workers);
+  progress.start(lines.length - open.length, out);
+  const failures = new Map<number, string>();
+  const stop = new AbortController();
+  const onInterrupt = () => stop.abort();
+  process.removeAllListeners("SIGINT");
+  process.once("SIGINT", onInterrupt);
+  let done = 0;
+  try {
+    await runLines(plan, open, {
+      workers,
+      signal: stop.signal,
+      onProgress: progress.underWay,
+      onDone(index, outcome) {
+        const { plan: _, ...run } = open[index];
+        if (outcome.kind === "done") {
+          const { seconds, ...result } = outcome.result;
+          file.append({ ...result, version: VERSION, seconds }, outcome.names);
+          done++;
+        } else {
+          failures.set(index, outcome.failure);
+          file.append({ run: { plan: plan.name, ...run }, version: VERSION, failure: outcome.failure });
+        }
+        progress.done(index, outcome);
+      },
+    });
+  } catch (error) {
+    progress.finish();
+    if (!stop.signal.aborted) throw error;
+    process.exitCode = EXIT_INTERRUPTED;
+    say(
+      `\ngraduate: interrupted with ${lines.length - open.length + done} of ${countOf(lines.length, "run")} done; ` +
+        `they are in ${out}, and the same command goes on from there`,
+    );
+    return null;
+  } finally {
+    process.removeListener("SIGINT", onInterrupt);
+    file.close();
+  }
+  process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
+  progress.finish();
+  const failed = [...failures].map(([index, failure]) => ({ ...open[index], failure }));
+  sayFailures(failed, out);
+  return failed;
+}

@@ -1,0 +1,36 @@
+/**
+ * What the figures have in common: colours, which are Okabe and Ito's and follow the reader's light or dark, and how a
+ * chart of Observable Plot becomes the text of an SVG file.
+ */
+import { svgMarkup } from "graduate/report";
+
+/** Coordinates beyond this many decimals are rounding of the machine that drew them. */
+const DECIMALS = 6;
+
+export function roundValue(value: number): number {
+  return Number(value.toFixed(DECIMALS));
+}
+
+const LIGHT =
+  "--ink:#222;--muted:#666;--grid:#ddd;--paper:#fff;" +
+  "--series-1:#0072B2;--series-2:#D55E00;--series-3:#00795a;color:var(--ink);background:var(--paper)";
+const DARK =
+  "--ink:#e8e8e8;--muted:#a8a8a8;--grid:#3a3a3a;--paper:#16181c;" +
+  "--series-1:#56B4E9;--series-2:#F0A030;--series-3:#35c79a";
+
+interface Chart {
+  setAttribute(name: string, value: string): void;
+  readonly outerHTML: string;
+}
+
+/** `className` is the one that the chart was plotted with. */
+export function writeSvg(chart: Chart, className: string): string {
+  chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  chart.setAttribute("role", "img");
+  const style = `svg.${className}{${LIGHT}}
+@media (prefers-color-scheme:dark){svg.${className}{${DARK}}}`;
+  return svgMarkup(chart.outerHTML).replace(
+    /<style>[\s\S]*?<\/style>/,
+    (own: string) => `${own}<style>${style}</style>`,
+  );
+}

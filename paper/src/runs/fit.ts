@@ -1,0 +1,94 @@
+/**
+ * The product's verbs as the experiments use them: train one model or an ensemble, predict, audit. All that the
+ * experiments ask of these verbs is asked here.
+ */
+import {
+  type AuditOptions,
+  type AuditTable,
+  audit,
+  type Backend,
+  type FitRequest,
+  fit,
+  gridOf,
+  predict,
+  preparePredictor,
+  type TrainEvent,
+  type TrainRequest,
+} from "graduate";
+import {
+  type BinnedRightCensored,
+  binOutcomes,
+  type Curves,
+  type Group,
+  pickOutcomes,
+  readOutcomes,
+  resolveGroups,
+  type Table,
+  type TimeGrid,
+} from "graduate/data";
+import { placesAmong } from "graduate/study";
+import type { Model } from "graduate/training";
+
+export type { Backend, TrainEvent, TrainRequest };
+
+/** Of any table with the model's columns; all of its rows unless some are named. */
+export type PredictTable = (table: Table, rows?: ArrayLike<number>) => Promise<Curves>;
+
+/** One model, or an ensemble of so many members; `onEvent` is told how the training goes on. */
+export async function fitModel(
+  table: Table,
+  request: FitRequest,
+  backend: Backend,
+  onEvent: (event: TrainEvent) => void = () => {},
+): Promise<Model> {
+  return fit(table, request, backend, { onEvent });
+}
+
+/** Prepared once for many tables. */
+export function predictTables(model: Model, backend: Backend): PredictTable {
+  const prepared = preparePredictor(model, backend);
+  return async (table, rows) => (await prepared(table, rows)).curves;
+}
+
+export async function predictRows(
+  model: Model,
+  table: Table,
+  rows: Int32Array,
+  backend: Backend,
+): Promise<Curves> {
+  return (await predict(model, table, backend, rows)).curves;
+}
+
+export function timeGridOf(model: Model): TimeGrid {
+  return gridOf(model);
+}
+
+/** Groups whose rows are places among `rows` of the table (all of them, unless said). */
+export function membersAmong(groups: readonly Group[], table: Table, rows?: ArrayLike<number>) {
+  const resolved = resolveGroups(groups, table, { unknownLevels: "allow" });
+  if (rows === undefined) return resolved;
+  return placesAmong(resolved, rows);
+}
+
+/** Scores of curves, everyone first and then the groups, whose rows are places among those of the curves. */
+export async function auditCurves(
+  curves: Curves,
+  outcomes: BinnedRightCensored,
+  groups: readonly { readonly name: string; readonly rows: Int32Array }[],
+  options: AuditOptions = {},
+): Promise<AuditTable> {
+  return audit({ curves, outcomes, groups }, options);
+}
+
+/** Scores of a model on rows of a table, for everyone and the groups. */
+export async function auditRows(
+  model: Model,
+  table: Table,
+  rows: Int32Array,
+  groups: readonly Group[],
+  backend: Backend,
+): Promise<AuditTable> {
+  const curves = await predictRows(model, table, rows, backend);
+  const outcomes = pickOutcomes(readOutcomes(table, model.columns), rows);
+  return auditCurves(curves, binOutcomes(outcomes, gridOf(model)), membersAmong(groups, table, rows));
+}

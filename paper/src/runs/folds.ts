@@ -1,0 +1,239 @@
+/**
+ * The outside yardstick: the cross-validation folds of a published benchmark of tuned learners, whose scores per fold
+ * are known. A system is fitted on the rows outside a fold and scored on those in it by the benchmark's measures
+ * (method §11): Harrell's C and Uno's C of a risk over strict pairs with half ties, Uno's weights and the Brier
+ * score's from the training rows' censoring with simple ties, and the Brier score integrated over the distinct test
+ * times up to the first with four fifths of the rows gone.
+ *
+ * Cox is the gate: with the same conventions ours must be the published one, fold by fold, before anything else is
+ * read off. It reads raw times; networks are read off their grid between bin edges. A network's validation rows are
+ * drawn from the rows outside the fold; "five graduates" is the ensemble of five runs (ensemble.ts), each with another
+ * fifth of those rows for validation; "… with splines" are trained with splines of numbers (data/spline.ts).
+ */
+
+import type { Backend, TrainRequest } from "graduate";
+import { createRandom, FormatError, InputError, isAbsent, type Measured, shuffle } from "graduate/core";
+import {
+  type Curves,
+  encode,
+  findColumn,
+  fitEncoder,
+  interpolateCurve,
+  parseNamedGroup,
+  pickOutcomes,
+  type RightCensored,
+  readOutcomes,
+  type Table,
+  type TimeGrid,
+} from "graduate/data";
+import { coxCurves, fitCox, linearPredictor, requireCurves } from "graduate/models";
+import { concordanceHarrell, concordanceUno, integratedBrier, mlr3probaTimes } from "graduate/stats";
+import { z } from "zod";
+import { fitModel, predictRows, timeGridOf } from "./fit.ts";
+import { isEnsemble, MEMBERS } from "./systems.ts";
+
+export const FOLD_SYSTEMS = [
+  "cox",
+  "drsa",
+  "graduate",
+  "five graduates",
+  "graduate with splines",
+  "five with splines",
+] as const;
+export type FoldSystem = (typeof FOLD_SYSTEMS)[number];
+
+const taskSchema = z.strictObject({
+  /** As the published scores name it. */
+  name: z.string().min(1),
+  /** In the folder of the folds. */
+  table: z.string().min(1),
+  testRows: z.string().min(1),
+  time: z.string().min(1),
+  event: z.string().min(1),
+  category: z.array(z.string()),
+  groups: z.array(z.string()).min(1),
+});
+
+const planSchema = z.strictObject({
+  about: z.string().min(1),
+  /** Published scores, in the folder of the folds. */
+  scores: z.string().min(1),
+  tasks: z.array(taskSchema).min(1),
+  systems: z.array(z.enum(FOLD_SYSTEMS)).min(1),
+  /** Share of the rows outside a fold that a network's training watches. */
+  validation: z.number().gt(0).lt(1),
+});
+
+export type FoldTask = Readonly<z.infer<typeof taskSchema>>;
+export type FoldPlan = Readonly<z.infer<typeof planSchema>>;
+
+/** Reads and checks the plan of the folds. */
+export function parseFoldPlan(text: string, fileName: string): FoldPlan {
+  const result = planSchema.safeParse(JSON.parse(text));
+  if (result.success) return result.data;
+  const { path, message } = result.error.issues[0];
+  throw new FormatError(`plan: ${path.join(".")}: ${message}`, { code: "plan", where: fileName });
+}
+
+/** The test rows of each fold, 0-based, from a table of iteration and row, 1-based. */
+export function readFolds(table: Table, where: string): ReadonlyMap<number, Int32Array> {
+  const numbersOf = (name: string) => {
+    const column = findColumn(table, name);
+    if (column.type === "number") return column.values;
+    throw new InputError(`column "${name}" is not of numbers`, { code: "folds.column", where });
+  };
+  const iterations = numbersOf("iteration");
+  const rows = numbersOf("row");
+  const folds = new Map<number, number[]>();
+  for (let k = 0; k < table.rows; k++) {
+    const fold = folds.get(iterations[k]) ?? [];
+    fold.push(rows[k] - 1);
+    folds.set(iterations[k], fold);
+  }
+  return new Map(Array.from(folds, ([iteration, list]) => [iteration, Int32Array.from(list)]));
+}
+
+export interface FoldScores {
+  readonly harrell: number;
+  readonly uno: number;
+  readonly ibs: number;
+}
+
+/** One fold of a task: the rows to learn from and the rows to be scored on. */
+export interface Fold {
+  readonly task: FoldTask;
+  readonly table: Table;
+  readonly test: Int32Array;
+}
+
+export interface FoldRequest {
+  readonly system: FoldSystem;
+  readonly seed: number;
+  readonly validation: number;
+}
+
+export async function runFold(fold: Fold, request: FoldRequest, backend: Backend): Promise<FoldScores> {
+  const { task, table, test } = fold;
+  const held = new Set(test);
+  const rest = Int32Array.from({ length: table.rows }, (_, row) => row).filter((row) => !held.has(row));
+  const outcomes = readOutcomes(table, task);
+  const scored = { training: pickOutcomes(outcomes, rest), outcomes: pickOutcomes(outcomes, test) };
+  const times = mlr3probaTimes(scored.outcomes);
+  if (request.system === "cox") return scoreFold(scored, times, fitFoldCox(fold, rest, outcomes, times));
+  const horizon = Math.max(...scored.training.time);
+  const { curves, grid } = await trainOnFold(fold, rest, { ...request, horizon }, backend);
+  return scoreFold(scored, times, { risk: sumHazards(curves), survival: readAtTimes(curves, grid, times) });
+}
+
+/** A share of the rows outside the fold. */
+function drawValidation(rest: Int32Array, { seed, validation }: FoldRequest): Int32Array {
+  const order = Int32Array.from(rest);
+  shuffle(order, createRandom(seed, VALIDATION_STREAM));
+  return order.slice(0, Math.round(rest.length * validation)).sort();
+}
+
+interface FoldPrediction {
+  /** Greater for those who are expected to have the event earlier. */
+  readonly risk: Float64Array; // [N]
+  readonly survival: Float64Array; // [N, times]
+}
+
+interface ScoredRows {
+  readonly training: RightCensored;
+  readonly outcomes: RightCensored;
+}
+
+function scoreFold(rows: ScoredRows, times: Float64Array, { risk, survival }: FoldPrediction): FoldScores {
+  const { training, outcomes } = rows;
+  return {
+    harrell: definedValue(concordanceHarrell(outcomes, risk, { pairs: "strict" }).c),
+    uno: definedValue(concordanceUno(outcomes, risk, { convention: "mlr3proba", censoring: training }).c),
+    ibs: definedValue(integratedBrier({ outcomes, times, survival, convention: "mlr3proba", training })),
+  };
+}
+
+function definedValue(score: Measured): number {
+  if (isAbsent(score))
+    throw new InputError(`a score of the fold is undefined: ${score.absent}`, { code: "folds.score" });
+  return score;
+}
+
+function featuresOf({ task, table }: Fold): string[] {
+  return table.columns.map(({ name }) => name).filter((name) => name !== task.time && name !== task.event);
+}
+
+function fitFoldCox(
+  fold: Fold,
+  rest: Int32Array,
+  outcomes: RightCensored,
+  times: Float64Array,
+): FoldPrediction {
+  const { table, test } = fold;
+  const encoder = fitEncoder(table, { features: featuresOf(fold), rows: rest, reference: "drop" });
+  const training = encode(encoder, table, rest);
+  const { time, event } = pickOutcomes(outcomes, rest);
+  const model = fitCox({ time, event, x: training.values, D: training.D });
+  requireCurves(model);
+  const scored = encode(encoder, table, test);
+  return {
+    risk: linearPredictor(model, scored.values),
+    survival: coxCurves(model, scored.values, times),
+  };
+}
+
+async function trainOnFold(
+  fold: Fold,
+  rest: Int32Array,
+  { horizon, ...asked }: FoldRequest & { readonly horizon: number },
+  backend: Backend,
+): Promise<{ readonly curves: Curves; readonly grid: TimeGrid }> {
+  const { task, table, test } = fold;
+  const { system, seed } = asked;
+  const valid = drawValidation(rest, asked);
+  const held = new Set(valid);
+  const split = { train: rest.filter((row) => !held.has(row)), valid, test };
+  const groups = task.groups.map((text) => parseNamedGroup(text));
+  const request: TrainRequest = {
+    time: task.time,
+    event: task.event,
+    features: featuresOf(fold),
+    groups,
+    method: system === "drsa" ? "drsa" : "graduate",
+    splines: system === "graduate with splines" || system === "five with splines",
+    split,
+    seed,
+    horizon,
+    // The folds are the benchmark's, whoever is in them.
+    rowsAreIndependent: true,
+  };
+  const members = isEnsemble(system) ? { ensemble: MEMBERS } : {};
+  const model = await fitModel(table, { ...request, ...members }, backend);
+  return { curves: await predictRows(model, table, test, backend), grid: timeGridOf(model) };
+}
+
+/** Apart from every stream that a run of the same seed uses. */
+const VALIDATION_STREAM = 0x60000000;
+/** Below this a survival probability is 0 to a network in single precision. */
+const LEAST_SURVIVAL = 1e-12;
+
+/** Cumulative hazards summed over the bins: the events expected of many people like this one ("expected mortality"). */
+function sumHazards({ N, T, survival }: Curves): Float64Array {
+  return Float64Array.from({ length: N }, (_, i) => {
+    let sum = 0;
+    for (let t = 0; t < T; t++) sum -= Math.log(Math.max(survival[i * T + t], LEAST_SURVIVAL));
+    return sum;
+  });
+}
+
+/** Between bin edges; test times after the last training time keep the last value. */
+function readAtTimes({ N, T, survival }: Curves, grid: TimeGrid, times: Float64Array): Float64Array {
+  const horizon = grid.edges[T];
+  const read = new Float64Array(N * times.length);
+  for (let i = 0; i < N; i++) {
+    const curve = survival.subarray(i * T, (i + 1) * T);
+    times.forEach((time, k) => {
+      read[i * times.length + k] = definedValue(interpolateCurve(curve, grid, Math.min(time, horizon)));
+    });
+  }
+  return read;
+}

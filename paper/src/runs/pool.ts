@@ -1,0 +1,54 @@
+/**
+ * The runs of a plan over processes, one run at a time in each: a process has CPU time of its own. One that dies
+ * (memory, a bug) fails its run and is replaced; the others go on. Runs that share a network go to one process, as
+ * long as there are others to do.
+ */
+import { runInPool } from "graduate/node";
+import type { Plan, RunLine } from "./plan.ts";
+import { networkKey } from "./shared-network.ts";
+import type { RunOutcome } from "./worker.ts";
+
+export type { RunOutcome } from "./worker.ts";
+
+export interface ReproducePoolOptions {
+  readonly workers: number;
+  readonly signal: AbortSignal;
+  /** Called as each run ends, in whatever order they do. */
+  readonly onDone: (index: number, outcome: RunOutcome) => void;
+  /** Runs that are under way: index → share of itself. */
+  readonly onProgress: (shares: ReadonlyMap<number, number>) => void;
+}
+
+/** Compiled, the worker is this file's neighbour; from src/, it is the built one (Node loads no TypeScript). */
+function workerFile(): URL {
+  const here = import.meta.url;
+  return here.endsWith(".ts") ? new URL("../../dist/runs/worker.js", here) : new URL("./worker.js", here);
+}
+
+/** Rejects with the signal's reason, or with what `onDone` threw. */
+export async function runLines(
+  plan: Plan,
+  lines: readonly RunLine[],
+  { workers, signal, onDone, onProgress }: ReproducePoolOptions,
+): Promise<void> {
+  const shares = new Map<number, number>();
+  const events = runInPool<Plan, RunLine, RunOutcome>(lines, {
+    worker: workerFile(),
+    shared: plan,
+    workers,
+    place: "process",
+    what: "a run of the plan",
+    signal,
+    affinity: (line) => networkKey(plan, line),
+    lost: (_, why) => ({ kind: "failed", failure: why }),
+  });
+  for await (const event of events) {
+    if (event.type === "progress") {
+      shares.set(event.index, event.share);
+      onProgress(shares);
+    } else {
+      shares.delete(event.index);
+      onDone(event.index, event.result);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The results of a plan on disk: lines of experiments/results.ts, appended as runs end (growing-lines.ts). A file can
+ * hold several plans; one that holds another form of this plan is refused.
+ */
+import { FormatError } from "graduate/core";
+import { openLines } from "graduate/node";
+import { type Plan, planContent } from "./plan.ts";
+import {
+  type CohortNames,
+  collectResults,
+  RESULT_LINES,
+  type Results,
+  type RunFailure,
+  type RunResult,
+  requireSamePlan,
+} from "./results.ts";
+
+export interface ResultsFile {
+  /** What the file had of the plan; undefined where it had nothing. */
+  readonly before: Results | undefined;
+  /** Whether a half-written line was cut off. */
+  readonly repaired: boolean;
+  append(line: RunResult | RunFailure, names?: CohortNames): void;
+  close(): void;
+}
+
+/** Opens, or makes, the file for one plan; those of other plans in it stay. */
+export function openResultsFile(path: string, plan: Plan): ResultsFile {
+  const file = openLines(path, RESULT_LINES);
+  let before: Results | undefined;
+  try {
+    before = collectResults(file.lines, path).get(plan.name);
+    requireSamePlan(before, plan, path);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  let hasPlan = before !== undefined;
+  const named = new Map(before?.cohorts);
+  return {
+    before,
+    repaired: file.repaired,
+    append(line, names) {
+      const heading = hasPlan ? [] : [{ reproduce: 1, plan: planContent(plan) }];
+      const known = names && named.get(names.cohort);
+      if (names !== undefined && known !== undefined && JSON.stringify(names) !== JSON.stringify(known)) {
+        throw new FormatError(`the groups of "${names.cohort}" are not those of the results file`, {
+          code: "results.groups",
+          where: path,
+          hint: "name another file (--out), or delete this one to begin anew",
+        });
+      }
+      file.append(...heading, ...(names === undefined || known !== undefined ? [] : [names]), line);
+      hasPlan = true;
+      if (names !== undefined) named.set(names.cohort, names);
+    },
+    close: file.close,
+  };
+}

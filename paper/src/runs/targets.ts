@@ -1,0 +1,29 @@
+/** The paper's three tables, and which of a plan's cohorts stand for them. */
+
+export const PAGE_TARGETS = ["nwtco", "flchain", "eye"] as const;
+export type PageTarget = (typeof PAGE_TARGETS)[number];
+
+/** The plans that a target's page is made of: the default preset's, and that of the paper's recipe. */
+export function plansOf(target: PageTarget): readonly string[] {
+  return [target, `paper-${target}`];
+}
+
+/** The printed cells belong to this cohort of a target's plans. */
+export const PRINTED_COHORT: Readonly<Record<PageTarget, string>> = {
+  nwtco: "nwtco",
+  flchain: "flchain with chapter",
+  eye: "level 2 dependent",
+};
+
+/** Which of a plan's cohorts are drawn: those of the paper. */
+export const FIGURE_COHORTS: Readonly<Record<PageTarget, readonly string[]>> = {
+  nwtco: ["nwtco"],
+  flchain: ["flchain with chapter", "flchain without chapter"],
+  eye: ["level 2 dependent"],
+};
+
+/** File name of a cohort's figures, without what they show and its ending. */
+export function figureName(target: PageTarget, cohort: string): string {
+  const words = cohort.split(" ").filter((word) => word !== target);
+  return [target, ...words].join("-");
+}

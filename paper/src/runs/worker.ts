@@ -1,0 +1,92 @@
+/**
+ * What one process of pool.ts runs: one line of a plan after the other, each with a backend of its own, one thread, and
+ * arithmetic that is the same on every machine. A process and not a thread, so that its CPU time is its own: seconds of
+ * a run do not depend on what else the machine does. Tables and groups files are read here, once; a network that the
+ * next run has too is kept. A run that is refused or diverges is answered with what the error says; the other runs go
+ * on.
+ */
+import { runWithShares } from "graduate";
+import { GraduateError } from "graduate/core";
+import { openWasmBackend, serveRuns } from "graduate/node";
+import type { Model } from "graduate/training";
+import { keepLastTruth } from "../eye/truth.ts";
+import { readSources } from "./cohort-sources.ts";
+import type { CohortSources } from "./cohorts.ts";
+import type { CohortPlan, Plan, RunLine } from "./plan.ts";
+import type { CohortNames, RunResult } from "./results.ts";
+import { runLine } from "./run.ts";
+import { type NetworkShelf, networkKey } from "./shared-network.ts";
+
+/** What comes of a line. */
+export type RunOutcome =
+  | { readonly kind: "done"; readonly result: Omit<RunResult, "version">; readonly names: CohortNames }
+  | { readonly kind: "failed"; readonly failure: string };
+
+/** Of a run's progress, the part that is training; the rest is scoring. */
+const FITTING_SHARE = 0.9;
+
+const prepareTruth = keepLastTruth();
+/** The last network that several systems share, and the seconds of its training. */
+let shared: { readonly key: string; readonly model: Model; readonly seconds: number } | null = null;
+const opened = new Map<string, Promise<CohortSources>>();
+
+function openSources(cohort: CohortPlan): Promise<CohortSources> {
+  const key = JSON.stringify(cohort);
+  const known = opened.get(key) ?? readSources(cohort);
+  opened.set(key, known);
+  return known;
+}
+
+async function run(plan: Plan, line: RunLine, tell: (share: number) => void): Promise<RunOutcome> {
+  const cohort = plan.cohorts.find(({ name }) => name === line.cohort);
+  if (cohort === undefined) throw new Error(`no cohort ${line.cohort}`);
+  const backend = await openWasmBackend({ threads: 1, deterministic: true });
+  try {
+    const sources = await openSources(cohort);
+    const started = cpuSeconds();
+    let [steps, fittedAt] = [0, started];
+    // What a run is said to take is what it takes by itself.
+    let before = 0;
+    const key = networkKey(plan, line);
+    const shelf: NetworkShelf = {
+      find() {
+        if (shared === null || shared.key !== key) return undefined;
+        before = shared.seconds;
+        return shared.model;
+      },
+      keep(model) {
+        shared = { key: key ?? "", model, seconds: cpuSeconds() - started };
+      },
+    };
+    const { result, names } = await runLine(plan, line, sources, backend, {
+      prepareTruth,
+      ...(key === null ? {} : { shelf }),
+      onEvent(event) {
+        if (event.type === "start") steps = event.steps;
+        if (event.type === "step") tell(FITTING_SHARE * Math.min(1, event.step / Math.max(1, steps)));
+      },
+      onFitted() {
+        fittedAt = cpuSeconds();
+        tell(FITTING_SHARE);
+      },
+    });
+    const tenths = (seconds: number) => Number(seconds.toFixed(1));
+    const seconds = { fit: tenths(before + fittedAt - started), score: tenths(cpuSeconds() - fittedAt) };
+    return { kind: "done", result: { ...result, seconds }, names };
+  } catch (error) {
+    // A bug fails its run like anything else: hours of other runs are worth more than its stack.
+    const what =
+      error instanceof GraduateError ? error.message : error instanceof Error ? error.stack : error;
+    return { kind: "failed", failure: String(what) };
+  } finally {
+    await backend.close();
+  }
+}
+
+/** Of this process, since it began. */
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+serveRuns<Plan, RunLine, RunOutcome>((plan) => (line) => runWithShares((tell) => run(plan, line, tell)));

@@ -1,0 +1,220 @@
+/**
+ * Tables nothing was tuned on, taken as someone would who has never seen this program. For each table of
+ * paper/tables.json: what `describe` finds; and splits on which the default preset is held against Cox and against Cox
+ * with the groups as terms, through the library. Rows of one patient (plan: `patient`) stay in one part of a split.
+ * The commands that a user would run are in unseen-commands.ts.
+ */
+import { join } from "node:path";
+import type { AuditTable } from "graduate";
+import { InputError } from "graduate/core";
+import {
+  addGroupColumns,
+  checkTable,
+  findColumn,
+  readOutcomes,
+  readTable,
+  type Split,
+  splitRows,
+  type Table,
+} from "graduate/data";
+import { openWasmBackend, tableSourceFromPath } from "graduate/node";
+import { MINIMUM_EVENTS } from "graduate/stats";
+import { readCheckout } from "../runs/checkout.ts";
+import { auditRows, fitModel } from "../runs/fit.ts";
+import { mean } from "../summaries/summary.ts";
+
+export const UNSEEN_SYSTEMS = ["cox", "cox with group terms", "graduate"] as const;
+export type UnseenSystem = (typeof UNSEEN_SYSTEMS)[number];
+
+/** A table of the plan. */
+export interface UnseenTable {
+  readonly name: string;
+  readonly file: string;
+  readonly time: string;
+  readonly event: string;
+  readonly timeUnit: string;
+  readonly drop: readonly string[];
+  /** Expressions. */
+  readonly groups: readonly string[];
+  /** Column that says whose row it is, where a patient has several. */
+  readonly patient?: string;
+}
+
+export interface UnseenPlan {
+  readonly seeds: readonly number[];
+  readonly systems: readonly UnseenSystem[];
+  readonly tables: readonly UnseenTable[];
+}
+
+/** What `describe` finds, and the sizes. */
+export interface TableLine {
+  readonly kind: "table";
+  readonly table: string;
+  readonly rows: number;
+  readonly columns: number;
+  readonly events: number;
+  readonly groups: readonly string[];
+  readonly drop: readonly string[];
+  readonly findings: readonly { readonly level: string; readonly code: string; readonly message: string }[];
+}
+
+/** The scores of test rows; a group is judged with ten events among them. */
+export interface UnseenScores {
+  readonly concordance: number | null;
+  readonly ece: number | null;
+  readonly eceFloor: number | null;
+  readonly eceP: number | null;
+  readonly groupEce: number | null;
+  readonly groupEceFloor: number | null;
+  readonly worstEce: number | null;
+  readonly worstGroup: string | null;
+  readonly ibs: number | null;
+  readonly logrankIndividualP: number | null;
+  readonly judged: number;
+  readonly rejected: number;
+  readonly supportedBins: number;
+}
+
+interface RunIdentity {
+  readonly kind: "run";
+  readonly table: string;
+  readonly system: UnseenSystem;
+  readonly seed: number;
+  readonly rows: { readonly train: number; readonly valid: number; readonly test: number };
+}
+
+/** A system on one split. */
+export interface UnseenRun extends RunIdentity, UnseenScores {
+  readonly testEvents: number;
+  readonly met: number;
+  readonly held: number;
+  readonly asked: number;
+  readonly bestStep: number;
+  readonly parameters: number;
+  /** Of graduate: constraints that are missed, and what training warned of. */
+  readonly unmet?: readonly string[];
+  readonly warnings?: readonly string[];
+  readonly seconds: number;
+}
+
+export interface FailedRun extends RunIdentity {
+  readonly failure: string;
+}
+
+export function readUnseenPlan(): UnseenPlan {
+  return JSON.parse(readCheckout("paper/tables.json")) as UnseenPlan;
+}
+
+const round = (value: number | null, digits = 6) =>
+  value === null ? null : Number(value.toPrecision(digits));
+
+export async function openUnseen({ file }: UnseenTable, folder: string): Promise<Table> {
+  return readTable(await tableSourceFromPath(join(folder, file)));
+}
+
+/** All rows of a patient go where the patient goes. */
+export function splitUnseen(table: Table, { patient }: UnseenTable, seed: number): Split {
+  if (patient === undefined) return splitRows(table.rows, { seed });
+  const column = findColumn(table, patient);
+  if (column.type !== "number")
+    throw new InputError(`column "${patient}" is not of numbers`, { code: "tables.patient" });
+  const { values } = column;
+  const patients = [...new Set(values)];
+  const split = splitRows(patients.length, { seed });
+  const rowsOf = (chosen: Int32Array) => {
+    const wanted = new Set(Array.from(chosen, (k) => patients[k]));
+    return Int32Array.from({ length: table.rows }, (_, row) => row).filter((row) => wanted.has(values[row]));
+  };
+  return { train: rowsOf(split.train), valid: rowsOf(split.valid), test: rowsOf(split.test) };
+}
+
+function readScores({ overall, groups }: AuditTable): UnseenScores {
+  const judged = groups.flatMap((group) =>
+    group.events >= MINIMUM_EVENTS && group.paper.ece !== null ? [{ ...group, ece: group.paper.ece }] : [],
+  );
+  const [first, ...others] = judged;
+  const worst = first && others.reduce((one, other) => (other.ece > one.ece ? other : one), first);
+  const average = (values: readonly number[]) => (values.length === 0 ? null : round(mean(values)));
+  return {
+    concordance: round(overall.concordance),
+    ece: round(overall.paper.ece),
+    eceFloor: round(overall.paper.noiseFloor?.ece ?? null),
+    eceP: round(overall.paper.noiseFloor?.p ?? null),
+    groupEce: average(judged.map(({ ece }) => ece)),
+    groupEceFloor: average(judged.map(({ paper }) => paper.noiseFloor?.ece ?? Number.NaN)),
+    worstEce: round(worst?.ece ?? null),
+    worstGroup: worst?.name ?? null,
+    ibs: round(overall.ibs),
+    logrankIndividualP: round(overall.logrankIndividual.p),
+    judged: judged.length,
+    rejected: judged.filter(({ logrankIndividual }) => (logrankIndividual.p ?? 1) < 0.05).length,
+    supportedBins: overall.supported.bins,
+  };
+}
+
+export interface UnseenRequest {
+  readonly system: UnseenSystem;
+  readonly seed: number;
+  readonly threads: number;
+}
+
+export async function runUnseen(
+  entry: UnseenTable,
+  folder: string,
+  { system, seed, threads }: UnseenRequest,
+): Promise<UnseenRun | FailedRun> {
+  const { name, time, event, drop } = entry;
+  const table = await openUnseen(entry, folder);
+  const split = splitUnseen(table, entry, seed);
+  const groups = entry.groups.map((expression) => ({ name: expression, expression }));
+  const used = system === "cox with group terms" ? addGroupColumns(table, groups) : table;
+  const method = system === "graduate" ? "graduate" : "cox";
+  const backend = await openWasmBackend({ threads });
+  const rows = { train: split.train.length, valid: split.valid.length, test: split.test.length };
+  const identity: RunIdentity = { kind: "run", table: name, system, seed, rows };
+  const started = performance.now();
+  try {
+    // The split keeps a patient's rows together already.
+    const rowsAreIndependent = entry.patient !== undefined;
+    const request = { time, event, drop, groups, method, split, seed, rowsAreIndependent } as const;
+    const model = await fitModel(used, request, backend);
+    const seconds = Number(((performance.now() - started) / 1000).toFixed(1));
+    const audited = await auditRows(model, used, split.test, groups, backend);
+    const { verdict, warnings, bestStep, parameters } = model.training;
+    const held = verdict.filter(({ met }) => met !== null);
+    const counts = { met: held.filter(({ met }) => met === true).length, held: held.length };
+    // The group terms of Cox repeat columns it has, as they are meant to.
+    const said = { unmet: held.filter(({ met }) => !met).map(({ group }) => group), warnings };
+    return {
+      ...identity,
+      testEvents: audited.overall.events,
+      ...readScores(audited),
+      ...counts,
+      asked: groups.length + 1,
+      bestStep,
+      parameters,
+      ...(method === "graduate" ? said : {}),
+      seconds,
+    };
+  } catch (error) {
+    return { ...identity, failure: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await backend.close();
+  }
+}
+
+export async function describeUnseen(entry: UnseenTable, folder: string): Promise<TableLine> {
+  const table = await openUnseen(entry, folder);
+  const { event } = readOutcomes(table, entry);
+  const { findings } = checkTable(table, entry);
+  return {
+    kind: "table",
+    table: entry.name,
+    rows: table.rows,
+    columns: table.columns.length,
+    events: event.reduce((sum, one) => sum + one, 0),
+    groups: entry.groups,
+    drop: entry.drop,
+    findings: findings.map(({ level, code, message }) => ({ level, code, message })),
+  };
+}

@@ -1,0 +1,25 @@
+export { placesAmong, type ResolveMembers } from "./members.ts";
+export {
+  divideAgain,
+  type EncodingRequest,
+  fromPlainStudy,
+  type PlainStudy,
+  type PreparedStudy,
+  prepareStudy,
+  redesign,
+  type StudyRequest,
+  toPlainStudy,
+  withSplit,
+} from "./prepare.ts";
+export { type PackedSplit, packSplit, type SetSizes, type SplitRequest, unpackSplit } from "./split.ts";
+export {
+  type Design,
+  encodeStudyRows,
+  pickStudyGroups,
+  pickStudyRows,
+  type Study,
+  type StudyColumns,
+  type StudyGroup,
+  type StudyRows,
+  type Subject,
+} from "./study.ts";
