@@ -116,7 +116,9 @@ export async function openWasmBackend(options: WasmBackendOptions = {}): Promise
   }
   const threads = options.threads ?? navigator.hardwareConcurrency;
   if (!(Number.isInteger(threads) && threads >= 1)) {
-    throw new InputError(`threads are not a positive whole number: ${threads}`, { code: "option.invalid" });
+    throw new InputError(`the number of threads is not a positive whole number: ${threads}`, {
+      code: "option.invalid",
+    });
   }
   const memoryLimit = options.memoryLimit ?? DEFAULT_MEMORY_LIMIT;
   let simd: "plain" | "relaxed" = "relaxed";

@@ -111,7 +111,7 @@ function checkGroups(groups: readonly NamedRows[], N: number): void {
   const names = new Set<string>();
   for (const { name, rows } of groups) {
     if (names.has(name)) {
-      throw new InputError(`two groups of the same name: ${JSON.stringify(name)}`, { code: "group.name" });
+      throw new InputError(`two groups have the same name: ${JSON.stringify(name)}`, { code: "group.name" });
     }
     names.add(name);
     const wrong = rows.findIndex((row, k) => !(row < N && row > (k === 0 ? -1 : rows[k - 1])));

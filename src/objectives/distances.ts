@@ -14,7 +14,7 @@ import { backThroughStatistics, measureStatistics, statisticsWidth } from "./gro
 function checkStatistics(constraints: Constraints, statistics: ArrayLike<number>): void {
   const expected = constraints.groups.length * statisticsWidth(constraints);
   if (statistics.length === expected) return;
-  throw new InputError(`group statistics: ${statistics.length} values where ${expected} belong`, {
+  throw new InputError(`the group statistics have ${statistics.length} values; expected ${expected}`, {
     code: "groups.mismatch",
   });
 }

@@ -69,7 +69,9 @@ export function cutFolds(
   { folds, seed, repeat = 0, people }: FoldOptions,
 ): Fold[] {
   if (!(Number.isInteger(folds) && folds >= 2)) {
-    throw new InputError(`folds are not a whole number, 2 or more: ${folds}`, { code: "option.invalid" });
+    throw new InputError(`the number of folds is not a whole number from 2 up: ${folds}`, {
+      code: "option.invalid",
+    });
   }
   const had = people === undefined ? event : eventsOfPeople(people, event);
   const N = had.length;
@@ -77,7 +79,7 @@ export function cutFolds(
     const unit = people === undefined ? "rows" : "people";
     throw new InputError(`too few ${unit} to fit a boost on: ${N}`, {
       code: "rows.few",
-      hint: `at least ${folds * FEWEST_FOLD_ROWS}; hundreds for groups worth repairing`,
+      hint: `give at least ${folds * FEWEST_FOLD_ROWS}; groups worth repairing need hundreds`,
     });
   }
   const order = Int32Array.from(had, (_, unit) => unit);

@@ -116,7 +116,8 @@ export function checkGroups(groups: readonly BoostGroup[]): void {
   }
   const names = new Set<string>();
   for (const { name } of groups) {
-    if (names.has(name)) throw new InputError(`two groups of one name: "${name}"`, { code: "group.name" });
+    if (names.has(name))
+      throw new InputError(`two groups have the same name: "${name}"`, { code: "group.name" });
     names.add(name);
   }
 }

@@ -198,7 +198,7 @@ export function applyBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): 
   const repaired =
     boost.kind === "hazards" ? applyHazardBoost(boost, curves, rows.groups) : replayAll(boost, curves, rows);
   if (!isSurvival(repaired)) {
-    throw new NumericalError("the repaired curves are no survival probabilities", {
+    throw new NumericalError("the repaired curves are not survival probabilities", {
       code: "boost.curves",
       hint: "the boost does not belong to these curves, or was changed: fit it again",
     });

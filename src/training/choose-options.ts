@@ -125,7 +125,7 @@ export function refuseSplines(preset: PresetName, own: number, groups: number): 
   if (preset === "paper") {
     throw new InputError("the paper's preset has no splines", {
       code: "option.conflict",
-      hint: "leave --splines out, or --preset paper",
+      hint: "leave out --splines or --preset paper",
     });
   }
   if (canStart(own, groups)) return;

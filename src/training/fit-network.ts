@@ -159,6 +159,6 @@ function setStart(network: Network, name: string, values: Float64Array | null): 
 function refuseResume(): InputError {
   return new InputError("X-Cal with its weight chosen on validation rows cannot be resumed", {
     code: "resume.candidates",
-    hint: "give the weight (--lambda), and the run is one that can be taken up again",
+    hint: "give the weight (--lambda): such a run can be resumed",
   });
 }

@@ -185,7 +185,7 @@ function find<A extends ArrayLike<number>>(
     throw new FormatError(`missing parameter: ${name}`, { code: "parameter.missing", where: name });
   }
   if (values.length !== length) {
-    throw new FormatError(`parameter ${name} has ${values.length} values of ${length}`, {
+    throw new FormatError(`parameter ${name} has ${values.length} values; expected ${length}`, {
       code: "parameter.shape",
       where: name,
     });
@@ -195,7 +195,7 @@ function find<A extends ArrayLike<number>>(
 
 function checkState(state: OptimiserState, spec: OptimiserSpec, moments: readonly Moments[]): void {
   if (state.kind !== spec.kind) {
-    throw new FormatError(`optimiser state of another kind: ${state.kind}, expected ${spec.kind}`, {
+    throw new FormatError(`the optimiser state is of another kind: ${state.kind}, expected ${spec.kind}`, {
       code: "optimiser.kind",
     });
   }

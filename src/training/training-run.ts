@@ -107,7 +107,7 @@ export async function openRun(
 
 function checkPrimalSteps({ primalSteps = 1 }: TrainingOptions): number {
   if (Number.isInteger(primalSteps) && primalSteps >= 1) return primalSteps;
-  throw new InputError(`updates to a dual step are not a whole number, 1 or more: ${primalSteps}`, {
+  throw new InputError(`updates per dual step are not a whole number from 1 up: ${primalSteps}`, {
     code: "option.invalid",
   });
 }
@@ -229,7 +229,7 @@ function refuseOverflow(parameters: readonly HostParameter[]): void {
       if (Number.isFinite(values[k])) continue;
       throw new NumericalError(`the weights "${name}" are no longer finite`, {
         code: "weights.nan",
-        hint: "a smaller rate of the optimiser may hold",
+        hint: "try a smaller learning rate",
       });
     }
   }

@@ -183,7 +183,7 @@ function fitReference(
   if (foreign !== undefined) {
     throw new InputError(`the reference's form of MCBoostSurv has no ${foreign}`, {
       code: "option.conflict",
-      hint: "leave it out, or the reference",
+      hint: "leave out one of the two",
     });
   }
   return { boost: fitBoost(task, given), choice: null };

@@ -118,7 +118,7 @@ function refuseRequest(members: number, { method }: TrainingRequest): void {
 
 function refuseMethod(): InputError {
   return new InputError(
-    "an ensemble is of networks: a Cox model needs no validation rows to take turns with",
+    "an ensemble is made of networks: a Cox model has no validation rows to take turns with",
     {
       code: "option.conflict",
       hint: "leave --ensemble out, or ask for another --method",
@@ -131,7 +131,7 @@ function refuseResume(ended: number, members: number): InputError {
     `the checkpoint has ${ended} finished runs, so an ensemble of ${members} has none left to train`,
     {
       code: "checkpoint.run",
-      hint: "go on with as many members as the run was begun with",
+      hint: "resume with the --ensemble that the run began with",
     },
   );
 }

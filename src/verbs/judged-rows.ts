@@ -44,7 +44,7 @@ const BY_HEART = "what it learnt by heart will look right";
 const ALL_ROWS = `the model was trained on this table: of the rows it has seen, ${BY_HEART}`;
 const NO_TEST_ROWS = `the model was trained on every row of this table: ${BY_HEART}. Give rows it has not seen`;
 const UNKNOWN_ROWS =
-  `the model was trained on this table, and which rows it has not seen cannot be told: ${BY_HEART}. ` +
+  `the model was trained on this table, and nothing says which rows it has not seen: ${BY_HEART}. ` +
   "Give its split with --split FILE, or rows it has not seen";
 
 function tellOfTestRows({ split, acquaintance }: ModelStudy): string {
@@ -134,15 +134,12 @@ export function chooseBoostRows(study: ModelStudy, options: FitShare): ChosenBoo
     return { rows: rowsOf(split), warnings: [warning] };
   }
   if (options.fit === undefined) {
-    throw new InputError(
-      "the model was trained on this table, and which rows it has not seen cannot be told",
-      {
-        code: "split.unknown",
-        hint:
-          "give its split with --split FILE, or rows it has not seen; " +
-          "--fit SHARE goes on all the same, on rows that it may know by heart",
-      },
-    );
+    throw new InputError("the model was trained on this table, and nothing says which rows it has not seen", {
+      code: "split.unknown",
+      hint:
+        "give its split with --split FILE, or rows it has not seen; " +
+        "--fit SHARE goes on all the same, on rows that it may know by heart",
+    });
   }
   const warning =
     "the model was trained on rows of this table: " +

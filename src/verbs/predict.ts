@@ -85,7 +85,7 @@ function prepareWidened(model: Model, backend: Backend | null) {
     const { N } = features;
     const survival = await computeCurves(features);
     if (!isSurvival({ survival })) {
-      throw new NumericalError("the model gives curves that are no survival probabilities", {
+      throw new NumericalError("the model gives curves that are not survival probabilities", {
         code: "curves.invalid",
         where: table.name,
         hint: "its weights are too large to compute with: the file was changed, or the training went wrong",

@@ -189,7 +189,7 @@ function listScores(): string {
 export function checkRequiredGroups(requirements: readonly Requirement[], names: readonly string[]): void {
   for (const { scope, text } of requirements) {
     if (scope === "all groups" && names.length === 0) {
-      throw new InputError(`no groups to require anything of: ${text}`, {
+      throw new InputError(`the requirement is about groups, and there are none: ${text}`, {
         code: "requirement.groups",
         hint: "name groups (--group, --groups), or leave the scope out to mean everyone",
       });

@@ -141,7 +141,7 @@ describe.each(METHODS)("%s refuses before it starts", (method) => {
       "two groups of one name",
       people,
       { groups: [parseNamedGroup("old: age > 60"), parseNamedGroup("old: age > 65")] },
-      'two groups of the same name: "old"',
+      'two groups have the same name: "old"',
     ],
     [
       "a group that the outcome cuts",

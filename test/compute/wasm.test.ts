@@ -189,7 +189,7 @@ describe("what is refused", () => {
 
   test("options that are none", async () => {
     await expect(openWasmBackend({ threads: 0 })).rejects.toThrow(
-      "threads are not a positive whole number: 0",
+      "the number of threads is not a positive whole number: 0",
     );
     await expect(openWasmBackend({ memoryLimit: 10 })).rejects.toThrow("below one page");
   });

@@ -75,7 +75,7 @@ describe("resolveGroups", () => {
 
   test("two groups cannot share a name", () => {
     const twice = ["old: age > 60", "old: age > 70"].map(parseNamedGroup);
-    expect(refusal(() => resolveGroups(twice, people)).message).toBe('two groups of the same name: "old"');
+    expect(refusal(() => resolveGroups(twice, people)).message).toBe('two groups have the same name: "old"');
   });
 });
 
@@ -180,14 +180,14 @@ describe("groups file", () => {
       '{ "groups": [{ "name": "a", "where": "age > 1" }, { "name": "a", "where": "age > 2" }] }',
       "group.name",
       "g.json",
-      'two groups of the same name: "a"',
+      'two groups have the same name: "a"',
     ],
     [
       "a second all",
       '{ "groups": [{ "name": "all", "where": "age > 1" }] }',
       "group.name",
       "g.json",
-      'two groups of the same name: "all"',
+      'two groups have the same name: "all"',
     ],
   ])("refuses %s", (_, text, code, where, problem) => {
     const error = refusal(() => parseGroupsFile(text, "g.json"));

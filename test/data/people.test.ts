@@ -79,7 +79,9 @@ describe("a split by person", () => {
     expect(() => splitRows(6, { seed: 1, people: readPeople(ids([1, 1, 1, 1, 2, 2]), "id") })).toThrow(
       "too few people to split",
     );
-    expect(() => splitRows(5, { seed: 1, people: readPeople(eyes, "id") })).toThrow("people of 6 rows");
+    expect(() => splitRows(5, { seed: 1, people: readPeople(eyes, "id") })).toThrow(
+      "people are given for 6 rows",
+    );
   });
 });
 

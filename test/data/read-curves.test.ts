@@ -220,7 +220,7 @@ describe("columns named by their times", () => {
   test("what cannot be read is said", async () => {
     const said = async (lines: readonly string[], given = {}) => refusal(lines, given);
     expect(await said(["time,event,S(5),S_5.0", "1,1,1,1"])).toMatchObject({
-      message: 'two survival columns of one time: "S(5)" and "S_5.0"',
+      message: 'two survival columns for one time: "S(5)" and "S_5.0"',
       code: "curves.time",
     });
     expect(await said(["time,event,S(0),S(5)", "1,1,1,1", "1,1,0.9,0.8"])).toMatchObject({
@@ -228,7 +228,7 @@ describe("columns named by their times", () => {
       where: 'other.csv, row 2, column "S(0)"',
     });
     expect(await said(["time,event,S(0)", "1,1,1"])).toMatchObject({
-      message: "survival columns of 0 times after 0 cannot be audited",
+      message: "cannot audit curves with 0 times after 0",
     });
     expect(await said(["event,S(5)", "1,1"])).toMatchObject({ message: 'missing column: "time"' });
     const bin = { bin: "time" };

@@ -48,7 +48,7 @@ describe("a network's description", () => {
   test.each([
     [[], /expected 1 to 100 networks/],
     [Array.from({ length: 101 }, () => ({ kind: "linear", ...sizes })), /expected 1 to 100 networks/],
-    [[{ kind: "linear", D: 3, T: 5 }], /expected members of the same features and time bins/],
+    [[{ kind: "linear", D: 3, T: 5 }], /expected members with the same features and time bins/],
     [[{ kind: "mean", ...sizes, members: [{ kind: "linear", ...sizes }] }], /kind/],
     ["two", /expected 1 to 100 networks/],
   ])("a mean of %j is none", (members, message) => {

@@ -353,7 +353,7 @@ describe("where networks start", () => {
       "a hidden layer of a network",
     );
     expect(() => createLinear(backend, { D: 1, T: 2, baselineHazard: [0.1] })).toThrow(
-      "baseline hazards for 1 bins, the network has 2",
+      "there are baseline hazards for 1 bins, and the network has 2",
     );
     for (const bad of [0, 1, Number.NaN]) {
       expect(() => createLinear(backend, { D: 1, T: 2, baselineHazard: [0.1, bad] })).toThrow(

@@ -104,7 +104,7 @@ describe("bootstrapInParallel", () => {
   it("needs no groups, and refuses a strange number of threads", async () => {
     expect(await bootstrapInParallel([], { replicates: 5, seed: 1 })).toEqual([]);
     await expect(bootstrapInParallel(groups, { replicates: 5, seed: 1, threads: 0 })).rejects.toThrow(
-      "threads are not a positive whole number: 0",
+      "the number of threads is not a positive whole number: 0",
     );
   });
 });

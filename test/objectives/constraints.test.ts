@@ -154,7 +154,7 @@ describe("preparation", () => {
     const variant = "paper";
     const two = [groups[0], groups[0]];
     expect(() => prepareConstraints({ binned, groups: two, distance, variant })).toThrow(
-      'two groups of the same name: "all"',
+      'two groups have the same name: "all"',
     );
     for (const rows of [[0, 40], [-1], [3, 3], [4, 2]]) {
       const wrong = [{ name: "wrong", rows: Int32Array.from(rows) }];
@@ -164,7 +164,7 @@ describe("preparation", () => {
     }
     const prepared = prepareConstraints({ binned, groups, distance, variant });
     expect(() => measureDistances(prepared, new Float64Array(8))).toThrow(
-      "group statistics: 8 values where 40 belong",
+      "the group statistics have 8 values; expected 40",
     );
   });
 });

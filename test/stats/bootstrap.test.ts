@@ -221,7 +221,7 @@ describe("bootstrapScores", () => {
       "confidence level outside (0, 1): 1",
     );
     expect(() => runAll([...groups, other], { replicates: 5, seed: 1 })).toThrow(
-      "groups of different tables",
+      "groups come from different tables",
     );
   });
 });

@@ -413,7 +413,7 @@ describe("certify", () => {
     expect(() => certify(curves, outcomes, groups, { alpha: 1 })).toThrow(/outside \(0, 1\): 1/);
     expect(() => certify(curves, outcomes, groups, { alpha: 0.05, draws: 500 })).toThrow(/power of two: 500/);
     expect(() => certify(curves, outcomes, groups, { alpha: 0.05, followUp: [] })).toThrow(
-      /of 0 groups for 4/,
+      /for 0 groups, and 4/,
     );
   });
 

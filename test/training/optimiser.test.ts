@@ -186,13 +186,15 @@ describe("state", () => {
     const adam = createOptimiser([theta], { kind: "adam", rate: 0.1 });
     const state = adam.state();
     const sgd = createOptimiser([theta], { kind: "sgd", rate: 0.1 });
-    expect(() => sgd.restore(state)).toThrow("optimiser state of another kind: adam, expected sgd");
+    expect(() => sgd.restore(state)).toThrow("the optimiser state is of another kind: adam, expected sgd");
     expect(() => adam.restore({ ...state, steps: -1 })).toThrow(FormatError);
     expect(() => adam.restore({ ...state, first: {} })).toThrow("missing parameter: θ");
     expect(() => adam.restore({ ...state, first: { ...state.first, more: [1] } })).toThrow(
       "unknown parameter: more",
     );
-    expect(() => adam.restore({ ...state, second: { θ: [1] } })).toThrow("parameter θ has 1 values of 2");
+    expect(() => adam.restore({ ...state, second: { θ: [1] } })).toThrow(
+      "parameter θ has 1 values; expected 2",
+    );
     expect(() => adam.restore({ ...state, second: { θ: [1, Number.NaN] } })).toThrow(
       "is not a finite number: NaN",
     );

@@ -236,7 +236,7 @@ describe("a run", () => {
     expect(new Set([start, second, third]).size).toBe(3);
     expect(thrice.last.lagrangian?.multipliers[0]).toBe(third);
     await expect(follow(simulate(), { ...options, primalSteps: 0 })).rejects.toThrow(
-      "updates to a dual step are not a whole number, 1 or more: 0",
+      "updates per dual step are not a whole number from 1 up: 0",
     );
   });
 

@@ -194,7 +194,7 @@ describe("folds and halves", () => {
     expect(search.length + confirm.length).toBe(800);
     expect(share(who, search, confirm)).toBe(0);
     expect(() => keepApart([...confirm, search[0]], 800, who)).toThrow(
-      "1 person has rows among those that search and those that confirm",
+      "1 person has rows both among those that are searched and among those that confirm",
     );
     const totals = tallyBlocks(curves, outcomes, [{ first: 1, last: T }]);
     expect(designEffect(totals, who)).toBeCloseTo(2, 12);

@@ -27,7 +27,7 @@ export function createWorkAreas(
     let found = shared.take(bytes);
     if (found === null && tapesAreFree && tapes.forget()) found = shared.take(bytes);
     if (found !== null) return found;
-    throw new BackendError(`out of memory: ${bytes} bytes more than the limit of ${memoryLimit} allows`, {
+    throw new BackendError(`out of memory: another ${bytes} bytes would pass the limit of ${memoryLimit}`, {
       code: "memory.exhausted",
       hint: "raise memoryLimit (at most 4 GiB), or train on fewer rows or bins at a time",
     });

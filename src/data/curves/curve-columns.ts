@@ -76,7 +76,7 @@ function inTimeOrder(table: Table, named: readonly NamedColumn[]): CurveColumns 
   const twin = ordered.findIndex(({ time }, k) => k > 0 && time === ordered[k - 1].time);
   if (twin !== -1) {
     const names = [ordered[twin - 1], ordered[twin]].map(({ column }) => `"${column.name}"`);
-    throw new InputError(`two survival columns of one time: ${names.join(" and ")}`, {
+    throw new InputError(`two survival columns for one time: ${names.join(" and ")}`, {
       code: "curves.time",
       where: table.name,
       hint: "every time has one column",
@@ -85,7 +85,7 @@ function inTimeOrder(table: Table, named: readonly NamedColumn[]): CurveColumns 
   for (const { column, time } of ordered) if (time === 0) checkStart(table, column);
   const later = ordered.filter(({ time }) => time > 0);
   if (later.length === 0 || later.length > MAX_BINS || !Number.isFinite(later[later.length - 1].time)) {
-    throw new InputError(`survival columns of ${later.length} times after 0 cannot be audited`, {
+    throw new InputError(`cannot audit curves with ${later.length} times after 0`, {
       code: "curves.time",
       where: table.name,
       hint: `expected columns of 1 to ${MAX_BINS} times, each a number above 0`,

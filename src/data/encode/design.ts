@@ -131,13 +131,13 @@ function applyReferences(table: Table, { features, rows, references = [] }: Desi
   const levelOf = new Map<string, string>();
   for (const { column: name, level } of references) {
     if (!features.includes(name))
-      throw new InputError(`a reference level of a column that is not a feature: "${name}"`, {
+      throw new InputError(`--reference names a column that is not a feature: "${name}"`, {
         code: "reference.invalid",
         hint: "name the column in --features, or leave the reference out",
       });
     const column = findColumn(table, name);
     if (column.type !== "category")
-      throw new InputError(`a reference level of a column that is not a category: "${name}"`, {
+      throw new InputError(`--reference names a column that is not a category: "${name}"`, {
         code: "reference.invalid",
         where: table.name,
         hint: `read it as a category: --category ${name}`,

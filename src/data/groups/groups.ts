@@ -98,7 +98,7 @@ export function requireDistinctNames(groups: readonly Group[], where?: string): 
   const seen = new Set<string>();
   for (const { name } of groups) {
     if (seen.has(name)) {
-      throw new InputError(`two groups of the same name: ${JSON.stringify(name)}`, {
+      throw new InputError(`two groups have the same name: ${JSON.stringify(name)}`, {
         code: "group.name",
         ...present({ where }),
         hint: "give one of them another name, as in NAME: EXPRESSION",

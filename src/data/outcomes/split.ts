@@ -56,9 +56,12 @@ export function splitRows(rows: number, options: SplitOptions): Split {
   }
   if (people === undefined) return collectSets(drawSets(rows, options, "rows"));
   if (people.of.length !== rows) {
-    throw new InputError(`people of ${people.of.length} rows for ${rows} rows to split`, {
-      code: "rows.mismatch",
-    });
+    throw new InputError(
+      `people are given for ${people.of.length} rows, and there are ${rows} rows to split`,
+      {
+        code: "rows.mismatch",
+      },
+    );
   }
   const event = stratifyBy && eventsOfPeople(people, stratifyBy);
   const setOf = drawSets(people.count, { ...options, ...present({ stratifyBy: event }) }, "people");

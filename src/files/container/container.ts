@@ -32,14 +32,17 @@ export interface Sections {
 
 export function packSections({ header, weights }: Sections): Uint8Array {
   if (header.length > MAX_HEADER_BYTES || header.length % ALIGNMENT !== 0) {
-    throw new FormatError(`header of ${header.length} bytes, at most ${MAX_HEADER_BYTES} can be written`, {
-      code: "model.size",
-      hint: "leave out columns with a value of their own for almost every row: each value is part of the model",
-    });
+    throw new FormatError(
+      `the header has ${header.length} bytes; at most ${MAX_HEADER_BYTES} can be written`,
+      {
+        code: "model.size",
+        hint: "leave out columns with a value of their own for almost every row: each value is part of the model",
+      },
+    );
   }
   const bytes = new Uint8Array(PRELUDE_BYTES + header.length + weights.length + CHECKSUM_BYTES);
   if (bytes.length > MAX_FILE_BYTES) {
-    throw new FormatError(`model of ${bytes.length} bytes, at most ${MAX_FILE_BYTES} can be written`, {
+    throw new FormatError(`the model has ${bytes.length} bytes; at most ${MAX_FILE_BYTES} can be written`, {
       code: "model.size",
     });
   }
@@ -100,7 +103,7 @@ export function checkPrelude(
     weightsBytes > BigInt(MAX_FILE_BYTES)
   ) {
     throw new FormatError(
-      `the file claims a header of ${headerBytes} bytes and weights of ${weightsBytes}: no model has those`,
+      `the file claims a header of ${headerBytes} bytes and weights of ${weightsBytes}: no model is that large`,
       { code: "model.size", where, hint: GET_ANEW },
     );
   }

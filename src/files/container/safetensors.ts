@@ -105,7 +105,8 @@ export function readSafetensors(bytes: Uint8Array, where: string): Map<string, T
     }
     expected = end;
   }
-  if (expected !== dataBytes) throw refuse(`${dataBytes} bytes of values, ${expected} are described`);
+  if (expected !== dataBytes)
+    throw refuse(`the values have ${dataBytes} bytes, and ${expected} are described`);
   return new Map(
     entries.map(({ name, type, shape, start, end }) => [
       name,

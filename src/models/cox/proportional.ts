@@ -47,7 +47,7 @@ export function testProportionalHazards(
     if (used.length === 0) return absent("no estimable covariate");
     const chiSquare = solveQuadratic(statistic.variance, statistic.score, used);
     return chiSquare === undefined
-      ? absent("the events do not tell a change over time from none")
+      ? absent("the events cannot tell a change over time from no change")
       : chiSquareTest(chiSquare, used.length);
   };
   return {

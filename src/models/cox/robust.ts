@@ -68,7 +68,7 @@ export function robustCox(
     if (fit.infinite.length > 0) return absent("a coefficient is infinite");
     const chiSquare = solveQuadratic(matrix, u, used);
     return chiSquare === undefined
-      ? absent(`${clusters} people do not suffice for ${used.length} coefficients`)
+      ? absent(`${clusters} people are too few for ${used.length} coefficients`)
       : chiSquareTest(chiSquare, used.length);
   };
   const atZero = sumByCluster(prepared, new Float64Array(D), cluster);

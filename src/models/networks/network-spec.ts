@@ -36,7 +36,7 @@ export const networkSpecSchema = z.discriminatedUnion("kind", [
     .strictObject({ kind: z.literal("mean"), D: sizeSchema, T: sizeSchema, members })
     .refine(({ D, T, members: all }) => all.every((one) => one.D === D && one.T === T), {
       path: ["members"],
-      message: "expected members of the same features and time bins",
+      message: "expected members with the same features and time bins",
     }),
   singleNetworkSchema,
 ]);

@@ -249,7 +249,7 @@ async function readSplits(
     }));
   }
   if (seeds.length > 1) {
-    throw new InputError("several seeds and a split from a file: one of them", {
+    throw new InputError("both --seeds and a split from a file were given", {
       code: "option.conflict",
       hint: "--seeds draws its own splits; --split FILE can be given several times",
     });

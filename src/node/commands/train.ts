@@ -55,7 +55,7 @@ async function runTrain(path: string, options: TrainOptions): Promise<void> {
   const file = await openTableFile(path, options);
   const split = await readSplit(file.table, options);
   if (split.test.length === 0 && (requirements.length > 0 || options.report !== undefined)) {
-    throw new InputError("no test rows to report on or to require anything of", {
+    throw new InputError("there are no test rows for --report or --require", {
       code: "split.test",
       hint: "leave a share of the rows for the test: --split 0.6,0.2,0.2",
     });
@@ -172,10 +172,10 @@ async function keepModel(
 }
 
 function refuseOtherRun(path: string): InputError {
-  return new InputError(`the checkpoint is of another run: "${path}"`, {
+  return new InputError(`the checkpoint belongs to another run: "${path}"`, {
     code: "checkpoint.run",
     where: path,
-    hint: "--resume takes the table and the options the run was begun with; only --steps (without --ensemble) and --threads may differ",
+    hint: "resume with the table and the options that the run began with; only --steps (without --ensemble) and --threads may differ",
   });
 }
 

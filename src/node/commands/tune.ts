@@ -132,7 +132,7 @@ function readSettings(options: TuneCommandOptions): readonly Setting[] {
   const { settings, merged } = expandSweep(sweeps, fixed, options.oneAtATime ? "each" : "cross");
   if (merged > 0) {
     warn(
-      `${countOf(merged, "combination")} left out: they differ from others in options without effect there`,
+      `${countOf(merged, "combination")} left out: they differ from others only in options that have no effect there`,
     );
   }
   return settings;

@@ -127,7 +127,7 @@ export async function toRequest(options: TrainOptions, split: Split): Promise<Tr
 
 export function refuseConflicts({ splines, method }: TrainOptions): void {
   if (splines !== true || method !== "cox") return;
-  throw new InputError("splines are for networks: Cox is fitted as others fit it", {
+  throw new InputError("--splines is for networks: a Cox model is fitted without them", {
     code: "option.conflict",
     hint: "leave --splines out, or ask for another --method",
   });

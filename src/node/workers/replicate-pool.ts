@@ -111,7 +111,9 @@ export async function bootstrapInParallel(
   const { replicates } = checkBootstrap(groups, options);
   const asked = options.threads ?? availableParallelism();
   if (!(Number.isInteger(asked) && asked >= 1)) {
-    throw new InputError(`threads are not a positive whole number: ${asked}`, { code: "option.invalid" });
+    throw new InputError(`the number of threads is not a positive whole number: ${asked}`, {
+      code: "option.invalid",
+    });
   }
   options.signal?.throwIfAborted();
   const threads = Math.min(asked, replicates);

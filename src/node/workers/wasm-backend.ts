@@ -67,7 +67,9 @@ function startThread(listen: (message: FromKernelThread) => void): KernelThread 
 export async function openWasmBackend(options: WasmBackendOptions = {}): Promise<WasmBackend> {
   const threads = options.threads ?? availableParallelism();
   if (!(Number.isInteger(threads) && threads >= 1)) {
-    throw new InputError(`threads are not a positive whole number: ${threads}`, { code: "option.invalid" });
+    throw new InputError(`the number of threads is not a positive whole number: ${threads}`, {
+      code: "option.invalid",
+    });
   }
   const memoryLimit = options.memoryLimit ?? DEFAULT_MEMORY_LIMIT;
   let module: KernelModule | null = null;

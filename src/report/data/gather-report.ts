@@ -149,7 +149,7 @@ function refuseOtherGroups({ audit, groups }: GatherInput): void {
   const isSame =
     audit.groups.length === groups.length && groups.every(({ name }, g) => name === audit.groups[g].name);
   if (isSame) return;
-  throw new InputError("the audit is of other groups than the report's", {
+  throw new InputError("the audit and the report have different groups", {
     code: "report.groups",
     hint: "hand over the groups that were audited, in the same order",
   });

@@ -12,7 +12,7 @@ import { unitOf, unitsOf } from "../words/report-words.ts";
 const RELATIONS: Readonly<Record<AuditedRelation, string>> = {
   heldOut: "held out: the model was neither fitted to them nor chosen by them",
   newTable:
-    "of another file than the training table; whether the model has seen these people is not known here",
+    "from another file than the training table; whether the model has seen these people is not known here",
   seen: "rows that the model was trained on are among them, which flatters it",
   unknown: "whether the model has seen them is not known here",
 };

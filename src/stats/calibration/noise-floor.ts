@@ -155,7 +155,7 @@ function summarise(simulated: Simulated, draws: number, seed: number): Measured<
 
 function checkDraws(draws: number): void {
   if (Number.isInteger(draws) && draws >= 1) return;
-  throw new InputError(`noise floor draws are not a positive whole number: ${draws}`, {
+  throw new InputError(`the number of draws is not a positive whole number: ${draws}`, {
     code: "option.invalid",
   });
 }

@@ -222,7 +222,7 @@ function checkOptions(alpha: number, draws: number, followUp: CertifyOptions["fo
     });
   }
   if (followUp !== undefined && followUp.length !== G) {
-    throw new InputError(`training follow-up of ${followUp.length} groups for ${G} audited`, {
+    throw new InputError(`training follow-up is given for ${followUp.length} groups, and ${G} were audited`, {
       code: "groups.mismatch",
       hint: "give one for everyone and one for each group in the order of the audit, null where there is none",
     });

@@ -146,7 +146,7 @@ export function checkBootstrap(
 ): CheckedBootstrap {
   const { replicates, seed, level = DEFAULT_LEVEL, people } = options;
   if (!(Number.isInteger(replicates) && replicates >= 1)) {
-    throw new InputError(`bootstrap replicates are not a positive whole number: ${replicates}`, {
+    throw new InputError(`the number of replicates is not a positive whole number: ${replicates}`, {
       code: "option.invalid",
     });
   }
@@ -156,12 +156,12 @@ export function checkBootstrap(
   for (const group of groups) {
     if (group.N === groups[0].N) continue;
     throw new InputError(
-      `groups of different tables: "${groups[0].name}" of ${groups[0].N} rows, "${group.name}" of ${group.N}`,
+      `the groups come from different tables: "${groups[0].name}" of ${groups[0].N} rows, "${group.name}" of ${group.N}`,
       { code: "rows.mismatch", hint: "prepare all groups from one table; they share each resample" },
     );
   }
   if (people !== undefined && groups.length > 0 && people.of.length !== groups[0].N) {
-    throw new InputError(`people of ${people.of.length} rows for scores of ${groups[0].N} rows`, {
+    throw new InputError(`people are given for ${people.of.length} rows, and scores for ${groups[0].N}`, {
       code: "rows.mismatch",
     });
   }

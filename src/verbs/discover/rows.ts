@@ -53,7 +53,7 @@ export function keepApart(confirmRows: ArrayLike<number>, N: number, people?: Pe
   };
   if (halves.search.length === 0 || halves.confirm.length === 0) {
     throw new InputError(
-      `no rows to search or none to confirm: ${halves.search.length} and ${halves.confirm.length}`,
+      `there are no rows to search, or none to confirm: ${halves.search.length} and ${halves.confirm.length}`,
       { code: "rows.few" },
     );
   }
@@ -63,7 +63,7 @@ export function keepApart(confirmRows: ArrayLike<number>, N: number, people?: Pe
     const both = [...searched].filter((person) => confirming.has(person)).length;
     if (both > 0) {
       const who = both === 1 ? "1 person has" : `${both} people have`;
-      throw new InputError(`${who} rows among those that search and those that confirm`, {
+      throw new InputError(`${who} rows both among those that are searched and among those that confirm`, {
         code: "split.people",
         hint: "train the model with --id, so that the rows of a person stay together, or search a table it has not seen",
       });

@@ -25,7 +25,7 @@ function countPairs(columns: number): number {
 export function refuseTooManyCrosses(runs: readonly number[], rows: number, maxCross: number): void {
   if (maxCross < 2 || countLooks(runs, rows) <= MOST_LOOKS) return;
   throw new InputError(
-    `${runs.length} columns make ${countPairs(runs.length)} pairs: too many to search the crosses of`,
+    `${runs.length} columns make ${countPairs(runs.length)} pairs: too many crosses to search`,
     {
       code: "search.large",
       hint: "name the columns that matter (--columns a,b), or search each by itself (--cross 1)",

@@ -132,7 +132,7 @@ export function parseSweep(text: string): Sweep {
   if (at < 1 || text.slice(at + 1).trim() === "") {
     throw new InputError(`not a sweep: "${text}"`, {
       code: "sweep.form",
-      hint: "an option and its values: --sweep kappa=0.25,1,4",
+      hint: "write an option and its values, e.g. --sweep kappa=0.25,1,4",
     });
   }
   const spelt = text.slice(0, at).trim();
