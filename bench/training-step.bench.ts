@@ -128,7 +128,7 @@ async function checkSteps(backend: Backend, batch: number | null, hidden: number
   const rows = Int32Array.from({ length: CHECKED_ROWS }, (_, k) =>
     Math.floor((k * table.rows) / CHECKED_ROWS),
   );
-  const split = { train: rows, valid: new Int32Array(0), test: new Int32Array(0) };
+  const split = { train: rows, validation: new Int32Array(0), test: new Int32Array(0) };
   const request = makeRequest(batch === null ? null : 50, hidden, CHECKED_STEPS);
   const ours = await timeSteps(backend, request, 0, split);
   const truth = await timeSteps(createReferenceBackend(), request, 0, split);

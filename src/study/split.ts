@@ -22,7 +22,7 @@ export interface SplitRequest extends PersonColumn {
 /** How many rows, or people, each set has. */
 export interface SetSizes {
   readonly train: number;
-  readonly valid: number;
+  readonly validation: number;
   readonly test: number;
 }
 
@@ -59,12 +59,12 @@ interface IdRequest extends PersonColumn {
 }
 
 export function countSets(split: Split): SetSizes {
-  return { train: split.train.length, valid: split.valid.length, test: split.test.length };
+  return { train: split.train.length, validation: split.validation.length, test: split.test.length };
 }
 
 export function countPeople(people: People, split: Split): SetSizes {
   const count = (rows: Int32Array) => pickPeople(people, rows).count;
-  return { train: count(split.train), valid: count(split.valid), test: count(split.test) };
+  return { train: count(split.train), validation: count(split.validation), test: count(split.test) };
 }
 
 /** A split as a model keeps it. */
@@ -100,7 +100,7 @@ export function unpackSplit({ rows, sets }: PackedSplit): Split | null {
   const lists: number[][] = [[], [], [], []];
   for (let row = 0; row < rows; row++) lists[(bytes[row >> 2] >> (2 * (row & 3))) & 3].push(row);
   const [train, valid, test] = lists.map((list) => Int32Array.from(list));
-  return { train, valid, test };
+  return { train, validation: valid, test };
 }
 
 /** By hand, because neither Buffer nor btoa is everywhere, and a long table has more bytes than a call has arguments. */
@@ -150,13 +150,14 @@ export function redrawSplit({ columns, training }: RecordedSplit, table: Table):
   if (byPerson && !table.columns.some(({ name }) => name === id)) return null;
   const people = byPerson ? readPeople(table, id) : undefined;
   const N = people?.count ?? table.rows;
-  if (sizes.train + sizes.valid + sizes.test !== N) return null;
+  if (sizes.train + sizes.validation + sizes.test !== N) return null;
   const split = splitRows(table.rows, {
     seed,
-    fractions: [sizes.train / N, sizes.valid / N, sizes.test / N],
+    fractions: [sizes.train / N, sizes.validation / N, sizes.test / N],
     ...present({ people }),
   });
   const drawn = countSets(split);
-  const isSame = drawn.train === rows.train && drawn.valid === rows.valid && drawn.test === rows.test;
+  const isSame =
+    drawn.train === rows.train && drawn.validation === rows.validation && drawn.test === rows.test;
   return isSame ? split : null;
 }

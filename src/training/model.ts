@@ -7,7 +7,7 @@ import type { TimeGridKind } from "../data/outcomes/time-grid.ts";
 import type { CoxPredictor } from "../models/cox/baseline.ts";
 import type { NetworkSpec } from "../models/networks/list.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
-import type { PackedSplit } from "../study/split.ts";
+import type { PackedSplit, SetSizes } from "../study/split.ts";
 import type { Method } from "./choices.ts";
 import type { GroupVerdict } from "./finish.ts";
 import type { TrainingOptions } from "./options.ts";
@@ -83,9 +83,9 @@ export interface Model {
   readonly training: {
     readonly seed: number;
     readonly backend: string;
-    readonly rows: { readonly train: number; readonly valid: number; readonly test: number };
+    readonly rows: SetSizes;
     /** Where the run was told whose rows are whose. */
-    readonly people?: { readonly train: number; readonly valid: number; readonly test: number };
+    readonly people?: SetSizes;
     readonly parameters: number;
     readonly steps: number;
     readonly bestStep: number;

@@ -53,9 +53,9 @@ export async function* trainEnsemble(
 ): AsyncGenerator<TrainEvent, Model> {
   refuseRequest(members, request);
   const { seed = 1 } = request;
-  const { test, train: learning, valid } = study.split;
+  const { test, train: learning, validation: valid } = study.split;
   const rows = joinRows(learning, valid);
-  const whole = divideAgain(study, { train: rows, valid: new Int32Array(), test }, rows);
+  const whole = divideAgain(study, { train: rows, validation: new Int32Array(), test }, rows);
   const trained = [...(resume?.members ?? [])];
   const ended = trained.length;
   if (ended >= members) throw refuseResume(ended, members);
@@ -65,7 +65,7 @@ export async function* trainEnsemble(
     const which = `run ${m + 1} of ${members}`;
     yield { type: "candidate", what: which, leavesCheckpoints: true };
     const held = new Set(part);
-    const own = withSplit(whole, { train: rows.filter((row) => !held.has(row)), valid: part, test });
+    const own = withSplit(whole, { train: rows.filter((row) => !held.has(row)), validation: part, test });
     const hooks = m === ended && resume ? { resume: resume.checkpoint } : {};
     const run = train(own, { ...request, seed: seed + m }, backend, hooks);
     let next = await run.next();

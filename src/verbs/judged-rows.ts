@@ -96,7 +96,7 @@ export function chooseSearchedRows(study: ModelStudy): SearchedRows {
 }
 
 /** Null when a set is empty. */
-function chooseSets({ model, split: { train, valid, test } }: ModelStudy) {
+function chooseSets({ model, split: { train, validation: valid, test } }: ModelStudy) {
   const isCox = model.predictor.kind === "cox";
   const search = isCox ? train : valid;
   const confirm = isCox ? joinRows(valid, test) : test;
@@ -127,7 +127,7 @@ export function chooseBoostRows(study: ModelStudy, options: FitShare): ChosenBoo
   const rowsOf = (one: Split): BoostRowSets => divideUnseen(one, { people, event: outcomes.event }, options);
   if (acquaintance === "given" || acquaintance === "new") return { rows: rowsOf(split), warnings: [] };
   if (acquaintance !== "unknown") {
-    const unseen = split.valid.length + split.test.length;
+    const unseen = split.validation.length + split.test.length;
     const warning =
       `the model was trained on this table: only the ${unseen} rows that it has not learnt from are used` +
       (acquaintance === "redrawn" ? `; ${REDRAWN}` : "");
@@ -152,7 +152,7 @@ const DEFAULT_FIT = 0.5;
 
 /** Validation rows fit and test rows judge, unless a share of both is asked for or one of them is empty. */
 export function divideUnseen(
-  { valid, test }: Split,
+  { validation: valid, test }: Split,
   { people, event }: { readonly people: People | null; readonly event: BinnedRightCensored["event"] | null },
   { fit, seed }: FitShare,
 ): BoostRowSets {

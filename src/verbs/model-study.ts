@@ -60,7 +60,7 @@ export async function openStudy(
   const subject = { ...readSubject(model, table, sha256), people };
   const columns = { ...subject.columns, ...present({ id: id ?? undefined }) };
   const isOwnTable = sha256 !== null && (model.split?.sha256 ?? model.provenance?.table?.sha256) === sha256;
-  const everyRow = { train: new Int32Array(), valid: new Int32Array(), test: allRows(table.rows) };
+  const everyRow = { train: new Int32Array(), validation: new Int32Array(), test: allRows(table.rows) };
   const study = { ...studyOf(model, { ...subject, columns }, everyRow), isOwnTable, warnings };
   if (options.split !== undefined) {
     return { ...study, acquaintance: "given", split: joinLearnt(model, options.split) };
@@ -123,8 +123,8 @@ function readSubject({ columns }: Model, table: Table, sha256: string | null): S
 
 /** A model that had no rows for validation alone, as an ensemble has none, learnt from those of the split. */
 function joinLearnt({ training }: Model, split: Split): Split {
-  if (training.rows.valid > 0) return split;
-  return { train: joinRows(split.train, split.valid), valid: new Int32Array(), test: split.test };
+  if (training.rows.validation > 0) return split;
+  return { train: joinRows(split.train, split.validation), validation: new Int32Array(), test: split.test };
 }
 
 /** Expected events agree to this share with those the model was scored with, whichever machine computed them. */

@@ -69,7 +69,7 @@ async function* runTraining(
   const { method = "graduate", preset = "default", seed = 1 } = request;
   const { split } = study;
   const training = prepareRows(backend, study, split.train);
-  const validation = split.valid.length > 0 ? prepareRows(backend, study, split.valid) : null;
+  const validation = split.validation.length > 0 ? prepareRows(backend, study, split.validation) : null;
   refuseNoEvents(study, training);
   // Cells that cannot be encoded are refused now and not when the model is scored.
   for (const _ of encodeStudyRows(study, split.test));

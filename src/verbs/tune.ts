@@ -118,7 +118,7 @@ export function planTune(settings: readonly Setting[], seeds: readonly number[])
 /** The study of all runs of a sweep: they are not given the test rows. */
 export function hideTestRows(study: PreparedStudy): PreparedStudy {
   const { split } = study;
-  if (split.valid.length === 0) {
+  if (split.validation.length === 0) {
     throw new InputError("no validation rows to choose on", {
       code: "split.valid",
       hint: "give the split some, e.g. --split 0.6,0.2,0.2",

@@ -152,7 +152,7 @@ describe.each(METHODS)("%s refuses before it starts", (method) => {
     [
       "a test row that cannot be encoded",
       people.map((one, k) => ({ ...one, age: k === 199 ? "1e300" : one.age })),
-      { split: { train: rowsFrom(0, 150), valid: rowsFrom(150, 175), test: rowsFrom(175, 200) } },
+      { split: { train: rowsFrom(0, 150), validation: rowsFrom(150, 175), test: rowsFrom(175, 200) } },
       'value beyond anything training had: "age" is 1e+300',
     ],
     ["no bins", people, { bins: 0 }, "number of time bins is not a whole number from 1 to 20000: 0"],
@@ -193,7 +193,7 @@ describe.each(METHODS)("%s sees it through", (method) => {
     [
       "a level that only test rows have",
       people.map((one, k) => ({ ...one, sex: k >= 195 ? "other" : one.sex })),
-      { split: { train: rowsFrom(0, 150), valid: rowsFrom(150, 175), test: rowsFrom(175, 200) } },
+      { split: { train: rowsFrom(0, 150), validation: rowsFrom(150, 175), test: rowsFrom(175, 200) } },
       /sex: level other has fewer than 2 training rows, taken as none of the others/,
     ],
     [

@@ -34,7 +34,7 @@ interface DiscoverDocument {
 
 const everySecond: Split = {
   train: Int32Array.from({ length: N / 2 }, (_, k) => 2 * k),
-  valid: new Int32Array(),
+  validation: new Int32Array(),
   test: Int32Array.from({ length: N / 2 }, (_, k) => 2 * k + 1),
 };
 

@@ -46,9 +46,9 @@ describe("a split by person", () => {
   test.each([undefined, event])("puts every row in one set and nobody in two", (stratifyBy) => {
     for (let seed = 1; seed <= 20; seed++) {
       const split = splitRows(900, { seed, people, ...(stratifyBy && { stratifyBy }) });
-      const rows = [...split.train, ...split.valid, ...split.test].sort((a, b) => a - b);
+      const rows = [...split.train, ...split.validation, ...split.test].sort((a, b) => a - b);
       expect(rows).toEqual(Array.from({ length: 900 }, (_, row) => row));
-      const [train, valid, tested] = [split.train, split.valid, split.test].map(
+      const [train, valid, tested] = [split.train, split.validation, split.test].map(
         (set) => new Set(Array.from(set, (row) => people.of[row])),
       );
       // Shares of people, by the rule that shares rows out.
@@ -71,7 +71,7 @@ describe("a split by person", () => {
 
   test("a split that tears somebody apart is refused with the name", () => {
     const eyes = ids([7, 3, 7, 9, 3, 9]);
-    const split = { train: Int32Array.of(0, 1, 3), valid: Int32Array.of(2), test: Int32Array.of(4, 5) };
+    const split = { train: Int32Array.of(0, 1, 3), validation: Int32Array.of(2), test: Int32Array.of(4, 5) };
     expect(() => refuseTornPeople(split, readPeople(eyes, "id"), { table: eyes, id: "id" })).toThrow(
       "the split puts rows of one person into different sets: " +
         "id 7 (row 1 train, row 3 valid), 3 (row 2 train, row 5 test), 9 (row 4 train, row 6 test)",

@@ -4,7 +4,7 @@ import { InputError } from "../../src/core/errors.ts";
 import { type Split, splitFromTable, splitRows } from "../../src/data/outcomes/split.ts";
 import type { Table } from "../../src/data/table.ts";
 
-const sizes = (split: Split) => [split.train.length, split.valid.length, split.test.length];
+const sizes = (split: Split) => [split.train.length, split.validation.length, split.test.length];
 const isAscending = (rows: Int32Array) => rows.every((row, i) => i === 0 || row > rows[i - 1]);
 
 describe("splitRows", () => {
@@ -26,12 +26,12 @@ describe("splitRows", () => {
         const split = splitRows(events.length, { seed, fractions, stratifyBy });
         expect(sizes(split)).toEqual(sizes(plain));
         for (const one of [plain, split]) {
-          const all = [...one.train, ...one.valid, ...one.test].sort((a, b) => a - b);
+          const all = [...one.train, ...one.validation, ...one.test].sort((a, b) => a - b);
           expect(all).toEqual(events.map((_, row) => row));
-          for (const set of [one.train, one.valid, one.test]) expect(isAscending(set)).toBe(true);
+          for (const set of [one.train, one.validation, one.test]) expect(isAscending(set)).toBe(true);
         }
         const nEvents = events.filter((event) => event === 1).length;
-        for (const set of [split.train, split.valid, split.test]) {
+        for (const set of [split.train, split.validation, split.test]) {
           const inSet = set.filter((row) => stratifyBy[row] === 1).length;
           expect(Math.abs(inSet - (nEvents * set.length) / events.length)).toBeLessThan(1);
         }
@@ -47,7 +47,7 @@ describe("splitRows", () => {
   });
 
   test("of a seed never changes: published results name seeds", () => {
-    const { train, valid, test } = splitRows(10, { seed: 1 });
+    const { train, validation: valid, test } = splitRows(10, { seed: 1 });
     expect([[...train], [...valid], [...test]]).toEqual([
       [1, 3, 4, 5, 7, 8],
       [2, 9],
@@ -108,7 +108,7 @@ describe("splitFromTable", () => {
   test("reads rows in any order, and validation as valid", () => {
     const table = splitTable([3, 1, 5, 2, 4], ["valid", "train", "validation", "test", "train"]);
     const split = splitFromTable(table, 5);
-    expect([[...split.train], [...split.valid], [...split.test]]).toEqual([[0, 3], [2, 4], [1]]);
+    expect([[...split.train], [...split.validation], [...split.test]]).toEqual([[0, 3], [2, 4], [1]]);
   });
 
   test("names rows that are no rows", () => {

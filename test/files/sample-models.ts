@@ -64,7 +64,7 @@ export const smallNetwork: Model = {
   training: {
     seed: 1,
     backend: "wasm",
-    rows: { train: 60, valid: 20, test: 20 },
+    rows: { train: 60, validation: 20, test: 20 },
     parameters: 7,
     steps: 100,
     bestStep: 90,
@@ -133,7 +133,7 @@ export const smallMean: Model = {
   },
   training: {
     ...smallNetwork.training,
-    rows: { train: 80, valid: 0, test: 20 },
+    rows: { train: 80, validation: 0, test: 20 },
     history: [],
     multipliers: null,
   },

@@ -94,7 +94,7 @@ function makeModel(names: readonly string[]): ReportedModel {
     training: {
       seed: 1,
       backend: "wasm",
-      rows: { train: 2416, valid: 806, test: 806 },
+      rows: { train: 2416, validation: 806, test: 806 },
       parameters: 12345,
       steps: 1000,
       bestStep: 800,

@@ -7,7 +7,7 @@ import { packSplit, unpackSplit } from "../../src/study/split.ts";
 const none = new Int32Array();
 
 test("by hand: five rows, two bits each, the first in the lowest bits", () => {
-  const split = { train: Int32Array.of(0, 3), valid: Int32Array.of(1), test: Int32Array.of(4) };
+  const split = { train: Int32Array.of(0, 3), validation: Int32Array.of(1), test: Int32Array.of(4) };
   // Rows 0..4 are train, valid, none, train, test: 00 01 11 00 | 10, from the right: 0b00110100, 0b00000010.
   const packed = packSplit(split, 5, null);
   expect(packed).toEqual({ sha256: null, rows: 5, sets: Buffer.of(0b00110100, 0b10).toString("base64") });
@@ -18,7 +18,7 @@ test("any split comes back, and the text is base64", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(3), { maxLength: 70 }), (sets) => {
       const rowsOf = (set: number) => Int32Array.from([...sets.keys()].filter((row) => sets[row] === set));
-      const split = { train: rowsOf(0), valid: rowsOf(1), test: rowsOf(2) };
+      const split = { train: rowsOf(0), validation: rowsOf(1), test: rowsOf(2) };
       const packed = packSplit(split, sets.length, "a".repeat(64));
       expect(unpackSplit(packed)).toEqual(split);
       expect(Buffer.from(packed.sets, "base64").toString("base64")).toBe(packed.sets);
@@ -38,6 +38,6 @@ test.each(["AAA", "AA=A", "AA\u0000=", "AAAAAAAA", "????"])(
   "a text that holds no set a row is refused: %j",
   (sets) => {
     expect(unpackSplit({ sha256: null, rows: 5, sets })).toBeNull();
-    expect(unpackSplit(packSplit({ train: none, valid: none, test: none }, 0, null))).not.toBeNull();
+    expect(unpackSplit(packSplit({ train: none, validation: none, test: none }, 0, null))).not.toBeNull();
   },
 );

@@ -57,14 +57,14 @@ beforeAll(async () => {
 
 describe("an ensemble", () => {
   test("predicts the mean of its members' curves, each trained with its part for validation", async () => {
-    const { train: learnt, valid, test: tested } = splitRows(table.rows, { seed: 5 });
+    const { train: learnt, validation: valid, test: tested } = splitRows(table.rows, { seed: 5 });
     const rows = Int32Array.from([...learnt, ...valid]).sort();
     const { curves } = await predict(model, table, createReferenceBackend(), tested);
     const { ensemble: _, ...single } = request;
     const mean = new Float64Array(curves.survival.length);
     for (const [m, part] of cutRows(rows, 3, 5).entries()) {
       const held = new Set(part);
-      const split = { train: rows.filter((row) => !held.has(row)), valid: part, test: tested };
+      const split = { train: rows.filter((row) => !held.has(row)), validation: part, test: tested };
       const backend = createReferenceBackend();
       const { model: one } = await finish(
         trainTable(table, { ...single, seed: 5 + m, split, fitRows: rows }, backend),
@@ -82,7 +82,7 @@ describe("an ensemble", () => {
   });
 
   test("learns from all rows outside the test, and says so", () => {
-    const { train: learnt, valid, test: tested } = splitRows(table.rows, { seed: 5 });
+    const { train: learnt, validation: valid, test: tested } = splitRows(table.rows, { seed: 5 });
     expect(model.training.rows).toEqual({
       train: learnt.length + valid.length,
       valid: 0,
@@ -103,7 +103,7 @@ describe("an ensemble", () => {
     const { model: held } = await finish(
       trainTableEnsemble(table, { ...request, constraint: { distance: "l2" } }, backend),
     );
-    const { train: learnt, valid } = splitRows(table.rows, { seed: 5 });
+    const { train: learnt, validation: valid } = splitRows(table.rows, { seed: 5 });
     const rows = Int32Array.from([...learnt, ...valid]).sort();
     const { curves } = await predict(held, table, backend, rows);
     const binned = binOutcomes(pickOutcomes(readOutcomes(table, request), rows), gridOf(held));

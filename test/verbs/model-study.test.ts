@@ -32,7 +32,7 @@ describe("a model that keeps its split", () => {
   test("is judged on its test rows, whoever chose them", async () => {
     const rows = Int32Array.from({ length: table.rows }, (_, row) => row);
     const own = (k: number) => rows.filter((row) => row % 3 === k);
-    const split = { train: own(0), valid: own(1), test: own(2) };
+    const split = { train: own(0), validation: own(1), test: own(2) };
     const study = await openStudy(await fitCox(split), table, null, { sha256: hash });
     expect(study.acquaintance).toBe("stored");
     expect(study.split).toEqual(split);
@@ -43,7 +43,7 @@ describe("a model that keeps its split", () => {
       names: { search: "training rows", confirm: "validation and test rows" },
       trainingRows: 229,
     });
-    expect(chooseBoostRows(study, { seed: 1 }).rows).toEqual({ fit: split.valid, held: split.test });
+    expect(chooseBoostRows(study, { seed: 1 }).rows).toEqual({ fit: split.validation, held: split.test });
   });
 
   test("has seen nothing of another file, and every row of its own where none was left for the test", async () => {
@@ -78,6 +78,6 @@ describe.each(["graduate.model", "cox.model", "ensemble.model"])("the file of 0.
 
 function splitOf({ training }: Model) {
   const { rows, seed } = training;
-  const N = rows.train + rows.valid + rows.test;
-  return splitRows(N, { seed, fractions: [rows.train / N, rows.valid / N, rows.test / N] });
+  const N = rows.train + rows.validation + rows.test;
+  return splitRows(N, { seed, fractions: [rows.train / N, rows.validation / N, rows.test / N] });
 }

@@ -85,7 +85,7 @@ beforeAll(async () => {
 describe("train with an id", () => {
   test("splits by person, learns nothing from the id, and tells later commands", () => {
     const split = chooseSplit(table, request, readPeople(table, "id"));
-    const { train: learnt, valid, test: tested } = split;
+    const { train: learnt, validation: valid, test: tested } = split;
     expect([
       share(people, learnt, valid),
       share(people, learnt, tested),
@@ -111,7 +111,7 @@ describe("train with an id", () => {
     await expect(run({ ...request, id: "time" })).rejects.toThrow("cannot be the outcome");
     const split: Split = {
       train: Int32Array.from({ length: 200 }, (_, k) => k),
-      valid: Int32Array.from({ length: 50 }, (_, k) => 200 + k),
+      validation: Int32Array.from({ length: 50 }, (_, k) => 200 + k),
       test: Int32Array.from({ length: 50 }, (_, k) => 250 + k),
     };
     await expect(run({ ...request, split })).rejects.toThrow(
@@ -124,7 +124,7 @@ describe("train with an id", () => {
 
   test("every turn of an ensemble holds out whole people", async () => {
     const split = chooseSplit(table, request, readPeople(table, "id"));
-    const rows = Int32Array.from([...split.train, ...split.valid]).sort();
+    const rows = Int32Array.from([...split.train, ...split.validation]).sort();
     const parts = cutRows(rows, 4, 4, people);
     expect(Int32Array.from(parts.flatMap((part) => [...part])).sort()).toEqual(rows);
     for (const part of parts) {

@@ -205,9 +205,9 @@ describe("train and predict", () => {
       const single = await run(quarter, { ...request, options: { steps: 10, objective } });
       expect(single.model.options?.objective).toEqual(objective);
       const split = splitRows(quarter.rows, { seed: 1 });
-      const { curves } = await predict(single.model, quarter, createReferenceBackend(), split.valid);
+      const { curves } = await predict(single.model, quarter, createReferenceBackend(), split.validation);
       const binned = binOutcomes(
-        pickOutcomes(readOutcomes(quarter, { time: "edrel", event: "rel" }), split.valid),
+        pickOutcomes(readOutcomes(quarter, { time: "edrel", event: "rel" }), split.validation),
         gridOf(single.model),
       );
       totals.push({ lambda, total: scoreCurves("all", curves, binned).totalScore ?? 0 });

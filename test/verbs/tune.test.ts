@@ -268,11 +268,11 @@ test("a run's scores are the audit's, and its error is in units of the noise flo
   while (!next.done) next = await training.next();
   const model = next.value;
   const own = await scoreRun(studyOf(model, study, split), null);
-  const { curves } = await predict(model, table, null, split.valid);
+  const { curves } = await predict(model, table, null, split.validation);
   const pick = (name: "time" | "event") => {
     const column = table.columns.find((one) => one.name === name);
     if (column?.type !== "number") throw new Error(name);
-    return Float64Array.from(split.valid, (row) => column.values[row]);
+    return Float64Array.from(split.validation, (row) => column.values[row]);
   };
   const binned = binOutcomes({ time: pick("time"), event: Uint8Array.from(pick("event")) }, gridOf(model));
   const { overall } = await audit({ curves, outcomes: binned }, { draws: 0 });
@@ -284,7 +284,7 @@ test("a run's scores are the audit's, and its error is in units of the noise flo
   // "all" and "a" have events enough; nobody above 3, or hardly anybody, has.
   const codes = table.columns[1].type === "category" ? table.columns[1].codes : new Int32Array(0);
   const inA = Int32Array.from(
-    Array.from(split.valid, (row, k) => (codes[row] === 0 ? k : -1)).filter((k) => k >= 0),
+    Array.from(split.validation, (row, k) => (codes[row] === 0 ? k : -1)).filter((k) => k >= 0),
   );
   const ratios = [undefined, inA].map((rows) => {
     const floor = noiseFloor(curves, binned, rows, { draws: 200, seed: 1 });

@@ -189,9 +189,9 @@ async function trainOnFold(
 ): Promise<{ readonly curves: Curves; readonly grid: TimeGrid }> {
   const { task, table, test } = fold;
   const { system, seed } = asked;
-  const valid = drawValidation(rest, asked);
-  const held = new Set(valid);
-  const split = { train: rest.filter((row) => !held.has(row)), valid, test };
+  const validation = drawValidation(rest, asked);
+  const held = new Set(validation);
+  const split = { train: rest.filter((row) => !held.has(row)), validation, test };
   const groups = task.groups.map((text) => parseNamedGroup(text));
   const request: TrainRequest = {
     time: task.time,

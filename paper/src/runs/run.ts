@@ -67,7 +67,7 @@ export async function runLine(
   return {
     result: {
       run: { plan: plan.name, cohort: line.cohort, system, seed },
-      rows: [split.train.length, split.valid.length, split.test.length],
+      rows: [split.train.length, split.validation.length, split.test.length],
       training: fitted.training && summariseTraining(fitted.training, fitted.boostRounds),
       scores: summariseScores([scored.overall, ...scored.groups]),
       truth: await scoreTruth(cohort, fitted, hooks.prepareTruth ?? prepareTruth, plan.truthPeople),

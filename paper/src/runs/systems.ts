@@ -186,8 +186,12 @@ export function requestOf(
   const held: TrainRequest = isPaper ? asked : { ...asked, inputGroups: real };
   switch (system) {
     case "cox of all rows": {
-      const rows = joinRows(split.train, split.valid);
-      return { ...asked, method: "cox", split: { train: rows, valid: new Int32Array(), test: split.test } };
+      const rows = joinRows(split.train, split.validation);
+      return {
+        ...asked,
+        method: "cox",
+        split: { train: rows, validation: new Int32Array(), test: split.test },
+      };
     }
     case "cox":
     case "cox with group terms":
@@ -240,7 +244,7 @@ function widenFeatures({ features }: TrainRequest, system: SystemName, groups: r
 function prepareTable(cohort: OpenCohort, system: SystemName, seed: number): Table {
   if (system === "cox with group terms") return addGroupColumns(cohort.table, namedGroups(cohort));
   if (system !== "placebo groups") return cohort.table;
-  const { train: training, valid, test } = cohort.split;
+  const { train: training, validation: valid, test } = cohort.split;
   return addPlacebos(cohort.table, namedGroups(cohort), [training, valid, test], seed);
 }
 
@@ -252,9 +256,9 @@ async function boostOnValidation(
 ): Promise<McBoost> {
   const { table, outcomes, split, groups } = cohort;
   const task = {
-    curves: await predict(table, split.valid),
-    outcomes: binOutcomes(pickOutcomes(outcomes, split.valid), grid),
-    groups: membersAmong(groups, table, split.valid).filter(({ rows }) => rows.length > 0),
+    curves: await predict(table, split.validation),
+    outcomes: binOutcomes(pickOutcomes(outcomes, split.validation), grid),
+    groups: membersAmong(groups, table, split.validation).filter(({ rows }) => rows.length > 0),
   };
   if (system === "mcboost reference") return fitBoost(task, { reference: true });
   return preset === "paper" ? fitBoost(task) : fitBoostRounds(task, { ...BOOST_FOLDS, seed }).boost;

@@ -168,7 +168,7 @@ function prepareTable(
 ) {
   if (system === "cox with group terms") return addGroupColumns(table, withoutAll(groups));
   if (system !== "placebo groups") return table;
-  return addPlacebos(table, withoutAll(groups), [split.train, split.valid, split.test], seed);
+  return addPlacebos(table, withoutAll(groups), [split.train, split.validation, split.test], seed);
 }
 
 /**

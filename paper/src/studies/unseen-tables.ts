@@ -125,7 +125,7 @@ export function splitUnseen(table: Table, { patient }: UnseenTable, seed: number
     const wanted = new Set(Array.from(chosen, (k) => patients[k]));
     return Int32Array.from({ length: table.rows }, (_, row) => row).filter((row) => wanted.has(values[row]));
   };
-  return { train: rowsOf(split.train), valid: rowsOf(split.valid), test: rowsOf(split.test) };
+  return { train: rowsOf(split.train), validation: rowsOf(split.validation), test: rowsOf(split.test) };
 }
 
 function readScores({ overall, groups }: AuditTable): UnseenScores {
@@ -170,7 +170,7 @@ export async function runUnseen(
   const used = system === "cox with group terms" ? addGroupColumns(table, groups) : table;
   const method = system === "graduate" ? "graduate" : "cox";
   const backend = await openWasmBackend({ threads });
-  const rows = { train: split.train.length, valid: split.valid.length, test: split.test.length };
+  const rows = { train: split.train.length, valid: split.validation.length, test: split.test.length };
   const identity: RunIdentity = { kind: "run", table: name, system, seed, rows };
   const started = performance.now();
   try {

@@ -262,9 +262,9 @@ test("the paper's groups are 12, 25 and 24, and as many of the last are only aud
         2,
       );
       expect(opened.groups).toHaveLength(count);
-      expect([opened.split.train, opened.split.valid, opened.split.test].map((part) => part.length)).toEqual(
-        rows,
-      );
+      expect(
+        [opened.split.train, opened.split.validation, opened.split.test].map((part) => part.length),
+      ).toEqual(rows);
     }
   }
   const listed = (path: string) => file(path).groups.length + (file(path).all ? 1 : 0);

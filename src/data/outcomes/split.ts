@@ -13,18 +13,18 @@ import { cellText, findColumn, type Table } from "../table.ts";
 import { eventsOfPeople, nameOfPerson, type People } from "./people.ts";
 
 /** Which of the three sets a row is in. */
-export type SetName = "train" | "valid" | "test";
+export type SetName = (typeof SET_NAMES)[number];
 
 /** The rows of each set. */
 export interface Split {
   readonly train: Int32Array;
-  readonly valid: Int32Array;
+  readonly validation: Int32Array;
   readonly test: Int32Array;
 }
 
 /** Sizes, seed and stratification of a split. */
 export interface SplitOptions {
-  /** Shares of train, valid and test; they sum to 1. */
+  /** Shares of train, validation and test; they sum to 1. */
   readonly fractions?: readonly [number, number, number];
   /** Seed of the split. */
   readonly seed: number;
@@ -34,7 +34,7 @@ export interface SplitOptions {
   readonly people?: People;
 }
 
-export const SET_NAMES = ["train", "valid", "test"] as const;
+export const SET_NAMES = ["train", "validation", "test"] as const;
 const DEFAULT_FRACTIONS = [0.6, 0.2, 0.2] as const;
 
 /** Decimal fractions are inexact (0.29 · 100 is 28.999…): this much of a row more decides nothing else. */
@@ -121,7 +121,7 @@ export function joinRows(one: Int32Array, other: Int32Array): Int32Array {
   return Int32Array.from([...one, ...other]).sort();
 }
 
-/** A split read from a table with columns `row` (1-based) and `set` (train, valid or validation, test). */
+/** A split read from a table with columns `row` (1-based) and `set` (train, validation or valid, test). */
 export function splitFromTable(table: Table, rows: number): Split {
   const rowColumn = findColumn(table, "row");
   const setColumn = findColumn(table, "set");
@@ -151,7 +151,7 @@ export function splitFromTable(table: Table, rows: number): Split {
     throw new InputError(`unknown set: "${cellText(setColumn, unknown[0] - 1)}"`, {
       code: "split.set",
       where: `${table.name}, ${nameRows(unknown)}, column "set"`,
-      hint: "a set is train, valid (or validation) or test",
+      hint: "a set is train, validation (or valid) or test",
     });
   }
   if (twice.length > 0) {
@@ -184,7 +184,7 @@ export function splitFromTable(table: Table, rows: number): Split {
 /** Index into SET_NAMES, −1 for a name that is none. */
 function readSetName(text: string): number {
   const name = text.trim().toLowerCase();
-  return SET_NAMES.indexOf((name === "validation" ? "valid" : name) as SetName);
+  return SET_NAMES.indexOf((name === "valid" ? "validation" : name) as SetName);
 }
 
 function setSizes(
@@ -234,5 +234,5 @@ function collectSets(setOf: Uint8Array): Split {
     for (let row = 0; row < setOf.length; row++) if (setOf[row] === set) rows.push(row);
     return Int32Array.from(rows);
   };
-  return { train: rowsOf(0), valid: rowsOf(1), test: rowsOf(2) };
+  return { train: rowsOf(0), validation: rowsOf(1), test: rowsOf(2) };
 }

@@ -12,8 +12,9 @@ import type { Model, Predictor } from "../../training/model.ts";
 import { packSections, unpackSections } from "../container/container.ts";
 import { decodeJson, encodeJson, UNREADABLE } from "../container/json-bytes.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "../container/safetensors.ts";
-import { isAscending, modelHeaderSchema, updateHeader } from "./model-schema.ts";
+import { isAscending, modelHeaderSchema } from "./model-schema.ts";
 import { explainIssue } from "./schema-parts.ts";
+import { updateHeader } from "./update-header.ts";
 
 const PARAMETERS = "parameters.";
 const COX = ["coefficients", "means", "time", "cumulativeHazardAtMeans"] as const;

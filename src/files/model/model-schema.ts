@@ -37,24 +37,6 @@ import {
 
 const texts = list(z.string());
 
-/** Files before version 3 spell the constraint's distance `kind`. */
-const DISTANCE_VERSION = 3;
-
-/**
- * The header of an earlier version, spelt as this one spells it; what else is wrong with it is for the schema to say.
- */
-export function updateHeader(header: unknown, version: number): unknown {
-  if (version >= DISTANCE_VERSION || !isObject(header) || !isObject(header.options)) return header;
-  const { constraint } = header.options;
-  if (!isObject(constraint)) return header;
-  const { kind, ...rest } = constraint;
-  return { ...header, options: { ...header.options, constraint: { ...rest, distance: kind } } };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
-
 const spline = describing<ScoreLine>()(z.strictObject({ at: numbers, scores: numbers })).refine(
   ({ at, scores }) =>
     at.length >= 2 &&
@@ -225,8 +207,8 @@ const training = describing<Model["training"]>()(
   z.strictObject({
     seed: anyNumber,
     backend: z.string(),
-    rows: z.strictObject({ train: count, valid: count, test: count }),
-    people: z.strictObject({ train: count, valid: count, test: count }).exactOptional(),
+    rows: z.strictObject({ train: count, validation: count, test: count }),
+    people: z.strictObject({ train: count, validation: count, test: count }).exactOptional(),
     parameters: count,
     steps: count,
     bestStep: count,

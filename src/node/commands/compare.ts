@@ -94,7 +94,7 @@ export function addCompare(program: Command): void {
     )
     .option(
       "--split <file|shares>",
-      "a table of row (from 1) and set (train, valid, test; repeatable), or shares such as 0.6,0.2,0.2",
+      "a table of row (from 1) and set (train, validation, test; repeatable), or shares such as 0.6,0.2,0.2",
       (text: string, before: readonly string[]) => [...before, text],
       [],
     )

@@ -94,7 +94,7 @@ export function addTune(program: Command): void {
     .option("--seed <n>", "seed of the split, and of the weights without --seeds", parseCount, 1)
     .option(
       "--split <file|shares>",
-      "a table of row (from 1) and set (train, valid, test), or shares such as 0.6,0.2,0.2",
+      "a table of row (from 1) and set (train, validation, test), or shares such as 0.6,0.2,0.2",
     )
     .option("--workers <n>", "runs at a time, each on one thread", parseThreads, availableParallelism())
     .option("--deterministic", "the same bytes on every machine")

@@ -133,7 +133,7 @@ async function readCurvesSource(
   const { curves, outcomes, people } = read;
   const given = await readSplitFile(options.split, { ...read.table, rows: curves.N });
   const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
-  const split = given ?? { train: new Int32Array(), valid: new Int32Array(), test: everyone };
+  const split = given ?? { train: new Int32Array(), validation: new Int32Array(), test: everyone };
   return {
     ...read,
     notes,
@@ -151,7 +151,7 @@ async function readCurvesSource(
 /** Which rows did what, in the words of a split. */
 function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
   const sets = new Array<string>(N).fill("train");
-  for (const row of fit) sets[row] = "valid";
+  for (const row of fit) sets[row] = "validation";
   for (const row of held) sets[row] = "test";
   return sets;
 }

@@ -12,7 +12,7 @@ import type { ByteOutput } from "./growing-file.ts";
 export interface KnownRows {
   readonly bin: Int32Array; // [N]
   readonly event: Uint8Array; // [N]
-  /** "train", "valid" or "test", where rows had a part to play. */
+  /** "train", "validation" or "test", where rows had a part to play. */
   readonly set?: readonly string[]; // [N]
   /** Whose row it is, people being numbered from 1; where people have several. */
   readonly person?: Int32Array; // [N]

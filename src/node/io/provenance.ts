@@ -2,12 +2,14 @@
  * Where a model comes from, as far as this machine knows it: the program, what computed, and the table's file by its
  * SHA-256.
  */
+
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Backend } from "../../compute/backend.ts";
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { Table } from "../../data/table.ts";
 import type { Provenance } from "../../training/model.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
@@ -63,6 +65,18 @@ export function fingerprintRun(
   const { steps, ...rest } = options ?? {};
   const ensemble = members === undefined ? [] : [members, steps ?? null];
   return createHash("sha256")
-    .update(JSON.stringify([request, rest, table?.sha256 ?? null, ...ensemble]))
+    .update(JSON.stringify([nameAsBefore(request), rest, table?.sha256 ?? null, ...ensemble]))
     .digest("hex");
+}
+
+/** By the names of version 0.1.0 and in their order, so that a checkpoint of any version has the same fingerprint. */
+function nameAsBefore(request: Omit<TrainRequest, "options">): object {
+  const { split, constraint } = request;
+  const { distance, ...held } = constraint ?? {};
+  // What is named again keeps its place among the fields.
+  return {
+    ...request,
+    ...(split && { split: { train: split.train, valid: split.validation, test: split.test } }),
+    ...(constraint && { constraint: { ...present({ kind: distance }), ...held } }),
+  };
 }

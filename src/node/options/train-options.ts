@@ -64,7 +64,7 @@ export function addTrainOptions(command: Command): Command {
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
     .option(
       "--split <file|shares>",
-      "a table of row (from 1) and set (train, valid, test), or shares such as 0.6,0.2,0.2",
+      "a table of row (from 1) and set (train, validation, test), or shares such as 0.6,0.2,0.2",
     )
     .option("--steps <n>", "parameter updates", parseCount)
     .option("--batch <n>", "rows a step; 0 is all of them", parseCount)

@@ -49,11 +49,12 @@ export function printComparison(comparison: Comparison): void {
   const perSplit = comparison.runs.length / splits.length;
   const runs = splits.map((_, j) => comparison.runs.slice(j * perSplit, (j + 1) * perSplit));
   const judged = runs[0].find(({ scores }) => scores !== null)?.scores?.judged ?? 0;
-  const sets = people === undefined ? "" : ` of ${people.train}, ${people.valid} and ${people.test} people`;
+  const sets =
+    people === undefined ? "" : ` of ${people.train}, ${people.validation} and ${people.test} people`;
   print(
     wrapText(
       `${splits.length === 1 ? splits[0].name : `${splits.length} splits, their means`}: ${rows.train} training, ` +
-        `${rows.valid} validation and ${rows.test} test rows${sets}; ${countOf(judged, "group")} judged`,
+        `${rows.validation} validation and ${rows.test} test rows${sets}; ${countOf(judged, "group")} judged`,
       width,
     ),
   );

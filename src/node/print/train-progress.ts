@@ -54,8 +54,8 @@ export function createTrainProgress(): (event: TrainEvent) => void {
 }
 
 function announce({ rows, people, D, T, groups, parameters, backend, warnings }: StartEvent): void {
-  const { train, valid, test } = rows;
-  const of = people ? ` of ${people.train}, ${people.valid} and ${people.test} people` : "";
+  const { train, validation: valid, test } = rows;
+  const of = people ? ` of ${people.train}, ${people.validation} and ${people.test} people` : "";
   say(
     `${train} training, ${valid} validation and ${test} test rows${of}, ${countOf(groups.length, "group")}`,
   );

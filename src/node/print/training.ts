@@ -26,7 +26,7 @@ function describeFit(model: Model, seconds: string): string {
   if (model.options === null) return `fitted to ${training} rows in ${seconds} s`;
   const members = countMembers(model);
   if (members === 1) {
-    const on = `${training} and ${rows.valid} validation rows`;
+    const on = `${training} and ${rows.validation} validation rows`;
     return `${steps} steps on ${on} in ${seconds} s, weights of ${keptText(model)}`;
   }
   return (

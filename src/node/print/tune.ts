@@ -75,7 +75,7 @@ function describeSweep({ settings, seeds, rows }: TuneOutcome): string {
   const by = seeds.length === 1 ? `seed ${seeds[0]}` : `means over seeds ${seeds.join(", ")}`;
   return (
     `${countOf(settings.length, "setting")}, ${by}: ` +
-    `trained on ${countOf(rows.train, "row")}, scored on ${countOf(rows.valid, "validation row")}. ` +
+    `trained on ${countOf(rows.train, "row")}, scored on ${countOf(rows.validation, "validation row")}. ` +
     `The ${countOf(rows.test, "test row")} had no part in it.`
   );
 }

@@ -74,7 +74,7 @@ function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
   }
   if (split !== null) {
     boxes.push(
-      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.valid)}</b>\
+      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.validation)}</b>\
 rows to train and to validate on, not audited</div>`,
     );
   }
@@ -107,7 +107,7 @@ function sayBeyond(events: number, { edges, label }: ReportData["time"], cells: 
 function sayTrainedOn(split: SetSizes | null, trainedOn: SetSizes | null, cells: Cells): string {
   if (split !== null || trainedOn === null) return "";
   return (
-    ` The model was made from ${cells.text(trainedOn.train)} training and ${cells.text(trainedOn.valid)} ` +
+    ` The model was made from ${cells.text(trainedOn.train)} training and ${cells.text(trainedOn.validation)} ` +
     "validation rows; should they be among these, the scores flatter it."
   );
 }

@@ -148,7 +148,7 @@ async function* predictTestRows(
   const own = studyOf(model, study, split);
   const test = await predictRows(own, split.test, backend);
   if (!method.boosted) return { model, predicted: test };
-  return { model, predicted: repair(own, await predictRows(own, split.valid, backend), test) };
+  return { model, predicted: repair(own, await predictRows(own, split.validation, backend), test) };
 }
 
 /** Everyone, then the groups that are judged. */

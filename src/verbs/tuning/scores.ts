@@ -51,7 +51,7 @@ export async function scoreRun(
   study: Study & { readonly model: Model },
   backend: Backend | null,
 ): Promise<RunScores> {
-  const { valid } = study.split;
+  const { validation: valid } = study.split;
   const { curves, binned, people } = await predictRows(study, valid, backend);
   const groups = pickStudyGroups(study, valid).filter(({ rows }) => {
     const events = rows.reduce((sum, k) => sum + binned.event[k], 0);

@@ -1,0 +1,40 @@
+/**
+ * Headers of earlier versions, spelt as this one spells them. Files before version 3 call the distance of a constraint
+ * `kind` and the validation rows `valid`. What else is wrong with a header is for the schema to say.
+ */
+
+/** The first version with the present names. */
+const PRESENT_NAMES = 3;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function updateHeader(header: unknown, version: number): unknown {
+  if (version >= PRESENT_NAMES || !isObject(header)) return header;
+  const { options, training } = header;
+  return {
+    ...header,
+    ...(isObject(options) ? { options: updateField(options, "constraint", { kind: "distance" }) } : {}),
+    ...(isObject(training)
+      ? {
+          training: updateField(updateField(training, "rows", SETS), "people", SETS),
+        }
+      : {}),
+  };
+}
+
+const SETS = { valid: "validation" } as const;
+
+/** The object with the fields of one of its objects renamed, in their places. */
+function updateField(object: Fields, name: string, names: Readonly<Record<string, string>>): Fields {
+  const field = object[name];
+  if (!isObject(field)) return object;
+  const renamed = Object.entries(field).map(([key, value]) => [
+    Object.hasOwn(names, key) ? names[key] : key,
+    value,
+  ]);
+  return { ...object, [name]: Object.fromEntries(renamed) };
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
