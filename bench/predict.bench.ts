@@ -3,7 +3,8 @@
  * its 12 groups, two threads; the peer is onnxruntime-node with the exported model on the same rows. Each timing is a
  * process of its own, whose peak memory is then its own.
  *   forward   x to S [N,T], nothing read or written: ours in blocks of 4096 rows as `predict` runs them, onnxruntime in
- *             the best of several batch sizes. Its LSTM operator wants x at every bin, so it multiplies it T times and we once.
+ *             the best of several batch sizes. Its LSTM operator wants x at every bin, so it multiplies it T times and
+ * we once.
  *   command   CSV to CSV, `graduate predict --out` against what a user of the --raw export would write, on a tenth of
  *             the rows: csv-parse, onnxruntime, toFixed(7).
  * Checked first, on all of nwtco: curves within 1e-5 of each other; then of each run: the same mean, or the first rows

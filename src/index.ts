@@ -1,122 +1,58 @@
-export type { Backend, DeviceArray, Floats } from "./compute/backend.ts";
+// Prepare: a table, its groups, a study.
+
+export { describeTable } from "./data/checks/describe.ts";
+export { readCurves } from "./data/curves/read-curves.ts";
+export { type Group, parseGroupsFile, parseNamedGroup } from "./data/groups/groups.ts";
+export { type Split, splitFromTable, splitRows } from "./data/outcomes/split.ts";
+export { readTable, type TableSource, tableSourceFromBytes } from "./data/reading/read-table.ts";
+export { readTableChunks } from "./data/reading/read-table-chunks.ts";
+export type { Table } from "./data/table.ts";
+export type { PreparedStudy } from "./study/prepare.ts";
+export { prepare, type TrainRequest } from "./verbs/train-request.ts";
+
+// Train: a study gives a model.
+
+export type { Backend } from "./compute/backend.ts";
 export { createReferenceBackend } from "./compute/reference.ts";
-export * from "./core/errors.ts";
-export * from "./core/measured.ts";
-export type { CellWarning } from "./data/encode/new-cells.ts";
-export * from "./data/index.ts";
-export * from "./files/index.ts";
-export * from "./models/index.ts";
-export * from "./objectives/index.ts";
-export * from "./repair/index.ts";
-export * from "./stats/index.ts";
-export * from "./training/index.ts";
-export {
-  type AuditedScores,
-  type AuditGroup,
-  type AuditInput,
-  type AuditOptions,
-  type AuditTable,
-  audit,
-} from "./verbs/audit.ts";
-export {
-  type BoostedGroup,
-  type BoostResult,
-  type BoostRowSets,
-  type BoostTask,
-  type BoostTaskInput,
-  type BoostVerdict,
-  boost,
-  type GuardedBoostOptions,
-} from "./verbs/boost.ts";
-export {
-  type CompareChoices,
-  type ComparedSplit,
-  type CompareEvent,
-  type CompareOptions,
-  type Comparison,
-  compare,
-  type MethodRun,
-} from "./verbs/compare.ts";
-export {
-  type ComparedScore,
-  compareResampled,
-  compareSplits,
-  type MethodDifference,
-  type MethodScores,
-  type ResampledMethod,
-  readScores,
-  type ScoreDraws,
-  type SplitMethod,
-} from "./verbs/comparison/differences.ts";
-export type {
-  ComparedMethod,
-  CompareTask,
-  MethodMeans,
-  MethodResult,
-  NamedSplit,
-} from "./verbs/comparison/method-run.ts";
-export { type CoxRequest, coxDocument } from "./verbs/cox.ts";
-export type { CoxDocument, CoxHazardsEntry, CoxTestEntry } from "./verbs/cox-document.ts";
-export {
-  chooseSearchColumns,
-  type LeftOutColumn,
-  listModelColumns,
-  type SearchColumnsChoice,
-  type SearchColumnsRequest,
-} from "./verbs/discover/columns.ts";
-export {
-  type DiscoverInput,
-  type DiscoverOptions,
-  type Discovery,
-  discover,
-} from "./verbs/discover/discover.ts";
-export { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "./verbs/ensemble.ts";
+export type { Model } from "./training/model.ts";
+export { type EnsembleRequest, trainEnsemble } from "./verbs/ensemble.ts";
 export { type FitOptions, type FitRequest, fit } from "./verbs/fit.ts";
-export { type KmDocument, type KmGroup, type KmRequest, kmDocument } from "./verbs/km.ts";
-export { gridOf, type Prediction, type PredictRows, predict, preparePredictor } from "./verbs/predict.ts";
-export {
-  judgeRequirements,
-  parseRequirement,
-  type Requirement,
-  type RequirementResult,
-} from "./verbs/requirements.ts";
-export { type Run, type RunEvent, type Runner, runInTurn, runWithShares } from "./verbs/runs.ts";
-export {
-  type CandidateEvent,
-  type DoneEvent,
-  prepare,
-  type StartEvent,
-  type TrainEvent,
-  type TrainHooks,
-  type TrainingRequest,
-  type TrainRequest,
-  train,
-} from "./verbs/train.ts";
-export {
-  type ChosenModel,
-  type TuneChoices,
-  type TuneEvent,
-  type TuneOptions,
-  type TuneOutcome,
-  type TuneResult,
-  type TuneTask,
-  trainChosen,
-  tune,
-} from "./verbs/tune.ts";
-export { type RunScores, scoreRun, type WorstGroup } from "./verbs/tuning/scores.ts";
-export {
-  findFrontier,
-  type Selection,
-  type SelectionRule,
-  type SettingSummary,
-  selectSetting,
-  summariseRuns,
-  type TuneRun,
-} from "./verbs/tuning/selection.ts";
-export {
-  expandSweep,
-  parseSweep,
-  requestOfSetting,
-  type Setting,
-  type Sweep,
-} from "./verbs/tuning/settings.ts";
+export { type TrainEvent, type TrainingRequest, train } from "./verbs/train.ts";
+
+// Keep: files of models.
+
+export { checkpointFromBytes, checkpointToBytes } from "./files/model/checkpoint-file.ts";
+export { modelFromBytes, modelToBytes } from "./files/model/model-file.ts";
+export { modelToOnnx } from "./files/onnx/onnx.ts";
+
+// Predict and audit: a model or anyone's curves, for everyone and by group.
+
+export type { Curves } from "./data/curves/curves.ts";
+export { type AuditInput, type AuditOptions, type AuditTable, audit } from "./verbs/audit.ts";
+export { type AuditedRows, auditModel } from "./verbs/audit-model.ts";
+export { type ModelStudy, openStudy } from "./verbs/model-study.ts";
+export { gridOf, type Prediction, predict, preparePredictor } from "./verbs/predict.ts";
+export { judgeRequirements, parseRequirement } from "./verbs/requirements.ts";
+
+// Question and repair; many runs.
+
+export { type BoostResult, boost } from "./verbs/boost.ts";
+export { type Comparison, compare } from "./verbs/compare.ts";
+export { type Discovery, discover } from "./verbs/discover/discover.ts";
+export { discoverModel } from "./verbs/discover/discover-model.ts";
+export { type TuneOutcome, tune } from "./verbs/tune.ts";
+
+// The statistics that people look for first; the others are in graduate/stats and graduate/models.
+
+export { fitCox } from "./models/cox/cox.ts";
+export { concordanceHarrell, concordanceUno } from "./stats/concordance/concordance.ts";
+export { kaplanMeier } from "./stats/kaplan-meier.ts";
+export { logrank } from "./stats/logrank.ts";
+export { integratedBrier } from "./stats/scores/brier.ts";
+export { coxDocument } from "./verbs/cox.ts";
+export { kmDocument } from "./verbs/km.ts";
+
+// Errors, and what a measured value is.
+
+export { BackendError, FormatError, GraduateError, InputError, NumericalError } from "./core/errors.ts";
+export { isAbsent, type Measured } from "./core/measured.ts";

@@ -86,7 +86,9 @@ function examplePath(title: string): string {
 const END = "end of an example";
 let printed: ReadonlyMap<string, string> | null = null;
 
-/** What an example prints. All of them run one after another in one process, as modules that know nothing of each other. */
+/**
+ * What an example prints. All of them run one after another in one process, as modules that know nothing of each other.
+ */
 function printedBy(title: string): string {
   printed ??= runModules(examples.filter(({ language }) => language === "ts"));
   return printed.get(title) ?? "";
@@ -156,7 +158,8 @@ describe("documentation examples", () => {
       case "json":
         expect(() => JSON.parse(code)).not.toThrow();
         return;
-      // A page is opened by test/browser; Python and R are held against files by test/files/onnx.test.ts and test/recipes.
+      // A page is opened by test/browser; Python and R are held against files by test/files/onnx.test.ts and
+      // test/recipes.
       case "html":
       case "python":
       case "r":

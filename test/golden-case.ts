@@ -1,7 +1,8 @@
 /**
- * One folder of test/golden: the arguments of a command, the files it is given, and all that it must print, write and return.
- * A case is run in a folder of its own with copies of its files, those of golden/tables, and the bundled datasets; so outputs name
- * no path of any machine. What varies all the same is replaced (REPLACEMENTS) before it is compared or kept.
+ * One folder of test/golden: the arguments of a command, the files it is given, and all that it must print, write and
+ * return. A case is run in a folder of its own with copies of its files, those of golden/tables, and the bundled
+ * datasets; so outputs name no path of any machine. What varies all the same is replaced (REPLACEMENTS) before it is
+ * compared or kept.
  */
 import {
   cpSync,

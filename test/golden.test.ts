@@ -1,4 +1,5 @@
-// Every folder of test/golden, run and compared to the last character; UPDATE_GOLDEN=1 makes what comes out what is expected.
+// Every folder of test/golden, run and compared to the last character; UPDATE_GOLDEN=1 makes what comes out what is
+// expected.
 import { rmSync } from "node:fs";
 import { parseHTML } from "linkedom";
 import { afterAll, expect, test } from "vitest";

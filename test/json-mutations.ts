@@ -1,5 +1,5 @@
-// Documents with one thing changed: a field left out, one too many, or a value of another type. A schema that asserts something
-// complains of each, but for fields that may be left out.
+// Documents with one thing changed: a field left out, one too many, or a value of another type. A schema that asserts
+// something complains of each, but for fields that may be left out.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };

@@ -42,8 +42,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 
 /**
- * Rooms of which a room may import types alone. A report shows results, so it takes their types from where they are made and
- * has none of its own; it calls nothing there.
+ * Rooms of which a room may import types alone. A report shows results, so it takes their types from where they are
+ * made and has none of its own; it calls nothing there.
  */
 const MAY_IMPORT_TYPES: Record<string, readonly string[]> = {
   report: ["data", "study", "training", "verbs"],

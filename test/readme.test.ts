@@ -1,4 +1,5 @@
-// The README's two tables repeat numbers of other pages: they are held against those pages, which tests make anew from the runs.
+// The README's two tables repeat numbers of other pages: they are held against those pages, which tests make anew from
+// the runs.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 /**
- * People with categories, numbers and noise columns, hazards that are known, and curves that are right for all of them but one
- * planted group: for it the true hazards are `ratio(t)` times the predicted. Censoring depends on the features; about three
- * quarters are censored.
+ * People with categories, numbers and noise columns, hazards that are known, and curves that are right for all of them
+ * but one planted group: for it the true hazards are `ratio(t)` times the predicted. Censoring depends on the features;
+ * about three quarters are censored.
  */
 import { createRandom } from "../src/core/random.ts";
 import type { Curves } from "../src/data/curves/curves.ts";

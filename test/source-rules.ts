@@ -11,8 +11,8 @@ export function codeOf(text: string): string {
 }
 
 /**
- * ECMAScript leaves their last digits to the engine; what it defines to the last bit (sqrt, floor, fround, …) is not among
- * them.
+ * ECMAScript leaves their last digits to the engine; what it defines to the last bit (sqrt, floor, fround, …) is not
+ * among them.
  */
 export const ENGINES_OWN =
   /\bMath\.(a?(cos|sin|tan)h?|atan2|cbrt|exp|expm1|hypot|log|log10|log1p|log2|pow)\b|(?<!\b2 )\*\*|\*\*(?! \d+\b(?!\.))/;

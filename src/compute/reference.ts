@@ -2,7 +2,7 @@
  * The plain float64 backend: every operation written out as its formula, one row after the other, on one thread. It is
  * what faster backends are held against, so nothing here is clever but two things: W_x·x + b is computed once per row,
  * because x does not change over bins, and backward runs a row forward again instead of keeping it, so memory is O(T·H)
- * for any N. LSTM as in PyTorch (method §4), gates in the order i, f, g, o, h_0 = c_0 = 0:
+ * for any N. LSTM as in PyTorch, gates in the order i, f, g, o, h_0 = c_0 = 0:
  *   a_t = W_x·x + w_time·t/T + b_input + R·h_{t−1} + b_recurrent;  i, f, o = σ(a), g = tanh(a)
  *   c_t = f·c_{t−1} + i·g;  h_t = o·tanh(c_t);  logit_t = w·h_t + b
  */

@@ -74,8 +74,8 @@ export function nameRows(rows: readonly number[]): string {
 }
 
 /**
- * Ends a switch over a choice: `default: return unreachable(choice)` compiles only where every case is handled, so a new choice
- * cannot be forgotten.
+ * Ends a switch over a choice: `default: return unreachable(choice)` compiles only where every case is handled, so a
+ * new choice cannot be forgotten.
  */
 export function unreachable(choice: never): never {
   throw new Error(`unknown choice: ${JSON.stringify(choice)}`);

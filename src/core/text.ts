@@ -3,7 +3,8 @@
  * fit to be shown. Cells, headers, names of groups and files, and what a model file says may hold control characters
  * that move a terminal's cursor or colour it, and marks that reorder the words around them. They are shown as `\u001b`,
  * the way JSON spells them, so that JSON text keeps its meaning. And a value of three megabytes is not a value to read
- * in a sentence: it is cut. Nothing here knows where text is printed (node/print/output.ts) or drawn (report/page/html.ts).
+ * in a sentence: it is cut. Nothing here knows where text is printed (node/print/output.ts) or drawn
+ * (report/page/html.ts).
  */
 
 /** "1 row", "2 rows". */

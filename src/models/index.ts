@@ -1,3 +1,4 @@
+export type { DeviceArray } from "../compute/backend.ts";
 export { cumulativeHazardAtZero } from "./cox/baseline.ts";
 export { type CoxCoefficient, describeCoefficients } from "./cox/coefficients.ts";
 export {

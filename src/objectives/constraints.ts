@@ -1,5 +1,5 @@
 /**
- * What the constraints of method §6 hold a model to, prepared once per set of rows: each group's Kaplan-Meier curve and
+ * What the constraints hold a model to, prepared once per set of rows: each group's Kaplan-Meier curve and
  * Greenwood variance, its support τ_g, its observed events per time block, and whether it is constrained or only
  * reported. Curves are compared on bins 1…L. `paper`: L = T, the Kaplan-Meier curve carried flat past follow-up, every
  * group constrained. `default`: L = τ_g, and a group with τ_g < T/4 or fewer than 10 events is only reported. The
@@ -19,6 +19,7 @@ import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./ti
 
 /** The paper's reading of a distance, or ours. */
 export const VARIANTS = ["paper", "default"] as const;
+/** Whose conventions: the paper's, over all bins, or ours, over those with follow-up. */
 export type ConstraintVariant = (typeof VARIANTS)[number];
 
 /** A name and rows. */

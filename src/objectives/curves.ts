@@ -1,5 +1,5 @@
 /**
- * From logits to curves and back (method §2): h_t = σ(z_t), log S(t) = Σ_{l≤t} −softplus(z_l), and ∂S(t)/∂z_l = −h_l
+ * From logits to curves and back: h_t = σ(z_t), log S(t) = Σ_{l≤t} −softplus(z_l), and ∂S(t)/∂z_l = −h_l
  * S(t) for l ≤ t, so dL/dz_l = −h_l Σ_{t≥l} S(t) dL/dS(t): one scan from the last bin. One exponential per bin: with u
  * = e^{−|z|}, softplus(z) = max(z,0) + log(1+u), and Σ log(1+u_l) = log1p(Q) with Q ← Q + u(1+Q). Every term is
  * positive, so log S keeps its relative precision down to S = 1 − 1e-300 and needs one logarithm per value read, not

@@ -1,5 +1,5 @@
 /**
- * The distances of method §6 and their gradients with respect to the group statistics (group-statistics.ts), for all
+ * The distances of a constraint and their gradients with respect to the group statistics (group-statistics.ts), for all
  * groups at once; what each distance is lies in distances/, one file a distance. A group that cannot be measured has
  * distance 0; one that is only reported has a distance and no gradient.
  */

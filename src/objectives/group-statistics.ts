@@ -2,9 +2,9 @@
  * All that a distance needs of the model, per group, in one flat array [G,W]; a distance's definition says which of
  * two:
  *   meanCurve     W = T: mean_g(t), the mean survival curve of the group's rows
- *   blockTotals   W = 2·blocks: expected events E_gb = Σ h, then their variances V_gb = Σ h(1−h), over rows and bins at risk
- * Both are sums over rows, so a minibatch needs only every row's last terms (the cache, [N,W]) and the difference its
- * own rows make: a group is never estimated from one batch's members (method §7). The cache ages between refreshes;
+ *   blockTotals   W = 2·blocks: expected events E_gb = Σ h, then their variances V_gb = Σ h(1−h), over rows and bins at
+ * risk Both are sums over rows, so a minibatch needs only every row's last terms (the cache, [N,W]) and the difference
+ * its own rows make: a group is never estimated from one batch's members. The cache ages between refreshes;
  * sums are begun anew at each, so rounding does not pile up. And the way back: from dL/d statistics to dLogits of some
  * rows.
  */
@@ -236,7 +236,7 @@ export function backThroughStatistics(
   }
 }
 
-/** dE/dz = h(1−h) in each bin at risk. No gradient through V (method §6): its part of dRow is not read. */
+/** dE/dz = h(1−h) in each bin at risk. No gradient through V: its part of dRow is not read. */
 function backThroughBlocks(
   constraints: Constraints,
   hazard: Float64Array,

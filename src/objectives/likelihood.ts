@@ -1,5 +1,5 @@
 /**
- * The discrete-time likelihood (paper eq. 4, method §3), mean over rows:
+ * The discrete-time likelihood (paper eq. 4), mean over rows:
  *   event in bin t     −log h_t − Σ_{l<t} log(1−h_l) − log(1−S(T))
  *   censored in bin t  −Σ_{l≤t} log(1−h_l)
  * The last term of an event is the tail term: on in the paper's loss ("drsa"), off in ours ("nll"), where it is what

@@ -1,5 +1,5 @@
 /**
- * The ranked probability score as a training loss (Kamran & Wiens 2021; method §8), mean over rows:
+ * The ranked probability score as a training loss (Kamran & Wiens 2021), mean over rows:
  *   event in bin t_i     Σ_t (S(t) − 1[t < t_i])²
  *   censored in bin t_i  Σ_{t≤t_i} (S(t) − 1)²
  * and the ranking kernel added to it, a mean over the pairs of uncensored rows with t_i < t_j of exp(−(F_i(t_i) −

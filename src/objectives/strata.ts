@@ -1,5 +1,5 @@
 /**
- * Cells of group × predicted-risk stratum (method §6): a model whose group means are right may still be wrong for the
+ * Cells of group × predicted-risk stratum: a model whose group means are right may still be wrong for the
  * group's low and high risks at once, so any constraint can be asked of the cells instead. Strata are cut at quantiles
  * of the model's own risk 1 − S(T|x) over all training rows, the same for every group; rows of equal risk share a
  * stratum. A cell with fewer than 10 expected events (Σ over its rows of Σ_{s≤t_i} h_s: what the model expects in the

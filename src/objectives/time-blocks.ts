@@ -1,5 +1,5 @@
 /**
- * Blocks of consecutive bins over which the at-risk constraint adds up events (method §6): about equally many training
+ * Blocks of consecutive bins over which the at-risk constraint adds up events: about equally many training
  * events in each, so that no block is all noise. A bin is never divided: where one bin holds more than a block's share,
  * the blocks it fills become one and there are fewer than asked for.
  */

@@ -1,5 +1,5 @@
 /**
- * The penalty of X-Cal (Goldstein et al. 2020; method §8): Σ_b (frac_b − 1/B)², frac_b the mean over rows of a soft
+ * The penalty of X-Cal (Goldstein et al. 2020): Σ_b (frac_b − 1/B)², frac_b the mean over rows of a soft
  * membership of F = 1 − S(t_i) in the bin [lo, hi] of probability, m_b = σ(γ(F−a)(b−F)), a = lo and b = hi but a = −1
  * in the first and b = 2 in the last bin, so that F = 0 and F = 1 belong. An event counts m_b; a censored row's mass
  * lies beyond F: m_b (hi−F)/(1−F) + σ(γ(lo−F)) (1/B)/(1−F). The paper that GRADUATE is of prints /F in the second

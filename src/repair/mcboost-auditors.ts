@@ -15,7 +15,7 @@ import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { censoringKaplanMeierBinned } from "../stats/censoring.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
 
-/** No row stands for more than this many: the floor of G in method §8. */
+/** No row stands for more than this many: the floor of G, 1e-4. */
 export const SMALLEST_CENSORING_SURVIVAL = 1e-4;
 
 export interface BoostCell {

@@ -1,6 +1,6 @@
 /**
  * How much of a group there must be before anything is held or said of it, for training, audit, tune and compare alike:
- * ten events, and ten rows at risk through a quarter of the time bins (method §5). With less, neither a test nor a
+ * ten events, and ten rows at risk through a quarter of the time bins. With less, neither a test nor a
  * bound nor a constraint says anything.
  */
 

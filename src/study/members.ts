@@ -1,6 +1,6 @@
 /**
- * Who is in which group, among the rows of one table. Each expression is evaluated once, however many parts of a run ask
- * for it: training, the inputs of the network, the audit and the report all look at the same members.
+ * Who is in which group, among the rows of one table. Each expression is evaluated once, however many parts of a run
+ * ask for it: training, the inputs of the network, the audit and the report all look at the same members.
  */
 import { type Group, type GroupMembers, requireDistinctNames, resolveGroups } from "../data/groups/groups.ts";
 import type { Table } from "../data/table.ts";

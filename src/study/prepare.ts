@@ -122,6 +122,7 @@ type Divided = Pick<PreparedStudy, "request" | "missingGroups">;
 /** A study without what cannot be sent to another thread. */
 export type PlainStudy = Omit<PreparedStudy, "findings" | "membersOf" | "widened">;
 
+/** What can be sent to another thread. */
 export function toPlainStudy(study: PreparedStudy): PlainStudy {
   const { findings: _findings, membersOf: _membersOf, widened: _widened, ...plain } = study;
   return plain;

@@ -73,7 +73,9 @@ export interface PackedSplit {
   readonly sha256: string | null;
   /** Rows of the table. */
   readonly rows: number;
-  /** Two bits a row, the first row in the lowest bits of the first byte, in base64: 0 train, 1 valid, 2 test, 3 none. */
+  /**
+   * Two bits a row, the first row in the lowest bits of the first byte, in base64: 0 train, 1 valid, 2 test, 3 none.
+   */
   readonly sets: string;
 }
 
@@ -81,6 +83,7 @@ const IN_NO_SET = 3;
 const ROWS_A_BYTE = 4;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+/** As a model keeps it; `rows` are those of the table. */
 export function packSplit(split: Split, rows: number, sha256: string | null): PackedSplit {
   const setOf = new Uint8Array(rows).fill(IN_NO_SET);
   SET_NAMES.forEach((name, set) => {
@@ -103,7 +106,9 @@ export function unpackSplit({ rows, sets }: PackedSplit): Split | null {
   return { train, validation: valid, test };
 }
 
-/** By hand, because neither Buffer nor btoa is everywhere, and a long table has more bytes than a call has arguments. */
+/**
+ * By hand, because neither Buffer nor btoa is everywhere, and a long table has more bytes than a call has arguments.
+ */
 function toBase64(bytes: Uint8Array): string {
   const parts: string[] = [];
   for (let i = 0; i < bytes.length; i += 3) {

@@ -1,8 +1,9 @@
 /**
- * A study: one table and one question about it, made ready once. What is read of the outcome, what the checks found, whose
- * rows are whose, which rows learn and which judge, who is in which group, how columns become numbers and how time is cut:
- * all of it is computed here and nowhere else, and every verb takes it from here. A study of a model (verbs/model-study.ts)
- * has the model's own groups, encoder and grid. Nothing in it is fitted to rows outside `fitRows`.
+ * A study: one table and one question about it, made ready once. What is read of the outcome, what the checks found,
+ * whose rows are whose, which rows learn and which judge, who is in which group, how columns become numbers and how
+ * time is cut: all of it is computed here and nowhere else, and every verb takes it from here. A study of a model
+ * (verbs/model-study.ts) has the model's own groups, encoder and grid. Nothing in it is fitted to rows outside
+ * `fitRows`.
  */
 import type { Finding } from "../data/checks/findings.ts";
 import { type EncodedBlock, encodeBlocks } from "../data/encode/encode.ts";
@@ -71,6 +72,7 @@ export interface StudyRows {
   readonly people?: People; // [N]
 }
 
+/** Outcomes and people of some rows of a study. */
 export function pickStudyRows({ outcomes, grid, people }: Study, rows: Int32Array): StudyRows {
   const own = pickOutcomes(outcomes, rows);
   return { rows, outcomes: own, binned: binOutcomes(own, grid), ...pickStudyPeople(people, rows) };

@@ -1,7 +1,7 @@
 /**
  * The one training loop (paper, Algorithm 1): a primal step on the Lagrangian, a dual step on the multipliers, now and
  * then an evaluation on the validation rows; an async generator of events, so that a terminal, a page and an experiment
- * read one stream. Group statistics come from a cache of every row's last curve (method §7), which for a full batch is
+ * read one stream. Group statistics come from a cache of every row's last curve, which for a full batch is
  * every row's current curve. Ending early is `return()`; a run goes on from any of its checkpoints, taken at the ends
  * of epochs, to the same bytes. No clock, no files, no console.
  */

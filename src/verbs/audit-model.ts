@@ -1,6 +1,6 @@
 /**
- * The audit of a model on rows of its study: curves, then every score for everyone, the model's groups and any other groups
- * of the study. Everyone is the audit's first line, so the group of all is not scored again.
+ * The audit of a model on rows of its study: curves, then every score for everyone, the model's groups and any other
+ * groups of the study. Everyone is the audit's first line, so the group of all is not scored again.
  */
 import type { Backend } from "../compute/backend.ts";
 import type { Curves } from "../data/curves/curves.ts";
@@ -83,8 +83,8 @@ export async function addIntervals(audited: AuditedRows, options: AuditOptions):
 }
 
 /**
- * How the training rows of a study were followed, everyone first and then its groups: what certificates fix their bins and
- * rates by before an audited row is seen. Null for a group without training rows.
+ * How the training rows of a study were followed, everyone first and then its groups: what certificates fix their bins
+ * and rates by before an audited row is seen. Null for a group without training rows.
  */
 export function tallyTrainingRows(study: Study): (FollowUp | null)[] {
   const { train } = study.split;

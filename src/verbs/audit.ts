@@ -1,8 +1,8 @@
 /**
- * The audit of predicted curves: every score for everyone and for every group, each calibration error beside the error a
- * perfect model would show on the same rows, whether the group disagrees with what was observed and how far off it could be, and
- * bootstrap intervals and certificates when asked for. Any program's curves will do: only the survival matrix and the
- * observed outcomes are looked at.
+ * The audit of predicted curves: every score for everyone and for every group, each calibration error beside the error
+ * a perfect model would show on the same rows, whether the group disagrees with what was observed and how far off it
+ * could be, and bootstrap intervals and certificates when asked for. Any program's curves will do: only the survival
+ * matrix and the observed outcomes are looked at.
  */
 import { isAbsent, type Measured } from "../core/measured.ts";
 import { toInt32 } from "../core/plain-arrays.ts";
@@ -76,8 +76,9 @@ export interface AuditedScores extends Scores {
   /** Whether the group's curves disagree with what was observed, all groups considered. */
   readonly agreement: Agreement;
   /**
-   * How far off the mean curve could be: its r.m.s. distance to the true survival curve, over the group's support, stays
-   * below with 95 % confidence for all groups together. Null, with its reason in `absent`, where no bound can be given.
+   * How far off the mean curve could be: its r.m.s. distance to the true survival curve, over the group's support,
+   * stays below with 95 % confidence for all groups together. Null, with its reason in `absent`, where no bound can be
+   * given.
    */
   readonly bound: number | null;
 }

@@ -1,10 +1,11 @@
 /**
- * Boost: curves that any model predicted are repaired after the fact on rows the model has not learnt from, and judged on rows that
- * neither has seen. Two ways: `hazards` multiplies each group's hazards by what its events say, as far as they are to be trusted
- * (repair/hazard-boost.ts, hazard-share.ts), and is the one unless another is asked for; `mcboost` is the paper's baseline
- * MCBoostSurv (repair/mcboost.ts), mended and with the number of rounds held in check (repair/mcboost-rounds.ts), or with
- * `reference` as the R package has it, faults included and held by nothing. On planted tables the first
- * does what it should more often and in a fiftieth of the time: docs/decisions/009-boost.md. Distances are of group means only.
+ * Boost: curves that any model predicted are repaired after the fact on rows the model has not learnt from, and judged
+ * on rows that neither has seen. Two ways: `hazards` multiplies each group's hazards by what its events say, as far as
+ * they are to be trusted (repair/hazard-boost.ts, hazard-share.ts), and is the one unless another is asked for;
+ * `mcboost` is the paper's baseline MCBoostSurv (repair/mcboost.ts), mended and with the number of rounds held in check
+ * (repair/mcboost-rounds.ts), or with `reference` as the R package has it, faults included and held by nothing. On
+ * planted tables the first does what it should more often and in a fiftieth of the time: docs/decisions/009-boost.md.
+ * Distances are of group means only.
  */
 import { InputError } from "../core/errors.ts";
 import { toInt32 } from "../core/plain-arrays.ts";
@@ -102,7 +103,9 @@ export interface BoostResult extends GuardedBoost {
 
 export interface GuardedBoost {
   readonly boost: Boost;
-  /** Of the share for hazards, of the rounds for mcboost; null for the reference's form, which takes all of its rounds. */
+  /**
+   * Of the share for hazards, of the rounds for mcboost; null for the reference's form, which takes all of its rounds.
+   */
   readonly choice: ShareChoice | RoundChoice | null;
 }
 

@@ -49,6 +49,7 @@ export interface MethodRun extends MethodResult {
   readonly split: string;
 }
 
+/** What a comparison says as it goes on. */
 export type CompareEvent =
   | {
       readonly type: "start";
@@ -70,6 +71,7 @@ export interface Comparison {
   readonly warnings: readonly string[];
 }
 
+/** What a comparison computes with. */
 export interface CompareOptions extends Partial<MethodMeans> {
   /** What this thread computes on, without a runner; the plain one, which is slow, unless given. */
   readonly backend?: Backend;

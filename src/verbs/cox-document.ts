@@ -8,11 +8,13 @@ export interface CoxTestEntry {
   readonly absent: string | null;
 }
 
+/** The test of proportional hazards, term by term and of all. */
 export interface CoxHazardsEntry {
   readonly terms: readonly (CoxTestEntry & { readonly term: string })[];
   readonly global: CoxTestEntry;
 }
 
+/** A Cox fit as `graduate cox --json` prints it. */
 export interface CoxDocument {
   readonly coefficients: readonly {
     readonly name: string;

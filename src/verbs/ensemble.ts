@@ -1,8 +1,9 @@
 /**
- * An ensemble: the mean curves of several runs of train. The rows outside the test are cut into as many parts as there are runs; each
- * run has another part for validation and learns from the others, under another seed. So every row teaches all runs but one, and the
- * noise of a single start and of a single draw of validation rows is averaged out. Encoder, time grid and groups are fitted once, to all
- * of these rows. The verdict per group is of the mean curves; there are no rows left to validate them on but the test rows.
+ * An ensemble: the mean curves of several runs of train. The rows outside the test are cut into as many parts as there
+ * are runs; each run has another part for validation and learns from the others, under another seed. So every row
+ * teaches all runs but one, and the noise of a single start and of a single draw of validation rows is averaged out.
+ * Encoder, time grid and groups are fitted once, to all of these rows. The verdict per group is of the mean curves;
+ * there are no rows left to validate them on but the test rows.
  */
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/scope.ts";

@@ -1,6 +1,6 @@
 /**
- * Fit: `train` for those who want the model and nothing else. One promise of a model; events and cancelling where they are asked for. A
- * request with `ensemble` is for the mean of several runs.
+ * Fit: `train` for those who want the model and nothing else. One promise of a model; events and cancelling where they
+ * are asked for. A request with `ensemble` is for the mean of several runs.
  */
 import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
@@ -21,8 +21,8 @@ export interface FitOptions {
 }
 
 /**
- * Trains on a table and gives the model. In Node the backend is that of `openWasmBackend` unless another is named. Elsewhere it is the plain
- * one, which runs anywhere and takes a hundred times as long: name one of `graduate/browser`.
+ * Trains on a table and gives the model. In Node the backend is that of `openWasmBackend` unless another is named.
+ * Elsewhere it is the plain one, which runs anywhere and takes a hundred times as long: name one of `graduate/browser`.
  */
 export async function fit(
   table: Table,

@@ -1,7 +1,7 @@
 /**
  * Which rows of a model's study are used for what. To judge: rows that are new to the model. To search for groups: rows
- * it knows as well, with the rows that confirm apart. To repair curves: rows that fit and rows that judge, none of which
- * it has learnt from. Where the split cannot be told, every row is taken and a warning says what that is worth.
+ * it knows as well, with the rows that confirm apart. To repair curves: rows that fit and rows that judge, none of
+ * which it has learnt from. Where the split cannot be told, every row is taken and a warning says what that is worth.
  */
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
@@ -67,9 +67,9 @@ export interface SearchedRows {
 }
 
 /**
- * The rows to search and, apart from them, the rows that the model has not seen. A Cox model learns from its training rows
- * alone: those are searched, validation and test rows confirm. A network can know its training rows by heart and was
- * stopped by the validation rows: those are searched and the test rows confirm.
+ * The rows to search and, apart from them, the rows that the model has not seen. A Cox model learns from its training
+ * rows alone: those are searched, validation and test rows confirm. A network can know its training rows by heart and
+ * was stopped by the validation rows: those are searched and the test rows confirm.
  */
 export function chooseSearchedRows(study: ModelStudy): SearchedRows {
   const { split, acquaintance } = study;
@@ -122,6 +122,7 @@ export interface ChosenBoostRows {
   readonly warnings: string[];
 }
 
+/** Which rows of a model's study fit a boost and which judge it. */
 export function chooseBoostRows(study: ModelStudy, options: FitShare): ChosenBoostRows {
   const { split, acquaintance, people, outcomes } = study;
   const rowsOf = (one: Split): BoostRowSets => divideUnseen(one, { people, event: outcomes.event }, options);

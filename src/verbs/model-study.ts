@@ -1,8 +1,8 @@
 /**
- * The study of a model: a table as the model sees it, with the model's own groups, encoder and grid, and which of its rows
- * the model has not learnt from. A model that was trained on this very table (by the SHA-256 of its file) keeps its split,
- * and it is looked up. A file of before version 3 keeps none: its split is drawn again by its seed, and believed where the
- * test rows show the events, observed and expected, that were recorded at the end of training.
+ * The study of a model: a table as the model sees it, with the model's own groups, encoder and grid, and which of its
+ * rows the model has not learnt from. A model that was trained on this very table (by the SHA-256 of its file) keeps
+ * its split, and it is looked up. A file of before version 3 keeps none: its split is drawn again by its seed, and
+ * believed where the test rows show the events, observed and expected, that were recorded at the end of training.
  */
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
@@ -22,9 +22,9 @@ import { gridOf, predictStudy } from "./predict.ts";
 import { findPeople } from "./whose-rows.ts";
 
 /**
- * How the model stands to the rows of the table. "new": it has seen none of them; "stored" and "redrawn": it was trained
- * on the table, and its split was kept or could be drawn again; "given": the caller says which rows are which; "unknown":
- * it was trained on the table, and nobody can tell on which rows.
+ * How the model stands to the rows of the table. "new": it has seen none of them; "stored" and "redrawn": it was
+ * trained on the table, and its split was kept or could be drawn again; "given": the caller says which rows are which;
+ * "unknown": it was trained on the table, and nobody can tell on which rows.
  */
 export type Acquaintance = "new" | "stored" | "redrawn" | "given" | "unknown";
 

@@ -1,6 +1,6 @@
 /**
- * Predict: a model and rows it has not seen give survival curves on the model's time grid. Encoder and grid are the model's own;
- * an unknown level or a missing column is refused with row and column.
+ * Predict: a model and rows it has not seen give survival curves on the model's time grid. Encoder and grid are the
+ * model's own; an unknown level or a missing column is refused with row and column.
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/mirror.ts";

@@ -79,8 +79,8 @@ export interface StartEvent {
 }
 
 /**
- * The next of several runs begins: of candidates the one that does best on the validation rows is kept, of an ensemble all
- * are.
+ * The next of several runs begins: of candidates the one that does best on the validation rows is kept, of an ensemble
+ * all are.
  */
 export interface CandidateEvent {
   readonly type: "candidate";

@@ -1,8 +1,8 @@
 /**
  * Train: a study gives a model. The walk: see the columns as the method does; put training and validation rows into the
  * backend's memory; refuse rows without events; say what is known before the start; fit Cox, or train the network under
- * its constraints and keep the weights its rule chooses; put the model together with its split and its verdict per group.
- * Events are passed on as the trainer yields them.
+ * its constraints and keep the weights its rule chooses; put the model together with its split and its verdict per
+ * group. Events are passed on as the trainer yields them.
  */
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/scope.ts";

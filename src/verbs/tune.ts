@@ -59,6 +59,7 @@ export interface TuneSource {
   readonly request: TrainingRequest;
 }
 
+/** What a sweep says as it goes on. */
 export type TuneEvent =
   | { readonly type: "start"; readonly rows: SetSizes; readonly plan: readonly TuneTask[] }
   | RunEvent<TuneResult>;
@@ -75,6 +76,7 @@ export interface TuneOutcome {
   readonly chosen: Setting | null;
 }
 
+/** What a sweep computes with. */
 export interface TuneOptions {
   /** What this thread computes on, without a runner; the plain one, which is slow, unless given. */
   readonly backend?: Backend;

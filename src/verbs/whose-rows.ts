@@ -1,6 +1,6 @@
 /**
- * Whose rows are whose, where a model or its curves are judged: by the column that is named, or by the one the model was
- * trained with where the table has it. What cannot be told, or is known to be otherwise, is said.
+ * Whose rows are whose, where a model or its curves are judged: by the column that is named, or by the one the model
+ * was trained with where the table has it. What cannot be told, or is known to be otherwise, is said.
  */
 import { countOf } from "../core/text.ts";
 import { haveSeveralRows, type People, readPeople } from "../data/outcomes/people.ts";

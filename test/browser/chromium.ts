@@ -1,4 +1,6 @@
-/** Which browser the tests of this folder run in, and how it is started: a Chromium that is installed, without a window. */
+/**
+ * Which browser the tests of this folder run in, and how it is started: a Chromium that is installed, without a window.
+ */
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";

@@ -1,6 +1,7 @@
 /**
- * The import map a page without a bundler needs: every bare specifier that is reached from the package's own entry points, and
- * from there on, with the address of the file a browser is to load. Addresses are paths below the project's folder.
+ * The import map a page without a bundler needs: every bare specifier that is reached from the package's own entry
+ * points, and from there on, with the address of the file a browser is to load. Addresses are paths below the project's
+ * folder.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * A small server for browser tests: the project's built files, its dependencies and its tables, and pages given as text. Whether a
- * page is cross-origin isolated is decided by the headers of the page itself; everything else is allowed into either kind.
+ * A small server for browser tests: the project's built files, its dependencies and its tables, and pages given as
+ * text. Whether a page is cross-origin isolated is decided by the headers of the page itself; everything else is
+ * allowed into either kind.
  */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
-// The package's built files in a real page: the same training run as in Node; threads that end; pages and servers that cannot run
-// it; the page shown in the documentation.
+// The package's built files in a real page: the same training run as in Node; threads that end; pages and servers that
+// cannot run it; the page shown in the documentation.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";

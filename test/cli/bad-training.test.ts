@@ -1,6 +1,6 @@
-// Tables and options that a training run must refuse in a sentence before it starts, or see through with its warnings. Most of
-// them go through the verbs in this process; what only a process can show (signals, pipes) has one of its own. How a refusal looks as
-// a command is in test/golden.
+// Tables and options that a training run must refuse in a sentence before it starts, or see through with its warnings.
+// Most of them go through the verbs in this process; what only a process can show (signals, pipes) has one of its own.
+// How a refusal looks as a command is in test/golden.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync } from "node:fs";

@@ -109,7 +109,7 @@ describe("graduate boost", () => {
     expect(stdout).toContain("carried out on 4028 rows");
     expect(stdout).toContain("not judged: the boost was fitted on rows of this table");
     // without the column that says which rows were fitted on
-    const plain = readFileSync(curves, "utf8").replaceAll(/,(set|train|valid|test)$/gm, "");
+    const plain = readFileSync(curves, "utf8").replaceAll(/,(set|train|validation|test)$/gm, "");
     expect(readFileSync(again, "utf8") === plain).toBe(true);
   });
 

@@ -1,4 +1,5 @@
-// `graduate audit --certify`: in JSON, in words, in the report, as a requirement; by training rows where the table holds them.
+// `graduate audit --certify`: in JSON, in words, in the report, as a requirement; by training rows where the table
+// holds them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";

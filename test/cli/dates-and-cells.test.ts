@@ -1,5 +1,5 @@
-// A table as a clinic writes it: dates for times, words for events, decimal commas, holes. One model from it, used by every
-// command that takes one.
+// A table as a clinic writes it: dates for times, words for events, decimal commas, holes. One model from it, used by
+// every command that takes one.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

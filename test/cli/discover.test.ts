@@ -115,7 +115,7 @@ describe("graduate discover", () => {
     const { split: _, ...old } = await readModel(listed);
     await writeModel(listed, old);
     const blind = runJson<DiscoverDocument>(["discover", listed, table, ...quick]);
-    expect(blind.warnings[0]).toContain("cannot be told");
+    expect(blind.warnings[0]).toContain("nothing says which rows it has not seen");
     expect(blind.rows.search + blind.rows.confirm).toBe(N);
     const sets = Array.from({ length: N }, (_, row) => `${row + 1},${row % 2 === 0 ? "train" : "test"}`);
     const split = writeScratch("every-second.csv", `row,set\n${sets.join("\n")}\n`);

@@ -76,7 +76,7 @@ describe("graduate train --ensemble", () => {
 
   test("of Cox models is refused", () => {
     const { code, stderr } = runCli([...request, "--ensemble", "2", "--method", "cox"]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("an ensemble is of networks")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("an ensemble is made of networks")]);
   });
 
   test("Ctrl-C in its second run leaves a checkpoint, from which it ends with the same model", async () => {
@@ -111,7 +111,7 @@ describe("graduate train --ensemble", () => {
       [...request, "--steps", "600"],
     ]) {
       const refused = runCli([...other, "--resume", checkpoint]);
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("of another run")]);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("belongs to another run")]);
     }
   });
 });

@@ -1,4 +1,5 @@
-// Standard output that takes nothing, or only part of it; memory that is refused: one sentence and exit code 1, whatever the command.
+// Standard output that takes nothing, or only part of it; memory that is refused: one sentence and exit code 1,
+// whatever the command.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// Control characters, marks of direction and endless values in cells, headers, names of groups and files, and model files: none reaches
-// a terminal, an error message, an SVG or a page as it is, and no message is longer than a person reads.
+// Control characters, marks of direction and endless values in cells, headers, names of groups and files, and model
+// files: none reaches a terminal, an error message, an SVG or a page as it is, and no message is longer than a person
+// reads.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

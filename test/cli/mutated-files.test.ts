@@ -1,5 +1,6 @@
-// Files of ours with one thing changed under a checksum that was made right, given to the commands that read them: whatever it is, there
-// is a result or a sentence, never a stack, and no curve leaves 0 to 1. GRADUATE_FUZZ=1000 tries more of them.
+// Files of ours with one thing changed under a checksum that was made right, given to the commands that read them:
+// whatever it is, there is a result or a sentence, never a stack, and no curve leaves 0 to 1. GRADUATE_FUZZ=1000 tries
+// more of them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

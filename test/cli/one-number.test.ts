@@ -1,5 +1,5 @@
-// One name, one number: of one trained model, everything that the terminal, the JSON documents, the report, boost, certify and discover
-// say of a group is the same number under the same name.
+// One name, one number: of one trained model, everything that the terminal, the JSON documents, the report, boost,
+// certify and discover say of a group is the same number under the same name.
 import { readFileSync } from "node:fs";
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-// Columns that cannot be what they are named as: one column for two things, ids that are no longer different as numbers, one person only.
+// Columns that cannot be what they are named as: one column for two things, ids that are no longer different as
+// numbers, one person only.
 import { describe, expect, test } from "vitest";
 import { runCli, writeScratch } from "./run-cli.ts";
 

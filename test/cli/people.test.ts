@@ -40,7 +40,7 @@ describe("several rows a person", () => {
       "--out",
       model,
     ]);
-    expect(trained.people).toEqual({ train: 118, valid: 39, test: 40 });
+    expect(trained.people).toEqual({ train: 118, validation: 39, test: 40 });
     const audited = runJson<{
       rows: { which: string; judged: number };
       warnings: string[];
@@ -145,7 +145,7 @@ describe("several rows a person", () => {
     const refused = runCli(["train", table, ...quick, "--id", "id", "--split", torn]);
     expect(refused.code).toBe(1);
     expect(refused.stderr.replaceAll(/\s+/g, " ")).toMatch(
-      /the split puts rows of one person into different sets: id 5 \(row 1 train, row 2 valid\), .* and \d+ more/,
+      /the split puts rows of one person into different sets: id 5 \(row 1 train, row 2 validation\), .* and \d+ more/,
     );
     const whole = writeScratch(
       "whole.csv",

@@ -1,4 +1,5 @@
-// --report and --require as commands: the page holds the audit that was printed, the exit code says whether it was good enough.
+// --report and --require as commands: the page holds the audit that was printed, the exit code says whether it was good
+// enough.
 import { readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseHTML } from "linkedom";

@@ -1,5 +1,6 @@
-// Runs commands as a person would. Most share one process that has the program loaded already (warm-process.js): their own
-// arguments, folder, stdout, stderr and exit code are real, only the start is saved. `runFresh` gives a command a process of its own.
+// Runs commands as a person would. Most share one process that has the program loaded already (warm-process.js): their
+// own arguments, folder, stdout, stderr and exit code are real, only the start is saved. `runFresh` gives a command a
+// process of its own.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -130,7 +130,7 @@ describe("an interrupted run", () => {
     });
     const other = runCli([...long, "--seed", "2", "--resume", checkpoint, "--out", resumed]);
     expect([other.code, other.stdout]).toEqual([1, ""]);
-    expect(other.stderr).toContain("of another run");
+    expect(other.stderr).toContain("belongs to another run");
     expect(readFileSync(resumed).equals(readFileSync(whole))).toBe(true);
   });
 

@@ -81,7 +81,7 @@ describe("graduate tune", () => {
       ...["tune", table, ...asked, ...sweep, "--results", whole, "--workers", "2"],
       ...["--out", model, "--plot", fresh("frontier.svg")],
     ]);
-    expect(document.rows).toEqual({ train: 180, valid: 60, test: 60 });
+    expect(document.rows).toEqual({ train: 180, validation: 60, test: 60 });
     expect(document.settings.map(({ label }) => label)).toEqual([
       "kappa=0.5 hidden=2",
       "kappa=0.5 hidden=4",

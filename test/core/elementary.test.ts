@@ -1,4 +1,5 @@
-// exp, log, … against mpmath's 60 digits (test/oracles/elementary.py), against their identities, and at the edges against Math.
+// exp, log, … against mpmath's 60 digits (test/oracles/elementary.py), against their identities, and at the edges
+// against Math.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as elementary from "../../src/core/elementary.ts";

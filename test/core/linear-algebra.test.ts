@@ -1,4 +1,5 @@
-// Cholesky on matrices worked by hand, on random ones, and where columns are determined by others; the blocked outer sum.
+// Cholesky on matrices worked by hand, on random ones, and where columns are determined by others; the blocked outer
+// sum.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {

@@ -1,4 +1,5 @@
-// The seeded generator: the same numbers for the same seed, unrelated ones for neighbouring seeds, and the right distributions.
+// The seeded generator: the same numbers for the same seed, unrelated ones for neighbouring seeds, and the right
+// distributions.
 import { describe, expect, test } from "vitest";
 import { chiSquareUpperTail } from "../../src/core/distributions.ts";
 import { createRandom, shuffle } from "../../src/core/random.ts";

@@ -4,7 +4,10 @@ import { FormatError, GraduateError, InputError, NumericalError, restate } from 
 import { createMemoryError, isMemoryFailure } from "../../src/core/memory.ts";
 import { quoteValue, safeLine, safeText, shortenValues } from "../../src/core/text.ts";
 
-/** Every code unit that a terminal may act on, that reorders what stands around it, or that has no width and joins nothing. */
+/**
+ * Every code unit that a terminal may act on, that reorders what stands around it, or that has no width and joins
+ * nothing.
+ */
 const UNSAFE = Array.from({ length: 0xffff }, (_, code) => code).filter(
   (code) =>
     (code < 0x20 && code !== 9 && code !== 10) ||

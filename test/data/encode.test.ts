@@ -386,7 +386,8 @@ describe("encoders", () => {
 });
 
 describe("rare levels", () => {
-  // 200 rows: fewer than 2 are rare; 100 times a, 96 times b, c and d once each, e in rows 199 and 200, which do not train.
+  // 200 rows: fewer than 2 are rare; 100 times a, 96 times b, c and d once each, e in rows 199 and 200, which do not
+  // train.
   const texts = Array.from({ length: 200 }, (_, k) =>
     k < 100 ? "a" : k === 100 ? "c" : k === 101 ? "d" : "b",
   );

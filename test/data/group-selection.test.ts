@@ -39,10 +39,9 @@ const training = Array.from({ length: 12 }, (_, row) => row);
 const names = (options: AutomaticGroupOptions, table = wards, rows: number[] = training) =>
   selectGroups(table, rows, options).map((group) => group.name);
 
-// Candidates of at least 3 training rows, in order (ward = C has 2; with the rows that are not training it would have 4):
-//   size 6  ward = A {1-6}   drug = y {6-11}   grade = 2 {6,8-12}      (equal sizes: listing order)
-//   size 5  drug = x {1-5}   grade = 1 {1-4,7}
-//   size 4  ward = B {7-10}
+// Candidates of at least 3 training rows, in order (ward = C has 2; with the rows that are not training it would have
+// 4):   size 6  ward = A {1-6}   drug = y {6-11}   grade = 2 {6,8-12}      (equal sizes: listing order)   size 5  drug
+// = x {1-5}   grade = 1 {1-4,7}   size 4  ward = B {7-10}
 describe("single columns by hand", () => {
   test("share of the new group", () => {
     // ward = A    first                                               chosen
@@ -98,8 +97,8 @@ describe("single columns by hand", () => {
   });
 
   test("the listing order of the columns settles ties", () => {
-    // grade = 2 first; drug = y holds 5/6 of it: rejected; ward = A 1/6; grade = 1 4/6 of A; drug = x 5/6 of A: rejected;
-    // ward = B 3/6 of grade = 2, 1/5 of grade = 1
+    // grade = 2 first; drug = y holds 5/6 of it: rejected; ward = A 1/6; grade = 1 4/6 of A; drug = x 5/6 of A:
+    // rejected; ward = B 3/6 of grade = 2, 1/5 of grade = 1
     expect(names({ minRows: 3, columns: ["grade", "drug", "ward"] })).toEqual([
       "grade = 2",
       "ward = A",
@@ -172,8 +171,8 @@ describe("crosses by hand", () => {
   });
 
   test("Jaccard", () => {
-    // A&x with A 5/6, y&2 with drug = y 5/6, B&y with B 4/4: rejected; A&1 with A 4/6, with grade = 1 4/5 (not above): chosen;
-    // x&1 with A&1 4/4: rejected; B&2 with drug = y 3/6, with grade = 2 3/6, with B 3/4: chosen
+    // A&x with A 5/6, y&2 with drug = y 5/6, B&y with B 4/4: rejected; A&1 with A 4/6, with grade = 1 4/5 (not above):
+    // chosen; x&1 with A&1 4/4: rejected; B&2 with drug = y 3/6, with grade = 2 3/6, with B 3/4: chosen
     expect(names({ minRows: 3, maxCross: 2, overlap: "jaccard" })).toEqual([
       "ward = A",
       "drug = y",
@@ -186,7 +185,8 @@ describe("crosses by hand", () => {
   });
 
   test("three columns", () => {
-    // of three columns only A&x&1 {1-4} and B&y&2 {8-10} reach 3 rows; both equal a cross of two: 4/4 of A&1, 3/3 of B&2
+    // of three columns only A&x&1 {1-4} and B&y&2 {8-10} reach 3 rows; both equal a cross of two: 4/4 of A&1, 3/3 of
+    // B&2
     expect(names({ minRows: 3, maxCross: 3 })).toEqual(names({ minRows: 3, maxCross: 2 }));
     // with nothing rejected they come last of their size
     const everything = names({ minRows: 3, maxCross: 3, maxOverlap: 1 });

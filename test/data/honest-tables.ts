@@ -1,5 +1,6 @@
-// Tables as honest studies have them: strong predictors and nothing that was filled in later. Hazard ratios up to 10 per standard
-// deviation, columns rounded, cut, missing by risk or by date, entry dates, four kinds of censoring. What alarms here is false.
+// Tables as honest studies have them: strong predictors and nothing that was filled in later. Hazard ratios up to 10
+// per standard deviation, columns rounded, cut, missing by risk or by date, entry dates, four kinds of censoring. What
+// alarms here is false.
 import { createRandom } from "../../src/core/random.ts";
 import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import type { Column } from "../../src/data/table.ts";

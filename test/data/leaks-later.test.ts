@@ -104,7 +104,8 @@ describe("exits, by hand", () => {
   );
 
   test("expected at the rate of the others, while ten of them are at risk", () => {
-    // Others: 20 rows, 4 events and 6 censored at time 1, 10 events at time 3. Side: an event and a censoring at 2, a censoring at 4.
+    // Others: 20 rows, 4 events and 6 censored at time 1, 10 events at time 3. Side: an event and a censoring at 2, a
+    // censoring at 4.
     const [early, whole] = compareExits((row) => row >= 20, 3, leak, [2, Number.POSITIVE_INFINITY]);
     expect(early.events).toEqual({ observed: 1, expected: (3 * 4) / 20, others: 4 });
     expect(early.censored).toEqual({ observed: 1, expected: (3 * 6) / 16, others: 6 });

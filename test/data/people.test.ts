@@ -74,7 +74,7 @@ describe("a split by person", () => {
     const split = { train: Int32Array.of(0, 1, 3), validation: Int32Array.of(2), test: Int32Array.of(4, 5) };
     expect(() => refuseTornPeople(split, readPeople(eyes, "id"), { table: eyes, id: "id" })).toThrow(
       "the split puts rows of one person into different sets: " +
-        "id 7 (row 1 train, row 3 valid), 3 (row 2 train, row 5 test), 9 (row 4 train, row 6 test)",
+        "id 7 (row 1 train, row 3 validation), 3 (row 2 train, row 5 test), 9 (row 4 train, row 6 test)",
     );
     expect(() => splitRows(6, { seed: 1, people: readPeople(ids([1, 1, 1, 1, 2, 2]), "id") })).toThrow(
       "too few people to split",

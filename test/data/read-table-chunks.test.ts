@@ -169,7 +169,8 @@ describe("what only the whole can tell", () => {
     const late = comma.map((cells, i) => (i === N - 3 ? [...cells.slice(0, 5), "1.234"] : cells));
     const chunks = await collect(bytesOf(toText(comma, ";")), { columns: ["dose"], category: [] });
     expect(cellsOf([chunks[0].table], "dose").slice(4, 7)).toEqual(["number2", "number1.5", "number2"]);
-    // Read by itself the last part would take 1.234 as a number; here it is text, and so a category for the encoder to refuse.
+    // Read by itself the last part would take 1.234 as a number; here it is text, and so a category for the encoder to
+    // refuse.
     const mixed = await collect(bytesOf(toText(late, ";")), { columns: ["dose"], category: [] });
     expect(mixed.map(({ table }) => findColumn(table, "dose").type)).toEqual([
       ...Array(mixed.length - 1).fill("number"),

@@ -46,7 +46,10 @@ export function tableOf(...columns: Column[]): Table {
   return { name: "patients.csv", rows, columns };
 }
 
-/** datasets/NAME/NAME.csv, or test/tables/NAME.csv (R's survival 3.5-3; event added to pbc and lung as status == 2, rotterdam without some columns). */
+/**
+ * datasets/NAME/NAME.csv, or test/tables/NAME.csv (R's survival 3.5-3; event added to pbc and lung as status == 2,
+ * rotterdam without some columns).
+ */
 export async function readNamed(name: string): Promise<Table> {
   const path = ["nwtco", "flchain"].includes(name)
     ? `../../datasets/${name}/${name}.csv`
@@ -67,7 +70,10 @@ export interface Cohort {
   readonly honest: readonly Column[];
 }
 
-/** Exponential times with log hazard ratio 1 per sd of `x0`, and censoring at a uniform time that leaves the given share of events. */
+/**
+ * Exponential times with log hazard ratio 1 per sd of `x0`, and censoring at a uniform time that leaves the given share
+ * of events.
+ */
 export function simulateCohort(N: number, eventShare: number, seed: number): Cohort {
   const random = createRandom(seed);
   const each = (value: (row: number) => number) => Float64Array.from({ length: N }, (_, row) => value(row));

@@ -1,4 +1,5 @@
-// Splines of a number: normal scores by hand, scales and logarithms, the spline against R's in another basis, and the columns of an encoder.
+// Splines of a number: normal scores by hand, scales and logarithms, the spline against R's in another basis, and the
+// columns of an encoder.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { normalQuantile } from "../../src/core/distributions.ts";

@@ -1,4 +1,5 @@
-// Whatever bytes the readers are given, they give a model or a FormatError: no other error, no long wait, no memory beyond the file's.
+// Whatever bytes the readers are given, they give a model or a FormatError: no other error, no long wait, no memory
+// beyond the file's.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";

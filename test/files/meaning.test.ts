@@ -1,5 +1,5 @@
-// Files whose shape is right and whose numbers mean nothing, under a checksum that is right: each is refused with the place of it. And the
-// files of version 0.1.0, which are read and predict as they did.
+// Files whose shape is right and whose numbers mean nothing, under a checksum that is right: each is refused with the
+// place of it. And the files of version 0.1.0, which are read and predict as they did.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

@@ -87,19 +87,21 @@ describe("a model file", () => {
   );
 
   test.each([1, 2])(
-    "version %i, whose constraint has a kind, is read and written with a distance",
+    "version %i, whose constraint has a kind and whose rows are valid, is read and written by the present names",
     (version) => {
       const old = asVersion(tiny, version);
       expect(modelFromBytes(old, "tiny.model")).toEqual(smallNetwork);
       const text = JSON.stringify(headerOf(tiny));
-      const renamed = text.replace('"constraint":{"kind":', '"constraint":{"distance":');
+      const renamed = text
+        .replace('"constraint":{"kind":', '"constraint":{"distance":')
+        .replace(/"valid":/g, '"validation":');
       expect(renamed).not.toBe(text);
       const current = resealed(withHeader(asVersion(tiny, FILE_VERSION), JSON.parse(renamed)));
       expect(modelToBytes(smallNetwork)).toEqual(current);
     },
   );
 
-  test("a version spells the distance in one way only", () => {
+  test("a version spells a field in one way only", () => {
     const ofKind = refusal(() => modelFromBytes(asVersion(tiny, FILE_VERSION), "m"));
     expect(ofKind.message).toContain("options.constraint");
     const ofDistance = refusal(() => modelFromBytes(asVersion(modelToBytes(smallNetwork), 2), "m"));

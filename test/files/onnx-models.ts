@@ -1,4 +1,5 @@
-// A table with every type of column and every way to be missing, models of every kind on it, and the runtime that runs what is exported.
+// A table with every type of column and every way to be missing, models of every kind on it, and the runtime that runs
+// what is exported.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
 import { encode } from "../../src/data/encode/encode.ts";

@@ -1,4 +1,5 @@
-// Exported models, run by onnxruntime, against predict: every kind of model, x and raw columns, on nwtco and on a table of every type.
+// Exported models, run by onnxruntime, against predict: every kind of model, x and raw columns, on nwtco and on a table
+// of every type.
 
 import { readFileSync } from "node:fs";
 import fc from "fast-check";

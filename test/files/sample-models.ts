@@ -1,4 +1,5 @@
-// Small models with every kind of field in them, odd texts and odd numbers included. tiny.model of test/oracles is `smallNetwork` as bytes.
+// Small models with every kind of field in them, odd texts and odd numbers included. tiny.model of test/oracles is
+// `smallNetwork` as bytes.
 import { among, count, named, percent, personal, share, verb, whole } from "../../src/core/sentence.ts";
 import { nameSplines } from "../../src/data/encode/spline.ts";
 import type { Model } from "../../src/training/model.ts";

@@ -1,4 +1,5 @@
-// A file is replaced as a whole or left as it was. What a full disk does is what any failure in the middle does: here, a folder in the way.
+// A file is replaced as a whole or left as it was. What a full disk does is what any failure in the middle does: here,
+// a folder in the way.
 import { spawn } from "node:child_process";
 import {
   chmodSync,

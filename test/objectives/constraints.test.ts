@@ -1,5 +1,5 @@
-// What is constrained, on which bins and blocks; the default variants; minibatches and the cache. Values and gradients of the
-// paper's variants are in torch.test.ts.
+// What is constrained, on which bins and blocks; the default variants; minibatches and the cache. Values and gradients
+// of the paper's variants are in torch.test.ts.
 import { describe, expect, test } from "vitest";
 import { namesOf } from "../../src/core/names.ts";
 import { createRandom } from "../../src/core/random.ts";

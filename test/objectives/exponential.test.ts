@@ -1,4 +1,5 @@
-// e^−a from a table and a short series against Math.exp: over the table, at its end, beyond it, and where there is nothing to compute.
+// e^−a from a table and a short series against Math.exp: over the table, at its end, beyond it, and where there is
+// nothing to compute.
 import { expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
 import { expMinus } from "../../src/objectives/exponential.ts";

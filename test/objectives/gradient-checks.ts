@@ -74,7 +74,10 @@ export type Objective = (
   scale: number,
 ) => number;
 
-/** The gradient is added, scaled, is that of the value, and the value does not depend on whether a gradient is asked for. */
+/**
+ * The gradient is added, scaled, is that of the value, and the value does not depend on whether a gradient is asked
+ * for.
+ */
 export function expectGradientOf(objective: Objective, logits: Float64Array): void {
   const dLogits = new Float64Array(logits.length).fill(1);
   const value = objective(logits, dLogits, 2);

@@ -1,4 +1,5 @@
-// Value and gradient of every objective and distance, and the first step of the trajectories, against PyTorch autograd in float64.
+// Value and gradient of every objective and distance, and the first step of the trajectories, against PyTorch autograd
+// in float64.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

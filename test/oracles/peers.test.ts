@@ -1,4 +1,5 @@
-// Concordance and Kaplan-Meier against scikit-survival, lifelines and pycox (test/oracles/peers/peers.py) on the bundled tables.
+// Concordance and Kaplan-Meier against scikit-survival, lifelines and pycox (test/oracles/peers/peers.py) on the
+// bundled tables.
 import { describe, expect, test } from "vitest";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
 import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";

@@ -1,4 +1,5 @@
-// docs/audit-any-model.md: its scripts are the ones kept here, and its table is what audits of the curves they wrote give.
+// docs/audit-any-model.md: its scripts are the ones kept here, and its table is what audits of the curves they wrote
+// give.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

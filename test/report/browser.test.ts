@@ -1,5 +1,6 @@
-// The report in a real browser: opened from disk, no error, no request, no barrier, sorted by keyboard, printed to A4. Pictures are
-// left in test/artifacts. Without a browser these tests say so and are left out; GRADUATE_CHROMIUM names one.
+// The report in a real browser: opened from disk, no error, no request, no barrier, sorted by keyboard, printed to A4.
+// Pictures are left in test/artifacts. Without a browser these tests say so and are left out; GRADUATE_CHROMIUM names
+// one.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

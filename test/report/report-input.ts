@@ -1,5 +1,5 @@
-// A report's input with everything in it: the bundled example curves, 25 groups of which one is off, one tiny and one empty, names
-// that try to break out of the page, and a training record of the shape a model carries.
+// A report's input with everything in it: the bundled example curves, 25 groups of which one is off, one tiny and one
+// empty, names that try to break out of the page, and a training record of the shape a model carries.
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { named, say } from "../../src/core/sentence.ts";

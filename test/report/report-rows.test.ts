@@ -1,4 +1,5 @@
-// What a page says of rows that are several of a person's, of notes and warnings, of bounds and times, and which marks it leaves out.
+// What a page says of rows that are several of a person's, of notes and warnings, of bounds and times, and which marks
+// it leaves out.
 import { parseHTML } from "linkedom";
 import { beforeAll, describe, expect, test } from "vitest";
 import { say, share } from "../../src/core/sentence.ts";
@@ -46,7 +47,7 @@ describe("the head", () => {
       "Counted in days from entry to seen; 365.25 days are shown as a year.",
     );
     expect(textOf(".subject")).toContain(
-      "of another file than the training table; whether the model has seen",
+      "from another file than the training table; whether the model has seen",
     );
     expect(textOf(".subject")).toContain("horizon of about 17 years");
   });

@@ -1,5 +1,5 @@
-// The report without a browser: what is gathered equals what the library computes, what is drawn equals what was gathered, and no
-// name from outside becomes markup.
+// The report without a browser: what is gathered equals what the library computes, what is drawn equals what was
+// gathered, and no name from outside becomes markup.
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { parseHTML } from "linkedom";
@@ -227,7 +227,7 @@ describe("what is gathered", () => {
     });
     expect(audited.medianFollowUp).toBe(reverse.time.find((_, k) => reverse.survival[k] <= 0.5));
     expect(split).toBeNull();
-    expect(trainedOn).toEqual({ train: 2416, valid: 806, test: 806 });
+    expect(trainedOn).toEqual({ train: 2416, validation: 806, test: 806 });
   });
 
   test("no row is there unless asked for; then three people, to the end of the audited time", () => {
@@ -305,7 +305,7 @@ describe("what is gathered", () => {
     const names = data.modelSettings.map(({ name }) => name);
     expect(names).toContain("constraint.slack");
     expect(names).not.toContain("network.baselineHazard");
-    expect(() => gatherReport({ ...input, groups: input.groups.slice(1) })).toThrow(/other groups/);
+    expect(() => gatherReport({ ...input, groups: input.groups.slice(1) })).toThrow(/different groups/);
   });
 });
 

@@ -1,4 +1,5 @@
-// The bound of small groups, held against people whose true curves are known: from ten events on it holds as often as it says.
+// The bound of small groups, held against people whose true curves are known: from ten events on it holds as often as
+// it says.
 import { describe, expect, test } from "vitest";
 import { absent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
@@ -7,7 +8,10 @@ import { audit } from "../../src/verbs/audit.ts";
 
 const T = 25;
 
-/** n people with one hazard, of whom `share` have the event by T, followed for an even time; `late`: most hazard at the end. */
+/**
+ * n people with one hazard, of whom `share` have the event by T, followed for an even time; `late`: most hazard at the
+ * end.
+ */
 function drawPeople(n: number, share: number, late: boolean, random: ReturnType<typeof createRandom>) {
   const weight = (t: number) => (late ? (t > 0.7 * T ? 6 : 0.3) : 1);
   const total = Array.from({ length: T }, (_, k) => weight(k + 1)).reduce((sum, one) => sum + one, 0);

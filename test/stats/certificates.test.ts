@@ -1,4 +1,5 @@
-// Certificates against fractions worked by hand, plain forms of the formulas, numeric derivatives and a direct bootstrap.
+// Certificates against fractions worked by hand, plain forms of the formulas, numeric derivatives and a direct
+// bootstrap.
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
 import type { Curves } from "../../src/data/curves/curves.ts";
@@ -62,7 +63,8 @@ function tightGroup({ curves, outcomes }: Cohort, rows: Int32Array, last: number
 
 describe("the exact band", () => {
   test("two bins by hand: one event of four, then one of three, λ = 2", () => {
-    // a = α/(3·1 λ): log 1/a = log 3/α. Upper: −log(1 − 2/4) − log(1 − 2/3) = log 2 + log 3; lower: log 3/2 + log 5/3 = log 5/2.
+    // a = α/(3·1 λ): log 1/a = log 3/α. Upper: −log(1 − 2/4) − log(1 − 2/3) = log 2 + log 3; lower: log 3/2 + log 5/3 =
+    // log 5/2.
     const alpha = 0.3;
     const band = survivalBand(
       { atRisk: Float64Array.of(4, 4, 3), events: Float64Array.of(0, 1, 1) },

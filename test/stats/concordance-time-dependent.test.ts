@@ -24,7 +24,8 @@ const binnedOf = (T: number, bin: number[], event: number[]) => ({
 });
 
 test("worked by hand: one pair of every kind", () => {
-  // Bin 1: events 0 (S ½) and 1 (S ½), censored 2 (S ½) and 3 (S ¾). Bin 2: event 4 (S(1) ¼, S(2) ¼). Bin 3: censored 5 (½, ½).
+  // Bin 1: events 0 (S ½) and 1 (S ½), censored 2 (S ½) and 3 (S ¾). Bin 2: event 4 (S(1) ¼, S(2) ¼). Bin 3: censored 5
+  // (½, ½).
   const curves = {
     N: 6,
     T: 3,

@@ -33,7 +33,8 @@ const binnedOf = (T: number, bin: number[], event: number[]) => ({
 });
 
 describe("worked by hand", () => {
-  // Six rows: at 1 an event of 6 at risk, at 2 an event and a censoring of 5, at 4 two events of 3, at 5 a censoring of 1.
+  // Six rows: at 1 an event of 6 at risk, at 2 an event and a censoring of 5, at 4 two events of 3, at 5 a censoring of
+  // 1.
   const outcomes = outcomesOf([4, 1, 2, 2, 5, 4], [1, 1, 1, 0, 0, 1]);
 
   test("counts, survival, Greenwood, Nelson-Aalen", () => {

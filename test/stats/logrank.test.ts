@@ -262,7 +262,8 @@ describe.each(PREDICTIONS)("against predicted curves: %s", async (name) => {
 });
 
 describe("one sample, worked by hand", () => {
-  // S of the two rows at bins 1, 2: (¾, ½) and (½, ¼); the first has the event in bin 2, the second is censored in bin 1.
+  // S of the two rows at bins 1, 2: (¾, ½) and (½, ¼); the first has the event in bin 2, the second is censored in bin
+  // 1.
   const curves = { N: 2, T: 2, survival: Float64Array.of(3 / 4, 1 / 2, 1 / 2, 1 / 4) };
   const binned = { T: 2, bin: Int32Array.of(2, 1), event: Uint8Array.of(1, 0) };
 

@@ -1,6 +1,6 @@
 /**
- * The tables the R oracles in test/oracles were computed on, read as the library reads them, and the oracles themselves.
- * R's conventions for the groups (findInterval bands, logicals as 0/1) are repeated here.
+ * The tables the R oracles in test/oracles were computed on, read as the library reads them, and the oracles
+ * themselves. R's conventions for the groups (findInterval bands, logicals as 0/1) are repeated here.
  */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";

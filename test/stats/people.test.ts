@@ -1,4 +1,5 @@
-// Rows of one person in the bootstrap, the noise floor and the certificates: a table with every row twice says what it says once.
+// Rows of one person in the bootstrap, the noise floor and the certificates: a table with every row twice says what it
+// says once.
 import { describe, expect, test } from "vitest";
 import { isAbsent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
@@ -96,13 +97,14 @@ describe("a table with every row twice", () => {
     expect(two.values).toEqual(one.values);
     await expect(
       bootstrapInParallel(prepared, { ...options, people: { count: 1, of: new Int32Array(3) } }),
-    ).rejects.toThrow("people of 3 rows");
+    ).rejects.toThrow("people are given for 3 rows");
   });
 });
 
 describe("the noise floor of people with several rows", () => {
   test("no dependence of a person's rows makes the events vary more than the shared numbers do", () => {
-    // 300 people of two rows each with the same curve: shared, all rows of a person have the event or none; by row, a half varies.
+    // 300 people of two rows each with the same curve: shared, all rows of a person have the event or none; by row, a
+    // half varies.
     const P = 300;
     const random = createRandom(2);
     const flat: Curves = { N: 2 * P, T: 2, survival: new Float64Array(4 * P).fill(0.6) };

@@ -1,6 +1,6 @@
 /**
- * The six prediction matrices in test/oracles/pred with the scores R gave them, overall and by subgroup, in the shapes the
- * statistics take. A subgroup is a 0/1 weight per row: a row of weight 0 must count as absent everywhere.
+ * The six prediction matrices in test/oracles/pred with the scores R gave them, overall and by subgroup, in the shapes
+ * the statistics take. A subgroup is a 0/1 weight per row: a row of weight 0 must count as absent everywhere.
  */
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";

@@ -1,6 +1,7 @@
 /**
- * D-calibration and Brier scores written as their definitions read, with no thought of speed and nothing shared with src/stats:
- * counts by filtering, products over times, mass as the length of an overlap. Also the tied tables they are tried on.
+ * D-calibration and Brier scores written as their definitions read, with no thought of speed and nothing shared with
+ * src/stats: counts by filtering, products over times, mass as the length of an overlap. Also the tied tables they are
+ * tried on.
  */
 import { createRandom } from "../../src/core/random.ts";
 import type { Curves } from "../../src/data/curves/curves.ts";

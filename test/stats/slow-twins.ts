@@ -1,6 +1,6 @@
 /**
- * The statistics written down as they are defined, pair by pair and time by time, with no thought for speed: what the fast
- * forms in src/stats are compared with, count for count.
+ * The statistics written down as they are defined, pair by pair and time by time, with no thought for speed: what the
+ * fast forms in src/stats are compared with, count for count.
  */
 import type { Curves } from "../../src/data/curves/curves.ts";
 import type { BinnedRightCensored, RightCensored } from "../../src/data/outcomes/outcomes.ts";

@@ -1,5 +1,5 @@
-// In one run of a command the outcome is read once, each group is resolved once, the leak search runs once and the table's
-// file is hashed once. The engine's own call counts (NODE_V8_COVERAGE) of the built program say so.
+// In one run of a command the outcome is read once, each group is resolved once, the leak search runs once and the
+// table's file is hashed once. The engine's own call counts (NODE_V8_COVERAGE) of the built program say so.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -261,7 +261,7 @@ export async function followRun(
       run.tail,
     );
     const distances = allDistances(cache);
-    // Row n moves the mean of its group by 1/N_g; a batch stands for all rows, so N/B times (method §7).
+    // Row n moves the mean of its group by 1/N_g; a batch stands for all rows, so N/B times.
     const dS = rows.map((n) =>
       targets[0].km.map((_, t) =>
         distances.reduce((sum, { slope }, g) => {

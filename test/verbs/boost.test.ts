@@ -1,5 +1,6 @@
-// The guarded boost on planted tables whose truth is known; the two departures from the reference (doubt, hazards) by hand; its file.
-// docs/decisions/009-boost.md has the same on many more tables. The repair on the hazard scale by hand: training/hazard-boost.
+// The guarded boost on planted tables whose truth is known; the two departures from the reference (doubt, hazards) by
+// hand; its file. docs/decisions/009-boost.md has the same on many more tables. The repair on the hazard scale by hand:
+// training/hazard-boost.
 import { describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";
 import { resolveGroups } from "../../src/data/groups/groups.ts";
@@ -160,13 +161,14 @@ describe("planted groups", () => {
   test("rows that cannot be cut into folds, or none to judge on, are refused", () => {
     const { task, rows } = drawTask(1, null, 100);
     expect(() => fitGuardedBoost(pickTask(task, rows.fit.subarray(0, 25)))).toThrow("too few rows");
-    expect(() => fitGuardedBoost(task, { folds: 1 })).toThrow("folds are not a whole number");
+    expect(() => fitGuardedBoost(task, { folds: 1 })).toThrow("the number of folds is not a whole number");
     expect(() => fitGuardedBoost(task, { rounds: 3 })).toThrow('rounds is an option of the method "mcboost"');
     expect(() => boost(task, { fit: rows.fit, held: new Int32Array() })).toThrow("no rows left to judge");
   });
 });
 
-// Four people all followed to bin 2, who live past bin 1 but for A: the residual of S = 1/2 at bin 1 is 1/2 for A and −1/2 for B, C, D.
+// Four people all followed to bin 2, who live past bin 1 but for A: the residual of S = 1/2 at bin 1 is 1/2 for A and
+// −1/2 for B, C, D.
 const FOUR: BoostTask = {
   curves: { N: 4, T: 2, survival: new Float64Array(8).fill(0.5) },
   outcomes: { T: 2, bin: Int32Array.of(1, 2, 2, 2), event: Uint8Array.of(1, 0, 0, 0) },

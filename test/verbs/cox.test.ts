@@ -1,4 +1,5 @@
-// All that `graduate cox` says of a fit against R's coxph, summary, cluster() and cox.zph (test/oracles/cox/inference.R).
+// All that `graduate cox` says of a fit against R's coxph, summary, cluster() and cox.zph
+// (test/oracles/cox/inference.R).
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";

@@ -47,7 +47,8 @@ describe("holmWeighted", () => {
     holmWeighted(p, [0.25, 0.25, 0.25, 0.25]).forEach((one, k) => {
       expect(one).toBeCloseTo(holm(p)[k], 14);
     });
-    // p/w: 0.08, 0.06, 0.2 → the second first, at 0.03·1/0.5; then 0.02·0.5/0.25; then 0.05 as it is, but no less than those before.
+    // p/w: 0.08, 0.06, 0.2 → the second first, at 0.03·1/0.5; then 0.02·0.5/0.25; then 0.05 as it is, but no less than
+    // those before.
     const adjusted = holmWeighted([0.02, 0.03, 0.05], [0.25, 0.5, 0.25]);
     [0.06, 0.06, 0.06].forEach((one, k) => {
       expect(adjusted[k]).toBeCloseTo(one, 14);

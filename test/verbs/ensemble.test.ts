@@ -1,4 +1,5 @@
-// An ensemble of short linear runs on a quarter of nwtco: its curves, rows and verdict against those of its members, trained one by one.
+// An ensemble of short linear runs on a quarter of nwtco: its curves, rows and verdict against those of its members,
+// trained one by one.
 
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -85,7 +86,7 @@ describe("an ensemble", () => {
     const { train: learnt, validation: valid, test: tested } = splitRows(table.rows, { seed: 5 });
     expect(model.training.rows).toEqual({
       train: learnt.length + valid.length,
-      valid: 0,
+      validation: 0,
       test: tested.length,
     });
     expect(countMembers(model)).toBe(3);

@@ -1,4 +1,5 @@
-// Which rows are new to a model: looked up where its file keeps the split, drawn again for files that keep none, and said.
+// Which rows are new to a model: looked up where its file keeps the split, drawn again for files that keep none, and
+// said.
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";

@@ -91,8 +91,8 @@ describe("train with an id", () => {
       share(people, learnt, tested),
       share(people, valid, tested),
     ]).toEqual([0, 0, 0]);
-    expect(model.training.people).toEqual({ train: 90, valid: 30, test: 30 });
-    expect(model.training.rows).toEqual({ train: 180, valid: 60, test: 60 });
+    expect(model.training.people).toEqual({ train: 90, validation: 30, test: 30 });
+    expect(model.training.rows).toEqual({ train: 180, validation: 60, test: 60 });
     expect(model.columns).toEqual({ time: "time", event: "event", id: "id" });
     expect(model.encoder.columns.map(({ column }) => column)).toEqual(["x", "z"]);
     expect(modelFromBytes(modelToBytes(model), "pairs.model")).toEqual(model);
@@ -144,8 +144,8 @@ describe("train with an id", () => {
       trainTableEnsemble(table, { ...request, ensemble: 2 }, createReferenceBackend()),
     );
     expect(both.training).toMatchObject({
-      rows: { train: 240, valid: 0, test: 60 },
-      people: { train: 120, valid: 0, test: 30 },
+      rows: { train: 240, validation: 0, test: 60 },
+      people: { train: 120, validation: 0, test: 30 },
     });
     expect(redrawSplit(both, table)?.test).toEqual(split.test);
   });
@@ -182,7 +182,8 @@ describe("folds and halves", () => {
     const task = { curves, outcomes, groups: [{ name: "all", expression: "all", rows: every }], people: who };
     const { search: fit, confirm: held } = divideRows(outcomes, 3, who);
     expect(boost(task, { fit, held }).verdict.rows).toBe(held.length);
-    // 1, 3 and 5 twice: deviations −2, 0, 2; by row 16/(6·5), by person (16 + 16)/36 · 3/2, which is that of 1, 3 and 5 once.
+    // 1, 3 and 5 twice: deviations −2, 0, 2; by row 16/(6·5), by person (16 + 16)/36 · 3/2, which is that of 1, 3 and 5
+    // once.
     const pairs = { count: 3, of: Int32Array.of(0, 0, 1, 1, 2, 2) };
     expect(varianceOfMean(Float64Array.of(1, 1, 3, 3, 5, 5), 3)).toBeCloseTo(16 / 30, 14);
     expect(varianceOfMean(Float64Array.of(1, 1, 3, 3, 5, 5), 3, pairs)).toBeCloseTo(4 / 3, 14);

@@ -1,7 +1,7 @@
-// At every door of the library: plain lists, booleans among them, give what typed arrays give; what is neither 0 nor 1 is
-// no event; and late entry, causes and weights are refused by name, never read as if they were not there.
+// At every door of the library: plain lists, booleans among them, give what typed arrays give; what is neither 0 nor 1
+// is no event; and late entry, causes and weights are refused by name, never read as if they were not there.
 import { describe, expect, test } from "vitest";
-import * as library from "../../src/index.ts";
+import * as library from "./public-library.ts";
 
 const time = [5, 3, 8, 8, 1, 9, 4, 2, 7, 6, 10, 12];
 const event = [1, 0, 1, 1, 1, 0, 0, 1, 1, 0, 1, 0];

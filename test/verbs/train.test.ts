@@ -69,7 +69,7 @@ describe("train and predict", () => {
     const { model, events } = await run(nwtco, linear);
     const start = events[0];
     if (start.type !== "start") throw new Error("the first event says what the run starts with");
-    expect(start.rows).toEqual({ train: 2416, valid: 806, test: 806 });
+    expect(start.rows).toEqual({ train: 2416, validation: 806, test: 806 });
     expect(start.features).not.toContain("seqno");
     expect(start.groups).toHaveLength(12);
     expect(model.training.verdict.map(({ group }) => group)).toEqual(start.groups.map(({ name }) => name));

@@ -1,6 +1,6 @@
 /**
- * The paper's three counterexamples, as fractions: scores that are perfect for predictions whose mean curve is far from the
- * truth. And one against the paper's own constraint: two people's curves swapped leave every group mean as it was.
+ * The paper's three counterexamples, as fractions: scores that are perfect for predictions whose mean curve is far from
+ * the truth. And one against the paper's own constraint: two people's curves swapped leave every group mean as it was.
  */
 import { expect, test } from "vitest";
 import type { Curves } from "../../src/data/curves/curves.ts";

@@ -1,7 +1,7 @@
 /**
  * The paper's statements about what training arrives at: constraints that are met (§5, whose proof is of the L² norm),
  * and costs μ that are learnt and not fixed by hand (§4). A run whose multipliers moved by less than a tenth of where
- * they started is a fixed penalty, one drawn at random (method §7).
+ * they started is a fixed penalty, one drawn at random.
  */
 import { FIXED_PENALTY_BELOW, relativeMove } from "graduate/training";
 import type { SystemName } from "../runs/plan.ts";

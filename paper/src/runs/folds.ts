@@ -1,7 +1,7 @@
 /**
  * The outside yardstick: the cross-validation folds of a published benchmark of tuned learners, whose scores per fold
  * are known. A system is fitted on the rows outside a fold and scored on those in it by the benchmark's measures
- * (method §11): Harrell's C and Uno's C of a risk over strict pairs with half ties, Uno's weights and the Brier
+ *: Harrell's C and Uno's C of a risk over strict pairs with half ties, Uno's weights and the Brier
  * score's from the training rows' censoring with simple ties, and the Brier score integrated over the distinct test
  * times up to the first with four fifths of the rows gone.
  *

@@ -3,7 +3,7 @@
  * features, network, split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards.
  * Of the networks only those that are held to groups are told who is in them (`default` preset), which the features
  * say too:
- *   drsa, xcal, rps       the losses of method §3 and §8, weights kept by validation C-index; drsa without tail is the
+ *   drsa, xcal, rps       their own losses, weights kept by validation C-index; drsa without tail is the
  *                         plain likelihood, which in `default` keeps the averaged weights of least validation loss, as
  *                         graduate does
  *   … kept by …           the same network and loss under the other of these two rules (`default`)

@@ -5,10 +5,11 @@
  * next run has too is kept. A run that is refused or diverges is answered with what the error says; the other runs go
  * on.
  */
-import { runWithShares } from "graduate";
+
 import { GraduateError } from "graduate/core";
 import { openWasmBackend, serveRuns } from "graduate/node";
 import type { Model } from "graduate/training";
+import { runWithShares } from "graduate/verbs";
 import { keepLastTruth } from "../eye/truth.ts";
 import { readSources } from "./cohort-sources.ts";
 import type { CohortSources } from "./cohorts.ts";

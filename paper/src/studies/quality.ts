@@ -88,7 +88,7 @@ export interface QualityLine extends QualityRun {
   readonly bestStep: number;
   readonly parameters: number;
   readonly seconds: number;
-  /** Of simulated people: A of method §12 by group. */
+  /** Of simulated people: the error of the mean curve, by group. */
   readonly trueError?: Readonly<Record<string, number>>;
 }
 
@@ -172,7 +172,7 @@ function prepareTable(
 }
 
 /**
- * Root mean square over t ≤ τ_g of a group's mean (predicted − true) curve: A of method §12, here over the test rows.
+ * Root mean square over t ≤ τ_g of a group's mean (predicted − true) curve: the error A of truth.ts, here over the test rows.
  */
 function trueErrors(
   curves: Curves,

@@ -2,7 +2,7 @@
  * The published table of the folds with our rows in it: means over the folds, each learner's rank, and the differences
  * to the Cox model (ours, which is the published one) fold by fold. A published learner's C is of its tuning for C,
  * its Brier score of its tuning for that. One that failed on a fold is left out of that score's ranks. Folds of one
- * cross-validation share training rows: the differences' test is the corrected resampled t (method §9).
+ * cross-validation share training rows: the differences' test is the corrected resampled t.
  */
 
 import { InputError } from "graduate/core";

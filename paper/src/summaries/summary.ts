@@ -2,7 +2,7 @@
  * What the tables are made of: the scores of runs, their means over repeats, and tests of differences paired by
  * repeat. Over splits of one table the corrected resampled t, whose variance knows that splits share rows; over
  * simulated cohorts, which share nobody, and over initialisations of one split Student's; the latter then speak of
- * this test set only (method §9).
+ * this test set only.
  */
 
 import { isAbsent } from "graduate/core";

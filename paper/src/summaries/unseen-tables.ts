@@ -2,9 +2,10 @@
  * What the page of tables that nothing was tuned on speaks of: means over splits, paired differences with the corrected
  * resampled t, and what every command did. Whatever is said of a table is worked out here from its lines.
  */
-import { compareSplits, type MethodDifference } from "graduate";
+
 import { isAbsent } from "graduate/core";
 import { holm } from "graduate/stats";
+import { compareSplits, type MethodDifference } from "graduate/verbs";
 import { type CommandLine, UNSEEN_COMMANDS } from "../studies/unseen-commands.ts";
 import type {
   FailedRun,

@@ -8,6 +8,7 @@ import { createSentence, type Part, plainText, type Sentence } from "../../core/
 
 export { countOf, percentOf } from "../../core/text.ts";
 
+/** How much a finding matters. */
 export type FindingLevel = "error" | "warning" | "note";
 
 /** What kind of thing a finding is. */

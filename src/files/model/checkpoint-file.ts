@@ -1,9 +1,9 @@
 /**
- * A checkpoint as bytes and back, in the container of the model file: what the trainer needs to go on, and the history so far, so
- * that the model of a resumed run has all of it. Tensors are flat and named by what they are: parameters.NAME, average.NAME,
- * first.NAME and second.NAME (the optimiser's moments), best.NAME (the best iterate so far); and members.2.NAME, of an ensemble's runs
- * that have ended. Whether they fit the network is asked by the trainer, which has one; whether the run is the same one is for the
- * caller to compare by `run`.
+ * A checkpoint as bytes and back, in the container of the model file: what the trainer needs to go on, and the history
+ * so far, so that the model of a resumed run has all of it. Tensors are flat and named by what they are:
+ * parameters.NAME, average.NAME, first.NAME and second.NAME (the optimiser's moments), best.NAME (the best iterate so
+ * far); and members.2.NAME, of an ensemble's runs that have ended. Whether they fit the network is asked by the
+ * trainer, which has one; whether the run is the same one is for the caller to compare by `run`.
  */
 import { memberParameter } from "../../models/networks/mean.ts";
 import { parameterShapes } from "../../models/networks/network-spec.ts";
@@ -26,7 +26,9 @@ import { checkpointHeaderSchema } from "./model-schema.ts";
 export interface SavedCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly history: readonly ModelHistoryEntry[];
-  /** What the run was asked, as text to compare with, such as the SHA-256 of its request; null where nobody keeps track. */
+  /**
+   * What the run was asked, as text to compare with, such as the SHA-256 of its request; null where nobody keeps track.
+   */
   readonly run: string | null;
   /** Of an ensemble, the runs that ended before this one. */
   readonly members?: readonly TrainedMember[];

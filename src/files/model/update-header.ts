@@ -24,14 +24,17 @@ export function updateHeader(header: unknown, version: number): unknown {
 
 const SETS = { valid: "validation" } as const;
 
-/** The object with the fields of one of its objects renamed, in their places. */
+/**
+ * The object with the fields of one of its objects renamed, in their places. A version spells a field in one way only:
+ * the present spelling in an earlier version is left out, and the schema misses it.
+ */
 function updateField(object: Fields, name: string, names: Readonly<Record<string, string>>): Fields {
   const field = object[name];
   if (!isObject(field)) return object;
-  const renamed = Object.entries(field).map(([key, value]) => [
-    Object.hasOwn(names, key) ? names[key] : key,
-    value,
-  ]);
+  const present = new Set(Object.values(names));
+  const renamed = Object.entries(field)
+    .filter(([key]) => !present.has(key))
+    .map(([key, value]) => [Object.hasOwn(names, key) ? names[key] : key, value]);
   return { ...object, [name]: Object.fromEntries(renamed) };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The anchored network, our default (method §4): logit_t = b_t + wᵀx + LSTM_t(x). It starts at the training rows'
+ * The anchored network, our default: logit_t = b_t + wᵀx + LSTM_t(x). It starts at the training rows'
  * Kaplan-Meier hazard (b_t) with slopes 0 and an LSTM whose output weights are a tenth of their usual size and whose
  * output bias is 0, so that training begins with a calibrated population curve instead of having to find it: the best
  * model after 30–400 full-batch steps instead of 765–2405. Slopes may start at a penalised fit instead

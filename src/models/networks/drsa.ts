@@ -1,5 +1,5 @@
 /**
- * DRSA (method §4): one LSTM layer over the bins, input [x, t/T] at bin t, and one linear output shared by all bins.
+ * DRSA: one LSTM layer over the bins, input [x, t/T] at bin t, and one linear output shared by all bins.
  * Two deviations from the paper: it feeds the raw t, we feed t/T to keep time on the scale of the features; and its
  * wording allows an output layer per bin, we share one.
  */

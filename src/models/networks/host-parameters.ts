@@ -15,16 +15,20 @@ export interface HostParameter extends ParameterShape {
   readonly gradient: Floats;
 }
 
+/** The parameters of a network where this thread can read and write them. */
 export interface HostParameters {
   readonly list: readonly HostParameter[];
   /** A copy of the weights. */
   read(): ParameterValues;
   /** All weights, on the device too, or none when anything does not fit. */
   write(from: Readonly<Record<string, ArrayLike<number>>>): void;
+  /** Brings the gradients from the backend. */
   pullGradients(): Promise<void>;
+  /** Takes the values to the backend. */
   pushValues(): void;
 }
 
+/** Of a network on any backend; where memory is shared, nothing is copied. */
 export async function mirrorParameters(
   network: Pick<Network, "backend" | "parameters">,
 ): Promise<HostParameters> {

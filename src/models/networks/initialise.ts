@@ -2,7 +2,7 @@
  * Where networks start. PyTorch's default for an LSTM of H units and for a linear layer of H inputs is one rule,
  * uniform on ±1/√H for weights and biases alike; numbers are drawn in float64 from the parameter's own stream of the
  * seed, so a float32 backend starts at the same weights, rounded. Baseline logits start at the logit of the training
- * rows' Kaplan-Meier hazard, made fit for a logarithm by `anchorHazards` (method §4).
+ * rows' Kaplan-Meier hazard, made fit for a logarithm by `anchorHazards`.
  */
 import type { DeviceArray } from "../../compute/backend.ts";
 import { log } from "../../core/elementary.ts";
@@ -40,7 +40,7 @@ export function drawUniform(
 /** log(h/(1−h)) of T hazards. */
 export function logitsOfHazards(T: number, hazards: ArrayLike<number>): Float64Array {
   if (hazards.length !== T) {
-    throw new InputError(`baseline hazards for ${hazards.length} bins, the network has ${T}`, {
+    throw new InputError(`there are baseline hazards for ${hazards.length} bins, and the network has ${T}`, {
       code: "baseline.length",
     });
   }

@@ -1,5 +1,5 @@
 /**
- * The LSTM over the bins as a part of networks (method §4): its parameters, where they start, and its passes, which add
+ * The LSTM over the bins as a part of networks: its parameters, where they start, and its passes, which add
  * to the logits. Input [x, t/T] at bin t, one linear output shared by all bins. Starts as PyTorch's nn.LSTM and
  * nn.Linear do.
  */

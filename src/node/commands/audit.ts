@@ -1,4 +1,7 @@
-/** `graduate audit`: every score of predicted curves, overall and by group; a report and requirements where they are asked for. */
+/**
+ * `graduate audit`: every score of predicted curves, overall and by group; a report and requirements where they are
+ * asked for.
+ */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -256,7 +259,9 @@ async function listMoreGroups(study: ModelStudy, options: AuditCommandOptions): 
   ].filter(({ name }) => !named.has(name));
 }
 
-/** What certificates take from the training rows where the table holds them; rows the model has seen certify nothing. */
+/**
+ * What certificates take from the training rows where the table holds them; rows the model has seen certify nothing.
+ */
 function certifyStudy(
   certify: NonNullable<AuditOptions["certify"]>,
   study: ModelStudy,

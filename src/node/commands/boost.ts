@@ -1,6 +1,7 @@
 /**
- * `graduate boost`: repairs curves after the fact on rows the model has not learnt from, and says on rows that neither has seen what
- * it did to each group. `--save` keeps the repair, `--apply` carries one out on other rows of the same model.
+ * `graduate boost`: repairs curves after the fact on rows the model has not learnt from, and says on rows that neither
+ * has seen what it did to each group. `--save` keeps the repair, `--apply` carries one out on other rows of the same
+ * model.
  */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
@@ -104,7 +105,8 @@ export function addBoost(program: Command): void {
     )
     .option(
       "--reference",
-      `of mcboost: as the R package has it, faults included, ${BOOST_DEFAULTS.rounds} rounds of ${BOOST_DEFAULTS.step}; to compare with, not to use`,
+      `of mcboost: as the R package has it, faults included, ${BOOST_DEFAULTS.rounds} rounds of ` +
+        `${BOOST_DEFAULTS.step}; to compare with, not to use`,
     )
     .option("--out <file>", "write the repaired curves of all rows here, CSV or .parquet")
     .option("--save <file>", "keep the repair here (JSON)")

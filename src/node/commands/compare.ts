@@ -79,7 +79,8 @@ export function addCompare(program: Command): void {
     .addOption(
       new Option(
         "--methods <list>",
-        `of ${methodNames.join(", ")}; graduate:${distanceNames.join("|")} for its distance, +boost to repair its curves`,
+        `of ${methodNames.join(", ")}; graduate:${distanceNames.join("|")} for its distance, ` +
+          "+boost to repair its curves",
       )
         .argParser(parseMethods)
         .default(parseMethods(DEFAULT_METHODS), DEFAULT_METHODS),
@@ -122,7 +123,8 @@ function parseMethods(text: string): readonly ComparedMethod[] {
       methodNames.includes(method) && (distance === undefined || distanceNames.includes(distance));
     if (!isKnown || (distance !== undefined && method !== "graduate"))
       throw new InvalidArgumentError(
-        `no such method: "${label}" (have ${methodNames.join(", ")}, graduate:${distanceNames.join("|")}, each with +boost).`,
+        `no such method: "${label}" ` +
+          `(have ${methodNames.join(", ")}, graduate:${distanceNames.join("|")}, each with +boost).`,
       );
     return {
       label,

@@ -1,4 +1,6 @@
-/** `graduate discover`: the groups that predicted curves are most wrong for, found on some rows and tested on others. */
+/**
+ * `graduate discover`: the groups that predicted curves are most wrong for, found on some rows and tested on others.
+ */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
 import { present } from "../../core/present.ts";
@@ -174,7 +176,8 @@ function printDiscovery(
   print(
     wrapText(
       `${countOf(candidates, "group")} of ${countOf(columns.length, "column")} searched on ` +
-        `${rows.search} ${which.search}${of("search")} (${countOf(events.search, "event")}); the ${groups.length} worst tested on ` +
+        `${rows.search} ${which.search}${of("search")} (${countOf(events.search, "event")}); ` +
+        `the ${groups.length} worst tested on ` +
         `${which.search === which.confirm ? "the other " : ""}${rows.confirm} ${which.confirm}${of("confirm")} ` +
         `(${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
       width,
@@ -231,9 +234,10 @@ function printGroups(title: string, groups: readonly DiscoveredGroup[], width: n
 
 function explainColumns(level: number): string {
   return (
-    "n to 95 %: on the rows that were not searched. predicted: the events that the curves expect of these people while under " +
-    "observation; ratio: events over predicted. p search: on the searched rows, the smallest of very many and so no test. " +
-    "p again: how often right curves would depart in the same way, in level and over time, on rows that were not searched. " +
+    "n to 95 %: on the rows that were not searched. predicted: the events that the curves expect of these people " +
+    "while under observation; ratio: events over predicted. p search: on the searched rows, the smallest of very " +
+    "many and so no test. p again: how often right curves would depart in the same way, in level and over time, " +
+    "on rows that were not searched. " +
     "p adjusted: the same for any of the groups listed, those first found with the larger shares (Holm); " +
     `at most ${level} confirms. A group that is not confirmed may still be off.`
   );

@@ -1,6 +1,7 @@
 /**
- * `graduate predict`: survival curves and median times for the rows of a table, read, predicted and written part by part, so that
- * memory does not grow with the table. Rows before a bad one may have been printed already; a file is whole or not there.
+ * `graduate predict`: survival curves and median times for the rows of a table, read, predicted and written part by
+ * part, so that memory does not grow with the table. Rows before a bad one may have been printed already; a file is
+ * whole or not there.
  */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";

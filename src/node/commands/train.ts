@@ -1,6 +1,7 @@
 /**
- * `graduate train`: fits a model to a table under one constraint a group, says per group whether it was met, scores the test rows, and
- * ends with where everything is and how to go on. The model is on disk before intervals, report and requirements are looked at.
+ * `graduate train`: fits a model to a table under one constraint a group, says per group whether it was met, scores the
+ * test rows, and ends with where everything is and how to go on. The model is on disk before intervals, report and
+ * requirements are looked at.
  */
 import type { Command } from "commander";
 import type { Backend } from "../../compute/backend.ts";
@@ -175,7 +176,9 @@ function refuseOtherRun(path: string): InputError {
   return new InputError(`the checkpoint belongs to another run: "${path}"`, {
     code: "checkpoint.run",
     where: path,
-    hint: "resume with the table and the options that the run began with; only --steps (without --ensemble) and --threads may differ",
+    hint:
+      "resume with the table and the options that the run began with; " +
+      "only --steps (without --ensemble) and --threads may differ",
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a boost is fitted to, applied to and judged by: curves of a model or of a file, with their outcomes and columns, and
- * which rows may fit and which judge; and the file of repaired curves.
+ * What a boost is fitted to, applied to and judged by: curves of a model or of a file, with their outcomes and columns,
+ * and which rows may fit and which judge; and the file of repaired curves.
  */
 import type { Curves } from "../../data/curves/curves.ts";
 import type { Group } from "../../data/groups/groups.ts";
@@ -156,7 +156,9 @@ function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
   return sets;
 }
 
-/** As `graduate predict` writes them, with outcomes beside them where they are known; `rows` where some were fitted on. */
+/**
+ * As `graduate predict` writes them, with outcomes beside them where they are known; `rows` where some were fitted on.
+ */
 export async function writeCurves(
   path: string,
   curves: Curves,

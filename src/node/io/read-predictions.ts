@@ -1,6 +1,6 @@
 /**
- * What commands that take "a model and a table, or curves" read: the study of the model on the table, or a file of curves
- * that any program wrote, with a table beside it, row by row, when the curves' file does not hold everything.
+ * What commands that take "a model and a table, or curves" read: the study of the model on the table, or a file of
+ * curves that any program wrote, with a table beside it, row by row, when the curves' file does not hold everything.
  */
 
 import type { Command } from "commander";

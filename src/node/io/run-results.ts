@@ -95,6 +95,7 @@ export interface KeptRun<Task, Result> {
 
 /** How runs of a kind are written and read. */
 export interface RunForm<Task, Result> extends LineForm<KeptRun<Task, Result>> {
+  /** The line of a run. */
   readonly write: (run: KeptRun<Task, Result>) => object;
 }
 
@@ -102,9 +103,11 @@ export interface RunForm<Task, Result> extends LineForm<KeptRun<Task, Result>> {
 export interface RunResults<Task, Result> extends Omit<LinesFile<unknown>, "lines" | "append"> {
   /** By key; of several lines of a run, the last. */
   readonly recorded: ReadonlyMap<string, Result>;
+  /** Adds a run at the end of the file. */
   append(run: KeptRun<Task, Result>): void;
 }
 
+/** Opens a file of runs, which is made where it is not there. */
 export function openRunResults<Task, Result>(
   path: string,
   form: RunForm<Task, Result>,
@@ -114,7 +117,9 @@ export function openRunResults<Task, Result>(
   return { ...file, recorded, append: (run) => append(form.write(run)) };
 }
 
+/** How runs are kept: the key of each, and what is said of those that are there already. */
 export interface KeepOptions<Task> {
+  /** What a run depends on, as one text. */
   readonly keyOf: (task: Task) => string;
   /** Is told first how many of the runs the file has. */
   readonly onStart?: (found: { readonly kept: number; readonly total: number }) => void;

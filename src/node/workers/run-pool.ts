@@ -13,6 +13,7 @@ import { present } from "../../core/present.ts";
 import type { RunEvent } from "../../verbs/runs.ts";
 import { type FromRunWorker, restoreRefusal, type ToRunWorker } from "./run-worker.ts";
 
+/** What runs in the workers, how many there are, and how they are cancelled. */
 export interface PoolOptions<Shared, Task, Result> {
   /** The compiled module that calls `serveRuns`. */
   readonly worker: URL;

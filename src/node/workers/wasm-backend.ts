@@ -1,7 +1,7 @@
 /**
- * The wasm backend on Node's worker threads. Relaxed SIMD (fused multiply-add) is taken where the engine knows it; Node 20 has
- * it behind a flag, which is set here before the module is compiled again. `deterministic` takes plain SIMD, whose every
- * operation is defined to the last bit on any machine.
+ * The wasm backend on Node's worker threads. Relaxed SIMD (fused multiply-add) is taken where the engine knows it; Node
+ * 20 has it behind a flag, which is set here before the module is compiled again. `deterministic` takes plain SIMD,
+ * whose every operation is defined to the last bit on any machine.
  */
 
 import { readFile } from "node:fs/promises";

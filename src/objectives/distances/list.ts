@@ -4,6 +4,7 @@ import type { DistanceDefinition } from "./distance.ts";
 import { l2 } from "./l2.ts";
 import { variance } from "./variance.ts";
 
+/** Every distance that a group can be held by, by its name. */
 export const DISTANCES = { l2, variance, atRisk } as const satisfies Readonly<
   Record<string, DistanceDefinition>
 >;

@@ -4,7 +4,7 @@
  * number of groups by the draws themselves (noise-floor.ts), and the individual logrank, adjusted by Holm. Each takes
  * half of 0.05, so that a model that is right for everybody has any group disagree in at most one audit of twenty.
  * `noDisagreementShown` is all that can be said otherwise, beside the bound that says how far off the group could still
- * be (certificates.ts). `tooFewEvents`: so few events, or so little follow-up (method §5), that neither test nor bound
+ * be (certificates.ts). `tooFewEvents`: so few events, or so little follow-up, that neither test nor bound
  * says anything.
  */
 import { countOf } from "../../core/text.ts";

@@ -1,7 +1,7 @@
 /**
  * How far a group's mean predicted curve is from its Kaplan-Meier curve, on the bins t = 0…T (index t, S(0) = 1): the
  * paper's expected calibration error, its L2 and variance-adjusted distances, its total score, and KM-calibration
- * (SurvivalEVAL; α = 1 as in hazardous). `bins: τ` restricts any of them to t ≤ τ, the bins with follow-up (method §5);
+ * (SurvivalEVAL; α = 1 as in hazardous). `bins: τ` restricts any of them to t ≤ τ, the bins with follow-up;
  * without it the Kaplan-Meier curve is carried flat to T, as in the paper. Kaplan-Meier itself is kaplan-meier.ts'
  * business, and row weights enter through `meanCurve` and through it. NaN in a variance array means "undefined there"
  * and such bins are skipped.
@@ -206,7 +206,7 @@ export function distanceVariance(
 
 /**
  * The variance Kaplan-Meier would have if the mean curve were true: S̄(t)² Σ_{s≤t} h̄_s/(k_s(1−h̄_s)), h̄ the hazards
- * of the mean curve and k the rows at risk (method §6). NaN from the bin on where nobody is at risk of a positive
+ * of the mean curve and k the rows at risk. NaN from the bin on where nobody is at risk of a positive
  * hazard, or S̄ is 0.
  */
 export function modelVariance(

@@ -2,7 +2,7 @@
  * How large a calibration error a perfect model would show on rows like these, by chance alone: keep the rows'
  * predicted curves, draw outcomes from them (drawn-outcomes.ts), score the fixed mean curve against the Kaplan-Meier
  * curve of the drawn outcomes. The mean over draws is the floor, their 95 % point the critical value, and the rank of
- * the observed value among them a p-value: a test of calibration for any of the metrics (method §9). Over groups: the
+ * the observed value among them a p-value: a test of calibration for any of the metrics. Over groups: the
  * largest standardised ECE, observed against the same draws (Westfall & Young's single-step maxT). Draws are scored
  * on the observed rows' support, not on their own; the `paper…` metrics on all bins.
  */

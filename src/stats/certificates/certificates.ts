@@ -1,7 +1,7 @@
 /**
  * Certificates: for every group an upper bound on d_g, the r.m.s. distance over t ≤ τ_g between the mean predicted
  * curve and the true survival curve S_g of the people the rows were drawn from, which holds for all groups together
- * with probability 1 − α (method §13). `exact` for any sample size (exact.ts, α/G a group), `tight` for
+ * with probability 1 − α. `exact` for any sample size (exact.ts, α/G a group), `tight` for
  * large groups (tight.ts). τ_g is the last bin with ten of its rows at risk, as for every other distance of
  * an audit: the exact band holds in all bins, so for a norm over any of them. λ comes from the follow-up of training
  * rows where it is given, otherwise from the size of the group alone. `boundGroups` gives the tight bounds by

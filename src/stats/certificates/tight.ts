@@ -1,6 +1,6 @@
 /**
  * Bounds on ‖E[Ŝ|g] − S_g‖ for large groups, by a multiplier bootstrap of the influence of each row on Δ = mean curve −
- * KM (method §13): with n rows in the group, hazards ĥ = e/k and Y, dN at risk and event,
+ * KM: with n rows in the group, hazards ĥ = e/k and Y, dN at risk and event,
  *   IF_i(t) = (Ŝ(t|x_i) − m(t)) + KM(t) Σ_{s≤t} n (dN_is − Y_is ĥ_s) / (k_s (1 − ĥ_s))
  *   Z_g(t) = Σ_i w_i IF_i(t) / n,  w_i = ±1 by a fair coin, one per row and draw, shared by all groups
  *   U_g = ‖Δ̂_g‖ + q s_g,  s_g² = mean_t Σ_i IF_i(t)²/n²,  q the 1 − α quantile over draws of max_g ‖Z_g‖/s_g

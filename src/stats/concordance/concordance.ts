@@ -40,6 +40,7 @@ export interface ConcordanceHarrell extends PairCounts {
 
 export type UnoConvention = "r" | "scikit-survival" | "mlr3proba";
 
+/** Where the weights of the censoring come from, and up to which time pairs count. */
 export interface UnoOptions {
   /** Whose Uno's C: ties, limits and τ as that program takes them. */
   readonly convention: UnoConvention;

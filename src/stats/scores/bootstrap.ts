@@ -6,7 +6,7 @@
  * there twice, the intervals are those of the table once. Concordance, IBS, RPS and total score get percentile
  * intervals. For ECE and the two distances, whose null lies on the boundary, a percentile interval covers a perfect
  * model 0 % of the time; they get the one-sided bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in
- * the norms of gap-norms.ts (method §9), over the group's support; `paper` has those over all bins. The bounds are
+ * the norms of gap-norms.ts, over the group's support; `paper` has those over all bins. The bounds are
  * conservative, valid where Kaplan-Meier is. Bounds over several groups at once are certificates' business.
  */
 
@@ -156,7 +156,8 @@ export function checkBootstrap(
   for (const group of groups) {
     if (group.N === groups[0].N) continue;
     throw new InputError(
-      `the groups come from different tables: "${groups[0].name}" of ${groups[0].N} rows, "${group.name}" of ${group.N}`,
+      `the groups come from different tables: "${groups[0].name}" of ${groups[0].N} rows, ` +
+        `"${group.name}" of ${group.N}`,
       { code: "rows.mismatch", hint: "prepare all groups from one table; they share each resample" },
     );
   }

@@ -102,6 +102,7 @@ export const MLR3PROBA_EPSILON = 1e-3;
  */
 export const MLR3PROBA_P_MAX = 0.8;
 
+/** Predicted survival at some times, and what was observed of the same people. */
 export interface BrierInput {
   /** The scored rows. */
   readonly outcomes: RightCensoredInput;

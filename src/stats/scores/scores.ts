@@ -1,6 +1,6 @@
 /**
  * Every score of one group's rows in one record: the shape `graduate audit` prints as JSON. A score that cannot be
- * computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions (method §9):
+ * computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions:
  * concordance is the paper's, ties scoring 0; ece, the distances and the total score run over the group's support, the
  * bins up to the last with at least ten rows at risk (`supported` has its size, and the same numbers); `paper` has them
  * over all bins, Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same

@@ -33,7 +33,7 @@ export interface BlockTotals {
 }
 
 /**
- * As in the at-risk constraint (method §6): a smaller variance is of a curve that is certain, and would divide by
+ * As in the at-risk constraint: a smaller variance is of a curve that is certain, and would divide by
  * nothing.
  */
 export const VARIANCE_FLOOR = 0.01;

@@ -2,7 +2,7 @@
  * Differences of methods that were run on the same rows, each against the first. On one split the test rows are
  * resampled, the same draw for all methods, and a difference has a percentile interval and the p-value that inverts
  * it, 2·min over sides of (1 + beyond 0)/(1 + draws): conditional on this split and these fits. Over several splits
- * of one table the scores are paired by split and tested with the corrected resampled t (method §9), since splits
+ * of one table the scores are paired by split and tested with the corrected resampled t, since splits
  * share rows. Holm over all differences. Calibration errors are over the bins with ten rows at risk, group errors
  * over groups with enough events and follow-up to be judged; resampling adds noise to every error and more to a small
  * one, so intervals of their differences lie a little towards none.

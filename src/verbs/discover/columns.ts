@@ -1,7 +1,8 @@
 /**
- * Which columns discover makes groups of: those that are named; otherwise, of a model, its own (what it learns from and what its groups
- * are made of), so that what was kept from a model on purpose is not searched behind its owner's back; of curves without a model, all
- * that describe people at the start. Ids, constants and columns that give the outcome away make no groups unless they are named.
+ * Which columns discover makes groups of: those that are named; otherwise, of a model, its own (what it learns from and
+ * what its groups are made of), so that what was kept from a model on purpose is not searched behind its owner's back;
+ * of curves without a model, all that describe people at the start. Ids, constants and columns that give the outcome
+ * away make no groups unless they are named.
  */
 
 import { checkTable } from "../../data/checks/sanity.ts";

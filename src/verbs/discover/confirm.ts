@@ -1,7 +1,7 @@
 /**
  * The second half of discover: each group that the search found is tested on the rows that no choice has seen, for the
- * departure that the searched rows showed and in the same direction; p-values are adjusted by Holm with weights that fall
- * along the list. A confirmed group that those before it account for is marked as explained.
+ * departure that the searched rows showed and in the same direction; p-values are adjusted by Holm with weights that
+ * fall along the list. A confirmed group that those before it account for is marked as explained.
  */
 import { evaluateGroup } from "../../data/groups/group-members.ts";
 import type { Table } from "../../data/table.ts";
@@ -25,7 +25,10 @@ export interface ReplicatedExcess extends ExcessEvents {
 export interface DiscoveredGroup {
   /** As `--group` takes it. */
   readonly expression: string;
-  /** −log p of the searched rows when it was found, less the log number of groups like it (search-groups.ts): 0 is what chance gives. */
+  /**
+   * −log p of the searched rows when it was found, less the log number of groups like it (search-groups.ts): 0 is what
+   * chance gives.
+   */
   readonly score: number;
   /** On the rows that were searched: flattered by the search. */
   readonly search: ExcessEvents;
@@ -36,7 +39,10 @@ export interface DiscoveredGroup {
   /** Of confirm.replicationP, over all groups listed (Holm, by weight). */
   readonly adjustedP: number;
   readonly confirmed: boolean;
-  /** Of a confirmed group: its confirming rows that are in no confirmed group before it in the list; null for the others. */
+  /**
+   * Of a confirmed group: its confirming rows that are in no confirmed group before it in the list; null for the
+   * others.
+   */
   readonly beyond: ReplicatedExcess | null;
   /** Confirmed, but the groups before it account for it: beyond them it does not replicate (p above the level). */
   readonly explained: boolean;

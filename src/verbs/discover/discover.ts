@@ -1,10 +1,11 @@
 /**
- * Discover: which groups are the predicted curves wrong for? Some rows are searched and others confirm: the halves of a division by
- * seed, with equally many events, or, where the caller says which, rows that the model has not seen confirm and others are searched.
- * On the searched rows the worst groups are found, one after the other (stats/search/find-worst.ts). On the confirming rows, which no choice
- * has seen, each of the few is tested for the departure that the searched rows showed, in the same direction (one df, one side), and
- * the p-values are adjusted by Holm with weights that fall along the list: a model that is right for everybody has any group
- * confirmed with probability at most `level`. The rows that confirm must be new to the model; those searched need not be
+ * Discover: which groups are the predicted curves wrong for? Some rows are searched and others confirm: the halves of a
+ * division by seed, with equally many events, or, where the caller says which, rows that the model has not seen confirm
+ * and others are searched. On the searched rows the worst groups are found, one after the other
+ * (stats/search/find-worst.ts). On the confirming rows, which no choice has seen, each of the few is tested for the
+ * departure that the searched rows showed, in the same direction (one df, one side), and the p-values are adjusted by
+ * Holm with weights that fall along the list: a model that is right for everybody has any group confirmed with
+ * probability at most `level`. The rows that confirm must be new to the model; those searched need not be
  * (docs/decisions/010-discover.md).
  */
 
@@ -41,7 +42,10 @@ export interface DiscoverInput {
   readonly confirmRows?: ArrayLike<number>;
   /** How many rows the curves were learnt from, if departures that so few rows explain are not to be confirmed. */
   readonly trainingRows?: number;
-  /** Whose rows are whose, where people have several: halves are of people, and the test allows for what their rows share. */
+  /**
+   * Whose rows are whose, where people have several: halves are of people, and the test allows for what their rows
+   * share.
+   */
   readonly people?: People;
 }
 
@@ -68,7 +72,9 @@ export interface Discovery {
   readonly rows: { readonly search: number; readonly confirm: number };
   /** Where the rows are told apart by person. */
   readonly people?: { readonly search: number; readonly confirm: number };
-  /** How much more the confirming rows' events vary than those of independent rows; p-values and intervals allow for it. */
+  /**
+   * How much more the confirming rows' events vary than those of independent rows; p-values and intervals allow for it.
+   */
   readonly designEffect?: number;
   readonly events: { readonly search: number; readonly confirm: number };
   /** Columns that took part. */

@@ -1,8 +1,9 @@
 /**
- * Which rows discover searches and which confirm: halves by seed with equally many events, or the ones the caller sets apart; and how
- * much more the confirming rows vary than independent rows about right curves would: because the curves were learnt from few rows,
- * and because rows of one person hang together. The latter is measured on them, as Rao and Scott's design effect: with
- * u = observed − expected events of a row, Σ_people (Σ u)² / Σ_rows u², 1 at least. Rows that are all there twice give 2.
+ * Which rows discover searches and which confirm: halves by seed with equally many events, or the ones the caller sets
+ * apart; and how much more the confirming rows vary than independent rows about right curves would: because the curves
+ * were learnt from few rows, and because rows of one person hang together. The latter is measured on them, as Rao and
+ * Scott's design effect: with u = observed − expected events of a row, Σ_people (Σ u)² / Σ_rows u², 1 at least. Rows
+ * that are all there twice give 2.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -18,9 +19,10 @@ export interface Halves {
 }
 
 /**
- * Part of a training sample's chance that its curves take over. About true Cox models of 38 columns and 160 training events, unseen
- * events varied 1.7 times as much as about right curves, with 0.67 confirming rows for each that trained: all of the sample's chance. With
- * this part of it 3 to 4 % of such models had any group confirmed (docs/decisions/010-discover.md).
+ * Part of a training sample's chance that its curves take over. About true Cox models of 38 columns and 160 training
+ * events, unseen events varied 1.7 times as much as about right curves, with 0.67 confirming rows for each that
+ * trained: all of the sample's chance. With this part of it 3 to 4 % of such models had any group confirmed
+ * (docs/decisions/010-discover.md).
  */
 const LEARNT_CHANCE = 0.5;
 /** Own stream of the seed: a model's split with the same seed shares no draws with these halves. */
@@ -65,14 +67,19 @@ export function keepApart(confirmRows: ArrayLike<number>, N: number, people?: Pe
       const who = both === 1 ? "1 person has" : `${both} people have`;
       throw new InputError(`${who} rows both among those that are searched and among those that confirm`, {
         code: "split.people",
-        hint: "train the model with --id, so that the rows of a person stay together, or search a table it has not seen",
+        hint:
+          "train the model with --id, so that the rows of a person stay together, " +
+          "or search a table it has not seen",
       });
     }
   }
   return halves;
 }
 
-/** How much more the events of confirming rows vary about curves that were learnt from so many rows than about right ones. */
+/**
+ * How much more the events of confirming rows vary about curves that were learnt from so many rows than about right
+ * ones.
+ */
 export function allowForLearning(confirming: number, trainingRows: number | undefined): number {
   return trainingRows === undefined ? 1 : 1 + (LEARNT_CHANCE * confirming) / trainingRows;
 }

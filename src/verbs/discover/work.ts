@@ -1,7 +1,8 @@
 /**
- * How much work a search of crosses is, so that one of thousands of columns is refused with a way out before it begins and does not
- * run for days. Pairs grow with the square of the columns; each costs a visit to every searched row and a look at every cross of their
- * runs of cells. Groups of one column are searched whatever their number: their work grows with the columns alone.
+ * How much work a search of crosses is, so that one of thousands of columns is refused with a way out before it begins
+ * and does not run for days. Pairs grow with the square of the columns; each costs a visit to every searched row and a
+ * look at every cross of their runs of cells. Groups of one column are searched whatever their number: their work grows
+ * with the columns alone.
  */
 import { InputError } from "../../core/errors.ts";
 
@@ -21,7 +22,9 @@ function countPairs(columns: number): number {
   return (columns * (columns - 1)) / 2;
 }
 
-/** Before columns are cut: their rows alone may be too many. Then again with the runs of cells that the columns have. */
+/**
+ * Before columns are cut: their rows alone may be too many. Then again with the runs of cells that the columns have.
+ */
 export function refuseTooManyCrosses(runs: readonly number[], rows: number, maxCross: number): void {
   if (maxCross < 2 || countLooks(runs, rows) <= MOST_LOOKS) return;
   throw new InputError(

@@ -1,0 +1,85 @@
+export { type AuditedScores, type AuditGroup, BOUND_ALPHA, bootstrapHere } from "./audit.ts";
+export {
+  addIntervals,
+  auditRows,
+  type PredictedRows,
+  predictRows,
+  tallyTrainingRows,
+} from "./audit-model.ts";
+export type {
+  BoostedGroup,
+  BoostRowSets,
+  BoostTask,
+  BoostTaskInput,
+  BoostVerdict,
+  GuardedBoostOptions,
+} from "./boost.ts";
+export type { CompareChoices, CompareEvent, CompareOptions } from "./compare.ts";
+export {
+  type ComparedScore,
+  compareResampled,
+  compareSplits,
+  type MethodDifference,
+  type MethodScores,
+  type ResampledMethod,
+  readScores,
+  type SplitMethod,
+} from "./comparison/differences.ts";
+export type {
+  ComparedMethod,
+  CompareTask,
+  MethodMeans,
+  MethodResult,
+  NamedSplit,
+} from "./comparison/method-run.ts";
+export type { CoxRequest } from "./cox.ts";
+export type { CoxDocument, CoxHazardsEntry, CoxTestEntry } from "./cox-document.ts";
+export {
+  chooseSearchColumns,
+  type LeftOutColumn,
+  listModelColumns,
+  type SearchColumnsChoice,
+  type SearchColumnsRequest,
+} from "./discover/columns.ts";
+export type { DiscoverInput, DiscoverOptions } from "./discover/discover.ts";
+export type { ModelDiscoverOptions, ModelDiscovery } from "./discover/discover-model.ts";
+export type { EnsembleHooks } from "./ensemble.ts";
+export {
+  chooseBoostRows,
+  chooseJudgedRows,
+  chooseSearchedRows,
+  type FitShare,
+  type JudgedRows,
+  type SearchedRows,
+} from "./judged-rows.ts";
+export type { KmDocument, KmRequest } from "./km.ts";
+export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
+export { medianTimes, type PredictRows } from "./predict.ts";
+export type { Requirement, RequirementResult } from "./requirements.ts";
+export {
+  type Run,
+  type RunEvent,
+  type Runner,
+  runInTurn,
+  runWithShares,
+} from "./runs.ts";
+export type { CandidateEvent, DoneEvent, StartEvent, TrainHooks } from "./train.ts";
+export {
+  type TuneChoices,
+  type TuneEvent,
+  type TuneOptions,
+  type TuneResult,
+  type TuneTask,
+  trainChosen,
+} from "./tune.ts";
+export { type RunScores, scoreRun } from "./tuning/scores.ts";
+export {
+  findFrontier,
+  type Selection,
+  type SelectionRule,
+  type SettingSummary,
+  selectSetting,
+  summariseRuns,
+  type TuneRun,
+} from "./tuning/selection.ts";
+export { expandSweep, parseSweep, requestOfSetting, type Setting, type Sweep } from "./tuning/settings.ts";
