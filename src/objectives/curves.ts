@@ -6,10 +6,12 @@
  * one per bin; S itself is the product of 1 − h, exact to a few last bits however small. Arithmetic is float64 whatever
  * the arrays hold. No objective is here.
  */
+
 import type { Floats } from "../compute/backend.ts";
 import { log1p } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import type { RowWeights } from "../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored, RowWeights } from "../data/outcomes/outcomes.ts";
+import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import { expMinus } from "./exponential.ts";
 
 /** Where the product of (1 + u) ≤ 2 per bin is turned into a logarithm and begun anew; reached only beyond 990 bins. */
@@ -25,6 +27,21 @@ export function sigmoid(z: number): number {
   const u = expMinus(Math.abs(z));
   const larger = 1 / (1 + u);
   return z >= 0 ? larger : u * larger;
+}
+
+/** What every loss asks of its arguments: plain outcomes, and room for N·T logits and their gradients. */
+export function openLoss(
+  what: string,
+  logits: Floats, // [N,T]
+  binned: BinnedRightCensored,
+  dLogits: Floats | null, // [N,T]
+) {
+  refuseBeyondCensoring(binned, what);
+  const { T, bin, event } = binned;
+  const N = bin.length;
+  checkRoom("logits", logits, N, T);
+  checkRoom("dLogits", dLogits, N, T);
+  return { N, T, bin, event };
 }
 
 /** Throws unless the array has room for N rows of T bins; it may be longer, as a workspace for the largest batch is. */

@@ -12,8 +12,7 @@ import type { Floats } from "../compute/backend.ts";
 import { exp, expm1, log, log1p } from "../core/elementary.ts";
 import { NumericalError } from "../core/errors.ts";
 import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
-import { checkRoom, FOLD_PRODUCT_AT } from "./curves.ts";
+import { FOLD_PRODUCT_AT, openLoss } from "./curves.ts";
 import { expMinus } from "./exponential.ts";
 
 /** Whether the likelihood has the paper's tail term. */
@@ -42,11 +41,7 @@ export function discreteLikelihood(
   dLogits: Floats | null, // [N,T]
   scale: number,
 ): number {
-  refuseBeyondCensoring(binned, "the likelihood");
-  const { T, bin, event } = binned;
-  const N = bin.length;
-  checkRoom("logits", logits, N, T);
-  checkRoom("dLogits", dLogits, N, T);
+  const { N, T, bin, event } = openLoss("the likelihood", logits, binned, dLogits);
   if (N === 0) return 0;
   const hazard = new Float64Array(T);
   const share = scale / N;

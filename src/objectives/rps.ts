@@ -12,8 +12,7 @@ import type { Floats } from "../compute/backend.ts";
 import { exp } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
-import { backThroughCurve, checkRoom, fillCurve } from "./curves.ts";
+import { backThroughCurve, fillCurve, openLoss } from "./curves.ts";
 
 /** Mean over rows; adds scale × its gradient to dLogits. */
 export function rankedProbability(
@@ -22,11 +21,7 @@ export function rankedProbability(
   dLogits: Floats | null, // [N,T]
   scale: number,
 ): number {
-  refuseBeyondCensoring(binned, "the ranked probability score");
-  const { T, bin, event } = binned;
-  const N = bin.length;
-  checkRoom("logits", logits, N, T);
-  checkRoom("dLogits", dLogits, N, T);
+  const { N, T, bin, event } = openLoss("the ranked probability score", logits, binned, dLogits);
   if (N === 0) return 0;
   const hazard = new Float64Array(T);
   const survival = new Float64Array(T);
@@ -110,13 +105,9 @@ export function rankingKernel(
   dLogits: Floats | null, // [N,T]
   scale: number,
 ): number {
-  refuseBeyondCensoring(binned, "the ranking loss");
   const { sigma } = options;
   if (!(sigma > 0)) throw new InputError(`sigma is not positive: ${sigma}`, { code: "option.invalid" });
-  const { T, bin, event } = binned;
-  const N = bin.length;
-  checkRoom("logits", logits, N, T);
-  checkRoom("dLogits", dLogits, N, T);
+  const { N, T, bin, event } = openLoss("the ranking loss", logits, binned, dLogits);
   const { dying, later, high, low, pairs } = sumPairs(logits, binned, sigma);
   if (pairs === 0) return 0;
   let kernel = 0;

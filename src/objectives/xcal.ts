@@ -11,8 +11,7 @@ import type { Floats } from "../compute/backend.ts";
 import { exp, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
-import { checkRoom, fillCurve } from "./curves.ts";
+import { fillCurve, openLoss } from "./curves.ts";
 
 /** Bins and steepness of the X-Cal term. */
 export interface XCalOptions {
@@ -74,15 +73,11 @@ export function xcalPenalty(
   dLogits: Floats | null, // [N,T]
   scale: number,
 ): number {
-  refuseBeyondCensoring(binned, "X-Cal");
   const { bins: B = XCAL_BINS, gamma = XCAL_GAMMA } = options;
   if (!(Number.isInteger(B) && B >= 1)) {
     throw new InputError(`X-Cal needs at least one bin: ${B}`, { code: "option.invalid" });
   }
-  const { T, bin, event } = binned;
-  const N = bin.length;
-  checkRoom("logits", logits, N, T);
-  checkRoom("dLogits", dLogits, N, T);
+  const { N, T, bin, event } = openLoss("X-Cal", logits, binned, dLogits);
   if (N === 0) return 0;
   const hazard = new Float64Array(T);
   const survival = new Float64Array(T);

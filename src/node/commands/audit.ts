@@ -20,6 +20,7 @@ import { addGroups, type ModelStudy, openStudy } from "../../verbs/model-study.t
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
 import { describePeople, findPeople, warnOfKnownPeople } from "../../verbs/whose-rows.ts";
 import { readModel } from "../io/model-file.ts";
+import { addCurvesOptions, type PredictionOptions } from "../io/read-predictions.ts";
 import { refuseUnwritable } from "../io/writable.ts";
 import { refuseWrongSuffix } from "../options/output-suffix.ts";
 import {
@@ -34,17 +35,14 @@ import {
   addIdOption,
   addTableOptions,
   type GroupOptions,
-  type IdOptions,
   namesOption,
   openTableFile,
   parseCount,
-  parsePositive,
   parseThreads,
   readGroups,
   readingOf,
   readSplitFile,
   readTableFile,
-  type TableOptions,
 } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { print, printJson, warn } from "../print/output.ts";
@@ -58,15 +56,8 @@ import {
 } from "../print/write-report.ts";
 import { openBackendOf } from "../workers/model-backend.ts";
 
-interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions, RequireOptions, IdOptions {
-  readonly curves?: string;
-  readonly bin?: string;
-  readonly event?: string;
-  readonly time?: string;
-  readonly origin?: string;
-  readonly horizon?: number;
+interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {
   readonly by?: readonly string[];
-  readonly split?: string;
   readonly allRows?: boolean;
   readonly certify?: number;
   readonly json?: boolean;
@@ -76,17 +67,13 @@ interface AuditCommandOptions extends TableOptions, GroupOptions, ReportOptions,
 const USUAL_ALPHA = 0.05;
 
 export function addAudit(program: Command): void {
-  const command = program
-    .command("audit")
-    .description("score predicted survival curves, overall and by group")
-    .argument("[model]", "a model that train wrote")
-    .argument("[table]", "rows it has not seen")
-    .option("--curves <file>", "predictions: one row a person, S1..ST or S(TIME).., event, and bin or time")
-    .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
-    .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
-    .option("--time <column>", "the time of each person, in place of the bin")
-    .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
-    .option("--horizon <time>", "the end of bin T, with --time", parsePositive)
+  const command = addCurvesOptions(
+    program
+      .command("audit")
+      .description("score predicted survival curves, overall and by group")
+      .argument("[model]", "a model that train wrote")
+      .argument("[table]", "rows it has not seen"),
+  )
     .option("--split <file>", "the row,set table the model was trained with: its test rows alone are judged")
     .option("--all-rows", "judge every row of the table the model was trained on, not its test rows alone")
     .option("--by <columns>", "one group for each value of each of these columns", namesOption);

@@ -56,16 +56,20 @@ export interface Predictions {
   readonly warnings: readonly string[];
 }
 
-export function addPredictionOptions(command: Command): Command {
-  command
+/** Where predictions come from, if not from a model. */
+export function addCurvesOptions(command: Command): Command {
+  return command
     .option("--curves <file>", "predictions: one row a person, S1..ST or S(TIME).., event, and bin or time")
     .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
     .option("--time <column>", "the time of each person, in place of the bin")
     .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
-    .option("--horizon <time>", "the end of bin T, with --time", parsePositive)
-    .option("--split <file>", "the row,set table that the model was trained with");
-  return addIdOption(command);
+    .option("--horizon <time>", "the end of bin T, with --time", parsePositive);
+}
+
+export function addPredictionOptions(command: Command): Command {
+  const split = "the row,set table that the model was trained with";
+  return addIdOption(addCurvesOptions(command).option("--split <file>", split));
 }
 
 /** A model's study and what computes its curves; whoever opens it closes the backend. */
