@@ -17,7 +17,6 @@ const MAX_FOLDER_FILES = 20;
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   "data/reading/scan-records.ts scanRecords":
     "the loop over bytes: a call for each of them would be paid for",
-  "repair/mcboost.ts boostCurves": "one loop over rounds",
 };
 
 /** Lines that cannot be broken: a pattern of characters, a diagram of weights. */

@@ -114,47 +114,53 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
   const survival = Float64Array.from(curves.survival);
   // The reference reads an entry's cell from the model's curve throughout (its rebucket = FALSE).
   const located = settings.reference ? survival.slice() : survival;
-  const audited: AuditedCurves = { outcomes, survival, located };
   const weights = weighCensoring(outcomes, settings);
-  const everyone = Int32Array.from({ length: N }, (_, row) => row);
-  const cells = createCells(survival, T, weights.auditedBins, settings);
   const { usable, skipped } = chooseAudited(groups, members, outcomes, weights, settings);
-
-  // Groups with weights of their own measure themselves; nobody then asks for those of all rows.
-  const poolsTargets = settings.censoring === "pooled" || settings.correlateOver === "cell";
-  const findCandidates = (): Candidate[] =>
-    cells.flatMap((cell) => {
-      const targets = poolsTargets ? measureTargets(audited, weights, cell, everyone) : NO_TARGETS;
-      // As the reference has it: where all residuals are equal there is nothing to learn, however large they are.
-      if (settings.reference && targets.target.every((value) => value === targets.target[0])) return [];
-      const divisor = settings.correlateOver === "all" ? N : targets.rows.length;
-      return features === undefined
-        ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor })
-        : auditRidge(targets, features, cell, settings.ridgePenalty, divisor);
-    });
-  /** The group's mean residual as a step of its log hazards. */
-  const toHazards = (auditor: Candidate["auditor"], cell: BoostCell): Candidate["auditor"] => {
-    const group = usable.find(({ index }) => auditor.kind === "group" && index === auditor.group);
-    if (settings.scale === "survival" || auditor.kind !== "group" || group === undefined) return auditor;
-    const bins = (group.weights ?? weights).auditedBins;
-    const wanted = auditor.value / measureLeverage(audited, cell, group.rows, bins);
-    return { ...auditor, value: Math.sign(wanted) * Math.min(Math.abs(wanted), LARGEST_HAZARD_STEP) };
+  const cells = createCells(survival, T, weights.auditedBins, settings);
+  const work: BoostWork = {
+    settings,
+    audited: { outcomes, survival, located },
+    weights,
+    cells,
+    usable,
+    members,
+    features,
+    size: { N, T },
   };
-  const tryUpdate = ({ cell, auditor: found, correlation }: Candidate): BoostUpdate | undefined => {
-    const auditor = toHazards(found, cell);
-    // Fault (b): h is signed already, so the reference's sign(correlation) turns every step up into one down.
-    const sign = settings.reference && correlation < 0 ? -1 : 1;
-    const update: BoostUpdate = { cell, auditor, sign, step: settings.step, correlation };
-    const residual = readResidual(auditor, members, features);
-    const moved = moveCurves({ survival, located, T }, update, { settings, sign, residual });
-    return moved || settings.reference ? update : undefined;
+  const rounds = runRounds(work);
+  const boost: McBoost = {
+    kind: "mcboost",
+    T,
+    D: features?.D ?? 0,
+    options: settings,
+    auditedBins: weights.auditedBins,
+    groups: groups.map(({ name, expression }) => ({ name, ...present({ expression }) })),
+    skipped,
+    ...rounds,
   };
+  return { boost, curves: { N, T, survival } };
+}
 
+/** What the rounds of a boost look at, and the curves that they move. */
+interface BoostWork {
+  readonly settings: BoostOptions;
+  readonly audited: AuditedCurves;
+  readonly weights: ReturnType<typeof weighCensoring>;
+  readonly cells: readonly BoostCell[];
+  readonly usable: ReturnType<typeof chooseAudited>["usable"];
+  readonly members: readonly ReturnType<typeof markMembers>[];
+  readonly features: BoostFeatures | undefined;
+  readonly size: { readonly N: number; readonly T: number };
+}
+
+/** Round by round the largest residual that a step can move, until none is left or the rounds are. */
+function runRounds(work: BoostWork): Pick<McBoost, "updates" | "history" | "stopped"> {
+  const { settings, weights } = work;
   const updates: BoostUpdate[] = [];
   const history: number[] = [];
   let stopped: BoostStop | undefined = weights.auditedBins === 0 ? "unaudited" : undefined;
   while (stopped === undefined) {
-    const candidates = findCandidates();
+    const candidates = findCandidates(work);
     history.push(
       candidates.reduce((largest, { correlation }) => Math.max(largest, Math.abs(correlation)), 0),
     );
@@ -164,24 +170,64 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
     else {
       // A step that moves nobody would be found again in every round that is left: the next largest gets its turn.
       let update: BoostUpdate | undefined;
-      while (update === undefined && above.length > 0) update = tryUpdate(takeLargest(above));
+      while (update === undefined && above.length > 0) update = tryUpdate(work, takeLargest(above));
       if (update === undefined) stopped = "stuck";
       else updates.push(update);
     }
   }
-  const boost: McBoost = {
-    kind: "mcboost",
-    T,
-    D: features?.D ?? 0,
-    options: settings,
-    auditedBins: weights.auditedBins,
-    groups: groups.map(({ name, expression }) => ({ name, ...present({ expression }) })),
-    skipped,
-    updates,
-    history,
-    stopped,
-  };
-  return { boost, curves: { N, T, survival } };
+  return { updates, history, stopped };
+}
+
+function findCandidates({
+  settings,
+  audited,
+  weights,
+  cells,
+  usable,
+  features,
+  size,
+}: BoostWork): Candidate[] {
+  // Groups with weights of their own measure themselves; nobody then asks for those of all rows.
+  const poolsTargets = settings.censoring === "pooled" || settings.correlateOver === "cell";
+  const everyone = Int32Array.from({ length: size.N }, (_, row) => row);
+  return cells.flatMap((cell) => {
+    const targets = poolsTargets ? measureTargets(audited, weights, cell, everyone) : NO_TARGETS;
+    // As the reference has it: where all residuals are equal there is nothing to learn, however large they are.
+    if (settings.reference && targets.target.every((value) => value === targets.target[0])) return [];
+    const divisor = settings.correlateOver === "all" ? size.N : targets.rows.length;
+    return features === undefined
+      ? auditGroups(audited, { ...settings, cell, targets, groups: usable, divisor })
+      : auditRidge(targets, features, cell, settings.ridgePenalty, divisor);
+  });
+}
+
+/** The update of a candidate, carried out; undefined where it moves nobody. */
+function tryUpdate(
+  work: BoostWork,
+  { cell, auditor: found, correlation }: Candidate,
+): BoostUpdate | undefined {
+  const { settings, audited, members, features, size } = work;
+  const auditor = toHazards(work, found, cell);
+  // Fault (b): h is signed already, so the reference's sign(correlation) turns every step up into one down.
+  const sign = settings.reference && correlation < 0 ? -1 : 1;
+  const update: BoostUpdate = { cell, auditor, sign, step: settings.step, correlation };
+  const residual = readResidual(auditor, members, features);
+  const { survival, located } = audited;
+  const moved = moveCurves({ survival, located, T: size.T }, update, { settings, sign, residual });
+  return moved || settings.reference ? update : undefined;
+}
+
+/** The group's mean residual as a step of its log hazards. */
+function toHazards(
+  { settings, audited, weights, usable }: BoostWork,
+  auditor: Candidate["auditor"],
+  cell: BoostCell,
+): Candidate["auditor"] {
+  const group = usable.find(({ index }) => auditor.kind === "group" && index === auditor.group);
+  if (settings.scale === "survival" || auditor.kind !== "group" || group === undefined) return auditor;
+  const bins = (group.weights ?? weights).auditedBins;
+  const wanted = auditor.value / measureLeverage(audited, cell, group.rows, bins);
+  return { ...auditor, value: Math.sign(wanted) * Math.min(Math.abs(wanted), LARGEST_HAZARD_STEP) };
 }
 
 export interface BoostRows {
