@@ -1,6 +1,6 @@
 /**
- * Post-hoc multicalibration of any model's curves (MCBoostSurv; Hébert-Johnson et al. 2018, Kim et al. 2019; method
- * §8), fitted on rows the model was not trained on. A round audits every cell (ranges of bins × ranges of predicted
+ * Post-hoc multicalibration of any model's curves (MCBoostSurv; Hébert-Johnson et al. 2018, Kim et al. 2019),
+ * fitted on rows the model was not trained on. A round audits every cell (ranges of bins × ranges of predicted
  * probability, and the whole plane) with mcboost-auditors.ts, takes the one of largest |correlation|, and there moves
  *   S ← max(S, 1e-4)·exp(−η·h)   (or S − η·h, or S^exp(η·a), see `scale`),
  * then clips to [0, 1] and takes the cumulative minimum over the bins,

@@ -8,12 +8,12 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { FormatError, InputError } from "graduate/core";
+import { InputError } from "graduate/core";
 import { readTable, type Table } from "graduate/data";
 import {
   createProgress,
-  type GrowingLines,
-  openGrowingLines,
+  type LineForm,
+  openLines,
   openWasmBackend,
   parseThreads,
   print,
@@ -68,8 +68,8 @@ export function addFoldsTarget(command: Command): void {
 async function runFolds(options: FoldOptions): Promise<void> {
   const plan = parseFoldPlan(readCheckout("paper/plans/folds.json"), "paper/plans/folds.json");
   requireFiles(options.data, plan);
-  const lines: FoldLine[] = [];
-  const kept = openLines(options.out, lines);
+  const kept = openLines(options.out, FOLD_LINES);
+  const lines = [...kept.lines];
   if (kept.repaired)
     warn(`the last line of ${options.out} was cut off in the middle: that fold is done again`);
   const tasks = await Promise.all(plan.tasks.map((task) => openTask(options.data, task)));
@@ -82,7 +82,7 @@ async function runFolds(options: FoldOptions): Promise<void> {
           if (lines.some((line) => isOf(line, task.task.name, system, iteration))) continue;
           progress.update(lines.length, total);
           const { seconds, ...line } = await runOne({ ...task, test }, { system, iteration, plan }, options);
-          kept.append([JSON.stringify({ ...line, seconds })]);
+          kept.append({ ...line, seconds });
           lines.push(line);
         }
       }
@@ -143,33 +143,19 @@ function requireFiles(folder: string, plan: FoldPlan): void {
   });
 }
 
-/** Adds what was done before to `lines`. */
-function openLines(path: string, lines: FoldLine[]): GrowingLines {
-  const refuseLine = (line: number) =>
-    new FormatError("not a line of scores of folds", {
-      code: "folds.line",
-      where: `${path}, line ${line}`,
-      hint: "take the line out, or name another file (--out)",
-    });
-  return openGrowingLines(path, {
-    read(text) {
-      text.split("\n").forEach((one, k) => {
-        if (one === "") return;
-        try {
-          const { seconds: _, ...line } = lineSchema.parse(JSON.parse(one));
-          lines.push(line);
-        } catch {
-          throw refuseLine(k + 1);
-        }
-      });
-    },
-    starts: [LINE_START],
-    refuseLine,
-    option: "--out",
-  });
-}
-
-const LINE_START = '{"task":"';
+/** Scores of folds, one line a fold and system. */
+const FOLD_LINES: LineForm<FoldLine> = {
+  starts: ['{"task":"'],
+  parse(json) {
+    const { success, data } = lineSchema.safeParse(json);
+    if (!success) return null;
+    const { seconds: _, ...line } = data;
+    return line;
+  },
+  of: "folds",
+  code: "folds.line",
+  option: "--out",
+};
 
 async function report(
   plan: FoldPlan,
