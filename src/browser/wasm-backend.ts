@@ -1,8 +1,8 @@
 /**
- * The wasm backend on web workers, for a page or a worker of one: the same kernels, memory and results as in Node. The
- * threads share one memory, which a browser allows only to a page that is cross-origin isolated, that is, served with
- * the two headers named below; one thread needs them too. Kernels and the worker's script are fetched from where the
- * package's built files lie, by addresses relative to this one, which bundlers follow.
+ * The wasm backend on web workers, for a page or one of its workers: the same kernels, memory and results as in Node.
+ * The threads share one memory, which a browser allows only on a cross-origin isolated page, that is, one served with
+ * the two headers named below; even one thread needs them. Kernels and the worker's script are fetched from where the
+ * package's built files are, by addresses relative to this file, which bundlers follow.
  */
 
 import type { KernelThread } from "../compute/wasm/team.ts";
@@ -13,11 +13,11 @@ import { BackendError, InputError } from "../core/errors.ts";
 
 /** Threads, memory and reproducibility of a backend. */
 export interface WasmBackendOptions {
-  /** As many as the machine runs at once without it. */
+  /** Default: as many as the machine runs at once. */
   readonly threads?: number;
   /** The same bytes on every machine, at about three quarters of the speed. */
   readonly deterministic?: boolean;
-  /** Bytes the backend's memory may grow to, 2 GiB without it and at most 4 GiB; half of them may hold activations. */
+  /** Bytes the backend's memory may grow to; default 2 GiB, at most 4 GiB. Half of them may hold activations. */
   readonly memoryLimit?: number;
   /**
    * The folder that `wasm-worker.js`, `kernels-plain.wasm` and `kernels-relaxed.wasm` are served from, relative to the
@@ -31,7 +31,7 @@ const DEFAULT_MEMORY_LIMIT = 2 ** 31;
 /** The first bytes of every WebAssembly module, "\0asm". */
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
 
-/** Addresses as bundlers know to follow them. */
+/** Addresses in the form that bundlers follow. */
 const KERNELS = {
   plain: new URL("../compute/kernels-plain.wasm", import.meta.url),
   relaxed: new URL("../compute/kernels-relaxed.wasm", import.meta.url),
@@ -87,7 +87,7 @@ function startThread(worker: Worker, listen: (message: FromKernelThread) => void
     listen({ kind: "failed", what: "a message could not be read" }),
   );
   worker.addEventListener("error", (event) => {
-    // A script that does not load gives an event without a message.
+    // A script that fails to load gives an event without a message.
     const what = event.message || "its script, wasm-worker.js, could not be loaded";
     listen({ kind: "failed", what });
   });

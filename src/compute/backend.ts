@@ -2,21 +2,21 @@
  * The compute contract: memory, and a few operations with hand-written gradients. `reference` is plain float64 and is
  * the truth; `wasm` is float32 SIMD on worker threads. All arrays are row-major.
  *
- * Memory. An array is a handle, named `DeviceArray` after where it lies, on the device that computes, so that nobody
- * takes it for numbers of the host. `write` copies at once and `read` takes its time. Only a backend whose memory the
- * host shares has a `view`, and nobody outside this room asks for one: mirror.ts gives the host the view, or else a
- * copy to pull and push, and is the one place that knows the difference. Operations are asynchronous and run one at a
- * time; `write`, `clear` and `gatherRows` take effect in the order they are called.
+ * Memory. An array is a handle, named `DeviceArray` because it lies on the device that computes, so that nobody
+ * mistakes it for numbers of the host. `write` copies at once; `read` is asynchronous. Only a backend that shares its
+ * memory with the host has a `view`, and nobody outside this folder asks for one: mirror.ts gives the host the view, or
+ * else a copy to pull and push, and is the one place that knows the difference. Operations are asynchronous and run one
+ * at a time; `write`, `clear` and `gatherRows` take effect in the order they are called.
  *
- * Gradients. A forward pass fills a tape, and the backward pass takes it; a pass without a tape keeps nothing. The tape
- * knows its rows and weights, which must hold the same values in both passes: what did not fit the memory is computed
+ * Gradients. A forward pass fills a tape, and the backward pass uses it; a pass without a tape keeps nothing. The tape
+ * knows its rows and weights, which must hold the same values in both passes: what did not fit in memory is computed
  * again.
  *
- * A device with memory of its own, such as WebGPU, implements this interface with a `view` that answers null. Every
- * network, the trainer and prediction then work, with two round trips a step: logits come to the host and dLogits go
- * back (training/host-loss.ts), gradients come and weights go back (models/networks/host-parameters.ts). To keep
- * everything on the device it adds operations for these two, namely curves, likelihood and group statistics of logits
- * with their gradients, and the optimiser's step; the two files then choose them where a backend has them.
+ * A device with memory of its own, such as WebGPU, implements this interface with a `view` that returns null. Every
+ * network, the trainer and prediction then work, with two round trips per step: logits come to the host and dLogits go
+ * back (training/host-loss.ts); gradients come and weights go back (models/networks/host-parameters.ts). To keep
+ * everything on the device, it adds operations for these two: curves, likelihood and group statistics of logits with
+ * their gradients, and the optimiser's step. The two files then use them where a backend has them.
  */
 import type {
   AdditiveShape,
@@ -27,10 +27,10 @@ import type {
   LstmWeights,
 } from "./shapes.ts";
 
-/** Numbers of the host. */
+/** Numbers in the host's memory. */
 export type Floats = Float32Array | Float64Array;
 
-/** Numbers in a backend's memory; they keep their place until they are released. */
+/** Numbers in a backend's memory; they stay in place until they are released. */
 export interface DeviceArray {
   readonly kind: "array";
   readonly length: number;
@@ -39,47 +39,48 @@ export interface DeviceArray {
 /** What a forward pass of the LSTM leaves for the backward pass. */
 export interface LstmTape {
   readonly kind: "tape";
-  /** Of the pass that filled it last; 0 before the first. */
+  /** The number of rows of the pass that filled it last; 0 before the first. */
   readonly rows: number;
 }
 
-/** What a pass over many rows takes at once. */
+/** The shape of a pass, which decides how many rows it takes at once. */
 export interface PassShape {
   /** Time bins. */
   readonly T: number;
-  /** Whether it keeps what a backward pass needs. */
+  /** Whether the pass keeps what a backward pass needs. */
   readonly keep: boolean;
 }
 
-/** Memory and the operations that networks are made of; see the head of this file. */
+/** Memory and the operations that networks are made of; see the top of this file. */
 export interface Backend {
   readonly name: "reference" | "wasm";
   readonly precision: "f64" | "f32";
   readonly threads: number;
 
-  /** The most rows that one pass should take, by what this backend's memory holds well; longer tables go in parts. */
+  /** The most rows that one pass should take, given this backend's memory; longer tables go in parts. */
   rowsAtOnce(pass: PassShape): number;
 
-  /** Zeroed memory. */
+  /** Allocates zeroed memory. */
   allocate(length: number): DeviceArray;
-  /** Room for the activations of a forward pass: taken when it is filled, for as many rows as that pass has. */
+  /** Room for the activations of a forward pass: allocated when it is filled, for as many rows as that pass has. */
   createTape(): LstmTape;
-  /** Takes memory back: from now on it may be another's. */
+  /** Frees memory: from now on it may be reused. */
   release(memory: DeviceArray | LstmTape): void;
 
-  /** A copy of `count` numbers from place `from` on: all without them. */
+  /** A copy of `count` numbers starting at `from`; all by default. */
   read(array: DeviceArray, from?: number, count?: number): Promise<Floats>;
-  /** Numbers into the array, from place `from` on: 0 without it. */
+  /** Writes numbers into the array starting at `from`; default 0. */
   write(array: DeviceArray, values: ArrayLike<number>, from?: number): void;
-  /** Sets the first `count` numbers to 0: all without it. */
+  /** Sets the first `count` numbers to 0; all by default. */
   clear(array: DeviceArray, count?: number): void;
-  /** The array's own memory where the host shares it, null where it does not. Ask mirror.ts instead. */
+  /** The array's own memory where the host shares it, otherwise null. Use mirror.ts instead. */
   view(array: DeviceArray): Floats | null;
   /** Row k of `to` becomes row rows[k] of `from`; both have `width` columns. */
   gatherRows(from: DeviceArray, width: number, rows: Int32Array, to: DeviceArray): void;
 
   /**
-   * logits[n,t] += w·h_t(x_n) + b, the LSTM run over bins 1…T on the input [x_n, t/T]; fills the tape, if there is one.
+   * logits[n,t] += w·h_t(x_n) + b, with the LSTM run over bins 1…T on the input [x_n, t/T]; fills the tape, if there is
+   * one.
    */
   lstmForward(
     shape: LstmShape,
@@ -89,7 +90,7 @@ export interface Backend {
     logits: DeviceArray, // [N,T]
     tape: LstmTape | null,
   ): Promise<void>;
-  /** gradient += ∂(Σ dLogits · logits)/∂weights of the pass that filled the tape. */
+  /** gradient += ∂(Σ dLogits · logits)/∂weights for the pass that filled the tape. */
   lstmBackward(tape: LstmTape, dLogits: DeviceArray, gradient: LstmWeights): Promise<void>;
 
   /** out[n,o] = activation(b[o] + Σ_i W[o,i] x[n,i]). */
@@ -101,8 +102,8 @@ export interface Backend {
     out: DeviceArray, // [N,outputs]
   ): Promise<void>;
   /**
-   * gradient += …, and dX[n,i] = Σ_o W[o,i] dA[n,o] when it is given, where dA is the gradient before the activation:
-   * it takes the place of dOut. `out` is what the forward pass gave.
+   * gradient += …, and dX[n,i] = Σ_o W[o,i] dA[n,o] if dX is given, where dA is the gradient before the activation; dA
+   * overwrites dOut. `out` is the output of the forward pass.
    */
   denseBackward(
     shape: DenseShape,
@@ -123,7 +124,7 @@ export interface Backend {
     N: number,
     logits: DeviceArray, // [N,T]
   ): Promise<void>;
-  /** gradient += …; needs x alone, so there is no tape. */
+  /** gradient += …; needs only x, so there is no tape. */
   additiveBackward(
     shape: AdditiveShape,
     x: DeviceArray, // [N,D]

@@ -1,8 +1,8 @@
 /**
- * An array of a backend as the host reads and writes it. Where memory is shared the mirror is the array itself, and
- * pulling and pushing do nothing; where it is not, it is a copy, pulled before it is read and pushed after it is
- * written. This is the one place that knows the difference: objectives, the optimiser and the mean of networks work on
- * mirrors, whatever computes.
+ * An array of a backend as the host reads and writes it. Where memory is shared, the mirror is the array itself, and
+ * pulling and pushing do nothing. Where it is not, the mirror is a copy, pulled before it is read and pushed after it
+ * is written. This is the one place that knows the difference: objectives, the optimiser and the mean of networks work
+ * on mirrors on any backend.
  */
 import type { Backend, DeviceArray, Floats } from "./backend.ts";
 
@@ -15,7 +15,7 @@ export interface HostMirror {
   push(): void;
 }
 
-/** A copy is zeros until it is pulled. */
+/** A copy holds zeros until it is pulled. */
 export function mirrorArray(backend: Backend, array: DeviceArray): HostMirror {
   const view = backend.view(array);
   if (view !== null) return { values: view, pull: async () => {}, push: () => {} };

@@ -1,6 +1,6 @@
 /**
- * The plain float64 backend: every operation written out as its formula, one row after the other, on one thread. It is
- * what faster backends are held against, so nothing here is clever but two things: W_x·x + b is computed once per row,
+ * The plain float64 backend: every operation written out as its formula, one row after the other, on one thread. Faster
+ * backends are tested against it, so nothing here is clever except two things: W_x·x + b is computed once per row,
  * because x does not change over bins, and backward runs a row forward again instead of keeping it, so memory is O(T·H)
  * for any N. LSTM as in PyTorch, gates in the order i, f, g, o, h_0 = c_0 = 0:
  *   a_t = W_x·x + w_time·t/T + b_input + R·h_{t−1} + b_recurrent;  i, f, o = σ(a), g = tanh(a)
@@ -29,7 +29,7 @@ interface ReferenceTape extends LstmTape {
 type LstmViews = Readonly<Record<LstmWeightName, Float64Array>>;
 type DenseViews = Readonly<Record<DenseWeightName, Float64Array>>;
 
-/** The plain float64 backend: slow, and what the fast ones are tested against. */
+/** The plain float64 backend: slow; the fast ones are tested against it. */
 export function createReferenceBackend(): Backend {
   const handles = createHandles<Float64Array>();
   const tapes = new WeakSet<LstmTape>();
@@ -110,7 +110,7 @@ export function createReferenceBackend(): Backend {
   };
 }
 
-/** What one row leaves behind on its way over the bins; the next row overwrites it. */
+/** What one row leaves behind as it runs over the bins; the next row overwrites it. */
 interface RowRun {
   /** W_x·x + b_input + b_recurrent. */
   readonly fixed: Float64Array; // [4H]

@@ -1,7 +1,7 @@
 /**
- * Memory for one piece of work: whatever is taken through a scope goes back at once when the scope ends. So a backend
- * that lives long trains and predicts as often as it is asked, in the memory of the largest of these pieces. A scope
- * computes as the backend it was opened on, and scopes can be opened on scopes.
+ * Memory for one piece of work: everything allocated through a scope is freed at once when the scope ends. A long-lived
+ * backend can thus train and predict any number of times in the memory of the largest piece. A scope computes as the
+ * backend it was opened on does, and scopes can be opened on scopes.
  */
 import type { Backend, DeviceArray, LstmTape, PassShape } from "./backend.ts";
 
@@ -23,7 +23,7 @@ export class BackendScope implements Backend {
     return this.#lender.threads;
   }
 
-  /** Gives everything back that was not released before: after this nothing may use it. The backend stays open. */
+  /** Frees everything not yet released: nothing may use it after this. The backend stays open. */
   end(): void {
     for (const memory of this.#taken) this.#lender.release(memory);
     this.#taken.clear();

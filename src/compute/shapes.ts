@@ -1,5 +1,5 @@
 /**
- * The weights of each operation, by name, with their shapes. Everything that needs to know them derives from here: what
+ * The weights of each operation, by name, with their shapes. Everything that needs them derives from here: what
  * networks allocate, what model files must hold, what the kernels are told. Names are in the order of a kernel's
  * arguments.
  */
@@ -34,7 +34,7 @@ export function lstmWeightShapes({ D, H }: Pick<LstmShape, "D" | "H">): WeightSh
 export interface DenseShape {
   readonly inputs: number;
   readonly outputs: number;
-  /** What the sums go through; fused, because a pass of its own over [N, outputs] would cost as much as the layer. */
+  /** Applied to the sums; fused, because a separate pass over [N, outputs] would cost as much as the layer. */
   readonly activation: "none" | "tanh";
 }
 
@@ -55,7 +55,7 @@ export interface GroupOffsetsShape {
   readonly G: number;
   /** Knots. */
   readonly K: number;
-  /** The knot before each bin, and how far the bin lies on the way to the next one. */
+  /** The knot before each bin, and the bin's fraction of the way to the next one. */
   readonly knot: Int32Array; // [T]
   readonly share: Float64Array; // [T]
   readonly scale: number;
@@ -64,12 +64,12 @@ export interface GroupOffsetsShape {
 export interface AdditiveShape {
   readonly D: number;
   readonly T: number;
-  /** Null where no column says who is in a group. */
+  /** Null where no column gives group membership. */
   readonly groups: GroupOffsetsShape | null;
 }
 
 export interface AdditiveWeights extends Weights<"baseline" | "skip"> {
-  /** There is one exactly where the shape has groups. */
+  /** Present exactly when the shape has groups. */
   readonly groupOffsets?: DeviceArray;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Values in ascending order: the distinct ones of a sorted array, and how many lie below a limit. Sorting is that of
- * typed arrays, which needs no comparator and puts NaN last.
+ * Values in ascending order: the distinct values of a sorted array, and how many lie below a limit. Arrays are sorted
+ * by the typed arrays' own sort, which needs no comparator and puts NaN last.
  */
 
 /** The distinct values of a sorted array, moved to its front; −0 and 0 are one value. */

@@ -1,14 +1,14 @@
 /**
- * Tail probabilities and quantiles of the normal, chi-square, t, binomial and beta distributions, as upper tails
- * computed as such (never 1 − cdf) and as logarithms where they underflow. Built on the regularised incomplete gamma
- * and beta functions: series where they converge, Lentz continued fractions elsewhere (Press et al., Numerical Recipes
- * §6.1-6.4), with the factor in front written as a deviance plus Stirling errors (Loader 2000), which keeps its digits
- * where differences of log Γ lose them. Checked against R's pchisq, pnorm, qnorm, pt, pbinom, qbeta and lgamma in
- * test/core/distributions.test.ts.
+ * Tail probabilities and quantiles of the normal, chi-square, t, binomial and beta distributions. Upper tails are
+ * computed directly (never as 1 − cdf), and as logarithms where they underflow. They are built on the regularised
+ * incomplete gamma and beta functions: series where they converge, Lentz continued fractions elsewhere (Press et al.,
+ * Numerical Recipes §6.1-6.4), with the factor in front written as a deviance plus Stirling errors (Loader 2000), which
+ * keeps its digits where differences of log Γ lose them. Checked against R's pchisq, pnorm, qnorm, pt, pbinom, qbeta
+ * and lgamma in test/core/distributions.test.ts.
  */
 import { exp, log, log1p } from "./elementary.ts";
 
-/** Relative change at which series and fractions stop: one unit in the last place (less, and some would never stop). */
+/** Relative change at which series and fractions stop: one unit in the last place (some would never reach less). */
 const CONVERGED = 2.3e-16;
 /** Keeps Lentz denominators away from zero. */
 const TINY = 1e-300;
@@ -69,8 +69,8 @@ function atanhTail(r: number): number {
 const DEVIANCE_SERIES_UP_TO = 0.6;
 
 /**
- * log q − u for q = 1 + u, with all its digits: near q = 1 by −ru + 2r(r²/3 + r⁴/5 + …), r = u/(2+u). Both are asked
- * for because neither gives the other exactly: u near q = 1, q near 0.
+ * log q − u for q = 1 + u, with all its digits: near q = 1 by −ru + 2r(r²/3 + r⁴/5 + …), r = u/(2+u). The caller passes
+ * both because neither gives the other exactly: u near q = 1, q near 0.
  */
 function logDeviance(q: number, u: number): number {
   if (Math.abs(u) > DEVIANCE_SERIES_UP_TO) return log(q) - u;
@@ -94,7 +94,7 @@ function gammaSeries(a: number, x: number): number {
   return sum;
 }
 
-/** What a step of Lentz's method divides by. */
+/** The value, kept away from zero so that a step of Lentz's method can divide by it. */
 function awayFromZero(value: number): number {
   return Math.abs(value) < TINY ? TINY : value;
 }
@@ -135,7 +135,7 @@ export function chiSquareUpperTail(x: number, df: number): number {
   return exp(logChiSquareUpperTail(x, df));
 }
 
-/** The continued fraction's range: below it the chi-square series is as exact. */
+/** The continued fraction is used from here on; below, the chi-square series is just as exact. */
 const NORMAL_FRACTION_FROM = 2;
 /** exp(−z²/2) is split at a multiple of this, whose square is exact, so that rounding z² does not cost digits. */
 const SQUARE_SPLIT = 1 / 16;
@@ -252,8 +252,8 @@ export function binomialUpperTail(k: number, n: number, p: number): number {
 }
 
 /**
- * x with I_x(a, b) = p, by bisection on the smaller tail: exact to the last bits and never lost, where Newton needs
- * care.
+ * x with I_x(a, b) = p, by bisection on the smaller tail: exact to the last bits, and it never gets lost, whereas
+ * Newton's method needs care.
  */
 export function betaQuantile(p: number, a: number, b: number): number {
   const isBelow = (x: number) =>

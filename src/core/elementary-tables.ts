@@ -1,11 +1,11 @@
 /**
  * The tables behind elementary.ts, computed once when it is loaded, in whole numbers of 2^-BITS: powers 2^(j/64) by
  * square roots, logarithms by the series of atanh. Whole-number arithmetic has one answer on every engine, so no digit
- * is written down here. A value comes in two float64 pieces, of which the first is the nearest (or a shorter) one and
- * the second what it leaves: about 106 bits together.
+ * is written down here. Each value is held in two float64 pieces: the first is the nearest float64 (or a shorter
+ * number), the second is the remainder. Together they have about 106 bits.
  */
 
-/** Bits after the point: a good twenty more than the two pieces hold, so that the roundings below are not felt. */
+/** Bits after the point: a good twenty more than the two pieces hold, so that the roundings below do not matter. */
 const BITS = 128n;
 const ONE = 1n << BITS;
 
@@ -13,13 +13,12 @@ export const POWER_STEPS = 64;
 /** The logarithm's table has an entry for every 128th of the mantissa. */
 export const LOG_STEPS = 128;
 /**
- * Of the rounded mantissas (1 + j/128), those from here on are halved, so that the table spans 0.705 … 1.41 and 1 is
- * inside.
+ * Rounded mantissas (1 + j/128) with j from here on are halved, so that the table spans 0.705 … 1.41, with 1 inside.
  */
 export const FIRST_HALVED = 53;
-/** Reciprocals have so many bits after the point: few enough that their products with half a mantissa are exact. */
+/** Bits after the point of a reciprocal: few enough that its product with half a mantissa is exact. */
 const RECIPROCAL_BITS = 18n;
-/** First pieces of logarithms are multiples of 2^-42: up to 1075 of them, added up, still fit float64. */
+/** First pieces of logarithms are multiples of 2^-42: the sum of up to 1075 of them still fits float64. */
 const LOG_FIRST_BITS = 42n;
 
 /** A number in two pieces. */
@@ -34,7 +33,7 @@ function toFloat(value: bigint): number {
 }
 
 function fromFloat(value: number): bigint {
-  // Times 2^64 a first piece is whole: none is below 2^-11 but 0, and none has more than 53 bits.
+  // Times 2^64, a first piece is a whole number: none but 0 is below 2^-11, and none has more than 53 bits.
   return BigInt(value * Number(1n << 64n)) << (BITS - 64n);
 }
 
@@ -112,7 +111,7 @@ function constant(value: bigint, bits?: bigint): SplitConstant {
 const LN2 = logOfRatio(2n, 1n);
 const LN10 = 3n * LN2 + logOfRatio(10n, 8n);
 
-/** log 2 with a first piece whose multiples up to 2^10 are exact, as the logarithm's are. */
+/** log 2, with a first piece whose multiples up to 2^10 are exact, as for the logarithms. */
 export const LOG_OF_TWO = constant(LN2, LOG_FIRST_BITS);
 /** log 2 / 64 with a first piece of 36 bits: multiples up to 2^17 are exact. */
 export const LOG_OF_POWER_STEP = constant(LN2 / BigInt(POWER_STEPS), LOG_FIRST_BITS);

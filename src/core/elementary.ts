@@ -4,9 +4,9 @@
  * are used, which IEEE 754 defines to the last bit. Every result is within 0.6 ulp of the true one (tanh 0.7,
  * test/core/elementary.test.ts); NaN, infinities and signed zeros are treated as Math does.
  *
- * exp: with k the nearest whole number to 64 x/log 2, e^x = 2^(k/64) · e^r, the power from a table and e^r, |r| <
- * 0.0055, from its series. log: x = 2^k m, m in 0.705 … 1.41; c, from a table, is near 1/m, and log x = k log 2 − log c
- * + log(1 + r) with r = mc − 1, |r| < 1/250, computed without rounding. Powers: e^(y log x), where log x has two
+ * exp: k is the whole number nearest to 64 x/log 2, and e^x = 2^(k/64) · e^r. The power comes from a table, and e^r,
+ * |r| < 0.0055, from its series. log: x = 2^k m, m in 0.705 … 1.41; a table gives c near 1/m, and log x = k log 2 − log
+ * c + log(1 + r) with r = mc − 1, |r| < 1/250, computed without rounding. Powers: e^(y log x), where log x has two
  * float64 pieces.
  */
 import {
@@ -41,20 +41,20 @@ const TWO_TO = new Float64Array(LARGEST_EXPONENT - SMALLEST_EXPONENT + 1);
 TWO_TO[0] = Number.MIN_VALUE;
 for (let k = 1; k < TWO_TO.length; k++) TWO_TO[k] = 2 * TWO_TO[k - 1];
 
-/** e^x is infinite above, and 0 below. */
+/** e^x is infinite above the first, and 0 below the second. */
 const OVERFLOW = 709.782712893384;
 const UNDERFLOW = -745.1332191019412;
-/** e^x − 1 is e^x above, and −1 below, to the last bit. */
+/** To the last bit, e^x − 1 is e^x above this, and −1 below its negative. */
 const ONE_IS_LOST = 45;
-/** Below it e^x − 1 is its own series: 2^(k/64) − 1 would lose digits. */
+/** Below this, e^x − 1 comes from its own series: 2^(k/64) − 1 would lose digits. */
 const EXPM1_SERIES = 0.125;
-/** tanh is ±1 beyond it; 2e^−44 is a thousandth of its last bit. */
+/** tanh is ±1 beyond this: 2e^−44 is a thousandth of its last bit. */
 const TANH_END = 22;
-/** Below it tanh is its own series. */
+/** Below this, tanh comes from its own series. */
 const TANH_SERIES = 0.125;
-/** Below it log(1 + x) is its own series. */
+/** Below this, log(1 + x) comes from its own series. */
 const LOG1P_SERIES = 0.00390625;
-/** 2^27 + 1: times it, the leading 26 bits of a number can be told from the rest (Veltkamp). */
+/** 2^27 + 1: multiplying by it separates the leading 26 bits of a number from the rest (Veltkamp). */
 const SPLITTER = 134217729;
 
 /** One float64 and its upper half: sign, exponent and 20 bits of the mantissa. */
@@ -65,13 +65,13 @@ const UPPER = WORDS[1] === 0 ? 0 : 1;
 /** The upper half of 1 + 52.5/128, halved: where the mantissas of the logarithm's table begin. */
 const TABLE_BEGIN = 0x3fe69000;
 
-/** The lower bits of the upper half that lie between two entries of the table, and the middle between two. */
+/** Bits of the upper half that lie below one step of the table, and half a step. */
 const STEP_BITS = 13;
 const HALF_A_STEP = 1 << (STEP_BITS - 1);
-/** Subnormal numbers are raised by 2^100 on their way in, and come down by as much on their way out. */
+/** Subnormal numbers are scaled up by 2^100 on their way in and scaled down again on their way out. */
 const AWAY_FROM_ZERO = 100;
 
-/** What reduce, logPieces and expPieces hand over beside what they return: no object is made for a number. */
+/** What reduce, logPieces and expPieces hand over besides their return value, without creating an object per number. */
 const REDUCED = new Float64Array(4);
 const REST = new Float64Array(1);
 
@@ -282,7 +282,7 @@ function logToBase(x: number, per: SplitConstant): number {
   return product + (lostByProduct(natural, per.high, product) + natural * per.low + REST[0] * per.high);
 }
 
-/** x^y, as ECMAScript's ** outside the last digits. */
+/** x^y, the same as ECMAScript's ** except for the last digits. */
 export function power(x: number, y: number): number {
   if (y === 0) return 1;
   if (Number.isNaN(x) || Number.isNaN(y)) return Number.NaN;
@@ -308,7 +308,7 @@ function powerOf(size: number, y: number): number {
   const natural = logPieces(size);
   const rest = REST[0];
   const product = natural * y;
-  // A little further than exp's own ends, where the second piece could still bring the result back.
+  // A little beyond exp's own limits, where the second piece could still bring the result back.
   if (product > OVERFLOW + 1) return Number.POSITIVE_INFINITY;
   if (product < UNDERFLOW - 1) return 0;
   const past = lostByProduct(natural, y, product) + rest * y;

@@ -1,12 +1,12 @@
 /**
- * The four ways this library refuses. A message says what was wrong, then the value; `where` says where it was
+ * The four kinds of error this library throws. A message says what was wrong, then the value; `where` says where it was
  * found (file, row, column), `hint` what to do about it. Anything else that is thrown is a bug. Values from outside are
- * cut to what a sentence bears, and their control characters are spelled out, whoever prints the message.
+ * cut to a length that fits a sentence, and their control characters are spelled out, whoever prints the message.
  */
 import { present } from "./present.ts";
 import { safeText, shortenValues } from "./text.ts";
 
-/** What an error says beside its message. */
+/** What an error carries besides its message. */
 export interface ErrorDetails {
   /** Stable and machine-readable, e.g. "column.missing". */
   readonly code: string;
@@ -51,7 +51,7 @@ export function restate(
 
 /** What the user gave cannot be used: a table, a column, an option. */
 export class InputError extends GraduateError {}
-/** A computation left the numbers it can be trusted on. */
+/** A computation left the range in which its numbers can be trusted. */
 export class NumericalError extends GraduateError {}
 /** A device or worker could not be opened or failed. */
 export class BackendError extends GraduateError {}

@@ -79,7 +79,7 @@ export function invertCholesky(factor: CholeskyFactor): Float64Array {
 }
 
 /**
- * How many outer products are gathered before they are added to the matrix: its entries are then touched once per 4.
+ * How many outer products are gathered before they are added to the matrix, whose entries are then touched once per 4.
  */
 const BLOCK = 4;
 
@@ -116,7 +116,7 @@ export function addOuter(sum: OuterSum, factor: number, from: Float64Array, offs
 /** The hot loop: two rows of the matrix by four vectors, so that eight products share six loads. */
 export function flushOuter(sum: OuterSum): void {
   const { width, matrix: m, vectors: v, factors } = sum;
-  factors.fill(0, sum.filled); // a block that is not full: what is left of the last one does not count
+  factors.fill(0, sum.filled); // in a partial block, what is left of the previous block must not count
   sum.filled = 0;
   const f0 = factors[0];
   const f1 = factors[1];
@@ -146,7 +146,7 @@ export function flushOuter(sum: OuterSum): void {
   }
 }
 
-/** A pivot this much smaller than its diagonal is rounding: the matrix is singular there. */
+/** A pivot this much smaller than its diagonal is rounding error: the matrix is singular there. */
 const SINGULAR_PIVOT = 1e-12;
 
 /** vᵀ M⁻¹ v over the rows and columns `used`; undefined where M is singular there. */

@@ -20,7 +20,7 @@ export function isAbsent(value: unknown): value is Absent {
   return typeof value === "object" && value !== null && "absent" in value;
 }
 
-/** Field that is null → why. */
+/** Maps each field that is null to the reason. */
 export type Reasons = Readonly<Record<string, string>>;
 
 /** Numbers as a document holds them: null where one is absent, and the reasons beside them. */

@@ -1,17 +1,17 @@
 /**
- * Whether something failed because memory ran out. An engine says so by errors of its own, whose words and codes are
- * all there is to know them by. Only allocations that can be refused are among them: when V8's own heap is full it ends
- * the process, and nothing can be said any more (SECURITY.md).
+ * Whether something failed because memory ran out. Engines report that with errors of their own, which can be
+ * recognised only by their words and codes. Only allocations that can be refused are covered: when V8's own heap is
+ * full, it ends the process and nothing more can be reported (SECURITY.md).
  */
 import { BackendError } from "./errors.ts";
 
-/** V8's words: buffers, WebAssembly memories, and lists, texts and dictionaries beyond what it can hold. */
+/** V8's words for buffers, WebAssembly memories, and lists, texts and dictionaries beyond what it can hold. */
 const REFUSED_ALLOCATION = new RegExp(
   "allocation failed|could not allocate memory|out of memory|maximum size exceeded|" +
     "Invalid (?:typed array|array buffer|string) length",
   "i",
 );
-/** Node's codes: of buffers and texts too long to make, of threads without a heap, and the system's own. */
+/** Node's codes for buffers and texts too long to make and for threads without a heap, and the system's own codes. */
 const REFUSED_CODES: ReadonlySet<unknown> = new Set([
   "ERR_MEMORY_ALLOCATION_FAILED",
   "ERR_STRING_TOO_LONG",
@@ -32,7 +32,7 @@ const HINT =
   "give the program more memory (ulimit -v, the limit of the container), " +
   "or fewer rows, columns, bins or threads at a time";
 
-/** What people are told; `error` is what the engine said. */
+/** The error that people see; `error` is what the engine said. */
 export function createMemoryError(error: Error, hint = HINT): BackendError {
   return new BackendError(`not enough memory: ${error.message}`, { code: "memory.exhausted", hint });
 }

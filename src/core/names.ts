@@ -1,6 +1,6 @@
 /**
- * A choice is written once, as an object from each name to what it means; this gives its names, as options and schemas
- * want them.
+ * A choice is written once, as an object that maps each name to its meaning; this returns its names, as options and
+ * schemas need them.
  */
 
 /** The names of a choice, in the order in which it lists them. */

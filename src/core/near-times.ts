@@ -1,8 +1,8 @@
 /**
- * Times that differ only by rounding are one time, by the rule of R's survival::aeqSurv (its `timefix = TRUE`): of the
- * distinct times in order, one that lies within TIED_TIMES of the one before it, in the table's unit or relative to the
- * mean of the distinct times, is tied with it, and the first of such a run stands for all. So 0.3 and 0.1 + 0.2 are one
- * time.
+ * Times that differ only by rounding are one time, by the rule of R's survival::aeqSurv (its `timefix = TRUE`). The
+ * distinct times are taken in order: a time within TIED_TIMES of the one before it, in the table's unit or relative to
+ * the mean of the distinct times, is tied with it, and the first of such a run stands for all. So 0.3 and 0.1 + 0.2 are
+ * one time.
  */
 import { countAtMost, keepDistinct } from "./ascending.ts";
 
@@ -26,7 +26,9 @@ export function joinNearTimes(ascending: Float64Array): Float64Array {
   return ascending.filter((_, k) => k === 0 || !isTied(k));
 }
 
-/** Every row's time replaced by the one that stands for it; the same array where no two are tied by rounding. */
+/**
+ * Replaces every row's time by the one that stands for it; returns the same array where no two are tied by rounding.
+ */
 export function joinTimes(time: Float64Array): Float64Array {
   const ascending = keepDistinct(time.slice().sort());
   const joined = joinNearTimes(ascending);

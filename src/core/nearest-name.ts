@@ -1,7 +1,7 @@
 /**
- * The name somebody meant: the nearest of those there are, for "did you mean …?". A letter too many, too few or in
- * place of another is one slip, and so are two letters the wrong way round; letters in another case and leading zeros
- * are none. Says nothing where every candidate is another word.
+ * The name somebody meant: the nearest existing name, for "did you mean …?". A letter too many, too few or replaced by
+ * another is one slip, and so are two letters swapped; a difference in case or in leading zeros is none. Suggests
+ * nothing where every candidate is a different word.
  */
 
 /** More than two slips make another word. */
@@ -30,7 +30,7 @@ function simplify(name: string): string {
 }
 
 /**
- * Levenshtein's distance with neighbours swapped as one step; texts that differ too much in length are not measured.
+ * Levenshtein distance in which swapping neighbours is one step; texts that differ too much in length are not measured.
  */
 function countSlips(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > MOST_SLIPS) return Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
 /**
- * Plain lists where the library works on typed arrays: converted once, at the door. What is of the right type already
+ * Converts plain lists, once and at the door, to the typed arrays the library works on. What already has the right type
  * is passed on as it is, so that nothing is copied inside. Booleans are events; anything else but 0 and 1 is refused,
  * since a 2 would count as censored.
  */

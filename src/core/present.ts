@@ -1,6 +1,6 @@
 /**
- * Objects without their undefined fields. Optional fields are exact here: absent, or a value. What may or may not be
- * there is written as `{ a, ...present({ b, c }) }` and needs no condition for each field.
+ * Objects without their undefined fields. Optional fields are exact here: absent, or a value. An object with optional
+ * fields is written as `{ a, ...present({ b, c }) }`, without a condition for each field.
  */
 
 /** The same fields, each either absent or defined. */

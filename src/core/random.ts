@@ -5,7 +5,7 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import { log } from "./elementary.ts";
 
-/** A stream of random numbers that its seed fixes. */
+/** A stream of random numbers determined by its seed. */
 export interface Random {
   /** Uniform on [0, 1), 53 bits. */
   uniform(): number;
@@ -27,7 +27,7 @@ function mix(a: number, b: number): number {
   return (h ^ (h >>> 15)) | 0;
 }
 
-/** The numbers of a seed, the same on every engine; streams of one seed are apart from each other. */
+/** The random numbers of a seed, the same on every engine; the streams of one seed are separate. */
 export function createRandom(seed: number, stream = 0): Random {
   const state = xoroshiro128plus(mix(mix(seed | 0, Math.floor(seed / TWO_POW_32) | 0), stream | 0));
   const next32 = () => state.next() >>> 0;

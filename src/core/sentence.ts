@@ -1,8 +1,8 @@
 /**
- * Sentences about a table that are made of parts: text, and what may point at single people (counts, row numbers,
- * values of one person's cells), each part with its numbers. `plainText` writes them for whoever holds the table. A
- * page that is handed on writes the same parts without what is not its readers' business (report/data/small-cells.ts),
- * so nobody has to find the numbers in a finished sentence again. Parts are plain data and can be stored.
+ * Sentences about a table, made of parts: text, and what may point at single people (counts, row numbers, values of one
+ * person's cells), each part with its numbers. `plainText` writes them for whoever holds the table. A page for other
+ * readers writes the same parts without what they should not see (report/data/small-cells.ts), so nobody has to find
+ * the numbers in a finished sentence again. Parts are plain data and can be stored.
  */
 import { nameRows } from "./errors.ts";
 import { present } from "./present.ts";
@@ -46,7 +46,7 @@ export interface AmongPart {
   readonly wholeNoun: string;
 }
 
-/** " (50 %)", " (12 % of all events)": from it and the whole, the part would follow. */
+/** " (50 %)", " (12 % of all events)": together with the whole, it would reveal the part. */
 export interface PercentPart {
   readonly kind: "percent";
   readonly part: number;
@@ -111,7 +111,7 @@ function isParts(value: Part | readonly Part[]): value is readonly Part[] {
   return Array.isArray(value);
 }
 
-/** Texts that follow one another are one. */
+/** Joins adjacent texts into one. */
 function joinParts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -123,7 +123,7 @@ function joinParts(parts: readonly Part[]): readonly Part[] {
   return joined;
 }
 
-/** Lists of parts with a text between them. */
+/** Joins lists of parts with a text between them. */
 export function joinSaid(lists: readonly (readonly Part[])[], between: string): readonly Part[] {
   return joinParts(lists.flatMap((list, k) => (k === 0 ? list : [between, ...list])));
 }
@@ -172,7 +172,7 @@ export function createSentence(
   return { parts: typeof said === "string" ? [said] : said, ...present(tails) };
 }
 
-/** The same, with more said at the end of it. */
+/** The same sentence with more text at its end. */
 export function continueSentence(sentence: Sentence, more: string): Sentence {
   const { parts, consequence, hint } = sentence;
   const before = consequence === undefined ? parts : [...parts, `: ${consequence}`];
@@ -185,7 +185,7 @@ export function plainText({ parts, consequence, hint }: Sentence): string {
   return writeSentence({ parts: parts.map(plainPart), ...present({ consequence, hint }) });
 }
 
-/** A sentence whose parts are written already. */
+/** Writes a sentence whose parts are already text. */
 export function writeSentence(sentence: Sentence & { readonly parts: readonly string[] }): string {
   const { parts, consequence, hint } = sentence;
   const so = consequence === undefined ? "" : `: ${consequence}`;

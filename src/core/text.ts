@@ -1,10 +1,9 @@
 /**
- * Words that stand in messages everywhere: counts and percentages as a person writes them, and text from outside made
- * fit to be shown. Cells, headers, names of groups and files, and what a model file says may hold control characters
- * that move a terminal's cursor or colour it, and marks that reorder the words around them. They are shown as `\u001b`,
- * the way JSON spells them, so that JSON text keeps its meaning. And a value of three megabytes is not a value to read
- * in a sentence: it is cut. Nothing here knows where text is printed (node/print/output.ts) or drawn
- * (report/page/html.ts).
+ * Wording that messages share: counts and percentages as a person writes them, and text from outside made safe to show.
+ * Cells, headers, names of groups and files, and the contents of a model file may hold control characters that move a
+ * terminal's cursor or colour it, and marks that reorder the words around them. They are shown as `\u001b`, the way
+ * JSON spells them, so that JSON text keeps its meaning. A value of three megabytes cannot be read in a sentence, so it
+ * is cut. Nothing here knows where text is printed (node/print/output.ts) or drawn (report/page/html.ts).
  */
 
 /** "1 row", "2 rows". */
@@ -19,8 +18,8 @@ export function percentOf(part: number, whole: number): string {
 }
 
 /**
- * C0 but tab and line feed, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of
- * writing direction; what has no width (but the joiners of Persian and Indic words); tags.
+ * C0 except tab and line feed, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of
+ * writing direction; characters without width (except the joiners of Persian and Indic words); tags.
  */
 const UNSAFE = new RegExp(
   "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e" +
@@ -50,7 +49,7 @@ export function safeLine(text: string): string {
 
 /** Characters of a value that a message shows. */
 export const MAX_VALUE = 300;
-/** Characters of a message: more than twenty values of ordinary length, whatever quotation marks stand in them. */
+/** Characters of a message: more than twenty values of ordinary length, whatever quotation marks they contain. */
 const MAX_MESSAGE = 4000;
 /** A value from outside in quotation marks, as a message shows it. */
 export function quoteValue(value: string): string {
@@ -62,16 +61,17 @@ export function shortenValue(value: string): string {
   return value.length > MAX_VALUE ? `${cut(value, MAX_VALUE)}…` : value;
 }
 
-/** No word of ours is as long. */
+/** No word of ours is this long. */
 const LONG_WORD = new RegExp(`\\S{${MAX_VALUE + 1},}`, "g");
 
 /**
- * A whole message: every value in quotation marks, or in one word, is cut; where that is not enough, the message too.
+ * Shortens a whole message: cuts every value in quotation marks, or in one word, and then the message if still too
+ * long.
  */
 export function shortenValues(message: string): string {
   if (message.length <= MAX_VALUE) return message;
   let shown = "";
-  // Marks in pairs from the left, so that our own words between two values are not taken for one.
+  // Marks are paired from the left, so that our own words between two values are not taken for a value.
   for (let at = 0; at < message.length && shown.length <= MAX_MESSAGE; ) {
     const opens = message.indexOf('"', at);
     const closes = opens === -1 ? -1 : message.indexOf('"', opens + 1);
@@ -88,7 +88,7 @@ export function shortenValues(message: string): string {
   return `${cut(shown, MAX_MESSAGE)}… (${message.length} characters in all)`;
 }
 
-/** Not through the middle of a character that takes two units. */
+/** Cuts a text, but not through the middle of a character that takes two units. */
 function cut(text: string, length: number): string {
   const isHigh = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800;
   return text.slice(0, isHigh ? length - 1 : length);

@@ -1,7 +1,7 @@
 /**
  * The order in which a person lists the levels of a category: numbers inside texts count as numbers ("stage 2" before
  * "stage 10"), and bands follow their numbers, those that are open below first and those that are open above last
- * ("<=20", "20-50", ">50"). Whatever is left is by code unit.
+ * ("<=20", "20-50", ">50"). Everything else is ordered by code unit.
  */
 
 const OPEN_BELOW = /^\s*(?:<|≤)/;

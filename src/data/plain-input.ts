@@ -1,8 +1,8 @@
 /**
- * Outcomes and curves as a caller has them, plain lists included, and as everything downstream takes them. Each public
- * function converts what it is given at its door. What is of the right type already is checked and passed on as it is,
- * so that calls from within cost no copy. Events are 0 or 1 and nothing else: a 2, which often is another cause, would
- * count as censored.
+ * Outcomes and curves as a caller has them, including plain lists, and as everything downstream takes them. Each public
+ * function converts its input at its door. What already has the right type is checked and passed on as it is, so that
+ * calls from within cost no copy. Events are 0 or 1 and nothing else: a 2, which is often another cause, would count as
+ * censored.
  */
 import { InputError, nameRows } from "../core/errors.ts";
 import { toEvents, toFloat64, toInt32 } from "../core/plain-arrays.ts";
@@ -160,7 +160,7 @@ function checkLength(what: string, values: ArrayLike<unknown> | undefined, N: nu
   throw new InputError(`${what}: ${values.length} values for ${N} rows`, { code: "rows.mismatch" });
 }
 
-/** What a byte can tell apart. */
+/** The largest cause that fits in a byte. */
 const MAX_CAUSE = 255;
 
 /** A cause is a whole number, and there is one exactly where there is an event. */

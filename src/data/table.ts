@@ -29,7 +29,7 @@ export interface DateColumn {
   readonly guessedOrder?: "month-first" | "day-first";
 }
 
-/** Texts of which there are few different ones. */
+/** Texts with few different values. */
 export interface CategoryColumn {
   readonly name: string;
   readonly type: "category";
@@ -100,7 +100,7 @@ export function cellText(column: Column, row: number): string {
   }
 }
 
-/** Made when first asked for: without it, naming every column of a table of 20,000 would look at 200 million. */
+/** Built on first use: without it, looking up every column of a table of 20,000 would look at 200 million. */
 const columnsByName = new WeakMap<readonly Column[], ReadonlyMap<string, Column>>();
 
 /** The column of that name; a missing one is an InputError that lists those there are. */

@@ -1,5 +1,5 @@
 /**
- * The command line: one file a command, each a thin reading of options around the library's functions.
+ * The command line: one file per command, each a thin layer that reads options and calls the library's functions.
  * Exit codes: 0 done, 1 the input cannot be used, 2 a requirement is not met, 70 a bug, 130 interrupted.
  */
 import { readFileSync } from "node:fs";
@@ -21,11 +21,11 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 
 interface Listed {
   readonly heading: string;
-  /** Loaded by name, so that a command does not wait for what only another needs. `asked` is the command to be run. */
+  /** Loaded by name, so that a command does not wait for what only another needs. `asked` is the command to run. */
   readonly load: (asked: string | undefined, checkout: Checkout) => Promise<(program: Command) => void>;
 }
 
-/** What a checkout of the sources has and an installed package has not. */
+/** What a checkout of the sources has and an installed package does not. */
 export interface Checkout {
   /** The targets of `reproduce`, loaded when that command is run. */
   readonly loadTargets?: () => Promise<AddTargets>;
@@ -60,7 +60,7 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   },
 };
 
-/** With the named command, or with all of them where help may be wanted. */
+/** The program with the named command, or with all commands where help may be wanted. */
 export async function createProgram(
   name: string | undefined,
   { all = false, ...checkout }: { readonly all?: boolean } & Checkout = {},
@@ -93,7 +93,9 @@ export async function createProgram(
   return program;
 }
 
-/** One command, from its arguments to `process.exitCode`. Whoever runs several in one process calls this. */
+/**
+ * Runs one command, from its arguments to `process.exitCode`. A process that runs several commands calls this for each.
+ */
 export async function runCommand(argv: readonly string[], checkout: Checkout = {}): Promise<void> {
   try {
     const { args, all } = readHelpRequest(argv.slice(2));

@@ -1,18 +1,18 @@
-/** `fit` as Node has it: without a backend named, it opens the fast one for the run and closes it after. */
+/** `fit` in Node: if no backend is named, it opens the fast one for the run and closes it afterwards. */
 import type { Backend } from "../compute/backend.ts";
 import type { Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
 import { type FitOptions, type FitRequest, fit as fitOn } from "../verbs/fit.ts";
 import { openWasmBackend } from "./workers/wasm-backend.ts";
 
-/** Trains on a table and gives the model; the backend is the one of `openWasmBackend` unless another is named. */
+/** Trains on a table and returns the model; the backend is that of `openWasmBackend` unless another is named. */
 export async function fit(
   table: Table,
   request: FitRequest,
   backend?: Backend,
   options: FitOptions = {},
 ): Promise<Model> {
-  // Cox needs none, and starting threads would take longer than the fit.
+  // Cox needs no backend, and starting threads would take longer than the fit.
   if (backend !== undefined || request.method === "cox") return fitOn(table, request, backend, options);
   const opened = await openWasmBackend();
   try {

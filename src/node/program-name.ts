@@ -1,6 +1,7 @@
 /**
- * How to call the program again, for commands that are printed to be pasted: as it was called this time. Never a bare
- * `npx graduate` where that would look for a package of this name elsewhere: on the public registry it is another one.
+ * How to call the program again, in commands printed for pasting: the way it was called this time. It is never a bare
+ * `npx graduate` where npx would look for a package of this name elsewhere: on the public registry that is a different
+ * one.
  */
 import { basename, dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,13 +15,13 @@ export function programName({
   folder = process.cwd(),
 }: {
   readonly launcher?: string;
-  /** What npm is doing, where npm started this: "exec" for npx. */
+  /** The npm command, if npm started this: "exec" for npx. */
   readonly command?: string;
   readonly folder?: string;
 } = {}): string {
   if (command === "exec") return "npx graduate";
   if (basename(launcher) === "graduate") return "graduate";
-  // In a checkout's own folders npx runs the checkout.
+  // Inside a checkout's own folders, npx runs the checkout.
   const isInside = folder === PACKAGE || !relative(PACKAGE, folder).startsWith("..");
   if (isInside && !PACKAGE.includes("node_modules")) return "npx graduate";
   return `node ${quoteArgument(launcher)}`;

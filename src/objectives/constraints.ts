@@ -1,10 +1,10 @@
 /**
- * What the constraints hold a model to, prepared once per set of rows: each group's Kaplan-Meier curve and
+ * What the constraints compare a model with, prepared once per set of rows: each group's Kaplan-Meier curve and
  * Greenwood variance, its support τ_g, its observed events per time block, and whether it is constrained or only
  * reported. Curves are compared on bins 1…L. `paper`: L = T, the Kaplan-Meier curve carried flat past follow-up, every
  * group constrained. `default`: L = τ_g, and a group with τ_g < T/4 or fewer than 10 events is only reported. The
- * distances and their gradients are in distances/, what they need of the model in group-statistics.ts, the c_g in
- * slack.ts.
+ * distances and their gradients are in distances/, what they need from the model is in group-statistics.ts, and the c_g
+ * are in slack.ts.
  */
 
 import { InputError, unreachable } from "../core/errors.ts";
@@ -19,17 +19,17 @@ import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./ti
 
 /** The paper's reading of a distance, or ours. */
 export const VARIANTS = ["paper", "default"] as const;
-/** Whose conventions: the paper's, over all bins, or ours, over those with follow-up. */
+/** Which conventions apply: the paper's, over all bins, or ours, over those with follow-up. */
 export type ConstraintVariant = (typeof VARIANTS)[number];
 
-/** A name and rows. */
+/** A group: a name and its rows. */
 export interface NamedRows {
   readonly name: string;
   /** 0-based rows of the training set, ascending. */
   readonly rows: Int32Array;
 }
 
-/** Outcomes, groups and the distance they are held by. */
+/** Outcomes, groups, and the distance by which they are constrained. */
 export interface ConstraintOptions {
   /** Outcomes of the rows on the time grid. */
   readonly binned: BinnedRightCensored;
@@ -61,7 +61,7 @@ export interface ConstraintGroup extends NamedRows {
   readonly observed: Float64Array; // [blocks]
   /** Blocks in which the group has anyone at risk. */
   readonly followedBlocks: number;
-  /** False where the distance has no value; it is then given as 0, without gradient. */
+  /** False where the distance has no value; it is then reported as 0, without a gradient. */
   readonly measurable: boolean;
   readonly constrained: boolean;
   /** Why the group is only reported; null when it is constrained. */
@@ -69,8 +69,8 @@ export interface ConstraintGroup extends NamedRows {
 }
 
 /**
- * Rows that belong to exactly the same groups, taken together: groups overlap, but the distinct combinations are far
- * fewer than the rows, and sums over groups cost one pass over the rows and one over the combinations.
+ * Rows that belong to exactly the same groups, taken together: groups overlap, but there are far fewer distinct
+ * combinations than rows, so sums over groups cost one pass over the rows and one over the combinations.
  */
 export interface Memberships {
   readonly combinationOf: Int32Array; // [N]
@@ -92,7 +92,7 @@ export interface Constraints {
   readonly memberships: Memberships;
 }
 
-/** Computes Kaplan-Meier, support and blocks of every group once. */
+/** Computes the Kaplan-Meier curve, support and blocks of every group once. */
 export function prepareConstraints(options: ConstraintOptions): Constraints {
   const { binned, distance, variant } = options;
   refuseBeyondCensoring(binned, "a constraint");
@@ -168,7 +168,7 @@ function prepareGroup(
   };
 }
 
-/** Why the group has none of the statistic that its distance reads, or null. */
+/** Why the group lacks the statistic that its distance reads, or null. */
 function findStatisticObstacle(
   statistic: GroupStatistic,
   { rows, bins, followedBlocks }: Pick<ConstraintGroup, "rows" | "bins" | "followedBlocks">,

@@ -1,10 +1,10 @@
 /**
- * From logits to curves and back: h_t = σ(z_t), log S(t) = Σ_{l≤t} −softplus(z_l), and ∂S(t)/∂z_l = −h_l
- * S(t) for l ≤ t, so dL/dz_l = −h_l Σ_{t≥l} S(t) dL/dS(t): one scan from the last bin. One exponential per bin: with u
- * = e^{−|z|}, softplus(z) = max(z,0) + log(1+u), and Σ log(1+u_l) = log1p(Q) with Q ← Q + u(1+Q). Every term is
- * positive, so log S keeps its relative precision down to S = 1 − 1e-300 and needs one logarithm per value read, not
- * one per bin; S itself is the product of 1 − h, exact to a few last bits however small. Arithmetic is float64 whatever
- * the arrays hold. No objective is here.
+ * From logits to curves and back: h_t = σ(z_t), log S(t) = Σ_{l≤t} −softplus(z_l), and ∂S(t)/∂z_l = −h_l S(t) for l ≤
+ * t, so dL/dz_l = −h_l Σ_{t≥l} S(t) dL/dS(t): one scan from the last bin. One exponential per bin: with u = e^{−|z|},
+ * softplus(z) = max(z,0) + log(1+u), and Σ log(1+u_l) = log1p(Q) with Q ← Q + u(1+Q). Every term is positive, so log S
+ * keeps its relative precision down to S = 1 − 1e-300 and needs one logarithm per value read, not one per bin; S itself
+ * is the product of 1 − h, exact to the last few bits however small. Arithmetic is float64 whatever the arrays hold.
+ * This file holds no objective.
  */
 
 import type { Floats } from "../compute/backend.ts";
@@ -14,7 +14,7 @@ import type { BinnedRightCensored, RowWeights } from "../data/outcomes/outcomes.
 import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
 import { expMinus } from "./exponential.ts";
 
-/** Where the product of (1 + u) ≤ 2 per bin is turned into a logarithm and begun anew; reached only beyond 990 bins. */
+/** Where the product of (1 + u) ≤ 2 per bin is turned into a logarithm and restarted; reached only beyond 990 bins. */
 export const FOLD_PRODUCT_AT = 1e300;
 
 /** log(1 + e^z). */
@@ -29,7 +29,7 @@ export function sigmoid(z: number): number {
   return z >= 0 ? larger : u * larger;
 }
 
-/** What every loss asks of its arguments: plain outcomes, and room for N·T logits and their gradients. */
+/** Checks the arguments of every loss: plain outcomes, and room for N·T logits and their gradients. */
 export function openLoss(
   what: string,
   logits: Floats, // [N,T]
@@ -72,7 +72,7 @@ export function logSurvival(logits: Floats, N: number, T: number, out: Floats): 
   }
 }
 
-/** Hazards and survival of one row's bins 1…through, logits from `start`, results from `offset`. */
+/** Hazards and survival of one row's bins 1…through, reading logits from `start` and writing results from `offset`. */
 export function fillCurve(
   logits: Floats,
   start: number,
@@ -98,7 +98,7 @@ export function fillCurve(
   }
 }
 
-/** Hazards and survival of every row; made once per training run, filled once per forward pass. */
+/** Hazards and survival of every row; allocated once per training run, filled once per forward pass. */
 export interface CurveWorkspace {
   readonly hazard: Float64Array; // [N,T]
   readonly survival: Float64Array; // [N,T]
@@ -155,7 +155,7 @@ export function groupMeans(
 }
 
 /**
- * One row's scan: adds scale · dL/dz of its bins 1…through to dLogits from `start`. `dSurvival` is read from 0 and
+ * One row's scan: adds scale · dL/dz of its bins 1…through to dLogits from `start`. `dSurvival` is read from index 0,
  * curves from `offset`.
  */
 export function backThroughCurve(
@@ -175,7 +175,7 @@ export function backThroughCurve(
   }
 }
 
-/** Given dL/dS(t) of every row, adds scale · dL/dz to dLogits. */
+/** Adds scale · dL/dz to dLogits, given dL/dS(t) of every row. */
 export function backThroughSurvival(
   logits: Floats,
   survival: Floats, // [N,T], of the same logits

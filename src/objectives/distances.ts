@@ -1,6 +1,6 @@
 /**
  * The distances of a constraint and their gradients with respect to the group statistics (group-statistics.ts), for all
- * groups at once; what each distance is lies in distances/, one file a distance. A group that cannot be measured has
+ * groups at once; each distance is defined in distances/, one file per distance. A group that cannot be measured has
  * distance 0; one that is only reported has a distance and no gradient.
  */
 import type { Floats } from "../compute/backend.ts";
@@ -19,7 +19,7 @@ function checkStatistics(constraints: Constraints, statistics: ArrayLike<number>
   });
 }
 
-/** The distance of every group, from its statistics; 0 where none can be measured. */
+/** The distance of every group, from its statistics; 0 where it cannot be measured. */
 export function measureDistances(constraints: Constraints, statistics: Float64Array): Float64Array {
   checkStatistics(constraints, statistics);
   const { measure } = DISTANCES[constraints.distance];
@@ -29,9 +29,7 @@ export function measureDistances(constraints: Constraints, statistics: Float64Ar
   );
 }
 
-/**
- * multiplier_g × ∂distance_g/∂statistics_g, [G,W]; a multiplier is dL/d distance_g, whatever dual form it comes from.
- */
+/** multiplier_g × ∂distance_g/∂statistics_g, [G,W]; a multiplier is dL/d distance_g, from whichever dual form. */
 export function distanceGradients(
   constraints: Constraints,
   statistics: Float64Array,
@@ -50,7 +48,7 @@ export function distanceGradients(
   return gradient;
 }
 
-/** From the logits of all rows: every group's distance; adds scale × Σ_g multiplier_g × its gradient to dLogits. */
+/** Every group's distance from the logits of all rows; adds scale × Σ_g multiplier_g × its gradient to dLogits. */
 export function groupDistances(
   constraints: Constraints,
   logits: Floats, // [N,T]

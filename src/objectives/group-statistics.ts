@@ -1,12 +1,13 @@
 /**
- * All that a distance needs of the model, per group, in one flat array [G,W]; a distance's definition says which of
- * two:
+ * Everything a distance needs from the model, per group, in one flat array [G,W]. A distance's definition says which
+ * of two:
  *   meanCurve     W = T: mean_g(t), the mean survival curve of the group's rows
  *   blockTotals   W = 2·blocks: expected events E_gb = Σ h, then their variances V_gb = Σ h(1−h), over rows and bins at
- * risk Both are sums over rows, so a minibatch needs only every row's last terms (the cache, [N,W]) and the difference
- * its own rows make: a group is never estimated from one batch's members. The cache ages between refreshes;
- * sums are begun anew at each, so rounding does not pile up. And the way back: from dL/d statistics to dLogits of some
- * rows.
+ *                 risk
+ * Both are sums over rows, so a minibatch needs only every row's latest terms (the cache, [N,W]) and the difference its
+ * own rows make: a group is never estimated from one batch's members. The cache ages between refreshes; each refresh
+ * restarts the sums, so rounding does not accumulate. The way back, from dL/d statistics to dLogits of some rows, is
+ * here too.
  */
 import type { Floats } from "../compute/backend.ts";
 import { unreachable } from "../core/errors.ts";
@@ -31,7 +32,7 @@ function isOverCurves({ distance }: Constraints): boolean {
   }
 }
 
-/** One row's expected events and variances per block, from its hazards that start at `offset`. */
+/** One row's expected events and variances per block, from its hazards starting at `offset`. */
 function fillBlockTotals(
   constraints: Constraints,
   hazard: Float64Array,
@@ -94,14 +95,17 @@ function divideCurves(constraints: Constraints, sums: Float64Array): void {
   });
 }
 
-/** Every row's last terms, and their sums over groups. */
+/** Each row's latest terms, and their sums over groups. */
 export interface StatisticsCache {
-  /** Empty when no row is ever replaced: then each is to be added once after emptyCache. */
+  /** Empty when no row is ever replaced: each row must then be added once after emptyCache. */
   readonly terms: Float64Array; // [N,W]: S(t), or a row's E and V per block
   readonly sums: Float64Array; // [G,W]
 }
 
-/** Empty: every row must be replaced once before it is read. Without `keepsTerms` its size does not depend on N. */
+/**
+ * An empty cache: every row must be replaced once before the cache is read. Without `keepsTerms` its size does not
+ * depend on N.
+ */
 export function createStatisticsCache(constraints: Constraints, keepsTerms = true): StatisticsCache {
   const W = statisticsWidth(constraints);
   return {
@@ -111,8 +115,7 @@ export function createStatisticsCache(constraints: Constraints, keepsTerms = tru
 }
 
 /**
- * The same rows' terms summed over other groups: after the strata were built anew. Distance and blocks must be the
- * same.
+ * The same rows' terms summed over other groups, after the strata were rebuilt. Distance and blocks must be the same.
  */
 export function regroupCache(constraints: Constraints, cache: StatisticsCache): StatisticsCache {
   const { terms } = cache;
@@ -126,8 +129,8 @@ export function regroupCache(constraints: Constraints, cache: StatisticsCache): 
 }
 
 /**
- * Replaces the terms of some rows; curve k of `curves` is of training row rows[k]. Any size of part will do, so a
- * refresh of the whole cache can run in parts: `emptyCache` first, then every row once.
+ * Replaces the terms of some rows; curve k of `curves` belongs to training row rows[k]. The number of rows is free, so
+ * a refresh of the whole cache can run in parts: `emptyCache` first, then every row once.
  */
 export function replaceRows(
   constraints: Constraints,
@@ -168,9 +171,7 @@ export function replaceRows(
   }
 }
 
-/**
- * Places in `rows`, combination by combination and otherwise as they come: groups are then summed once per combination.
- */
+/** Positions in `rows`, by combination and otherwise in their order: groups are then summed once per combination. */
 function orderByCombination(constraints: Constraints, rows: ArrayLike<number>): Int32Array {
   const { combinationOf, groupsOf } = constraints.memberships;
   const next = new Int32Array(groupsOf.length + 1);
@@ -187,7 +188,7 @@ export function emptyCache(cache: StatisticsCache): void {
   cache.sums.fill(0);
 }
 
-/** The statistics at the cached rows. */
+/** The statistics from the cached rows. */
 export function readStatistics(constraints: Constraints, cache: StatisticsCache): Float64Array {
   const statistics = cache.sums.slice();
   divideCurves(constraints, statistics);
@@ -195,9 +196,9 @@ export function readStatistics(constraints: Constraints, cache: StatisticsCache)
 }
 
 /**
- * Adds scale · N/B · dL/dz to dLogits for the B rows in `rows` (curve and dLogits row k is of training row rows[k]), or
- * for all N rows in their order with `rows` null. N/B makes the mean over batches of a partition the gradient of all
- * rows.
+ * Adds scale · N/B · dL/dz to dLogits for the B rows in `rows` (row k of the curves and of dLogits belongs to training
+ * row rows[k]), or for all N rows in order if `rows` is null. The factor N/B makes the mean over the batches of a
+ * partition equal the gradient over all rows.
  */
 export function backThroughStatistics(
   constraints: Constraints,

@@ -2,9 +2,9 @@
  * The discrete-time likelihood (paper eq. 4), mean over rows:
  *   event in bin t     −log h_t − Σ_{l<t} log(1−h_l) − log(1−S(T))
  *   censored in bin t  −Σ_{l≤t} log(1−h_l)
- * The last term of an event is the tail term: on in the paper's loss ("drsa"), off in ours ("nll"), where it is what
- * ruins calibration. The paper's expanded print sums censored rows over l < t and S to l < T; its own definitions give
- * l ≤ t and l ≤ T, which are used here. log(1−S(T)) is evaluated from log S(T), on the side of log 2 where it keeps its
+ * The last term of an event is the tail term: on in the paper's loss ("drsa"), off in ours ("nll"), because it ruins
+ * calibration. The paper's expanded formula sums censored rows over l < t and S to l < T; its own definitions give l ≤
+ * t and l ≤ T, which are used here. log(1−S(T)) is evaluated from log S(T), on the side of log 2 where it keeps its
  * digits.
  */
 
@@ -15,15 +15,15 @@ import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { FOLD_PRODUCT_AT, openLoss } from "./curves.ts";
 import { expMinus } from "./exponential.ts";
 
-/** Whether the likelihood has the paper's tail term. */
+/** Whether the likelihood includes the paper's tail term. */
 export interface LikelihoodOptions {
   /** Whether an event row also pays −log(1−S(T)). */
   readonly tail: boolean;
 }
 
 /**
- * Below it −log S(T) counts as this much, so that a row whose hazards have all underflowed (logits under −745) has a
- * large finite loss and no gradient instead of ∞ and NaN.
+ * −log S(T) is floored at this value, so that a row whose hazards have all underflowed (logits under −745) has a large
+ * finite loss and no gradient instead of ∞ and NaN.
  */
 export const SMALLEST_CUMULATIVE_HAZARD = 1e-300;
 

@@ -50,13 +50,13 @@ export interface RankingOptions {
   readonly sigma: number;
 }
 
-/** The dying and the later-dying of each bin t = 1…T (index t−1), exponentials relative to the extreme of the bin. */
+/** The dying and the later-dying of each bin t = 1…T (index t−1); exponentials are relative to the bin's extreme. */
 interface PairSums {
   readonly dying: Float64Array; // Σ_i e^{(S_i(t) − high)/σ}, t_i = t
   readonly later: Float64Array; // Σ_j e^{(low − S_j(t))/σ}, t_j > t
-  /** Largest S(t) among the dying, −∞ without any. */
+  /** Largest S(t) among the dying, −∞ if there are none. */
   readonly high: Float64Array;
-  /** Smallest S(t) among those dying later, ∞ without any. */
+  /** Smallest S(t) among those dying later, ∞ if there are none. */
   readonly low: Float64Array;
   readonly pairs: number;
 }
@@ -97,7 +97,7 @@ function sumPairs(logits: Floats, binned: BinnedRightCensored, sigma: number): P
   return { dying, later, high, low, pairs };
 }
 
-/** Mean over pairs, 0 without any pair; adds scale × its gradient to dLogits. */
+/** Mean over pairs, 0 if there are no pairs; adds scale × its gradient to dLogits. */
 export function rankingKernel(
   logits: Floats, // [N,T]
   binned: BinnedRightCensored,

@@ -1,8 +1,8 @@
 /**
- * How much distance a group is allowed, c_g: a number for all, a table by name, or "auto", which the
- * distance itself takes from the group's own noise (distances/): κ times it, κ = 0.25 unless given (at κ = 1 the
- * constraint sleeps: a plain linear fit meets it); a distance in standard errors takes no κ. `freshNoise` says, beside
- * it, what distance a perfect model would show on a fresh sample of the group's size.
+ * How much distance a group is allowed, c_g: a number for all, a table by name, or "auto", which the distance itself
+ * derives from the group's own noise (distances/): κ times the noise, κ = 0.25 unless given (at κ = 1 the constraint is
+ * inactive: a plain linear fit meets it). A distance in standard errors takes no κ. `freshNoise` also says what
+ * distance a perfect model would show on a fresh sample of the group's size.
  */
 import { InputError } from "../core/errors.ts";
 import type { Constraints } from "./constraints.ts";

@@ -1,10 +1,10 @@
 /**
- * Cells of group × predicted-risk stratum: a model whose group means are right may still be wrong for the
- * group's low and high risks at once, so any constraint can be asked of the cells instead. Strata are cut at quantiles
- * of the model's own risk 1 − S(T|x) over all training rows, the same for every group; rows of equal risk share a
- * stratum. A cell with fewer than 10 expected events (Σ over its rows of Σ_{s≤t_i} h_s: what the model expects in the
- * follow-up there is) is merged with the neighbour that expects less. Cells depend on the model, so they are built anew
- * as it changes.
+ * Cells of group × predicted-risk stratum: a model whose group means are right may still be wrong for both the group's
+ * low and its high risks, so any constraint can be applied to the cells instead. Strata are cut at quantiles of the
+ * model's own risk 1 − S(T|x) over all training rows, the same for every group; rows of equal risk share a stratum. A
+ * cell with fewer than 10 expected events (Σ over its rows of Σ_{s≤t_i} h_s: what the model expects over the actual
+ * follow-up) is merged with the neighbour that expects less. Cells depend on the model, so they are rebuilt as it
+ * changes.
  */
 
 import { InputError } from "../core/errors.ts";
@@ -20,7 +20,7 @@ export const MINIMUM_EXPECTED_EVENTS = 10;
 export interface StrataOptions {
   /** Strata before any merging. */
   readonly K: number;
-  /** Strata that expect fewer events are merged with a neighbour. */
+  /** Strata with fewer expected events are merged with a neighbour. */
   readonly minimumExpectedEvents?: number;
 }
 
@@ -79,7 +79,7 @@ interface Stratum {
 }
 
 /**
- * Merges the stratum that expects least with its lesser neighbour (the lower one when equal) until all expect enough.
+ * Merges the stratum that expects least with its smaller neighbour (the lower one if equal) until all expect enough.
  */
 function mergeSmall(strata: Stratum[], minimum: number): Stratum[] {
   const merged = [...strata];
@@ -108,9 +108,7 @@ function nameCell(group: string, first: number, last: number, K: number): string
   return `${group}, risk ${first === last ? first : `${first}–${last}`} of ${K}`;
 }
 
-/**
- * The cells of every group, groups in their order and strata from low risk to high; a group's cells partition its rows.
- */
+/** The cells of every group: groups in order, strata from low risk to high; a group's cells partition its rows. */
 export function buildStrata(
   { risk, expectedEvents }: RowRisks,
   groups: readonly NamedRows[],
@@ -145,8 +143,9 @@ export function buildStrata(
 }
 
 /**
- * Multipliers for newly built cells: the mean over a cell's strata of what the old cells of its group had there, 0 for
- * a group that had none. Edges move and cells merge differently from epoch to epoch; what was learned should stay.
+ * Multipliers for newly built cells: the mean over a cell's strata of the multipliers its group's old cells had there,
+ * or 0 for a group without old cells. Edges move and cells merge differently from epoch to epoch; what was learned
+ * should be kept.
  */
 export function carryMultipliers(
   before: readonly StratumCell[],

@@ -1,7 +1,7 @@
 /**
- * Blocks of consecutive bins over which the at-risk constraint adds up events: about equally many training
- * events in each, so that no block is all noise. A bin is never divided: where one bin holds more than a block's share,
- * the blocks it fills become one and there are fewer than asked for.
+ * Blocks of consecutive bins over which the at-risk constraint adds up events: with about equally many training events
+ * in each, so that no block is all noise. A bin is never divided: where one bin holds more than a block's share, the
+ * blocks it fills become one and there are fewer than asked for.
  */
 
 import { InputError } from "../core/errors.ts";
@@ -33,7 +33,7 @@ export function equalEventBlocks(binned: BinnedRightCensored, count = TIME_BLOCK
   const blocks: TimeBlock[] = [];
   let first = 1;
   let seen = 0;
-  let full = 0; // blocks' shares of the events that have occurred
+  let full = 0; // number of block shares of the events that have occurred
   for (let t = 1; t < T && seen < total; t++) {
     seen += events[t];
     // Multiplied before divided, so that exact shares end where they should.

@@ -1,9 +1,9 @@
 /**
- * The penalty of X-Cal (Goldstein et al. 2020): Σ_b (frac_b − 1/B)², frac_b the mean over rows of a soft
- * membership of F = 1 − S(t_i) in the bin [lo, hi] of probability, m_b = σ(γ(F−a)(b−F)), a = lo and b = hi but a = −1
- * in the first and b = 2 in the last bin, so that F = 0 and F = 1 belong. An event counts m_b; a censored row's mass
- * lies beyond F: m_b (hi−F)/(1−F) + σ(γ(lo−F)) (1/B)/(1−F). The paper that GRADUATE is of prints /F in the second
- * (§6.6), which is not a probability; X-Cal's own has 1 − F. S is read at the end of the row's bin. The hard-binned
+ * The penalty of X-Cal (Goldstein et al. 2020): Σ_b (frac_b − 1/B)², frac_b the mean over rows of a soft membership of
+ * F = 1 − S(t_i) in the bin [lo, hi] of probability, m_b = σ(γ(F−a)(b−F)), where a = lo and b = hi, except a = −1 in
+ * the first bin and b = 2 in the last, so that F = 0 and F = 1 are included. An event counts m_b; a censored row's mass
+ * lies beyond F: m_b (hi−F)/(1−F) + σ(γ(lo−F)) (1/B)/(1−F). The GRADUATE paper prints /F in the second term (§6.6),
+ * which is not a probability; X-Cal's own formula has 1 − F. S is read at the end of the row's bin. The hard-binned
  * test is stats/calibration/d-calibration.ts.
  */
 
@@ -23,13 +23,13 @@ export interface XCalOptions {
 
 export const XCAL_BINS = 20;
 export const XCAL_GAMMA = 1e4;
-/** A censored row with F above this counts as an event: 1/(1−F) would otherwise give one row any weight. */
+/** A censored row with F above this counts as an event: 1/(1−F) could otherwise give one row unlimited weight. */
 export const XCAL_CERTAIN = 1 - 1e-4;
 /** Edges outside [0, 1] for the first and last bin, as far as the reference puts them. */
 const FIRST_EDGE = -1;
 const LAST_EDGE = 2;
 
-/** One row's share in each bin, and into slope[offset …] how it moves with F. */
+/** One row's share in each bin; its derivative with respect to F is written to slope[offset …]. */
 function fillMembership(
   F: number,
   asEvent: boolean,

@@ -1,5 +1,5 @@
 /**
- * What a repair of curves is fitted to and judged by, and cutting it: some rows of everything, and folds with equally
+ * The data a repair of curves is fitted to and judged by, and how it is cut: subsets of rows, and folds with equally
  * many events.
  */
 import { InputError } from "../core/errors.ts";
@@ -14,21 +14,24 @@ import type { BoostGroup } from "./mcboost-input.ts";
 export interface BoostTask {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: Curves; // [N,T]
-  /** In which bin each of them had the event or was censored. */
+  /** The bin in which each person had the event or was censored. */
   readonly outcomes: BinnedRightCensored; // [N]
   /** Everyone is a group only if given as one. */
   readonly groups: readonly BoostGroup[];
-  /** Whose rows are whose, where people have several: they go to one fold, and errors are counted by person. */
+  /**
+   * The person of each row, where people have several: a person's rows go to one fold, and errors are counted by
+   * person.
+   */
   readonly people?: People;
 }
 
 export const DEFAULT_FOLDS = 5;
-/** Own stream of the seed: folds share no draws with a model's split of the same seed. */
+/** A separate stream of the seed: folds share no draws with a model's split of the same seed. */
 const FOLD_STREAM = 0xb005;
-/** A fold of fewer rows has nothing to say. */
+/** A fold with fewer rows says nothing. */
 const FEWEST_FOLD_ROWS = 10;
 
-/** Some rows of everything; members that are not among them leave their groups. */
+/** Selects some rows of everything; members that are not among them leave their groups. */
 export function pickTask({ curves, outcomes, groups, people }: BoostTask, rows: Int32Array): BoostTask {
   const { T, survival } = curves;
   const picked = new Float64Array(rows.length * T);
@@ -48,7 +51,7 @@ export function pickTask({ curves, outcomes, groups, people }: BoostTask, rows: 
   };
 }
 
-/** One fold, and all rows but its own. */
+/** One fold, and all rows outside it. */
 export interface Fold {
   readonly inside: Int32Array;
   readonly outside: Int32Array;
@@ -58,12 +61,12 @@ export interface Fold {
 export interface FoldOptions {
   readonly folds: number;
   readonly seed: number;
-  /** Another cut of the same seed. */
+  /** Selects another cut with the same seed. */
   readonly repeat?: number;
   readonly people?: People;
 }
 
-/** Equally many events in each, as far as they go round; of people, those with an event in any of their rows. */
+/** Deals events equally to the folds, as far as possible; with people, those with an event in any of their rows. */
 export function cutFolds(
   { event }: BinnedRightCensored,
   { folds, seed, repeat = 0, people }: FoldOptions,

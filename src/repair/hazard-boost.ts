@@ -1,13 +1,13 @@
 /**
- * A repair of curves on the hazard scale: in block b of the time, the hazards of everyone in group g are multiplied by
- * exp(a_gb), of those in several groups by all of their ratios,
+ * A repair of curves on the hazard scale: in time block b, the hazards of everyone in group g are multiplied by
+ * exp(a_gb); those in several groups get all of their ratios,
  *   −log S'(t) = Σ_{s≤t} exp(Σ_{g ∋ i} a_g,b(s)) · (log S(s−1) − log S(s)).
- * Curves stay decreasing and within [0, 1], and ranks of those in the same groups stay. The ratios come from events and
- * the hazards that people were at risk of, which needs no censoring weights and holds when censoring depends on the
- * features. A person's exposure is the cumulative hazard up to the own bin, of the event's bin half: log(1 − e^−x) =
- * log x − x/2 + x²/24 − …. Groups are estimated one after the other given the others, the clearest excess first, until
- * none moves (hazard-ratios.ts has one group's estimate). What is carried out is drawn towards 1: by the probability
- * that the group is wrong at all, and by `doubt` standard errors.
+ * Curves stay decreasing and within [0, 1], and people in the same groups keep their ranks. The ratios come from events
+ * and the hazards that people were at risk of, which needs no censoring weights and holds when censoring depends on the
+ * features. A person's exposure is the cumulative hazard up to their own bin, with half of the event's bin: log(1 −
+ * e^−x) = log x − x/2 + x²/24 − …. Groups are estimated one after the other given the others, the clearest excess
+ * first, until none moves (hazard-ratios.ts has one group's estimate). The ratios applied are shrunk towards 1: by the
+ * probability that the group is wrong at all, and by `doubt` standard errors.
  */
 
 import { exp, log, power } from "../core/elementary.ts";
@@ -27,26 +27,26 @@ import {
 } from "./mcboost-input.ts";
 
 export interface HazardBoostOptions {
-  /** Blocks of time at most, of equally many events. */
+  /** Maximum number of time blocks, with equally many events each. */
   readonly timeBuckets: number;
-  /** Standard errors by which a ratio is drawn towards 1. */
+  /** Standard errors by which a ratio is shrunk towards 1. */
   readonly doubt: number;
 }
 
 /**
- * Measured on planted tables (docs/decisions/009-boost.md): three or eight blocks do the same; without doubt a repair
- * that was right overshot the judging rows in 2 of 30, at 2 it leaves a third of the gap.
+ * Measured on planted tables (docs/decisions/009-boost.md): three or eight blocks do equally well. With a doubt of 0, a
+ * correct repair overshot on the judging rows in 2 of 30; with 2, it leaves a third of the gap.
  */
 export const HAZARD_BOOST_DEFAULTS: HazardBoostOptions = { timeBuckets: 5, doubt: 1 };
 
-/** A group of the fitting rows as it was found. */
+/** What was found for a group of the fitting rows. */
 export interface FoundGroup {
   readonly name: string;
   readonly expression?: string;
-  /** Of the fitting rows: events, and those the curves led to expect. */
+  /** In the fitting rows: observed events, and those the curves predict. */
   readonly events: number;
   readonly expected: number;
-  /** That the group is wrong, given the others' repair. */
+  /** Probability that the group is wrong, given the others' repair. */
   readonly probability: number;
   /** Its excess in standard errors. */
   readonly z: number;
@@ -55,34 +55,34 @@ export interface FoundGroup {
 export interface HazardUpdate {
   /** Index in the boost's groups. */
   readonly group: number;
-  /** What its hazards are multiplied by, as logarithms: drawn towards 0 and times the boost's share. */
+  /** Logarithms of what its hazards are multiplied by: shrunk towards 0 and multiplied by the boost's share. */
   readonly logRatios: readonly number[]; // [B]
 }
 
-/** Plain data: survives JSON. */
+/** Plain data that survives JSON. */
 export interface HazardBoost {
   readonly kind: "hazards";
   readonly T: number;
   readonly options: HazardBoostOptions;
-  /** Of the ratios that were found, as much as is carried out. */
+  /** The share of the estimated ratios that is applied. */
   readonly share: number;
   readonly blocks: readonly TimeBlock[]; // [B]
   readonly groups: readonly FoundGroup[];
-  /** One a group at most, in no order that matters. */
+  /** At most one per group; the order does not matter. */
   readonly updates: readonly HazardUpdate[];
   /** Groups that could not be estimated, and why. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
 }
 
-/** A curve below this has had its say: the hazards beyond are of nobody. */
+/** Curves are floored at this value: nobody is left to have the hazards beyond it. */
 const SMALLEST_SURVIVAL = 1e-6;
-/** The groups are gone through again until no log ratio moves by more than this. */
+/** The groups are revisited until no log ratio moves by more than this. */
 const SETTLED = 1e-4;
 const MAX_CYCLES = 50;
-/** Before the events are seen one group of those named is thought to be wrong; of one, with even odds. */
+/** Before the events are seen, one of the named groups is expected to be wrong; a single group has even odds. */
 const guessWrong = (G: number) => 1 / Math.max(G, 2);
 
-/** Which rows were at risk of how much, and whose events came when. */
+/** How much each row was at risk of, and when its events came. */
 interface Exposure {
   readonly B: number;
   readonly blockOf: Int32Array; // [T+1]
@@ -112,13 +112,13 @@ function measureExposure(
   return { B, blockOf, values };
 }
 
-/** One group while the ratios are sought. */
+/** The state of one group while the ratios are estimated. */
 interface Sought {
   readonly group: BoostGroup;
   readonly rows: Int32Array;
   readonly observed: Float64Array; // [B]
   readonly expected: number;
-  /** As the others see it: drawn by its probability. */
+  /** As the other groups see it: shrunk by its probability. */
   readonly current: Float64Array; // [B]
   found: HazardRatios | undefined;
 }
@@ -159,7 +159,10 @@ export function fitHazardBoost(input: BoostInput, options: Partial<HazardBoostOp
   };
 }
 
-/** By the probability that there is anything to repair, and by 1 − 1/z where the excess is clear; never quite to 0. */
+/**
+ * Shrinks by the probability that there is anything to repair, and by 1 − 1/z where the excess is clear; never quite to
+ * 0.
+ */
 function drawTowardsOne({ logRatios, probability, z }: HazardRatios, doubt: number): number[] {
   const sure = doubt === 0 ? 1 : 1 - doubt / Math.sqrt(doubt * doubt + z * z);
   return Array.from(logRatios, (a) => probability * sure * a);
@@ -210,7 +213,7 @@ function seekRatios(sought: readonly Sought[], { B, values }: Exposure): void {
     one.found = found;
     return moved;
   };
-  // The clearest excess first: what it explains is not laid at the door of groups that share its rows.
+  // The clearest excess first: what it explains is then not attributed to groups that share its rows.
   const order: Sought[] = [];
   const left = [...sought];
   while (left.length > 0) {
@@ -229,7 +232,7 @@ function seekRatios(sought: readonly Sought[], { B, values }: Exposure): void {
   }
 }
 
-/** As much of the repair as `share` says. */
+/** The repair scaled to the given share. */
 export function scaleHazardBoost(boost: HazardBoost, share: number): HazardBoost {
   const updates = boost.updates.map(({ group, logRatios }) => ({
     group,
@@ -238,7 +241,7 @@ export function scaleHazardBoost(boost: HazardBoost, share: number): HazardBoost
   return { ...boost, share: boost.share * share, updates: share === 0 ? [] : updates };
 }
 
-/** The repair of the same model's curves of any rows; groups by name. */
+/** Repairs the same model's curves for any rows; groups are matched by name. */
 export function applyHazardBoost(
   boost: HazardBoost,
   curves: Curves,
@@ -261,7 +264,7 @@ export function applyHazardBoost(
   }
   const survival = Float64Array.from(curves.survival);
   for (let i = 0; i < N; i++) {
-    // Whoever no group moves keeps the curve to the last bit.
+    // A person whom no group moves keeps the curve to the last bit.
     if (logRatios.subarray(i * B, (i + 1) * B).every((a) => a === 0)) continue;
     let [before, now] = [1, 1];
     boost.blocks.forEach(({ first, last }, b) => {

@@ -1,37 +1,37 @@
 /**
- * How many times higher than predicted the hazards of one group are, block of time by block of time, from few events.
- * In block b the group had O_b events on an exposure W_b (the predicted cumulative hazards that its people lived
- * through): with log ratios a,
+ * Estimates from few events how many times higher than predicted the hazards of one group are in each time block. In
+ * block b the group had O_b events on an exposure W_b (the predicted cumulative hazards that its people lived through):
+ * with log ratios a,
  *   log likelihood = Σ_b O_b a_b − W_b exp(a_b),
- * no weights of censoring in it. A group is right (a = 0) or, with a given probability, wrong: then a ∼ N(0, λ² 11ᵀ +
- * σ² ρ^|b−c|), a level of spread λ and a shape of spread σ about it. Each pair of spreads of a grid is weighed by its
+ * without censoring weights. A group is right (a = 0) or, with a given probability, wrong: then a ∼ N(0, λ² 11ᵀ + σ²
+ * ρ^|b−c|), a level with spread λ and a shape with spread σ about it. Each pair of spreads on a grid is weighted by its
  * marginal likelihood (Laplace's approximation) and the modes are averaged: a group without excess is hardly moved, one
- * with a clear excess nearly as far as its events say. Knows one group at a time; groups that overlap are
- * hazard-boost.ts' business.
+ * with a clear excess nearly as far as its events say. This file handles one group at a time; hazard-boost.ts handles
+ * groups that overlap.
  */
 import { exp, expm1, log, power, square } from "../core/elementary.ts";
 import { factorCholesky, invertCholesky, solveCholesky } from "../core/linear-algebra.ts";
 
-/** Spreads of log ratios that are thought possible in a group that is wrong: from a tenth to more than twofold. */
+/** Spreads of log ratios considered possible in a group that is wrong: from a tenth to more than twofold. */
 const LEVEL_SPREADS = [0.1, 0.2, 0.4, 0.8];
-/** The first is none worth the name: the covariance must have an inverse. */
+/** The first is practically zero, but not zero: the covariance must have an inverse. */
 const SHAPE_SPREADS = [0.02, 0.2, 0.4];
 /** Correlation of the shape in neighbouring blocks. */
 const NEIGHBOURS = 0.5;
-/** Newton's method is done when no log ratio moves by more than this. */
+/** Newton's method stops when no log ratio moves by more than this. */
 const SETTLED = 1e-10;
 const MAX_NEWTON_STEPS = 100;
-/** A Newton step is cut to this: from 0 the whole of it overshoots where events are many times the exposure. */
+/** A Newton step is cut to this: a full step from 0 overshoots where events are many times the exposure. */
 const LARGEST_STEP = 1;
-/** No group is moved further, twentyfold: events on hardly any exposure would send it anywhere. */
+/** No group is moved further than this, twentyfold: events with hardly any exposure would send it anywhere. */
 const LARGEST_LOG_RATIO = 3;
 
 export interface HazardRatios {
-  /** The mean over the spreads, of a group that is wrong. */
+  /** The mean over the spreads, given that the group is wrong. */
   readonly logRatios: Float64Array; // [B]
-  /** That it is wrong, after its events were seen. */
+  /** Probability that it is wrong, given its events. */
   readonly probability: number;
-  /** √(2 × log likelihood ratio of these ratios to 1): how many standard errors the excess is beyond none. */
+  /** √(2 × log likelihood ratio of these ratios to 1): the excess in standard errors. */
   readonly z: number;
 }
 
@@ -40,7 +40,7 @@ interface Prior {
   readonly logDeterminant: number;
 }
 
-/** One for each pair of spreads, of B blocks. */
+/** One prior for each pair of spreads, over B blocks. */
 export function preparePriors(B: number): readonly Prior[] {
   return LEVEL_SPREADS.flatMap((level) =>
     SHAPE_SPREADS.map((shape): Prior => {
@@ -67,7 +67,7 @@ export interface GroupEvents {
   readonly exposure: ArrayLike<number>; // [B]
 }
 
-/** `wrong`: the probability of it before the events were seen. */
+/** `wrong` is the prior probability that the group is wrong. */
 export function estimateRatios(events: GroupEvents, priors: readonly Prior[], wrong: number): HazardRatios {
   const B = events.observed.length;
   const modes = priors.map((prior) => findMode(events, prior));
@@ -89,12 +89,12 @@ export function estimateRatios(events: GroupEvents, priors: readonly Prior[], wr
   };
 }
 
-/** The log likelihood less that of ratios of 1. */
+/** The log likelihood minus that of ratios of 1. */
 function gainOf({ observed, exposure }: GroupEvents, logRatios: Float64Array): number {
   return logRatios.reduce((sum, a, b) => sum + observed[b] * a - exposure[b] * expm1(a), 0);
 }
 
-/** The mode under one prior, and the log marginal likelihood less that of ratios of 1. */
+/** The mode under one prior, and the log marginal likelihood minus that of ratios of 1. */
 function findMode(events: GroupEvents, { inverse, logDeterminant }: Prior) {
   const { observed, exposure } = events;
   const B = observed.length;

@@ -1,11 +1,11 @@
 /**
- * How much of a repair on the hazard scale (hazard-boost.ts) is carried out: the largest share that is sure not to
- * raise the Brier score. The fitting rows are cut into folds, each fold is repaired by what the others say, in several
- * shares, and
+ * Chooses how much of a repair on the hazard scale (hazard-boost.ts) is applied: the largest share that is sure not to
+ * raise the Brier score. The fitting rows are cut into folds, each fold is repaired with several shares of what the
+ * others say, and
  *   mean rise of the integrated Brier score + 3 standard errors ≤ 0.5 % of the score
- * is asked over the rows, each scored where it was left out (the error over people, where they have several rows).
- * Judging rows of the same number add noise as large again: at 1 % one run in fifty was above 1 % on those. Where no
- * share qualifies the curves stay as they were.
+ * is required over the rows, each scored where it was left out (the error is over people, where they have several
+ * rows). Equally many judging rows add as much noise again: at 1 % one run in fifty was above 1 % on those. If no share
+ * qualifies, the curves stay as they were.
  */
 
 import { square } from "../core/elementary.ts";
@@ -25,7 +25,7 @@ import {
 
 /** Shares that are tried, the largest first. */
 const SHARES = [1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05];
-/** The rise of the Brier score that a repair may bring, relatively. */
+/** The relative rise of the Brier score that a repair may cause. */
 export const LARGEST_RISE = 0.005;
 const STANDARD_ERRORS = 3;
 
@@ -45,7 +45,7 @@ export interface ShareChoice {
 
 export interface TriedShare {
   readonly share: number;
-  /** Of the left-out integrated Brier score: after / before − 1. */
+  /** Change of the left-out integrated Brier score: after / before − 1. */
   readonly ibsChange: number;
   readonly standardError: number;
 }
@@ -73,7 +73,7 @@ export function fitHazardShare(
   const tried = SHARES.map((share, k): TriedShare => {
     const rise = meanOf(rises[k]);
     const variance = varianceOfMean(rises[k], rise, people);
-    // A score of 0 cannot fall, and nothing that raises it is wanted.
+    // A score of 0 cannot fall, and no repair should raise it.
     const relative = (value: number) => (score > 0 ? value / score : value);
     return { share, ibsChange: relative(rise), standardError: relative(Math.sqrt(variance)) };
   });
@@ -106,7 +106,7 @@ function scoreRows(
   return scores;
 }
 
-/** Of the mean over rows; by person, Σ (Σ of a person's deviations)² / N² · P/(P−1). */
+/** Standard error of the mean over rows; by person, Σ (Σ of a person's deviations)² / N² · P/(P−1). */
 export function varianceOfMean(values: Float64Array, mean: number, people?: People): number {
   const N = values.length;
   if (people === undefined) return meanOf(values.map((value) => square(value - mean))) / (N - 1);

@@ -1,11 +1,11 @@
 /**
  * What MCBoostSurv (mcboost.ts) looks at: the residual S_i(t) − 1[T_i > t] with Graf's weights, its mean over the
- * columns of a cell, and the two auditors that seek a pattern in it. Weights: 0 for a row censored at or before t;
+ * columns of a cell, and the two auditors that look for a pattern in it. Weights: 0 for a row censored at or before t;
  * 1/G(T_i−) for an event by t; 1/G(t) for a row followed past t. In G the events of a bin leave before its censorings
  * ("reverse" ties), as in `brierBinned`: on bins only this pair makes the weights of a column add up to N, so that the
  * mean residual of one curve S is exactly S − Kaplan-Meier. Nothing is audited past the last column t with
- * `minimumFollowed` rows known to be alive after it, where only the dead would speak; it is always before T, since
- * those censored in bin T are not known to have outlived it.
+ * `minimumFollowed` rows known to be alive after it, where only deaths would count; that column is always before T,
+ * since those censored in bin T are not known to have outlived it.
  */
 
 import { log, square } from "../core/elementary.ts";
@@ -15,7 +15,7 @@ import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { censoringKaplanMeierBinned } from "../stats/censoring.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
 
-/** No row stands for more than this many: the floor of G, 1e-4. */
+/** No row stands for more than this many rows: the floor of G, 1e-4. */
 export const SMALLEST_CENSORING_SURVIVAL = 1e-4;
 
 export interface BoostCell {
@@ -31,7 +31,7 @@ export interface GroupAuditor {
   readonly kind: "group";
   /** Index in the boost's groups. */
   readonly group: number;
-  /** h of its rows; everyone else's is 0. */
+  /** h for its rows; h is 0 for everyone else. */
   readonly value: number;
 }
 
@@ -63,7 +63,7 @@ export interface CensoringWeights {
 export interface WeighOptions {
   readonly minimumFollowed: number;
   readonly reference: boolean;
-  /** The rows G is estimated on, 0-based and distinct; all without it. */
+  /** The rows G is estimated on, 0-based and distinct; all rows if omitted. */
   readonly rows?: ArrayLike<number>;
 }
 
@@ -101,11 +101,11 @@ export interface AuditedCurves {
 }
 
 export interface CellTargets {
-  /** Those of the rows asked for with any entry in the cell, in the order given. */
+  /** The requested rows that have any entry in the cell, in the order given. */
   readonly rows: Int32Array;
   /**
    * Mean over the cell's audited columns of weight × residual. An entry outside the probability range counts as 0 and
-   * is not removed, as in the reference: a row weighs by how much of it is in the cell.
+   * is not removed, as in the reference: a row's weight is how much of it lies in the cell.
    */
   readonly target: Float64Array;
 }
@@ -156,7 +156,7 @@ export interface AuditedGroup {
   readonly index: number;
   readonly rows: Int32Array;
   readonly members: Uint8Array; // [N]
-  /** From its own censoring curve; everyone's without it. */
+  /** Weights from its own censoring curve; without them, everyone's are used. */
   readonly weights?: CensoringWeights;
 }
 
@@ -169,19 +169,19 @@ export interface Candidate {
 
 export interface GroupAudit {
   readonly cell: BoostCell;
-  /** Those of all rows, pooled weights. */
+  /** The targets of all rows, with pooled weights. */
   readonly targets: CellTargets;
   readonly groups: readonly AuditedGroup[];
   /** What the correlation is a mean over: the rows in the cell, or all. */
   readonly divisor: number;
   readonly reference: boolean;
-  /** Standard errors that are taken off a group's mean; only what is beyond them counts. */
+  /** Standard errors subtracted from a group's mean; only the excess beyond them counts. */
   readonly doubt: number;
 }
 
 /**
  * Correlation: mean of 1[i in g] × target. The auditor's h is the group's own mean target, so a small group is moved as
- * far as a large one; with `doubt` it is drawn towards 0 by as many standard errors, and the correlation with it.
+ * far as a large one; `doubt` shrinks it, and the correlation with it, towards 0 by that many standard errors.
  */
 export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidate[] {
   const { cell, groups, divisor, reference, doubt } = audit;
@@ -197,7 +197,7 @@ export function auditGroups(audited: AuditedCurves, audit: GroupAudit): Candidat
       squares += targets.target[k] * targets.target[k];
       count++;
     }
-    // The sum's own standard error is √(Σ target² − (Σ target)²/n): the censoring curve counts as known.
+    // The sum's own standard error is √(Σ target² − (Σ target)²/n): the censoring curve is treated as known.
     const spread = count === 0 ? 0 : Math.max(0, squares - (sum * sum) / count);
     if (doubt > 0) sum -= Math.sign(sum) * Math.min(Math.abs(sum), doubt * Math.sqrt(spread));
     if (sum === 0) continue;
@@ -236,14 +236,14 @@ export function measureLeverage(
   return count === 0 ? 0 : sum / (count * (lastBin - cell.fromBin + 1));
 }
 
-/** A feature whose variance is below this share of its mean square is constant but for rounding. */
+/** A feature whose variance is below this share of its mean square is constant up to rounding. */
 const CONSTANT_SHARE = 1e-20;
-/** A standardised feature with less than this left of it after the ones before it (and no penalty) is dropped. */
+/** Without a penalty, a standardised feature is dropped if earlier features leave less than this of it. */
 const SMALLEST_PIVOT = 1e-9;
 
 /**
- * Minimises Σ (target − a − z·b)²/(2n) + penalty·|b|²/2, z the features standardised on these rows (variance with 1/n),
- * the intercept free: glmnet's objective at α = 0. Correlation: mean of h × target.
+ * Minimises Σ (target − a − z·b)²/(2n) + penalty·|b|²/2, where z are the features standardised on these rows (variance
+ * with 1/n) and the intercept is free: glmnet's objective at α = 0. Correlation: mean of h × target.
  */
 export function auditRidge(
   targets: CellTargets,

@@ -1,6 +1,6 @@
 /**
- * What MCBoostSurv (mcboost.ts) is given: curves, outcomes, groups or features, and its options with their defaults;
- * and the checks at its door. Nothing is computed here.
+ * The input of MCBoostSurv (mcboost.ts): curves, outcomes, groups or features, and its options with their defaults; and
+ * the checks on it. Nothing is computed here.
  */
 
 import { InputError, nameRows } from "../core/errors.ts";
@@ -28,54 +28,55 @@ export interface BoostInput {
 }
 
 export interface BoostOptions {
-  /** Updates at most. */
+  /** Maximum number of updates. */
   readonly rounds: number;
-  /** Stop when no |correlation| is as large as this. */
+  /** Stop when no |correlation| reaches this. */
   readonly tolerance: number;
   /** η. */
   readonly step: number;
-  /** Ranges of time that are moved by themselves. */
+  /** Number of time ranges that are moved separately. */
   readonly timeBuckets: number;
-  /** Ranges of predicted probability that are moved by themselves. */
+  /** Number of ranges of predicted probability that are moved separately. */
   readonly probabilityBuckets: number;
-  /** What looks for deviations: groups that are named, or a ridge regression on features. */
+  /** What looks for deviations: the named groups, or a ridge regression on features. */
   readonly auditor: "group" | "ridge";
   /** Whether an update multiplies survival instead of adding to it. */
   readonly multiplicative: boolean;
   /**
    * What an update multiplies (group auditor): survival, as the reference does, by one factor for everyone, so that
-   * raised curves of people at low risk are clipped at 1 and tie; or their cumulative hazards, S ← S^exp(η·a), a the
-   * step that would bring the group's mean where it should be: nobody is clipped and ranks inside a group stay.
+   * raised curves of people at low risk are clipped at 1 and tie; or their cumulative hazards, S ← S^exp(η·a), where a
+   * is the step that would bring the group's mean to where it should be: nobody is clipped, and ranks within a group
+   * are kept.
    */
   readonly scale: "survival" | "hazard";
   /** Penalty of the ridge auditor. */
   readonly ridgePenalty: number;
   /**
-   * Whose censoring curve weighs a group's rows: that of all calibration rows, which assumes that censoring does not
+   * Whose censoring curve weights a group's rows: that of all calibration rows, which assumes that censoring does not
    * depend on the group (a group followed for less time is pulled down), or the group's own (group auditor only), over
    * its own follow-up.
    */
   readonly censoring: "pooled" | "group";
   /**
-   * What a correlation is a mean over: all rows, those without an entry in the cell as 0 (Kim et al.), or the rows with
-   * one. The latter, the reference's, spends its rounds on the sparsest cells: a planted gap of .150 r.m.s. was still
-   * .137 after 200 rounds of 4 × 3 cells, and .035 over all rows (test/training/mcboost). With one probability range
-   * the two are the same.
+   * What a correlation is a mean over: all rows, where those without an entry in the cell count as 0 (Kim et al.), or
+   * only the rows with one. The latter, the reference's choice, spends its rounds on the sparsest cells: a planted gap
+   * of .150 r.m.s. was still .137 after 200 rounds of 4 × 3 cells, and .035 over all rows (test/training/mcboost). With
+   * one probability range the two are the same.
    */
   readonly correlateOver: "all" | "cell";
-  /** A column is audited up to the last one with this many rows followed past it. */
+  /** Columns are audited up to the last one with this many rows followed past it. */
   readonly minimumFollowed: number;
   /**
-   * Standard errors by which a group's mean residual is drawn towards 0 (group auditor): a group is moved by what is
-   * beyond them and no further, so that rounds without end do not end in the calibration rows' noise. 0, as the
-   * reference has it, trusts every mean.
+   * Standard errors by which a group's mean residual is shrunk towards 0 (group auditor): a group is moved by the
+   * excess beyond them and no further, so that endless rounds do not fit the calibration rows' noise. 0, as in the
+   * reference, trusts every mean.
    */
   readonly doubt: number;
-  /** MCBoostSurv as its authors' program has it, in every detail. */
+  /** MCBoostSurv as in its authors' program, in every detail. */
   readonly reference: boolean;
 }
 
-/** Those of the reference where it has them, but for `correlateOver`; glmnet's s for the penalty. */
+/** The reference's defaults where it has them, except for `correlateOver`; glmnet's s for the penalty. */
 export const BOOST_DEFAULTS: BoostOptions = {
   rounds: 25,
   tolerance: 1e-4,

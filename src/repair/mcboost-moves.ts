@@ -1,7 +1,7 @@
 /**
- * Where MCBoostSurv (mcboost.ts) may move curves, and moving them: the cells, ranges of bins × ranges of predicted
- * probability and the whole plane, and one update S ← max(S, 1e-4)·exp(−η·h), S − η·h or S^exp(η·h) on the entries of
- * one cell, clipped to [0, 1] and made decreasing. What h is, is mcboost-auditors.ts' business.
+ * Where MCBoostSurv (mcboost.ts) may move curves, and how it moves them: the cells (ranges of bins × ranges of
+ * predicted probability, and the whole plane), and one update S ← max(S, 1e-4)·exp(−η·h), S − η·h or S^exp(η·h) on the
+ * entries of one cell, clipped to [0, 1] and made decreasing. mcboost-auditors.ts defines h.
  */
 import { exp, power } from "../core/elementary.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "./mcboost-auditors.ts";
 import type { BoostOptions } from "./mcboost-input.ts";
 
-/** A curve at 0 could not be multiplied away from it. */
+/** Curves are raised to this before multiplying: no factor moves a curve away from 0. */
 export const SMALLEST_SURVIVAL = 1e-4;
 
 export interface BoostUpdate {
@@ -53,7 +53,7 @@ export function createCells(
         largest = Math.max(largest, survival[start + t]);
       }
     }
-    // Even between the extremes of this range of bins; the outermost reach to 0 and 1, for the rows still to come.
+    // Evenly spaced between the extremes of this range of bins; the outermost reach to 0 and 1, to cover future rows.
     const edges = Array.from({ length: probabilityBuckets + 1 }, (_, p) =>
       p === 0 ? 0 : p === probabilityBuckets ? 1 : smallest + (p / probabilityBuckets) * (largest - smallest),
     );
@@ -90,8 +90,8 @@ export interface Movement {
 }
 
 /**
- * One update, in place; whether any value changed. Only the cell's entries move, and what the cumulative minimum takes
- * along.
+ * Applies one update in place and returns whether any value changed. Only the cell's entries move, and those that the
+ * cumulative minimum takes along.
  */
 export function moveCurves(curves: MovedCurves, update: BoostUpdate, movement: Movement): boolean {
   const { survival, located, T } = curves;
@@ -110,14 +110,14 @@ export function moveCurves(curves: MovedCurves, update: BoostUpdate, movement: M
     const start = row * T - 1;
     before.set(survival.subarray(start + 1, start + 1 + T));
     const inside = (t: number) => t >= cell.fromBin && t <= cell.toBin && isInside(located[start + t], cell);
-    // Fault (d): one entry in the cell is enough for the reference to move all of the row between the cell's bins.
+    // Fault (d): one entry in the cell is enough for the reference to move the whole row within the cell's bins.
     let whole = false;
     if (reference) for (let t = cell.fromBin; t <= cell.toBin; t++) whole ||= inside(t);
     let touched = false;
     for (let t = 1; t <= T; t++) {
       const here = reference ? whole && t >= cell.fromBin && t <= cell.toBin : inside(t);
       touched ||= here;
-      // The reference lifts entries below 1e-4 everywhere, the cell's or not.
+      // The reference lifts entries below 1e-4 everywhere, inside the cell or not.
       if (!here && !reference) continue;
       const change = here ? step * sign * h : 0;
       survival[start + t] = Math.min(Math.max(move(survival[start + t], change), 0), 1);

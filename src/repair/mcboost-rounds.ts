@@ -1,11 +1,11 @@
 /**
- * How many rounds of MCBoostSurv (mcboost.ts) are taken: decided inside the fitting rows. They are cut into folds, and
- * a boost fitted on all folds but one is followed round by round on the one left out. Two things are watched there: the
- * Brier score, and the groups' distances in units of their own noise,
+ * Decides within the fitting rows how many rounds of MCBoostSurv (mcboost.ts) are taken. The rows are cut into folds,
+ * and a boost fitted on all folds but one is followed round by round on the one left out. Two things are watched there:
+ * the Brier score, and the groups' distances in units of their own noise,
  *   J(r) = Σ_g d_g(r) / v_g,   d_g the L2 distance over the fold's supported bins, v_g the mean Greenwood variance.
- * The last number of rounds is taken at which neither has risen by more than the standard error of that rise; 0 rounds,
- * the curves as they were, always qualify. (To allow no rise at all turned away ten of 24 repairs of a doubled hazard
- * that were right: a fold of 120 rows is mostly noise.) Distances are of group means only.
+ * The choice is the largest number of rounds at which neither has risen by more than the standard error of that rise; 0
+ * rounds, the curves as they were, always qualify. (Allowing no rise at all rejected ten of 24 correct repairs of a
+ * doubled hazard: a fold of 120 rows is mostly noise.) Distances are of group means only.
  */
 
 import { square } from "../core/elementary.ts";
@@ -22,9 +22,9 @@ import type { BoostOptions } from "./mcboost-input.ts";
 /**
  * Chosen by measurement on planted tables (Cox models that lack a group whose hazards are doubled, halved or change
  * their shape): the reference's 25 steps of 0.1 stop half-way, its two ranges of bins cannot follow a change of shape,
- * its pooled censoring curve pulls down groups that are followed for less time, trust in every mean fits noise, and
- * curves moved on the survival scale are clipped at 1 and tie (a Cox model of nwtco without the histology: C .650 as it
- * was, .663 so and .716 on the hazard scale).
+ * its pooled censoring curve pulls down groups that are followed for less time, trusting every mean fits noise, and
+ * curves moved on the survival scale are clipped at 1 and tie (a Cox model of nwtco without the histology: C .650
+ * before, .663 on the survival scale and .716 on the hazard scale).
  */
 export const GUARDED_BOOST_DEFAULTS = {
   rounds: 100,
@@ -39,7 +39,7 @@ export const DEFAULT_REPEATS = 2;
 
 export interface RoundChoiceOptions extends Partial<BoostOptions> {
   readonly folds?: number;
-  /** Times that the rows are cut into folds anew. */
+  /** How many times the rows are cut into folds anew. */
   readonly repeats?: number;
   readonly seed?: number;
 }
@@ -54,13 +54,13 @@ export interface RoundChoice {
   readonly distance: readonly number[]; // [R+1]
   readonly ibs: readonly number[]; // [R+1]
   /**
-   * The largest of the groups' mean left-out distances, each less its noise: small groups would always be the worst
-   * otherwise.
+   * The largest of the groups' mean left-out distances, each minus its noise: otherwise small groups would always be
+   * the worst.
    */
   readonly worst: readonly number[]; // [R+1]
 }
 
-/** Fits a boost whose number of rounds is held in check by rows left out of the fit. */
+/** Fits a boost whose number of rounds is limited by rows left out of the fit. */
 export function fitBoostRounds(
   task: BoostTask,
   { folds = DEFAULT_FOLDS, repeats = DEFAULT_REPEATS, seed = 1, ...given }: RoundChoiceOptions = {},
@@ -77,7 +77,7 @@ export function fitBoostRounds(
   return { boost: fitBoost(task, { ...settings, rounds: choice.rounds }), choice };
 }
 
-/** What a boost does to rows it was not fitted on; entry r after r updates. */
+/** What a boost does to rows it was not fitted on; entry r is after r updates. */
 interface Path {
   readonly ibs: number[];
   /** [R+1][G]; NaN for a group that these rows cannot judge. */
@@ -118,7 +118,7 @@ function chooseRounds(paths: readonly Path[]): Pick<RoundChoice, "rounds" | "dis
   const noise = paths[0].noise.map((_, g) => meanOf(paths.map((path) => path.noise[g])));
   const inNoise = (distances: readonly number[]) =>
     distances.reduce((sum, d, g) => (Number.isNaN(d) ? sum : sum + d / noise[g]), 0);
-  /** Of each fold; a boost that had nothing left to do stays where it was. */
+  /** One entry per fold; a boost that had nothing left to do stays where it was. */
   const at = (path: Path, r: number) => Math.min(r, path.ibs.length - 1);
   const ibsAt = (r: number) => paths.map((path) => path.ibs[at(path, r)]);
   const distanceAt = (r: number) => paths.map((path) => inNoise(path.distances[at(path, r)]));
@@ -138,7 +138,7 @@ function chooseRounds(paths: readonly Path[]): Pick<RoundChoice, "rounds" | "dis
   };
 }
 
-/** Whether the mean has, by more than its standard error over the folds. */
+/** Whether the mean has risen by more than its standard error over the folds. */
 function hasRisen(before: readonly number[], after: readonly number[]): boolean {
   const rises = after.map((value, k) => value - before[k]);
   const mean = meanOf(rises);
@@ -146,7 +146,7 @@ function hasRisen(before: readonly number[], after: readonly number[]): boolean 
   return mean > Math.sqrt(variance / (rises.length - 1));
 }
 
-/** Of the numbers among them; NaN without any. */
+/** The mean of the entries that are numbers; NaN if there are none. */
 function meanOf(values: readonly number[]): number {
   const present = values.filter(Number.isFinite);
   return present.reduce((sum, value) => sum + value, 0) / present.length;

@@ -1,13 +1,12 @@
 /**
- * Post-hoc multicalibration of any model's curves (MCBoostSurv; Hébert-Johnson et al. 2018, Kim et al. 2019),
- * fitted on rows the model was not trained on. A round audits every cell (ranges of bins × ranges of predicted
- * probability, and the whole plane) with mcboost-auditors.ts, takes the one of largest |correlation|, and there moves
+ * Post-hoc multicalibration of any model's curves (MCBoostSurv; Hébert-Johnson et al. 2018, Kim et al. 2019), fitted on
+ * rows the model was not trained on. A round audits every cell (ranges of bins × ranges of predicted probability, and
+ * the whole plane) with mcboost-auditors.ts, takes the one with the largest |correlation|, and there moves
  *   S ← max(S, 1e-4)·exp(−η·h)   (or S − η·h, or S^exp(η·a), see `scale`),
- * then clips to [0, 1] and takes the cumulative minimum over the bins,
- * h the auditor's estimate of the residual: positive where S is too high. Updates are stored and replayed in order on
- * new rows, an entry's cell being read from its curve as it is at that moment. `reference: true` repeats what the R
- * package mcboost (attic/MCBoostSurv.R, 5c80fc1) does, faults (a)–(d) below included; it is there to compare with, not
- * to use.
+ * then clips to [0, 1] and takes the cumulative minimum over the bins, where h is the auditor's estimate of the
+ * residual: positive where S is too high. Updates are stored and replayed in order on new rows, with an entry's cell
+ * read from its curve at that moment. `reference: true` repeats what the R package mcboost (attic/MCBoostSurv.R,
+ * 5c80fc1) does, including faults (a)–(d) below; it is for comparison, not for use.
  */
 
 import { InputError, NumericalError } from "../core/errors.ts";
@@ -47,43 +46,43 @@ export { BOOST_DEFAULTS, type BoostGroup, type BoostInput, type BoostOptions } f
 export type { BoostUpdate } from "./mcboost-moves.ts";
 
 /**
- * Correlations closer than this (relative) are equal and the earlier candidate is taken: the order of the rows must not
- * decide.
+ * Correlations closer than this (relative) are treated as equal and the earlier candidate is taken, so that the order
+ * of the rows does not decide.
  */
 const TIE_TOLERANCE = 1e-9;
 
 const NO_TARGETS: CellTargets = { rows: new Int32Array(), target: new Float64Array() };
 
 /**
- * A step of log hazards beyond this is read off a slope where there is none (curves near 1): rounds may take it in
- * parts.
+ * A larger step of log hazards comes from a slope that is nearly zero (curves near 1); further rounds may take the
+ * rest.
  */
 const LARGEST_HAZARD_STEP = 1;
 
 /**
- * tolerance: no correlation is larger; rounds: all used; stuck: the correlations that are larger belong to updates that
- * no longer move any curve (all at 0 or 1, or held by the cumulative minimum); unaudited: too few rows are followed
- * past any bin.
+ * tolerance: no correlation is larger; rounds: all used; stuck: all larger correlations belong to updates that no
+ * longer move any curve (all at 0 or 1, or held by the cumulative minimum); unaudited: too few rows are followed past
+ * any bin.
  */
 export type BoostStop = "tolerance" | "rounds" | "stuck" | "unaudited";
 
 /** A repair of either kind. */
 export type Boost = McBoost | HazardBoost;
 
-/** Plain data: survives JSON. */
+/** Plain data that survives JSON. */
 export interface McBoost {
   readonly kind: "mcboost";
   readonly T: number;
   /** Features of the ridge auditor; 0 for groups. */
   readonly D: number;
   readonly options: BoostOptions;
-  /** The columns with enough follow-up; what is found up to here is applied up to T. */
+  /** The columns with enough follow-up; what is found in them is applied up to T. */
   readonly auditedBins: number;
   readonly groups: readonly { readonly name: string; readonly expression?: string }[];
   /** Groups that could not be audited, and why. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
   readonly updates: readonly BoostUpdate[];
-  /** The largest |correlation| before each update, and last that of the fitted curves. */
+  /** The largest |correlation| before each update and, last, that of the fitted curves. */
   readonly history: readonly number[];
   readonly stopped: BoostStop;
 }
@@ -94,12 +93,12 @@ export interface BoostFit {
   readonly curves: Curves;
 }
 
-/** Repairs curves after training, by the groups' residuals (MCBoostSurv). */
+/** Repairs curves after training, using the groups' residuals (MCBoostSurv). */
 export function fitBoost(input: BoostInput, options: Partial<BoostOptions> = {}): McBoost {
   return boostCurves(input, options).boost;
 }
 
-/** As `fitBoost`, with the curves it arrived at. */
+/** Like `fitBoost`, but also returns the curves it arrived at. */
 export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = {}): BoostFit {
   const settings = chooseOptions(options);
   const { curves, binned: outcomes } = matchOutcomes(input.curves, input.outcomes, "a repair");
@@ -141,7 +140,7 @@ export function boostCurves(input: BoostInput, options: Partial<BoostOptions> = 
   return { boost, curves: { N, T, survival } };
 }
 
-/** What the rounds of a boost look at, and the curves that they move. */
+/** What the rounds of a boost look at, and the curves they move. */
 interface BoostWork {
   readonly settings: BoostOptions;
   readonly audited: AuditedCurves;
@@ -153,7 +152,7 @@ interface BoostWork {
   readonly size: { readonly N: number; readonly T: number };
 }
 
-/** Round by round the largest residual that a step can move, until none is left or the rounds are. */
+/** Moves the largest residual that a step can move, round by round, until none is left or the rounds are used up. */
 function runRounds(work: BoostWork): Pick<McBoost, "updates" | "history" | "stopped"> {
   const { settings, weights } = work;
   const updates: BoostUpdate[] = [];
@@ -168,7 +167,7 @@ function runRounds(work: BoostWork): Pick<McBoost, "updates" | "history" | "stop
     if (above.length === 0) stopped = "tolerance";
     else if (updates.length === settings.rounds) stopped = "rounds";
     else {
-      // A step that moves nobody would be found again in every round that is left: the next largest gets its turn.
+      // A step that moves nobody would be found again in every remaining round, so the next largest is tried.
       let update: BoostUpdate | undefined;
       while (update === undefined && above.length > 0) update = tryUpdate(work, takeLargest(above));
       if (update === undefined) stopped = "stuck";
@@ -187,12 +186,12 @@ function findCandidates({
   features,
   size,
 }: BoostWork): Candidate[] {
-  // Groups with weights of their own measure themselves; nobody then asks for those of all rows.
+  // Groups with weights of their own measure themselves; the weights of all rows are then not needed.
   const poolsTargets = settings.censoring === "pooled" || settings.correlateOver === "cell";
   const everyone = Int32Array.from({ length: size.N }, (_, row) => row);
   return cells.flatMap((cell) => {
     const targets = poolsTargets ? measureTargets(audited, weights, cell, everyone) : NO_TARGETS;
-    // As the reference has it: where all residuals are equal there is nothing to learn, however large they are.
+    // As in the reference: where all residuals are equal there is nothing to learn, however large they are.
     if (settings.reference && targets.target.every((value) => value === targets.target[0])) return [];
     const divisor = settings.correlateOver === "all" ? size.N : targets.rows.length;
     return features === undefined
@@ -201,7 +200,7 @@ function findCandidates({
   });
 }
 
-/** The update of a candidate, carried out; undefined where it moves nobody. */
+/** Applies the update of a candidate; undefined if it moves nobody. */
 function tryUpdate(
   work: BoostWork,
   { cell, auditor: found, correlation }: Candidate,
@@ -217,7 +216,7 @@ function tryUpdate(
   return moved || settings.reference ? update : undefined;
 }
 
-/** The group's mean residual as a step of its log hazards. */
+/** Converts the group's mean residual into a step of its log hazards. */
 function toHazards(
   { settings, audited, weights, usable }: BoostWork,
   auditor: Candidate["auditor"],
@@ -231,14 +230,14 @@ function toHazards(
 }
 
 export interface BoostRows {
-  /** By name; those no update speaks of may be missing. */
+  /** By name; groups that no update refers to may be missing. */
   readonly groups?: readonly BoostGroup[];
   readonly features?: BoostFeatures;
 }
 
 /**
- * The updates in order on the same model's curves of other rows; on the calibration rows, the fitted curves to the last
- * bit.
+ * Applies the updates in order to the same model's curves for other rows; on the calibration rows this gives the fitted
+ * curves to the last bit.
  */
 export function applyBoost(boost: Boost, curves: Curves, rows: BoostRows = {}): Curves {
   const repaired =
@@ -260,7 +259,7 @@ function replayAll(boost: McBoost, curves: Curves, rows: BoostRows): Curves {
   }
 }
 
-/** As `applyBoost`, yielding the curves after each update: one array, overwritten by the next. */
+/** Like `applyBoost`, but yields the curves after each update: one array, overwritten by the next. */
 export function* replayBoost(
   boost: McBoost,
   curves: Curves,
@@ -306,7 +305,7 @@ export function* replayBoost(
   return { N, T, survival };
 }
 
-/** The groups that can be audited, with censoring weights of their own where these are asked for, and the others. */
+/** The groups that can be audited, with their own censoring weights if requested, and the others. */
 function chooseAudited(
   groups: readonly BoostGroup[],
   members: readonly Uint8Array[],
@@ -327,7 +326,7 @@ function chooseAudited(
   return { usable, skipped };
 }
 
-/** Removes and returns the candidate of largest |correlation|, the first of equals; there must be one. */
+/** Removes and returns the candidate with the largest |correlation|, the first if tied; there must be one. */
 function takeLargest(candidates: Candidate[]): Candidate {
   let best = 0;
   for (let k = 1; k < candidates.length; k++) {

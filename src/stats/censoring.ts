@@ -1,8 +1,8 @@
 /**
  * The distribution of the censoring time, G(t) = P(C > t), by Kaplan-Meier with the roles of event and censoring
- * exchanged, and looking up step functions. Where events and censorings share a time the two usual conventions differ:
+ * exchanged; and look-up in step functions. Where events and censorings share a time, the two usual conventions differ:
  * "simple" keeps the events of t at risk of being censored at t (R's `survfit(Surv(time, 1 - status))`); "reverse" lets
- * them leave first (prodlim's `reverse = TRUE`, scikit-survival). Which one a score uses belongs to the score.
+ * them leave first (prodlim's `reverse = TRUE`, scikit-survival). Each score chooses which one it uses.
  */
 
 import { countBelow } from "../core/ascending.ts";
@@ -44,7 +44,7 @@ function estimate(time: Float64Array, counts: Counts, ties: CensoringTies): Cens
   let G = 1;
   for (let k = 0; k < time.length; k++) {
     leftLimit[k] = G;
-    // Those left uncensored are added up, not subtracted, so that G reaches 0 exactly for any weights.
+    // Those left uncensored are added up, not found by subtraction, so that G reaches 0 exactly for any weights.
     const later = k + 1 < time.length ? counts.atRisk[k + 1] : 0;
     const uncensored = ties === "reverse" ? later : later + counts.events[k];
     if (counts.censored[k] > 0) G *= uncensored / (uncensored + counts.censored[k]);
@@ -53,7 +53,7 @@ function estimate(time: Float64Array, counts: Counts, ties: CensoringTies): Cens
   return { time, survival, leftLimit };
 }
 
-/** Kaplan-Meier of the censoring at raw times. */
+/** Kaplan-Meier curve of the censoring at raw times. */
 export function censoringKaplanMeier(
   observed: RightCensoredInput,
   options: CensoringOptions,
@@ -63,7 +63,7 @@ export function censoringKaplanMeier(
   return estimate(table.time, table, options.ties);
 }
 
-/** Kaplan-Meier of the censoring on a time grid. */
+/** Kaplan-Meier curve of the censoring on a time grid. */
 export function censoringKaplanMeierBinned(
   observed: BinnedRightCensoredInput,
   options: CensoringOptions,

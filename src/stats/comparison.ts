@@ -1,9 +1,9 @@
 /**
- * Comparing two methods over paired scores, and many tests at once. The paired t test takes its differences as
- * independent; over overlapping train-test splits they are not, and the corrected resampled t of Nadeau & Bengio (2003)
- * puts the variance at s²·(1/J + n_test/n_train). Wins, losses and draws are counted as in the GRADUATE paper's Tables
- * 5-7. Holm and Benjamini-Hochberg adjust p-values as R's p.adjust does; `binomialRange` says how many rejections
- * chance alone would give. Differences without variance are no reason to divide by zero: see PairedTest.
+ * Comparison of two methods on paired scores, and adjustment for many tests. The paired t test assumes independent
+ * differences. Over overlapping train-test splits they are not independent, and the corrected resampled t of Nadeau &
+ * Bengio (2003) uses the variance s²·(1/J + n_test/n_train). Wins, losses and draws are counted as in the GRADUATE
+ * paper's Tables 5-7. Holm and Benjamini-Hochberg adjust p-values as R's p.adjust does; `binomialRange` says how many
+ * rejections chance alone would give. Differences without variance do not cause a division by zero: see PairedTest.
  */
 import { binomialUpperTail, studentTwoSidedTail } from "../core/distributions.ts";
 import { InputError } from "../core/errors.ts";
@@ -13,14 +13,17 @@ import { absent, isAbsent, type Measured } from "../core/measured.ts";
 export interface PairedTest {
   readonly mean: number;
   readonly standardError: number;
-  /** mean / standardError; 0 when all differences are 0, absent ("no variance") when they are one other number. */
+  /** mean / standardError; 0 when all differences are 0, absent ("no variance") when they all equal another number. */
   readonly t: Measured;
   readonly df: number;
-  /** Two-sided; 1 when all differences are 0, 0 when they are one other number. */
+  /** Two-sided; 1 when all differences are 0, 0 when they all equal another number. */
   readonly p: number;
 }
 
-/** Differences whose standard error is below this share of their mean are one number, rounded: as R's t.test has it. */
+/**
+ * Differences whose standard error is below this share of their mean count as one number, up to rounding, as in R's
+ * t.test.
+ */
 const CONSTANT = 10 * Number.EPSILON;
 
 /** Student's paired t test of mean difference 0; absent for fewer than two differences. */
@@ -33,7 +36,7 @@ export interface SplitSizes {
   readonly trainSize: number;
 }
 
-/** The same over J splits of one data set that share rows. */
+/** The same test over J splits of one data set that share rows. */
 export function correctedResampledT(differences: ArrayLike<number>, sizes: SplitSizes): Measured<PairedTest> {
   const { testSize, trainSize } = sizes;
   if (!(testSize > 0 && trainSize > 0 && Number.isFinite(testSize / trainSize)))
@@ -79,7 +82,7 @@ export type Verdict = "win" | "loss" | "draw" | "untested";
 export interface WinDetail {
   readonly name: string;
   readonly verdict: Verdict;
-  /** Of a − b. */
+  /** Test of a − b. */
   readonly test: Measured<PairedTest>;
 }
 
@@ -89,7 +92,7 @@ export interface WinCount {
   readonly wins: number;
   readonly losses: number;
   readonly draws: number;
-  /** Subgroups without a test, for want of scores; wins + losses + draws + untested = all. */
+  /** Subgroups without a test, for lack of scores; wins + losses + draws + untested = all. */
   readonly untested: number;
   readonly details: readonly WinDetail[];
 }
@@ -170,7 +173,7 @@ function adjust(p: readonly Measured[], adjustSorted: (sorted: number[]) => numb
   return result;
 }
 
-/** A tail equal to (1 − level)/2 but for rounding counts as equal. */
+/** A tail that differs from (1 − level)/2 only by rounding counts as equal. */
 const TAIL_SLACK = 1e-12;
 
 export interface CountRange {
@@ -179,9 +182,9 @@ export interface CountRange {
 }
 
 /**
- * The central range of a binomial (n, p) count: how many of n true hypotheses tests at level p are expected to reject.
- * Each tail outside has probability at most (1 − level)/2, as R's qbinom at these two points. It takes the tests as
- * independent; those of overlapping groups are not, and their counts spread wider.
+ * The central range of a binomial (n, p) count: how many of n true hypotheses are expected to be rejected by tests at
+ * level p. Each tail outside has probability at most (1 − level)/2, as with R's qbinom at these two points. It assumes
+ * independent tests; those of overlapping groups are not independent, and their counts spread wider.
  */
 export function binomialRange(n: number, p: number, level = 0.95): CountRange {
   if (!(Number.isInteger(n) && n >= 0 && p >= 0 && p <= 1 && level > 0 && level < 1))

@@ -1,9 +1,9 @@
 /**
  * One row's own predicted hazards h_s = 1 − S(s)/S(s−1), summed from the start: E(t) = Σ_{s≤t} h_s, the events a row
- * observed through bin t was expected to have, and V(t) = Σ_{s≤t} h_s(1 − h_s), their variance. Observed minus
- * expected over rows is the individual logrank (logrank.ts, whose rule for a curve that has reached 0 is kept: no
- * hazard from there on). Here because the bootstrap and the noise floor need the totals per row, and the test's own
- * result is absent for a row without variance.
+ * observed through bin t was expected to have, and V(t) = Σ_{s≤t} h_s(1 − h_s), their variance. Observed minus expected
+ * over rows is the individual logrank (logrank.ts, whose rule for a curve that has reached 0 is kept: no hazard from
+ * there on). This is separate because the bootstrap and the noise floor need the totals per row, and the test itself
+ * gives no result for a row without variance.
  */
 
 export interface HazardTotals {

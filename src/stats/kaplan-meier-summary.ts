@@ -1,6 +1,6 @@
 /**
- * What is read off a Kaplan-Meier curve, with R's conventions: survival at chosen times as `summary(survfit, times)`,
- * the median with its limits as `print(survfit)`, and the restricted mean ∫₀^τ S(t) dt with its standard error as
+ * Summaries of a Kaplan-Meier curve, with R's conventions: survival at chosen times as in `summary(survfit, times)`,
+ * the median with its limits as in `print(survfit)`, and the restricted mean ∫₀^τ S(t) dt with its standard error as in
  * `print(survfit, rmean = τ)`. Limits of the median are where the curve's own pointwise limits cross one half.
  */
 
@@ -14,7 +14,7 @@ const AT_HALF = 1.4901161193847656e-8;
 /** Survival at one time, with its limits and the number at risk. */
 export interface SurvivalAtTime {
   readonly time: number;
-  /** Under observation just before the time. */
+  /** Number under observation just before the time. */
   readonly atRisk: number;
   readonly survival: Measured;
   /** Greenwood's standard error of S. */
@@ -38,7 +38,7 @@ export interface RestrictedMean {
   readonly standardError: number;
 }
 
-/** The curve at a time; after its last time there is none, unless it has come down to 0. */
+/** The curve at a time; after its last time it has no value, unless it has reached 0. */
 export function survivalAt(km: KaplanMeier, time: number): SurvivalAtTime {
   const passed = countAtMost(km.time, time);
   const atRisk = km.atRisk[countBelow(km.time, time)] ?? 0;
@@ -60,7 +60,7 @@ export function survivalAt(km: KaplanMeier, time: number): SurvivalAtTime {
   };
 }
 
-/** Where the curve and its limits come down to one half; in the middle of the stretch where they stay there. */
+/** The times at which the curve and its limits reach one half; the middle of the stretch if they stay there. */
 export function medianSurvival(km: KaplanMeier): MedianSurvival {
   const crossing = (values: Float64Array, what: string): Measured => {
     const at = values.findIndex((value) => value < 0.5 + AT_HALF);
@@ -81,7 +81,7 @@ export function medianSurvival(km: KaplanMeier): MedianSurvival {
 /** ∫₀^τ S(t) dt; a curve that ends before τ is carried on at its last value, as in R. */
 export function restrictedMean(km: KaplanMeier, until: number): RestrictedMean {
   const K = countAtMost(km.time, until);
-  // From τ backwards: the area to the right of each time, which that time's events put at stake.
+  // From τ backwards: the area to the right of each time, which is what that time's events affect.
   let area = 0;
   let variance = 0;
   for (let k = K - 1; k >= 0; k--) {

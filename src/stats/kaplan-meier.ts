@@ -1,8 +1,8 @@
 /**
  * Kaplan-Meier with Greenwood's variance and the Nelson-Aalen cumulative hazard: S(t) = Π (1 − d/n), Var = S² Σ
  * d/(n(n−d)), Λ = Σ d/n, over the distinct times as R's `survfit` lists them (censoring-only times included), and over
- * the bins of a time grid. Weights are multiplicities: 2 is the row twice, 0 the row absent. Where S has reached 0 the
- * variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere else, with `greenwood`
+ * the bins of a time grid. Weights are multiplicities: 2 means the row twice, 0 the row absent. Where S has reached 0
+ * the variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere else, with `greenwood`
  * infinite. Log-log limits are undefined at S = 1 as well, as in R.
  */
 
@@ -32,7 +32,7 @@ export interface KaplanMeierOptions {
   /** The scale on which the pointwise limits are symmetric; R's `conf.type`. */
   readonly interval?: IntervalScale;
   readonly level?: number;
-  /** Whether times that differ only by rounding are one, by R's rule (core/near-times.ts); default true, as in R. */
+  /** Whether times that differ only by rounding are merged, by R's rule (core/near-times.ts); default true, as in R. */
   readonly timefix?: boolean;
 }
 
@@ -85,13 +85,13 @@ function limitsOf(
       return { low: survival * exp(-reach), high: Math.min(survival * exp(reach), 1) };
     case "log-log": {
       const logS = log(survival);
-      // log S < 0 turns the order round: the lower limit of S is the upper limit of log(−log S).
+      // log S < 0 reverses the order: the lower limit of S is the upper limit of log(−log S).
       return { low: exp(logS * exp(-reach / logS)), high: exp(logS * exp(reach / logS)) };
     }
   }
 }
 
-/** Kaplan-Meier of raw times. */
+/** Kaplan-Meier curve of raw times. */
 export function kaplanMeier(observed: RightCensoredInput, options: KaplanMeierOptions = {}): KaplanMeier {
   const outcomes = toRightCensored(observed, "Kaplan-Meier");
   const { interval = "log", level = 0.95 } = options;
@@ -156,7 +156,7 @@ export function tallyBins(
   return { atRisk, events, censored };
 }
 
-/** Kaplan-Meier on a time grid. */
+/** Kaplan-Meier curve on a time grid. */
 export function kaplanMeierBinned(
   observed: BinnedRightCensoredInput,
   weights?: RowWeights,
@@ -180,7 +180,7 @@ export function kaplanMeierBinned(
   return { ...table, survival, variance, greenwood, hazard };
 }
 
-/** Below this many rows at risk a Kaplan-Meier curve is carried, not estimated. */
+/** Below this many rows at risk a Kaplan-Meier curve is carried forward, not estimated. */
 export const MINIMUM_AT_RISK = 10;
 
 export interface SupportOptions {

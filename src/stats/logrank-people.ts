@@ -1,8 +1,8 @@
 /**
- * The individual logrank where people have several rows: O − E as always, its variance by person, V = Σ_p (Σ_{i of p}
- * (δ_i − E_i))², the sandwich of a sum over independent people. Rows of one person may hang together in any way. V is
- * not taken below the rows' own Σ h(1−h): of few people the sandwich is noisy, and a test by person should not see more
- * than one by row.
+ * The individual logrank where people have several rows: O − E as always, with its variance by person, V = Σ_p (Σ_{i of
+ * p} (δ_i − E_i))², the sandwich of a sum over independent people. Rows of one person may depend on each other in any
+ * way. V is floored at the rows' own Σ h(1−h): with few people the sandwich is noisy, and a test by person should not
+ * detect more than one by row.
  */
 
 import { logChiSquareUpperTail } from "../core/distributions.ts";
@@ -13,7 +13,7 @@ import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { totalHazards } from "./hazard-totals.ts";
 import type { Scores } from "./scores/scores.ts";
 
-/** The test of a group's rows, by person; what is absent stays absent. */
+/** The test of a group's rows, by person; an absent result stays absent. */
 export function logrankByPerson(
   byRow: Scores["logrankIndividual"],
   { T, survival }: Curves,

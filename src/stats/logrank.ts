@@ -1,9 +1,9 @@
 /**
- * Logrank tests. Between G groups as R's `survdiff`: O − E with the hypergeometric covariance, each event time weighted
- * by S(t−)^rho (rho 1 = Peto-Peto). One sample against predicted curves, in two forms: against the mean curve, E = Σ
- * −log S̄(t_i) with variance E (R's `survdiff(~ offset(S))`), and against each row's own curve, E = ΣΣ_{s≤t_i} h_s(x_i)
- * with variance ΣΣ h(1−h), the one valid when censoring depends on x. A test that cannot be made is absent with its
- * reason.
+ * Logrank tests. Between G groups, as in R's `survdiff`: O − E with the hypergeometric covariance, each event time
+ * weighted by S(t−)^rho (rho 1 = Peto-Peto). One sample against predicted curves, in two forms: against the mean curve,
+ * E = Σ −log S̄(t_i) with variance E (R's `survdiff(~ offset(S))`), and against each row's own curve, E = ΣΣ_{s≤t_i}
+ * h_s(x_i) with variance ΣΣ h(1−h), which is the valid one when censoring depends on x. A test that cannot be computed
+ * is absent, with a reason.
  */
 
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../core/distributions.ts";
@@ -26,7 +26,7 @@ export interface LogrankOptions {
   /** 0: every event time counts alike; 1: weighted by the pooled S(t−) (Peto-Peto). */
   readonly rho?: 0 | 1;
   readonly weights?: RowWeights;
-  /** Whether times that differ only by rounding are one, by R's rule (core/near-times.ts); default true, as in R. */
+  /** Whether times that differ only by rounding are merged, by R's rule (core/near-times.ts); default true, as in R. */
   readonly timefix?: boolean;
 }
 
@@ -99,7 +99,7 @@ export function logrank(
     const d = deaths[k];
     if (d === 0) continue;
     for (let g = 0; g < G; g++) expected[g] += (emphasis[k] * d * atRisk[g]) / n;
-    // One row alone at risk is certain to be the one: no variance.
+    // A row alone at risk is certain to have the event: no variance.
     if (n <= 1) continue;
     const scale = (emphasis[k] * emphasis[k] * d * (n - d)) / (n * (n - 1));
     for (let g = 0; g < G; g++) {
@@ -154,12 +154,14 @@ export function logrankOneSample(observed: number, expected: number): Measured<O
 }
 
 /**
- * The mean predicted survival is not taken below this in −log S̄: were it 0 while someone is still under observation, E
- * would be infinite. 1e-12 adds 27.6 expected events per such row, enough to reject any curve.
+ * The mean predicted survival is floored at this value in −log S̄: if it were 0 while someone is still under
+ * observation, E would be infinite. 1e-12 adds 27.6 expected events per such row, enough to reject any curve.
  */
 export const MEAN_SURVIVAL_FLOOR = 1e-12;
 
-/** Against the mean curve of the same rows; `rows` restricts to some of them, weights stay indexed by table row. */
+/**
+ * Tests against the mean curve of the same rows; `rows` restricts to some of them, weights stay indexed by table row.
+ */
 export function logrankMeanCurve(
   predicted: CurvesInput,
   input: BinnedRightCensoredInput,
@@ -191,8 +193,8 @@ export function logrankMeanCurve(
 }
 
 /**
- * Against each row's own hazards h_s = 1 − S(s)/S(s−1) over the bins it was at risk. A bin that starts at S(s−1) = 0
- * adds nothing: the curve gives nobody left there, hence no hazard.
+ * Tests against each row's own hazards h_s = 1 − S(s)/S(s−1) over the bins it was at risk. A bin that starts at S(s−1)
+ * = 0 adds nothing: by the curve nobody is left there, so there is no hazard.
  */
 export function logrankIndividual(
   predicted: CurvesInput,

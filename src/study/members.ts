@@ -1,6 +1,6 @@
 /**
- * Who is in which group, among the rows of one table. Each expression is evaluated once, however many parts of a run
- * ask for it: training, the inputs of the network, the audit and the report all look at the same members.
+ * Which rows of one table are in which group. Each expression is evaluated once, however many parts of a run ask for
+ * it: training, the network's inputs, the audit and the report all see the same members.
  */
 import { type Group, type GroupMembers, requireDistinctNames, resolveGroups } from "../data/groups/groups.ts";
 import type { Table } from "../data/table.ts";
@@ -8,7 +8,7 @@ import type { Table } from "../data/table.ts";
 /** The members of groups in one table, by their expressions. */
 export type ResolveMembers = (groups: readonly Group[]) => GroupMembers[];
 
-/** With "allow", a level that the table does not have is a group without members and no mistake of the user's. */
+/** With "allow", a level that the table does not have gives a group without members instead of an error. */
 export function createMembers(table: Table, unknownLevels: "reject" | "allow"): ResolveMembers {
   const known = new Map<string, Int32Array>();
   return (groups) => {
@@ -21,7 +21,7 @@ export function createMembers(table: Table, unknownLevels: "reject" | "allow"): 
   };
 }
 
-/** The same groups by the places of their members among some rows of the table. */
+/** The same groups, with their members given as positions among some rows of the table. */
 export function placesAmong<Members extends { readonly rows: Int32Array }>(
   groups: readonly Members[],
   rows: ArrayLike<number>,

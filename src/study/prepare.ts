@@ -1,7 +1,8 @@
 /**
- * Prepare: a table and a request give a study. The walk: read the outcome; check the table; choose the columns to learn
- * from; divide the rows; on the rows to fit to choose the groups, the inputs, the encoder and the time grid. A study is
- * divided again (`divideAgain`) or gets another design (`redesign`) without anything being read or searched twice.
+ * Prepare turns a table and a request into a study. The steps: read the outcome; check the table; choose the columns to
+ * learn from; divide the rows; then, on the rows to fit to, choose the groups, the inputs, the encoder and the time
+ * grid. A study can be divided again (`divideAgain`) or given another design (`redesign`) without reading or searching
+ * anything twice.
  */
 
 import { present } from "../core/present.ts";
@@ -40,44 +41,45 @@ import type { Design, Study, Subject } from "./study.ts";
 
 /** What a study is about: columns, people, groups, rows, time. */
 export interface StudyRequest extends FeatureRequest, RowIndependence, SplitRequest, EncodingRequest {
-  /** The groups whose curves are held to what is observed. */
+  /** The groups whose mean curves are held to what is observed. */
   readonly groups?: readonly Group[];
   /** Groups and the automatic rule, as `parseGroupsFile` reads them. */
   readonly groupsFile?: GroupsFile;
-  /** How many groups of values and bands of the features to add, as far as there are so many. */
+  /** How many automatic groups (values and bands of the features) to add at most. */
   readonly autoGroups?: number;
   /** Time bins; 102 unless given. */
   readonly bins?: number;
   /** The end of the last bin; the largest training time unless given. */
   readonly horizon?: number;
-  /** Rows that encoder, time grid and groups are fitted to; the training rows unless several runs are to share them. */
+  /** Rows that the encoder, time grid and groups are fitted to; the training rows unless several runs share a fit. */
   readonly fitRows?: Int32Array;
 }
 
-/** What a model is to see of the columns. */
+/** What a model sees of the columns. */
 export interface EncodingRequest {
   /**
-   * Groups whose membership is an input. "auto": the groups of the study whose columns are features themselves; "none".
+   * Groups whose membership is an input. "auto": the study's groups whose columns are features themselves; "none": no
+   * groups.
    */
   readonly inputGroups?: readonly Group[] | "auto" | "none";
-  /** "drop" leaves the first level of a category out, as Cox needs it. */
+  /** "drop" leaves out the first level of a category, as Cox needs. */
   readonly reference?: "keep" | "drop";
-  /** Give numbers their splines too. */
+  /** Also give each number its splines. */
   readonly splines?: boolean;
 }
 
-/** A study that can be trained on: what was asked, and what is to be said before a run. */
+/** A study that is ready for training, with the request and the notices to show before a run. */
 export interface PreparedStudy extends Study {
   readonly groups: readonly GroupMembers[];
   readonly request: StudyRequest;
   readonly checked: CheckedTable;
   readonly features: readonly string[];
   readonly leftOut: FeatureChoice["leftOut"];
-  /** What anyone who uses the outcome and the features should hear. */
+  /** Notices for anyone who uses the outcome and the features. */
   readonly notes: readonly Notice[];
-  /** What is to be said of rows that may be of one person. */
+  /** Notices about rows that may belong to one person. */
   readonly independence: readonly Notice[];
-  /** Fewer automatic groups than were asked for. */
+  /** Notices that there are fewer automatic groups than were asked for. */
   readonly missingGroups: readonly Notice[];
 }
 
@@ -119,16 +121,16 @@ export function prepareStudy(
 type Undivided = Omit<PreparedStudy, keyof Study | keyof Divided> & Subject;
 type Divided = Pick<PreparedStudy, "request" | "missingGroups">;
 
-/** A study without what cannot be sent to another thread. */
+/** A study without the parts that cannot be sent to another thread. */
 export type PlainStudy = Omit<PreparedStudy, "findings" | "membersOf" | "widened">;
 
-/** What can be sent to another thread. */
+/** The part of a study that can be sent to another thread. */
 export function toPlainStudy(study: PreparedStudy): PlainStudy {
   const { findings: _findings, membersOf: _membersOf, widened: _widened, ...plain } = study;
   return plain;
 }
 
-/** The study again, where it has arrived; nothing is read or searched anew. */
+/** Rebuilds the study in the receiving thread; nothing is read or searched again. */
 export function fromPlainStudy(plain: PlainStudy): PreparedStudy {
   const membersOf = createMembers(plain.table, "reject");
   return {
@@ -139,13 +141,13 @@ export function fromPlainStudy(plain: PlainStudy): PreparedStudy {
   };
 }
 
-/** The same subject with other rows; with `fitRows`, fitted to them, and otherwise to the training rows. */
+/** The same subject with another split; fitted to `fitRows` if given, otherwise to the training rows. */
 export function divideAgain(study: PreparedStudy, split: Split, fitRows?: Int32Array): PreparedStudy {
   if (split === study.split && fitRows === undefined) return study;
   return divide(study, study.request, split, fitRows);
 }
 
-/** The same fitted study with other rows to train, validate and test on: all that was fitted stays. */
+/** The same fitted study with other training, validation and test rows; everything fitted stays. */
 export function withSplit(study: PreparedStudy, split: Split): PreparedStudy {
   return { ...study, split };
 }
@@ -208,7 +210,7 @@ function createDesign(
   return { inputGroups: chosen, widened, encoder };
 }
 
-/** Everyone first, then the groups that are named, then the file's, then the automatic ones. */
+/** Everyone first, then the named groups, then the file's, then the automatic ones. */
 function chooseGroups(
   { table, features, outcomes }: Undivided,
   rows: Int32Array,

@@ -1,7 +1,8 @@
 /**
- * The split of a run: given, or drawn by its seed, by person where the run knows whose rows are whose. A model keeps it
- * packed (two bits a row, in base64), with the hash of the table's file, so that the rows it has not learnt from are
- * looked up. It keeps row numbers alone, never ids. A file of version 0.1.0 keeps none: `redrawSplit` draws it again.
+ * The split of a run: given, or drawn by seed, and by person where the run knows whose rows are whose. A model stores
+ * its split packed (two bits a row, in base64) with the hash of the table's file, so that the rows it has not learnt
+ * from can be looked up. It stores only row numbers, never ids. A file of version 0.1.0 stores no split: `redrawSplit`
+ * draws it again.
  */
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
@@ -11,7 +12,7 @@ import { findColumn, type Table } from "../data/table.ts";
 
 /** What decides which rows train, validate and test. */
 export interface SplitRequest extends PersonColumn {
-  /** Which rows train, validate and test; by `fractions` and `seed` unless given. */
+  /** Which rows train, validate and test; drawn by `fractions` and `seed` unless given. */
   readonly split?: Split;
   /** Shares of training, validation and test rows; 0.6, 0.2 and 0.2 unless given. */
   readonly fractions?: readonly [number, number, number];
@@ -26,7 +27,7 @@ export interface SetSizes {
   readonly test: number;
 }
 
-/** `people` are of every row of the table. */
+/** `people` covers every row of the table. */
 export function chooseSplit(table: Table, request: SplitRequest, people: People | null): Split {
   const { id, seed = 1, fractions, split: given } = request;
   const split =
@@ -35,7 +36,7 @@ export function chooseSplit(table: Table, request: SplitRequest, people: People 
   return split;
 }
 
-/** The request with the column of ids among those that are not learnt from. */
+/** The request with the id column added to the columns that are not learnt from. */
 export function dropId<Request extends IdRequest>(table: Table, request: Request): Request {
   const { id, time, event, features, drop = [] } = request;
   if (id === undefined) return request;
@@ -83,7 +84,7 @@ const IN_NO_SET = 3;
 const ROWS_A_BYTE = 4;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** As a model keeps it; `rows` are those of the table. */
+/** Packs a split as a model keeps it; `rows` is the number of rows of the table. */
 export function packSplit(split: Split, rows: number, sha256: string | null): PackedSplit {
   const setOf = new Uint8Array(rows).fill(IN_NO_SET);
   SET_NAMES.forEach((name, set) => {
@@ -107,7 +108,8 @@ export function unpackSplit({ rows, sets }: PackedSplit): Split | null {
 }
 
 /**
- * By hand, because neither Buffer nor btoa is everywhere, and a long table has more bytes than a call has arguments.
+ * Written by hand, because neither Buffer nor btoa is available everywhere, and a long table has more bytes than a call
+ * can have arguments.
  */
 function toBase64(bytes: Uint8Array): string {
   const parts: string[] = [];
@@ -138,15 +140,15 @@ function fromBase64(text: string): Uint8Array | null {
   return bytes;
 }
 
-/** What a model of version 0.1.0 tells of its split. */
+/** What a model of version 0.1.0 records of its split. */
 export interface RecordedSplit {
   readonly columns: PersonColumn;
   readonly training: { readonly seed: number; readonly rows: SetSizes; readonly people?: SetSizes };
 }
 
 /**
- * The split by seed with the recorded sizes; null where the table does not have so many rows or people. Whether the
- * model was trained with it is for the caller to find out: the split may have come from a file.
+ * The split by seed with the recorded sizes; null where the table does not have that many rows or people. The caller
+ * must find out whether the model was trained with it: the split may have come from a file.
  */
 export function redrawSplit({ columns, training }: RecordedSplit, table: Table): Split | null {
   const { seed, rows, people: sizes = rows } = training;

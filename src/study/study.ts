@@ -1,7 +1,7 @@
 /**
- * A study: one table and one question about it, made ready once. What is read of the outcome, what the checks found,
- * whose rows are whose, which rows learn and which judge, who is in which group, how columns become numbers and how
- * time is cut: all of it is computed here and nowhere else, and every verb takes it from here. A study of a model
+ * A study: one table and one question about it, prepared once. It holds the outcome as read, the findings of the
+ * checks, whose rows are whose, which rows train and which judge, who is in which group, how columns become numbers and
+ * how time is cut. All of this is computed here and nowhere else, and every verb takes it from here. A study of a model
  * (verbs/model-study.ts) has the model's own groups, encoder and grid. Nothing in it is fitted to rows outside
  * `fitRows`.
  */
@@ -17,44 +17,44 @@ import { binOutcomes, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Table } from "../data/table.ts";
 import { placesAmong, type ResolveMembers } from "./members.ts";
 
-/** The columns that hold the outcome and, where it is known, whose row it is. */
+/** The columns that hold the outcome and, where known, whose row it is. */
 export type StudyColumns = OutcomeColumns & PersonColumn;
 
-/** A table and what is known of it before any row is set apart. */
+/** A table and what is known of it before the rows are divided. */
 export interface Subject {
   readonly table: Table;
   /** SHA-256 of the file it was read from; null where there is none. */
   readonly sha256: string | null;
   readonly columns: StudyColumns;
-  /** Of every row of the table. */
+  /** For every row of the table. */
   readonly outcomes: RightCensored;
   /** How the event column was read, in words. */
   readonly eventRule: string;
-  /** Of every row; null where rows are people. */
+  /** For every row; null where each row is a person. */
   readonly people: People | null;
-  /** What the checks found in all columns of the table; the search runs when it is first asked for, and once. */
+  /** What the checks found in all columns of the table; the search runs once, on the first call. */
   readonly findings: () => readonly Finding[];
-  /** Who is in which group, each expression evaluated once. */
+  /** Who is in which group; each expression is evaluated once. */
   readonly membersOf: ResolveMembers;
 }
 
-/** How columns become what a model sees. */
+/** How columns become the model's inputs. */
 export interface Design {
   /** Groups whose membership is an input; each is a column of `widened`. */
   readonly inputGroups: readonly Group[];
-  /** The table with those columns. */
+  /** The table with those columns added. */
   readonly widened: Table;
   readonly encoder: Encoder;
 }
 
-/** A group with its rows in the table; without an expression where it was made of a column's values. */
+/** A group with its rows in the table; it has no expression where it was made from a column's values. */
 export interface StudyGroup {
   readonly name: string;
   readonly expression?: string;
   readonly rows: Int32Array;
 }
 
-/** A subject with its rows divided and everything fitted that is fitted before a model. */
+/** A subject with its rows divided and with everything that is fitted before a model. */
 export interface Study extends Subject, Design {
   readonly split: Split;
   /** The rows that groups, encoder and grid were fitted to. */
@@ -78,7 +78,7 @@ export function pickStudyRows({ outcomes, grid, people }: Study, rows: Int32Arra
   return { rows, outcomes: own, binned: binOutcomes(own, grid), ...pickStudyPeople(people, rows) };
 }
 
-/** As an optional field, which is absent where rows are people. */
+/** As an optional field, absent where each row is a person. */
 export function pickStudyPeople(
   people: People | null,
   rows: ArrayLike<number>,
@@ -86,15 +86,15 @@ export function pickStudyPeople(
   return people === null ? {} : { people: pickPeople(people, rows) };
 }
 
-/** The study's groups by the places of their members among some rows. */
+/** The study's groups, with their members given as positions among some rows. */
 export function pickStudyGroups({ groups }: Pick<Study, "groups">, rows: Int32Array): StudyGroup[] {
   return placesAmong(groups, rows);
 }
 
-/** Rows that are encoded at a time: a block of a table of any width stays small beside the table itself. */
+/** Rows encoded at a time: a block stays small beside the table itself, however wide the table is. */
 const BLOCK_ROWS = 65536;
 
-/** The encoded rows block by block, so that a long table never stands in memory a second time. */
+/** The encoded rows block by block, so that memory never holds a second copy of a long table. */
 export function encodeStudyRows({ widened, encoder }: Design, rows: Int32Array): Iterable<EncodedBlock> {
   return encodeBlocks(encoder, widened, rows, BLOCK_ROWS);
 }

@@ -1,9 +1,9 @@
 /**
- * Everything that can be chosen by name, one list each: option parsers, file schemas, JSON schemas, sweeps and docs
- * take their names from here (`namesOf`), and every switch over a choice ends in `unreachable`, so that a name cannot
- * be known in one place and forgotten in another. A list is an object from each name to what it means; where a lower
- * room owns a choice (distances, networks, metrics, backends), the list lies there and is only gathered here.
- * docs/concepts/choices.md is the same page for users.
+ * Everything that can be chosen by name, one list each. Option parsers, file schemas, JSON schemas, sweeps and docs
+ * take their names from here (`namesOf`), and every switch over a choice ends in `unreachable`, so a name cannot be
+ * known in one place and forgotten in another. A list is an object that maps each name to its meaning. Where a lower
+ * layer owns a choice (distances, networks, metrics, backends), its list is defined there and only collected here.
+ * docs/concepts/choices.md is the same list for users.
  */
 import type { Backend } from "../compute/backend.ts";
 import { NETWORKS as NETWORK_LIST, type NetworkName } from "../models/networks/list.ts";
@@ -46,7 +46,7 @@ export const DUAL_FORMS = {
   augmented: "the augmented Lagrangian: μ ← max(0, μ + penalty·(distance/slack − 1)), once an epoch",
 } as const satisfies Readonly<Record<DualSpec["form"], string>>;
 
-/** How parameters are moved. */
+/** How parameters are updated. */
 export const OPTIMISERS = {
   sgd: "gradient descent, with or without momentum",
   adam: "Adam",
@@ -62,7 +62,7 @@ export const KEEP_RULES = {
   concordance: "the iterate with the best C-index on the validation rows",
   last: "the last iterate",
 } as const satisfies Readonly<Record<string, string>>;
-/** The name of a rule for the weights to keep. */
+/** The name of a rule for which weights to keep. */
 export type KeepRule = keyof typeof KEEP_RULES;
 
 /** What computes. */

@@ -1,7 +1,7 @@
 /**
- * From what a person asks for to the network and the options of a run: the method on the preset, then whatever was
- * given. Asking a preset for another distance brings that distance's slack along, the `default` one its multipliers
- * too; a long table is passed over often enough.
+ * Turns what a person asks for into the network and the options of a run: the preset, changed by the method, then by
+ * whatever was given. Asking a preset for another distance also changes the slack to that distance's; in the `default`
+ * preset, the multipliers too. A long table gets enough steps to be passed over often enough.
  */
 import { InputError, unreachable } from "../core/errors.ts";
 import { countOf } from "../core/text.ts";
@@ -95,14 +95,17 @@ function fitToRequest({ network, constraint, options = {} }: RunRequest, N: numb
   };
 }
 
-/** A slack is in the units of its distance: .02 is a mean square of probabilities, and nothing in standard errors. */
+/**
+ * A slack is in the units of its distance: .02 is a mean square of probabilities, and next to nothing in standard
+ * errors.
+ */
 function fitToPaper({ constraint, options = {} }: RunRequest): TrainingOptions {
   const { constraint: own, ...preset } = PRESETS.paper;
   const distance = constraint?.distance ?? options.constraint?.distance ?? own.distance;
   return { ...preset, constraint: { ...own, distance, ...DISTANCES[distance].paper } };
 }
 
-/** `groups`: how many of the D columns, the last ones, say who is in a group. */
+/** `groups`: how many of the D columns (the last ones) give group membership. */
 export function chooseNetwork(
   request: RunRequest,
   preset: PresetName,

@@ -1,6 +1,6 @@
 /**
- * How a model does on rows it does not learn from: loss, the paper's C-index, and every group's distance to those rows'
- * own Kaplan-Meier curve against the slack of training. Also the order in which iterates are preferred.
+ * How a model does on rows it does not learn from: the loss, the paper's C-index, and every group's distance to the
+ * Kaplan-Meier curve of those rows, compared with the slack of training. Also the order of preference among iterates.
  */
 import type { Backend } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/mirror.ts";
@@ -20,12 +20,12 @@ export interface GroupDistance {
   readonly n: number;
   readonly events: number;
   readonly distance: number;
-  /** Whether the group counts: it has rows, events and follow-up enough on these rows to be measured. */
+  /** Whether the group counts: on these rows it has enough rows, events and follow-up to be measured. */
   readonly measured: boolean;
 }
 
 export interface Evaluation {
-  /** Mean discrete negative log-likelihood, without the tail term, whatever was trained on. */
+  /** Mean discrete negative log-likelihood without the tail term, whatever the training loss was. */
   readonly loss: number;
   readonly concordance: number | null;
   readonly groups: readonly GroupDistance[];
@@ -74,14 +74,14 @@ export function createEvaluator(
   };
 }
 
-/** Groups whose distance is within their slack; those that cannot be measured do not count. */
+/** The number of groups whose distance is within their slack; groups that cannot be measured do not count. */
 export function countMet(evaluation: Evaluation, slack: Readonly<Record<string, number>>): number {
   return evaluation.groups.filter(
     ({ name, distance, measured }) => measured && distance <= (slack[name] ?? 0),
   ).length;
 }
 
-/** Whether `one` is to be kept rather than `other`: the paper counts constraints met first, then concordance. */
+/** Whether to keep `one` rather than `other`: the paper compares constraints met first, then concordance. */
 export function isBetter(
   one: Evaluation,
   other: Evaluation,

@@ -1,7 +1,7 @@
 /**
  * The end of a run: which weights are kept, and what can be said of them. The verdict per group is computed at the kept
- * weights, on training and validation rows, met or not and by how much: an infeasible slack ends with a sentence, not
- * with silence.
+ * weights, on training and validation rows: whether the constraint is met, and by how much. An infeasible slack ends
+ * with a sentence, not with silence.
  */
 import { present } from "../core/present.ts";
 import { type ParameterValues, readParameters, writeParameters } from "../models/networks/parameters.ts";
@@ -19,7 +19,7 @@ export interface GroupVerdict {
   readonly n: number;
   readonly events: number;
   readonly slack: number;
-  /** What a perfect model shows on a fresh sample of the group's size. */
+  /** The distance a perfect model shows on a fresh sample of the group's size. */
   readonly noise: number;
   readonly train: number;
   readonly validation: number | null;
@@ -29,7 +29,7 @@ export interface GroupVerdict {
   readonly reason: string | null;
 }
 
-/** The weights that were kept, and how they stand. */
+/** The weights that were kept, and how they perform. */
 export interface TrainingResult {
   readonly parameters: ParameterValues;
   readonly keep: KeepRule;
@@ -42,12 +42,12 @@ export interface TrainingResult {
   readonly multipliers: {
     readonly start: readonly number[];
     readonly end: readonly number[];
-    /** True when they hardly moved: the run was a fixed penalty by another name. */
+    /** True when they hardly moved: the run was in effect a fixed penalty. */
     readonly fixedPenalty: boolean;
   };
 }
 
-/** Leaves the network at the kept weights. */
+/** Sets the network to the kept weights. */
 export async function finishRun(
   input: TrainingInput,
   options: TrainingOptions,
@@ -82,7 +82,7 @@ export async function finishRun(
   };
 }
 
-/** Per group, whether the evaluated curves meet the constraint. */
+/** For each group, whether the evaluated curves meet the constraint. */
 export function judgeGroups(
   { training }: Pick<TrainingInput, "training">,
   { constraint }: TrainingOptions,

@@ -1,15 +1,15 @@
-/** Cox's model of a study, as a predictor of curves: what others would fit to the same columns and rows. */
+/** Cox's model of a study, as a predictor of curves: the usual model for the same columns and rows. */
 import { encode } from "../data/encode/encode.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { describeInfinite, fitCox, requireCurves } from "../models/cox/cox.ts";
 import type { Study } from "../study/study.ts";
 import type { Model, Predictor } from "./model.ts";
 
-/** A fitted Cox model, and what is to be said of it. */
+/** A fitted Cox model, with its notes and warnings. */
 export interface FittedCox {
   readonly predictor: Extract<Predictor, { kind: "cox" }>;
   readonly training: Omit<Model["training"], "seed" | "rows" | "people" | "warnings">;
-  /** Said before anything else. */
+  /** Shown before anything else. */
   readonly notes: readonly string[];
   /** Kept in the model. */
   readonly warnings: readonly string[];

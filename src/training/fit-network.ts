@@ -1,6 +1,7 @@
 /**
- * A network from the start of a run to the weights that are kept: where it starts, which candidates are tried (X-Cal's
- * weight is chosen on the validation rows), the training loop for each, and what the kept weights say of every group.
+ * Fits a network, from the start of a run to the weights that are kept: where it starts, which candidates are tried
+ * (X-Cal's weight is chosen on the validation rows), the training loop for each, and what the kept weights say about
+ * every group.
  */
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/scope.ts";
@@ -28,7 +29,7 @@ import type { PresetName, TrainingOptions } from "./options.ts";
 import { scoreTotal } from "./total-score.ts";
 import { type OptimiseHooks, optimise, type TrainingEvent, type TrainingRows } from "./trainer.ts";
 
-/** What is trained: rows in the backend's memory, and what was asked. */
+/** What is trained: rows in the backend's memory, and the options asked for. */
 export interface NetworkFit {
   readonly study: Study;
   readonly method: Exclude<Method, "cox">;
@@ -38,7 +39,7 @@ export interface NetworkFit {
   readonly validation: TrainingRows | null;
 }
 
-/** The run as it is going to be, before its first step. */
+/** The planned run, before its first step. */
 export interface PlannedFit {
   readonly network: SingleNetworkSpec;
   readonly options: TrainingOptions;
@@ -46,7 +47,7 @@ export interface PlannedFit {
   readonly start: NetworkStart;
 }
 
-/** Values that parameters start from in place of random ones; null where they start as they do. */
+/** Values that parameters start from in place of random ones; null leaves the network's own start. */
 interface NetworkStart {
   readonly slopes: Float64Array | null;
   readonly offsets: Float64Array | null;
@@ -76,20 +77,20 @@ function anchorTraining({ binned }: TrainingRows): Float64Array {
   return anchorHazards(events.subarray(1), atRisk.subarray(1));
 }
 
-/** Where a fit takes up another that was interrupted. */
+/** Where a fit resumes an interrupted one. */
 export interface FitHooks extends OptimiseHooks {
-  /** Of the run that is resumed, so that the model has all of it. */
+  /** The history of the resumed run, so that the model has all of it. */
   readonly history?: readonly ModelHistoryEntry[];
 }
 
-/** What comes out of a run. */
+/** The result of a run. */
 export interface FinishedFit {
   readonly options: TrainingOptions;
   readonly result: Awaited<ReturnType<typeof finishRun>>;
   readonly history: readonly ModelHistoryEntry[];
 }
 
-/** The next of several candidates begins; a checkpoint knows one run only, so of several none can be taken up again. */
+/** The next of several candidates begins. A checkpoint holds only one run, so a fit of several cannot be resumed. */
 export interface NextCandidate {
   readonly type: "candidate";
   readonly what: string;
@@ -150,7 +151,7 @@ async function* runOnce(
   return { network, finished: { options, result, history } };
 }
 
-/** Networks without such a parameter start as they do. */
+/** Networks without such a parameter keep their own start. */
 function setStart(network: Network, name: string, values: Float64Array | null): void {
   const parameter = network.parameters.find((one) => one.name === name);
   if (values !== null && parameter) network.backend.write(parameter.values, values);

@@ -1,6 +1,6 @@
 /**
- * Objective and constraints of a pass, on the host: logits come from the backend, are turned into curves, the loss and
- * the Lagrangian's term, and their gradient goes back as dLogits. Both arrays are mirrors (compute/mirror.ts): the
+ * Objective and constraints of a pass, on the host: logits come from the backend and are turned into curves, the loss
+ * and the Lagrangian's term; their gradient goes back as dLogits. Both arrays are mirrors (compute/mirror.ts): the
  * backend's own memory where that is shared, a copy where it is not. A device that computes likelihood and group
  * statistics itself replaces this file.
  */
@@ -15,9 +15,9 @@ import type { ObjectiveSpec } from "./options.ts";
 export interface HostLossOptions {
   readonly objective: ObjectiveSpec;
   readonly lagrangian: Lagrangian | null;
-  /** Of all training rows. */
+  /** The outcomes of all training rows. */
   readonly binned: BinnedRightCensored;
-  /** The most rows of a pass. */
+  /** The largest number of rows in a pass. */
   readonly room: number;
 }
 
@@ -28,16 +28,14 @@ export interface LossParts {
 }
 
 export interface HostLoss {
-  /** Where a forward pass writes, and where the backward pass reads. */
+  /** A forward pass writes the logits; the backward pass reads dLogits. */
   readonly logits: DeviceArray; // [room,T]
   readonly dLogits: DeviceArray; // [room,T]
-  /** Of the rows read last; filled under a constraint only. */
+  /** Curves of the rows read last; filled only under a constraint. */
   readonly curves: CurveWorkspace;
-  /** After a forward pass over N rows. */
+  /** Call after a forward pass over N rows. */
   readLogits(N: number): Promise<void>;
-  /**
-   * Loss and term at the logits that were read, of these training rows; their gradient times `share` becomes dLogits.
-   */
+  /** Loss and term of these training rows at the logits last read; their gradient times `share` becomes dLogits. */
   differentiate(rows: Int32Array, share: number): LossParts;
 }
 

@@ -18,12 +18,12 @@ export interface ModelHistoryEntry {
   readonly step: number;
   readonly loss: number;
   readonly concordance: number | null;
-  /** Of each group, in the order of the model's verdict. */
+  /** One per group, in the order of the model's verdict. */
   readonly distances?: readonly number[]; // [G]
   readonly multipliers?: readonly number[]; // [G]
 }
 
-/** What the model remembers of an evaluation. */
+/** What the model keeps of an evaluation. */
 export function toHistoryEntry({ step, evaluation, groupState }: EvaluationEvent): ModelHistoryEntry {
   const { loss, concordance } = evaluation;
   return {
@@ -34,22 +34,24 @@ export function toHistoryEntry({ step, evaluation, groupState }: EvaluationEvent
   };
 }
 
-/** Where a model comes from, so that someone else can make it again. No clock: the same run gives the same bytes. */
+/**
+ * Where a model comes from, so that someone else can make it again. No timestamps: the same run gives the same bytes.
+ */
 export interface Provenance {
   /** Version of the package that trained it. */
   readonly version: string;
-  /** Null for what needs none, such as Cox. */
+  /** Null for methods that need none, such as Cox. */
   readonly backend: {
     readonly name: string;
     readonly simd: "plain" | "relaxed" | null;
-    /** In files of version 0.1.0. It says nothing about the numbers: any number of threads gives the same. */
+    /** Only in files of version 0.1.0. It does not affect the numbers: they are the same for any number of threads. */
     readonly threads?: number;
   } | null;
   /** Null when the table did not come from a file. */
   readonly table: {
     readonly name: string;
     readonly rows: number;
-    /** Of the file's bytes as they lie on disk, in hexadecimal. */
+    /** Hash of the file's bytes as stored on disk, in hexadecimal. */
     readonly sha256: string;
   } | null;
 }
@@ -66,17 +68,20 @@ export type Predictor =
       readonly cumulativeHazardAtMeans: readonly number[];
     };
 
-/** A trained model, complete. */
+/** A complete trained model. */
 export interface Model {
   readonly method: Method;
   readonly columns: OutcomeColumns & PersonColumn;
-  /** Of the table's features and, after them, of the columns that say who is in an input group. */
+  /** Encodes the table's features, followed by the columns that give membership of the input groups. */
   readonly encoder: Encoder;
   /** Groups whose membership the network takes as inputs. */
   readonly inputGroups: readonly Group[];
   readonly grid: { readonly kind: TimeGridKind; readonly T: number; readonly edges: readonly number[] };
   readonly groups: readonly Group[];
-  /** Which rows of which table trained it; absent in files of before version 3, whose split is drawn again by seed. */
+  /**
+   * Which rows of which table trained it; absent in files older than version 3, whose split is drawn again from the
+   * seed.
+   */
   readonly split?: PackedSplit;
   readonly predictor: Predictor;
   readonly options: TrainingOptions | null;
@@ -84,7 +89,7 @@ export interface Model {
     readonly seed: number;
     readonly backend: string;
     readonly rows: SetSizes;
-    /** Where the run was told whose rows are whose. */
+    /** Present where the run was told which rows belong to which person. */
     readonly people?: SetSizes;
     readonly parameters: number;
     readonly steps: number;
@@ -97,21 +102,21 @@ export interface Model {
       readonly fixedPenalty: boolean;
     } | null;
     readonly warnings: readonly string[];
-    /** The warnings in their parts, with their levels; files of version 2 and before have the sentences alone. */
+    /** The warnings in parts, with their levels; files up to version 2 have only the sentences. */
     readonly notices?: readonly Notice[];
   };
   readonly provenance?: Provenance;
-  /** Scores on the test rows, or whatever else of JSON is to travel with the model. */
+  /** Scores on the test rows, or any other JSON to store with the model. */
   readonly metrics?: object;
 }
 
-/** How many runs the curves are the mean of. */
+/** The number of runs whose curves are averaged. */
 export function countMembers({ predictor }: Pick<Model, "predictor">): number {
   if (predictor.kind === "cox" || predictor.network.kind !== "mean") return 1;
   return predictor.network.members.length;
 }
 
-/** A Cox predictor as its functions take it. */
+/** A Cox predictor in the form that its functions take. */
 export function coxPredictor(predictor: Extract<Predictor, { kind: "cox" }>): CoxPredictor {
   return {
     D: predictor.D,

@@ -1,4 +1,4 @@
-/** The loss a run minimises, by name: value, and gradient added to dLogits. */
+/** The loss a run minimises, by name: its value, and its gradient added to dLogits. */
 
 import type { Floats } from "../compute/backend.ts";
 import { unreachable } from "../core/errors.ts";

@@ -1,9 +1,9 @@
 /**
  * Gradient steps, exactly PyTorch's: SGD with momentum (no dampening, no Nesterov), Adam (decay added to the gradient)
- * and AdamW (decay taken off the weights first), with θ ← θ − rate/(1−β₁ᵏ) · m / (√v/√(1−β₂ᵏ) + ε) at step k. Weight
- * decay spares parameters that say so (biases, baseline logits) unless `decayAll`, as torch.optim does by default.
- * Moments are float64 whatever the backend. Also the norm clip, the average of weights over training, and nothing that
- * knows of a loss.
+ * and AdamW (weights decayed first), with θ ← θ − rate/(1−β₁ᵏ) · m / (√v/√(1−β₂ᵏ) + ε) at step k. Weight decay skips
+ * parameters marked exempt (biases, baseline logits) unless `decayAll` is set; torch.optim decays everything by
+ * default. Moments are float64 whatever the backend. Also the norm clip and the average of weights over training.
+ * Nothing here knows about a loss.
  */
 import { power } from "../core/elementary.ts";
 import { FormatError, InputError, NumericalError } from "../core/errors.ts";
@@ -18,7 +18,7 @@ export interface SgdSpec {
 }
 
 export interface AdamSpec {
-  /** With `adamw`, decay acts on the weights and not through the gradient. */
+  /** With `adamw`, decay acts on the weights directly, not through the gradient. */
   readonly kind: "adam" | "adamw";
   /** Learning rate. */
   readonly rate: number;
@@ -34,7 +34,7 @@ export interface AdamSpec {
   readonly decayAll?: boolean;
 }
 
-/** Which rule, with which rates. */
+/** The update rule and its rates. */
 export type OptimiserSpec = SgdSpec | AdamSpec;
 
 /** Plain JSON. */
@@ -49,11 +49,11 @@ export interface OptimiserState {
 
 /** Moves parameters along their gradients. */
 export interface Optimiser {
-  /** Moves every parameter along its gradient, which it leaves as it is. */
+  /** Moves every parameter along its gradient; leaves the gradients unchanged. */
   step(): void;
-  /** A copy of what the next step depends on besides parameters and gradients. */
+  /** A copy of everything the next step depends on besides parameters and gradients. */
   state(): OptimiserState;
-  /** Goes on from what `state` gave. */
+  /** Continues from a state that `state` returned. */
   restore(state: OptimiserState): void;
 }
 
@@ -64,7 +64,7 @@ interface Moments {
   readonly second: Float64Array; // empty for SGD
 }
 
-/** An optimiser of these parameters. */
+/** An optimiser for these parameters. */
 export function createOptimiser(parameters: readonly HostParameter[], spec: OptimiserSpec): Optimiser {
   checkSpec(spec);
   const moments = parameters.map((parameter): Moments => {
@@ -129,8 +129,8 @@ function stepAdam({ parameter, first, second }: Moments, spec: AdamSpec, steps: 
 const CLIP_EPSILON = 1e-6;
 
 /**
- * Shortens all gradients together to a Euclidean norm of at most `max`, as torch.nn.utils.clip_grad_norm_ does, and
- * returns the norm they had. Where torch lets a norm of NaN or infinity through, this refuses.
+ * Scales all gradients together to a Euclidean norm of at most `max`, as torch.nn.utils.clip_grad_norm_ does, and
+ * returns the norm before clipping. Where torch lets a norm of NaN or infinity through, this refuses.
  */
 export function clipGradientNorm(parameters: readonly HostParameter[], max: number): number {
   if (!(max > 0)) {

@@ -1,7 +1,7 @@
 /**
  * Everything a training run can be told, and the two presets: `paper`, faithful to Algorithm 1, and `default`, ours.
- * Every default stands in PRESETS with its reason, or with the distance it goes with (objectives/distances); nothing
- * else in the trainer decides a number.
+ * Every default is in PRESETS with its reason, or with the distance it belongs to (objectives/distances); nothing else
+ * in the trainer decides a number.
  */
 import type { ConstraintVariant } from "../objectives/constraints.ts";
 import type { SlackSpecification } from "../objectives/distances/distance.ts";
@@ -38,9 +38,9 @@ export type ObjectiveSpec =
 export interface ConstraintSpec {
   /** The distance between a group's mean curve and what was observed. */
   readonly distance: DistanceName;
-  /** The paper's form, or the one that keeps to a group's follow-up. */
+  /** The paper's form, or the one limited to a group's follow-up. */
   readonly variant: ConstraintVariant;
-  /** The distance allowed to a group; "auto" is κ times what chance alone would show. */
+  /** The distance allowed for a group; "auto" is κ times what chance alone would show. */
   readonly slack: SlackSpecification;
   /** κ of the automatic slack. */
   readonly kappa?: number;
@@ -77,31 +77,31 @@ export interface TrainingOptions {
   readonly constraint: ConstraintSpec | null;
   /** How multipliers rise and fall. */
   readonly dual: DualSpec;
-  /** How parameters are moved. */
+  /** How parameters are updated. */
   readonly optimiser: OptimiserSpec;
-  /** Largest gradient norm; null leaves gradients alone. */
+  /** Largest gradient norm; null does not clip. */
   readonly clip: number | null;
-  /** Parameter updates in all. */
+  /** Total number of parameter updates. */
   readonly steps: number;
   /**
-   * Parameter updates to one dual step where that is taken after updates (the augmented form of minibatches takes it
-   * once an epoch). Algorithm 1 minimises the Lagrangian in between; how many updates that is the paper does not say.
-   * Default 1.
+   * Parameter updates per dual step, where the dual step is taken after updates (the augmented form with minibatches
+   * takes it once an epoch). Algorithm 1 minimises the Lagrangian in between; the paper does not say how many updates
+   * that takes. Default 1.
    */
   readonly primalSteps?: number;
-  /** Rows a step; null is every training row. */
+  /** Rows per step; null takes every training row. */
   readonly batch: number | null;
-  /** Rows computed at a time where a step takes them all; bounds memory on long tables. Default 8192. */
+  /** Rows computed at a time when a step takes all rows; bounds memory on long tables. Default 8192. */
   readonly partRows?: number;
-  /** Whether the cached group statistics are computed anew at every epoch, where the augmented dual step is taken. */
+  /** Whether the cached group statistics are recomputed every epoch, when the augmented dual step is taken. */
   readonly refresh: boolean;
   /** Which weights the run keeps. */
   readonly keep: KeepRule;
-  /** Decay of the running mean of the weights, and the step it begins at. */
+  /** Decay of the running mean of the weights, and the step at which it begins. */
   readonly average: { readonly decay: number; readonly from: number };
   /** Steps between evaluations on the validation rows. */
   readonly evaluateEvery: number;
-  /** Steps without a better evaluation after which a run ends; null never. */
+  /** Steps without a better evaluation after which a run ends; null never ends early. */
   readonly patience: number | null;
   /** Seed of the batches. */
   readonly seed: number;
@@ -131,7 +131,7 @@ const presets = {
     steps: 500,
     batch: 256,
     refresh: true,
-    // A network this flexible learns 341 events by heart within 200 steps; the validation rows say when to stop.
+    // A network this flexible memorises 341 events within 200 steps; the validation rows say when to stop.
     keep: "validation",
     average: { decay: 0.97, from: 50 },
     evaluateEvery: 25,
@@ -146,13 +146,13 @@ const presets = {
     optimiser: { kind: "adam", rate: 5e-3 },
     clip: null,
     steps: 3000,
-    // "argmin by stochastic gradient descent" in Algorithm 1, of no stated length; one full-batch step is ours.
+    // Algorithm 1 says "argmin by stochastic gradient descent" without a length; one full-batch step is ours.
     primalSteps: 1,
     batch: null,
     refresh: true,
     keep: "constraints",
     average: { decay: 0.995, from: 200 },
-    // A departure, to save time: the paper chooses among the iterates, and here every fifth alone is looked at.
+    // A departure, to save time: the paper chooses among all iterates; here only every fifth is evaluated.
     evaluateEvery: 5,
     patience: 500,
     seed: 1,
@@ -165,10 +165,10 @@ export type PresetName = keyof typeof presets;
 /** Our options and the paper's. */
 export const PRESETS: Readonly<Record<PresetName, PresetOptions>> = presets;
 
-/** Hidden units of the `default` preset's LSTM: at 10 to 20 the scores of 50, in a fifth of the time (decision 8). */
+/** Hidden units of the `default` preset's LSTM: 10 to 20 score as well as 50, in a fifth of the time (decision 8). */
 export const DEFAULT_PRESET_HIDDEN = 12;
 
-/** The `default` preset passes over a long table at least so often, whatever its number of steps. */
+/** The `default` preset makes at least this many passes over a long table, whatever its number of steps. */
 export const LEAST_PASSES = 4;
 
 /** What the `default` preset changes for a network that starts at random, far from any hazard (DRSA's own). */
@@ -179,8 +179,7 @@ export const RANDOM_START: Partial<TrainingOptions> = {
 };
 
 /**
- * Weights of X-Cal's penalty that are tried on the validation rows (the paper gives none), and the one without such
- * rows.
+ * Weights of X-Cal's penalty to try on the validation rows (the paper gives none), and the one used without such rows.
  */
 export const XCAL_LAMBDAS = [1, 10, 100] as const;
 export const XCAL_LAMBDA = 10;

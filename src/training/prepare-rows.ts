@@ -1,4 +1,4 @@
-/** Rows of a study as the trainer takes them: encoded into the backend's memory, times in bins, groups by place. */
+/** Rows of a study in the trainer's form: encoded into the backend's memory, times in bins, groups by index. */
 import type { Backend } from "../compute/backend.ts";
 import { encodeStudyRows, pickStudyGroups, pickStudyRows, type Study } from "../study/study.ts";
 import type { TrainingRows } from "./trainer.ts";

@@ -1,5 +1,5 @@
 /**
- * What is said of a table and its rows before a run starts. Nothing is refused, but a reader of the model should know.
+ * Warnings about a table and its rows before a run starts. Nothing is refused, but a reader of the model should know.
  * Each notice has its level and its sentence in parts, so a report can leave out what points at single people.
  */
 import { count, say } from "../core/sentence.ts";
@@ -14,11 +14,11 @@ import type { TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
 import type { TrainingRows } from "./trainer.ts";
 
-/** `training` are the training rows of the study. */
+/** `training` holds the training rows of the study. */
 export function listNotices(study: PreparedStudy, training: TrainingRows): Notice[] {
   const { features, columns, encoder, outcomes, split, grid, fitRows } = study;
   const used = new Set([...features, ...outcomeNames(columns)]);
-  /** A finding about a column that was asked not to be used is nobody's concern. */
+  /** A finding about a column that the run does not use does not matter. */
   const isUsed = (column: string | null) => column === null || used.has(column);
   const learnt = pickOutcomes(outcomes, split.train);
   const events = training.binned.event.reduce((sum, event) => sum + event, 0);
@@ -36,7 +36,7 @@ export function listNotices(study: PreparedStudy, training: TrainingRows): Notic
   ].map(({ level, sentence }) => ({ level, sentence }));
 }
 
-/** Beyond one feature an event, a fit can follow its training rows whatever they are. */
+/** With more features than events, a fit can follow any training rows, whatever they are. */
 function warnOfManyFeatures(D: number, events: number): Notice[] {
   if (D <= events) return [];
   const features = say`${D} features for ${count(events, "training event")}`;

@@ -1,6 +1,6 @@
 /**
- * The paper's total score, the harmonic mean of C-index and 1 − ECE, of a network as it stands on rows it did not learn
- * from.
+ * The paper's total score of a network at its current weights, on rows it did not learn from: the harmonic mean of
+ * C-index and 1 − ECE.
  */
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
@@ -11,7 +11,7 @@ import { concordancePaper, timeDependentPairs } from "../stats/concordance/time-
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { TrainingRows } from "./trainer.ts";
 
-/** 0 where it is undefined. */
+/** 0 where the score is undefined. */
 export async function scoreTotal(backend: Backend, network: Network, rows: TrainingRows): Promise<number> {
   const { T } = network;
   const N = rows.binned.bin.length;

@@ -1,9 +1,9 @@
 /**
- * The one training loop (paper, Algorithm 1): a primal step on the Lagrangian, a dual step on the multipliers, now and
- * then an evaluation on the validation rows; an async generator of events, so that a terminal, a page and an experiment
- * read one stream. Group statistics come from a cache of every row's last curve, which for a full batch is
- * every row's current curve. Ending early is `return()`; a run goes on from any of its checkpoints, taken at the ends
- * of epochs, to the same bytes. No clock, no files, no console.
+ * The one training loop (paper, Algorithm 1): a primal step on the Lagrangian, a dual step on the multipliers, and at
+ * intervals an evaluation on the validation rows. It is an async generator of events, so that a terminal, a page and an
+ * experiment read the same stream. Group statistics come from a cache of every row's last curve; with a full batch,
+ * that is every row's current curve. Call `return()` to end early. A run resumes from any of its checkpoints, taken at
+ * the ends of epochs, and gives the same bytes. No clock, no files, no console.
  */
 
 import type { Backend, DeviceArray } from "../compute/backend.ts";
@@ -27,7 +27,7 @@ import {
   takeStep,
 } from "./training-run.ts";
 
-/** Rows as the training loop takes them. */
+/** Rows in the form the training loop takes. */
 export interface TrainingRows {
   /** Encoded features, in the backend's memory. */
   readonly x: DeviceArray; // [N,D]
@@ -35,19 +35,19 @@ export interface TrainingRows {
   readonly groups: readonly NamedRows[];
 }
 
-/** A network, and rows to train and to validate it on. */
+/** A network, and the rows to train and validate it on. */
 export interface TrainingInput {
-  /** What computes. */
+  /** The backend that computes. */
   readonly backend: Backend;
   /** The network, on that backend. */
   readonly network: Network;
   /** The rows it learns from. */
   readonly training: TrainingRows;
-  /** The rows its weights are chosen by; null for none. */
+  /** The rows used to choose its weights; null for none. */
   readonly validation: TrainingRows | null;
 }
 
-/** How things stood just before step `step` moved anything. */
+/** The state just before step `step` changed anything. */
 export interface StepEvent {
   readonly type: "step";
   readonly step: number;
@@ -67,11 +67,11 @@ export interface EvaluationEvent {
   readonly evaluation: Evaluation;
   /** The groups on the training rows; null without a constraint. */
   readonly groupState: GroupState | null;
-  /** Whether it is the best so far by the rule of `keep`. */
+  /** Whether it is the best so far by the `keep` rule. */
   readonly best: boolean;
 }
 
-/** Where a run can be taken up again; plain data. */
+/** Where a run can be resumed; plain data. */
 export interface Checkpoint {
   readonly step: number;
   readonly parameters: ParameterValues;
@@ -90,9 +90,9 @@ export interface Checkpoint {
 export interface CheckpointEvent {
   readonly type: "checkpoint";
   readonly step: number;
-  /** Taken when it is read, which must be before the run goes on: of a wide network it is hundreds of megabytes. */
+  /** Copied when it is read, which must be before the run goes on: for a wide network it is hundreds of megabytes. */
   readonly checkpoint: Checkpoint;
-  /** Of an ensemble, the runs that ended before this one. */
+  /** In an ensemble, the runs that ended before this one. */
   readonly members?: readonly TrainedMember[];
 }
 
@@ -103,13 +103,13 @@ export interface TrainedMember {
   readonly steps: number;
 }
 
-/** What the training loop says as it goes on. */
+/** The events the training loop yields. */
 export type TrainingEvent = StepEvent | EvaluationEvent | CheckpointEvent;
 
 export interface OptimiseHooks {
-  /** Where to go on from. */
+  /** The checkpoint to resume from. */
   readonly resume?: Checkpoint;
-  /** In place of shuffled batches, e.g. to follow another program's run. */
+  /** Replaces the shuffled batches, e.g. to follow another program's run. */
   readonly batches?: (epoch: number) => readonly Int32Array[];
 }
 
@@ -152,12 +152,13 @@ export async function* optimise(
 }
 
 /**
- * Batches begin with every row's curve, and with the augmented form's dual step, which wants the curves of one moment.
+ * With minibatches, an epoch begins with every row's curve, and with the augmented form's dual step, which needs all
+ * curves at the same weights.
  */
 async function beginEpoch(run: TrainingRun, epoch: number): Promise<void> {
   const { lagrangian, isWhole, options } = run;
   if (lagrangian === null) return;
-  // A full batch replaces every row by itself, and its refresh comes after each step.
+  // A full batch replaces every row itself, and is refreshed after each step.
   if (!(isWhole && run.isFilled) && (options.refresh || !run.isFilled)) await refreshCurves(run);
   if (!isWhole && options.dual.form === "augmented" && epoch > 0) lagrangian.takeDualStep(run.step);
 }
@@ -167,7 +168,7 @@ async function endStep(run: TrainingRun): Promise<void> {
   const { lagrangian, isWhole, options } = run;
   if (lagrangian === null) return;
   if (isWhole) await refreshCurves(run);
-  // Counted from the first step, so that a run goes on from any checkpoint as it would have.
+  // Counted from the first step, so that a run resumed from any checkpoint goes on as it would have.
   const isDue = run.step % run.primalSteps === 0;
   if (isDue && (isWhole || options.dual.form === "ascent")) lagrangian.takeDualStep(run.step);
 }
@@ -176,7 +177,7 @@ function hasNoPatience({ step, best, options: { patience } }: TrainingRun): bool
   return patience !== null && step - (best?.step ?? step) >= patience;
 }
 
-/** Of the same class: what was refused for want of memory has not diverged. */
+/** Keeps the error's class: a run refused for lack of memory has not diverged. */
 function nameStep(error: GraduateError, step: number, lastGood: number): GraduateError {
   const kept =
     lastGood > 0

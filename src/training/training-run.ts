@@ -1,8 +1,8 @@
 /**
- * One run of the training loop as it stands, and the things the loop does to it: a forward pass over some rows, a
- * primal step, the curves of every row anew, an evaluation, a checkpoint. A step over all rows takes them in parts of
- * what the backend holds at once; a batch is one part. When all rows are one part, the pass that renews the curves
- * after a step is also the next step's forward pass. The order of these things is trainer.ts's.
+ * The state of one run of the training loop, and the operations of the loop on it: a forward pass over some rows, a
+ * primal step, a refresh of every row's curve, an evaluation, a checkpoint. A step over all rows takes them in parts
+ * that fit in the backend at once; a batch is one part. When all rows are one part, the pass that refreshes the curves
+ * after a step is also the next step's forward pass. trainer.ts decides the order of these operations.
  */
 import type { DeviceArray } from "../compute/backend.ts";
 import { InputError, NumericalError } from "../core/errors.ts";
@@ -29,27 +29,27 @@ export interface TrainingRun {
   readonly perEpoch: number;
   /** Whether a step takes all rows. */
   readonly isWhole: boolean;
-  /** The most rows of a pass. */
+  /** The largest number of rows in a pass. */
   readonly part: number;
-  /** Updates to a dual step. */
+  /** Updates per dual step. */
   readonly primalSteps: number;
-  /** Of a pass: its rows, what it keeps, and where its logits become dLogits. */
+  /** For a pass: its rows, what it keeps, and where its logits become dLogits. */
   readonly x: DeviceArray; // [part,D]
   readonly activations: Activations;
   readonly loss: HostLoss;
   readonly lagrangian: Lagrangian | null;
   readonly parameters: HostParameters;
   readonly optimiser: Optimiser;
-  /** On the validation rows; null without any. */
+  /** Evaluates on the validation rows; null without any. */
   readonly evaluate: (() => Promise<Evaluation>) | null;
   readonly startMultipliers: readonly number[];
   readonly average: ParameterValues;
-  /** Steps begun. */
+  /** The number of steps begun. */
   step: number;
   best: Checkpoint["best"];
   /** Whether the cache of statistics has every row. */
   isFilled: boolean;
-  /** Whether logits and activations are those of all rows at the weights as they are. */
+  /** Whether logits and activations are those of all rows at the current weights. */
   isCurrent: boolean;
 }
 
@@ -68,7 +68,7 @@ export async function openRun(
   const batchesOf = hooks.batches ?? ((epoch) => shuffleBatches(N, size, seed, epoch));
   const perEpoch = batchesOf(0).length;
   const isWhole = size === N && perEpoch === 1;
-  // Batches are small by themselves; all rows at once are taken in parts, where the loss is a mean over rows.
+  // Batches are already small; all rows at once are taken in parts when the loss is a mean over rows.
   const most = options.partRows ?? backend.rowsAtOnce({ T: network.T, keep: true });
   const part = isWhole && isRowwise(objective) ? Math.min(N, most) : size;
   const lagrangian =
@@ -117,7 +117,7 @@ function isRowwise(objective: ObjectiveSpec): boolean {
   return objective.kind === "likelihood" || (objective.kind === "rps" && objective.ranking === undefined);
 }
 
-/** Logits of these rows and, under a constraint, their curves. */
+/** Computes the logits of these rows and, under a constraint, their curves. */
 async function forward(run: TrainingRun, rows: Int32Array, keep: Activations | null): Promise<void> {
   const { input, x, loss } = run;
   const { backend, network, training } = input;
@@ -126,7 +126,7 @@ async function forward(run: TrainingRun, rows: Int32Array, keep: Activations | n
   await loss.readLogits(rows.length);
 }
 
-/** Every row's curve at the weights as they are. */
+/** Refreshes every row's curve at the current weights. */
 export async function refreshCurves(run: TrainingRun): Promise<void> {
   const { lagrangian, loss, activations } = run;
   const all = Int32Array.from({ length: run.input.training.binned.bin.length }, (_, row) => row);
@@ -167,7 +167,7 @@ export async function takeStep(run: TrainingRun, rows: Int32Array): Promise<Step
   return event;
 }
 
-/** Each part's mean loss and Lagrangian term count by its share of the rows; one part is the plain step. */
+/** Each part's mean loss and Lagrangian term are weighted by its share of the rows; one part is the plain step. */
 async function sumGradients(
   run: TrainingRun,
   rows: Int32Array,
@@ -193,7 +193,7 @@ async function sumGradients(
   return { loss, lagrangianValue };
 }
 
-/** A run that keeps an average is judged by it. */
+/** A run that keeps an average is evaluated at the average. */
 export async function evaluateRun(
   run: TrainingRun,
   evaluate: () => Promise<Evaluation>,

@@ -1,6 +1,7 @@
 /**
- * The audit of a model on rows of its study: curves, then every score for everyone, the model's groups and any other
- * groups of the study. Everyone is the audit's first line, so the group of all is not scored again.
+ * The audit of a model on rows of its study: predict the curves, then compute every score for everyone, for the model's
+ * groups and for any other groups of the study. Everyone is the audit's first line, so the group of all is not scored
+ * again.
  */
 import type { Backend } from "../compute/backend.ts";
 import type { Curves } from "../data/curves/curves.ts";
@@ -13,7 +14,7 @@ import type { Model } from "../training/model.ts";
 import { type AuditInput, type AuditOptions, type AuditTable, audit } from "./audit.ts";
 import { predictStudy } from "./predict.ts";
 
-/** Curves and outcomes of some rows of a study, with the groups by place among them. */
+/** Curves and outcomes of some rows of a study, with the groups as positions among them. */
 export interface PredictedRows extends StudyRows {
   readonly curves: Curves; // [N,T]
   readonly grid: TimeGrid;
@@ -21,12 +22,12 @@ export interface PredictedRows extends StudyRows {
   readonly groups: readonly StudyGroup[];
 }
 
-/** With every score. */
+/** Predicted rows with every score. */
 export interface AuditedRows extends PredictedRows {
   readonly audit: AuditTable;
 }
 
-/** `study` is the model's (studyOf, openStudy). */
+/** `study` is the model's own study (studyOf, openStudy). */
 export async function predictRows(
   study: Study & { readonly model: Model },
   rows: Int32Array,
@@ -41,7 +42,7 @@ export async function predictRows(
   };
 }
 
-/** Scores rows that were predicted. */
+/** Scores rows that are already predicted. */
 export async function auditRows(predicted: PredictedRows, options: AuditOptions = {}): Promise<AuditedRows> {
   return { ...predicted, audit: await audit(toAuditInput(predicted), options) };
 }
@@ -64,7 +65,7 @@ function toAuditInput({ curves, binned, groups, people }: PredictedRows): AuditI
   return { curves, outcomes: binned, groups, ...(people === undefined ? {} : { people }) };
 }
 
-/** The same rows' scores with intervals beside them; nothing else is drawn again. */
+/** Adds intervals to the scores of the same rows; nothing else is recomputed. */
 export async function addIntervals(audited: AuditedRows, options: AuditOptions): Promise<AuditedRows> {
   const drawn = await audit(toAuditInput(audited), { ...options, draws: 0 });
   const merge = (one: AuditTable["overall"], other: AuditTable["overall"]) => ({
@@ -83,8 +84,8 @@ export async function addIntervals(audited: AuditedRows, options: AuditOptions):
 }
 
 /**
- * How the training rows of a study were followed, everyone first and then its groups: what certificates fix their bins
- * and rates by before an audited row is seen. Null for a group without training rows.
+ * The follow-up of a study's training rows, everyone first and then its groups. Certificates fix their bins and rates
+ * by it before any audited row is seen. Null for a group without training rows.
  */
 export function tallyTrainingRows(study: Study): (FollowUp | null)[] {
   const { train } = study.split;

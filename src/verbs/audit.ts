@@ -1,8 +1,8 @@
 /**
- * The audit of predicted curves: every score for everyone and for every group, each calibration error beside the error
- * a perfect model would show on the same rows, whether the group disagrees with what was observed and how far off it
- * could be, and bootstrap intervals and certificates when asked for. Any program's curves will do: only the survival
- * matrix and the observed outcomes are looked at.
+ * The audit of predicted curves: every score for everyone and for every group. Each calibration error stands beside the
+ * error a perfect model would show on the same rows, with whether the group disagrees with what was observed and how
+ * far off it could be; bootstrap intervals and certificates come on request. Any program's curves will do: the audit
+ * uses only the survival matrix and the observed outcomes.
  */
 import { isAbsent, type Measured } from "../core/measured.ts";
 import { toInt32 } from "../core/plain-arrays.ts";
@@ -27,40 +27,43 @@ import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "../
 import { type PreparedScores, prepareScores } from "../stats/scores/prepared-scores.ts";
 import { type Scores, scoreCurves } from "../stats/scores/scores.ts";
 
-/** A group to be scored by itself. */
+/** A group to score by itself. */
 export interface AuditGroup {
   readonly name: string;
   /** Its members, 0-based. */
   readonly rows: Int32Array;
 }
 
-/** Predicted curves and what became of the same people. */
+/** Predicted curves and the outcomes of the same people. */
 export interface AuditInput {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
-  /** In which bin each of them had the event or was censored. */
+  /** The bin in which each person had the event or was censored. */
   readonly outcomes: BinnedRightCensoredInput;
   /** Groups besides everyone: a name, and the members' rows, 0-based. */
   readonly groups?: readonly { readonly name: string; readonly rows: ArrayLike<number> }[];
-  /** Whose rows are whose, where people have several: noise floor, intervals and certificates then go by person. */
+  /** Whose rows are whose, where people have several: noise floor, intervals and certificates then count people. */
   readonly people?: People;
 }
 
-/** How much of an audit is wanted: noise floor, intervals, certificates. */
+/** How much to compute: noise floor, intervals, certificates. */
 export interface AuditOptions {
-  /** Seed of draws and replicates; 1 unless given. */
+  /** Seed of the draws and replicates; 1 unless given. */
   readonly seed?: number;
-  /** Draws of the noise floor; 0 leaves it out. */
+  /** Draws of the noise floor; 0 omits it. */
   readonly draws?: number;
   /** Bootstrap replicates; 0, the default, gives no intervals. */
   readonly replicates?: number;
   /** Coverage of the intervals; 0.95 unless given. */
   readonly level?: number;
-  /** Bounds on the distance of every group, for all of them together; none unless asked for. */
+  /** Simultaneous bounds on the distance of every group; none unless asked for. */
   readonly certify?: Omit<CertifyOptions, "seed">;
-  /** Why these rows can bound nothing, as where the model has seen them; bounds are then left out with this reason. */
+  /**
+   * Why these rows can bound nothing, for example because the model has seen them; bounds are then omitted with this
+   * reason.
+   */
   readonly unbounded?: string;
-  /** What runs the replicates; one after the other in this thread unless something faster is given. */
+  /** Runs the replicates; one after the other in this thread unless something faster is given. */
   readonly bootstrap?: (
     groups: readonly PreparedScores[],
     options: BootstrapOptions,
@@ -70,30 +73,30 @@ export interface AuditOptions {
 /** The scores of a group that was audited together with others. */
 export interface AuditedScores extends Scores {
   readonly logrankIndividual: Scores["logrankIndividual"] & {
-    /** Holm's, over the groups with events and follow-up enough to be tested. */
+    /** Holm's, over the groups with enough events and follow-up to be tested. */
     readonly adjustedP: number | null;
   };
-  /** Whether the group's curves disagree with what was observed, all groups considered. */
+  /** Whether the group's curves disagree with what was observed, allowing for all groups. */
   readonly agreement: Agreement;
   /**
-   * How far off the mean curve could be: its r.m.s. distance to the true survival curve, over the group's support,
-   * stays below with 95 % confidence for all groups together. Null, with its reason in `absent`, where no bound can be
+   * How far off the mean curve could be: with 95 % confidence for all groups together, its r.m.s. distance to the true
+   * survival curve over the group's support stays below this. Null, with the reason in `absent`, where no bound can be
    * given.
    */
   readonly bound: number | null;
 }
 
-/** Every score, of everyone and of each group. */
+/** Every score, for everyone and for each group. */
 export interface AuditTable {
   readonly overall: AuditedScores;
   readonly groups: readonly AuditedScores[];
-  /** How the bounds were drawn: each of them fails with probability alpha at most, all together. */
+  /** How the bounds were drawn: the probability that any of them fails is at most alpha. */
   readonly bounds: Omit<GroupBounds, "groups">;
   readonly certificates?: Certificates;
 }
 
 const EVERYONE = "all";
-/** The probability with which any of the bounds may fail. */
+/** The probability that any of the bounds fails. */
 export const BOUND_ALPHA = 0.05;
 const DEFAULT_SEED = 1;
 const DEFAULT_DRAWS = 200;

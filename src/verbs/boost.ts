@@ -1,11 +1,10 @@
 /**
- * Boost: curves that any model predicted are repaired after the fact on rows the model has not learnt from, and judged
- * on rows that neither has seen. Two ways: `hazards` multiplies each group's hazards by what its events say, as far as
- * they are to be trusted (repair/hazard-boost.ts, hazard-share.ts), and is the one unless another is asked for;
- * `mcboost` is the paper's baseline MCBoostSurv (repair/mcboost.ts), mended and with the number of rounds held in check
- * (repair/mcboost-rounds.ts), or with `reference` as the R package has it, faults included and held by nothing. On
- * planted tables the first does what it should more often and in a fiftieth of the time: docs/decisions/009-boost.md.
- * Distances are of group means only.
+ * Boost: repairs curves that any model predicted, on rows the model has not learnt from, and judges the repair on rows
+ * that neither has seen. There are two ways. `hazards`, the default, multiplies each group's hazards by what its events
+ * say, as far as these can be trusted (repair/hazard-boost.ts, hazard-share.ts). `mcboost` is the paper's baseline
+ * MCBoostSurv (repair/mcboost.ts), corrected and with a limit on the number of rounds (repair/mcboost-rounds.ts); with
+ * `reference` it is the R package's form, with its faults and without the limit. On planted tables the first does what
+ * it should more often and in a fiftieth of the time: docs/decisions/009-boost.md. Distances are of group means only.
  */
 import { InputError } from "../core/errors.ts";
 import { toInt32 } from "../core/plain-arrays.ts";
@@ -38,20 +37,20 @@ export interface BoostRowSets {
 export type BoostTaskInput = Omit<BoostTask, "curves" | "outcomes"> & {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
-  /** In which bin each of them had the event or was censored. */
+  /** The bin in which each person had the event or was censored. */
   readonly outcomes: BinnedRightCensoredInput;
 };
 
 export const BOOST_METHODS = ["hazards", "mcboost"] as const;
 export type BoostMethod = (typeof BOOST_METHODS)[number];
 
-/** Of BoostOptions `hazards` has timeBuckets and doubt. */
+/** Of the BoostOptions, `hazards` uses only timeBuckets and doubt. */
 export interface GuardedBoostOptions extends Partial<BoostOptions> {
   /** Default: hazards. */
   readonly method?: BoostMethod;
-  /** Folds by which the repair's size is chosen. */
+  /** Folds used to choose the size of the repair. */
   readonly folds?: number;
-  /** Times that the rows are cut into folds anew; mcboost only. */
+  /** How many times the rows are cut into new folds; mcboost only. */
   readonly repeats?: number;
   /** Seed of the folds. */
   readonly seed?: number;
@@ -62,11 +61,11 @@ export interface BoostedGroup {
   readonly name: string;
   readonly n: number;
   readonly events: number;
-  /** Bins with at least ten rows at risk: the distances are over these. */
+  /** Bins with at least ten rows at risk; the distances are over these. */
   readonly bins: number;
-  /** False where events or follow-up are too few to speak of a distance. */
+  /** False where there are too few events or too little follow-up to speak of a distance. */
   readonly judged: boolean;
-  /** L2 distance of the mean curve to Kaplan-Meier. */
+  /** L2 distance of the mean curve from Kaplan-Meier. */
   readonly distance: Change;
   readonly ece: Change;
 }
@@ -82,7 +81,7 @@ export interface WorstChange {
   readonly after: { readonly group: string; readonly distance: number } | null;
 }
 
-/** How the judging rows stand before and after the repair. */
+/** Scores of the judging rows before and after the repair. */
 export interface BoostVerdict {
   readonly rows: number;
   readonly events: number;
@@ -96,7 +95,7 @@ export interface BoostVerdict {
 
 /** A repair and what the judging rows say of it. */
 export interface BoostResult extends GuardedBoost {
-  /** Of all rows, those that were fitted on among them. */
+  /** For all rows, including those that were fitted on. */
   readonly curves: Curves; // [N,T]
   readonly verdict: BoostVerdict;
 }
@@ -104,7 +103,8 @@ export interface BoostResult extends GuardedBoost {
 export interface GuardedBoost {
   readonly boost: Boost;
   /**
-   * Of the share for hazards, of the rounds for mcboost; null for the reference's form, which takes all of its rounds.
+   * Choice of the share for hazards, of the rounds for mcboost; null for the reference form, which takes all of its
+   * rounds.
    */
   readonly choice: ShareChoice | RoundChoice | null;
 }
@@ -130,7 +130,7 @@ export function boost(
   return { ...fitted, curves, verdict: judgeBoost(held, pickTask({ ...task, curves }, rows.held).curves) };
 }
 
-/** The task's curves against others of the same rows. */
+/** Compares the task's curves with others of the same rows. */
 export function judgeBoost({ curves, outcomes, groups }: BoostTask, boosted: Curves): BoostVerdict {
   const everyone = {
     before: scoreCurves("all", curves, outcomes),
@@ -177,7 +177,7 @@ export function judgeBoost({ curves, outcomes, groups }: BoostTask, boosted: Cur
   };
 }
 
-/** The R package's form. It knows no folds; its ranges of time collapse to one, so none are asked for. */
+/** The R package's form. It uses no folds; its time ranges collapse to one, so none are asked for. */
 function fitReference(
   task: BoostTask,
   { seed: _, ...given }: Omit<GuardedBoostOptions, "method">,
@@ -192,7 +192,7 @@ function fitReference(
   return { boost: fitBoost(task, given), choice: null };
 }
 
-/** Fits a repair that is held in check by rows left out of the fit. */
+/** Fits a repair whose size is limited by rows left out of the fit. */
 export function fitGuardedBoost(task: BoostTask, options: GuardedBoostOptions = {}): GuardedBoost {
   const { method = "hazards", ...given } = options;
   if (method === "mcboost" && given.reference === true) return fitReference(task, given);

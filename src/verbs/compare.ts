@@ -1,8 +1,7 @@
 /**
- * Compare: several methods on the same split, or the same splits, and each one's difference to the first. On one
- * split the scores are drawn again on resampled test rows; over several they are paired by split
- * (comparison/differences.ts says what either is worth). The runs of the plan go through a runner, which is this
- * thread unless another is given.
+ * Compare: several methods on the same split or splits, and each one's difference from the first. On one split the
+ * scores are recomputed on resampled test rows; over several they are paired by split (comparison/differences.ts says
+ * what each is worth). The runs of the plan go through a runner, which is this thread unless another is given.
  */
 import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
@@ -34,22 +33,22 @@ export interface CompareChoices {
   readonly replicates?: number;
 }
 
-/** One split as the comparison counts it. */
+/** One split with its sizes in the comparison. */
 export interface ComparedSplit {
   readonly name: string;
   readonly seed: number;
   readonly rows: SetSizes;
-  /** Where rows are told apart by person. */
+  /** Where rows are identified by person. */
   readonly people?: SetSizes;
 }
 
-/** A method on a split, and what came of it. */
+/** A method on a split, and its result. */
 export interface MethodRun extends MethodResult {
   readonly method: ComparedMethod;
   readonly split: string;
 }
 
-/** What a comparison says as it goes on. */
+/** The events of a comparison. */
 export type CompareEvent =
   | {
       readonly type: "start";
@@ -67,15 +66,15 @@ export interface Comparison {
   /** In the order of the plan: for each split, its methods. */
   readonly runs: readonly MethodRun[];
   readonly differences: readonly MethodDifference[];
-  /** Of all runs, each once. */
+  /** The warnings of all runs, each once. */
   readonly warnings: readonly string[];
 }
 
-/** What a comparison computes with. */
+/** What a comparison runs on: backend, runner, signal. */
 export interface CompareOptions extends Partial<MethodMeans> {
-  /** What this thread computes on, without a runner; the plain one, which is slow, unless given. */
+  /** The backend of this thread, where there is no runner; the plain one, which is slow, unless given. */
   readonly backend?: Backend;
-  /** What runs the plan; this thread, one run after the other, unless given. */
+  /** Runs the plan; this thread, one run after the other, unless given. */
   readonly runner?: Runner<CompareTask, MethodResult>;
   /** Stops the runs of this thread. */
   readonly signal?: AbortSignal;
@@ -83,9 +82,7 @@ export interface CompareOptions extends Partial<MethodMeans> {
 
 export const DEFAULT_REPLICATES = 500;
 
-/**
- * Trains every method on every split and tests the differences to the first method. `request` is what all runs share.
- */
+/** Trains every method on every split and tests the differences from the first method. All runs share `request`. */
 export async function* compare(
   study: PreparedStudy,
   request: TrainingRequest,
@@ -119,7 +116,7 @@ export async function* compare(
   };
 }
 
-/** The study's own split, by the seed. */
+/** The study's own split, named by the seed. */
 function nameSplit({ split }: PreparedStudy, { seed = 1 }: TrainingRequest): NamedSplit {
   return { name: `seed ${seed}`, seed, split };
 }
@@ -160,7 +157,7 @@ function testOverSplits(
   splits: readonly NamedSplit[],
   people: People | null,
 ): MethodDifference[] {
-  // Where people have several rows, they are what is drawn.
+  // Where people have several rows, people are drawn.
   const count = (rows: Int32Array) => (people === null ? rows.length : pickPeople(people, rows).count);
   const mean = (set: (split: Split) => Int32Array) =>
     splits.reduce((sum, { split }) => sum + count(set(split)), 0) / splits.length;

@@ -1,6 +1,6 @@
-/** What `graduate cox --json` prints (schemas/cox.schema.json) and its text is made of. */
+/** What `graduate cox --json` prints (schemas/cox.schema.json) and its text is made from. */
 
-/** A chi-square test; where it cannot be made all is null but the reason. */
+/** A chi-square test; where it is impossible, everything but the reason is null. */
 export interface CoxTestEntry {
   readonly chi2: number | null;
   readonly df: number | null;
@@ -8,7 +8,7 @@ export interface CoxTestEntry {
   readonly absent: string | null;
 }
 
-/** The test of proportional hazards, term by term and of all. */
+/** The test of proportional hazards, for each term and for all together. */
 export interface CoxHazardsEntry {
   readonly terms: readonly (CoxTestEntry & { readonly term: string })[];
   readonly global: CoxTestEntry;
@@ -35,7 +35,7 @@ export interface CoxDocument {
     readonly likelihoodRatio: CoxTestEntry;
     readonly wald: CoxTestEntry;
     readonly score: CoxTestEntry;
-    /** With an id only. */
+    /** Only with an id. */
     readonly robustScore: CoxTestEntry | null;
   };
   readonly proportionalHazards: { readonly km: CoxHazardsEntry; readonly identity: CoxHazardsEntry };
@@ -45,7 +45,7 @@ export interface CoxDocument {
   readonly ties: "efron" | "breslow";
   readonly timefix: boolean;
   readonly iterations: number;
-  /** Coefficients that run to infinity. */
+  /** Coefficients that diverge to infinity. */
   readonly infinite: readonly string[];
   readonly references: readonly { readonly column: string; readonly level: string }[];
   readonly strata: { readonly columns: readonly string[]; readonly count: number } | null;

@@ -1,7 +1,7 @@
 /**
- * A proportional hazards fit with R's conventions, on the rows without missing values, and all that R says about one:
- * hazard ratios with intervals, global tests, the test of proportional hazards, robust errors, strata. From a table to
- * the document that `graduate cox` prints; a page may call it as well.
+ * A proportional hazards fit with R's conventions, on the rows without missing values, with everything R reports about
+ * one: hazard ratios with intervals, global tests, the test of proportional hazards, robust errors, strata. It turns a
+ * table into the document that `graduate cox` prints; a page may call it as well.
  */
 import { InputError, NumericalError } from "../core/errors.ts";
 import { isAbsent, type Measured, toPlainNumbers } from "../core/measured.ts";
@@ -41,7 +41,7 @@ import { robustCox } from "../models/cox/robust.ts";
 import { concordanceHarrell } from "../stats/concordance/concordance.ts";
 import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
 
-/** What is fitted to which columns, and how. */
+/** What to fit to which columns, and how. */
 export interface CoxRequest extends FeatureRequest {
   /** How tied event times are treated; "efron" unless given. */
   readonly ties?: CoxTies;
@@ -49,15 +49,15 @@ export interface CoxRequest extends FeatureRequest {
   readonly timefix?: boolean;
   /** Ridge penalty on the coefficients; none unless given. */
   readonly ridge?: number;
-  /** Most steps of Newton's method; 100 unless given. */
+  /** Maximum number of Newton steps; 100 unless given. */
   readonly iterations?: number;
-  /** The column whose values tell people apart: errors are then robust, as with R's cluster(). */
+  /** The column that identifies people: errors are then robust, as with R's cluster(). */
   readonly id?: string;
-  /** Columns whose values have a baseline hazard each. */
+  /** Columns whose values each have their own baseline hazard. */
   readonly strata?: readonly string[];
   /** Products of two columns, "a:b". */
   readonly interaction?: readonly string[];
-  /** The level that a category is compared with, "column=level". */
+  /** The reference level of a category, "column=level". */
   readonly reference?: readonly string[];
 }
 
@@ -152,7 +152,7 @@ function prepareSample(table: Table, request: CoxRequest): CoxSample {
   };
 }
 
-/** A column of strata or ids is used in its own way, and in no other. */
+/** A column of strata or ids cannot also be a feature. */
 function refuseFeatures(
   option: string,
   columns: readonly string[],
@@ -167,7 +167,7 @@ function refuseFeatures(
   });
 }
 
-/** The features: those asked for and those of interactions, but not the columns that are used `beside` them. */
+/** The features: those asked for and those of interactions, without the columns in `beside`. */
 function chooseColumns(
   table: Table,
   request: CoxRequest,
@@ -177,7 +177,7 @@ function chooseColumns(
   const asked = interactions.flatMap(({ first, second }) => [first, second]);
   const named = request.features === undefined ? undefined : [...new Set([...request.features, ...asked])];
   const drop = [...(request.drop ?? []), ...beside];
-  // Looking for leaks among more columns than can be fitted would take minutes, for nothing.
+  // Looking for leaks among more columns than can be fitted would waste minutes.
   const others = new Set([request.time, request.event, ...drop]);
   checkColumns((named ?? table.columns.map(({ name }) => name)).filter((name) => !others.has(name)).length);
   const wanted = { ...request, drop, ...present({ features: named }) };
@@ -192,7 +192,7 @@ function chooseColumns(
   return choice;
 }
 
-/** Robust errors are computed from the differences between people: one person gives none. */
+/** Robust errors come from the differences between people: with one person there are none. */
 function numberPeople(table: Table, id: string, rows: Int32Array): RowKeys {
   refuseMergedIds(table, findColumn(table, id));
   const people = numberRows(table, [id], rows);
@@ -204,7 +204,7 @@ function numberPeople(table: Table, id: string, rows: Int32Array): RowKeys {
   });
 }
 
-/** Rows are compared with each other within a stratum, which leaves one fewer than rows in each. */
+/** Rows are compared within a stratum, so each stratum gives one comparison fewer than it has rows. */
 function checkRank(D: number, comparisons: number, { ridge }: Pick<CoxRequest, "ridge">): void {
   if (D <= comparisons || ridge !== undefined) return;
   throw new InputError(`more coefficients than these rows can determine: ${D} (at most ${comparisons})`, {
@@ -244,7 +244,7 @@ function toEntry(test: Measured<ChiSquareTest>): CoxTestEntry {
   return { chi2: test.chiSquare, df: test.df, p: test.p, absent: null };
 }
 
-/** Without an id there is no robust error, and nothing to explain. */
+/** Without an id there is no robust error and nothing to explain. */
 function toEntryOf(
   { name, ...measured }: CoxCoefficient,
   hasId: boolean,

@@ -1,9 +1,9 @@
 /**
- * An ensemble: the mean curves of several runs of train. The rows outside the test are cut into as many parts as there
- * are runs; each run has another part for validation and learns from the others, under another seed. So every row
- * teaches all runs but one, and the noise of a single start and of a single draw of validation rows is averaged out.
- * Encoder, time grid and groups are fitted once, to all of these rows. The verdict per group is of the mean curves;
- * there are no rows left to validate them on but the test rows.
+ * An ensemble: the mean curves of several runs of train. The rows outside the test set are cut into as many parts as
+ * there are runs; each run validates on a different part and learns from the others, under a different seed. So every
+ * row trains all runs but one, and the noise of a single start and of a single draw of validation rows is averaged out.
+ * Encoder, time grid and groups are fitted once, to all of these rows. The verdict per group is that of the mean
+ * curves; only the test rows are left to validate them on.
  */
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/scope.ts";
@@ -26,21 +26,21 @@ import type { Checkpoint, TrainedMember } from "../training/trainer.ts";
 import { type TrainEvent, type TrainingRequest, train } from "./train.ts";
 import { designOf } from "./train-request.ts";
 
-/** A request of train, and how many runs of it are averaged. */
+/** A request to train, and how many runs of it to average. */
 export interface EnsembleRequest extends TrainingRequest {
-  /** How many runs are averaged, 2 or more. */
+  /** How many runs to average, 2 or more. */
   readonly ensemble: number;
 }
 
-/** Apart from every stream that a run of the same seed uses. */
+/** Separate from every stream that a run of the same seed uses. */
 const PARTS_STREAM = 0x60000000;
 
-/** Where an ensemble takes up another that was interrupted. */
+/** Where to resume an interrupted ensemble. */
 export interface EnsembleHooks {
   /** What an interrupted ensemble left: the runs that ended, and a checkpoint of the next. */
   readonly resume?: {
     readonly members: readonly TrainedMember[];
-    /** Of the run after them. */
+    /** The checkpoint of the run after them. */
     readonly checkpoint: Checkpoint;
   };
 }
@@ -71,7 +71,7 @@ export async function* trainEnsemble(
     const run = train(own, { ...request, seed: seed + m }, backend, hooks);
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
-      // Rows and warnings are said once, and only the ensemble is done.
+      // Rows and warnings are reported once, and only the ensemble reports `done`.
       const isSaid = next.value.type === "start" ? m === ended : next.value.type !== "done";
       if (isSaid) yield tellOfMember(next.value, which, trained);
     }
@@ -89,7 +89,7 @@ export async function* trainEnsemble(
   return model;
 }
 
-/** An event of one member as one of the ensemble. */
+/** Turns an event of one member into one of the ensemble. */
 function tellOfMember(event: TrainEvent, which: string, before: readonly TrainedMember[]): TrainEvent {
   if (event.type === "candidate") return { ...event, what: `${which}, ${event.what}` };
   if (event.type !== "checkpoint") return event;
@@ -137,7 +137,7 @@ function refuseResume(ended: number, members: number): InputError {
   );
 }
 
-/** Parts of nearly equal size, each in ascending order; of people, where those are given, with all their rows. */
+/** Parts of nearly equal size, each in ascending order; if people are given, parts of people with all their rows. */
 export function cutRows(
   rows: Int32Array,
   parts: number,
@@ -154,7 +154,7 @@ export function cutRows(
   });
 }
 
-/** `last` is the model of the last member, of which everything is taken that is the same for all. */
+/** `last` is the model of the last member; everything that is the same for all members is taken from it. */
 async function joinMembers(
   members: readonly TrainedMember[],
   last: Model,
@@ -210,7 +210,7 @@ function joinNetworks(members: readonly TrainedMember[]): MeanPredictor {
   };
 }
 
-/** On all rows the members were made of. */
+/** Judges the mean curves on all rows that the members were made from. */
 async function judge(
   { predictor, options }: Model & { readonly predictor: MeanPredictor },
   study: PreparedStudy,

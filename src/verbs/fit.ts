@@ -1,6 +1,6 @@
 /**
- * Fit: `train` for those who want the model and nothing else. One promise of a model; events and cancelling where they
- * are asked for. A request with `ensemble` is for the mean of several runs.
+ * Fit: `train` for those who want only the model. It returns one promise of a model, with events and cancelling on
+ * request. A request with `ensemble` asks for the mean of several runs.
  */
 import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
@@ -9,19 +9,19 @@ import type { Model } from "../training/model.ts";
 import { type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
 import { prepare, type TrainEvent, type TrainRequest, train } from "./train.ts";
 
-/** A request of train; with `ensemble`, the mean of so many runs of it. */
+/** A request to train; with `ensemble`, the mean of that many runs. */
 export interface FitRequest extends TrainRequest, Partial<EnsembleRequest> {}
 
-/** How a fit is followed and cancelled. */
+/** How to follow and cancel a fit. */
 export interface FitOptions {
-  /** Called with every event of the run; a promise it returns is waited for. */
+  /** Called with every event of the run; if it returns a promise, the run waits for it. */
   readonly onEvent?: (event: TrainEvent) => void | Promise<void>;
   /** Stops the run at its next event; the promise is then rejected with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Trains on a table and gives the model. In Node the backend is that of `openWasmBackend` unless another is named.
+ * Trains on a table and returns the model. In Node the backend is that of `openWasmBackend` unless another is named.
  * Elsewhere it is the plain one, which runs anywhere and takes a hundred times as long: name one of `graduate/browser`.
  */
 export async function fit(
@@ -41,7 +41,7 @@ export async function fit(
     for (let next = await run.next(); ; next = await run.next()) {
       if (next.done) return next.value;
       await onEvent?.(next.value);
-      // A run on one thread waits for nothing: whoever wants to cancel it gets a turn now and then.
+      // A run on one thread never yields to the event loop by itself: this gives the caller a chance to cancel it.
       if (signal !== undefined && next.value.type !== "step") await takeTurn();
       signal?.throwIfAborted();
     }

@@ -1,7 +1,7 @@
 /**
- * Which rows of a model's study are used for what. To judge: rows that are new to the model. To search for groups: rows
- * it knows as well, with the rows that confirm apart. To repair curves: rows that fit and rows that judge, none of
- * which it has learnt from. Where the split cannot be told, every row is taken and a warning says what that is worth.
+ * Which rows of a model's study are used for what. To judge: rows that are new to the model. To search for groups: also
+ * rows it knows, separate from the rows that confirm. To repair curves: rows that fit and rows that judge, neither of
+ * which it has learnt from. Where the split is unknown, every row is used and a warning says what that is worth.
  */
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
@@ -21,7 +21,7 @@ export interface JudgedRows {
   readonly warning: string | null;
 }
 
-/** `allRows`: every row of the model's own table, seen in training or not. */
+/** `allRows`: every row of the model's own table, whether seen in training or not. */
 export function chooseJudgedRows(study: ModelStudy, { allRows = false } = {}): JudgedRows {
   const { model, split, acquaintance, isOwnTable, table } = study;
   const { test } = split;
@@ -54,22 +54,22 @@ function tellOfTestRows({ split, acquaintance }: ModelStudy): string {
 
 const REDRAWN = "its file is of an earlier version and keeps no split, so these were drawn again by its seed";
 
-/** Rows to search and rows to confirm on; or, where no split is known, rows that are divided by chance. */
+/** Rows to search and rows to confirm on or, where no split is known, rows to divide at random. */
 export interface SearchedRows {
   readonly rows: Int32Array;
-  /** Places among the rows: those that confirm, none of which the model has seen. Null: any half of them. */
+  /** Positions among the rows of those that confirm, none of which the model has seen. Null: any half of the rows. */
   readonly confirm: Int32Array | null;
-  /** What the rows are: "training rows", "validation rows", "rows". */
+  /** Names of the rows: "training rows", "validation rows", "rows". */
   readonly names: { readonly search: string; readonly confirm: string };
-  /** How many rows trained the model, where they are of this table; null elsewhere. */
+  /** How many rows trained the model, where they are from this table; null otherwise. */
   readonly trainingRows: number | null;
   readonly warning: string | null;
 }
 
 /**
- * The rows to search and, apart from them, the rows that the model has not seen. A Cox model learns from its training
- * rows alone: those are searched, validation and test rows confirm. A network can know its training rows by heart and
- * was stopped by the validation rows: those are searched and the test rows confirm.
+ * The rows to search and, separately, the rows that the model has not seen. A Cox model learns only from its training
+ * rows: those are searched, and validation and test rows confirm. A network can know its training rows by heart, and
+ * the validation rows decided when it stopped: those are searched, and the test rows confirm.
  */
 export function chooseSearchedRows(study: ModelStudy): SearchedRows {
   const { split, acquaintance } = study;
@@ -108,9 +108,9 @@ function chooseSets({ model, split: { train, validation: valid, test } }: ModelS
   return { search, confirm, names };
 }
 
-/** How a boost's rows are divided where nothing says which fit. */
+/** How to divide a boost's rows where nothing says which fit. */
 export interface FitShare {
-  /** Share of the unseen rows that fits; half of them unless given. */
+  /** Share of the unseen rows used for fitting; half of them unless given. */
   readonly fit?: number;
   /** Seed of that division. */
   readonly seed: number;
@@ -148,7 +148,7 @@ export function chooseBoostRows(study: ModelStudy, options: FitShare): ChosenBoo
   return { rows: rowsOf(split), warnings: [warning] };
 }
 
-/** A share of the unseen rows that fits where nothing says which do. */
+/** Share of the unseen rows used for fitting where nothing says which do. */
 const DEFAULT_FIT = 0.5;
 
 /** Validation rows fit and test rows judge, unless a share of both is asked for or one of them is empty. */

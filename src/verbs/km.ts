@@ -1,7 +1,7 @@
 /**
- * Kaplan-Meier curves over the distinct times, by group, with the logrank test between them, and what is read off them:
- * survival at chosen times, the median, the restricted mean. From a table to the document that `graduate km` prints; a
- * page may call it as well.
+ * Kaplan-Meier curves over the distinct times, by group, with the logrank test between them and the values read off
+ * them: survival at chosen times, the median, the restricted mean. It turns a table into the document that `graduate
+ * km` prints; a page may call it as well.
  */
 import { isAbsent, type Reasons, toPlainNumbers } from "../core/measured.ts";
 import { joinTimes } from "../core/near-times.ts";
@@ -13,27 +13,27 @@ import { type IntervalScale, type KaplanMeier, kaplanMeier } from "../stats/kapl
 import { medianSurvival, restrictedMean, survivalAt } from "../stats/kaplan-meier-summary.ts";
 import { logrank } from "../stats/logrank.ts";
 
-/** Which curves are wanted, and what is to be read off them. */
+/** Which curves to estimate, and what to read off them. */
 export interface KmRequest extends OutcomeColumns {
   /** One curve for each value of these columns. */
   readonly by?: readonly string[];
-  /** The scale on which limits are symmetric; "log" unless given. */
+  /** The scale on which the limits are symmetric; "log" unless given. */
   readonly interval?: IntervalScale;
-  /** Times at which survival is wanted. */
+  /** Times at which to report survival. */
   readonly at?: readonly number[];
   /** The end of the restricted mean; the last time of all groups unless given. */
   readonly rmst?: number;
-  /** What the times are in, for axis and table. */
+  /** The unit of the times, for axis and table. */
   readonly timeUnit?: string;
   /** Whether times that differ only by rounding are tied, by R's rule; true unless given. */
   readonly timefix?: boolean;
 }
 
-/** What `graduate km --json` prints (schemas/km.schema.json) and its text is made of. */
+/** What `graduate km --json` prints (schemas/km.schema.json) and its text is made from. */
 export interface KmDocument {
   readonly groups: readonly KmGroup[];
   readonly logrank: { readonly chi2: number; readonly df: number; readonly p: number } | null;
-  /** Rows left out because a column of --by is missing there. */
+  /** Rows left out because a --by column is missing there. */
   readonly omitted: number;
   /** The scale of all limits; R's conf.type. */
   readonly interval: IntervalScale;
@@ -41,7 +41,7 @@ export interface KmDocument {
   readonly timefix: boolean;
 }
 
-/** One curve, and what is read off it. */
+/** One curve, and the values read off it. */
 export interface KmGroup
   extends Pick<
     KaplanMeier,
@@ -67,7 +67,7 @@ export interface KmGroup
   }[];
 }
 
-/** Estimates, reads off and tests. */
+/** Estimates the curves, reads off the values and tests. */
 export function kmDocument(table: Table, request: KmRequest): KmDocument {
   const { interval = "log", timefix = true, timeUnit = null } = request;
   const read = readOutcomes(table, request);
@@ -106,7 +106,9 @@ export function kmDocument(table: Table, request: KmRequest): KmDocument {
   };
 }
 
-/** Over the rows of all groups together, as R does: which times are tied must not depend on the group. */
+/**
+ * Joins tied times over the rows of all groups together, as R does: which times are tied must not depend on the group.
+ */
 function joinGrouped(time: Float64Array, groupOfRow: Int32Array): Float64Array {
   const joined = joinTimes(time.filter((_, row) => groupOfRow[row] >= 0));
   let next = 0;

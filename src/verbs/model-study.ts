@@ -1,8 +1,8 @@
 /**
  * The study of a model: a table as the model sees it, with the model's own groups, encoder and grid, and which of its
- * rows the model has not learnt from. A model that was trained on this very table (by the SHA-256 of its file) keeps
- * its split, and it is looked up. A file of before version 3 keeps none: its split is drawn again by its seed, and
- * believed where the test rows show the events, observed and expected, that were recorded at the end of training.
+ * rows the model has not learnt from. A model that was trained on this very table (by the SHA-256 of its file) stores
+ * its split, which is looked up. A file from before version 3 stores none: its split is drawn again by its seed, and
+ * accepted if the test rows show the observed and expected events that were recorded at the end of training.
  */
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
@@ -22,9 +22,9 @@ import { gridOf, predictStudy } from "./predict.ts";
 import { findPeople } from "./whose-rows.ts";
 
 /**
- * How the model stands to the rows of the table. "new": it has seen none of them; "stored" and "redrawn": it was
- * trained on the table, and its split was kept or could be drawn again; "given": the caller says which rows are which;
- * "unknown": it was trained on the table, and nobody can tell on which rows.
+ * The relation of the model to the rows of the table. "new": it has seen none of them; "stored" and "redrawn": it was
+ * trained on the table, and its split was stored or could be drawn again; "given": the caller says which rows are
+ * which; "unknown": it was trained on the table, and nobody can tell on which rows.
  */
 export type Acquaintance = "new" | "stored" | "redrawn" | "given" | "unknown";
 
@@ -32,19 +32,19 @@ export type Acquaintance = "new" | "stored" | "redrawn" | "given" | "unknown";
 export interface ModelStudy extends Study {
   readonly model: Model;
   readonly acquaintance: Acquaintance;
-  /** Whether the model was trained on rows of this table, whatever is known of them. */
+  /** Whether the model was trained on rows of this table, whether or not it is known which. */
   readonly isOwnTable: boolean;
-  /** What is to be said of whose rows are whose. */
+  /** Warnings about whose rows are whose. */
   readonly warnings: readonly string[];
 }
 
-/** What is known of the table beside its cells. */
+/** What is known of the table besides its cells. */
 export interface OpenStudyOptions {
   /** SHA-256 of the table's file; null where it did not come from one. */
   readonly sha256?: string | null;
-  /** The column of ids; the model's own unless given. */
+  /** The id column; the model's own unless given. */
   readonly id?: string;
-  /** Which rows the model was trained with, where the caller knows. */
+  /** The split the model was trained with, where the caller knows it. */
   readonly split?: Split;
 }
 
@@ -121,13 +121,13 @@ function readSubject({ columns }: Model, table: Table, sha256: string | null): S
   };
 }
 
-/** A model that had no rows for validation alone, as an ensemble has none, learnt from those of the split. */
+/** A model without rows for validation alone, such as an ensemble, also learnt from the split's validation rows. */
 function joinLearnt({ training }: Model, split: Split): Split {
   if (training.rows.validation > 0) return split;
   return { train: joinRows(split.train, split.validation), validation: new Int32Array(), test: split.test };
 }
 
-/** Expected events agree to this share with those the model was scored with, whichever machine computed them. */
+/** Expected events agree with those recorded in training within this share, whichever machine computed them. */
 const SAME_EXPECTED = 1e-4;
 
 async function isAsRecorded(

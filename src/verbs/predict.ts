@@ -1,6 +1,6 @@
 /**
- * Predict: a model and rows it has not seen give survival curves on the model's time grid. Encoder and grid are the
- * model's own; an unknown level or a missing column is refused with row and column.
+ * Predict: turns a model and rows it has not seen into survival curves on the model's time grid. Encoder and grid are
+ * the model's own; an unknown level or a missing column is refused, naming row and column.
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/mirror.ts";
@@ -27,7 +27,7 @@ export interface Prediction {
   readonly curves: Curves;
   /** NaN where the curve stays above one half up to the horizon. */
   readonly median: Float64Array; // [N]
-  /** Cells that were filled in, or that lie outside what training had: by column, with counts. */
+  /** Cells that were filled in, or that lie outside the range of training: by column, with counts. */
   readonly warnings: readonly CellWarning[];
 }
 
@@ -36,7 +36,7 @@ export function gridOf(model: Model): TimeGrid {
   return { ...model.grid, edges: Float64Array.from(model.grid.edges) };
 }
 
-/** `backend` serves networks; a Cox model needs none. */
+/** `backend` is for networks; a Cox model needs none. */
 export async function predict(
   model: Model,
   table: Table,
@@ -52,7 +52,7 @@ export async function predict(
   }
 }
 
-/** Predicts rows of a study of the model, whose groups are known already. */
+/** Predicts rows of a study of the model, whose groups are already known. */
 export async function predictStudy(
   { model, table, widened }: Design & { readonly model: Model; readonly table: Table },
   rows: Int32Array,
@@ -69,7 +69,7 @@ export async function predictStudy(
 /** Predicts rows of a table, all of them unless given. */
 export type PredictRows = (table: Table, rows?: ArrayLike<number>) => Promise<Prediction>;
 
-/** A model made ready once, for tables that come in parts; it keeps its part of the backend's memory. */
+/** Prepares a model once, for tables that come in parts; it keeps its part of the backend's memory. */
 export function preparePredictor(model: Model, backend: Backend | null): PredictRows {
   const predictWidened = prepareWidened(model, backend);
   return (table, rows) => predictWidened(table, addGroupColumns(table, model.inputGroups), rows);
@@ -98,7 +98,7 @@ function prepareWidened(model: Model, backend: Backend | null) {
   };
 }
 
-/** Of each person; NaN where the curve stays above one half up to the horizon. */
+/** For each person; NaN where the curve stays above one half up to the horizon. */
 export function medianTimes({ N, T, survival }: Curves, grid: TimeGrid): Float64Array {
   return Float64Array.from({ length: N }, (_, i) => {
     const at = medianTime(survival.subarray(i * T, (i + 1) * T), grid);
@@ -106,12 +106,12 @@ export function medianTimes({ N, T, survival }: Curves, grid: TimeGrid): Float64
   });
 }
 
-/** Columns that were categories in training are read as such, so that "01" stays "01". */
+/** Columns that were categories in training are read as categories, so that "01" stays "01". */
 export function categoriesOf(model: Pick<Model, "encoder">): string[] {
   return model.encoder.columns.filter(({ type }) => type === "category").map(({ column }) => column);
 }
 
-/** The table's columns that a prediction depends on, those that its groups are made of among them. */
+/** The table's columns that a prediction depends on, including those its groups are made from. */
 export function columnsNeeded({ encoder, inputGroups }: Pick<Model, "encoder" | "inputGroups">): string[] {
   const made = new Set(inputGroups.map(groupColumnName));
   const own = encoder.columns.map(({ column }) => column).filter((name) => !made.has(name));

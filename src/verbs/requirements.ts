@@ -1,14 +1,15 @@
 /**
- * What is required of an audit, in one line each: `ece < 0.05`, `all groups: logrank p > 0.01`,
+ * Requirements on an audit, in one line each: `ece < 0.05`, `all groups: logrank p > 0.01`,
  * `group "stage = 4": supported ece <= 0.1`.
  *
  *   requirement := [ "all groups" ":" | "each group" ":" | "group" "NAME" ":" ] SCORE ("<" | "<=" | ">" | ">=") NUMBER
  *
- * Without a scope everyone together is meant; "all groups" and "each group" are everyone and every named group, one by
- * one. A score is named as in the audit's JSON, with a blank or a dot between the parts, so ece and the distances are
- * over the group's support; "certificate" is the group's own, and `certified<0.1` asks it of the exact one. A score
- * that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is listed and fails
- * nothing, unless the caller is strict. Certificates count whatever the events: they allow for few.
+ * Without a scope, a requirement is on everyone together; "all groups" and "each group" mean everyone and every named
+ * group, one by one. A score is named as in the audit's JSON, with a blank or a dot between the parts, so ece and the
+ * distances are over the group's support; "certificate" is the group's own, and `certified<0.1` asks it of the exact
+ * one. A score that is null, or of a group with fewer than ten events, cannot be said to meet anything: it is listed
+ * but does not fail the audit unless the caller is strict. Certificates count whatever the number of events: they allow
+ * for few.
  */
 
 import { InputError, unreachable } from "../core/errors.ts";
@@ -21,10 +22,10 @@ import { METRICS, metricOf, PAPER_METRICS } from "../stats/scores/metrics.ts";
 import type { Scores } from "../stats/scores/scores.ts";
 import type { AuditTable } from "./audit.ts";
 
-/** Counts: known whatever the number of events. */
+/** Counts are known whatever the number of events. */
 const COUNTS = ["n", "events", "supported.bins"] as const;
 
-/** Paths of tests with several numbers, of what the audit adds to scores, and of certificates. */
+/** Paths of tests with several numbers, of the audit's additions to the scores, and of certificates. */
 const OTHER_PATHS = [
   "dCalibration.chi2",
   "dCalibration.p",
@@ -63,7 +64,7 @@ const OTHER_PATHS = [
 /** Paths in the audit's JSON. */
 export const REQUIRABLE: readonly string[] = [...COUNTS, ...namesOf(METRICS), ...OTHER_PATHS];
 
-/** Short names: those of metrics, and how the printed table heads its other columns. */
+/** Short names: those of metrics, and the headings of the printed table's other columns. */
 const ALIASES: readonly (readonly [string, string])[] = [
   ...namesOf(METRICS).flatMap((name) => {
     const { alias } = metricOf(name);
@@ -89,13 +90,13 @@ export interface Requirement {
   readonly limit: number;
 }
 
-/** One requirement and what the audit shows of it. */
+/** One requirement and how the audit stands against it. */
 export interface RequirementResult {
   readonly text: string;
   /** "everyone", "all groups", or `group "NAME"`. */
   readonly scope: string;
   readonly metric: string;
-  /** Null when it could be said of no group. */
+  /** Null when no group could be judged. */
   readonly met: boolean | null;
   readonly failed: readonly { readonly group: string; readonly value: number }[];
   readonly undecided: readonly { readonly group: string; readonly reason: string }[];
@@ -126,7 +127,7 @@ export function parseRequirement(text: string): Requirement {
   const skip = () => {
     at += matchAt(SPACE, text, at).length;
   };
-  /** What the pattern finds here, with the blanks after it stepped over; "" when it finds nothing. */
+  /** Returns what the pattern matches here and skips the blanks after it; "" when nothing matches. */
   const take = (pattern: RegExp): string => {
     const found = matchAt(pattern, text, at);
     at += found.length;
@@ -185,7 +186,7 @@ function listScores(): string {
   return REQUIRABLE.map((path) => path.replaceAll(".", " ")).join(", ");
 }
 
-/** Refuses what names a group that is not audited; asked before the work as soon as the groups are known. */
+/** Refuses a requirement on a group that is not audited; called as soon as the groups are known, before the work. */
 export function checkRequiredGroups(requirements: readonly Requirement[], names: readonly string[]): void {
   for (const { scope, text } of requirements) {
     if (scope === "all groups" && names.length === 0) {
@@ -206,7 +207,7 @@ export function checkRequiredGroups(requirements: readonly Requirement[], names:
 /** The audit's name for everyone together. */
 const EVERYONE = "all";
 
-/** Each requirement against an audit: met, or where and by how much not. */
+/** Judges each requirement against an audit: met, or where it is not and by how much. */
 export function judgeRequirements(
   requirements: readonly Requirement[],
   { overall, groups, certificates }: AuditTable,
@@ -271,7 +272,7 @@ function readScore(
     found = typeof found === "object" && found !== null ? (found as Record<string, unknown>)[key] : null;
   }
   if (typeof found === "number" && Number.isFinite(found)) return found;
-  // "intervals.ece.upper" may be absent under "intervals.ece".
+  // The reason for "intervals.ece.upper" may be listed under "intervals.ece".
   const reasons = keys.map((_, k) => scores.absent[keys.slice(0, keys.length - k).join(".")]);
   const certificate = keys[0] === "certificate" ? scores.certificate?.absent[keys[1]] : undefined;
   const reason = certificate ?? reasons.find((one) => one !== undefined);

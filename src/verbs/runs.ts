@@ -1,29 +1,30 @@
 /**
- * Many runs of one kind: a plan is a list of tasks, a run makes one result of one task and depends on nothing else,
- * and a runner makes the results of a plan in whatever order they end. Who runs them is the caller's choice: one
- * after the other in this thread, here; worker threads, processes and files that keep the results are Node's
- * (node/workers/run-pool.ts, node/io/run-results.ts). A run that fails for reasons of its own says so in its result;
- * what a run throws ends the plan.
+ * Many runs of one kind. A plan is a list of tasks; a run turns one task into one result and depends on nothing else; a
+ * runner produces the results of a plan in whatever order they finish. The caller chooses who runs them: here, one
+ * after the other in this thread; worker threads, processes and files that keep the results belong to Node
+ * (node/workers/run-pool.ts, node/io/run-results.ts). A run that fails for reasons of its own says so in its result; an
+ * error that a run throws ends the plan.
  */
 import type { Model } from "../training/model.ts";
 import type { TrainEvent } from "./train-request.ts";
 
-/** One run: yields how much of it is done, as a share between 0 and 1, and returns its result. */
+/** One run: yields its progress as a share between 0 and 1, and returns its result. */
 export type Run<Task, Result> = (task: Task) => AsyncGenerator<number, Result>;
 
-/** What a runner says: how far a run is, or what came of it. `index` is the task's place in the plan. */
+/** An event of a runner: the progress of a run, or its result. `index` is the task's place in the plan. */
 export type RunEvent<Result> =
   | { readonly type: "progress"; readonly index: number; readonly share: number }
   | {
       readonly type: "result";
       readonly index: number;
       readonly result: Result;
-      /** Whether the result was there before and nothing was run. */
+      /** Whether the result existed already and nothing was run. */
       readonly isKept: boolean;
     };
 
 /**
- * Makes the results of a plan, each once, in the order in which they end. Ending it early (`return`) stops the runs.
+ * Produces the results of a plan, each once, in the order in which they finish. Ending it early (`return`) stops the
+ * runs.
  */
 export type Runner<Task, Result> = (tasks: readonly Task[]) => AsyncIterable<RunEvent<Result>>;
 
@@ -41,7 +42,8 @@ export function runInTurn<Task, Result>(
       let said = 0;
       try {
         for (let next = await steps.next(); ; next = await steps.next()) {
-          // Training on one thread waits for nothing: whoever wants to cancel it gets a turn now and then.
+          // Training on one thread never yields to the event loop by itself: this gives the caller a chance to cancel
+          // it.
           if (signal !== undefined && (next.done || said++ % TURN_EVERY === 0)) await takeTurn();
           signal?.throwIfAborted();
           if (next.done) {
@@ -62,7 +64,7 @@ function takeTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** Passes on what a runner says and returns the results in the order of the plan. */
+/** Passes on a runner's events and returns the results in the order of the plan. */
 export async function* followRuns<Result>(
   events: AsyncIterable<RunEvent<Result>>,
 ): AsyncGenerator<RunEvent<Result>, readonly Result[]> {
@@ -74,7 +76,9 @@ export async function* followRuns<Result>(
   return results;
 }
 
-/** A run made of a promise: `work` calls back with how much of it is done. Of several shares at once, the last. */
+/**
+ * A run made from a promise: `work` calls back with its progress. Of several shares at once, only the last is yielded.
+ */
 export async function* runWithShares<Result>(
   work: (tell: (share: number) => void) => Promise<Result>,
 ): AsyncGenerator<number, Result> {
@@ -88,7 +92,7 @@ export async function* runWithShares<Result>(
     isDone = true;
     wake();
   });
-  // Its failure is thrown below, by whoever asks for the next share.
+  // Its failure is thrown below, when the next share is requested.
   result.catch(() => undefined);
   while (!isDone) {
     if (told === null) {
@@ -103,7 +107,7 @@ export async function* runWithShares<Result>(
   return result;
 }
 
-/** A training as a share of its steps; what it returns is the model. */
+/** A training with its progress as a share of its steps; returns the model. */
 export async function* shareOfTraining(
   training: AsyncGenerator<TrainEvent, Model>,
 ): AsyncGenerator<number, Model> {

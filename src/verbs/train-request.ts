@@ -1,4 +1,4 @@
-/** What a run of train can be told, where it takes up another, and what it says as it goes on. */
+/** The request of a training run, how to resume one, and the events it yields. */
 import type { Table } from "../data/table.ts";
 import { requireNetwork } from "../models/networks/create-network.ts";
 import type { NetworkName } from "../models/networks/list.ts";
@@ -14,13 +14,13 @@ import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts"
 import type { ConstraintSpec, PresetName, TrainingOptions } from "../training/options.ts";
 import type { OptimiseHooks, TrainingEvent } from "../training/trainer.ts";
 
-/** How a study is trained on: method, network, constraint, options. */
+/** How to train on a study: method, network, constraint, options. */
 export interface TrainingRequest extends Omit<EncodingRequest, "reference"> {
-  /** What is fitted: "graduate" unless another is named. */
+  /** What to fit: "graduate" unless another is named. */
   readonly method?: Method;
-  /** Where defaults come from: ours, or the paper's. */
+  /** Where the defaults come from: ours, or the paper's. */
   readonly preset?: PresetName;
-  /** The constraint of every group, where it is to differ from the preset's. */
+  /** The constraint of every group, where it differs from the preset's. */
   readonly constraint?: Partial<ConstraintSpec>;
   /** The network: "anchored" unless another is named. */
   readonly network?: NetworkName;
@@ -28,13 +28,13 @@ export interface TrainingRequest extends Omit<EncodingRequest, "reference"> {
   readonly hidden?: number;
   /** Seed of split, weights and batches; 1 unless given. */
   readonly seed?: number;
-  /** Anything else of the trainer's options. */
+  /** Any other options of the trainer. */
   readonly options?: Partial<TrainingOptions>;
-  /** Kept in the model as it is. */
+  /** Kept in the model unchanged. */
   readonly provenance?: Provenance;
 }
 
-/** Everything a run can be told: columns, groups, rows, method, network, options. */
+/** The whole request: columns, groups, rows, method, network, options. */
 export interface TrainRequest extends Omit<StudyRequest, "reference">, TrainingRequest {}
 
 /** Reads, checks, divides and fits a table for a request, once; `sha256` is the hash of the table's file. */
@@ -46,7 +46,7 @@ export function prepare(table: Table, request: TrainRequest, sha256: string | nu
 export function designOf(request: TrainingRequest): Required<EncodingRequest> {
   const { method, preset = "default", network = "anchored", inputGroups, splines } = request;
   const isCox = method === "cox";
-  // Cox is what others would fit; a network without offsets would only be told twice what it knows.
+  // Cox is what others would fit; a network without offsets would only learn the same facts twice.
   const takesGroups = !isCox && requireNetwork(network).takesGroups;
   return {
     inputGroups: takesGroups ? (inputGroups ?? (preset === "paper" ? "none" : "auto")) : "none",
@@ -55,45 +55,45 @@ export function designOf(request: TrainingRequest): Required<EncodingRequest> {
   };
 }
 
-/** Where a run takes up another that was interrupted. */
+/** Where to resume an interrupted run. */
 export interface TrainHooks extends OptimiseHooks {
-  /** Of the run that is resumed, so that the model has all of it. */
+  /** The history of the resumed run, so that the model has all of it. */
   readonly history?: readonly ModelHistoryEntry[];
 }
 
-/** What a run starts with, once everything is prepared. */
+/** The first event of a run, once everything is prepared. */
 export interface StartEvent {
   readonly type: "start";
   readonly rows: SetSizes;
-  /** Where the run was told whose rows are whose. */
+  /** Present where the run knows whose rows are whose. */
   readonly people?: SetSizes;
   readonly features: readonly string[];
   readonly D: number;
   readonly T: number;
   readonly groups: readonly { readonly name: string; readonly n: number; readonly events: number }[];
   readonly parameters: number;
-  /** Updates to come; 0 for a model that is fitted at once. */
+  /** Number of updates to come; 0 for a model that is fitted at once. */
   readonly steps: number;
   readonly backend: string;
   readonly warnings: readonly string[];
 }
 
 /**
- * The next of several runs begins: of candidates the one that does best on the validation rows is kept, of an ensemble
- * all are.
+ * The next of several runs begins. Of candidates, the one that does best on the validation rows is kept; of an
+ * ensemble, all are.
  */
 export interface CandidateEvent {
   readonly type: "candidate";
   readonly what: string;
-  /** Whether this run can be taken up again. */
+  /** Whether this run can be resumed. */
   readonly leavesCheckpoints: boolean;
 }
 
-/** The last event of a run: what it returns, for those who follow it with `for await`, which drops that. */
+/** The last event of a run, with its return value, which `for await` would drop. */
 export interface DoneEvent {
   readonly type: "done";
   readonly model: Model;
 }
 
-/** What a run says as it goes on. */
+/** The events of a run. */
 export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent | DoneEvent;

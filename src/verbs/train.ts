@@ -1,8 +1,8 @@
 /**
- * Train: a study gives a model. The walk: see the columns as the method does; put training and validation rows into the
- * backend's memory; refuse rows without events; say what is known before the start; fit Cox, or train the network under
- * its constraints and keep the weights its rule chooses; put the model together with its split and its verdict per
- * group. Events are passed on as the trainer yields them.
+ * Train turns a study into a model. The steps: see the columns as the method does; put training and validation rows
+ * into the backend's memory; refuse rows without events; report what is known before the start; fit Cox, or train the
+ * network under its constraints and keep the weights its rule chooses; assemble the model with its split and its
+ * verdict per group. Events are passed on as the trainer yields them.
  */
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/scope.ts";
@@ -40,8 +40,8 @@ export type {
 export { prepare } from "./train-request.ts";
 
 /**
- * From a study to a model, trained under the constraints. Yields events, the model with the last of them (`done`), and
- * returns it; `fit` is for those who have a table and want the model alone.
+ * From a study to a model trained under the constraints. Yields events, the last of which (`done`) holds the model, and
+ * returns the model; `fit` is for those who have a table and want only the model.
  */
 export async function* train(
   study: PreparedStudy,
@@ -71,7 +71,7 @@ async function* runTraining(
   const training = prepareRows(backend, study, split.train);
   const validation = split.validation.length > 0 ? prepareRows(backend, study, split.validation) : null;
   refuseNoEvents(study, training);
-  // Cells that cannot be encoded are refused now and not when the model is scored.
+  // Cells that cannot be encoded are refused now, not when the model is scored.
   for (const _ of encodeStudyRows(study, split.test));
   const notices = listNotices(study, training);
   const start = describeStart(study, training, notices);
@@ -134,7 +134,7 @@ function refuseNoEvents({ table, request }: PreparedStudy, { binned }: TrainingR
   });
 }
 
-/** What is known before the start, but for the network's own. */
+/** What is known before the start, except what the network adds itself. */
 function describeStart(
   { split, people, features, encoder, grid }: PreparedStudy,
   training: TrainingRows,
@@ -156,7 +156,7 @@ function describeStart(
   };
 }
 
-/** What any model keeps of its study. */
+/** The fields that any model keeps of its study. */
 function describeModel(study: PreparedStudy, { method = "graduate", provenance }: TrainingRequest) {
   const { table, sha256, columns, encoder, inputGroups, grid, groups, split } = study;
   return {

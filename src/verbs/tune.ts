@@ -1,8 +1,8 @@
 /**
  * Tune: which of several settings to train with. Every setting is trained once for each seed and scored on the
- * validation rows (tuning/scores.ts); then the frontier, and the choice by a rule that is stated in words
+ * validation rows (tuning/scores.ts); then come the frontier and the choice by a rule that is stated in words
  * (tuning/selection.ts). The runs of the plan go through a runner, which is this thread unless another is given. They
- * are not given the test rows; the chosen setting is trained again with them, after the choice.
+ * do not get the test rows; the chosen setting is trained again with them, after the choice.
  */
 import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
@@ -30,7 +30,7 @@ import { requestOfSetting, type Setting } from "./tuning/settings.ts";
 
 /** The settings to try, and how to choose among them. */
 export interface TuneChoices {
-  /** As `expandSweep` makes them; none twice. */
+  /** As `expandSweep` makes them, without duplicates. */
   readonly settings: readonly Setting[];
   /** Every setting is trained once for each of these; the request's seed alone unless given. */
   readonly seeds?: readonly number[];
@@ -44,14 +44,14 @@ export interface TuneTask {
   readonly seed: number;
 }
 
-/** What comes of a line: scores, or why the run failed. */
+/** The result of one line: scores, or why the run failed. */
 export interface TuneResult {
   readonly scores: RunScores | null;
   readonly failure: string | null;
   readonly warnings: readonly string[];
 }
 
-/** What runs of the plan need besides their task. */
+/** What runs of the plan need in addition to their task. */
 export interface TuneSource {
   /** Without test rows. */
   readonly study: PreparedStudy;
@@ -59,7 +59,7 @@ export interface TuneSource {
   readonly request: TrainingRequest;
 }
 
-/** What a sweep says as it goes on. */
+/** The events of a sweep. */
 export type TuneEvent =
   | { readonly type: "start"; readonly rows: SetSizes; readonly plan: readonly TuneTask[] }
   | RunEvent<TuneResult>;
@@ -76,19 +76,19 @@ export interface TuneOutcome {
   readonly chosen: Setting | null;
 }
 
-/** What a sweep computes with. */
+/** What a sweep runs on: backend, runner, signal. */
 export interface TuneOptions {
-  /** What this thread computes on, without a runner; the plain one, which is slow, unless given. */
+  /** The backend of this thread, where there is no runner; the plain one, which is slow, unless given. */
   readonly backend?: Backend;
-  /** What runs the plan; this thread, one run after the other, unless given. */
+  /** Runs the plan; this thread, one run after the other, unless given. */
   readonly runner?: Runner<TuneTask, TuneResult>;
   /** Stops the runs of this thread. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Trains with every setting, scores on the validation rows and chooses. `request` is what all runs share. Yields what
- * the runner says, and returns what was found.
+ * Trains with every setting, scores on the validation rows and chooses. All runs share `request`. Yields the runner's
+ * events, and returns the outcome.
  */
 export async function* tune(
   study: PreparedStudy,
@@ -117,7 +117,7 @@ export function planTune(settings: readonly Setting[], seeds: readonly number[])
   return settings.flatMap((setting) => seeds.map((seed) => ({ setting, seed })));
 }
 
-/** The study of all runs of a sweep: they are not given the test rows. */
+/** The study for all runs of a sweep, without the test rows. */
 export function hideTestRows(study: PreparedStudy): PreparedStudy {
   const { split } = study;
   if (split.validation.length === 0) {
@@ -129,7 +129,7 @@ export function hideTestRows(study: PreparedStudy): PreparedStudy {
   return withSplit(study, { ...split, test: new Int32Array(0) });
 }
 
-/** One line of the plan: trained as the setting says and scored on the validation rows. */
+/** Runs one line of the plan: trains with the setting and scores on the validation rows. */
 export async function* runSetting(
   { study, request }: TuneSource,
   { setting, seed }: TuneTask,
@@ -141,13 +141,13 @@ export async function* runSetting(
     const scores = await scoreRun(studyOf(model, study, study.split), backend);
     return { scores, failure: null, warnings: model.training.warnings };
   } catch (error) {
-    // A run that leaves the numbers it can be trusted on is a result like any other.
+    // A run that fails numerically is a result like any other.
     if (!(error instanceof NumericalError)) throw error;
     return { scores: null, failure: error.message, warnings: [] };
   }
 }
 
-/** The chosen model, and its scores on the rows it was chosen by and on those it had not seen. */
+/** The chosen model, with its scores on the rows it was chosen by and on the rows it had not seen. */
 export interface ChosenModel {
   readonly model: Model;
   readonly validation: RunScores;
@@ -155,7 +155,7 @@ export interface ChosenModel {
   readonly test: AuditTable | null;
 }
 
-/** The chosen run again, whose weights are the same to the last bit, now with its test rows. */
+/** Repeats the chosen run, with the same weights to the last bit, now with its test rows. */
 export async function trainChosen(
   study: PreparedStudy,
   request: TrainingRequest,

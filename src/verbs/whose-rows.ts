@@ -1,20 +1,20 @@
 /**
- * Whose rows are whose, where a model or its curves are judged: by the column that is named, or by the one the model
- * was trained with where the table has it. What cannot be told, or is known to be otherwise, is said.
+ * Whose rows are whose, where a model or its curves are judged: by the named column, or else by the column the model
+ * was trained with if the table has it. Warnings say what cannot be known or is known to differ.
  */
 import { countOf } from "../core/text.ts";
 import { haveSeveralRows, type People, readPeople } from "../data/outcomes/people.ts";
 import type { Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
 
-/** Whose rows are whose, by which column, and what is to be said of it. */
+/** Whose rows are whose, by which column, and the warnings about it. */
 export interface FoundPeople {
   readonly id: string | null;
   readonly people: People | null;
   readonly warnings: readonly string[];
 }
 
-/** By the column that is named, or by the model's own. */
+/** By the named column, or by the model's own. */
 export function findPeople(
   table: Table,
   { id }: { readonly id?: string },
@@ -32,7 +32,7 @@ export function findPeople(
   return { id: chosen, people: readPeople(table, chosen), warnings: [] };
 }
 
-/** What is judged by person and what still counts rows; nothing where everybody has one row. */
+/** What is judged by person and what still counts rows; empty where everybody has one row. */
 export function describePeople(people: People | null): string[] {
   if (people === null || !haveSeveralRows(people)) return [];
   return [
@@ -42,7 +42,8 @@ export function describePeople(people: People | null): string[] {
 }
 
 /**
- * Judged rows of people whose other rows the model may have learnt from, where it was not told whose rows are whose.
+ * Warns of judged rows of people whose other rows the model may have learnt from, where it was not told whose rows are
+ * whose.
  */
 export function warnOfKnownPeople(people: People | null, judged: Int32Array): string[] {
   if (people === null) return [];

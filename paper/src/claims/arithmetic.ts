@@ -1,8 +1,8 @@
 /**
  * Arithmetic on the printed tables themselves. The total score is the harmonic mean H of C and 1 − ECE, and H is
- * concave: the mean of repeats' totals cannot exceed H of the mean C and mean ECE (Jensen), and to second order falls
- * short of it by at most 2 (b s_a + a s_b)² / (a + b)³, with a, b the means and s their standard deviations. Rounding
- * of all printed numbers is allowed for.
+ * concave: the mean of the repeats' totals cannot exceed H of the mean C and mean ECE (Jensen), and to second order it
+ * falls short of it by at most 2 (b s_a + a s_b)² / (a + b)³, where a, b are the means and s their standard deviations.
+ * The rounding of all printed numbers is allowed for.
  */
 
 import { formatMarkdown } from "../pages/markdown.ts";
@@ -12,10 +12,10 @@ import { METRICS, type Metric, type PrintedCell, type Published } from "../summa
 import { type ClaimInputs, parseWins, printedBoard, SIX, TARGETS, VARIANTS } from "./board.ts";
 import { type Claim, labelsOf } from "./entry.ts";
 
-/** Half of the last of two decimals. */
+/** Half a unit of the second decimal. */
 const TWO_DECIMALS = 0.005;
 
-/** What C and ECE as printed leave possible for a total. */
+/** The totals that are possible given C and ECE as printed. */
 export interface ImpliedTotal {
   readonly table: number;
   readonly cohort: string;
@@ -25,7 +25,7 @@ export interface ImpliedTotal {
   readonly implied: number;
   readonly least: number;
   readonly most: number;
-  /** Whether the printed total, give or take its rounding, is within. */
+  /** Whether the printed total, allowing for its rounding, is in this range. */
   readonly follows: boolean;
 }
 
@@ -56,7 +56,7 @@ function harmonic(a: number, b: number): number {
   return (2 * a * b) / (a + b);
 }
 
-/** Half of the last printed digit's unit. */
+/** Half a unit of the last printed digit. */
 function halfUnit(text: string): number {
   return 0.5 * 10 ** -(text.split(".")[1]?.length ?? 0);
 }
@@ -101,7 +101,7 @@ export function totalsClaim({ published }: ClaimInputs): Claim {
   };
 }
 
-/** Totals that end in 0 may have been rounded to two decimals and given a third. */
+/** Totals that end in 0 may have been rounded to two decimals and then given a third. */
 function describeRounding(off: readonly ImpliedTotal[]): string {
   const left = off.filter(
     ({ printed, least, most }) =>
@@ -169,8 +169,8 @@ export function winSumsClaim({ published }: ClaimInputs): Claim {
 }
 
 /**
- * Statements about means over the three datasets; of runs, once all three have been run, they are read off the cohort
- * pages.
+ * Statements about means over the three datasets; those of runs are read off the cohort pages once all three have been
+ * run.
  */
 export function averageClaims(inputs: ClaimInputs): Claim[] {
   const boards = TARGETS.map((target) => printedBoard(inputs, target));

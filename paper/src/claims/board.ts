@@ -1,7 +1,8 @@
 /**
  * The scoreboards that most entries of the claims page are judged by: the scores of one of the paper's tables as
- * printed, as its recipe gives them here, and as the default preset does. Printed scores are judged by their means;
- * runs by tests, and only where these could have decided otherwise (claims-evidence.ts). Nothing is filled in.
+ * printed, as the paper's recipe gives them here, and as the default preset gives them. Printed scores are judged by
+ * their means; runs are judged by tests, and only where these could have decided otherwise (claims-evidence.ts).
+ * Nothing is filled in.
  */
 import { DEFAULT_BINS } from "graduate/data";
 import type { PlanResults } from "../runs/committed.ts";
@@ -34,7 +35,7 @@ export const BASELINES = ["drsa", "xcal", "mcboost", "rps"] as const satisfies r
 export const VARIANTS = ["graduate l2", "graduate variance"] as const satisfies readonly SystemName[];
 export const SIX: readonly SystemName[] = [...BASELINES, ...VARIANTS];
 
-/** What a page of claims is made of. */
+/** The inputs of a claims page. */
 export interface ClaimInputs {
   readonly published: Published;
   /** By the name of the plan: nwtco, paper-nwtco, …. */
@@ -46,11 +47,11 @@ export interface ClaimInputs {
 export interface TableFacts {
   readonly rows: number;
   readonly events: number;
-  /** Columns but time and event. */
+  /** All columns except time and event. */
   readonly features: readonly string[];
   /**
-   * Rows with a value in flchain's `chapter`, and how many of these, and of the others, had the event; null where
-   * there is none.
+   * Rows with a value in flchain's `chapter`, and how many of these rows and of the others had the event; null where
+   * there is no such column.
    */
   readonly chapter: { readonly rows: number; readonly events: number; readonly otherEvents: number } | null;
 }
@@ -66,14 +67,14 @@ export interface WinsOf {
 export interface Board {
   readonly source: Source;
   readonly target: PageTarget;
-  /** Of everyone; logrank as the share of repeats that pass. Null where there are fewer than two runs. */
+  /** For everyone; logrank as the share of repeats that pass. Null where there are fewer than two runs. */
   mean(metric: Metric, system: SystemName): number | null;
   wins(metric: Metric, baseline: SystemName): WinsOf | null;
   readonly groups: number;
-  /** Null for the printed ones. */
+  /** Null for a printed board. */
   readonly cohort: CohortRuns | null;
   runs(system: SystemName): readonly RunResult[];
-  /** Runs of these systems, made and planned; null for what is printed. */
+  /** Runs of these systems, made and planned; null for a printed board. */
   evidence(systems: readonly SystemName[]): Evidence | null;
   readonly label: string;
 }
@@ -161,22 +162,24 @@ export function runBoard(inputs: ClaimInputs, source: "paper" | "default", targe
   };
 }
 
-/** All of them, or null where one is wanting. */
+/** All of the means, or null where one is missing. */
 export function meansOf(board: Board, metric: Metric, systems: readonly SystemName[]): number[] | null {
   const means = systems.map((system) => board.mean(metric, system));
   const present = means.filter((mean) => mean !== null);
   return present.length === means.length ? present : null;
 }
 
-/** What is said to be positive, of several scores of one repeat. */
+/** A contrast between several scores of one repeat that is claimed to be positive. */
 export interface Comparison {
   readonly systems: readonly SystemName[];
   readonly metric: Metric;
-  /** Of the systems' scores, in their order. */
+  /** Takes the systems' scores in their order. */
   contrast(scores: readonly number[]): number;
 }
 
-/** Of printed means the sign of every contrast; of runs a test of each over the repeats that all its systems have. */
+/**
+ * For printed means, the sign of every contrast; for runs, a test of each over the repeats that all its systems have.
+ */
 export function judgeContrasts(board: Board, comparisons: readonly Comparison[]): boolean | Verdict | null {
   const { cohort } = board;
   if (cohort === null) {
@@ -204,7 +207,7 @@ function contrastRuns(board: Board, { systems, metric, contrast }: Comparison): 
   });
 }
 
-/** That both variants are above (sign 1) or below (−1) all the others. */
+/** Whether both variants are above (sign 1) or below (−1) all the others. */
 export function variantsBeat(
   board: Board,
   metric: Metric,

@@ -30,7 +30,7 @@ import { leastSignP } from "./evidence.ts";
 
 const PLACE = "§6.4";
 const COMMAND = "`graduate reproduce nwtco|flchain|eye [--preset paper]`";
-/** The percentages of the text. */
+/** The percentages in the text. */
 const ECE_PERCENT: Readonly<Record<PageTarget, number>> = { nwtco: 400, flchain: 9, eye: 500 };
 
 export function claimsOnCalibration(inputs: ClaimInputs): Claim[] {
@@ -136,7 +136,7 @@ function logrankClaims(inputs: ClaimInputs): Claim[] {
   ];
 }
 
-/** Passes where the printed column says that a curve this far off passes, or that one this near fails. */
+/** Counts passes among curves as far off as the printed column's passing ones, or as near as its failing ones. */
 function logrankColumn(inputs: ClaimInputs): Claim {
   const limits = (target: PageTarget) => {
     const board = printedBoard(inputs, target);
@@ -234,7 +234,7 @@ function noiseFloorClaim(inputs: ClaimInputs): Claim {
   });
 }
 
-/** Which baselines the percentage of eye complication would be right of. */
+/** Which baselines the eye-complication percentage would be correct for. */
 function describeOtherBaselines(inputs: ClaimInputs): string {
   const board = printedBoard(inputs, "eye");
   const own = board.mean("ece", "graduate variance") ?? 1;

@@ -1,7 +1,7 @@
 /**
- * The paper's statements one by one, each with its verdict and the numbers behind it, and what the runs that judge
- * them can see. Nothing is run for it: it reads the printed tables and the results that are there, and counts how many
- * of the planned runs these are.
+ * The paper's statements one by one, each with its verdict and the numbers behind it, and what the runs that judge them
+ * can detect. Nothing is run for this: it reads the printed tables and the existing results, and counts how many of the
+ * planned runs exist.
  */
 
 import type { PlanResults } from "../runs/committed.ts";
@@ -30,22 +30,22 @@ export function collectClaims(inputs: ClaimInputs): readonly ClaimSection[] {
   ];
 }
 
-/** Runs of a plan, and the least difference that tests over them call significant. */
+/** Runs of a plan, and the smallest difference that tests over them call significant. */
 export interface RunsOfPlan {
   readonly name: string;
   readonly repeats: Plan["repeats"];
   readonly planned: number;
   readonly made: number;
   readonly failed: number;
-  /** In standard deviations of the differences, of so many repeats; null where there is none. */
+  /** In standard deviations of the differences, over that many repeats; null where there is none. */
   readonly effect: { readonly size: number; readonly repeats: number } | null;
 }
 
-/** What the page of claims speaks of. */
+/** The contents of the claims page. */
 export interface ClaimsSummary {
   readonly sections: readonly ClaimSection[];
   readonly plans: readonly RunsOfPlan[];
-  /** Runs for which the exact sign test can reach the level. */
+  /** Fewest runs for which the exact sign test can reach the level. */
   readonly leastRuns: number;
 }
 
@@ -57,7 +57,7 @@ export function summariseClaims(inputs: ClaimInputs): ClaimsSummary {
   };
 }
 
-/** How many of the planned runs exist, and what the tests over them can see. */
+/** How many of the planned runs exist, and what the tests over them can detect. */
 function countRuns(name: string, { plan, results }: PlanResults): RunsOfPlan {
   const planned = expandPlan(plan);
   return {
@@ -70,7 +70,7 @@ function countRuns(name: string, { plan, results }: PlanResults): RunsOfPlan {
   };
 }
 
-/** Of the cohort that is judged, at the runs that most of its systems have. */
+/** For the judged cohort, at the number of runs that most of its systems have. */
 function effectOf(name: string, { plan, results }: PlanResults): RunsOfPlan["effect"] {
   const target = TARGETS.find((one) => name.endsWith(one));
   if (target === undefined || results === undefined) return null;

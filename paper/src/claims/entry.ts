@@ -1,4 +1,4 @@
-/** What an entry of the claims page is, and how a statement is judged board by board (claims-board.ts). */
+/** The form of an entry of the claims page, and how a statement is judged board by board (claims-board.ts). */
 
 import { formatMarkdown } from "../pages/markdown.ts";
 import type { SystemName } from "../runs/plan.ts";
@@ -27,7 +27,7 @@ export interface Finding {
 
 export interface Claim {
   readonly title: string;
-  /** Where the paper says so. */
+  /** Where the paper makes the statement. */
   readonly place: string;
   /** In our words. */
   readonly statement: string;
@@ -41,16 +41,16 @@ export interface Claim {
 export interface BoardClaim extends Omit<Claim, "findings" | "table"> {
   readonly targets?: readonly PageTarget[];
   readonly sources?: readonly Source[];
-  /** Whose runs it takes to judge; the six of the paper's tables unless said. */
+  /** The systems whose runs are needed to judge; the six of the paper's tables unless given. */
   readonly systems?: readonly SystemName[];
   /** A number about the hospital's patients: simulated people can neither confirm nor refute it. */
   readonly ofHospital?: boolean;
   readonly titles: readonly string[];
   /** Cells after the label. */
   row(board: Board): readonly string[];
-  /** Whether a run is a counterexample, which no number of others makes good. */
+  /** Whether a run is a counterexample, which no number of other runs can outweigh. */
   refute?(board: Board): boolean;
-  /** Called where there are runs enough. Null where a number is wanting. */
+  /** Called where there are enough runs. Null where a number is missing. */
   judge(board: Board): boolean | Verdict | null;
 }
 
@@ -107,7 +107,7 @@ function toVerdict(judged: boolean | Verdict | null): Verdict {
   return typeof judged === "string" ? judged : judged ? "holds" : "does not hold";
 }
 
-/** One word where all agree. */
+/** One word where all verdicts agree. */
 function joinVerdicts(all: readonly { readonly name: string; readonly verdict: Verdict }[]): string {
   const kinds = [...new Set(all.map(({ verdict }) => verdict))];
   if (kinds.length === 1) return kinds[0];
@@ -137,7 +137,7 @@ export function labelsOf(systems: readonly SystemName[]): string[] {
   return systems.map((system) => SYSTEM_LABELS[system]);
 }
 
-/** How much larger, in percent of the smaller. */
+/** How much larger, as a percentage of the smaller. */
 export function percentAbove(larger: number, smaller: number): number {
   return 100 * (larger / smaller - 1);
 }

@@ -29,11 +29,11 @@ import {
 
 const PLACE = "§6.4";
 const COMMAND = "`graduate reproduce nwtco|flchain|eye [--preset paper]`";
-/** "Comparable" and "similar" are not defined there; these are ours. */
+/** The paper does not define "comparable" and "similar"; these thresholds are ours. */
 const COMPARABLE_PERCENT = 2;
 const SIMILAR_TOTAL = 0.01;
 
-/** The percentages of the text. */
+/** The percentages in the text. */
 const TOTAL_PERCENT: Readonly<Record<PageTarget, number>> = { nwtco: 7, flchain: 0, eye: 15 };
 const EYE_LOSS_PERCENT = { least: 8, most: 15 };
 
@@ -202,7 +202,7 @@ function coxClaim(inputs: ClaimInputs): Claim {
   });
 }
 
-/** 1 is the best of the six; null where one is wanting. */
+/** 1 is the best of the six; null where one is missing. */
 function rankOf(board: Board, metric: Metric, system: SystemName): number | null {
   const means = meansOf(board, metric, SIX);
   const own = board.mean(metric, system);

@@ -3,11 +3,11 @@
  * decided either way:
  *   enough runs   the exact sign test of that many pairs can reach 5 % at all, two-sided: 2^(1−n) < .05, so six;
  *   enough power  the smallest mean difference that the plan's t test calls significant is at most two standard
- *                 deviations of the differences. Two initialisations need nine; over splits the corrected test wants
+ *                 deviations of the differences. Two initialisations need nine; over splits the corrected test needs
  *                 more than over cohorts.
- * Otherwise the verdict is "too few runs", with how many there are and were planned. What is judged is a list of
- * contrasts, numbers a repeat that are positive where the statement is right: it holds where all are above 0 at 5 %,
- * does not where one is below 0 at 5 %, and is "not separated" in between.
+ * Otherwise the verdict is "too few runs", with how many exist and were planned. What is judged is a list of contrasts,
+ * one number per repeat each, positive where the statement is right: the statement holds where all are above 0 at 5 %,
+ * does not hold where one is below 0 at 5 %, and is "not separated" in between.
  */
 import { betaQuantile, isAbsent } from "graduate/core";
 import { correctedResampledT, pairedT } from "graduate/stats";
@@ -18,7 +18,7 @@ import { LEVEL } from "../summaries/summary.ts";
 /** An effect of this many standard deviations shows in 98 of 100 repeats: a test that would miss it decides nothing. */
 export const LARGEST_PLAUSIBLE_EFFECT = 2;
 
-/** What a test over n repeats takes: over splits, their sizes. */
+/** What a test over n repeats needs to know; for splits, also their sizes. */
 export interface Repeats {
   readonly n: number;
   readonly kind: Plan["repeats"];
@@ -26,7 +26,7 @@ export interface Repeats {
   readonly rows: readonly [number, number, number];
 }
 
-/** The least p of the exact two-sided sign test of n pairs. */
+/** The smallest p of the exact two-sided sign test of n pairs. */
 export function leastSignP(n: number): number {
   return 2 ** (1 - n);
 }
@@ -41,7 +41,7 @@ export function detectableEffect({ n, kind, rows }: Repeats): number {
   return criticalT(n - 1) * Math.sqrt(1 / n + shared);
 }
 
-/** |t| beyond which Student's test of df degrees of freedom is significant: df/(df + t²) is beta. */
+/** |t| beyond which Student's test with df degrees of freedom is significant: df/(df + t²) has a beta distribution. */
 function criticalT(df: number): number {
   const x = betaQuantile(LEVEL, df / 2, 0.5);
   return Math.sqrt((df * (1 - x)) / x);
@@ -51,7 +51,7 @@ export function couldDecide(repeats: Repeats): boolean {
   return leastSignP(repeats.n) < LEVEL && detectableEffect(repeats) <= LARGEST_PLAUSIBLE_EFFECT;
 }
 
-/** Runs of each system, made and planned; the fewest of them count. */
+/** Runs of each system, made and planned; the smallest number counts. */
 export interface Evidence {
   readonly made: number;
   readonly planned: number;
@@ -75,7 +75,7 @@ export function weighEvidence(
 
 export type Decision = "holds" | "does not hold" | "not separated";
 
-/** A number a repeat that is positive where the statement is right. */
+/** One number per repeat, positive where the statement is right. */
 export type Contrast = readonly number[];
 
 export function decide(contrasts: readonly Contrast[], { kind, rows }: Omit<Repeats, "n">): Decision {

@@ -21,7 +21,7 @@ import { type Claim, formatMeans, formatScore, judgeBoards, labelsOf } from "./e
 const PLACE = "§6.5";
 const COMMAND = "`graduate reproduce nwtco|flchain|eye [--preset paper]`";
 const CALIBRATION: readonly Metric[] = ["logrank", "ece"];
-/** "Very close" is not defined there; these are ours. */
+/** The paper does not define "very close"; these thresholds are ours. */
 const CLOSE_SCORE = 0.02;
 const CLOSE_RATIO = 1.5;
 
@@ -36,7 +36,7 @@ export function claimsOnGroups(inputs: ClaimInputs): Claim[] {
   ];
 }
 
-/** All of a metric's cells, or null where one is wanting. */
+/** All of a metric's cells, or null where one is missing. */
 function cellsOf(board: Board, metric: Metric): WinsOf[] | null {
   const cells = BASELINES.map((baseline) => board.wins(metric, baseline)).filter((cell) => cell !== null);
   return cells.length === BASELINES.length ? cells : null;

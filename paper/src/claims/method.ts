@@ -31,9 +31,9 @@ interface ExampleText {
   readonly title: string;
   readonly place: string;
   readonly statement: string;
-  /** The lines of the example that show whether the second half of the statement holds. */
+  /** Matches the lines of the example that show whether the second half of the statement holds. */
   readonly more: RegExp;
-  /** The one that is 0 where that half does not. */
+  /** Matches the line that is 0 where that half does not hold. */
   readonly decisive: RegExp;
   readonly reason: string;
   readonly refuted: string;

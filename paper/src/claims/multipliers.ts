@@ -1,7 +1,7 @@
 /**
- * The paper's statements about what training arrives at: constraints that are met (§5, whose proof is of the L² norm),
- * and costs μ that are learnt and not fixed by hand (§4). A run whose multipliers moved by less than a tenth of where
- * they started is a fixed penalty, one drawn at random.
+ * The paper's statements about the result of training: constraints that are met (§5, whose proof is for the L² norm),
+ * and costs μ that are learnt instead of fixed by hand (§4). A run whose multipliers moved by less than a tenth of
+ * their starting values has in effect a fixed penalty, drawn at random.
  */
 import { FIXED_PENALTY_BELOW, relativeMove } from "graduate/training";
 import type { SystemName } from "../runs/plan.ts";
@@ -9,7 +9,7 @@ import type { RunResult } from "../runs/results.ts";
 import { type Board, type ClaimInputs, VARIANTS } from "./board.ts";
 import { type Claim, formatPercent, judgeBoards, labelsOf } from "./entry.ts";
 
-/** "With high probability" as the tests have it. */
+/** "With high probability", as the tests interpret it. */
 const HIGH_PROBABILITY = 0.95;
 const COMMAND = "`graduate reproduce nwtco|flchain|eye [--preset paper]`";
 
@@ -17,7 +17,7 @@ export function claimsOnMultipliers(inputs: ClaimInputs): Claim[] {
   return [feasibleClaim(inputs), learntClaim(inputs)];
 }
 
-/** What the trainings say of the training rows at the end. */
+/** What the training runs report about the training rows at the end. */
 function feasibleClaim(inputs: ClaimInputs): Claim {
   const count = (board: Board, system: SystemName) => {
     const letters = board

@@ -1,6 +1,6 @@
 /**
- * `graduate reproduce claims|goals [--out FILE]`: pages of verdicts, from what is printed and the results that are
- * there; nothing is run.
+ * `graduate reproduce claims|goals [--out FILE]`: pages of verdicts, made from the printed tables and the existing
+ * results; nothing is run.
  */
 
 import type { Command } from "commander";

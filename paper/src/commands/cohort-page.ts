@@ -1,6 +1,5 @@
 /**
- * `graduate reproduce TARGET --tables [FILE]`: the page of docs/results made from results that are there; nothing is
- * run.
+ * `graduate reproduce TARGET --tables [FILE]`: the page of docs/results, made from existing results; nothing is run.
  */
 import { print, replaceFile } from "graduate/node";
 import { cohortPage } from "../pages/cohort.page.ts";

@@ -1,7 +1,7 @@
 /**
- * `graduate reproduce examples [section]`: the worked examples of the paper's discussion, computed anew and printed;
- * with --out the page and its figures are written as examples.md and examples/*.svg. Seconds; nothing is trained on
- * real people.
+ * `graduate reproduce examples [section]`: the worked examples of the paper's discussion, computed again and printed;
+ * with --out the page and its figures are written as examples.md and examples/*.svg. This takes seconds; nothing is
+ * trained on real people.
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ import { listFigures } from "../examples/figures.ts";
 import { exampleSections, examplesPage } from "../pages/examples.page.ts";
 
 export interface ExamplesOptions {
-  /** One section alone; all of them without it. */
+  /** One section only; all of them by default. */
   readonly section?: ExampleName;
   /** A folder for examples.md and examples/*.svg; without it the text is printed. */
   readonly out?: string;
 }
 
 export interface ExampleFile {
-  /** Below the folder. */
+  /** Relative to the folder. */
   readonly path: string;
   readonly text: string;
 }

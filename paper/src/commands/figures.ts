@@ -1,7 +1,7 @@
 /**
  * `graduate reproduce figures nwtco|flchain|eye`: the paper's figures of curves. Each system of the default preset's
- * plan is trained once; its curves are kept in figures-NAME.json as it ends, and the SVGs are drawn from that file.
- * Started again, the command trains what is not in the file and draws all of it.
+ * plan is trained once; its curves are saved in figures-NAME.json as soon as it ends, and the SVGs are drawn from that
+ * file. When started again, the command trains what is missing from the file and draws everything.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -114,7 +114,7 @@ async function traceCohort(
   const open = await openFigureCohort(plan, { cohort: name, seed });
   const begun = beginFigure(open, plan, seed);
   const kept = before.find(({ cohort }) => cohort === name);
-  // Curves of another form of the plan are of no use beside new ones.
+  // Curves from another form of the plan cannot stand beside new ones.
   let figure = kept !== undefined && isOfPlan(kept, begun) ? kept : begun;
   for (const system of systems) {
     if (figure.systems.some((one) => one.system === system)) continue;
@@ -138,7 +138,7 @@ async function traceCohort(
   }
 }
 
-/** With the files that the plan names. */
+/** Opens the cohort with the files that the plan names. */
 export async function openFigureCohort(
   plan: Plan,
   { cohort: name, seed }: Pick<FigureRuns, "cohort" | "seed">,
@@ -148,7 +148,7 @@ export async function openFigureCohort(
   return openCohort(cohort, await readSources(cohort), plan, seed);
 }
 
-/** The SVGs of what a file has. */
+/** The SVGs of everything in a figures file. */
 export async function makeFigureFiles({
   figures: target,
   cohorts,

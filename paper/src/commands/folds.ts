@@ -1,7 +1,7 @@
 /**
  * `graduate reproduce folds --data DIR`: Cox, DRSA and graduate on the folds of a published benchmark, in its table.
- * The tables and scores are not part of the package: DIR holds them, and a message says what belongs there. One fold
- * after the other, each kept as it ends; the same command goes on from there.
+ * The tables and scores are not part of the package: DIR holds them, and a message says what belongs there. The folds
+ * run one after the other, and each is saved as it ends; the same command resumes from there.
  */
 
 import { existsSync } from "node:fs";
@@ -143,7 +143,7 @@ function requireFiles(folder: string, plan: FoldPlan): void {
   });
 }
 
-/** Scores of folds, one line a fold and system. */
+/** Scores of folds, one line per fold and system. */
 const FOLD_LINES: LineForm<FoldLine> = {
   starts: ['{"task":"'],
   parse(json) {

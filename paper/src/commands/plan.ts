@@ -1,7 +1,7 @@
 /**
- * `graduate reproduce nwtco|flchain|eye|all`: the runs of the plans in paper/plans, spread over the cores, each kept
- * as it ends. Started again, the command does what is still to be done. A run that fails does not stop the others; it
- * is named at the end and tried again next time.
+ * `graduate reproduce nwtco|flchain|eye|all`: the runs of the plans in paper/plans, spread over the cores, each saved
+ * as it ends. When started again, the command does the remaining runs. A run that fails does not stop the others; it is
+ * named at the end and tried again next time.
  */
 
 import { availableParallelism } from "node:os";
@@ -120,7 +120,7 @@ async function runPlans(paths: readonly string[], options: PlanOptions): Promise
   if (failed.length > 0) process.exitCode = EXIT_INPUT;
 }
 
-/** The lines that failed; null after Ctrl-C. */
+/** Returns the lines that failed; null after Ctrl-C. */
 async function runPlan(
   plan: Plan,
   lines: readonly RunLine[],

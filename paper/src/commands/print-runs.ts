@@ -1,5 +1,5 @@
 /**
- * What `graduate reproduce` shows as it goes on: a bar with the time left on a terminal, one plain line a run
+ * What `graduate reproduce` shows while it runs: a bar with the time left on a terminal, one plain line per run
  * elsewhere.
  */
 import { countOf } from "graduate/data";
@@ -18,7 +18,7 @@ export interface RunProgress {
 
 const BAR_WIDTH = 20;
 
-/** `before`: runs of the same plan that took their time earlier, and tell how long others will. */
+/** `before`: earlier runs of the same plan, whose times predict how long others will take. */
 export function createRunProgress(
   plan: string,
   lines: readonly RunLine[],
@@ -32,10 +32,10 @@ export function createRunProgress(
   let last = "";
   const started = performance.now();
   let spent = 0;
-  /** Seconds that a second of CPU takes here: more than one where runs share a core with other programs. */
+  /** Elapsed seconds per CPU second here: more than one where runs share a core with other programs. */
   const stretch = () =>
     spent === 0 ? 1 : Math.max(1, (workers * (performance.now() - started)) / 1000 / spent);
-  /** Of runs like this one: same cohort and system, else the mean of all; NaN before any has ended. */
+  /** From runs like this one: same cohort and system, else the mean of all; NaN before any has ended. */
   const expect = (line: RunLine) => {
     const alike = seen.filter(({ cohort, system }) => cohort === line.cohort && system === line.system);
     const from = alike.length > 0 ? alike : seen;

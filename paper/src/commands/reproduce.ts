@@ -1,6 +1,6 @@
 /**
- * `graduate reproduce`: the evidence, run again. A target is a sub-command with options of its own, in a file of its
- * own beside this one that adds it.
+ * `graduate reproduce`: runs the evidence again. Each target is a sub-command with its own options, added by its own
+ * file beside this one.
  */
 import type { Command } from "commander";
 import { addClaimsTarget } from "./claims.ts";
@@ -19,7 +19,7 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addStudyTargets,
 ];
 
-/** What the launcher of a checkout hands to `graduate reproduce`. */
+/** Called by the launcher of a checkout to add the targets to `graduate reproduce`. */
 export function addTargets(reproduce: Command): void {
   for (const add of TARGETS) add(reproduce);
 }

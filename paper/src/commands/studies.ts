@@ -1,7 +1,7 @@
 /**
- * `graduate reproduce quality|tables|certificates`: studies of our own. Each is run with files that are in no
- * checkout, keeps a line as a run ends, and does not run again what is there; with --page it runs nothing and makes
- * the page of docs/results from the lines. They take hours and are for who keeps the pages: help does not list them.
+ * `graduate reproduce quality|tables|certificates`: studies of our own. Each needs files that are in no checkout, saves
+ * a line as a run ends, and does not repeat runs it already has; with --page it runs nothing and makes the page of
+ * docs/results from the lines. They take hours and are for the maintainers of the pages: help does not list them.
  */
 
 import type { Command } from "commander";
@@ -40,7 +40,7 @@ interface StudyOptions {
   readonly page?: string | true;
 }
 
-/** With the file that lines are kept in. */
+/** With the file in which lines are saved. */
 type Kept<Options extends StudyOptions> = Options & { readonly out: string };
 
 /** The page of each study, from a file of its lines. */
@@ -51,7 +51,7 @@ export const STUDY_PAGES = {
 } as const;
 export type StudyName = keyof typeof STUDY_PAGES;
 
-/** The lines that are committed. */
+/** The committed lines. */
 export function committedLines(name: StudyName): string {
   return checkoutFile(`paper/${name}.jsonl`);
 }

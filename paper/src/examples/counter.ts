@@ -1,9 +1,9 @@
 /**
  * The paper's three counterexamples (§Discussion, Examples 1–3): curves that a score calls perfect and whose mean is
- * far from Kaplan-Meier. The people and their times are the paper's tables. Its figures give the shapes: 1 before the
- * own time, and from it on .15 to .95 (example 1), 0 (example 2), or 0 after an event and 1 after a censoring (example
- * 3). Here are the scores by the library's own functions, and what the objectives do from there with and without the
- * constraint (descent.ts).
+ * far from Kaplan-Meier. The people and their times are from the paper's tables. Its figures give the shapes: 1 before
+ * the person's own time, and from then on .15 to .95 (example 1), 0 (example 2), or 0 after an event and 1 after a
+ * censoring (example 3). This file computes the scores with the library's own functions, and what the objectives do
+ * from there with and without the constraint (descent.ts).
  */
 import type { BinnedRightCensored, Curves } from "graduate/data";
 import {
@@ -43,7 +43,7 @@ export interface ExampleNumber {
   readonly digits: number;
 }
 
-/** Where some objective ends, from the example's curves. */
+/** Where an objective ends when started from the example's curves. */
 export interface ExampleRun {
   readonly objective: string;
   /** Mean predicted survival, t = 0…T. */
@@ -90,12 +90,12 @@ const SCORES: Readonly<
   Record<CounterexampleName, { readonly name: string; readonly loss: FreeLoss | null }>
 > = {
   xcal: { name: "D-Cal", loss: "xcal" },
-  // MCBoostSurv corrects curves by it afterwards; nothing is trained on it.
+  // MCBoostSurv corrects curves by this score afterwards; nothing is trained on it.
   brier: { name: "integrated Brier score", loss: null },
   rps: { name: "RPS", loss: "rps" },
 };
 
-/** Close enough to hazards of 0 and 1 that survival differs by rounding only. */
+/** So close to hazards of 0 and 1 that survival differs only by rounding. */
 const EXACT_MARGIN = 1e-15;
 
 function scoreOf(name: CounterexampleName, curves: Curves, binned: BinnedRightCensored): number {
@@ -106,7 +106,7 @@ function scoreOf(name: CounterexampleName, curves: Curves, binned: BinnedRightCe
 
 const CONVENTIONS: readonly BrierConvention[] = ["r", "scikit-survival", "pycox", "mlr3proba"];
 
-/** Integrated over times 1…4: at 5 nobody is left, and some conventions have no score there. */
+/** Integrated over times 1…4: at 5 nobody is left, and some conventions define no score there. */
 function largestBrier(curves: Curves, binned: BinnedRightCensored): number {
   const { N, T, survival } = curves;
   const times = TIMES.slice(0, -1);
@@ -130,7 +130,7 @@ function scoreNumbers(
 ): ExampleNumber[] {
   const T = EXAMPLE_TIMES;
   const score = scoreOf(name, curves, binned);
-  // The same up to each censoring and the opposite after it, which the score does not look at.
+  // The same up to each censoring and the opposite after it, where the score does not look.
   const flipped = people.map((one) => {
     if (one.event === 1) return one;
     return name === "rps" ? { ...one, time: one.time + 1, after: 0 } : { ...one, after: 1 };
@@ -212,7 +212,7 @@ function scoreNumbers(
   }
 }
 
-/** A mean that is Kaplan-Meier but for the last time, where Kaplan-Meier is 0 and has no variance. */
+/** A mean equal to Kaplan-Meier except at the last time, where Kaplan-Meier is 0 and has no variance. */
 function unseenGap(km: BinnedKaplanMeier): ExampleNumber {
   const mean = Float64Array.from(km.survival);
   mean[EXAMPLE_TIMES] = mean[EXAMPLE_TIMES - 1];

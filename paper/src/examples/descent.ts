@@ -1,8 +1,8 @@
 /**
- * Gradient descent on curves that are free: the logits themselves are the parameters, one curve a person or one for
- * several, so that what happens is the doing of the objective and not of a network. Objective, constraint, multipliers
- * and step are those of training (src/objectives, training/dual.ts, training/optimiser.ts): loss + Σ μ_g d_g with c_g
- * = 0, one step of Adam on the logits, then one of μ (Algorithm 1). Float64 throughout.
+ * Gradient descent on free curves: the logits themselves are the parameters, one curve per person or one for several,
+ * so that the result is due to the objective and not to a network. Objective, constraint, multipliers and step are
+ * those of training (src/objectives, training/dual.ts, training/optimiser.ts): loss + Σ μ_g d_g with c_g = 0, one step
+ * of Adam on the logits, then one of μ (Algorithm 1). Float64 throughout.
  */
 import type { BinnedRightCensored, Curves } from "graduate/data";
 import {
@@ -34,7 +34,7 @@ export type FreeLoss = "none" | "likelihood" | "xcal" | "rps";
 export interface FreeConstraint {
   readonly groups: readonly NamedRows[];
   readonly strata?: number;
-  /** As for buildStrata; its default unless given. */
+  /** As in buildStrata; its default unless given. */
   readonly minimumExpectedEvents?: number;
 }
 
@@ -43,24 +43,24 @@ export interface FreeTask {
   readonly binned: BinnedRightCensored;
   readonly loss: FreeLoss;
   readonly constraint: FreeConstraint | null;
-  /** Rows with the same number have one curve; every row its own without it. */
+  /** Rows with the same number share one curve; by default every row has its own. */
   readonly curveOf?: Int32Array; // [N], 0…
   readonly steps?: number;
-  /** How far a start's hazards are held from 0 and 1. */
+  /** How far the starting hazards are kept from 0 and 1. */
   readonly margin?: number;
 }
 
-/** Hazards of 0 and 1 have infinite logits and no gradient: a start is held this far from both, unless told. */
+/** Hazards of 0 and 1 have infinite logits and no gradient: by default the start is kept this far from both. */
 export const START_MARGIN = 0.001;
 /** A logit can cross the whole range of hazards within a fraction of the steps. */
 const ADAM = { kind: "adam", rate: 0.05 } as const;
-/** The distances are squares of small gaps: weighed like this they are of the size of the losses. */
+/** The distances are squares of small gaps: this weight brings them to the size of the losses. */
 const DUAL = { form: "ascent", rate: 10, start: 10 } as const;
 const STEPS = 2000;
 /** Bins of the X-Cal term, as in the paper's example. */
 export const EXAMPLE_BINS = 5;
 
-/** Conditional hazards 1 − S(t)/S(t−1); 0 once S is 0, where any would do. */
+/** Conditional hazards 1 − S(t)/S(t−1); 0 once S is 0, where any value would do. */
 export function hazardsOf({ N, T, survival }: Curves): Float64Array {
   const hazard = new Float64Array(N * T);
   for (let i = 0; i < N; i++) {
@@ -80,7 +80,7 @@ export function logitsOf(curves: Curves, margin: number): Float64Array {
   });
 }
 
-/** Cells of predicted risk of the groups, or the groups themselves. */
+/** The groups' cells of predicted risk, or the groups themselves. */
 function listCells(
   constraint: FreeConstraint,
   curves: CurveWorkspace,
@@ -152,7 +152,7 @@ export function descendFreely(task: FreeTask): Curves {
     dLogits.fill(0);
     addLoss(loss, logits, binned, dLogits);
     if (constraint !== null) {
-      // Cells of risk move with the model; groups are prepared once.
+      // Cells of risk change with the model; groups are prepared once.
       if (prepared === null || (constraint.strata ?? 1) > 1) {
         fillCurves(logits, N, T, workspace);
         const next = listCells(constraint, workspace, binned);

@@ -1,7 +1,7 @@
 /**
  * The examples of the paper's discussion, computed: its three counterexamples to other scores, one to its own
  * constraint, discrimination against calibration, and the under-60 illustration. No model is trained on real people;
- * the page is example-page.ts' business.
+ * example-page.ts makes the page.
  */
 import {
   COUNTEREXAMPLES,

@@ -1,7 +1,7 @@
 /**
- * What the figures of the examples show, as plain panels of curves: for each score's counterexample its people, the
+ * What the figures of the examples show, as plain panels of curves: for each score's counterexample, its people, the
  * discrepancies between mean and Kaplan-Meier, and the end under the constraint; the swapped halves; three people; two
- * age groups. Drawing them is the report's business (report/example-plots.ts), which takes these shapes.
+ * age groups. The report draws them (report/example-plots.ts) from these shapes.
  */
 
 import type { Counterexample } from "./counter.ts";
@@ -32,7 +32,7 @@ export interface FigurePanel {
 }
 
 export interface ExampleFigure {
-  /** File name without its ending; the section's name. */
+  /** File name without extension; the section's name. */
   readonly name: string;
   readonly description: string;
   readonly timeLabel: string;
@@ -68,7 +68,7 @@ function drawCounterexample({ name, curves, mean, km, constrained }: Counterexam
   };
 }
 
-/** Beside the upper and the lower curve, clear of both: two lines of words each. */
+/** Beside the upper and the lower curve, clear of both: two lines of text each. */
 const UPPER = { t: 2.5, S: [0.97, 0.9] };
 const LOWER = { t: 0.2, S: [0.42, 0.35] };
 
@@ -108,7 +108,7 @@ function drawSwap({ panels }: SwapExample): ExampleFigure {
   };
 }
 
-/** Less than the two halves' curves differ at the end, more than rounding. */
+/** Less than the difference between the two halves' curves at the end, more than rounding. */
 const HALFWAY = 0.1;
 
 const PEOPLE_SERIES: readonly Series[] = [1, 2, 3];

@@ -1,8 +1,8 @@
 /**
  * Discrimination against calibration (paper, §Practical implications): three people whose true curves are known. A
- * model that ranks them rightly and gives everyone four times too little hazard has a perfect C-index; one that gives
- * everyone the mean curve, or exchanges the first and the last, has the right mean and no order or the wrong one. The
- * paper's figure has no numbers: these hazards are ours.
+ * model that ranks them correctly and gives everyone a hazard four times too small has a perfect C-index; one that
+ * gives everyone the mean curve, or exchanges the first and the last, has the right mean and no order or the wrong one.
+ * The paper's figure has no numbers: these hazards are ours.
  */
 import type { BinnedRightCensored, Curves } from "graduate/data";
 import {

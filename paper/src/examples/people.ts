@@ -3,15 +3,15 @@ import { isAbsent, type Measured } from "graduate/core";
 import type { BinnedRightCensored, Curves } from "graduate/data";
 import type { NamedRows } from "graduate/objectives";
 
-/** Somebody of the paper's little tables, with what is predicted. */
+/** A person from the paper's little tables, with the prediction. */
 export interface ExamplePerson {
   readonly time: number;
   readonly event: 0 | 1;
-  /** Predicted survival is 1 before `time` and this from it on. */
+  /** Predicted survival is 1 before `time` and this value from then on. */
   readonly after: number;
 }
 
-/** An example is made so that its scores are defined. */
+/** The examples are made so that their scores are defined. */
 export function requireMeasured<Value>(value: Measured<Value>): Value {
   if (isAbsent(value)) throw new Error(`an example without a value: ${value.absent}`);
   return value as Value;

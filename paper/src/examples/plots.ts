@@ -1,8 +1,8 @@
 /**
- * The figures of the worked examples as SVG text, made with Observable Plot: panels side by side of survival curves,
- * pale and wide what is true or observed, thin what is predicted, so that both are seen where they agree. Colours are
- * Okabe and Ito's and follow the reader's light or dark; no difference is one of colour alone. The document is handed
- * in, as for the other plots.
+ * The figures of the worked examples as SVG text, made with Observable Plot: panels of survival curves side by side.
+ * True or observed curves are pale and wide, predicted ones thin, so that both are visible where they agree. Colours
+ * are Okabe and Ito's and follow the reader's light or dark theme; no distinction is by colour alone. The document is
+ * passed in, as for the other plots.
  */
 
 import * as Plot from "@observablehq/plot";
@@ -17,7 +17,7 @@ export interface ExampleLine {
   readonly survival: ArrayLike<number>;
 }
 
-/** Written at a place of its own, in the colour of what it names. */
+/** Text at a position of its own, in the colour of what it names. */
 export interface ExampleWord {
   readonly text: string;
   readonly t: number;
@@ -28,9 +28,9 @@ export interface ExampleWord {
 export interface ExamplePanel {
   readonly title: string;
   readonly lines: readonly ExampleLine[];
-  /** Differences to be drawn, with their sizes written beside them. */
+  /** Differences to draw, with their sizes written beside them. */
   readonly gaps?: readonly { readonly t: number; readonly from: number; readonly to: number }[];
-  /** Crosses on the axis of time. */
+  /** Crosses on the time axis. */
   readonly deaths?: readonly { readonly t: number; readonly series: 1 | 2 | 3 }[];
   readonly words?: readonly ExampleWord[];
 }
@@ -38,10 +38,10 @@ export interface ExamplePanel {
 export interface ExamplePlotOptions {
   /** What makes the SVG elements: `document` in a page, linkedom's in Node. */
   readonly document: unknown;
-  /** What the figure shows, for those who do not see it. */
+  /** What the figure shows, for readers who cannot see it. */
   readonly description: string;
   readonly timeLabel: string;
-  /** What wide and thin lines are. */
+  /** What the wide and thin lines are. */
   readonly legend: string;
   /** A step holds S(t) from t to t + 1; a line joins the values. */
   readonly shape: "step" | "line";

@@ -1,9 +1,9 @@
 /**
- * A counterexample to the paper's own constraint: two people's curves exchanged inside a group leave the group's mean
- * as it was, so every constraint on group means is met by a model that ranks everyone backwards. Cells of group ×
- * predicted risk (objectives/strata.ts) see it. Four people, where it is exact; two hundred, where the cells are large
- * enough to be formed as in training; and two who both die before the horizon, which the cells do not see either,
- * because they are cut by the risk at the horizon.
+ * A counterexample to the paper's own constraint: exchanging two people's curves inside a group leaves the group's mean
+ * unchanged, so a model that ranks everyone backwards meets every constraint on group means. Cells of group × predicted
+ * risk (objectives/strata.ts) detect it. There are three cases: four people, where it is exact; two hundred, where the
+ * cells are large enough to be formed as in training; and two who both die before the horizon, which the cells do not
+ * detect either, because they are cut by the risk at the horizon.
  */
 import type { BinnedRightCensored, Curves } from "graduate/data";
 import {
@@ -17,7 +17,7 @@ import {
 import { descendFreely, type FreeConstraint, measureConstraint } from "./descent.ts";
 import { binPeople, type ExamplePerson, everyone, requireMeasured, stepCurves } from "./people.ts";
 
-/** Curves against the outcomes they are for. */
+/** Curves and how they fit the outcomes. */
 export interface SwapLine {
   readonly curves: string;
   readonly concordance: number;
@@ -26,7 +26,7 @@ export interface SwapLine {
   readonly distance: number;
   /** The largest of the cells of predicted risk. */
   readonly strata: number;
-  /** How many of them hold anybody. */
+  /** How many of the cells are not empty. */
   readonly cells: number;
 }
 
@@ -34,7 +34,7 @@ export interface SwapExample {
   readonly four: readonly SwapLine[];
   readonly many: readonly SwapLine[];
   readonly horizon: readonly SwapLine[];
-  /** What the figure of the two hundred shows: mean curves of the two halves, t = 0…T. */
+  /** What the figure of the two hundred people shows: mean curves of the two halves, t = 0…T. */
   readonly panels: readonly SwapPanel[];
 }
 
@@ -49,10 +49,10 @@ export interface SwapPanel {
 
 const T = 5;
 const HALF = 100;
-/** Deaths in each of the five years, out of a hundred. */
+/** Deaths in each of the five years, per hundred people. */
 const DEATHS = { high: 16, low: 6 };
 const STRATA = 2;
-/** The cells are built anew at every step. */
+/** The cells are rebuilt at every step. */
 const STEPS = 1000;
 
 function describeLine(
@@ -123,7 +123,7 @@ function swapFour(): readonly SwapLine[] {
     { time: 5, event: 0, after: 1 },
   ];
   const binned = binPeople(people, T);
-  // Four people never expect the ten events that a cell needs in training.
+  // Four people can never expect the ten events that a cell needs in training.
   return compareSwap(stepCurves(people, T), [2, 3, 0, 1], binned, { minimumExpectedEvents: 0 }).lines;
 }
 

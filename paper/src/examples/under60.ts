@@ -2,8 +2,8 @@
  * The paper's illustration of multicalibration (§Practical implications) as a simulation: 99 % of people are under 60
  * and survive the month, 1 % are older and survive it with probability .01; the model predicts the survival of the
  * whole population, .9901 at the end of the month, for everybody. Deaths of the older are spread over the month by a
- * constant hazard (the paper speaks of its end only). One sample is for the constraints, another for the audits; both
- * by seed.
+ * constant hazard (the paper speaks only of its end). One sample is for the constraints, another for the audits; both
+ * are drawn by seed.
  */
 
 import type { AuditTable } from "graduate";
@@ -41,23 +41,26 @@ export interface Under60Example {
   readonly steps: readonly Under60Step[];
   /** What the default preset says of each age group: held, or only reported and why. */
   readonly reasons: readonly (string | null)[];
-  /** Half of the largest difference between the two Kaplan-Meier curves: what any one curve misses in one of them. */
+  /**
+   * Half of the largest difference between the two Kaplan-Meier curves: the least error of any single curve in one of
+   * them.
+   */
   readonly leastMiss: number;
 }
 
-/** Three days each. */
+/** Bins of three days each. */
 const T = 10;
 const OLDER_SHARE = 0.01;
 const OLDER_SURVIVAL = 0.01;
 const PEOPLE = 5000;
-/** Sizes and steps were settled on seeds 1 and 2; the page is of others. */
+/** Sizes and steps were settled on seeds 1 and 2; the page uses other seeds. */
 const SEED = 11;
-/** The hazard of the old has to come up from a thousandth and settle; the young's may fall as far as it likes. */
+/** The hazard of the old has to rise from a thousandth and settle; that of the young may fall without limit. */
 const STEPS = 300;
-/** Below the smallest hazard that is predicted. */
+/** Below the smallest predicted hazard. */
 const MARGIN = 1e-6;
 
-/** Nobody under 60 dies; the older die by a constant hazard; whoever is left is censored when the month ends. */
+/** Nobody under 60 dies; the older die at a constant hazard; whoever is left is censored when the month ends. */
 function drawPeople(N: number, older: number, seed: number): BinnedRightCensored {
   const random = createRandom(seed);
   const bin = new Int32Array(N).fill(T);

@@ -1,12 +1,12 @@
 /**
  * Draws from named distributions, each by a method that is exact up to rounding: exponential by inversion; gamma by
  * Marsaglia and Tsang's squeeze-free rejection (ACM TOMS 26, 2000), with a power of a uniform for shapes below 1;
- * Poisson by searching its distribution function from 0 up with one uniform, large means as a sum of smaller ones.
- * Uniform and normal draws are random.ts' own.
+ * Poisson by searching its distribution function from 0 up with one uniform, with large means as a sum of smaller ones.
+ * Uniform and normal draws are those of random.ts.
  */
 import { exp, log, log1p, power, type Random } from "graduate/core";
 
-/** e^−mean stays far from underflow, and the running sums keep 53 bits of the uniform, below this mean. */
+/** Below this mean, e^−mean stays far from underflow and the running sums keep 53 bits of the uniform. */
 const LARGEST_POISSON_PIECE = 30;
 
 /** Exponential with mean 1. */

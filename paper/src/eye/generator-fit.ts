@@ -1,11 +1,11 @@
 /**
- * The family the simulated people are drawn from (eye-survival.ts), fitted to some of them by maximum likelihood: what
- * could be reached by somebody who knew the form of the truth and not its constants. It sees the values as drawn, also
+ * The family the simulated people are drawn from (eye-survival.ts), fitted to some of them by maximum likelihood: the
+ * best result for somebody who knew the form of the truth but not its constants. It sees the values as drawn, including
  * those that the table rounds or lacks, so nothing that learns from the table can be expected to do better. One family
  * serves all levels. Times are whole days rounded up: an event on day d has probability S(d−1) − S(d), which stays
- * bounded where a density with a shape below 1 would not; a censoring is read at the middle of its day. In turns until
- * nothing moves: the 14 coefficients and 3 shapes by Newton's method with step halving; the delay, in which the
- * likelihood has kinks, by a search that adapts the level of the people it is about.
+ * bounded where a density with a shape below 1 would not; a censoring is placed at the middle of its day. Two steps
+ * alternate until nothing moves: Newton's method with step halving for the 14 coefficients and 3 shapes, and, for the
+ * delay, in which the likelihood has kinks, a search that adapts the level of the people concerned.
  */
 import {
   type CholeskyFactor,
@@ -21,12 +21,12 @@ import type { EyeCohort } from "./simulate.ts";
 import { DAYS_PER_YEAR, type EventModel, SHAPE_NAMES, survivalOf, TERM_NAMES, TERMS } from "./survival.ts";
 
 export interface GeneratorFit {
-  /** S(t|x) of a cohort's rows (all when not given) at times in days: [rows, times]. */
+  /** S(t|x) of a cohort's rows (all by default) at times in days: [rows, times]. */
   readonly survival: (of: EyeCohort, times: ArrayLike<number>, rows?: ArrayLike<number>) => Float64Array;
   readonly logLikelihood: number;
-  /** By the names of eye-survival.ts, and `delay` in years. */
+  /** By the names in eye-survival.ts, and `delay` in years. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** Of all but the delay, which is taken as known for them. */
+  /** For all parameters but the delay, which they treat as known. */
   readonly standardErrors: Readonly<Record<string, number>>;
 }
 
@@ -38,34 +38,36 @@ const MAX_HALVINGS = 30;
 const SHORTEST_STEP = 1e-12;
 /** or promises no more than the rounding of the log-likelihood, this share of it. */
 const ROUNDING = 1e-13;
-/** A pivot below this share of its diagonal entry: the rows cannot tell the parameter. */
+/** A pivot below this share of its diagonal entry means that the rows cannot determine the parameter. */
 const ALIASED_PIVOT = 1e-11;
-/** Shapes are kept from where powers of time say nothing any more. */
+/** Shapes are kept above the values at which powers of time carry no information. */
 const SMALLEST_SHAPE = 0.05;
-/** What the curvature's diagonal is raised by where the likelihood is not concave, first and then each time again. */
+/**
+ * How much the curvature's diagonal is raised where the likelihood is not concave, at first and then each further time.
+ */
 const FIRST_DAMPING = 1e-3;
 const MORE_DAMPING = 10;
-/** Points of the first search of the delay, and the days to which the second one finds it. */
+/** Points of the first search for the delay, and the precision in days of the second. */
 const DELAY_POINTS = 24;
 const DELAY_DAYS = 0.25;
-/** Turns of delay and all else; each is much shorter than the one before. */
+/** Most alternations between the delay and the rest; each is much shorter than the one before. */
 const MAX_ROUNDS = 20;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-/** The parameters that Newton may move: all, or the one that adapts to a delay. */
+/** The parameters that Newton may move: all, or only the one that adapts to a delay. */
 const ALL = new Uint8Array(PARAMETERS).fill(1);
 const MEDICATION = Uint8Array.from({ length: PARAMETERS }, (_, j) =>
   TERM_NAMES[j] === "eyeMedication" ? 1 : 0,
 );
 
-/** What rows contribute, in the order given. */
+/** The contributions of rows, in the order given. */
 interface FitRows {
   readonly n: number;
   readonly x: Float64Array; // [n,TERMS]
   readonly shape: Uint8Array;
   readonly delayed: Uint8Array;
   readonly event: Uint8Array;
-  /** Years: of an event the beginning and the end of its day, of a censoring the middle twice. */
+  /** Years: the beginning and the end of an event's day; for a censoring, the middle twice. */
   readonly from: Float64Array;
   readonly to: Float64Array;
 }
@@ -87,7 +89,7 @@ export function fitGenerator(cohort: EyeCohort, rows: ArrayLike<number>): Genera
   const data = pickRows(cohort, rows);
   let events = 0;
   let years = 0;
-  /** The delay ends before the first event it could have put off. */
+  /** The delay must end before the first event it could have put off. */
   let latest = Number.POSITIVE_INFINITY;
   for (let i = 0; i < data.n; i++) {
     years += data.to[i];
@@ -135,7 +137,7 @@ export function fitGenerator(cohort: EyeCohort, rows: ArrayLike<number>): Genera
   };
 }
 
-/** Evenly spaced delays first, then a golden section around the best of them. */
+/** Evenly spaced delays first, then a golden-section search around the best of them. */
 function searchDelay(
   delayed: FitRows,
   latest: number,
@@ -226,8 +228,8 @@ function maximise(data: FitRows, delay: number, start: Float64Array, free = ALL)
 }
 
 /**
- * Where the likelihood is not concave its curvature is raised until it is; parameters the rows cannot tell stay where
- * they are.
+ * Where the likelihood is not concave, its curvature is raised until it is; parameters the rows cannot determine stay
+ * where they are.
  */
 function factorCurvature(information: Float64Array, damping: number, free: Uint8Array) {
   for (let raised = damping; ; raised = Math.max(FIRST_DAMPING, raised * MORE_DAMPING)) {
@@ -252,7 +254,7 @@ function factorCurvature(information: Float64Array, damping: number, free: Uint8
 /**
  * Value and derivatives. With cumulative hazards H = exp(η + shape · log u) at the two ends of the day, D their
  * difference and r = 1/(e^D − 1): an event adds −H₁ + log(1 − e^−D), whose derivatives are −H₁' + r D' and −H₁'' + r
- * D'' − r(1+r) D'D'ᵀ; a censoring −H. Both depend on parameters through η and the one shape that is theirs.
+ * D'' − r(1+r) D'D'ᵀ; a censoring adds −H. Both depend on the parameters through η and their own shape.
  */
 function evaluate(data: FitRows, delay: number, parameters: Float64Array): Evaluation {
   const { n, x, shape, delayed, event, from, to } = data;

@@ -2,15 +2,15 @@
  * The law of the simulated eye-complication cohort: how one person's 38 features, follow-up and missing values are
  * drawn (method section 12; no real person is in it). Numbers are days and years, laboratory units, and the constants
  * of that law; they are not tuned. Draws come in one fixed order, person by person, whatever the level and the
- * censoring: cohorts of one seed share their people, and a smaller cohort is the beginning of a larger one. Values
- * here are as drawn; what a table shows of them, rounded and with gaps, is simulate.ts' business, the time of the
- * event eye-survival.ts'.
+ * censoring: cohorts of one seed share their people, and a smaller cohort is the beginning of a larger one. Values here
+ * are as drawn; simulate.ts decides what a table shows of them, rounded and with gaps, and eye-survival.ts the time of
+ * the event.
  */
 
 import { exp, power, type Random } from "graduate/core";
 import { drawExponential, drawGamma, drawPoisson } from "./draw.ts";
 
-/** The draws the law asks for, so that others' can be put in their place. */
+/** The draws that the law uses, so that others can be substituted. */
 export interface EyeDraws {
   uniform(): number;
   normal(): number;
@@ -39,7 +39,7 @@ const MALAY = 1;
 const SMALLEST_HOUSING = 0;
 const OLD_FROM = 75;
 
-/** Cumulative shares: a code is the number of them that a uniform exceeds, never beyond the last. */
+/** Cumulative shares: a code is the number of shares that a uniform exceeds, never beyond the last. */
 const RACE_SHARES = cumulate([0.64, 0.16, 0.14, 0.06]);
 const HOUSING_SHARES_BY_RACE = [
   [0.1, 0.24, 0.37, 0.29],
@@ -93,14 +93,14 @@ export interface EyePerson {
   /** Malay in the smallest housing, and age 75 and over: where the higher levels change the hazard. */
   readonly poor: number;
   readonly old: number;
-  /** Exponential with mean 1: the cumulative hazard at which the event comes. */
+  /** Exponential with mean 1: the cumulative hazard at which the event occurs. */
   readonly eventHazard: number;
-  /** Years from the start of the study to entry, ordinarily and for those who enter late. */
+  /** Years from the start of the study to entry, for ordinary and for late entry. */
   readonly entry: number;
   readonly lateEntry: number;
-  /** Exponential with mean 1: the cumulative hazard of dropping out at which they do. */
+  /** Exponential with mean 1: the cumulative hazard of dropping out at which the person drops out. */
   readonly dropOutHazard: number;
-  /** Values that the table does not have. */
+  /** Which values are missing from the table. */
   readonly isMissing: {
     readonly fpg: boolean;
     readonly ldl: boolean;
@@ -117,7 +117,7 @@ export function drawPerson(draw: EyeDraws): EyePerson {
   const measured = drawMeasurements(draw, known);
   const care = drawCare(draw, known, measured);
   const followUp = drawFollowUp(draw, known);
-  // Field by field: an object of so many that is spread together is ten times as slow to read.
+  // Field by field: an object with this many fields that is built by spreading is ten times as slow to read.
   return {
     age: known.age,
     female: known.female,
@@ -167,7 +167,7 @@ export function drawPerson(draw: EyeDraws): EyePerson {
   };
 }
 
-/** Whether something of that probability happens. */
+/** Whether an event of that probability happens. */
 function happens({ uniform }: EyeDraws, probability: number): 0 | 1 {
   return uniform() < probability ? 1 : 0;
 }

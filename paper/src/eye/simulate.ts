@@ -1,8 +1,8 @@
 /**
- * A simulated cohort in place of the eye-complication cohort of the paper, whose patients' data are private: people
- * drawn from the law of method section 12 (eye-law.ts), followed for up to twelve years, about 82 % censored at level
- * 2. The table is what a file of it would hold: features rounded, some values missing, times in whole days. The truth
- * goes with it: S(t|x) of the values before rounding and before any went missing. Nobody in it is real.
+ * A simulated cohort in place of the paper's eye-complication cohort, whose patients' data are private: people drawn
+ * from the law of method section 12 (eye-law.ts), followed for up to twelve years, about 82 % censored at level 2. The
+ * table is what a file of it would hold: features rounded, some values missing, times in whole days. The truth comes
+ * with it: S(t|x) of the values before rounding and before any went missing. Nobody in it is real.
  */
 import { createRandom, exp, InputError, powerOfTen } from "graduate/core";
 import {
@@ -33,8 +33,8 @@ import {
 } from "./survival.ts";
 
 /**
- * "independent": people drop out at a constant rate; "dependent": at one that depends on housing, age and HbA1c;
- * "late": dependent, and Indian people enter in the last five years only.
+ * "independent": people drop out at a constant rate; "dependent": at a rate that depends on housing, age and HbA1c;
+ * "late": dependent, and Indian people enter only in the last five years.
  */
 export type EyeCensoring = "independent" | "dependent" | "late";
 
@@ -48,31 +48,31 @@ export interface EyeSettings {
 
 export interface EyeCohort {
   readonly settings: EyeSettings;
-  /** 38 features, time in days, event, as read back from a file: rounded, with missing values. */
+  /** 38 features, time in days and event, as read back from a file: rounded, with missing values. */
   readonly table: Table;
   readonly outcomes: RightCensored;
-  /** Days to everyone's event, whether seen or not. */
+  /** Days to everyone's event, whether observed or not. */
   readonly eventTime: Float64Array; // [n]
   /** What the event depends on, as drawn. */
   readonly terms: EventTerms;
-  /** True S(t|x) of rows (0-based; all when not given) at times in days: [rows, times]. */
+  /** True S(t|x) of rows (0-based; all by default) at times in days: [rows, times]. */
   trueSurvival(times: ArrayLike<number>, rows?: ArrayLike<number>): Float64Array;
 }
 
-/** The people the paper's cohort has, and how they are divided. */
+/** The size of the paper's cohort, and how it is divided. */
 export const EYE_PEOPLE = 4374;
 export const EYE_SPLIT = { train: 1873, valid: 1251, test: 1250 } as const;
 
 const STUDY_YEARS = 12;
 const INDIAN = 2;
-/** Own stream of the seed: a run with the cohort's seed shares no draws with it. */
+/** A separate stream of the seed: a run with the cohort's seed shares no draws with it. */
 const COHORT_STREAM = 0xe7e;
 
 type CategoryName = "sex" | "race" | "housing" | "smoking";
 
 interface NumberFeature {
   readonly name: string;
-  /** Decimals the table keeps. */
+  /** Decimals that the table keeps. */
   readonly digits: number;
   readonly value: (person: EyePerson) => number;
 }
@@ -179,7 +179,7 @@ export function drawCohort(settings: EyeSettings, draws: EyeDraws): EyeCohort {
   };
 }
 
-/** Years from entry to the end of the study or of taking part, whichever is first. */
+/** Years from entry to the end of the study or to dropping out, whichever is first. */
 function censoringYears(person: EyePerson, censoring: EyeCensoring): number {
   const { race, housing, age, hba1c, dropOutHazard } = person;
   const entry = censoring === "late" && race === INDIAN ? person.lateEntry : person.entry;
@@ -193,7 +193,7 @@ function wholeDays(years: number): number {
   return Math.max(1, Math.ceil(years * DAYS_PER_YEAR));
 }
 
-/** To so many decimals, halves to the even neighbour; −0 becomes 0. */
+/** Rounds to `digits` decimals, halves to the even neighbour; −0 becomes 0. */
 export function roundHalfEven(value: number, digits: number): number {
   const scale = powerOfTen(digits);
   const scaled = value * scale;
@@ -203,7 +203,7 @@ export function roundHalfEven(value: number, digits: number): number {
   return (isUp ? floor + 1 : floor) / scale + 0;
 }
 
-/** Levels ascending, and only those that occur, as a file would give them. */
+/** Levels in ascending order, and only those that occur, as a file would give them. */
 function toCategory({ name, levels }: CategoryFeature, drawn: Float64Array): CategoryColumn {
   const occurring = new Set(drawn);
   const sorted = levels.filter((_, code) => occurring.has(code)).sort();

@@ -1,10 +1,10 @@
 /**
- * When the event comes in the simulated cohort: Weibull hazards after a delay,
- *   S(t|x) = exp(−exp(η) · max(0, t − delay)^shape), t in years, η linear in 14 terms of x,
- * whose shape differs for age 75 and over and for Malay people in 1-2 room housing (the latter where both hold), and
- * whose delay is only for people on eye medication. `trueEventModel` has the constants of the three levels: at 0 only
- * the first eight terms and one shape are in use, and Cox's model is true; 1 is half of 2. The same family with other
- * constants is what generator-fit.ts estimates.
+ * When the event occurs in the simulated cohort: Weibull hazards after a delay,
+ *   S(t|x) = exp(−exp(η) · max(0, t − delay)^shape), t in years, η linear in 14 terms of x.
+ * The shape differs for age 75 and over and for Malay people in 1-2 room housing (the latter where both hold), and only
+ * people on eye medication have the delay. `trueEventModel` has the constants of the three levels: at 0 only the first
+ * eight terms and one shape are in use, and Cox's model is true; 1 is half of 2. generator-fit.ts estimates the same
+ * family with other constants.
  */
 import { exp, log1p, power } from "graduate/core";
 import type { EyePerson } from "./law.ts";
@@ -38,13 +38,13 @@ export const TERMS = TERM_NAMES.length;
 export const SHAPE_NAMES = ["shape", "shapeOld", "shapePoor"] as const;
 const SHAPE = { usual: 0, old: 1, poor: 2 } as const;
 
-/** All the event model needs of people: unrounded, nothing missing. */
+/** All that the event model needs to know of people: unrounded, nothing missing. */
 export interface EventTerms {
   readonly N: number;
   readonly x: Float64Array; // [N,TERMS]
   /** Index into SHAPE_NAMES. */
   readonly shape: Uint8Array; // [N]
-  /** 1 = the delay is theirs. */
+  /** 1 = has the delay. */
   readonly delayed: Uint8Array; // [N]
 }
 
@@ -52,7 +52,7 @@ export interface EventTerms {
 export interface EventModel {
   readonly coefficients: ArrayLike<number>; // [TERMS]
   readonly shapes: ArrayLike<number>; // [3]
-  /** Years before which people on eye medication have no event. */
+  /** Years during which people on eye medication have no event. */
   readonly delay: number;
 }
 
@@ -108,14 +108,14 @@ export function logHazardLevel({ coefficients }: EventModel, terms: EventTerms, 
   return sum;
 }
 
-/** The years at which the cumulative hazard of one person reaches the given one. */
+/** The years at which one person's cumulative hazard reaches the given one. */
 export function eventYears(model: EventModel, terms: EventTerms, row: number, hazard: number): number {
   const delay = terms.delayed[row] === 1 ? model.delay : 0;
   const level = exp(logHazardLevel(model, terms, row));
   return delay + power(hazard / level, 1 / model.shapes[terms.shape[row]]);
 }
 
-/** S(t|x) of rows (0-based; all when not given) at times in days: [rows, times] row-major. */
+/** S(t|x) of rows (0-based; all by default) at times in days: [rows, times] row-major. */
 export function survivalOf(
   model: EventModel,
   terms: EventTerms,
@@ -124,7 +124,7 @@ export function survivalOf(
 ): Float64Array {
   const count = rows === undefined ? terms.N : rows.length;
   const T = times.length;
-  // Time enters through one power, which only shape and delay can change: six rows of it serve everyone.
+  // Time enters through one power, which depends only on shape and delay: six rows of powers serve everyone.
   const powers = Array.from({ length: 2 * SHAPE_NAMES.length }, (_, kind) => {
     const delay = kind >= SHAPE_NAMES.length ? model.delay : 0;
     const shape = model.shapes[kind % SHAPE_NAMES.length];

@@ -1,13 +1,13 @@
 /**
- * Scores against the truth of the simulated cohort, on a large fresh sample of people, no outcomes needed (method
+ * Scores against the truth of the simulated cohort, on a large fresh sample of people; no outcomes are needed (method
  * section 12). With Δ(t) = Ŝ(t|x) − S*(t|x) and τ_g the support of group g:
  *   A_g   = √ mean_{t ≤ τ_g} (mean of Δ(t) over the group)²
  *   B_g   = √ mean over the fifths of the group by true risk at τ_g, and over t ≤ τ_g,
  *             of (mean of Δ(t) over the fifth)²
  *   ISE_g = mean over the group's people of mean_{t ≤ τ_g} Δ(t)²
- * so that A ≤ B ≤ √ISE. The paper's C-index is that of the same people uncensored, of Ŝ and of S*. People come in
- * chunks, and only pairs within a chunk are compared: no pair is favoured, and no more than one chunk of curves is
- * ever held.
+ * so that A ≤ B ≤ √ISE. The paper's C-index is computed for the same people uncensored, for Ŝ and for S*. People come
+ * in chunks, and only pairs within a chunk are compared: no pair is favoured, and at most one chunk of curves is in
+ * memory.
  */
 import { InputError, isAbsent } from "graduate/core";
 import {
@@ -24,23 +24,23 @@ import {
 import { concordancePaper, type TimeDependentPairs, timeDependentPairs } from "graduate/stats";
 import { type EyeCohort, type EyeSettings, simulateEye } from "./simulate.ts";
 
-/** People of a fresh sample unless said otherwise: a mean over one in a hundred of them is known to about .001. */
+/** Default size of a fresh sample: a mean over one in a hundred of them is known to about .001. */
 export const TRUTH_PEOPLE = 200_000;
 
 export interface TruthSample {
-  /** Of the fresh sample, with a seed of its own. */
+  /** Settings of the fresh sample, which has its own seed. */
   readonly settings: EyeSettings;
   readonly groups: readonly Group[];
-  /** Bins per group that count, 1…T. */
+  /** How many bins count for each group, 1…T. */
   readonly supports: readonly number[];
   readonly grid: TimeGrid;
 }
 
-/** Curves on the sample's grid for every row of the table, which holds features only. */
+/** Curves on the sample's grid for every row of the table, which holds only features. */
 export type PredictCurves = (table: Table) => Promise<Curves>;
 
 export interface TruthRequest extends TruthSample {
-  /** Called for one chunk of people after the other, in their order. */
+  /** Called for one chunk of people after the other, in order. */
   readonly predictCurves: PredictCurves;
 }
 
@@ -58,7 +58,7 @@ export interface TruthScores {
   readonly concordanceOfTruth: number;
 }
 
-/** A fresh sample made ready once for every system that is scored on it. */
+/** A fresh sample, prepared once for every system that is scored on it. */
 export interface PreparedTruth {
   readonly people: EyeCohort;
   score(predictCurves: PredictCurves): Promise<TruthScores>;
@@ -87,8 +87,8 @@ export function prepareTruth(sample: TruthSample): PreparedTruth {
 }
 
 /**
- * A prepareTruth that keeps what it made last: the systems of a cohort and seed share a sample, the seeds of a cohort
- * its people: about a quarter of the time of scoring.
+ * A prepareTruth that keeps its last result: the systems of a cohort and seed share a sample, and the seeds of a cohort
+ * share its people. This saves about a quarter of the scoring time.
  */
 export function keepLastTruth(): PrepareTruth {
   const people = keepLast(drawPeople, ({ settings, groups }) => [settings, groups]);
@@ -178,7 +178,7 @@ function prepareSample(sample: TruthSample, people: People): PreparedTruth {
   }
 }
 
-/** Leaves Δ in the place of the truth; returns Σ_{s ≤ t} Δ(s)² per person. */
+/** Overwrites the truth with Δ; returns Σ_{s ≤ t} Δ(s)² per person. */
 function subtractTruth(
   truth: Float64Array,
   predicted: Float64Array | Float32Array,
@@ -227,7 +227,7 @@ function rankMembers({ supports, grid }: TruthSample, { cohort, members }: Peopl
     }
     const survival = cohort.trueSurvival([grid.edges[supports[g]]], rows);
     const ascending = survival.slice().sort();
-    // Fifth k begins with the person of rank ⌈kn/5⌉ by falling survival; equals stay together.
+    // Fifth k begins with the person of rank ⌈kn/5⌉ by falling survival; ties stay together.
     const begins = [1, 2, 3, 4].map((k) => rows.length - 1 - Math.ceil((k * rows.length) / FIFTHS));
     const cuts = begins.map((at) => (at < 0 ? Number.NEGATIVE_INFINITY : ascending[at]));
     const fifth = Uint8Array.from(survival, (S) => cuts.reduce((k, cut) => (S <= cut ? k + 1 : k), 0));

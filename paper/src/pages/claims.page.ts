@@ -1,6 +1,6 @@
 /**
  * The claims page of docs/results: the paper's statements one by one, in our words, with how each is checked, the
- * verdict, the numbers and the command (claims/ has the statements, and judges them).
+ * verdict, the numbers and the command (claims/ has the statements and judges them).
  */
 
 import { SOURCE_LABELS } from "../claims/board.ts";
@@ -76,7 +76,7 @@ function describeClaim(claim: Claim, number: number): string[] {
   ];
 }
 
-/** The sources that say the same are named together. */
+/** Sources that agree are named together. */
 function describeFindings(findings: readonly Finding[]): string {
   const texts = [...new Set(findings.map(({ text }) => text))];
   return texts

@@ -1,15 +1,15 @@
 /**
  * The figures of a cohort's predicted curves as SVG text, made with Observable Plot: the mean curve of every system
- * against Kaplan-Meier, a panel each, and the curves of a few people under a few systems, with when they had the event
- * or were censored. Pale, wide and banded is what was observed, thin what is predicted, dotted what is true. Colours
- * are Okabe and Ito's and follow the reader's light or dark; no difference is one of colour alone. Kaplan-Meier ends
- * with its support. The document is handed in, as for the other plots.
+ * against Kaplan-Meier, one panel each, and the curves of a few people under a few systems, with the times of their
+ * events or censorings. Observed curves are pale, wide and banded, predicted ones thin, true ones dotted. Colours are
+ * Okabe and Ito's and follow the reader's light or dark theme; no distinction is by colour alone. Kaplan-Meier ends
+ * where its support ends. The document is passed in, as for the other plots.
  */
 
 import * as Plot from "@observablehq/plot";
 import { roundValue, writeSvg } from "./svg.ts";
 
-/** What is drawn of a cohort; curves are at `edges`, t = 0…T. */
+/** The data drawn for a cohort; curves are at `edges`, t = 0…T. */
 export interface DrawnCohort {
   readonly cohort: string;
   readonly rows: number;
@@ -45,9 +45,9 @@ const MARGIN_RIGHT = 14;
 const MARGIN_BOTTOM = 42;
 const MARGINAL = { width: 170, height: 170, top: 76, titleAbove: 18 };
 const PEOPLE = { width: 290, height: 300, top: 92, titleAbove: 34 };
-/** Room for the captions, which stand over this many panels. */
+/** Room for the captions, which span this many panels. */
 const LEAST_COLUMNS = 3;
-/** Of the axis that shows early years wider. */
+/** Ticks of the axis that shows early years wider. */
 const ROOT_TICKS = [0, 1, 2, 5, 10, 15, 20];
 /** The axis of survival begins at a multiple of this. */
 const AXIS_STEP = 0.1;
@@ -60,19 +60,19 @@ function toYears(days: number): number {
   return roundValue(days / DAYS_PER_YEAR);
 }
 
-/** Nobody is to take simulated people for real ones. */
+/** Nobody should take simulated people for real ones. */
 function titleOf({ cohort, truth }: DrawnCohort): string {
   return truth === null ? cohort : `${cohort}, simulated`;
 }
 
-/** Where the axis of survival begins, for all panels alike. */
+/** Where the axis of survival begins, the same for all panels. */
 function axisBottom(curves: readonly (readonly (number | null)[])[]): number {
   const smallest = Math.min(...curves.flat().filter((value) => value !== null));
-  // 0.7 / 0.1 is 6.999…: a value on a step begins there.
+  // 0.7 / 0.1 is 6.999…: a value on a step should begin there.
   return roundValue(Math.max(0, Math.floor(roundValue(smallest / AXIS_STEP)) * AXIS_STEP));
 }
 
-/** The place of a panel among the others. */
+/** The position of a panel among the others. */
 interface Place {
   readonly column: number;
   readonly row: number;
@@ -83,7 +83,7 @@ function drawCurve(
   survival: readonly number[],
   place: Place,
   style: Plot.LineOptions,
-  /** Between edges: where time is not drawn to scale a straight line would miss it. */
+  /** Between edges: where time is not drawn to scale, a straight line would miss it. */
   through?: { readonly t: number; readonly S: number },
 ): Plot.Markish {
   const points = survival.map((S, t) => ({ ...place, t: toYears(edges[t]), S: roundValue(S) }));
@@ -94,7 +94,7 @@ function drawCurve(
 
 const TRUE_STYLE = { stroke: "var(--ink)", strokeWidth: 2, strokeDasharray: "1.5 3" } as const;
 
-/** The largest difference between a mean curve and Kaplan-Meier, as far as it is supported. */
+/** The largest difference between a mean curve and Kaplan-Meier within its support. */
 function largestGap({ kaplanMeier: { survival, support } }: DrawnCohort, mean: readonly number[]): number {
   return Math.max(...survival.slice(0, support + 1).map((S, t) => Math.abs(S - mean[t])));
 }
@@ -124,7 +124,7 @@ function drawObserved(cohort: DrawnCohort, place: Place): Plot.Markish[] {
   ];
 }
 
-/** A line of words over everything, from the left. */
+/** A line of text above everything, from the left. */
 function drawCaption(text: string, line: number, top: number, muted: boolean): Plot.Markish {
   return Plot.text([{ column: 0, row: 0, text }], {
     fx: "column",
@@ -145,7 +145,7 @@ interface Frame {
   readonly columns: number;
   readonly panel: typeof PEOPLE;
   readonly bottom: number;
-  /** A square root shows the early years, which most events are in, wider than the late ones. */
+  /** A square root shows the early years, where most events are, wider than the late ones. */
   readonly time: "linear" | "sqrt";
   readonly description: string;
   readonly captions: readonly string[];
@@ -258,7 +258,7 @@ export function plotMarginal(cohort: DrawnCohort, options: CohortPlotOptions): s
   );
 }
 
-/** S at a time, read between edges as everywhere else: piecewise linear. */
+/** S at a time, interpolated between edges as everywhere else: piecewise linear. */
 function survivalAt(edges: readonly number[], survival: readonly number[], time: number): number {
   const t = edges.findIndex((edge) => edge >= time);
   if (t === -1) return survival[survival.length - 1];
@@ -328,7 +328,7 @@ function drawPeople(
   ];
 }
 
-/** The curves of the same people under each system that has them, and the true ones where they are known. */
+/** The curves of the same people under each system that has them, and the true ones where known. */
 export function plotPeople(cohort: DrawnCohort, options: CohortPlotOptions): string {
   const { people, truth } = cohort;
   const panels = [

@@ -1,5 +1,5 @@
 /**
- * A page of docs/results: the tables of one of the paper's cohorts, with what they mean (summaries/cohort.ts has the
+ * A page of docs/results: the tables of one of the paper's cohorts, with their meaning (summaries/cohort.ts has the
  * runs).
  */
 
@@ -162,7 +162,7 @@ function truthSection(cohort: CohortSummary): string[] {
   ];
 }
 
-/** As `graduate reproduce figures` draws them. */
+/** Links to the figures that `graduate reproduce figures` draws. */
 function figures(cohort: string, name: string): string {
   const path = `figures/${name}`;
   return [
@@ -172,7 +172,7 @@ function figures(cohort: string, name: string): string {
   ].join("\n\n");
 }
 
-/** Nothing where there are no tables: a single run has no differences. */
+/** Empty where there are no tables: a single run has no differences. */
 function headed(title: string, tables: readonly string[]): string[] {
   return tables.length === 0 ? [] : [title, ...tables];
 }

@@ -20,7 +20,7 @@ export interface ExampleSection {
   readonly text: string;
 }
 
-/** A number at most this far from 0 is written as 0: rounding left it. */
+/** A number at most this far from 0 is rounding error and is written as 0. */
 const ROUNDING = 1e-12;
 
 function show(value: number, digits: number): string {

@@ -21,9 +21,9 @@ import {
 } from "../summaries/fold-ranks.ts";
 import { mean } from "../summaries/summary.ts";
 
-/** What the page is made of. */
+/** The inputs of the page. */
 export interface FoldsShown {
-  /** What the plan says of itself. */
+  /** The plan's description of itself. */
   readonly about: string;
   readonly gate: CoxGate;
   readonly tasks: readonly FoldSizes[];
@@ -45,12 +45,12 @@ ${sections}
 `;
 }
 
-/** One section a task: all learners ranked by each measure, and our differences to the Cox model. */
+/** One section per task: all learners ranked by each measure, and our differences from the Cox model. */
 export function foldsPage(shown: FoldsShown): string {
   return writePage(shown, rankSections(shown.tasks, shown.lines, shown.published));
 }
 
-/** The same without a published score. */
+/** The same page without published scores. */
 export function foldsSummaryPage(shown: FoldsShown): string {
   return writePage(shown, foldsSummary(shown.tasks, shown.lines, shown.published));
 }
@@ -80,7 +80,8 @@ export function rankSections(
 }
 
 /**
- * The same without a published score: our means and their ranks, each system by itself among the published learners.
+ * The same without published scores: our means and their ranks, each system ranked by itself among the published
+ * learners.
  */
 export function foldsSummary(
   tasks: readonly FoldSizes[],

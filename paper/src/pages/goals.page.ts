@@ -1,4 +1,4 @@
-/** The page docs/results/goals.md: what was to be shown, and what was measured (summaries/goals.ts has the numbers). */
+/** The page docs/results/goals.md: the goals, and what was measured (summaries/goals.ts has the numbers). */
 import type { Goal, GoalsSummary } from "../summaries/goals.ts";
 import { formatMarkdown } from "./markdown.ts";
 

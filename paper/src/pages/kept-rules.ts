@@ -6,7 +6,7 @@ import { SYSTEM_LABELS } from "../summaries/labels.ts";
 import { type CohortRuns, readMetric, runsOf, spreadOf } from "../summaries/summary.ts";
 import { formatMarkdown, formatSigned } from "./markdown.ts";
 
-/** A table and a sentence a baseline; nothing where no baseline has runs by both rules. */
+/** One table and one sentence per baseline; empty where no baseline has runs by both rules. */
 export function keptRulesSection(cohort: CohortRuns): string[] {
   const found = compareKeptRules(cohort);
   if (found.length === 0) return [];

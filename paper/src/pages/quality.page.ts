@@ -1,7 +1,4 @@
-/**
- * The page docs/results/quality.md: means over seeds, and what can be said of them (summaries/quality.ts has the
- * numbers).
- */
+/** The page docs/results/quality.md: means over seeds, and what they show (summaries/quality.ts has the numbers). */
 import { type QualitySummary, SHOWN_GROUPS, type SystemMeans } from "../summaries/quality.ts";
 import { formatMarkdown, listOf } from "./markdown.ts";
 

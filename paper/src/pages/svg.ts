@@ -1,10 +1,10 @@
 /**
- * What the figures have in common: colours, which are Okabe and Ito's and follow the reader's light or dark, and how a
- * chart of Observable Plot becomes the text of an SVG file.
+ * What the figures have in common: the colours, which are Okabe and Ito's and follow the reader's light or dark theme,
+ * and how a chart of Observable Plot becomes the text of an SVG file.
  */
 import { svgMarkup } from "graduate/report";
 
-/** Coordinates beyond this many decimals are rounding of the machine that drew them. */
+/** Coordinates beyond this many decimals are rounding error of the machine that drew them. */
 const DECIMALS = 6;
 
 export function roundValue(value: number): number {
@@ -23,7 +23,7 @@ interface Chart {
   readonly outerHTML: string;
 }
 
-/** `className` is the one that the chart was plotted with. */
+/** `className` is the one the chart was plotted with. */
 export function writeSvg(chart: Chart, className: string): string {
   chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   chart.setAttribute("role", "img");

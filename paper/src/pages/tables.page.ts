@@ -1,6 +1,6 @@
 /**
- * The page docs/results/tables.md: tables that nothing was tuned on, with means, differences and what every command did
- * (summaries/unseen-tables.ts has the numbers).
+ * The page docs/results/tables.md: tables on which nothing was tuned, with means, differences and the outcome of every
+ * command (summaries/unseen-tables.ts has the numbers).
  */
 import { DEFAULT_BINS } from "graduate/data";
 import { UNSEEN_COMMANDS } from "../studies/unseen-commands.ts";

@@ -1,8 +1,8 @@
 /**
- * The paper's tables as Markdown, made from result lines and set beside what is printed: Tables 2–4 (everyone in the
- * test rows), 5–7 (wins, losses and draws over groups), 1 (attributes, here measured), and what the paper has no
- * columns for. Best is bold, second underlined, over the systems and not over the controls; stars as there, best
- * against second best.
+ * The paper's tables as Markdown, made from result lines and set beside the printed numbers: Tables 2–4 (everyone in
+ * the test rows), 5–7 (wins, losses and draws over groups), 1 (attributes, here measured), and scores for which the
+ * paper has no columns. The best system is bold and the second underlined, not counting the controls; stars are as in
+ * the paper, best against second best.
  */
 
 import type { Plan, SystemName } from "../runs/plan.ts";
@@ -35,7 +35,7 @@ import {
 } from "../summaries/summary.ts";
 import { formatMarkdown, formatMean, formatSigned } from "./markdown.ts";
 
-/** Not ranked: what they are told or made of is not what the others are. */
+/** Not ranked: they are given, or made from, something other than the rest. */
 const CONTROLS: readonly SystemName[] = [
   "five graduates",
   "graduate with splines",
@@ -98,7 +98,7 @@ function mark({ value, spread }: Cell, place: Place | undefined): string {
     : `<u>${value}</u>${spread}`;
 }
 
-/** Best and second of the systems that are no controls, by the mean as printed; equals share a place. */
+/** Best and second of the systems that are not controls, by the mean as printed; ties share a place. */
 function rankSystems(runs: RunsBySystem, metric: Metric, repeats: Plan["repeats"]): Map<SystemName, Place> {
   const read = readMetric(metric, 0);
   const sign = HIGHER_IS_BETTER[metric] ? -1 : 1;
@@ -106,7 +106,7 @@ function rankSystems(runs: RunsBySystem, metric: Metric, repeats: Plan["repeats"
     .filter((system) => !CONTROLS.includes(system))
     .flatMap((system) => {
       const spread = spreadOf(runsOf(runs, system), read);
-      // Passes are ranked by their share: not all systems need have as many runs.
+      // Passes are ranked by their share: systems may differ in their number of runs.
       return spread === null ? [] : [{ system, value: sign * spread.mean }];
     })
     .sort((a, b) => a.value - b.value);
@@ -126,7 +126,7 @@ function rankSystems(runs: RunsBySystem, metric: Metric, repeats: Plan["repeats"
   return places;
 }
 
-/** Each GRADUATE row less every other system, paired by repeat. */
+/** Each GRADUATE row minus every other system, paired by repeat. */
 export function differenceTables({ runs, repeats }: CohortRuns): string[] {
   const metrics = METRICS.filter((metric) => metric !== "logrank");
   return GRADUATES.filter((system) => runsOf(runs, system).length > 1).map((system) => {
@@ -151,7 +151,7 @@ export function differenceTables({ runs, repeats }: CohortRuns): string[] {
   });
 }
 
-/** What the paper has no columns for. */
+/** Scores for which the paper has no columns. */
 export function extraTable({ runs, groups, bins }: CohortRuns): string {
   const rows = listSystems(runs).map((system) => {
     const own = runsOf(runs, system);
@@ -189,7 +189,7 @@ export function extraTable({ runs, groups, bins }: CohortRuns): string {
   );
 }
 
-/** Tables 5–7: for each GRADUATE row wins-losses-draws over the groups, the printed ones in brackets. */
+/** Tables 5–7: for each GRADUATE row, wins-losses-draws over the groups, with the printed ones in brackets. */
 export function winTables(
   { runs, repeats, groups }: CohortRuns,
   printed: Published["wins"][number] | undefined,
@@ -212,7 +212,8 @@ export function winTables(
 }
 
 /**
- * Table 1 with what was measured: who ranks, who is right on average, who in groups, and who sees to it in training.
+ * Table 1 with what was measured: which systems rank, which are right on average, which in groups, and which enforce
+ * that in training.
  */
 export function attributeTable({ runs, groups }: CohortRuns): string {
   const yes = (is: boolean) => (is ? "✓" : "×");

@@ -1,6 +1,6 @@
 /**
- * Errors against the truth of the simulated cohorts, as Markdown (truth.ts has A, B and ISE). The floor is the
- * generator's own family fitted by maximum likelihood to the same training rows: an error less the generator's in the
+ * Errors against the truth of the simulated cohorts, as Markdown (truth.ts defines A, B and ISE). The floor is the
+ * generator's own family fitted by maximum likelihood to the same training rows: an error minus the generator's in the
  * same group is what a system could still have avoided. Worst is the largest over groups within a run, then averaged
  * over runs.
  */
@@ -24,7 +24,7 @@ const ERRORS: readonly TrueError[] = ["A", "B", "ise"];
 const DIGITS: Readonly<Record<TrueError, number>> = { A: 4, B: 4, ise: 5 };
 const LABELS: Readonly<Record<TrueError, string>> = { A: "A", B: "B", ise: "ISE" };
 
-/** One row a system: everyone, then the worst and the mean of the groups in the range. */
+/** One row per system: everyone, then the worst and the mean of the groups in the range. */
 export function truthTable(cohort: CohortRuns, which: "constrained" | "audit-only"): string {
   const { runs } = cohort;
   const range = rangeOf(cohort, which);
@@ -76,7 +76,7 @@ export function truthDifferences(cohort: CohortRuns, system: SystemName = "gradu
   return formatMarkdown([`${SYSTEM_LABELS[system]} less …`, ...reads.map(({ title }) => title)], rows);
 }
 
-/** The C-index that the true curves have on the same people. */
+/** The C-index of the true curves on the same people. */
 export function concordanceOfTruth(runs: RunsBySystem): string {
   const all: readonly RunResult[] = [...runs.values()].flat();
   return spreadOf(all, ({ truth }) => truth?.concordanceOfTruth ?? null)?.mean.toFixed(4) ?? "–";

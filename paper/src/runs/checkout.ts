@@ -1,11 +1,11 @@
 /**
- * Files of the checkout that this workspace lies in, by their path there, and the version of the product that runs are
+ * Files of the checkout that contains this workspace, by their path there, and the version of the product that runs are
  * made with.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** From paper/src as from paper/dist the checkout is three folders up. */
+/** The checkout is three folders up, from paper/src as from paper/dist. */
 export function checkoutFile(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }
@@ -14,5 +14,5 @@ export function readCheckout(path: string): string {
   return readFileSync(checkoutFile(path), "utf8");
 }
 
-/** Of the product, as its package.json has it. */
+/** The product's version, from its package.json. */
 export const VERSION = (JSON.parse(readCheckout("package.json")) as { readonly version: string }).version;

@@ -1,4 +1,4 @@
-/** What the paths of a plan's cohort lead to, read from the checkout's own files. */
+/** The files that a plan's cohort names, read from the checkout. */
 
 import { GraduateError, InputError } from "graduate/core";
 import { parseGroupsFile, readTable, type Table } from "graduate/data";
@@ -18,8 +18,8 @@ export async function readSources(cohort: CohortPlan): Promise<CohortSources> {
 }
 
 /**
- * A plan may name any file. What is not the table it speaks of is refused without a word of what is in it: messages
- * about tables quote headers and cells.
+ * A plan may name any file. A file that is not the expected table is refused without quoting its contents, because
+ * messages about tables quote headers and cells.
  */
 async function readPlanTable({ table: path, category, time, event }: TableCohort): Promise<Table> {
   const refuse = (what: string) =>

@@ -1,8 +1,8 @@
 /**
- * A cohort of a plan, opened for one seed: its table, its split, the groups that systems are told of and those that
- * are only audited. Groups chosen by rule are chosen on the training rows of the plan's first split, so that all
- * repeats speak of the same ones (on flchain, sample.yr = 2001 has 100 training rows in some splits and not in
- * others). Only features decide, never an outcome.
+ * A cohort of a plan, opened for one seed: its table, its split, the groups that systems are told of and those that are
+ * only audited. Groups chosen by rule are chosen on the training rows of the plan's first split, so that all repeats
+ * have the same groups (on flchain, sample.yr = 2001 has 100 training rows in some splits and not in others). Only
+ * features decide, never an outcome.
  */
 import {
   ALL_GROUP,
@@ -19,7 +19,7 @@ import {
 import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
 import type { CohortPlan, Plan } from "./plan.ts";
 
-/** What a cohort's paths lead to. */
+/** The contents of the files that a cohort names. */
 export interface CohortSources {
   /** Null for a simulated cohort. */
   readonly table: Table | null;
@@ -37,7 +37,7 @@ export interface OpenCohort {
   /** Everyone first. */
   readonly groups: readonly Group[];
   readonly auditOnly: readonly Group[];
-  /** The people with their true curves, where they are simulated. */
+  /** The people with their true curves, if they are simulated. */
   readonly eye: EyeCohort | null;
 }
 

@@ -1,4 +1,4 @@
-/** What is committed beside the sources: plans, the results that there are of them, and what the paper prints. */
+/** What is committed beside the sources: plans, their existing results, and the paper's printed tables. */
 import { existsSync, readFileSync } from "node:fs";
 import { type Published, parsePublished } from "../summaries/published.ts";
 import { checkoutFile } from "./checkout.ts";
@@ -6,14 +6,14 @@ import { type Plan, parsePlan } from "./plan.ts";
 import { parseResults, type Results, requireSamePlan } from "./results.ts";
 import { PAGE_TARGETS, plansOf } from "./targets.ts";
 
-/** A plan and what has been run of it. */
+/** A plan and its results so far. */
 export interface PlanResults {
   readonly plan: Plan;
-  /** Undefined where nothing has. */
+  /** Undefined where nothing has been run. */
   readonly results: Results | undefined;
 }
 
-/** The folder of the results that are committed. */
+/** The folder of the committed results. */
 export const RESULTS = checkoutFile("paper/results");
 
 export function planFile(name: string): string {
@@ -24,7 +24,7 @@ export function readPlan(name: string): Plan {
   return parsePlan(readFileSync(planFile(name), "utf8"), planFile(name));
 }
 
-/** From a file that has to hold results of this form of the plan, if it holds any. */
+/** Reads a file whose results, if any, must be of this form of the plan. */
 export function readPlanResults(name: string, path: string): PlanResults {
   const plan = readPlan(name);
   const results = parseResults(readFileSync(path, "utf8"), path).get(name);
@@ -38,7 +38,7 @@ export function findPlanResults(name: string, folder: string = RESULTS): PlanRes
   return existsSync(path) ? readPlanResults(name, path) : { plan: readPlan(name), results: undefined };
 }
 
-/** Of all targets, by the name of the plan. */
+/** The results of all targets, by the name of the plan. */
 export function findAllResults(folder: string = RESULTS): ReadonlyMap<string, PlanResults> {
   return new Map(PAGE_TARGETS.flatMap(plansOf).map((name) => [name, findPlanResults(name, folder)]));
 }

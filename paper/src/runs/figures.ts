@@ -1,10 +1,10 @@
 /**
- * The paper's figures of curves: each system of a plan trained once, and of it kept what the figures need. Per cohort:
- * Kaplan-Meier of the test rows with its pointwise 95 % band and its support, the mean predicted curve of everyone in
- * the test rows per system, and the curves of six of them for Cox, DRSA and graduate; where people are simulated, the
- * true curves too. The six are chosen by their outcomes alone: those at the 10th, 50th and 90th percentile of the
- * event times, and of the censored times. No system decides who is shown. Curves are at the edges of the time grid, t
- * = 0…T, to four decimals. Drawing them is the report's business (report/cohort-plots.ts).
+ * The paper's figures of curves: each system of a plan is trained once, and only what the figures need is kept. Per
+ * cohort: Kaplan-Meier of the test rows with its pointwise 95 % band and its support, the mean predicted curve of
+ * everyone in the test rows per system, and the curves of six of them for Cox, DRSA and graduate; where people are
+ * simulated, the true curves too. The six are chosen by their outcomes alone: those at the 10th, 50th and 90th
+ * percentile of the event times, and of the censored times. No system decides who is shown. Curves are at the edges of
+ * the time grid, t = 0…T, to four decimals. The report draws them (report/cohort-plots.ts).
  */
 
 import type { Backend, TrainEvent } from "graduate";
@@ -30,18 +30,18 @@ const limits = z.array(z.number().min(0).max(1).nullable());
 
 const tracedSchema = z.strictObject({
   system: z.enum(SYSTEM_NAMES),
-  /** Of the package that trained it. */
+  /** Version of the package that trained it. */
   version: z.string(),
   /** Mean over the test rows. */
   mean: curve,
-  /** Of the six, in their order; only of the systems that are drawn person by person. */
+  /** Curves of the six, in their order; only for the systems that are drawn person by person. */
   people: z.array(curve).exactOptional(),
 });
 
 const cohortSchema = z.strictObject({
   cohort: z.string(),
   seed: z.int(),
-  /** The plan that the curves come of: its preset, and what it says of this cohort. */
+  /** The plan that the curves come from: its preset, and its settings for this cohort. */
   settings: z.looseObject({}),
   /** Test rows, and how many of them have the event. */
   rows: z.int(),
@@ -60,7 +60,7 @@ const cohortSchema = z.strictObject({
   people: z.array(
     z.strictObject({ row: z.int(), time: z.number(), event: z.union([z.literal(0), z.literal(1)]) }),
   ),
-  /** Of simulated people; null of others. */
+  /** For simulated people; null for others. */
   truth: z.strictObject({ mean: curve, people: z.array(curve) }).nullable(),
   systems: z.array(tracedSchema),
 });
@@ -80,21 +80,21 @@ export interface FiguresFile {
 /** Drawn person by person. */
 export const PEOPLE_SYSTEMS: readonly SystemName[] = ["drsa", "cox", "graduate"];
 
-/** Of the times of those with the event, and of those without. */
+/** Quantiles of the times of those with the event, and of those without. */
 const PEOPLE_QUANTILES = [0.1, 0.5, 0.9];
 /** A curve is drawn over a few hundred pixels. */
 const CURVE_DECIMALS = 4;
-/** Of edges, in days. */
+/** Decimals of the edges, in days. */
 const EDGE_DECIMALS = 2;
 
-/** One run for the figures: the first seed that the plan gives the cohort, and the systems it gives it. */
+/** One run for the figures: the first seed that the plan gives the cohort, and the cohort's systems. */
 export interface FigureRuns {
   readonly cohort: string;
   readonly seed: number;
   readonly systems: readonly SystemName[];
 }
 
-/** Other forms of a system that is drawn: their curves would lie on it. */
+/** Variants of a system that is drawn: their curves would coincide with it. */
 const NOT_DRAWN: readonly SystemName[] = [
   "drsa kept by loss",
   "drsa without tail kept by concordance",
@@ -128,7 +128,7 @@ export function pickPeople({ time, event }: RightCensored): readonly number[] {
   });
 }
 
-/** All that no system is needed for. */
+/** The part of a figure that needs no system. */
 export function beginFigure(open: OpenCohort, plan: Plan, seed: number): CohortFigure {
   const { outcomes, split, eye } = open;
   const grid = gridOfCohort(open, plan);
@@ -178,8 +178,8 @@ export async function traceSystem(
 }
 
 /**
- * Curves of a system that learns from more rows, whose grid can reach further, read between its bins' edges; others as
- * they are.
+ * Curves of a system that learns from more rows, and whose grid can therefore reach further, are interpolated between
+ * its bins' edges; others stay as they are.
  */
 export function readOnGrid(curves: Curves, own: TimeGrid, grid: TimeGrid): Curves {
   if (own.T === grid.T && own.edges.every((edge, t) => edge === grid.edges[t])) return curves;
@@ -196,14 +196,14 @@ export function readOnGrid(curves: Curves, own: TimeGrid, grid: TimeGrid): Curve
   return { N, T: grid.T, survival };
 }
 
-/** The figure with one system more, in the order of the plan's. */
+/** The figure with one more system, in the order of the plan. */
 export function addSystem(figure: CohortFigure, traced: TracedSystem): CohortFigure {
   const systems = [...figure.systems.filter(({ system }) => system !== traced.system), traced];
   const place = ({ system }: TracedSystem) => SYSTEM_NAMES.indexOf(system);
   return { ...figure, systems: systems.sort((a, b) => place(a) - place(b)) };
 }
 
-/** Whether the curves are of this plan and seed. */
+/** Whether the curves are from this plan and seed. */
 export function isOfPlan(figure: CohortFigure, begun: CohortFigure): boolean {
   const { systems: _, ...kept } = figure;
   const { systems: __, ...asked } = begun;
@@ -227,7 +227,7 @@ function estimateObserved(test: RightCensored, grid: TimeGrid): CohortFigure["ka
     time: Float64Array.from(binned.bin),
     event: binned.event,
   });
-  // Bins that nobody ended in have the value of the one before.
+  // Bins in which nobody's time ended take the value of the one before.
   let k = -1;
   const carried = Array.from({ length: grid.T + 1 }, (_, t) => {
     while (k + 1 < time.length && time[k + 1] <= t) k++;
@@ -256,7 +256,7 @@ function personCurve({ T, survival }: Curves, row: number): number[] {
   return [1, ...Array.from(survival.subarray(row * T, (row + 1) * T), roundCurve)];
 }
 
-/** One line a cohort's head and one a system, so that a change is seen where it is. */
+/** One line per cohort head and one per system, so that a diff shows where a change is. */
 export function writeFigures({ figures, cohorts }: FiguresFile): string {
   const inOrder = FIGURE_COHORTS[figures].flatMap((name) => cohorts.filter(({ cohort }) => cohort === name));
   const lines = inOrder.map(({ systems, ...head }) => {

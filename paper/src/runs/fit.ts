@@ -1,6 +1,6 @@
 /**
- * The product's verbs as the experiments use them: train one model or an ensemble, predict, audit. All that the
- * experiments ask of these verbs is asked here.
+ * The product's verbs as the experiments use them: train one model or an ensemble, predict, audit. The experiments call
+ * these verbs only here.
  */
 import {
   type AuditOptions,
@@ -31,10 +31,10 @@ import type { Model } from "graduate/training";
 
 export type { Backend, TrainEvent, TrainRequest };
 
-/** Of any table with the model's columns; all of its rows unless some are named. */
+/** For any table with the model's columns; all of its rows unless some are named. */
 export type PredictTable = (table: Table, rows?: ArrayLike<number>) => Promise<Curves>;
 
-/** One model, or an ensemble of so many members; `onEvent` is told how the training goes on. */
+/** One model, or an ensemble with that many members; `onEvent` receives the training's events. */
 export async function fitModel(
   table: Table,
   request: FitRequest,
@@ -63,14 +63,14 @@ export function timeGridOf(model: Model): TimeGrid {
   return gridOf(model);
 }
 
-/** Groups whose rows are places among `rows` of the table (all of them, unless said). */
+/** Groups whose rows are positions among `rows` of the table (all by default). */
 export function membersAmong(groups: readonly Group[], table: Table, rows?: ArrayLike<number>) {
   const resolved = resolveGroups(groups, table, { unknownLevels: "allow" });
   if (rows === undefined) return resolved;
   return placesAmong(resolved, rows);
 }
 
-/** Scores of curves, everyone first and then the groups, whose rows are places among those of the curves. */
+/** Scores of curves, everyone first and then the groups, whose rows are positions among those of the curves. */
 export async function auditCurves(
   curves: Curves,
   outcomes: BinnedRightCensored,

@@ -1,14 +1,15 @@
 /**
  * The outside yardstick: the cross-validation folds of a published benchmark of tuned learners, whose scores per fold
- * are known. A system is fitted on the rows outside a fold and scored on those in it by the benchmark's measures
- *: Harrell's C and Uno's C of a risk over strict pairs with half ties, Uno's weights and the Brier
- * score's from the training rows' censoring with simple ties, and the Brier score integrated over the distinct test
- * times up to the first with four fifths of the rows gone.
+ * are known. A system is fitted on the rows outside a fold and scored on those in it by the benchmark's measures:
+ * Harrell's C and Uno's C of a risk over strict pairs with half ties, with Uno's weights and the Brier score's from the
+ * training rows' censoring with simple ties, and the Brier score integrated over the distinct test times up to the
+ * first with four fifths of the rows gone.
  *
- * Cox is the gate: with the same conventions ours must be the published one, fold by fold, before anything else is
- * read off. It reads raw times; networks are read off their grid between bin edges. A network's validation rows are
- * drawn from the rows outside the fold; "five graduates" is the ensemble of five runs (ensemble.ts), each with another
- * fifth of those rows for validation; "… with splines" are trained with splines of numbers (data/spline.ts).
+ * Cox is the gate: with the same conventions, our scores must equal the published ones, fold by fold, before anything
+ * else is compared. Cox uses raw times; networks are interpolated between the bin edges of their grid. A network's
+ * validation rows are drawn from the rows outside the fold; "five graduates" is the ensemble of five runs
+ * (ensemble.ts), each with a different fifth of those rows for validation; "… with splines" are trained with splines of
+ * numbers (data/spline.ts).
  */
 
 import type { Backend, TrainRequest } from "graduate";
@@ -43,7 +44,7 @@ export const FOLD_SYSTEMS = [
 export type FoldSystem = (typeof FOLD_SYSTEMS)[number];
 
 const taskSchema = z.strictObject({
-  /** As the published scores name it. */
+  /** The name used in the published scores. */
   name: z.string().min(1),
   /** In the folder of the folds. */
   table: z.string().min(1),
@@ -60,7 +61,7 @@ const planSchema = z.strictObject({
   scores: z.string().min(1),
   tasks: z.array(taskSchema).min(1),
   systems: z.array(z.enum(FOLD_SYSTEMS)).min(1),
-  /** Share of the rows outside a fold that a network's training watches. */
+  /** Share of the rows outside a fold that a network uses for validation. */
   validation: z.number().gt(0).lt(1),
 });
 
@@ -99,7 +100,7 @@ export interface FoldScores {
   readonly ibs: number;
 }
 
-/** One fold of a task: the rows to learn from and the rows to be scored on. */
+/** One fold of a task: the rows to learn from and the rows to score. */
 export interface Fold {
   readonly task: FoldTask;
   readonly table: Table;
@@ -133,7 +134,7 @@ function drawValidation(rest: Int32Array, { seed, validation }: FoldRequest): In
 }
 
 interface FoldPrediction {
-  /** Greater for those who are expected to have the event earlier. */
+  /** Greater for people who are expected to have the event earlier. */
   readonly risk: Float64Array; // [N]
   readonly survival: Float64Array; // [N, times]
 }
@@ -211,9 +212,9 @@ async function trainOnFold(
   return { curves: await predictRows(model, table, test, backend), grid: timeGridOf(model) };
 }
 
-/** Apart from every stream that a run of the same seed uses. */
+/** Separate from every stream that a run of the same seed uses. */
 const VALIDATION_STREAM = 0x60000000;
-/** Below this a survival probability is 0 to a network in single precision. */
+/** A network in single precision cannot tell survival probabilities below this from 0. */
 const LEAST_SURVIVAL = 1e-12;
 
 /** Cumulative hazards summed over the bins: the events expected of many people like this one ("expected mortality"). */
@@ -225,7 +226,7 @@ function sumHazards({ N, T, survival }: Curves): Float64Array {
   });
 }
 
-/** Between bin edges; test times after the last training time keep the last value. */
+/** Interpolates between bin edges; test times after the last training time keep the last value. */
 function readAtTimes({ N, T, survival }: Curves, grid: TimeGrid, times: Float64Array): Float64Array {
   const horizon = grid.edges[T];
   const read = new Float64Array(N * times.length);

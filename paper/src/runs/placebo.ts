@@ -1,15 +1,15 @@
-/** Placebo groups: of the same sizes and overlaps as real ones, with members drawn at random. */
+/** Placebo groups: the same sizes and overlaps as real groups, with members drawn at random. */
 import { createRandom, shuffle } from "graduate/core";
 import { type Group, resolveGroups, type Table } from "graduate/data";
 
-/** Apart from every stream that a run of the same seed uses. */
+/** Separate from every stream that a run of the same seed uses. */
 const PLACEBO_STREAM = 0x50000000;
 
 function placeboColumn(group: number): string {
   return `placebo ${group}`;
 }
 
-/** The groups by their placebo columns, and those columns, which are no features. */
+/** The groups defined by their placebo columns, and those columns, which are not features. */
 export function namePlacebos(groups: readonly Group[]): {
   readonly groups: readonly Group[];
   readonly columns: readonly string[];
@@ -20,7 +20,7 @@ export function namePlacebos(groups: readonly Group[]): {
   };
 }
 
-/** Each group as a column of its own, its rows exchanged at random with others of the same part. */
+/** Adds each group as a column, its rows exchanged at random with others of the same part. */
 export function addPlacebos(
   table: Table,
   groups: readonly Group[],

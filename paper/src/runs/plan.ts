@@ -1,6 +1,6 @@
 /**
- * What an experiment is, as a JSON file: cohorts, systems and seeds, and what a repeat repeats. A plan is expanded to
- * lines, one a run; a run is a pure function of its line and of the plan's settings. Three kinds of repeats (method
+ * An experiment as a JSON file: cohorts, systems and seeds, and what a repeat repeats. A plan is expanded to lines, one
+ * per run; a run is a pure function of its line and of the plan's settings. There are three kinds of repeats (method
  * §9):
  *   splits           the seed draws the split and the weights; splits share rows, tests are the corrected resampled t
  *   cohorts          the seed draws simulated people, split and weights; repeats are independent
@@ -41,7 +41,7 @@ export const SYSTEM_NAMES = [
 ] as const;
 export type SystemName = (typeof SYSTEM_NAMES)[number];
 
-/** Of the `default` preset only: they differ from it in one thing each. */
+/** Only in the `default` preset: each differs from it in one thing. */
 const DEFAULT_PRESET_ONLY: readonly SystemName[] = [
   "drsa kept by loss",
   "drsa without tail kept by concordance",
@@ -56,10 +56,10 @@ const DEFAULT_PRESET_ONLY: readonly SystemName[] = [
   "no multipliers",
 ];
 
-/** People, real or simulated; more than any table here has, and than memory bears. */
+/** People, real or simulated; the limit exceeds any table here and what fits in memory. */
 const people = z.int().min(1).max(10_000_000);
 const seedNumber = z.int().min(0).max(0xffffffff);
-/** Runs of a plan, each minutes of a machine: a plan that asks for more does not mean it. */
+/** Runs of a plan, each taking minutes: a plan that asks for more must be a mistake. */
 const MAX_RUNS = 100_000;
 
 const shared = {
@@ -68,7 +68,7 @@ const shared = {
   groups: z.string().min(1),
   /** Training, validation and test rows, or numbers in that ratio. */
   sizes: z.tuple([people, people, people]),
-  /** The paper's c of the L2 constraint, which its own validation rows chose. */
+  /** The paper's c of the L2 constraint, chosen on its own validation rows. */
   paperSlack: z.number().positive(),
 };
 
@@ -78,7 +78,7 @@ const tableCohort = z.strictObject({
   table: z.string().min(1),
   time: z.string().min(1),
   event: z.string().min(1),
-  /** In this order; without it, all but `drop`. */
+  /** In this order; by default all columns but `drop`. */
   features: z.array(z.string()).exactOptional(),
   drop: z.array(z.string()).default([]),
   /** Columns of numbers that stand for categories. */
@@ -99,7 +99,7 @@ const eyeCohort = z.strictObject({
 const partSchema = z.strictObject({
   cohorts: z.array(z.string()).min(1),
   systems: z.array(z.enum(SYSTEM_NAMES)).min(1),
-  /** The first seed and how many. */
+  /** The first seed and the number of seeds. */
   seeds: z.strictObject({ from: seedNumber, count: z.int().min(1).max(MAX_RUNS) }),
 });
 
@@ -111,10 +111,10 @@ const settingsSchema = {
   split: seedNumber.exactOptional(),
   /** Draws of the noise floor. */
   draws: z.int().min(0).max(1_000_000),
-  /** Time bins and training steps other than the preset's, for trials. */
+  /** Time bins and training steps that differ from the preset's, for trials. */
   bins: z.int().min(1).max(MAX_BINS).exactOptional(),
   steps: z.int().min(1).max(10_000_000).exactOptional(),
-  /** Fresh people that simulated cohorts' systems are held against the truth on. */
+  /** Number of fresh people on whom systems of simulated cohorts are compared with the truth. */
   truthPeople: people.exactOptional(),
 };
 
@@ -144,7 +144,7 @@ export function parsePlan(text: string, fileName: string): Plan {
   try {
     json = JSON.parse(text);
   } catch {
-    // The parser's own words quote the file, which may be any.
+    // The parser's message quotes the file, which may be any file.
     throw refusePlan(fileName, "the file is not JSON");
   }
   const result = planSchema.safeParse(json);
@@ -193,7 +193,7 @@ function findContradiction(plan: Plan): string | null {
   return new Set(lines).size < lines.length ? "two parts have the same run" : null;
 }
 
-/** Every run, cohort by cohort and seed by seed, so that the systems of a seed stand together. */
+/** Every run, cohort by cohort and seed by seed, so that the systems of a seed are adjacent. */
 export function expandPlan(plan: Plan): RunLine[] {
   return plan.parts.flatMap(({ cohorts, systems, seeds }) =>
     cohorts.flatMap((cohort) =>
@@ -215,7 +215,7 @@ export interface Subset {
   readonly seeds?: readonly number[];
 }
 
-/** Those of the plan's runs that are asked for. */
+/** The requested runs of the plan. */
 export function selectLines(plan: Plan, subset: Subset): RunLine[] {
   const lines = expandPlan(plan);
   const refuse = <Value>(what: string, asked: readonly Value[] | undefined, have: readonly Value[]) => {
@@ -250,7 +250,7 @@ export function selectLines(plan: Plan, subset: Subset): RunLine[] {
   );
 }
 
-/** The part of a plan that decides what a line means: which runs there are is not in it. */
+/** The part of a plan that decides what a line means; it does not include which runs there are. */
 export function planContent(plan: Plan): unknown {
   const { parts: _, about: __, ...content } = plan;
   return content;

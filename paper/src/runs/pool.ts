@@ -1,7 +1,7 @@
 /**
- * The runs of a plan over processes, one run at a time in each: a process has CPU time of its own. One that dies
- * (memory, a bug) fails its run and is replaced; the others go on. Runs that share a network go to one process, as
- * long as there are others to do.
+ * Spreads the runs of a plan over processes, one run at a time in each, because a process has its own CPU time. If a
+ * process dies (memory, a bug), its run fails and the process is replaced; the others go on. Runs that share a network
+ * go to one process, as long as the other processes have other runs to do.
  */
 import { runInPool } from "graduate/node";
 import type { Plan, RunLine } from "./plan.ts";
@@ -13,13 +13,13 @@ export type { RunOutcome } from "./worker.ts";
 export interface ReproducePoolOptions {
   readonly workers: number;
   readonly signal: AbortSignal;
-  /** Called as each run ends, in whatever order they do. */
+  /** Called as each run ends, in any order. */
   readonly onDone: (index: number, outcome: RunOutcome) => void;
-  /** Runs that are under way: index → share of itself. */
+  /** Runs in progress: index → share done. */
   readonly onProgress: (shares: ReadonlyMap<number, number>) => void;
 }
 
-/** Compiled, the worker is this file's neighbour; from src/, it is the built one (Node loads no TypeScript). */
+/** When compiled, the worker is this file's neighbour; from src/, it is the built one (Node loads no TypeScript). */
 function workerFile(): URL {
   const here = import.meta.url;
   return here.endsWith(".ts") ? new URL("../../dist/runs/worker.js", here) : new URL("./worker.js", here);

@@ -1,6 +1,6 @@
 /**
  * The results of a plan on disk: lines of experiments/results.ts, appended as runs end (growing-lines.ts). A file can
- * hold several plans; one that holds another form of this plan is refused.
+ * hold several plans; a file that holds another form of this plan is refused.
  */
 import { FormatError } from "graduate/core";
 import { openLines } from "graduate/node";
@@ -16,7 +16,7 @@ import {
 } from "./results.ts";
 
 export interface ResultsFile {
-  /** What the file had of the plan; undefined where it had nothing. */
+  /** The plan's results already in the file; undefined where there were none. */
   readonly before: Results | undefined;
   /** Whether a half-written line was cut off. */
   readonly repaired: boolean;
@@ -24,7 +24,7 @@ export interface ResultsFile {
   close(): void;
 }
 
-/** Opens, or makes, the file for one plan; those of other plans in it stay. */
+/** Opens or creates the file for one plan; results of other plans in it stay. */
 export function openResultsFile(path: string, plan: Plan): ResultsFile {
   const file = openLines(path, RESULT_LINES);
   let before: Results | undefined;

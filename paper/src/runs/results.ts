@@ -1,8 +1,8 @@
 /**
- * Results as JSON lines: first the plan they belong to, then, once a cohort, the names of its groups, and one line a
- * run. Scores are lists in the order of those groups (everyone first, the audit-only ones last), 6 significant digits;
- * p-values and noise floors 4. Total scores are not kept: they are the harmonic mean of C and 1 − ECE. A run that
- * failed is a line with its reason; a later line of the same run counts instead. Files are the caller's business.
+ * Results as JSON lines: first the plan they belong to, then, once per cohort, the names of its groups, and one line
+ * per run. Scores are lists in the order of those groups (everyone first, the audit-only ones last), with 6 significant
+ * digits; p-values and noise floors have 4. Total scores are not stored: they are the harmonic mean of C and 1 − ECE. A
+ * failed run is a line with its reason; a later line of the same run replaces it. The caller handles files.
  */
 
 import { FormatError } from "graduate/core";
@@ -26,10 +26,10 @@ const scoresSchema = z.strictObject({
   ece: values,
   supportedEce: values,
   ibs: values,
-  /** p against the mean curve, and against each row's own. */
+  /** p against the mean curve, and against each row's own curve. */
   logrank: values,
   individual: values,
-  /** ECE of a perfect model: mean, 95 % point; and where this ECE ranks. */
+  /** ECE of a perfect model: mean and 95 % point; and the rank of this ECE. */
   floor: values,
   critical: values,
   floorP: values,
@@ -47,7 +47,7 @@ const trainingSchema = z.strictObject({
   parameters: z.int(),
   steps: z.int(),
   bestStep: z.int(),
-  /** A letter a group of the constraint: y met, n not met, - only reported. */
+  /** One letter per constrained group: y met, n not met, - only reported. */
   met: z.string(),
   multipliers: z
     .strictObject({ start: z.union([z.number(), z.array(z.number())]), end: z.array(z.number()) })
@@ -59,7 +59,7 @@ const runSchema = z.strictObject({
   run: z.strictObject({ plan: z.string(), cohort: z.string(), system: z.enum(SYSTEM_NAMES), seed: z.int() }),
   version: z.string(),
   rows: z.tuple([z.int(), z.int(), z.int()]),
-  /** Null for what `train` did not make. */
+  /** Null for systems that `train` did not make. */
   training: trainingSchema.nullable(),
   scores: scoresSchema,
   truth: truthSchema.nullable(),
@@ -86,9 +86,9 @@ export type RunResult = Readonly<z.infer<typeof runSchema>>;
 export type RunFailure = Readonly<z.infer<typeof failureSchema>>;
 export type CohortNames = Readonly<z.infer<typeof cohortSchema>>;
 
-/** Of one plan. */
+/** The results of one plan. */
 export interface Results {
-  /** What the plan line says. */
+  /** The contents of the plan line. */
   readonly content: unknown;
   readonly cohorts: ReadonlyMap<string, CohortNames>;
   /** By lineKey. */
@@ -165,7 +165,7 @@ export type ResultLine =
   | { readonly kind: "run"; readonly line: RunResult }
   | { readonly kind: "failure"; readonly line: RunFailure };
 
-/** How the lines of a results file are told: the plan, the groups of a cohort, a run, a run that failed. */
+/** The kinds of lines in a results file: the plan, the groups of a cohort, a run, a failed run. */
 export const RESULT_LINES: LineForm<ResultLine> = {
   of: "reproduce",
   code: "results.line",
@@ -185,7 +185,7 @@ function parseLine(json: unknown): ResultLine | null {
   return failure.success ? { kind: "failure", line: failure.data } : null;
 }
 
-/** Keys in one order, so that two objects of the same content read the same. */
+/** Keys in a fixed order, so that two objects with the same content have the same text. */
 function canonical(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(canonical);
   if (json === null || typeof json !== "object") return json;
@@ -199,7 +199,7 @@ function isSame(a: unknown, b: unknown): boolean {
 
 const SCORE_DIGITS = 6;
 const CHANCE_DIGITS = 4;
-/** Errors on 200,000 people are known to two or three. */
+/** Errors on 200,000 people are known to two or three digits. */
 const TRUTH_DIGITS = 5;
 
 export function roundTo(digits: number, number: number | null | undefined): number | null {
@@ -246,7 +246,7 @@ export function summariseTraining(training: Model["training"], boostRounds: numb
   };
 }
 
-/** One number where all groups start alike. */
+/** One number where all groups start at the same value. */
 function shortenStart(start: readonly number[]): number | number[] {
   return start.every((one) => one === start[0]) ? start[0] : [...start];
 }

@@ -1,7 +1,7 @@
 /**
- * One run: fit the system of a line on its cohort, score it on the test rows, everyone and group by group, and against
- * the truth where there is one. The same line gives the same record: no clock, no file and no number of threads
- * enters. How long it took is for the caller to add.
+ * One run: fits the system of a line on its cohort and scores it on the test rows, for everyone and group by group, and
+ * against the truth where it is known. The same line gives the same record, which depends on no clock, file or number
+ * of threads. The caller adds how long it took.
  */
 
 import type { Backend, TrainEvent } from "graduate";
@@ -23,16 +23,16 @@ import {
 import type { NetworkShelf } from "./shared-network.ts";
 import { type FittedSystem, fitRequestOf, fitSystem } from "./systems.ts";
 
-/** Of the fresh people: beyond the seeds that plans draw cohorts by. */
+/** Seed of the fresh people: beyond the seeds by which plans draw cohorts. */
 const TRUTH_SEED = 1_000_000;
 
 export interface RunHooks {
   readonly onEvent?: (event: TrainEvent) => void;
-  /** The system is fitted; what follows is scoring. */
+  /** Called when the system is fitted; scoring follows. */
   readonly onFitted?: () => void;
-  /** Of the line's network (networkKey), by one who runs many lines: then it is trained once. */
+  /** Holds the line's network (networkKey), for a caller who runs many lines: it is then trained once. */
   readonly shelf?: NetworkShelf;
-  /** In place of prepareTruth, by one who runs many lines. */
+  /** Used instead of prepareTruth by a caller who runs many lines. */
   readonly prepareTruth?: PrepareTruth;
 }
 
@@ -61,7 +61,7 @@ export async function runLine(
   hooks.onFitted?.();
   const curves = await fitted.predictCurves(table, split.test);
   const outcomes = binOutcomes(pickOutcomes(cohort.outcomes, split.test), fitted.grid);
-  // The audit's first line is everyone, who are the first of the groups.
+  // The audit's first line is everyone, the first of the groups.
   const named = membersAmong([...groups.slice(1), ...auditOnly], table, split.test);
   const scored = await auditCurves(curves, outcomes, named, { draws: plan.draws, seed });
   return {
@@ -81,7 +81,7 @@ export async function runLine(
   };
 }
 
-/** Against the true curves of people that no run has seen; the same people for all systems of a cohort. */
+/** Scores against the true curves of people that no run has seen; the same people for all systems of a cohort. */
 async function scoreTruth(
   { plan, eye, table, outcomes, split, groups, auditOnly }: OpenCohort,
   { grid, predictCurves, predictDrawn }: FittedSystem,

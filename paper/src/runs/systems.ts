@@ -1,25 +1,25 @@
 /**
- * The systems of the paper's tables and their controls, each as what `train` is asked for. Within a preset they share
+ * The systems of the paper's tables and their controls, each as a request to `train`. Within a preset they share
  * features, network, split, seed and steps; a system differs in its loss, its constraint, or what happens afterwards.
- * Of the networks only those that are held to groups are told who is in them (`default` preset), which the features
- * say too:
+ * Among the networks, only those that are held to groups are told who is in them (`default` preset); the features imply
+ * this too:
  *   drsa, xcal, rps       their own losses, weights kept by validation C-index; drsa without tail is the
  *                         plain likelihood, which in `default` keeps the averaged weights of least validation loss, as
  *                         graduate does
  *   … kept by …           the same network and loss under the other of these two rules (`default`)
  *   mcboost               drsa's curves (`paper`) or drsa without tail's (`default`, as boosting the tail term's damage
- *                         would be no test), repaired on the validation rows by our mended form of MCBoostSurv: as many
- *                         rounds as the reference, 25 (`paper`), or as many as folds allow (`default`); mcboost
+ *                         would be no test), repaired on the validation rows by our corrected form of MCBoostSurv: with
+ *                         the reference's 25 rounds (`paper`), or as many as folds allow (`default`); mcboost
  *                         reference: by the R package's form, faults included
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
- *   five graduates        the ensemble of five runs of graduate, which learns from the validation rows as well; cox of
- *                         all rows does too
+ *   five graduates        the ensemble of five runs of graduate, which also learns from the validation rows; so does
+ *                         cox of all rows
  *   … with splines        graduate or five of them, with splines of every number among the features
- *   controls              placebo groups: who names groups of the same sizes and overlaps whose members are drawn at
- *                         random; all only: who names none; no multipliers: the groups are named, but their multipliers
- *                         are held at 0
- *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: what can be
- *                         reached
+ *   controls              placebo groups: the named groups have the same sizes and overlaps, but members drawn at
+ *                         random; all only: no groups are named; no multipliers: the groups are named, but their
+ *                         multipliers are held at 0
+ *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: the best that
+ *                         can be reached
  */
 
 import type { Backend, TrainEvent, TrainRequest } from "graduate";
@@ -53,14 +53,14 @@ export function isEnsemble(system: SystemName): boolean {
   return system === "five graduates" || system === "five with splines";
 }
 
-/** How the `default` preset chooses a boost's rounds: two dealings of five folds. */
+/** How the `default` preset chooses a boost's rounds: five folds, drawn twice. */
 const BOOST_FOLDS = { folds: 5, repeats: 2 } as const;
 
 export interface FitRequest {
   readonly system: SystemName;
   readonly preset: PresetName;
   readonly seed: number;
-  /** Other than the preset's. */
+  /** Where it differs from the preset's. */
   readonly bins?: number;
   readonly steps?: number;
 }
@@ -69,17 +69,17 @@ type TrainedRequest = FitRequest & { readonly system: Exclude<SystemName, "gener
 
 export interface FittedSystem {
   readonly grid: TimeGrid;
-  /** Of any table with the cohort's columns. */
+  /** For any table with the cohort's columns. */
   readonly predictCurves: PredictTable;
-  /** Set for a system that knows simulated people as they were drawn, and not by their table. */
+  /** Set for a system that knows simulated people as they were drawn, not by their table. */
   readonly predictDrawn?: (people: EyeCohort, rows?: ArrayLike<number>) => Curves;
-  /** Null for what is no model of the package. */
+  /** Null for a system that is not a model of the package. */
   readonly training: Model["training"] | null;
-  /** Updates of a boost; null for what is not boosted. */
+  /** Updates of a boost; null for a system without one. */
   readonly boostRounds: number | null;
 }
 
-/** What a plan asks of one of its systems. */
+/** The request of a plan for one of its systems. */
 export function fitRequestOf(
   { preset, bins, steps }: Plan,
   { system, seed }: Pick<RunLine, "system" | "seed">,
@@ -129,7 +129,7 @@ export async function fitSystem(
   };
 }
 
-/** On the time grid that the others have. */
+/** Fits the generating family, on the same time grid as the others. */
 function fitFamily({ eye, outcomes, split }: OpenCohort, bins: number | undefined): FittedSystem {
   if (eye === null) throw new InputError("only simulated people have a generator", { code: "plan.system" });
   const grid = fitTimeGrid(pickOutcomes(outcomes, split.train), bins === undefined ? {} : { T: bins });
@@ -155,7 +155,7 @@ function given(bins: number | undefined, steps: number | undefined) {
   return { ...(bins === undefined ? {} : { bins }), ...(steps === undefined ? {} : { steps }) };
 }
 
-/** What `train` is asked for; all else is the preset's. */
+/** The request to `train`; everything else is the preset's. */
 export function requestOf(
   cohort: OpenCohort,
   { system, preset, seed, bins, steps }: TrainedRequest,
@@ -235,7 +235,7 @@ export function requestOf(
   }
 }
 
-/** Columns that are named must have the groups' columns named with them. */
+/** Where features are named, the groups' columns must be named with them. */
 function widenFeatures({ features }: TrainRequest, system: SystemName, groups: readonly Group[]) {
   if (features === undefined || system === "cox") return {};
   return { features: [...features, ...groups.map((group) => groupColumnName(group))] };

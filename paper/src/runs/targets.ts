@@ -1,9 +1,9 @@
-/** The paper's three tables, and which of a plan's cohorts stand for them. */
+/** The paper's three tables, and which of a plan's cohorts represent them. */
 
 export const PAGE_TARGETS = ["nwtco", "flchain", "eye"] as const;
 export type PageTarget = (typeof PAGE_TARGETS)[number];
 
-/** The plans that a target's page is made of: the default preset's, and that of the paper's recipe. */
+/** The plans behind a target's page: the default preset's, and that of the paper's recipe. */
 export function plansOf(target: PageTarget): readonly string[] {
   return [target, `paper-${target}`];
 }
@@ -22,7 +22,7 @@ export const FIGURE_COHORTS: Readonly<Record<PageTarget, readonly string[]>> = {
   eye: ["level 2 dependent"],
 };
 
-/** File name of a cohort's figures, without what they show and its ending. */
+/** File name of a cohort's figures, without the part for what they show and the extension. */
 export function figureName(target: PageTarget, cohort: string): string {
   const words = cohort.split(" ").filter((word) => word !== target);
   return [target, ...words].join("-");

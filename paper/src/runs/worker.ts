@@ -1,9 +1,9 @@
 /**
- * What one process of pool.ts runs: one line of a plan after the other, each with a backend of its own, one thread, and
- * arithmetic that is the same on every machine. A process and not a thread, so that its CPU time is its own: seconds of
- * a run do not depend on what else the machine does. Tables and groups files are read here, once; a network that the
- * next run has too is kept. A run that is refused or diverges is answered with what the error says; the other runs go
- * on.
+ * What one process of pool.ts runs: one line of a plan after the other, each with its own backend, one thread, and
+ * arithmetic that is the same on every machine. It is a process and not a thread, so that it has its own CPU time: the
+ * seconds of a run do not depend on what else the machine does. Tables and groups files are read here, once; a network
+ * that the next run shares is kept. A run that is refused or diverges is answered with the error's message; the other
+ * runs go on.
  */
 
 import { GraduateError } from "graduate/core";
@@ -18,16 +18,16 @@ import type { CohortNames, RunResult } from "./results.ts";
 import { runLine } from "./run.ts";
 import { type NetworkShelf, networkKey } from "./shared-network.ts";
 
-/** What comes of a line. */
+/** The result of a line. */
 export type RunOutcome =
   | { readonly kind: "done"; readonly result: Omit<RunResult, "version">; readonly names: CohortNames }
   | { readonly kind: "failed"; readonly failure: string };
 
-/** Of a run's progress, the part that is training; the rest is scoring. */
+/** The share of training in a run's progress; the rest is scoring. */
 const FITTING_SHARE = 0.9;
 
 const prepareTruth = keepLastTruth();
-/** The last network that several systems share, and the seconds of its training. */
+/** The last network that several systems share, and the seconds its training took. */
 let shared: { readonly key: string; readonly model: Model; readonly seconds: number } | null = null;
 const opened = new Map<string, Promise<CohortSources>>();
 
@@ -46,7 +46,7 @@ async function run(plan: Plan, line: RunLine, tell: (share: number) => void): Pr
     const sources = await openSources(cohort);
     const started = cpuSeconds();
     let [steps, fittedAt] = [0, started];
-    // What a run is said to take is what it takes by itself.
+    // The reported time of a run is the time it takes by itself.
     let before = 0;
     const key = networkKey(plan, line);
     const shelf: NetworkShelf = {
@@ -75,7 +75,7 @@ async function run(plan: Plan, line: RunLine, tell: (share: number) => void): Pr
     const seconds = { fit: tenths(before + fittedAt - started), score: tenths(cpuSeconds() - fittedAt) };
     return { kind: "done", result: { ...result, seconds }, names };
   } catch (error) {
-    // A bug fails its run like anything else: hours of other runs are worth more than its stack.
+    // A bug fails its run like any other error: hours of other runs are worth more than its stack.
     const what =
       error instanceof GraduateError ? error.message : error instanceof Error ? error.stack : error;
     return { kind: "failed", failure: String(what) };
@@ -84,7 +84,7 @@ async function run(plan: Plan, line: RunLine, tell: (share: number) => void): Pr
   }
 }
 
-/** Of this process, since it began. */
+/** CPU seconds of this process since it began. */
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;

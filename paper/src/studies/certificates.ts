@@ -1,9 +1,9 @@
 /**
- * Do certificates hold? Audits of simulated people whose true curves are known: five yes/no features, each true of two
- * in three and each a group of its own, and everyone, so six overlapping groups; hazards are proportional in the
- * features, 83 in 100 are censored, by chance alone. The predicted curves are the true ones lowered by c in every bin:
- * the true distance of every group is c over any bins. λ and the bins come either from training rows (three times as
- * many people) or not.
+ * Do certificates hold? The study audits simulated people whose true curves are known. They have five yes/no features,
+ * each true for two in three people and each a group of its own; with everyone, that makes six overlapping groups.
+ * Hazards are proportional in the features; 83 in 100 people are censored, at random. The predicted curves are the true
+ * ones lowered by c in every bin, so the true distance of every group is c over any bins. λ and the bins come either
+ * from training rows (three times as many people) or not.
  */
 import { createRandom, isAbsent, type Random } from "graduate/core";
 import type { BinnedRightCensored, Curves } from "graduate/data";
@@ -17,20 +17,20 @@ const EFFECTS = [0.5, -0.4, 0.3, 0.6, -0.3];
 /** Cumulative hazard at T where all effects cancel, and its growth with time. */
 const LEVEL = 0.32;
 const POWER = 1.2;
-/** Of those still watched, the share that leaves in each bin. */
+/** Of those still under observation, the share that leaves in each bin. */
 const LEAVING = 0.04;
-/** People trained on for each audited, and audits for each training. */
+/** People in training for each one audited, and audits for each training. */
 const TRAINING = 3;
 const AUDITS_A_TRAINING = 20;
-/** Apart from the streams of the audits. */
+/** Separate from the streams of the audits. */
 const TRAINING_STREAM = 1_000_000;
 
 export const BASES = ["training rows", "audited rows"] as const;
 export type Basis = (typeof BASES)[number];
 
 /**
- * How often a bound held for all groups, the share of groups it was given for, and medians of it and of it over the
- * truth.
+ * How often a bound held for all groups, the share of groups that had one, and the medians of the bound and of its
+ * ratio to the truth.
  */
 export interface BoundLine {
   readonly covered: number;
@@ -58,9 +58,9 @@ export interface CertificateLine {
 }
 
 export interface CellRequest {
-  /** People of a group, about. */
+  /** Approximate number of people in a group. */
   readonly n: number;
-  /** By how much the predicted curves are lowered. */
+  /** How far the predicted curves are lowered. */
   readonly distance: number;
   readonly audits: number;
   readonly alpha: number;
@@ -69,7 +69,7 @@ export interface CellRequest {
 
 const has = (type: number, feature: number) => ((type >> feature) & 1) === 1;
 
-/** The people of each combination of features: their share of all, and their true curve. */
+/** The people with each combination of features: their share of all, and their true curve. */
 const types = Array.from({ length: TYPES }, (_, type) => {
   let effect = 0;
   let probability = 1;
@@ -132,7 +132,7 @@ function lowerCurves(type: Uint8Array, lowered: number): Curves {
   return { N: type.length, T, survival };
 }
 
-/** ‖m − S_g‖ over t ≤ last, m the mean curve of the group's rows: the same for all of a type. */
+/** ‖m − S_g‖ over t ≤ last, where m is the mean curve of the group's rows: the same for everyone of a type. */
 function sampleDistance(
   type: Uint8Array,
   rows: Int32Array,
@@ -160,18 +160,18 @@ function median(values: readonly number[]): number | null {
 interface AuditedGroup {
   readonly bins: number;
   readonly events: number;
-  /** To Kaplan-Meier. */
+  /** Distance to Kaplan-Meier. */
   readonly distance: number | null;
   readonly exact: number | null;
   readonly exactPopulation: number | null;
   readonly tight: number | null;
-  /** True distance of the mean curve of these very people. */
+  /** True distance of the mean curve of exactly these people. */
   readonly sample: number | null;
 }
 
 type Certified = Omit<AuditedGroup, "sample">;
 
-/** The same people's bounds with λ and bins by training rows, and without. */
+/** Bounds for the same people with λ and bins from training rows, and without. */
 function certifyPeople(
   people: People,
   curves: Curves,
@@ -185,7 +185,7 @@ function certifyPeople(
     support: "training rows",
   }).groups;
   const bins = groups.map(({ rows }) => groupSupport(outcomes, { rows }));
-  // Over the same bins the tight bounds are the same: they are not drawn again.
+  // Over the same bins the tight bounds are the same, so they are not drawn again.
   const isSame = planned.every((one, g) => one.bins === bins[g]);
   const unplanned = isSame
     ? planned.map((one, g) => {
@@ -223,7 +223,7 @@ function summariseBound(
   };
 }
 
-/** Audits of one size and distance: a line for each basis. */
+/** Audits of one size and distance; returns a line for each basis. */
 export function runCell({ n, distance, audits, alpha, seed }: CellRequest): readonly CertificateLine[] {
   const N = Math.round(n / SHARE);
   const results: Record<Basis, (readonly AuditedGroup[])[]> = { "training rows": [], "audited rows": [] };

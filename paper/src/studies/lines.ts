@@ -1,10 +1,10 @@
 /**
- * Files of result lines, one JSON object a line: read whole, and added to as work ends. What is there is not done
- * again.
+ * Files of result lines, one JSON object per line: read whole, and appended to as work ends. Work that has a line is
+ * not repeated.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
-/** All lines of a file of ours; none where there is no file. */
+/** All lines of one of our files; none where there is no file. */
 export function readLines<Line>(path: string): Line[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, "utf8")

@@ -1,8 +1,8 @@
 /**
- * Does the default preset do what it is for? Five splits of nwtco (without its row id, 12 groups) and of flchain
- * (without the leaking chapter, 25 groups), and the simulated eye cohort, whose true curves are known: graduate
- * against Cox, and against its standing controls, which differ from it in one thing each: no multipliers, everyone as
- * the only group, and placebo groups (the same sizes and overlaps, members drawn at random); the network knows the
+ * Does the default preset do what it is for? The data are five splits of nwtco (without its row id, 12 groups) and of
+ * flchain (without the leaking chapter, 25 groups), and the simulated eye cohort, whose true curves are known. Graduate
+ * is compared with Cox and with its standing controls, which differ from it in one thing each: no multipliers, everyone
+ * as the only group, and placebo groups (the same sizes and overlaps, members drawn at random); the network knows the
  * real groups in all of them. Every system is scored on the same test rows and real groups.
  */
 import type { TrainRequest } from "graduate";
@@ -41,7 +41,7 @@ interface TableOptions {
   readonly event: string;
   readonly drop: readonly string[];
   readonly category: readonly string[];
-  /** Of the one split that all repeats have. */
+  /** Sizes of the one split that all repeats share. */
   readonly sizes?: readonly [number, number, number];
   readonly paperSlack: number;
 }
@@ -49,7 +49,7 @@ interface TableOptions {
 const TABLES: Readonly<Record<QualityTable, TableOptions>> = {
   nwtco: { time: "edrel", event: "rel", drop: ["seqno"], category: ["stage"], paperSlack: 0.02 },
   flchain: { time: "futime", event: "death", drop: ["chapter"], category: [], paperSlack: 0.01 },
-  // One cohort and one split: what repeats is the start of the weights and the order of the batches.
+  // One cohort and one split: repeats differ in the starting weights and the order of the batches.
   eye: { time: "time", event: "event", drop: [], category: [], sizes: [1873, 1251, 1250], paperSlack: 0.01 },
 };
 
@@ -88,11 +88,11 @@ export interface QualityLine extends QualityRun {
   readonly bestStep: number;
   readonly parameters: number;
   readonly seconds: number;
-  /** Of simulated people: the error of the mean curve, by group. */
+  /** For simulated people: the error of the mean curve, by group. */
   readonly trueError?: Readonly<Record<string, number>>;
 }
 
-/** Where the files are that are not in the checkout. */
+/** The locations of files that are not in the checkout. */
 export interface QualityFiles {
   /** Holds nwtco_seed1.csv … (row and set). */
   readonly splits: string;
@@ -133,7 +133,7 @@ async function openSplit(
 
 const withoutAll = (groups: readonly Group[]) => groups.filter(({ name }) => name !== ALL_GROUP.name);
 
-/** What `train` is asked for, by system; all else is the preset's. */
+/** The request to `train`, by system; everything else is the preset's. */
 function requestOf(system: QualitySystem, name: QualityTable, groups: readonly Group[]): TrainRequest {
   const { time, event, drop, paperSlack } = TABLES[name];
   const real = withoutAll(groups);
@@ -172,7 +172,8 @@ function prepareTable(
 }
 
 /**
- * Root mean square over t ≤ τ_g of a group's mean (predicted − true) curve: the error A of truth.ts, here over the test rows.
+ * Root mean square over t ≤ τ_g of a group's mean (predicted − true) curve: the error A of truth.ts, here over the test
+ * rows.
  */
 function trueErrors(
   curves: Curves,

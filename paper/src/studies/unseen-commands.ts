@@ -1,6 +1,6 @@
 /**
- * Every command once on a table nothing was tuned on, as a user would run them: describe, train, audit with its report,
- * predict, export to ONNX, discover. Each must end with exit code 0 or a refusal that says why.
+ * Every command once on a table on which nothing was tuned, as a user would run them: describe, train, audit with its
+ * report, predict, export to ONNX, discover. Each must end with exit code 0 or with a refusal that says why.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import type { Split } from "graduate/data";
 import { checkoutFile } from "../runs/checkout.ts";
 import { openUnseen, splitUnseen, type UnseenTable } from "./unseen-tables.ts";
 
-/** In their order: later ones need the model of `train`. */
+/** In this order: later ones need the model of `train`. */
 export const UNSEEN_COMMANDS = ["describe", "train", "audit", "predict", "export", "discover"] as const;
 export type UnseenCommand = (typeof UNSEEN_COMMANDS)[number];
 
@@ -21,7 +21,7 @@ export interface CommandLine {
   readonly command: UnseenCommand;
   readonly exit: number | null;
   readonly seconds: number;
-  /** The last of what a command said that did not end with 0. */
+  /** The last output of a command that did not end with 0. */
   readonly said?: string;
   /** Groups that `discover` confirmed. */
   readonly confirmed?: number;
@@ -29,7 +29,7 @@ export interface CommandLine {
 
 interface Places {
   readonly table: string;
-  /** Models, reports and predictions go there. */
+  /** The folder for models, reports and predictions. */
   readonly folder: string;
   /** Null where rows are split one by one. */
   readonly split: string | null;
@@ -90,7 +90,8 @@ function runCommand(command: UnseenCommand, entry: UnseenTable, places: Places):
 }
 
 /**
- * `keep`: a folder for what the commands write; else it goes to one that is removed. `seed` is of the patients' split.
+ * `keep`: a folder for the commands' output; by default it goes to a folder that is removed. `seed` is that of the
+ * patients' split.
  */
 export async function runUnseenCommands(
   entry: UnseenTable,

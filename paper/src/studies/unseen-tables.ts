@@ -1,8 +1,8 @@
 /**
- * Tables nothing was tuned on, taken as someone would who has never seen this program. For each table of
- * paper/tables.json: what `describe` finds; and splits on which the default preset is held against Cox and against Cox
+ * Tables on which nothing was tuned, used as by someone who has never seen this program. For each table of
+ * paper/tables.json: what `describe` finds; and splits on which the default preset is compared with Cox and with Cox
  * with the groups as terms, through the library. Rows of one patient (plan: `patient`) stay in one part of a split.
- * The commands that a user would run are in unseen-commands.ts.
+ * unseen-commands.ts has the commands that a user would run.
  */
 import { join } from "node:path";
 import type { AuditTable } from "graduate";
@@ -36,7 +36,7 @@ export interface UnseenTable {
   readonly drop: readonly string[];
   /** Expressions. */
   readonly groups: readonly string[];
-  /** Column that says whose row it is, where a patient has several. */
+  /** Column that identifies the patient, where a patient has several rows. */
   readonly patient?: string;
 }
 
@@ -58,7 +58,7 @@ export interface TableLine {
   readonly findings: readonly { readonly level: string; readonly code: string; readonly message: string }[];
 }
 
-/** The scores of test rows; a group is judged with ten events among them. */
+/** The scores of test rows; a group is judged if it has ten events among them. */
 export interface UnseenScores {
   readonly concordance: number | null;
   readonly ece: number | null;
@@ -91,7 +91,7 @@ export interface UnseenRun extends RunIdentity, UnseenScores {
   readonly asked: number;
   readonly bestStep: number;
   readonly parameters: number;
-  /** Of graduate: constraints that are missed, and what training warned of. */
+  /** For graduate: constraints that are missed, and the warnings of training. */
   readonly unmet?: readonly string[];
   readonly warnings?: readonly string[];
   readonly seconds: number;
@@ -112,7 +112,7 @@ export async function openUnseen({ file }: UnseenTable, folder: string): Promise
   return readTable(await tableSourceFromPath(join(folder, file)));
 }
 
-/** All rows of a patient go where the patient goes. */
+/** All rows of a patient go to the same part. */
 export function splitUnseen(table: Table, { patient }: UnseenTable, seed: number): Split {
   if (patient === undefined) return splitRows(table.rows, { seed });
   const column = findColumn(table, patient);
@@ -174,7 +174,7 @@ export async function runUnseen(
   const identity: RunIdentity = { kind: "run", table: name, system, seed, rows };
   const started = performance.now();
   try {
-    // The split keeps a patient's rows together already.
+    // The split already keeps a patient's rows together.
     const rowsAreIndependent = entry.patient !== undefined;
     const request = { time, event, drop, groups, method, split, seed, rowsAreIndependent } as const;
     const model = await fitModel(used, request, backend);
@@ -183,7 +183,7 @@ export async function runUnseen(
     const { verdict, warnings, bestStep, parameters } = model.training;
     const held = verdict.filter(({ met }) => met !== null);
     const counts = { met: held.filter(({ met }) => met === true).length, held: held.length };
-    // The group terms of Cox repeat columns it has, as they are meant to.
+    // The group terms of Cox repeat columns it already has, as intended.
     const said = { unmet: held.filter(({ met }) => !met).map(({ group }) => group), warnings };
     return {
       ...identity,

@@ -1,33 +1,33 @@
 /**
- * What the page of certificates speaks of: the cells of the simulation in order, and how often bounds held at the
- * least.
+ * The contents of the certificates page: the cells of the simulation in order, and the smallest shares in which bounds
+ * held.
  */
 import type { Basis, CertificateLine } from "../studies/certificates.ts";
 import { mean } from "./summary.ts";
 
 type Bound = "exact" | "exactPopulation" | "tight";
 
-/** Tight bounds are asked to hold in this share of audits. */
+/** Tight bounds should hold in this share of audits. */
 const TIGHT_SHARE = 0.92;
 
 export interface CertificatesSummary {
   readonly audits: number;
   readonly groups: number;
-  /** Shares of people, and of audits that the exact bounds are to hold in. */
+  /** Shares of people, and of audits in which the exact bounds should hold. */
   readonly censored: number;
   readonly level: number;
   /** By size, then by distance. */
   readonly cells: Readonly<Record<Basis, readonly CertificateLine[]>>;
-  /** Three binomial standard errors below the shares asked for. */
+  /** Three binomial standard errors below the required shares. */
   readonly least: { readonly exact: number; readonly tight: number };
-  /** The least share of audits in which the bounds of all groups held. */
+  /** The smallest share of audits in which the bounds of all groups held. */
   readonly worst: Readonly<Record<Bound, number>>;
   /** The smallest groups, and the median exact bounds of a perfect model there. */
   readonly smallest: {
     readonly n: number;
     readonly bounds: readonly { readonly bound: number | null; readonly basis: Basis }[];
   };
-  /** Seeds start at it. */
+  /** The first seed. */
   readonly firstSeed: number;
 }
 

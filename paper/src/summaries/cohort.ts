@@ -1,5 +1,5 @@
 /**
- * What a cohort page of docs/results speaks of: the plans of one of the paper's tables, with what has been run of
+ * The contents of a cohort page of docs/results: the plans of one of the paper's tables, with the existing runs of
  * each.
  */
 import { DEFAULT_BINS } from "graduate/data";
@@ -15,11 +15,11 @@ export interface CohortSummary extends CohortRuns {
   readonly name: string;
   /** Training, validation and test rows. */
   readonly rows: readonly number[];
-  /** Whether the cells that the paper prints are of this cohort. */
+  /** Whether the paper's printed cells are of this cohort. */
   readonly isPrinted: boolean;
   /** Whether the people are simulated, so that their true curves are known. */
   readonly isTrue: boolean;
-  /** Name of its figures, without what they show; null where none are drawn. */
+  /** Name of its figures, without the part for what they show; null where none are drawn. */
   readonly figures: string | null;
 }
 
@@ -60,7 +60,7 @@ function summarisePlan(target: PageTarget, { plan, results }: PlanResults): Plan
   };
 }
 
-/** None where the cohort has no runs. */
+/** Empty where the cohort has no runs. */
 function summariseCohort(
   target: PageTarget,
   plan: Plan,

@@ -1,8 +1,8 @@
 /**
  * The published table of the folds with our rows in it: means over the folds, each learner's rank, and the differences
- * to the Cox model (ours, which is the published one) fold by fold. A published learner's C is of its tuning for C,
- * its Brier score of its tuning for that. One that failed on a fold is left out of that score's ranks. Folds of one
- * cross-validation share training rows: the differences' test is the corrected resampled t.
+ * from the Cox model (ours, which equals the published one) fold by fold. A published learner's C is from its tuning
+ * for C, its Brier score from its tuning for that. A learner that failed on a fold is left out of that score's ranks.
+ * Folds of one cross-validation share training rows, so the differences are tested with the corrected resampled t.
  */
 
 import { InputError } from "graduate/core";
@@ -35,7 +35,10 @@ export const MEASURES = [
   { key: "ibs", title: "IBS", tunedFor: "isbs", higher: false },
 ] as const;
 
-/** Our Cox must be the published one before anything else is read off: C and Uno's C, and the Brier score. */
+/**
+ * Our Cox must agree with the published one this closely before anything else is compared: C and Uno's C, and the Brier
+ * score.
+ */
 export const GATE = { concordance: 1e-7, ibs: 1e-9 } as const;
 
 export function readPublishedFolds(table: Table, where: string): PublishedFold[] {
@@ -63,7 +66,7 @@ export function readPublishedFolds(table: Table, where: string): PublishedFold[]
   }));
 }
 
-/** The largest differences of our Cox to the published one, and whether they are within the gate. */
+/** The largest differences between our Cox and the published one, and whether they are within the gate. */
 export interface CoxGate {
   readonly folds: number;
   readonly concordance: number;
@@ -100,7 +103,7 @@ export interface RankedLearner {
   readonly rank: number;
 }
 
-/** By the mean over the folds, the best first; our Cox is the published one and not ranked twice. */
+/** By the mean over the folds, the best first; our Cox equals the published one and is not ranked twice. */
 export function rankLearners(
   task: string,
   measure: (typeof MEASURES)[number],

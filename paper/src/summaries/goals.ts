@@ -1,7 +1,7 @@
 /**
- * What was to be shown, goal by goal, with what was measured: beyond the paper's own numbers, Cox is the mark on
- * tables and the truth on simulated people. A goal is met or missed by the means as they are; the paired difference ±
- * its standard error beside it says how much that means.
+ * The goals, one by one, with what was measured. Beyond the paper's own numbers, the benchmark is Cox on tables and the
+ * truth on simulated people. A goal is met or missed by the means as they are; the paired difference ± its standard
+ * error beside it says how much that means.
  */
 import { binomialUpperTail } from "graduate/core";
 import { type ClaimInputs, cohortOf } from "../claims/board.ts";
@@ -30,10 +30,10 @@ export type GoalInputs = Pick<ClaimInputs, "published" | "plans">;
 export interface Goal {
   readonly where: string;
   readonly text: string;
-  /** Empty where the runs are not there. */
+  /** Empty where the runs do not exist. */
   readonly measured: string;
   readonly met: boolean | null;
-  /** Whether the difference is one that chance alone may make; undefined where none is tested. */
+  /** Whether chance alone may explain the difference; undefined where none is tested. */
   readonly chance?: boolean;
 }
 
@@ -50,7 +50,7 @@ const BASELINES: readonly SystemName[] = [
 const PRINTED_GRADUATES: readonly SystemName[] = ["graduate l2", "graduate variance"];
 /** The C-index that the paper prints for DRSA on flchain, its best there. */
 const FLCHAIN_CONCORDANCE = 0.934;
-/** At level 0 Cox's model is true; so much more error than Cox's is allowed there. */
+/** At level 0 Cox's model is true; the error there may be this many times Cox's. */
 const LEVEL_0_MARGIN = 1.1;
 
 interface Outcome {
@@ -157,7 +157,7 @@ function eyeGoals(inputs: GoalInputs, eye: CohortRuns | null): Goal[] {
   ];
 }
 
-/** One system against another on every score; what has not been run of both is null. */
+/** One system against another on every score; null where either has not been run. */
 export function comparePair(inputs: GoalInputs, system: SystemName, other: SystemName): Goal[] {
   const compared = (read: Read, digits: number, judge: Judge) =>
     against([other], read, digits, judge, system);
@@ -207,12 +207,12 @@ export function comparePair(inputs: GoalInputs, system: SystemName, other: Syste
   ];
 }
 
-/** What the page of goals speaks of. */
+/** The contents of the goals page. */
 export interface GoalsSummary {
   readonly goals: readonly Goal[];
   /** Five runs of the default preset against the Cox model of the same rows. */
   readonly ensemble: readonly Goal[];
-  /** One run with splines against one without, and five with them against Cox; what has been run. */
+  /** One run with splines against one without, and five with them against Cox, as far as they have been run. */
   readonly splines: readonly Goal[];
   readonly ensembleWithSplines: readonly Goal[];
 }
@@ -227,7 +227,7 @@ export function summariseGoals(inputs: GoalInputs): GoalsSummary {
   };
 }
 
-/** Null with fewer than two runs of ours. */
+/** Null with fewer than two of our runs. */
 function ownCohort(inputs: GoalInputs, target: PageTarget, name: string): CohortRuns | null {
   const cohort = cohortOf(inputs, "default", target, name);
   return cohort === null || runsOf(cohort.runs, OWN).length < 2 ? null : cohort;
@@ -241,7 +241,7 @@ function toGoal(where: string, text: string, cohort: CohortRuns | null, measure:
   return { where, text, measured, met, ...chance };
 }
 
-/** Ours against another system's; of several, all have to be passed, and the one that comes nearest is named. */
+/** Our system against another; of several, all must be beaten, and the nearest is named. */
 function against(
   others: readonly SystemName[],
   read: Read,
@@ -258,7 +258,7 @@ function against(
       return theirs === null || test === null ? [] : [{ other, theirs, test }];
     });
     if (mine === null || compared.length < others.length) return null;
-    // Errors all: of several systems the best has the least.
+    // All are errors: of several systems the best has the smallest.
     const [{ other, theirs, test }] = compared.sort((a, b) => a.theirs.mean - b.theirs.mean);
     const difference = `${formatSigned(test.mean, digits)} ± ${test.standardError.toFixed(digits)}`;
     const rival = `${SYSTEM_LABELS[other]} ${theirs.mean.toFixed(digits)}`;
@@ -282,7 +282,10 @@ function againstPrinted({ published }: GoalInputs, metric: Metric, { runs }: Coh
   };
 }
 
-/** A perfect model has a p below .05 in one repeat of twenty; met unless so many do that such a model would not. */
+/**
+ * A perfect model has a p below .05 in one repeat of twenty; the goal is missed only where more do than such a model
+ * explains.
+ */
 function atTheFloor({ runs }: CohortRuns): Outcome | null {
   const own = runsOf(runs, OWN);
   const overFloor = spreadOf(own, readEceOverFloor(1));

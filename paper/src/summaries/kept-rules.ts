@@ -1,8 +1,8 @@
 /**
- * Baselines under both rules for keeping weights: the best C-index on the validation rows, and graduate's own, the
- * averaged weights of the least validation loss. How much of graduate's lead in calibration is the rule: the
- * baseline's error by C-index less its error by loss, over its error by C-index less graduate's, on the repeats that
- * have all three.
+ * Baselines under both rules for keeping weights: the best C-index on the validation rows, and graduate's own rule, the
+ * averaged weights of the least validation loss. The part of graduate's lead in calibration that is due to the rule is
+ * the baseline's error by C-index minus its error by loss, over its error by C-index minus graduate's, on the repeats
+ * that have all three.
  */
 
 import type { SystemName } from "../runs/plan.ts";
@@ -35,18 +35,18 @@ const PAIRS: readonly RulePair[] = [
   { name: SYSTEM_LABELS.rps, byConcordance: "rps", byLoss: "rps kept by loss" },
 ];
 
-/** What the rule explains of a lead in one score. */
+/** The part of a lead in one score that the rule explains. */
 export interface RuleShare {
   readonly byConcordance: number;
   readonly byLoss: number;
   readonly own: number;
   readonly repeats: number;
-  /** The baseline by C-index less graduate, paired. */
+  /** The baseline by C-index minus graduate, paired. */
   readonly lead: number;
   readonly leadP: number;
-  /** Of the lead; null where that is not above 0 at 5 %. */
+  /** Share of the lead; null where the lead is not above 0 at 5 %. */
   readonly share: number | null;
-  /** Graduate less the baseline by loss, paired. */
+  /** Graduate minus the baseline by loss, paired. */
   readonly left: number;
   readonly p: number;
 }
@@ -74,7 +74,7 @@ export function shareOfRule({ runs, repeats }: CohortRuns, pair: RulePair, read:
   };
 }
 
-/** A baseline whose runs show what the rule does, in every score that is looked at. */
+/** A baseline whose runs show what the rule does, in every score considered. */
 export interface KeptRules {
   readonly pair: RulePair;
   readonly shares: readonly (RuleShare & { readonly title: string })[];

@@ -1,4 +1,4 @@
-/** How systems and scores are called on the pages. */
+/** The names of systems and scores on the pages. */
 
 import type { SystemName } from "../runs/plan.ts";
 import type { Metric } from "./published.ts";

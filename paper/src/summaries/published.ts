@@ -1,4 +1,4 @@
-/** The paper's printed tables, as paper/published.json has them: texts, since a printed 0.42 is not a 0.420. */
+/** The paper's printed tables, from paper/published.json: kept as text, since a printed 0.42 is not a 0.420. */
 
 import { FormatError } from "graduate/core";
 import { z } from "zod";
@@ -54,7 +54,7 @@ export function parsePublished(text: string, where: string): Published {
   throw new FormatError(`published tables: ${path.join(".")}: ${message}`, { code: "published", where });
 }
 
-/** As printed: value, stars, spread; bold and underlined as there. */
+/** As printed: value, stars, spread; bold and underlined as in the paper. */
 export function formatPrinted(cell: PrintedCell | undefined): string {
   if (cell === undefined) return "–";
   const { value, sd, place, stars = "" } = cell;

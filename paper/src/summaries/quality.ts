@@ -1,6 +1,4 @@
-/**
- * What the page of quality speaks of: means over seeds of the lines of paper/quality.jsonl, and who is ahead of whom.
- */
+/** The contents of the quality page: means over seeds of the lines of paper/quality.jsonl, and who is ahead of whom. */
 import type { QualityLine, QualitySystem, QualityTable } from "../studies/quality.ts";
 import { mean } from "./summary.ts";
 
@@ -15,7 +13,7 @@ type ScoreKey = (typeof SCORES)[number]["key"];
 const CONTROLS: readonly QualitySystem[] = ["no multipliers", "all only", "placebo groups"];
 const COX_MODELS: readonly QualitySystem[] = ["cox", "cox with group terms"];
 
-/** Groups of the simulated law whose hazard has another level and shape. */
+/** Groups of the simulated law whose hazard has a different level and shape. */
 const PLANTED = ["age 75 and over", "eye medication", "Malay in 1-2 room housing"];
 /** Groups whose true errors are shown. */
 export const SHOWN_GROUPS = ["all", ...PLANTED, "women", "insulin"];
@@ -37,12 +35,12 @@ export interface SystemMeans {
 /** True errors A of one system on the simulated cohort, means over its runs. */
 export interface TrueErrors {
   readonly system: QualitySystem;
-  /** Of the groups that are shown, in their order. */
+  /** For the groups that are shown, in their order. */
   readonly shown: readonly number[];
   readonly mean: number;
 }
 
-/** Scores in which graduate has the better mean than another system, with the splits on which it is better. */
+/** Scores in which graduate has a better mean than another system, with the splits on which it is better. */
 export interface Lead {
   readonly other: QualitySystem;
   readonly scores: readonly { readonly title: string; readonly wins: number; readonly of: number }[];
@@ -60,10 +58,10 @@ export interface QualitySummary {
   readonly means: Readonly<Record<QualityTable, readonly SystemMeans[]>>;
   readonly trueErrors: readonly TrueErrors[];
   readonly leads: readonly { readonly table: QualityTable; readonly leads: readonly Lead[] }[];
-  /** ECE on the split of nwtco that the paper's recipe was run on. */
+  /** ECE on the split of nwtco on which the paper's recipe was run. */
   readonly recipe: Readonly<Record<"drsa" | "graduate" | "cox" | "own", number>> & { readonly seed: number };
   readonly planted: readonly PlantedGroup[];
-  /** The system of least ECE on the simulated cohort, and its place by mean true error. */
+  /** The system with the smallest ECE on the simulated cohort, and its rank by mean true error. */
   readonly leastEce: {
     readonly system: QualitySystem;
     readonly ece: number;
@@ -158,7 +156,7 @@ function findLead(lines: readonly QualityLine[], table: QualityTable, other: Qua
   };
 }
 
-/** The paper's recipe beside Cox and ours on the split that it was run on. */
+/** The paper's recipe beside Cox and ours, on the split on which it was run. */
 function compareRecipe(lines: readonly QualityLine[]): QualitySummary["recipe"] {
   const [{ seed }] = runsOf(lines, "nwtco", "paper drsa");
   const eceOf = (system: QualitySystem) =>

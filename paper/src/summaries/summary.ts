@@ -1,8 +1,8 @@
 /**
- * What the tables are made of: the scores of runs, their means over repeats, and tests of differences paired by
- * repeat. Over splits of one table the corrected resampled t, whose variance knows that splits share rows; over
- * simulated cohorts, which share nobody, and over initialisations of one split Student's; the latter then speak of
- * this test set only.
+ * The inputs of the tables: the scores of runs, their means over repeats, and tests of differences paired by repeat.
+ * Splits of one table are tested with the corrected resampled t, whose variance allows for shared rows. Simulated
+ * cohorts, which share nobody, and initialisations of one split are tested with Student's t; for initialisations the
+ * result is about this test set only.
  */
 
 import { isAbsent } from "graduate/core";
@@ -21,7 +21,7 @@ import { SYSTEM_NAMES } from "../runs/plan.ts";
 import type { Results, RunResult } from "../runs/results.ts";
 import type { Metric } from "./published.ts";
 
-/** Of the logranks and of the tests of a paired difference. */
+/** Level of the logranks and of the tests of a paired difference. */
 export const LEVEL = 0.05;
 
 /** One of a run's numbers, or none. */
@@ -61,7 +61,7 @@ export interface Spread {
   readonly sd: number;
 }
 
-/** Over the runs that have the number; null where none has. */
+/** Mean and spread over the runs that have the number; null where none has. */
 export function spreadOf(runs: readonly RunResult[], read: Read): Spread | null {
   const values = runs.map(read).filter((value) => value !== null);
   const n = values.length;
@@ -103,7 +103,7 @@ function testOf(repeats: Plan["repeats"], { rows }: RunResult) {
     : ({ test: "paired" } as const);
 }
 
-/** Of a − b; null where fewer than two repeats have both. */
+/** Test of a − b; null where fewer than two repeats have both. */
 export function compareRuns(
   a: readonly RunResult[],
   b: readonly RunResult[],
@@ -141,19 +141,19 @@ export function countGroupWins(
   });
 }
 
-/** Groups but everyone whose test rows have events and follow-up enough to speak of an error. */
+/** Groups other than everyone whose test rows have enough events and follow-up to speak of an error. */
 function judgedGroups({ scores }: RunResult, groups: number, bins: number): number[] {
   return Array.from({ length: groups }, (_, g) => g).filter(
     (g) => g > 0 && hasEnoughData(scores.events[g], scores.support[g], bins),
   );
 }
 
-/** The largest ECE over a judged group's supported bins. */
+/** The largest ECE of any judged group over its supported bins. */
 export function readWorstEce(groups: number, bins: number): Read {
   return (run) => largest(judgedGroups(run, groups, bins).map((g) => run.scores.supportedEce[g]));
 }
 
-/** The mean of the paper's ECE over the groups, everyone among them. */
+/** The mean of the paper's ECE over the groups, including everyone. */
 export function readGroupEce(groups: number): Read {
   return ({ scores }) => meanOf(scores.ece.slice(0, groups));
 }
@@ -169,7 +169,7 @@ export function readEceOverFloor(groups: number): Read {
     );
 }
 
-/** How many groups have a p-value of at least .05, of those that have one. */
+/** How many of the groups that have a p-value have one of at least .05. */
 export function countPasses(p: readonly (number | null)[]): { readonly passed: number; readonly of: number } {
   const present = p.filter((value) => value !== null);
   return { passed: present.filter((value) => value >= LEVEL).length, of: present.length };
@@ -184,7 +184,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Of those that are there; null where none is. */
+/** Mean of the values that exist; null where none does. */
 export function meanOf(values: readonly (number | null)[]): number | null {
   const present = values.filter((value) => value !== null);
   return present.length === 0 ? null : mean(present);
@@ -194,9 +194,9 @@ export function meanOf(values: readonly (number | null)[]): number | null {
 export interface CohortRuns {
   readonly runs: RunsBySystem;
   readonly repeats: Plan["repeats"];
-  /** Groups that systems are told of, everyone among them; audit-only ones come after these. */
+  /** Groups that systems are told of, including everyone; audit-only ones come after these. */
   readonly groups: number;
-  /** Of the time grid. */
+  /** Bins of the time grid. */
   readonly bins: number;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Errors against the truth of the simulated cohorts, as numbers of a run (eye/truth.ts has A, B and ISE). The floor is
- * the generator's own family fitted by maximum likelihood to the same training rows: an error less the generator's in
- * the same group is what a system could still have avoided. Worst is the largest over groups within a run, then
+ * Errors against the truth of the simulated cohorts, as numbers of a run (eye/truth.ts defines A, B and ISE). The floor
+ * is the generator's own family fitted by maximum likelihood to the same training rows: an error minus the generator's
+ * in the same group is what a system could still have avoided. Worst is the largest over groups within a run, then
  * averaged over runs.
  */
 
 import { type CohortRuns, largest, meanOf, type Read, type RunsBySystem, runsOf } from "./summary.ts";
 
-/** Which groups: places from `from` up to `to`. */
+/** A range of groups: positions from `from` up to `to`. */
 export interface Range {
   readonly from: number;
   readonly to: number;
@@ -23,7 +23,7 @@ export function readMean(error: TrueError, { from, to }: Range): Read {
   return ({ truth }) => (truth === null ? null : meanOf(truth[error].slice(from, to)));
 }
 
-/** The largest error less the generator's, of the same run's people, in the same group. */
+/** The largest error minus the generator's, for the same run's people in the same group. */
 export function readExcess(runs: RunsBySystem, error: TrueError, range: Range): Read {
   const floors = new Map(runsOf(runs, "generator").map((run) => [run.run.seed, run.truth]));
   return (run) => {

@@ -1,6 +1,6 @@
 /**
- * What the page of tables that nothing was tuned on speaks of: means over splits, paired differences with the corrected
- * resampled t, and what every command did. Whatever is said of a table is worked out here from its lines.
+ * The contents of the page of tables on which nothing was tuned: means over splits, paired differences with the
+ * corrected resampled t, and the outcome of every command. Everything said of a table is computed here from its lines.
  */
 
 import { isAbsent } from "graduate/core";
@@ -29,7 +29,7 @@ export const SCORES = [
 ] as const;
 export type Score = (typeof SCORES)[number];
 
-/** Of p and of Holm's p. */
+/** Level of p and of Holm's p. */
 export const LEVEL = 0.05;
 
 export interface Pair {
@@ -37,13 +37,13 @@ export interface Pair {
   readonly against: UnseenSystem;
 }
 
-/** What is held against what. */
+/** The pairs of systems that are compared. */
 export const PAIRS: readonly Pair[] = [
   { system: "cox with group terms", against: "cox" },
   { system: "graduate", against: "cox" },
   { system: "graduate", against: "cox with group terms" },
 ];
-/** Those that judge graduate. */
+/** The pairs that judge graduate. */
 const OWN_PAIRS = PAIRS.slice(1);
 
 /** Means of a system over the splits. */
@@ -64,7 +64,7 @@ export interface UnseenMeans {
 /** One score of one pair over the splits. */
 export interface ScoreDifference extends Pair, Omit<MethodDifference, "method" | "against" | "score"> {
   readonly score: Score;
-  /** 1 where the mean is better, −1 where it is worse, 0 where there is none. */
+  /** 1 where the mean is better, −1 where it is worse, 0 where there is no difference. */
   readonly side: number;
 }
 
@@ -136,7 +136,7 @@ function summariseTable(plan: UnseenPlan, entry: UnseenTable, lines: readonly Un
 
 function averageRuns(system: UnseenSystem, runs: readonly UnseenRun[]): UnseenMeans {
   const average = (read: (run: UnseenRun) => number) => mean(runs.map(read));
-  /** Null where one split has none. */
+  /** Null where a split has no value. */
   const averageAll = (read: (run: UnseenRun) => number | null) => {
     const values = runs.map(read);
     const present = values.filter((value) => value !== null);
@@ -156,7 +156,7 @@ function averageRuns(system: UnseenSystem, runs: readonly UnseenRun[]): UnseenMe
   };
 }
 
-/** Over the splits, with Holm's p over all differences of the table. */
+/** Differences over the splits, with Holm's p over all differences of the table. */
 function compareSystems(runsOf: (system: UnseenSystem) => readonly UnseenRun[]): ScoreDifference[] {
   const rows = runsOf("cox").map((run) => run.rows);
   const sizes = {
@@ -185,7 +185,7 @@ function compareSystems(runsOf: (system: UnseenSystem) => readonly UnseenRun[]):
   });
 }
 
-/** Digits to which scores are shown: what is the same there is no shortfall. */
+/** Digits to which scores are shown: scores that are equal at this precision are no shortfall. */
 export const SCORE_DIGITS = 4;
 
 function findShortfalls(means: readonly UnseenMeans[]): Shortfall[] {
@@ -218,7 +218,7 @@ export function differencesOf({ differences }: TableSummary, { system, against }
   return differences.filter((one) => one.system === system && one.against === against);
 }
 
-/** Tables, by their names, in which a pair differs below the level by p or by Holm's, and in which it does not. */
+/** Names of the tables in which a pair differs at the level by p or by Holm's p, and of those in which it does not. */
 export interface Separation extends Pair {
   readonly byP: readonly SeparatedTable[];
   readonly byHolm: readonly SeparatedTable[];
@@ -279,7 +279,9 @@ const meansOf = ({ means }: TableSummary, system: UnseenSystem) => {
 const scoreOf = (table: TableSummary, system: UnseenSystem, key: Score["key"]) =>
   meansOf(table, system).scores[SCORES.findIndex((score) => score.key === key)] ?? Number.NaN;
 
-/** The ECE of everyone in units of what a perfect model of the same curves shows: least and most over the tables. */
+/**
+ * The ECE of everyone in units of what a perfect model of the same curves shows: smallest and largest over the tables.
+ */
 export function rangeOverFloor({ systems, tables }: UnseenSummary) {
   return systems.map((system) => {
     const ratios = tables.map(
@@ -289,7 +291,7 @@ export function rangeOverFloor({ systems, tables }: UnseenSummary) {
   });
 }
 
-/** How much of the fall of the worst group's error from plain Cox, Cox has with the groups as terms. */
+/** The share of graduate's reduction of plain Cox's worst-group error that Cox achieves with the groups as terms. */
 export function compareWorstOfCox({ tables }: UnseenSummary) {
   const worst = (table: TableSummary, system: UnseenSystem) => scoreOf(table, system, "worstEce");
   const table = tables.reduce((most, one) => (worst(one, "cox") > worst(most, "cox") ? one : most));
@@ -300,7 +302,7 @@ export function compareWorstOfCox({ tables }: UnseenSummary) {
   return { name: table.entry.name, plain, terms, own, share };
 }
 
-/** Tables where fewer than half of the groups asked for have data enough to be held. */
+/** Tables where fewer than half of the requested groups have enough data to be held. */
 export function findUnheld({ tables }: UnseenSummary): readonly TableSummary[] {
   return tables.filter((table) => {
     const { held, asked } = meansOf(table, "graduate");

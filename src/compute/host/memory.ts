@@ -1,6 +1,6 @@
 /**
- * What backends on the host's own processor have in common: handles of typed arrays that the host sees too, reading and
- * writing them, and how many rows they take at once. A handle of another backend, one that was released, and an array
+ * What backends on the host's own processor have in common: handles of typed arrays that the host can also see, reading
+ * and writing them, and how many rows they take at once. A handle of another backend, a released handle, and an array
  * that is too short are refused by name before anything is computed.
  */
 import { BackendError } from "../../core/errors.ts";
@@ -9,14 +9,14 @@ import type { WeightShapes, Weights } from "../shapes.ts";
 import { countNumbers } from "../shapes.ts";
 
 /**
- * A part of a table that is differentiated: its activations (H = 50, T = 102) fit into half of 2 GiB. Not by the limit
- * that a backend is given: sums over rows are cut where parts end, and the same run must give the same bytes in any
- * memory.
+ * Rows in a part of a table that is differentiated: its activations (H = 50, T = 102) fit into half of 2 GiB. It does
+ * not depend on a backend's memory limit: sums over rows are split where parts end, and the same run must give the same
+ * bytes in any memory.
  */
 const ROWS_KEPT = 8192;
-/** Logits of such a part: 256 MiB in float32, felt only beyond 8192 bins. */
+/** Logits of such a part: 256 MiB in float32; it matters only beyond 8192 bins. */
 const LOGITS_KEPT = 2 ** 26;
-/** A part that is only predicted: memory stays small whatever the table … */
+/** Rows in a part that is only predicted: memory stays small whatever the table … */
 const ROWS_PREDICTED = 4096;
 /** … and however many bins the grid has: 16 MiB of logits. */
 const LOGITS_PREDICTED = 2 ** 22;
@@ -28,9 +28,9 @@ export function rowsOnHost({ T, keep }: PassShape): number {
 }
 
 export interface HandleTable<View extends Floats> {
-  /** A new handle of a view. */
+  /** A new handle for a view. */
   add(view: View): DeviceArray;
-  /** The view of a handle that has at least `length` numbers. */
+  /** The view of a handle; it must have at least `length` numbers. */
   find(name: string, array: DeviceArray, length?: number): View;
   /** The views of a set of weights, by name, each as long as its shape says. */
   findWeights<Name extends string>(
@@ -41,7 +41,7 @@ export interface HandleTable<View extends Floats> {
   remove(array: DeviceArray): View;
 }
 
-/** A write past the end of a typed array is lost without a word, and a read gives NaN: so lengths are checked here. */
+/** A write past the end of a typed array is silently lost, and a read gives NaN, so lengths are checked here. */
 export function createHandles<View extends Floats>(): HandleTable<View> {
   const views = new WeakMap<DeviceArray, View>();
   function find(name: string, array: DeviceArray, length = 0): View {

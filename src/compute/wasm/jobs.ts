@@ -1,7 +1,7 @@
 /**
- * What the kernels of a wasm backend are told: the words of a job (kernels/job.ts), from an operation's arguments.
+ * What the kernels of a wasm backend are told: the words of a job (kernels/job.ts), made from an operation's arguments.
  * Everything is checked before any work area is moved. Rows are cut into slots by the shape alone, never by the number
- * of threads: slots decide in which order sums are added up, and any number of threads must give the same bytes.
+ * of threads: slots decide the order in which sums are added, and any number of threads must give the same bytes.
  */
 import { BackendError } from "../../core/errors.ts";
 import type { DeviceArray } from "../backend.ts";
@@ -39,13 +39,13 @@ import type { JobWords } from "./team.ts";
 import type { WorkAreas } from "./work-areas.ts";
 import type { KernelExports } from "./worker.ts";
 
-/** Slots of one job: many enough for even load, few enough that adding up their sums costs nothing. */
+/** Slots of one job: enough for an even load, few enough that adding up their sums costs nothing. */
 const MOST_SLOTS = 48;
-/** Slots become fewer rather than take more memory for their sums than this: 64 MiB. */
+/** The number of slots is reduced rather than use more memory for their sums than this: 64 MiB. */
 const MOST_SLOT_BYTES = 67108864;
 /** A slot of a dense layer has at least this many rows. */
 const DENSE_SLOT_ROWS = 64;
-/** More than a thread's scratch takes per unit and bin, and per pair of units: keeps 32-bit sizes from running over. */
+/** More than a thread's scratch takes per unit and bin, and per pair of units: keeps 32-bit sizes from overflowing. */
 const SCRATCH_BOUND = 512;
 
 export function checkSizes(sizes: Readonly<Record<string, number>>): void {
@@ -64,7 +64,7 @@ function countSlots(pieces: number, slotBytes: number): number {
 }
 
 export interface KernelJobs {
-  /** Of both LSTM kernels: `out` is logits, or dLogits where there is a gradient. */
+  /** For both LSTM kernels: `out` is logits, or dLogits where there is a gradient. */
   lstm(
     shape: LstmShape,
     weights: LstmWeights,
@@ -73,7 +73,7 @@ export interface KernelJobs {
     out: DeviceArray,
     gradient: LstmWeights | null,
   ): JobWords;
-  /** Of both dense kernels: `out` is dOut in the backward one, which is told more by `denseGradient`. */
+  /** For both dense kernels: `out` is dOut in the backward one, whose other words come from `denseGradient`. */
   dense(shape: DenseShape, weights: DenseWeights, x: DeviceArray, N: number, out: DeviceArray): JobWords;
   denseGradient(
     shape: DenseShape,
@@ -93,7 +93,7 @@ export function createJobs(
   const addressOf = (name: string, array: DeviceArray, length: number) =>
     handles.find(name, array, length).byteOffset;
 
-  /** The words of a set of weights, from `first` on, in the order of their shapes. */
+  /** The words of a set of weights, starting at `first`, in the order of their shapes. */
   function weightWords<Name extends string>(
     name: string,
     weights: Weights<Name>,

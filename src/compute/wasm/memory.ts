@@ -1,7 +1,7 @@
 /**
- * The one shared memory of a wasm backend and who has which part of it. Arrays and work areas stay where they are until
- * they are given back, and are then used again, neighbouring ones joined. Everything is aligned to 64 bytes, a cache
- * line. The memory grows up to its limit and never shrinks.
+ * The one shared memory of a wasm backend and its allocation. Arrays and work areas stay where they are until they are
+ * freed; they are then reused, with neighbouring ones joined. Everything is aligned to 64 bytes, a cache line. The
+ * memory grows up to its limit and never shrinks.
  */
 
 import { BackendError } from "../../core/errors.ts";
@@ -10,7 +10,7 @@ import { type KernelMemory, webAssembly } from "./web-assembly.ts";
 
 const ALIGNMENT = 64;
 const PAGE = 65536;
-/** What 32-bit addresses reach. */
+/** The limit of 32-bit addresses. */
 const MOST_PAGES = 65536;
 /** Grown by at least this much, because growing is slow: 16 MiB. */
 const GROWTH_PAGES = 256;
@@ -22,13 +22,13 @@ export interface MemoryArea {
 
 export interface SharedKernelMemory {
   readonly memory: KernelMemory;
-  /** Null when the limit does not allow it. What the area holds is left over from before. */
+  /** Null when the limit does not allow it. The area is not cleared. */
   take(bytes: number): MemoryArea | null;
   giveBack(area: MemoryArea): void;
   floats(area: MemoryArea, length: number): Float32Array;
 }
 
-/** An engine reserves addresses for all it may grow to, and for more: several gigabytes before anything is used. */
+/** An engine reserves addresses for the maximum size, and for more: several gigabytes before anything is used. */
 function reserve(pages: number): KernelMemory {
   try {
     return new webAssembly.Memory({ initial: 1, maximum: pages, shared: true });
@@ -47,7 +47,7 @@ export function createSharedMemory(limit: number): SharedKernelMemory {
     throw new BackendError(`memory limit is below one page of 64 KiB: ${limit}`, { code: "memory.limit" });
   }
   const memory = reserve(pages);
-  // Address 0 is left out: to a kernel it means that there is nothing.
+  // Address 0 is left out: to a kernel it means null.
   let end = ALIGNMENT;
   let free: MemoryArea[] = [];
 
@@ -95,7 +95,7 @@ export function createSharedMemory(limit: number): SharedKernelMemory {
       }
       free = joined;
     },
-    // Growing gives new buffers over the same bytes; arrays handed out before keep theirs.
+    // Growing gives new buffers over the same bytes; arrays handed out earlier keep theirs.
     floats: (area, length) => new Float32Array(memory.buffer, area.address, length),
   };
 }

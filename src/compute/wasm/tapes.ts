@@ -1,7 +1,7 @@
 /**
  * The tapes of a wasm backend: the activations of forward passes, tile after tile, kept for their backward passes. All
- * tapes together take at most half of the memory limit. Whatever of a tape has no room, or lost it to something that
- * had to have it, is computed again by the backward pass, to the same bits; so a tape also remembers what its pass was
+ * tapes together take at most half of the memory limit. Any part of a tape that has no room, or lost it to something
+ * that needed it, is computed again by the backward pass, to the same bits; so a tape also remembers what its pass was
  * run on.
  */
 import type { DeviceArray, LstmTape } from "../backend.ts";
@@ -38,17 +38,17 @@ export interface TapeTable {
   create(): LstmTape;
   release(tape: LstmTape): void;
   /**
-   * Before a forward pass: as much room as there is; null when there is none. The tape counts as empty until it is
-   * sealed.
+   * Call before a forward pass: reserves as much room as there is; null when there is none. The tape counts as empty
+   * until it is sealed.
    */
   prepare(tape: LstmTape, N: number, tileBytes: number): TapePlace | null;
-  /** After the pass. */
+  /** Call after the pass. */
   seal(tape: LstmTape, pass: LstmPass): void;
   /** What the tape's pass was run on; null when nothing is on it. */
   read(tape: LstmTape): LstmPass | null;
   /** Where its activations lie now. */
   place(tape: LstmTape): TapePlace | null;
-  /** Gives the room of all tapes back; says whether there was any. */
+  /** Frees the room of all tapes; returns whether there was any. */
   forget(): boolean;
 }
 
@@ -66,7 +66,7 @@ export function createTapes(shared: SharedKernelMemory, memoryLimit: number): Ta
     tape.tiles = 0;
   }
 
-  /** An area is used again while it is large enough: passes of one run are of like size. */
+  /** An area is reused while it is large enough: passes of one run have similar sizes. */
   function reserve(tape: WasmTape, bytes: number): boolean {
     if (tape.area !== null && tape.area.bytes >= bytes) return true;
     drop(tape);
@@ -96,7 +96,7 @@ export function createTapes(shared: SharedKernelMemory, memoryLimit: number): Ta
       const others = [...tapes].reduce((sum, one) => sum + (one === own ? 0 : (one.area?.bytes ?? 0)), 0);
       const room = memoryLimit * TAPE_SHARE - others;
       let tiles = Math.max(0, Math.min(Math.ceil(N / TILE_ROWS), Math.floor(room / tileBytes)));
-      // What the arrays of a long table leave may be less than the share.
+      // The arrays of a long table may leave less than the share.
       while (tiles > 0 && !reserve(own, tiles * tileBytes)) tiles >>= 1;
       own.tiles = tiles;
       return place(own);

@@ -1,7 +1,7 @@
 /**
  * The threads of a wasm backend and the one job they share: starting them, giving them a job through shared memory,
- * hearing that the last of them has finished, ending them. Nothing here blocks, so that it can run where a browser
- * forbids it: threads sleep on the job block, the end of a job comes back as a message.
+ * learning that the last of them has finished, ending them. Nothing here blocks, so it can run where a browser forbids
+ * blocking: threads sleep on the job block, and the end of a job comes back as a message.
  */
 import { BackendError } from "../../core/errors.ts";
 import {
@@ -25,7 +25,7 @@ export interface KernelThread {
 
 export type StartThread = (listen: (message: FromKernelThread) => void) => KernelThread;
 
-/** A job's words by their number in job.ts; what is not named is zero. */
+/** A job's words by their number in job.ts; words not named are zero. */
 export type JobWords = Record<number, number>;
 
 export interface KernelTeam {

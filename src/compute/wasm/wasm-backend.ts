@@ -1,8 +1,8 @@
 /**
- * The wasm backend: the operations of backend.ts in float32 SIMD on threads that share one memory. This file knows no
- * Node and no DOM: it is given a compiled module and a way to start a thread. What the kernels are told is in jobs.ts,
- * where they work in work-areas.ts. Tapes are kept while half of the memory limit holds them; tiles beyond it are run
- * again, with the same result (tapes.ts).
+ * The wasm backend: the operations of backend.ts in float32 SIMD on threads that share one memory. This file depends on
+ * neither Node nor the DOM: it is given a compiled module and a way to start a thread. jobs.ts decides what the kernels
+ * are told, work-areas.ts where they work. Tapes are kept while they fit in half of the memory limit; tiles beyond it
+ * are run again, with the same result (tapes.ts).
  */
 import type { Backend, DeviceArray } from "../backend.ts";
 import { additiveOnHost } from "../host/additive.ts";
@@ -27,7 +27,7 @@ export interface WasmParts {
 
 export interface WasmBackend extends Backend {
   readonly name: "wasm";
-  /** Relaxed SIMD rounds a multiplication and an addition once, plain SIMD twice. */
+  /** Relaxed SIMD rounds once for a multiplication and an addition together, plain SIMD twice. */
   readonly simd: "plain" | "relaxed";
 }
 

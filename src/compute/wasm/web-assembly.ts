@@ -1,6 +1,6 @@
 /**
- * The part of the WebAssembly API that the wasm backend uses, declared here because TypeScript has it only together
- * with the browser's whole library, which the files for Node are not given.
+ * The part of the WebAssembly API that the wasm backend uses. It is declared here because TypeScript has it only as
+ * part of the browser's whole library, which the files for Node do not include.
  */
 
 export interface KernelMemory {

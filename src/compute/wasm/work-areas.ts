@@ -1,6 +1,6 @@
 /**
  * Where the kernels of a wasm backend work: scratch for each thread and sums for each slot, as large as the largest job
- * so far, and the table of tanh. Tapes are given up before anything is refused: what was on them can be computed again.
+ * so far, and the table of tanh. Tapes are given up before anything is refused: their contents can be computed again.
  */
 import { BackendError } from "../../core/errors.ts";
 import type { MemoryArea, SharedKernelMemory } from "./memory.ts";
@@ -10,7 +10,7 @@ import type { TapeTable } from "./tapes.ts";
 export interface WorkAreas {
   /** Refused when the limit does not allow it; tapes are given up for it when no kernel is using them. */
   take(bytes: number, tapesAreFree: boolean): MemoryArea;
-  /** The address of at least so many bytes; what they held is lost when they have to be more than before. */
+  /** The address of at least this many bytes; their contents are lost when the area has to grow. */
   place(kind: "scratch" | "slots", bytes: number): number;
   placeTanhTable(): number;
 }

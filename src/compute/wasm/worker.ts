@@ -1,14 +1,14 @@
 /**
- * What one thread of the wasm backend runs, in Node's worker threads and in web workers alike: it is started once by a
- * message, then sleeps on the job block in shared memory, runs the kernel it names and sleeps again; no further message
- * reaches it. The thread that finishes last adds the slots' sums up and reports. Which rows a thread computes is
- * settled in the kernels, slot by slot; results do not depend on it.
+ * What one thread of the wasm backend runs, both in Node's worker threads and in web workers: one message starts it; it
+ * then sleeps on the job block in shared memory, runs the kernel named there and sleeps again. It receives no further
+ * message. The thread that finishes last adds up the slots' sums and reports. The kernels decide which rows a thread
+ * computes, slot by slot; results do not depend on it.
  */
 
 import { JOB_GENERATION, JOB_KERNEL, JOB_QUIT, JOB_RUNNING, JOB_WORDS } from "./kernels/job.ts";
 import { type KernelMemory, type KernelModule, webAssembly } from "./web-assembly.ts";
 
-/** The kernels' places are their numbers in a job; `finish` runs once after all threads. */
+/** A kernel's index is its number in a job; `finish` runs once after all threads. */
 export const KERNELS = [
   { run: "lstmForward", finish: null },
   { run: "lstmBackward", finish: "lstmGradient" },
@@ -18,7 +18,7 @@ export const KERNELS = [
 
 export type KernelName = (typeof KERNELS)[number]["run"];
 
-/** What module.ts of the kernels exports; addresses and sizes are bytes in 32 bits. */
+/** What the kernels' module.ts exports; addresses and sizes are bytes in 32 bits. */
 export interface KernelExports {
   lstmForward(job: number, thread: number): void;
   lstmBackward(job: number, thread: number): void;
@@ -39,7 +39,7 @@ export interface StartKernels {
   readonly kind: "start";
   readonly module: KernelModule;
   readonly memory: KernelMemory;
-  /** Where the job block lies. */
+  /** The address of the job block. */
   readonly job: number;
   readonly thread: number;
 }

@@ -29,7 +29,7 @@ export function checkCells(column: Column): Finding[] {
   return found === null ? [] : [found];
 }
 
-/** Dates such as 3/4/2021 throughout the table, which nothing tells the order of. */
+/** Dates such as 3/4/2021 throughout the table, where nothing tells the order of day and month. */
 export function findGuessedDates({ name, values, guessedOrder }: DateColumn): Finding | null {
   if (guessedOrder === undefined) return null;
   const rows = values.reduce((sum, day) => sum + (Number.isNaN(day) ? 0 : 1), 0);

@@ -1,6 +1,6 @@
 /**
- * What every table must have, whatever its container: columns with names of their own, rows, and the columns that the
- * reader was told to force to a type. Each refusal is one InputError.
+ * What every table must have, whatever its container: columns with unique names, rows, and the columns that the reader
+ * was told to force to a type. Each refusal is one InputError.
  */
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import type { ForcedType } from "../reading/infer-types.ts";

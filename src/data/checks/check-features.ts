@@ -1,7 +1,7 @@
 /**
- * What is said of a model's features together, before it is fitted: how many cells are missing and what stands in for
- * them, and which feature alone orders people far better than the others do. These are notes, not alarms: honest tables
- * have both.
+ * Remarks on a model's features as a whole, before it is fitted: how many cells are missing and what replaces them, and
+ * which feature alone orders people far better than the others do. These are notes, not alarms: honest tables have
+ * both.
  */
 
 import { joinSaid, say, share } from "../../core/sentence.ts";
@@ -11,15 +11,15 @@ import { type Column, countMissing, findColumn, type Table } from "../table.ts";
 import { concordanceAlone } from "./feature-concordance.ts";
 import { createFinding, type Finding } from "./findings.ts";
 
-/** Columns that a sentence on missing cells names, those with most of them first. */
+/** Most columns that a sentence on missing cells names, those with the most missing cells first. */
 const MAX_COLUMNS_NAMED = 6;
-/** A C-index below this is no feat for one feature, however little the others do … */
+/** A C-index below this is nothing special for one feature, however little the others do … */
 const LEAST_ALONE = 0.65;
 /** … and this much above the next is more than the luck of the sample. */
 const FAR_ABOVE = 0.05;
-/** So many features may lead the rest together; more are the rest. */
+/** At most this many features can lead the rest together; more do not stand out. */
 const MAX_LEADERS = 3;
-/** One feature and no model: an honest one would need a hazard ratio in the hundreds per standard deviation. */
+/** For one feature without a model: an honest one would need a hazard ratio in the hundreds per standard deviation. */
 const EXTREME = 0.95;
 
 /** Missing cells and leading features, as findings. */

@@ -1,6 +1,6 @@
 /**
  * Rows that are the same in every column. Each row is hashed column by column over the bits of its values. Rows with
- * the same hash are then compared cell by cell, so what is called a duplicate is one.
+ * the same hash are then compared cell by cell, so everything called a duplicate really is one.
  */
 import { log2, power } from "../../core/elementary.ts";
 import { nameRows } from "../../core/errors.ts";
@@ -20,7 +20,7 @@ export function findDuplicateRows(table: Table): Finding | null {
   const hashes = hashRows(table);
   const columns = table.columns.map(sameCells);
   const isSameRow = (a: number, b: number) => columns.every((isSame) => isSame(a, b));
-  // Half empty at most: twice the rows, rounded up to a power of two.
+  // At most half full: twice the rows, rounded up to a power of two.
   const size = power(2, Math.ceil(log2(2 * N)));
   const slots = new Int32Array(size).fill(-1);
   const repeats: number[] = [];

@@ -15,23 +15,23 @@ export interface FeatureConcordance {
   readonly c: number;
 }
 
-/** Rows that are looked at: the standard error of a C-index is about .01; of very many columns, fewer rows. */
+/** Rows in the sample: the standard error of a C-index is about .01. Tables with very many columns use fewer rows. */
 const SAMPLE_ROWS = 4000;
 const MANY_COLUMNS = 1000;
 const SAMPLE_ROWS_OF_MANY = 500;
-/** Fewer events order nothing. */
+/** With fewer events, nothing can be ordered. */
 const MIN_EVENTS = 20;
-/** Levels of a category with fewer rows stand for everybody: their own rate would be a fit to noise. */
+/** Category levels with fewer rows get everybody's rate: their own would be a fit to noise. */
 const MIN_LEVEL_ROWS = 20;
 
 interface SampledRows {
-  readonly rows: Int32Array; // by decreasing time, censored rows of a time before its events
+  readonly rows: Int32Array; // by decreasing time; at equal times, censored rows before events
   readonly time: Float64Array; // [n], of these rows
   readonly event: Uint8Array; // [n]
   readonly hazard: Float64Array; // [n], everybody's cumulative hazard at the row's time
 }
 
-/** The C-index of every column by itself, in their order; none where there are too few events. */
+/** The C-index of every column by itself, in column order; none where there are too few events. */
 export function concordanceAlone(
   columns: readonly Column[],
   outcomes: RightCensored,
@@ -84,7 +84,7 @@ function scoreRows(column: Column, sampled: SampledRows): Float64Array {
   return scores;
 }
 
-/** Each level's events over those expected of it; what is no level (−1, 255) is missing, and one more. */
+/** Each level's events over its expected events; codes that are no level (−1, 255) are missing, one more level. */
 function scoreLevels(
   codes: Int32Array | Uint8Array,
   levels: number,
@@ -111,7 +111,7 @@ function scoreLevels(
   return scores;
 }
 
-/** 1 for the smallest score, equal ones alike, and no two others the same. */
+/** Ranks from 1 for the smallest score; only equal scores share a rank. */
 function rankScores(scores: Float64Array): Int32Array {
   const n = scores.length;
   const sorted = Float64Array.from(scores).sort();
@@ -129,7 +129,7 @@ function rankScores(scores: Float64Array): Int32Array {
   return ranks;
 }
 
-/** Harrell's C-index of the scores, ties half, or 1 less it where that is larger. */
+/** Harrell's C-index of the scores with ties counted half, or 1 minus it where that is larger. */
 function orderBy(scores: Float64Array, { time, event }: SampledRows): number {
   const ranks = rankScores(scores);
   const tree = new Int32Array(scores.length + 1); // later rows by rank, as sums over powers of two
@@ -144,7 +144,7 @@ function orderBy(scores: Float64Array, { time, event }: SampledRows): number {
   for (let first = 0; first < time.length; ) {
     let end = first;
     while (end < time.length && time[end] === time[first]) end++;
-    // Rows of one time: the censored outlived the events, and are in front of them.
+    // Rows of one time: the censored outlived the events, so they come first.
     const add = (isEvent: number) => {
       for (let i = first; i < end; i++) {
         if (event[i] !== isEvent) continue;

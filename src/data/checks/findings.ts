@@ -24,7 +24,7 @@ export type FindingCode =
   /** A row or patient number: it can be memorised, not learned from. */
   | "id"
   | "constant"
-  /** A category with so many levels that hardly any has rows enough to be learned from. */
+  /** A category with so many levels that hardly any has enough rows to learn from. */
   | "levels.many"
   /** Numbers written with a comma, read as texts. */
   | "number.comma"
@@ -57,11 +57,11 @@ export interface Finding {
   readonly message: string;
   /** The numbers of the sentence, for programs. */
   readonly evidence: Readonly<Record<string, number | string>>;
-  /** The sentence in its parts, of which `message` is the plain text. */
+  /** The sentence in parts; `message` is its plain text. */
   readonly sentence: Sentence;
 }
 
-/** What is said of a run, and how much it matters; a `Finding` is one. */
+/** Something said about a run, and how much it matters; a `Finding` is one. */
 export type Notice = Pick<Finding, "level" | "sentence">;
 
 /** A finding before its message is written. */
@@ -82,7 +82,7 @@ export function createNotice(level: FindingLevel, said: string | readonly Part[]
   return { level, sentence: createSentence(said) };
 }
 
-/** As programs read it: the sentence as text alone. */
+/** The finding as programs read it, with the sentence as text only. */
 export function toPlainFinding({
   code,
   level,

@@ -1,21 +1,22 @@
 /**
- * What columns are called that say whose row it is, and those that say where somebody lives or was treated. Names are
- * cut into words at _ - . blanks and capitals (`PatientNr`, `nhs_number`), since "inpatient" and "age_of_person" are no
- * ids. A name alone accuses nobody: identifiers.ts asks for values that repeat as those of people with several rows do.
+ * Names of columns that say whose row it is, and of columns that say where somebody lives or was treated. Names are cut
+ * into words at _ - . blanks and capitals (`PatientNr`, `nhs_number`), since "inpatient" and "age_of_person" are no
+ * ids. A name alone proves nothing: identifiers.ts also requires values that repeat as those of people with several
+ * rows do.
  */
 
-/** A person, … */
+/** Words for a person, … */
 const PERSON = new Set(
   (
     "patient pat pt subject subj person participant proband case client individual pseudonym pseudo mrn nhs chi " +
     "ssn pid patid ptid subjid usubjid patientid personid subjectid caseid"
   ).split(" "),
 );
-/** … and what may stand beside it without making it a measurement of the person. */
+/** … and words that may stand beside one without making the column a measurement of the person. */
 const NUMBERING = new Set(
   "id no nr num number nummer code key identifier study unique medical record".split(" "),
 );
-/** Places with many people. */
+/** Words for places with many people. */
 const PLACE = new Set(
   (
     "zip zipcode postcode postal plz area region hospital clinic ward centre center site inst institution institute " +
@@ -38,13 +39,13 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Whether a column is called what a place is called. */
+/** Whether a column is named like a place. */
 export function isNamedAsPlace(name: string): boolean {
   const words = wordsOf(name);
   return words.some((word) => PLACE.has(word)) && !isNamedAsPerson(name);
 }
 
-/** Whether a column is called what ids of people are called, and nothing else. */
+/** Whether a column is named like an id of people, and like nothing else. */
 export function isNamedAsPerson(name: string): boolean {
   const words = wordsOf(name);
   if (HOSPITAL_NUMBER.test(words.join("")) || words.join("") === "id") return true;
@@ -53,7 +54,7 @@ export function isNamedAsPerson(name: string): boolean {
   );
 }
 
-/** Whether a column is called what ids are called. */
+/** Whether a column is named like an id. */
 export function isNamedAsId(name: string): boolean {
   if (isNamedAsPerson(name)) return true;
   return !isNamedAsPlace(name) && (ENDS_IN_ID.test(name) || CAPITAL_ID.test(name));

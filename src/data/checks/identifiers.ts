@@ -15,26 +15,26 @@ import { isNamedAsId, isNamedAsPerson, isNamedAsPlace } from "./id-names.ts";
 
 /** Share of known values, and of different ones among them, that still counts as all. */
 const NEARLY_ALL = 0.95;
-/**
- * Integers 1 apart from row to row: a table sorted by a measurement does that in 8 rows once in 40 000 tables at most.
- */
+/** Integers 1 apart from row to row: at most one table in 40 000 sorted by a measurement has 8 such rows. */
 const MIN_CONSECUTIVE = 8;
-/** Fewer texts differ by chance: names of 20 hospitals. */
+/** Fewer texts may all differ by chance, such as the names of 20 hospitals. */
 const MIN_TEXTS = 20;
-/** Rows from which on ties are expected of any measurement with so few possible values (below). */
+/** From this many rows on, any measurement with so few possible values (below) is expected to have ties. */
 const MIN_DENSE = 50;
-/** Range over rows up to which integers are dense: at 3, a measurement would repeat a value in 15 % of the rows. */
+/**
+ * Ratio of range to rows up to which integers are dense: at 3, a measurement would repeat a value in 15 % of the rows.
+ */
 const DENSE_RANGE = 3;
-/** A patient with several rows: at least so many patients, at most so many rows each on average. */
+/** Patients with several rows: the fewest patients, and the most rows per patient on average. */
 const MIN_PATIENTS = 20;
 const MAX_ROWS_EACH = 10;
-/** So many other columns must be fixed by the identifier; one alone may be derived from a measurement. */
+/** The identifier must fix this many other columns; one alone may be derived from a measurement. */
 const MIN_FIXED_COLUMNS = 2;
-/** Others are compared among at most this many columns (the first): all pairs would grow with the square. */
+/** Only the first so many columns are compared with each other: the number of pairs grows with the square. */
 const MAX_COMPARED_COLUMNS = 200;
 /** log of the chance that a column is the same within all patients by accident. */
 const FIXED_BY_CHANCE = log(1e-6);
-/** Strangers for comparison sit a golden-section step further on. */
+/** The stranger to compare with is a golden-section step further on. */
 const STRANGER_STEP = 0.381966;
 
 export function findIdentifier(table: Table, column: Column): Finding | null {
@@ -71,7 +71,7 @@ export function findIdentifier(table: Table, column: Column): Finding | null {
   if (isOfPlace(table, column, fixed)) return null;
   const { name } = column;
   const byName = isNamedAsPerson(name) ? 0 : isNamedAsId(name) ? 1 : MIN_FIXED_COLUMNS;
-  // Where every row has an id of its own, another one is that of a matched case, not of the person.
+  // Where every row has an id of its own, a second id is that of a matched case, not of the person.
   const needed = byName < MIN_FIXED_COLUMNS && hasOwnIds(table, column) ? MIN_FIXED_COLUMNS : byName;
   if (!codes.isBalanced && fixed.length < needed) return null;
   const why = codes.isBalanced ? `every value occurs ${known / distinct} times` : sayFixed(fixed);
@@ -82,7 +82,7 @@ export function findIdentifier(table: Table, column: Column): Finding | null {
   });
 }
 
-/** Columns that a sentence names as fixed within one value. */
+/** Most columns that a sentence names as fixed within one value. */
 const MAX_FIXED_NAMED = 3;
 
 function sayFixed(fixed: readonly string[]): string {
@@ -92,7 +92,9 @@ function sayFixed(fixed: readonly string[]): string {
   return `${fixed.slice(0, MAX_FIXED_NAMED).join(", ")}${more} never ${never} within one value`;
 }
 
-/** A postcode, or what goes with it (the income of the area): it has many people, not one with many rows. */
+/**
+ * A postcode, or what goes with it (the income of the area): a value stands for many people, not one with many rows.
+ */
 function isOfPlace(table: Table, column: Column, fixed: readonly string[]): boolean {
   if (isNamedAsPlace(column.name)) return true;
   return table.columns.some((other) => {
@@ -155,9 +157,9 @@ function codeValues(column: Column, N: number): CodedValues | null {
       if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[K++] = sorted[i];
     range = sorted[K - 1] - sorted[0] + 1;
     step = describeSteps(values, N);
-    // Too few different values to identify anything: no need of their codes.
+    // Too few different values to identify anything: their codes are not needed.
     if (step === "none" && (K < MIN_PATIENTS || K * MAX_ROWS_EACH < sorted.length)) return null;
-    // Nearly all different is told by the counts alone.
+    // The counts alone show that nearly all are different.
     if (K > NEARLY_ALL * sorted.length) {
       return { codes: new Int32Array(), known: sorted.length, distinct: K, range, step, isBalanced: false };
     }

@@ -20,7 +20,7 @@ export interface RowIndependence extends PersonColumn {
   readonly rowsAreIndependent?: boolean;
 }
 
-/** The finding that people have several rows, of the first column that shows it; null where none does. */
+/** The finding that people have several rows, from the first column that shows it; null where none does. */
 export function findRepeatedPeople(
   table: Table,
   checked: CheckedTable,
@@ -30,7 +30,7 @@ export function findRepeatedPeople(
   for (const column of table.columns) {
     const { name } = column;
     if (name === outcome.time || name === outcome.event) continue;
-    // A run that names its features has only those checked, and its people may repeat all the same.
+    // A run that names its features has only those checked, yet its people may repeat all the same.
     const finding = isChecked.has(name)
       ? checked.findings.find((one) => one.code === "id" && one.column === name)
       : findIdentifier(table, column);
@@ -48,7 +48,7 @@ function isOfPeople(table: Table, { column, evidence }: Finding): boolean {
   return own.type === "category" || isNamedAsId(column) || countsOn(own);
 }
 
-/** Whether its numbers stay or rise by 1 from each row to the next. */
+/** Whether the column's numbers stay the same or rise by 1 from each row to the next. */
 function countsOn(column: Column): boolean {
   if (column.type !== "number") return false;
   const { values } = column;
@@ -57,10 +57,7 @@ function countsOn(column: Column): boolean {
   );
 }
 
-/**
- * Refuses rows that are several of a person's, unless the run says whose they are; says so where they are taken as they
- * are.
- */
+/** Refuses several rows of one person unless the run says whose they are; says so where rows are taken as they are. */
 export function checkIndependence(
   table: Table,
   checked: CheckedTable,

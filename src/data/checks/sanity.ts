@@ -172,7 +172,7 @@ export function checkFollowup(train: RightCensored, test: RightCensored): Findin
     testInside,
     trainInside,
   };
-  // The first and the last times are single people's.
+  // The first and last times belong to single people.
   const spans = personal(
     `: training times span ${trained.first} to ${trained.last}, test times ${tested.first} to ${tested.last}`,
   );

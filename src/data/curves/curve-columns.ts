@@ -1,7 +1,7 @@
 /**
- * Which columns of a table are predicted survival curves, told by their names. Two forms: S1…ST, which count time bins,
- * and names that give the time itself, in the unit of the table's times: "S(365)", "S_365", or plain "365" where no
- * column is named with an S. A column of time 0 says what is understood, S(0) = 1, and is left out. Columns may stand
+ * Which columns of a table are predicted survival curves, told by their names. There are two forms: S1…ST, which count
+ * time bins, and names that give the time itself, in the unit of the table's times: "S(365)", "S_365", or plain "365"
+ * where no column is named with an S. A column for time 0 only states that S(0) = 1 and is left out. Columns may stand
  * in any order.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";

@@ -9,7 +9,7 @@ export interface Curves {
   readonly survival: Float64Array | Float32Array;
 }
 
-/** Whether every value is a probability; NaN is none. */
+/** Whether every value is a probability; NaN is not. */
 export function isSurvival({ survival }: Pick<Curves, "survival">): boolean {
   for (let k = 0; k < survival.length; k++) if (!(survival[k] >= 0 && survival[k] <= 1)) return false;
   return true;

@@ -1,10 +1,10 @@
 /**
- * Survival curves that any other program predicted, read from a table with an event column. Columns S1…ST hold S(t|x)
- * at the upper edge of bin t; each row has its bin, or its time, which then goes on the equal grid of T bins up to the
- * horizon. Columns named by times t₁ < … < t_T hold S at those times; a row's time goes up to the next of them (bin k
- * is (t_{k−1}, t_k], t₀ = 0), a time after the last counts as censored there, and a curve is read at these times and
- * nowhere between. What is left of the table is kept for forming groups. Values are checked (numbers, within [0, 1],
- * never rising) and left as they are: an audit judges the curves that were predicted, not repaired ones.
+ * Survival curves predicted by any other program, read from a table with an event column. Columns S1…ST hold S(t|x) at
+ * the upper edge of bin t; each row has its bin, or its time, which is then put on the equal grid of T bins up to the
+ * horizon. Columns named by times t₁ < … < t_T hold S at those times; a row's time is rounded up to the next of them
+ * (bin k is (t_{k−1}, t_k], t₀ = 0), a time after the last counts as censored there, and a curve is read at these times
+ * and nowhere between. The other columns are kept for forming groups. Values are checked (numbers, within [0, 1], never
+ * rising) and left as they are: an audit judges the curves that were predicted, not repaired ones.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
 import { binningGap } from "../outcomes/binning-gap.ts";
@@ -32,11 +32,11 @@ export interface ReadCurvesOptions {
   readonly bin?: string;
   /** Column of 0/1 or true/false. Default "event". */
   readonly event?: string;
-  /** Column of times; asks for `horizon` where columns are S1…ST. Default "time" where they are named by times. */
+  /** Column of times; needs `horizon` where columns are S1…ST. Default "time" where they are named by times. */
   readonly time?: string;
-  /** Column of the dates that `time`, then dates too, is counted from, in days. */
+  /** Column of dates from which `time`, which then holds dates too, is counted in days. */
   readonly origin?: string;
-  /** The upper edge of bin T, in the unit of `time`; columns named by times have theirs. */
+  /** The upper edge of bin T, in the unit of `time`; columns named by times have their own. */
   readonly horizon?: number;
 }
 
@@ -44,7 +44,7 @@ export interface ReadCurvesOptions {
 export interface CurvesWithOutcomes {
   readonly curves: Curves;
   readonly outcomes: BinnedRightCensored;
-  /** In bins where nothing says what time they are. */
+  /** In bins, where nothing says which times they are. */
   readonly grid: TimeGrid;
   /** Whether the grid is in the unit of times, not in bins. */
   readonly hasTimes: boolean;
@@ -52,14 +52,14 @@ export interface CurvesWithOutcomes {
   readonly timeColumn: string;
   /** The other columns. */
   readonly others: Table;
-  /** How the event was read, where it is written in words; and where the times are too few. */
+  /** How the event was read, where it is written in words; and a warning where there are too few times. */
   readonly notes: readonly string[];
 }
 
 /** A rise up to this is rounding: files carry about ten decimals. */
 export const RISE_TOLERANCE = 1e-9;
 
-/** Takes curves and outcomes from a table; refuses what is no survival curve. */
+/** Takes curves and outcomes from a table; refuses what is not a survival curve. */
 export function readCurves(table: Table, options: ReadCurvesOptions = {}): CurvesWithOutcomes {
   if (table.rows === 0) throw new InputError("no rows of curves", { code: "rows.none", where: table.name });
   const { columns: survivalColumns, times } = findCurveColumns(table);
@@ -122,7 +122,7 @@ function checkSurvival(table: Table, columns: readonly Column[], survival: Float
       const bad = Number.isNaN(value) ? notNumber : value >= 0 && value <= 1 ? rising : outside;
       bad.rows.push(i);
       bad.bins.push(t);
-      break; // one finding a row is enough
+      break; // one finding per row is enough
     }
   }
   const where = ({ rows, bins }: BadCells) => {
@@ -187,7 +187,7 @@ interface OutcomesRead {
   readonly grid: TimeGrid;
   /** Null where bins were given. */
   readonly time: Float64Array | null;
-  /** The columns they came from, besides the event's; that of bins or times first. */
+  /** The columns they came from, besides the event column; the one of bins or times comes first. */
   readonly columns: readonly string[];
 }
 
@@ -235,7 +235,7 @@ function readAtTimes(
   return readTimes(table, findNamed(table, time, "time"), origin, event, grid);
 }
 
-/** Times are rounded up to the next column's, censored ones too: too few columns lift Kaplan-Meier. */
+/** Times are rounded up to the next column's time, censored ones too, so too few columns raise Kaplan-Meier. */
 function warnOfFewTimes(outcomes: RightCensored, grid: TimeGrid): string[] {
   const { raw, binned, exceedsHalfStandardError } = binningGap(outcomes, grid);
   if (!exceedsHalfStandardError) return [];

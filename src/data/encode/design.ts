@@ -1,8 +1,8 @@
 /**
  * The columns of a regression, as R's model.matrix makes them with treatment contrasts: numbers as they are, a category
- * as 0/1 columns of its levels but the reference (the first in natural order unless another is named), and products of
- * two columns beside the columns themselves (R's a*b). Columns that are one thing, the levels of a category above all,
- * form one term. Rows with missing values are not its business.
+ * as 0/1 columns of its levels except the reference (the first in natural order unless another is named), and products
+ * of two columns beside the columns themselves (R's a*b). Columns that belong together, such as the levels of a
+ * category, form one term. Rows with missing values are not handled here.
  */
 import { InputError } from "../../core/errors.ts";
 import { compareLevels } from "../natural-order.ts";
@@ -43,7 +43,7 @@ export interface Design {
   readonly names: readonly string[]; // [D]
   readonly values: Float64Array; // [N,D] row-major
   readonly terms: readonly DesignTerm[];
-  /** Of every category among the features. */
+  /** One for every category among the features. */
   readonly references: readonly Reference[];
 }
 
@@ -125,7 +125,7 @@ function addProducts(values: Float64Array, D: number, products: readonly (readon
 }
 
 /**
- * The table with levels in natural order, and each named one first among its column's, so that it is the one left out.
+ * The table with levels in natural order, and each named reference first in its column, so that it is the one left out.
  */
 function applyReferences(table: Table, { features, rows, references = [] }: DesignRequest): Table {
   const levelOf = new Map<string, string>();

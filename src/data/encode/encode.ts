@@ -1,6 +1,6 @@
 /**
- * Applying a fitted encoder (encoder.ts) to a table, or to some of its rows: all at once, or block by block, so that
- * the encoded form of a long table need never be in memory as a whole. Columns are checked once, whichever way they are
+ * Applies a fitted encoder (encoder.ts) to a table, or to some of its rows: all at once, or block by block, so that the
+ * encoded form of a long table need never be in memory as a whole. Columns are checked once, whichever way they are
  * read.
  */
 import { type LevelSource, type PickedRows, readLevels, readNumbers } from "../reading/conform-column.ts";
@@ -22,7 +22,7 @@ export interface EncodedBlock extends EncodedFeatures {
   readonly rows: Int32Array; // [N]
 }
 
-/** Writes one column's numbers of rows [from, to) of those picked; `values` begins with row `base`. */
+/** Writes one column's numbers for the picked rows [from, to); `values` begins with row `base`. */
 type FillBlock = (values: Float64Array, base: number, from: number, to: number) => void;
 
 /** A block of this many rows of a usual D stays in the cache while the columns take turns to write into it. */
@@ -41,7 +41,7 @@ export function encode(encoder: Encoder, table: Table, rows?: ArrayLike<number>)
   return fillRows(encoder, fill, 0, picked.length);
 }
 
-/** The same block by block of at most `size` rows, each block in memory of its own. */
+/** The same in blocks of at most `size` rows, each block in memory of its own. */
 export function* encodeBlocks(
   encoder: Encoder,
   table: Table,

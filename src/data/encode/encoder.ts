@@ -5,8 +5,9 @@
  *                  on request its splines too (spline.ts)
  *   boolean        0/1; missing → the training majority (false on a tie)
  *   category       one-hot over the levels seen in training, ascending, named as R does (histol2, sexM)
- * A missing value is its own level of a category, and `NAME.missing` of a boolean, where training had any; of a number
- * on request. Levels of too few training rows can be pooled into one, `NAME(other)`, as scikit-learn and recipes do.
+ * Where training had missing values, they are a level of their own in a category and a column `NAME.missing` for a
+ * boolean; for a number, only on request. Levels with too few training rows can be pooled into one, `NAME(other)`, as
+ * scikit-learn and recipes do.
  */
 import { nameSplines, type ScoreLine, SPLINE_COLUMNS } from "./spline.ts";
 
@@ -25,7 +26,7 @@ export interface NumberEncoding {
   readonly mean: number;
   readonly sd: number;
   readonly missingIndicator: boolean;
-  /** Of the values that training had; not in models of version 0.1. */
+  /** Of the values in training; not in models of version 0.1. */
   readonly range?: ValueRange;
   /** Where the number has splines too. */
   readonly spline?: ScoreLine;
@@ -51,7 +52,8 @@ export interface CategoryEncoding {
   /** Levels of the table with too few training rows for a column of their own, where they were pooled. */
   readonly pooled?: readonly string[];
   /**
-   * Whether the pooled ones have a column together, before "missing"; if not (no training row), zeros in all columns.
+   * Whether the pooled levels share a column, before "missing"; if not (no training row), they are zeros in all
+   * columns.
    */
   readonly otherLevel?: boolean;
 }
@@ -78,7 +80,7 @@ export function encodedWidth(encoding: ColumnEncoding): number {
   return Math.max(0, all - (dropFirst ? 1 : 0));
 }
 
-/** Where the columns of x of each column of the table begin, and how many they are. */
+/** Where the columns of x made from each column of the table begin, and how many there are. */
 export function placeColumns(
   columns: readonly ColumnEncoding[],
 ): readonly { readonly encoding: ColumnEncoding; readonly first: number; readonly width: number }[] {

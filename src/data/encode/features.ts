@@ -22,11 +22,11 @@ export interface FeatureRequest extends OutcomeColumns {
 /** The columns to learn from, and those left out with reasons. */
 export interface FeatureChoice {
   readonly features: readonly string[];
-  /** Columns that were not asked for or against, and why they are not used. */
+  /** Columns neither asked for nor dropped, and why they are not used. */
   readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
 }
 
-/** Columns that a refusal lists. */
+/** Most columns that a refusal lists. */
 const MAX_COLUMNS_NAMED = 5;
 
 /** Decides which columns a model learns from; refuses leaks that were not allowed. */

@@ -1,5 +1,5 @@
 /**
- * Fitting an encoder (encoder.ts) on training rows: medians and scales of numbers, majorities of booleans, levels of
+ * Fits an encoder (encoder.ts) on training rows: medians and scales of numbers, majorities of booleans, levels of
  * categories. It chooses no features and fills nothing from other columns.
  */
 import { InputError } from "../../core/errors.ts";
@@ -33,7 +33,9 @@ export interface EncoderOptions {
   readonly standardise?: boolean;
   /** Give numbers their splines (spline.ts) too, where enough training values differ. */
   readonly splines?: boolean;
-  /** "pool" takes the levels below `fewestLevelRows` as one, also those that only other rows of the table have. */
+  /**
+   * "pool" merges the levels below `fewestLevelRows` into one, including those that only other rows of the table have.
+   */
   readonly rareLevels?: "keep" | "pool";
   /**
    * "allow" encodes a level that training did not have, or missing where training had none, as zeros in all of the
@@ -146,8 +148,8 @@ function fitScale(
   const half = observed.length >> 1;
   const median = observed.length % 2 === 1 ? observed[half] : observed[half - 1] / 2 + observed[half] / 2;
   if (!standardise) return { median, mean: 0, sd: 1 };
-  // Asked of the values, not of the sd: the sd of a constant such as 0.1 comes out as 1e-17, and would make noise of
-  // it.
+  // Decided by the values, not the sd: the sd of a constant such as 0.1 comes out as 1e-17, and would turn it into
+  // noise.
   if (observed[0] === observed[observed.length - 1]) return { median, mean: median, sd: 1 };
   let sum = median * (rows.length - present);
   for (let i = 0; i < present; i++) sum += observed[i];

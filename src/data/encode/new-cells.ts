@@ -1,7 +1,7 @@
 /**
- * Cells of rows to be predicted that a model takes with a grain of salt: missing ones, for which the training rows'
- * median (of true/false: majority) stands in, and numbers and dates outside what training had. Counts by column, which
- * can be added up over the parts of a table; nothing is refused or changed.
+ * Cells of rows to be predicted that call for caution: missing ones, which are replaced by the training rows' median
+ * (for true/false, the majority), and numbers and dates outside the training range. They are counted by column, and the
+ * counts can be added up over the parts of a table; nothing is refused or changed.
  */
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
@@ -16,13 +16,13 @@ export interface CellWarning {
   /** How many cells, of how many rows. */
   readonly cells: number;
   readonly rows: number;
-  /** Of "cell.range": the value that is furthest off, and its row, counted from 1. */
+  /** For "cell.range": the value that is furthest off, and its row, counted from 1. */
   readonly furthest?: { readonly value: number; readonly row: number };
   /** One plain sentence with the numbers. */
   readonly message: string;
 }
 
-/** The cells of `rows` (0-based, all by default); `except` are columns that are made and not read. */
+/** The cells of `rows` (0-based, all by default); `except` names columns that are made, not read. */
 export function warnOfCells(
   encoder: Encoder,
   table: Table,
@@ -89,7 +89,7 @@ function describeCells(
   return { ...counted, message: `${column} is outside ${known} in ${of}${worst}: these curves are guesses` };
 }
 
-/** Digits that tell a value of a table from another; a mean of two may have more. */
+/** Enough digits to tell the values of a table apart; a mean of two may have more. */
 const SHOWN_DIGITS = 6;
 
 function showValue({ type }: NumberEncoding | BooleanEncoding, value: number): string {

@@ -1,7 +1,8 @@
 /**
- * Levels of a category with too few rows to learn from: names of hospitals, postcodes, drugs. What a model learns of
- * such a level is its rows, and the next table has others. A level of fewer than `fewestLevelRows` rows is rare; the
- * encoder can take the rare ones as one (encode.ts), and a category that is mostly rare levels is a finding.
+ * Levels of a category with too few rows to learn from: names of hospitals, postcodes, drugs. All that a model learns
+ * from such a level is its particular rows, and the next table has others. A level with fewer than `fewestLevelRows`
+ * rows is rare; the encoder can merge the rare ones into one (encode.ts), and a category that is mostly rare levels is
+ * a finding.
  */
 
 import { countOf } from "../../core/text.ts";
@@ -9,10 +10,10 @@ import { createFinding, type Finding } from "../checks/findings.ts";
 import type { CategoryColumn } from "../table.ts";
 import type { Encoder } from "./encoder.ts";
 
-/** From so many levels on, more than half of them rare, a category has many levels for its rows. */
+/** From this many levels on, a category with more than half of them rare has many levels for its rows. */
 const MANY_LEVELS = 20;
 /**
- * Rows of a level from which on its effect can be estimated at all; of few rows, this share, but never a single row.
+ * Rows that a level needs for its effect to be estimated at all; in small tables this share, but never a single row.
  */
 const LEVEL_ROWS = 10;
 const LEVEL_SHARE = 0.01;
@@ -54,7 +55,7 @@ export function checkLevels(column: CategoryColumn): Finding | null {
   });
 }
 
-/** One sentence a category of which levels were pooled. */
+/** One sentence for each category whose levels were pooled. */
 export function describePooling(encoder: Encoder, trainingRows: number): string[] {
   return encoder.columns.flatMap((encoding) => {
     if (encoding.type !== "category" || encoding.pooled === undefined) return [];

@@ -16,9 +16,9 @@ export interface ScoreLine {
 
 /** z and its three bends. */
 export const SPLINE_COLUMNS = 4;
-/** The fewest points of a line: a number of fewer values has no shape to be found. */
+/** The fewest points of a line: a number with fewer values has no shape to find. */
 const FEWEST_POINTS = 5;
-/** Of one value in 160. */
+/** The outermost score, that of one value in 160. */
 const OUTERMOST = 2.5;
 /** Points of the line are this far apart in scores. */
 const SPACING = 0.25;
@@ -42,7 +42,7 @@ export function fitScoreLine(sorted: Float64Array): ScoreLine | null {
   return { at, scores: at.map((value) => scoreAmong(sorted, value)) };
 }
 
-/** Ties have the score of their middle. */
+/** The normal score of a value; ties share the score of their middle. */
 function scoreAmong(sorted: Float64Array, value: number): number {
   const below = sorted.indexOf(value);
   const upTo = sorted.lastIndexOf(value) + 1;
@@ -75,7 +75,7 @@ function bend(z: number, weights: readonly number[]): number {
   return sum;
 }
 
-/** What each knot's cube counts for in each bend. */
+/** The weight of each knot's cube in each bend. */
 export const BEND_WEIGHTS: readonly (readonly number[])[] = [0, 1, 2].map((j) => {
   const [nextToLast, last] = KNOTS.slice(-2);
   const weights = KNOTS.map((_, k) => (k === j ? 1 : 0));

@@ -1,10 +1,10 @@
 /**
- * `--auto-groups n`: n groups of what a model learns from, without naming any: the values of categories and codes, and
- * bands of numbers between round cuts near the quarters (`age < 45`, `45 <= age < 55`). Columns take turns, categories
- * and numbers alternating, so that one column of many values does not fill the list; a column called age comes first
- * among the numbers. A column's largest group is its first. Rows, events and overlap decide as in group-selection.ts
- * (100 rows, at most 80 % of a group chosen before), and a group needs 10 events, below which nothing could be said of
- * it. Only training rows are looked at.
+ * `--auto-groups n`: n groups formed from what a model learns from, without naming any: the values of categories and
+ * codes, and bands of numbers between round cuts near the quarters (`age < 45`, `45 <= age < 55`). Columns take turns,
+ * categories and numbers alternating, so that one column with many values does not fill the list; a column called age
+ * comes first among the numbers. Each column offers its largest group first. Rows, events and overlap decide as in
+ * group-selection.ts (100 rows, at most 80 % of a group chosen before), and a group needs 10 events: with fewer,
+ * nothing could be said about it. Only training rows are looked at.
  */
 
 import { isNamedAsId } from "../checks/id-names.ts";
@@ -75,7 +75,10 @@ export function chooseAutomaticGroups(
     options.columns.map((name) => findColumn(table, name)),
     trainingRows,
   );
-  /** What is left of each column that has had a turn; cut when it is first asked, since most turns may never come. */
+  /**
+   * The remaining candidates of each column that has had a turn; cut at its first turn, since most turns may never
+   * come.
+   */
   const left = new Map<Column, Candidate[]>();
   const take = (column: Column): boolean => {
     const own = left.get(column) ?? listCandidates(column, trainingRows, event, { minRows, minEvents });
@@ -110,8 +113,8 @@ function shareOf(rows: Int32Array, { isIn, size }: Members): number {
 }
 
 /**
- * Categories and numbers by turns, in listing order; of the numbers, ages first. Dates and columns called an id form
- * none.
+ * Categories and numbers by turns, in listing order; ages come first among the numbers. Dates and columns named like an
+ * id form no groups.
  */
 function orderColumns(columns: readonly Column[], rows: Int32Array): readonly Column[] {
   const known = columns.filter(({ name, type }) => type !== "date" && !isNamedAsId(name));
@@ -142,7 +145,8 @@ interface Fewest {
 }
 
 /**
- * Those large enough, the largest first; of a number, the finest bands that are all large enough, or the most that are.
+ * The candidates that are large enough, largest first; for a number, the finest bands that are all large enough, or
+ * else the most that are.
  */
 function listCandidates(column: Column, rows: Int32Array, event: Uint8Array, fewest: Fewest): Candidate[] {
   let best: Candidate[] = [];
@@ -161,7 +165,7 @@ function listCandidates(column: Column, rows: Int32Array, event: Uint8Array, few
   return best.sort((a, b) => b.rows.length - a.rows.length);
 }
 
-/** One candidate a cell that has values; missing ones form no group. */
+/** One candidate for each cell that has values; missing values form no group. */
 function listCells({ cells, codes, describe }: CellColumn, rows: Int32Array): Candidate[] {
   const members = Array.from({ length: cells }, (): number[] => []);
   rows.forEach((row, k) => {

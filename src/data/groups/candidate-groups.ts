@@ -1,9 +1,9 @@
 /**
- * A column cut into cells, of which candidate groups are made: the levels of a category, true and false, the different
- * values of a number that has few, or ranges of one that has many (and of dates), between cuts near quantiles. Numbers
- * and dates are ordered: any run of neighbouring cells is a candidate too. Missing values are a cell of their own.
- * Every run can be written as an expression (group-expression.ts), with cuts rounded as far as the quantiles allow:
- * `age >= 75`, not `age >= 75.3`. Only the features are looked at, never the outcome.
+ * Cuts a column into cells, from which candidate groups are made: the levels of a category, true and false, the
+ * different values of a number that has few, or ranges of one that has many (and of dates), between cuts near
+ * quantiles. Numbers and dates are ordered: any run of neighbouring cells is a candidate too. Missing values are a cell
+ * of their own. Every run can be written as an expression (group-expression.ts), with cuts rounded as far as the
+ * quantiles allow: `age >= 75`, not `age >= 75.3`. Only the features are looked at, never the outcome.
  */
 import { countAtMost, countBelow } from "../../core/ascending.ts";
 import { log10, powerOfTen } from "../../core/elementary.ts";
@@ -36,7 +36,7 @@ export interface CutOptions {
   readonly rounding?: number;
 }
 
-/** Levels of a category that form cells: the most frequent; what is rarer than these is too small to be tested. */
+/** Most levels of a category that form cells, the most frequent ones; rarer levels are too small to be tested. */
 const MAX_LEVELS = 40;
 const ROUNDING_SHARE = 0.25;
 
@@ -63,7 +63,7 @@ export function cutColumn(column: Column, options: CutOptions): CellColumn | nul
   return { name, codes, cells, ordered, runs, describe };
 }
 
-/** By numbers of cells: thousands of columns share the few lists there are. */
+/** Keyed by the numbers of cells: thousands of columns share the few lists there are. */
 const runsOf = new Map<string, readonly CellRun[]>();
 
 function listRuns(ordered: number, cells: number): readonly CellRun[] {
@@ -167,7 +167,7 @@ function countDistinct(sorted: Float64Array, most: number): number[] | null {
   return distinct;
 }
 
-/** The last cell whose bound is at most the value; below all of them (a row that decided no cut) the first. */
+/** The last cell whose bound is at most the value; the first for a value below all bounds (its row decided no cut). */
 function findCell(bounds: readonly number[], value: number): number {
   let low = 0;
   let high = bounds.length - 1;
@@ -211,8 +211,8 @@ const ROUNDING_STEPS = 12;
 const MULTIPLE_DIGITS = 12;
 
 /**
- * The roundest number in (above, upTo], of equally round ones the nearest to `target`; null when dates leave no whole
- * day.
+ * The roundest number in (above, upTo], the nearest to `target` among equally round ones; null when dates leave no
+ * whole day.
  */
 function roundBetween(above: number, upTo: number, target: number, wholeDays: boolean): number | null {
   if (!(upTo > above)) return null;

@@ -7,17 +7,17 @@ import { InputError } from "../../core/errors.ts";
 import { compareLevels } from "../natural-order.ts";
 import { type Column, cellText, findColumn, isMissing, type Table } from "../table.ts";
 
-/** Groups of which every row is in one at most. */
+/** Groups such that every row is in at most one. */
 export interface DisjointGroups {
   readonly groups: readonly { readonly name: string; readonly rows: Int32Array }[];
   readonly groupOfRow: Int32Array; // [N], −1 = in no group
   readonly omitted: number;
 }
 
-/** More curves than this are a continuous column by mistake, not groups. */
+/** More groups than this come from a continuous column named by mistake. */
 const MAX_GROUPS = 200;
 
-/** A number each distinct value of a column; equal values share it, and it ascends with the value. */
+/** A number for each distinct value of a column; equal values share it, and it ascends with the value. */
 function rankOf(column: Column): (row: number) => number {
   if (column.type === "category") {
     const { levels, codes } = column;

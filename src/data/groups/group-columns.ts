@@ -1,7 +1,7 @@
 /**
  * Groups as columns: who is in a group, true or false, beside the columns of a table, so that a model can take them as
- * features. A group is a fit input when all columns it is made of are features themselves (a trait that was kept from
- * the model must not come in by its groups) and when there are rows enough on both sides to learn from.
+ * features. A group is fit to be an input when all columns it is made of are features themselves (a trait kept from the
+ * model must not come in through its groups) and when there are enough rows on both sides to learn from.
  */
 
 import type { BooleanColumn, Table } from "../table.ts";
@@ -12,7 +12,7 @@ import { parseGroup } from "./parse-group.ts";
 /** Fewer training rows inside or outside of a group say nothing about it. */
 const FEWEST_ROWS = 10;
 
-/** No column of a file is called so by accident. */
+/** The name of a group's column, which no column of a file has by accident. */
 export function groupColumnName({ name }: Group): string {
   return `group: ${name}`;
 }
@@ -34,7 +34,7 @@ export function addGroupColumns(table: Table, groups: readonly Group[]): Table {
   return widenTable(table, resolveGroups(groups, table, { unknownLevels: "allow" }));
 }
 
-/** Of some groups of a table of so many rows, those that can be inputs; with features, only those made of them. */
+/** The groups that can be inputs, in a table of so many rows; with features, only groups made of them. */
 export function chooseInputGroups(
   groups: readonly GroupMembers[],
   tableRows: number,

@@ -56,7 +56,7 @@ export const MAX_NESTING = 100;
 /** What that can amount to in a tree: an `or` and an `and` each level, and one more of each around them all. */
 const MAX_TREE_DEPTH = 2 * MAX_NESTING + 2;
 
-/** The columns an expression looks at, each as often as it does. */
+/** The columns an expression looks at, each as often as it is used. */
 export function columnsOf(expression: GroupExpression): string[] {
   switch (expression.type) {
     case "all":

@@ -66,7 +66,7 @@ function evaluateTruth(expression: GroupExpression, evaluation: Evaluation): Uin
       );
     case "and":
     case "or": {
-      // `and` is settled by the first false, `or` by the first true; short of that one unknown makes it unknown.
+      // `and` is settled by the first false, `or` by the first true; otherwise one unknown makes the result unknown.
       const settling = expression.type === "and" ? FALSE : TRUE;
       const result = new Uint8Array(evaluation.table.rows).fill(1 - settling);
       for (const term of expression.terms) {
@@ -205,7 +205,7 @@ function readValue(
   }
 }
 
-/** A number means the level spelled like it, and only if there is none the levels of that value ("2.0" for 2). */
+/** A number means the level spelled like it or, if there is none, the levels of that value ("2.0" for 2). */
 function findLevels(column: CategoryColumn, value: GroupValue): number[] {
   const codesWhere = (same: (level: string) => boolean) =>
     column.levels.flatMap((level, code) => (same(level) ? [code] : []));

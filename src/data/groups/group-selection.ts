@@ -39,11 +39,13 @@ export interface AutomaticGroupOptions {
 }
 
 export const DEFAULT_MAX_CROSS = 1;
-/** The paper's. */
+/** The paper's value. */
 export const DEFAULT_MIN_ROWS = 100;
-/** The paper's. */
+/** The paper's value. */
 export const DEFAULT_MAX_OVERLAP = 0.8;
-/** Codes such as stages, study numbers and decile groups have no more; ages and measurements have. */
+/**
+ * Codes such as stages, study numbers and decile groups have at most this many values; ages and measurements have more.
+ */
 export const MAX_DISTINCT_INTEGERS = 12;
 
 /** A column's values in the training rows, as indices into its distinct values in ascending order. */
@@ -61,7 +63,7 @@ interface Candidate {
   readonly rows: Int32Array;
 }
 
-/** Groups chosen before that have no row in common: those of the same columns, or a named group by itself. */
+/** Groups chosen before that have no row in common: those formed by the same columns, or a named group by itself. */
 interface DisjointChosen {
   readonly groupOfRow: Int32Array; // one per training row, −1 = in none
   readonly sizes: number[];
@@ -134,7 +136,7 @@ function codeColumns(
     .map((column) => codeColumn(column, trainingRows, table));
 }
 
-/** Whether a column that nobody named is taken up. */
+/** Whether a column that nobody named is used. */
 function formsGroups(column: Column, trainingRows: ArrayLike<number>): boolean {
   if (column.type !== "number") return column.type !== "date";
   const distinct = new Set<number>();
@@ -199,7 +201,7 @@ function listCandidates(
     codes: [],
     rows: Int32Array.from({ length: N }, (_, row) => row),
   };
-  // A cross is never larger than what it refines, so what is too small is not refined further.
+  // A cross is never larger than what it refines, so a candidate that is too small is not refined further.
   const refine = (parent: Candidate) => {
     const first = (parent.columns.at(-1) ?? -1) + 1;
     for (let k = first; k < columns.length; k++) {

@@ -1,7 +1,7 @@
 /**
- * The words of a group expression: cuts the text into tokens and points into it when something is wrong. Quoted text
- * doubles its quote to contain it ("say ""yes"""). A numeral with a leading zero ("007") is a word, not a number,
- * because as a number it could no longer be told from "7". The grammar is group-expression.ts' business.
+ * The words of a group expression: cuts the text into tokens and points into it when something is wrong. Inside quoted
+ * text, the quote itself is written twice ("say ""yes"""). A numeral with a leading zero ("007") is a word, not a
+ * number, because as a number it could no longer be told from "7". The grammar is group-expression.ts' business.
  */
 
 import { InputError } from "../../core/errors.ts";

@@ -136,7 +136,7 @@ export function parseGroupsFile(text: string, fileName: string): GroupsFile {
   try {
     json = JSON.parse(text);
   } catch {
-    // The parser's own words quote the file, which may be any.
+    // The parser's own message quotes the file, which may be any.
     throw new InputError("groups file is not JSON", {
       code: "groups.file",
       where: fileName,

@@ -1,7 +1,7 @@
 /**
  * Reads a group expression (group-expression.ts has its grammar and its tree) from text, by recursive descent over
- * tokens. Every test's place in the text is kept, so that later errors, of a column that is not there or a value of the
- * wrong type, can point at the character.
+ * tokens. Every test's place in the text is kept, so that later errors, about a missing column or a value of the wrong
+ * type, can point at the character.
  */
 import type { InputError } from "../../core/errors.ts";
 import {

@@ -9,17 +9,17 @@ import { say, share } from "../../core/sentence.ts";
 import { firstFrom, type LeakRows, MOST, SAMPLE_ROWS, SOME } from "./rows.ts";
 import type { TimeLeak } from "./time.ts";
 
-/** So many rows, and so many different times, must agree to the digit. */
+/** At least so many rows, and so many different times, must agree to the digit. */
 const MIN_EQUAL_ROWS = 20;
 const MIN_EQUAL_TIMES = 10;
 /** Two quotients column / time within this relative distance are one unit: beyond the digits of a file. */
 const SAME_QUOTIENT = 1e-9;
-/** Rows beyond those equal by chance, in standard deviations of their number: no luck of the draw. */
+/** Excess over the rows equal by chance, in standard deviations of their number: no luck of the draw … */
 const BEYOND_CHANCE = 5;
-/** … and so many times their number: a good prognosis in whole months is right twice as often as one month off. */
+/** … and as a multiple of their number: a good prognosis in whole months is right twice as often as one month off. */
 const TIMES_CHANCE = 3;
 
-/** Rows of one kind (censored, events, all) that are equal to the time, and how many would be all the same. */
+/** Rows of one kind (censored, events, all) that are equal to the time, and how many would be by chance. */
 interface Equal {
   rows: number;
   counted: number;
@@ -76,7 +76,7 @@ function addUp(a: Equal, b: Equal): Equal {
   };
 }
 
-/** Censored rows and events; null where too few times are met. */
+/** Counts for censored rows and for events; null where too few times are met. */
 function countEqual(numbers: Float64Array, unit: number, leak: LeakRows): [Equal, Equal] | null {
   const { time, event } = leak;
   const N = time.length;
@@ -139,6 +139,6 @@ export function commonQuotient(numbers: Float64Array, time: Float64Array): numbe
     }
     from = to;
   }
-  // Half of the share asked for, so that a sample does not lose what the table has.
+  // Half of the required share, so that a sample does not lose what the table has.
   return best >= (SOME / 2) * size ? unit : null;
 }

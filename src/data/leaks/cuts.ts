@@ -1,8 +1,8 @@
 /**
  * The ways in which one column can cut the rows of a table in two, each as counts of rows and events on the side that
  * has more events and on the other: value against missing; sets of values (missing is one of them) against the rest;
- * above against below a number or date. Which values go on a side is decided by counts alone and by few enough choices
- * that chance can be reckoned with: `logSearched` is what the search costs. What a cut means is event.ts' business.
+ * above against below a number or date. Which values go on a side is decided by counts alone, among so few choices that
+ * chance can be accounted for: `logSearched` is what the search costs. What a cut means is event.ts' business.
  */
 import { log } from "../../core/elementary.ts";
 import { firstFrom, type LeakColumn, type LeakRows, logChoose } from "./rows.ts";
@@ -28,14 +28,14 @@ export interface Side {
   readonly text: string;
 }
 
-/** Values with fewer rows are taken together before a majority vote: alone they would agree with themselves. */
+/** Values with fewer rows are pooled before a majority vote: alone they would agree with themselves. */
 const MIN_VALUE_ROWS = 10;
 /** A pure value counts on its own from this share of its class on: a patient with a few rows is pure, too. */
 const MIN_VALUE_SHARE = 0.05;
-/** Values a sentence lists. */
+/** Most values that a sentence lists. */
 const MAX_VALUES_NAMED = 4;
 
-/** The plainest first: a threshold is easier to say than a long list of values. */
+/** The cuts of a column, the plainest first: a threshold is easier to say than a long list of values. */
 export function cutRows(column: LeakColumn, leak: LeakRows): Cut[] {
   const byValues = cutByValues(column, leak);
   const byThreshold = cutByThreshold(column);

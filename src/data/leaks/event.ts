@@ -1,8 +1,8 @@
 /**
- * Does a column say whether the event happened? Every cut of its rows in two (cuts.ts) is a 2×2 table, and an
- * alarm only when no column known at the start could have made it: both sides pure; one side pure, most of a class on
- * it, and the follow-up contradicting any strong but honest predictor (follow-up.ts); or both sides so nearly
- * pure that it would take a hazard ratio nobody has seen. docs/decisions/005-leak-rules.md has the reasoning.
+ * Does a column say whether the event happened? Every cut of its rows in two (cuts.ts) is a 2×2 table. It raises an
+ * alarm only when no column known at the start could have made it: both sides are pure; or one side is pure, most of a
+ * class is on it, and the follow-up contradicts any strong but honest predictor (follow-up.ts); or both sides are so
+ * nearly pure that it would take a hazard ratio nobody has seen. docs/decisions/005-leak-rules.md has the reasoning.
  * Combinations of columns are not searched.
  */
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
@@ -64,7 +64,7 @@ function judgeCut(cut: Cut, leak: LeakRows): Judged | null {
   const wrong = falseHits + missed;
   const minority = Math.min(events, censored);
   const agreement = events <= censored ? hits / (hits + wrong) : quiet / (quiet + wrong);
-  // Share of the rarer class of all usable rows that the cut speaks about at all.
+  // Share of the rarer class, among all usable rows, that the cut covers at all.
   const allCensored = leak.rows.length - leak.events;
   const covered = leak.events <= allCensored ? events / leak.events : censored / allCensored;
 
@@ -73,20 +73,20 @@ function judgeCut(cut: Cut, leak: LeakRows): Judged | null {
     if (cut.kind === "threshold" && minority < MIN_MINORITY_THRESHOLD) return null;
     return { cut, verdict: "determines", level: covered >= MOST ? "error" : "warning", agreement };
   }
-  // One pure side says nothing of a threshold (honest columns have pure tails) or of a vote (small values are pure).
+  // One pure side says nothing for a threshold (honest columns have pure tails) or a vote (small values are pure).
   if (cut.kind === "missing" || cut.kind === "values") {
     const partly = { cut, verdict: "partly", agreement } as const;
     const excludes = (logChance: number) => logChance + cut.logSearched < leak.logAlpha;
     if (falseHits === 0 && hits >= SOME * events && excludes(logChanceOfAllEvents(cut.sideOf, leak))) {
       return { ...partly, level: hits >= MOST * events ? "error" : "warning" };
     }
-    // Known for half of the rarer events and for nobody else deserves a look, even where all of them may have died
-    // early.
+    // A value known for half of the events, where these are rarer, and for nobody else deserves a look, even where all
+    // of them may have died early.
     const logChance = logChoose(leak.events, hits) - logChoose(leak.rows.length, hits);
     const isRareAndKnown = cut.kind === "missing" && falseHits === 0 && leak.events <= allCensored;
     if (isRareAndKnown && hits >= MOST * events && logChance < leak.logAlpha)
       return { ...partly, level: "warning" };
-    // No event among half of the censored happens to honest columns that say who could have the event at all.
+    // Honest columns that say who could have the event at all may also show no event among half of the censored.
     if (missed === 0 && quiet >= MOST * censored && excludes(logChanceOfNoEvent(cut.sideOf, leak))) {
       return { ...partly, level: agreement >= MOST ? "error" : "warning" };
     }

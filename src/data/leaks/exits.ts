@@ -1,8 +1,8 @@
 /**
- * How many people of one side left follow-up, by the event or by censoring, against how many would have left it at the
- * other side's rates: Σ n(t) d'(t)/n'(t) over the times at which others left, n and n' being the people at risk. The
- * comparison ends where the others are too few. Given all exits, those of the side are binomial with odds ρ·expected to
- * the others' count, ρ the ratio of the two rates; the tails of that law are the tests.
+ * How many people on one side left follow-up, by the event or by censoring, compared with how many would have left at
+ * the other side's rates: Σ n(t) d'(t)/n'(t) over the times at which others left, where n and n' are the people at
+ * risk. The comparison ends where the others are too few. Given all exits, those of the side are binomial with odds
+ * ρ·expected to the others' count, where ρ is the ratio of the two rates; the tails of that distribution are the tests.
  */
 import { binomialUpperTail } from "../../core/distributions.ts";
 import { expm1, log } from "../../core/elementary.ts";

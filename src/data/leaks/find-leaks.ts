@@ -2,7 +2,7 @@
  * Leaks: columns that could only be filled in after the outcome was known. A model fitted on one looks excellent and is
  * worthless. The detectors look at what a column says about event (event.ts) and time (time.ts), and whether it behaves
  * like something known only later (later.ts, within.ts, later-outcome.ts); never at its name. The rules and their
- * reasons are in docs/decisions/005-leak-rules.md. Findings, worst first per column.
+ * reasons are in docs/decisions/005-leak-rules.md. The findings of a column come worst first.
  */
 import type { Finding } from "../checks/findings.ts";
 import type { RightCensored } from "../outcomes/outcomes.ts";
@@ -24,9 +24,9 @@ export interface LeakContext {
   readonly origin?: Column;
 }
 
-/** Dates whose differences are looked at, the first of them: their number grows with the square. */
+/** Only the first so many dates are compared: the number of differences grows with the square. */
 const MAX_DATES = 12;
-/** Partners that are looked at, the first of them. */
+/** Only the first so many partners are looked at. */
 const MAX_PARTNERS = 200;
 
 /** Leaks among the given columns (time and event themselves not among them), in the order of the columns. */
@@ -41,7 +41,7 @@ export function findLeaks(
   const hazards = poolHazards(leak);
   const single = columns.map((column) => {
     const collected = collectLeakColumn(column, leak);
-    const { name, type, numbers } = collected; // the counts of every column at once would fill the memory
+    const { name, type, numbers } = collected; // the counts of all columns at once would fill the memory
     const unit = numbers === null ? null : commonQuotient(numbers, leak.time);
     const event = findEventLeak(collected, leak);
     const time = findTimeLeak(collected, unit, leak);
@@ -79,7 +79,7 @@ export function findLeaks(
     // A column has one finding about the time: the pair's if it is graver than its own.
     const graver = pair && (time === null || pair.level === "error") ? pair : time;
     const found = [event, graver].filter((finding) => finding !== null);
-    // What is known only later is asked of columns that nothing worse is said of.
+    // Columns are asked whether they are known only later if nothing worse is said of them.
     if (found.length > 0) return found;
     const within = times.find(({ name }) => name === column.name);
     if (within) return [describeFollowUpTime(within)];
@@ -94,7 +94,7 @@ function summarise(column: Column, leak: LeakRows): PairColumn {
   return { name, type, numbers };
 }
 
-/** A column of numbers as a time within the follow-up; a date is one only from some other date on. */
+/** A column of numbers as a time within the follow-up; a date is a time only when counted from another date. */
 function findOwnTime({ name, type, numbers }: PairColumn, unit: number | null, leak: LeakRows) {
   if (numbers === null || type === "date") return null;
   return findFollowUpTime({ name, numbers, unit: unit ?? 1, partner: null }, leak);

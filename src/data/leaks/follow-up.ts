@@ -23,11 +23,11 @@ export function logChanceOfAllEvents(sideOf: SideOf, leak: LeakRows): number {
 }
 
 /**
- * The hazard of the event side is measured up to the median t* of its own times and carried on, as the ratio ρ to the
- * other side's or as its own power of time, H(u) = H(t*)(u/t*)^k, whichever leaves fewer survivors. Each of those still
- * at risk at t* then ends in censoring with probability Σ_{u>t*} min(S(u|t*)^ρ, e^{H(t*)−H(u)}) G(u−|t*) dΛ_C(u), S and
- * G being the curves of events and censoring on the other side; none of them did. k is the maximum likelihood power of
- * the early times, 1 over the mean of log t* − log t, one standard error up.
+ * The hazard of the event side is measured up to the median t* of its own times. It is carried on as the ratio ρ to the
+ * other side's or as its own power of time, H(u) = H(t*)(u/t*)^k, whichever leaves fewer survivors. Each person still
+ * at risk at t* then ends in censoring with probability Σ_{u>t*} min(S(u|t*)^ρ, e^{H(t*)−H(u)}) G(u−|t*) dΛ_C(u), where
+ * S and G are the curves of events and censoring on the other side; none of them did. k is the maximum likelihood power
+ * of the early times, 1 over the mean of log t* − log t, one standard error up.
  */
 function logChanceOfNoCensoring({ eventSide, otherSide }: Sides, leak: LeakRows): number {
   const { time, event } = leak;
@@ -82,7 +82,7 @@ function logChanceOfNoCensoring({ eventSide, otherSide }: Sides, leak: LeakRows)
 
 /**
  * n log P(event) for n people at R times the other side's hazard and under its censoring:
- * P(event) = Σ_u (1 − e^{−RΛ(u)}) G(u−) dΛ_C(u), whoever is left at the end counted there.
+ *   P(event) = Σ_u (1 − e^{−RΛ(u)}) G(u−) dΛ_C(u), with whoever is left at the end counted there.
  */
 function logChanceByLargestRatio({ eventSide, otherSide }: Sides, leak: LeakRows): number {
   let hazard = 0;

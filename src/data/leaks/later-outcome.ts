@@ -13,11 +13,11 @@ import { meanRanks } from "./orders.ts";
 import { type LeakColumn, type LeakRows, MAX_SLIPS } from "./rows.ts";
 import { splitByValues } from "./splits.ts";
 
-/** Rows in which it is later than ours, at least; fewer are slips in a copy. */
+/** The fewest rows in which it is later than ours; fewer are slips in a copy. */
 const MIN_LATER = 20;
 /**
- * Share of pairs, one row of either value, in which the time is longer on one side: .5 is none, honest values reach
- * .65.
+ * Share of pairs, one row of each value, in which the time is longer on one side: .5 is no relation, and honest values
+ * reach .65.
  */
 const LEAST_PROBABILITY = 0.7;
 
@@ -61,7 +61,7 @@ function rank(numbers: Float64Array): Float64Array {
   return ranks;
 }
 
-/** How a column of two values goes with a later time. */
+/** How a column of two values is related to a later time. */
 interface JudgedColumn {
   readonly column: string;
   readonly time: LaterTime;
@@ -79,7 +79,7 @@ export function judgeIndicator(
 ): JudgedColumn | null {
   if (times.length === 0 || column.counts.rows.length !== 2) return null;
   const { codes, splits } = splitByValues(column, leak);
-  if (splits.length !== 1) return null; // with missing values it is no record of what happened
+  if (splits.length !== 1) return null; // a column with missing values is no record of what happened
   const [split] = splits;
   let best: JudgedColumn | null = null;
   for (const time of times) {
@@ -104,7 +104,7 @@ export function judgeIndicator(
   return best;
 }
 
-/** The finding of the column that goes with a later time most: one for every such time. */
+/** The finding about the column most strongly related to a later time: one for every such time. */
 export function describeLaterOutcomes(judged: readonly (JudgedColumn | null)[]): Finding[] {
   const best = new Map<string, JudgedColumn>();
   for (const one of judged) {

@@ -14,11 +14,11 @@ import { type ComparedExits, compareExits, logChanceOfSoFew, logChanceOfSoMany }
 import { type LeakColumn, type LeakRows, MOST } from "./rows.ts";
 import { splitByValues, type ValueSplit } from "./splits.ts";
 
-/** "Almost no events": a rate surely below this share of the others', as strong honest values have it too … */
+/** "Almost no events": a rate surely below this share of the others'. Strong honest values reach that too, … */
 const ALMOST_NONE = 0.2;
-/** … and below this one, for half of the censored, none has. */
+/** … but for half of the censored, no honest value has a rate below this share. */
 const BEYOND_HONEST = 1 / 30;
-/** Censored so much faster than the others: the value, and not the end of the study, ended the follow-up. */
+/** Censored this much faster than the others: the value, and not the end of the study, ended the follow-up. */
 const CENSORED_FASTER = 1.1;
 /** Censored at no more than this share of the others' rate, at first: nobody could leave before having the value. */
 const CENSORED_LATER = 0.2;
@@ -31,7 +31,7 @@ const MIN_EVENTS = 20;
 /** A split is looked at closely where one side has at most this share of the events expected of all alike. */
 const SCREEN = 0.5;
 
-/** What of a split gave it away. */
+/** Which sign gave a split away. */
 type Sign = "faster" | "early" | "none";
 
 interface JudgedSplit {
@@ -43,7 +43,7 @@ interface JudgedSplit {
   readonly compared: ComparedExits;
 }
 
-/** What everybody's hazard (Nelson-Aalen) makes of each row: over its whole follow-up, and up to each early time. */
+/** Everybody's hazard (Nelson-Aalen) for each row: over its whole follow-up, and up to each early time. */
 export interface PooledHazards {
   /** [N,S], S = EARLY.length + 1: cumulative hazards, those of the early stretches first. */
   readonly hazards: Float64Array;
@@ -114,7 +114,7 @@ function screenSplits(
   logAlpha: number,
 ): Suspect[] {
   const S = until.length;
-  // Of every value, and of all rows behind them: expected and observed events, stretch by stretch.
+  // For every value, and last for all other rows: expected and observed events, stretch by stretch.
   const K = Math.max(...splits.map(({ code }) => code)) + 1;
   const expected = new Float64Array((K + 1) * S);
   const events = new Float64Array((K + 1) * S);

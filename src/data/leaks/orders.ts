@@ -1,7 +1,7 @@
 /**
- * How well a column's values put times in order. Two measures for rows given by increasing time: whether no two rows
- * contradict each other, with the chance of that; and Spearman's rank correlation (ties at their mean rank). The first
- * is exact and indifferent to unit, rounding and transform; the second survives a little noise.
+ * How well a column's values put times in order. There are two measures for rows given by increasing time: whether no
+ * two rows contradict each other, with the chance of that; and Spearman's rank correlation (ties at their mean rank).
+ * The first is exact and does not depend on unit, rounding or transform; the second survives a little noise.
  */
 import { logGamma } from "../../core/distributions.ts";
 

@@ -15,7 +15,7 @@ const PAIR_SAMPLE_ROWS = 200;
 const MIN_SAMPLE_ROWS = 20;
 /** A date pair rounded to years still correlates 0.99 with the time; honest differences stay far below. */
 const PAIR_SCREEN = 0.9;
-/** Differences are tried among at most this many columns (the first): their number grows with the square. */
+/** Differences are tried only among the first so many columns: the number of pairs grows with the square. */
 const MAX_PAIR_COLUMNS = 400;
 
 export function findTimePairs(columns: readonly PairColumn[], leak: LeakRows): Finding[] {

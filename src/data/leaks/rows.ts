@@ -47,11 +47,11 @@ export interface ValueCounts {
  * follow them ask for far more; this only keeps small tables quiet.
  */
 const ALPHA = 1e-3;
-/** What tells on about half of the rows (less the luck of the draw) tells on too many people: an error. */
+/** A column that gives away about half of the rows (less the luck of the draw) gives away too many people: an error. */
 export const MOST = 0.45;
-/** With less than this share it is left alone: few rows, and honest columns have such corners. */
+/** Below this share a column is left alone: the rows are few, and honest columns have such corners. */
 export const SOME = 0.1;
-/** Rows that contradict a rule about times, as a share of those that bear it out: slips of the pen. */
+/** Rows that contradict a rule about times, as a share of those that support it: slips of the pen. */
 export const MAX_SLIPS = 0.02;
 /** Rows of a sample: enough to drop every column that is not a copy, few enough to be free. */
 export const SAMPLE_ROWS = 2000;
@@ -166,7 +166,7 @@ export function logChoose(n: number, k: number): number {
   return logGamma(n + 1) - logGamma(k + 1) - logGamma(n - k + 1);
 }
 
-/** So many of the rows, evenly spread over them; all where they are no more. */
+/** So many of the rows, evenly spread; all of them where there are no more. */
 export function sampleOf(rows: Int32Array, size: number): Int32Array {
   if (rows.length <= size) return rows;
   const sample = new Int32Array(size);

@@ -1,9 +1,10 @@
 /**
- * Is a column the time? Looked at among the rows that had the event (a date of entry gives the time of everybody
- * censored at the end of a study, honestly; it does not give the time of an event): its values put those times in
- * order without one exception, or nearly so (rank correlation), whatever the unit, rounding or transform; or the
- * difference of two columns does (dates of entry and death); or many rows hold the time itself, to the digit, in some
- * unit (another outcome of the same people). Non-monotone transforms and sums of three columns are not looked for.
+ * Is a column the time? Only rows that had the event are looked at: a date of entry honestly gives the time of
+ * everybody censored at the end of a study, but not the time of an event. The signs are that its values put those times
+ * in order without one exception, or nearly so (rank correlation), whatever the unit, rounding or transform; or that
+ * the difference of two columns does (dates of entry and death); or that many rows hold the time itself, to the digit,
+ * in some unit (another outcome of the same people). Non-monotone transforms and sums of three columns are not looked
+ * for.
  */
 import { log, log1p, tanh } from "../../core/elementary.ts";
 import { count, say } from "../../core/sentence.ts";
@@ -13,9 +14,11 @@ import { askWhenKnown } from "./later.ts";
 import { compareIntervals, compareOrder, rankCorrelation } from "./orders.ts";
 import { type LeakColumn, type LeakRows, MOST, SAMPLE_ROWS, SOME, sampleOf } from "./rows.ts";
 
-/** With fewer events their order is not looked for alone: a strong predictor sorts a handful. */
+/** With fewer events, their order alone is not looked at: a strong predictor sorts a handful. */
 const MIN_EVENTS = 20;
-/** From so few events on, all rows in perfect order count: a date of entry is out of order with every early event. */
+/**
+ * From this few events on, perfect order of all rows counts: a date of entry is out of order with every early event.
+ */
 const MIN_EVENTS_AMONG_ALL = 5;
 /**
  * How unlikely a perfect order must be by chance, as a log: a trillion to one, so that no strong predictor gets there.
@@ -30,12 +33,10 @@ const CORRELATION_SHORTFALL = 0.05;
 const QUANTILE_1_IN_1000 = 3.09;
 /** Fisher's z needs a correlation below 1. */
 const LARGEST_CORRELATION = 1 - 1e-12;
-/**
- * Values that can stand for stretches of time; beyond, they are names, and two rows of one patient share their time.
- */
+/** Most values that can stand for stretches of time; more are names, and two rows of one patient share their time. */
 const MAX_INTERVALS = 50;
 
-/** A finding that a column is the time, before it is known of which column. */
+/** A finding that a column is the time, before the column is named. */
 export type TimeLeak = Pick<FindingParts, "level" | "said" | "hint" | "evidence">;
 
 /** `unit` is the `commonQuotient` of a column of numbers. */
@@ -53,7 +54,7 @@ export function findTimeLeak(column: LeakColumn, unit: number | null, leak: Leak
   return worst ? createFinding({ ...worst, code: "leak.time", column: name }) : null;
 }
 
-/** `what` is the column, or "death − entry" for a difference; `name` the column that would be dropped. */
+/** `what` is the column, or "death − entry" for a difference; `name` is the column that would be dropped. */
 export function orderOfNumbers(
   numbers: Float64Array,
   what: string,
@@ -120,7 +121,7 @@ function disjointIntervals(
 ): TimeLeak | null {
   if (leak.events < MIN_EVENTS || K > MAX_INTERVALS + 1) return null; // one more for missing
   const eventRows = leak.eventsByTime();
-  // A sample that overlaps already saves the rest.
+  // If a sample already overlaps, the rest need not be compared.
   if (compareIntervals(codes, K, leak.time, sampleOf(eventRows, SAMPLE_ROWS)).evidence === 0) return null;
   const found = compareIntervals(codes, K, leak.time, eventRows);
   if (found.evidence <= ORDER_EVIDENCE - leak.logAlpha) return null;

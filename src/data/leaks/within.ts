@@ -13,19 +13,21 @@ import { askWhenKnown } from "./later.ts";
 import { firstFrom, type LeakColumn, type LeakRows, MAX_SLIPS, SAMPLE_ROWS, sampleOf } from "./rows.ts";
 import { splitByValues, type ValueSplit } from "./splits.ts";
 
-/** Rows that would lie beyond a stranger's follow-up: so many at least, and this share of those with a value. */
+/**
+ * Rows that would lie beyond a stranger's follow-up: at least so many, and at least this share of those with a value.
+ */
 const MIN_BEYOND = 10;
 const MIN_BEYOND_SHARE = 0.05;
-/** Digits that a unit costs. */
+/** Relative rounding error that a change of unit costs. */
 const ROUNDING = 1e-9;
 /** sensitivity + specificity − 1 with which a column tells whether the other thing happened. */
 const PAIR_YOUDEN = 0.8;
-/** Rows of either kind: fewer say nothing. */
+/** Fewest rows of either kind: fewer say nothing. */
 const MIN_PAIR_ROWS = 20;
-/** Times that are paired with every other column, the first of them. */
+/** Only the first so many times are paired with every other column. */
 const MAX_PAIRED_TIMES = 10;
 
-/** Numbers that may be a time within the follow-up: a column, or its difference from the date that `partner` is. */
+/** Numbers that may be a time within the follow-up: a column, or its difference from the date column `partner`. */
 export interface TimeCandidate {
   readonly name: string;
   readonly numbers: Float64Array; // [N]
@@ -43,8 +45,8 @@ export interface FollowUpTime extends TimeCandidate {
 }
 
 /**
- * The column as a time within the follow-up, or null where it is none. `partner` is subtracted already: the date at
- * which the follow-up of each row began.
+ * The column as a time within the follow-up, or null where it is none. `partner`, the date at which the follow-up of
+ * each row began, is already subtracted.
  */
 export function findFollowUpTime(
   { name, numbers, unit, partner }: TimeCandidate,
@@ -62,9 +64,9 @@ export function findFollowUpTime(
 }
 
 /**
- * Values beyond the row's own time, and expected beyond a stranger's; null for values below 0, which are no times, and
- * as soon as too many are beyond their own. `rows` by increasing time, so that the place of a value among the times is
- * found among them.
+ * Counts values beyond the row's own time, and those expected beyond a stranger's. Null for values below 0, which are
+ * no times, and as soon as too many are beyond their own. `rows` are by increasing time, so that a value's place among
+ * the times can be found.
  */
 function countBeyond(numbers: Float64Array, unit: number, { time }: LeakRows, rows: Int32Array) {
   const n = rows.length;
@@ -152,7 +154,7 @@ function describeOutcomePair(
 }
 
 /**
- * 1 where the other thing happened, by the time being earlier than the follow-up's or by being known at all; −1
+ * 1 where the other thing happened, told by a time earlier than the follow-up's or by a time being known at all; −1
  * unknown.
  */
 function listStates({ numbers, unit }: FollowUpTime, leak: LeakRows): ["equal" | "known", Int8Array][] {
@@ -170,7 +172,7 @@ function listStates({ numbers, unit }: FollowUpTime, leak: LeakRows): ["equal" |
   ];
 }
 
-/** Rows of the side on which the other thing happened, those of the rest, and in how many of either it did. */
+/** Rows on the side where the other thing happened, rows on the other side, and in how many of each it did. */
 interface ToldApart {
   /** Whether that side is the value, or all others. */
   readonly isValue: boolean;
@@ -180,7 +182,7 @@ interface ToldApart {
   readonly otherRows: number;
 }
 
-/** Whether a value's rows are those in which it happened, or those in which it did not; null where they are neither. */
+/** Whether a value's rows are those in which the other thing happened or those in which it did not; null if neither. */
 function tellApart(codes: Int8Array, code: number, happened: Int8Array): ToldApart | null {
   const counts = [0, 0, 0, 0]; // other rows without and with it, rows of the value without and with it
   for (let row = 0; row < codes.length; row++) {

@@ -13,7 +13,7 @@ export interface BinningGap {
   readonly raw: number;
   /** The same after rounding times up to bins. */
   readonly binned: number;
-  /** Greenwood's, of `raw`; where the last event takes `raw` to 0 and it is undefined, of the value before. */
+  /** Greenwood's, of `raw`; of the value before where the last event takes `raw` to 0 and leaves it undefined. */
   readonly standardError: number;
   readonly exceedsHalfStandardError: boolean;
 }
@@ -21,7 +21,7 @@ export interface BinningGap {
 /** Compares Kaplan-Meier of raw and of binned times at the horizon. */
 export function binningGap(input: RightCensoredInput, grid: TimeGrid): BinningGap {
   const { time } = toRightCensored(input, "the binning gap");
-  // In `event` the events after the horizon are censored, which the raw times need just as much.
+  // In `event`, events after the horizon are censored, which the raw times need as well.
   const { bin, event } = binOutcomes(input, grid);
   const { survival: raw, standardError } = estimateAtEnd({ time, event });
   const { survival: binned } = estimateAtEnd({ time: Float64Array.from(bin), event });

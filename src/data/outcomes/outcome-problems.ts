@@ -1,4 +1,4 @@
-/** What can be wrong with the columns of an outcome: a finding, and what an exception says beyond it. */
+/** What can be wrong with the columns of an outcome: a finding, and what an exception adds to it. */
 
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
@@ -6,7 +6,7 @@ import type { Part } from "../../core/sentence.ts";
 import { createFinding, type Finding, type FindingCode, type FindingLevel } from "../checks/findings.ts";
 import type { Column, Table } from "../table.ts";
 
-/** A finding with what an exception says beyond it. */
+/** A finding with what an exception adds to it. */
 export interface Problem {
   readonly finding: Finding;
   readonly rows: readonly number[]; // 1-based

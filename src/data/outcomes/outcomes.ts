@@ -11,13 +11,13 @@ export interface Outcomes {
   readonly time: Float64Array; // [N]
   /** 1 = event (of any cause, where causes are told apart), 0 = censored. */
   readonly event: Uint8Array; // [N]
-  /** When each row came under observation, before its time; all at 0 without it. */
+  /** When each row came under observation, before its time; without it, all at 0. */
   readonly entry?: Float64Array; // [N]
-  /** 0 = censored, k = the event was of cause k; one cause only without it. */
+  /** 0 = censored, k = the event was of cause k; without it, there is one cause only. */
   readonly cause?: Uint8Array; // [N]
-  /** How many people of the population a row stands for; 1 each without it. */
+  /** How many people of the population a row stands for; without it, 1 each. */
   readonly weight?: Float64Array; // [N]
-  /** Whose row it is: rows of one number are one person's; every row is a person of its own without it. */
+  /** Whose row it is: rows with one number are one person's; without it, every row is a person of its own. */
   readonly id?: Int32Array; // [N]
 }
 
@@ -27,7 +27,7 @@ export interface BinnedOutcomes {
   readonly bin: Int32Array; // [N], 1…T
   /** 1 = event (of any cause), 0 = censored. */
   readonly event: Uint8Array; // [N]
-  /** The first bin at risk; bin + 1 of a row that enters and leaves within one bin. Bin 1 for all without it. */
+  /** The first bin at risk; bin + 1 for a row that enters and leaves within one bin. Without it, bin 1 for all. */
   readonly firstBin?: Int32Array; // [N]
   /** 0 = censored, k = the event was of cause k. */
   readonly cause?: Uint8Array; // [N]
@@ -35,7 +35,7 @@ export interface BinnedOutcomes {
   readonly id?: Int32Array; // [N]
 }
 
-/** Outcomes of which time and event are the whole story, but for whose rows they are. */
+/** Outcomes that time and event describe completely, except for whose rows they are. */
 export interface RightCensored extends Outcomes {
   readonly entry?: never;
   readonly cause?: never;
@@ -52,7 +52,7 @@ export interface BinnedRightCensored extends BinnedOutcomes {
 /** Row multiplicities, e.g. of a bootstrap draw; absent means every row counts once. */
 export type RowWeights = ArrayLike<number>;
 
-/** All fields of a shape, the optional ones too: what is built as this cannot forget a field that is added later. */
+/** All fields of a shape, including the optional ones: an object built as this cannot forget a field added later. */
 export type EveryField<Shape> = { readonly [Field in keyof Required<Shape>]: Shape[Field] | undefined };
 
 /** The outcomes of some rows (0-based), in their order. */

@@ -1,9 +1,9 @@
 /**
- * Whose rows are whose. A table may hold several rows of one person (two eyes, several loans of a customer), told by a
- * column of ids; whatever divides, resamples or draws rows then does so by person. People are numbered 0…P−1 by the
- * first of their rows, so that where each has one row a person's number is the row's, and everything comes out as it
- * would without ids. A row without an id is refused: it may be anybody's, and counted as a person of its own it could
- * put one person in two sets.
+ * Whose rows are whose. A table may hold several rows of one person (two eyes, several loans of a customer), identified
+ * by a column of ids; whatever divides, resamples or draws rows then does so by person. People are numbered 0…P−1 by
+ * the first of their rows. So where everyone has one row, a person's number is the row's, and everything comes out as
+ * it would without ids. A row without an id is refused: it may be anybody's, and counting it as a person of its own
+ * could put one person in two sets.
  */
 import { InputError, nameRows } from "../../core/errors.ts";
 import { type Column, cellText, findColumn, isMissing, type Table } from "../table.ts";
@@ -38,7 +38,7 @@ export function readPeople(table: Table, id: string): People {
   return numberPeople(cellsOf(column), table.rows);
 }
 
-/** Beyond 2^53 different whole numbers are one number: different people would be one person. */
+/** Beyond 2^53, different whole numbers become one number: different people would become one person. */
 export function refuseMergedIds(table: Table, column: Column): void {
   if (column.type !== "number") return;
   const row = column.values.findIndex((value) => Math.abs(value) > Number.MAX_SAFE_INTEGER);

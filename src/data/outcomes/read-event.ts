@@ -1,7 +1,7 @@
 /**
- * Whether the event happened, of every row. Read as it is: 0/1, true/false, words that mean one thing (yes/no,
- * dead/alive, event/censored, in any case; said in a note), exactly {1, 2} under the rule of R's Surv (said in a
- * warning), or a value named by the caller. Everything else is a problem, read as "largest code = event" so that a
+ * Reads whether the event happened in each row. Accepted codings: 0/1, true/false, words that mean one thing (yes/no,
+ * dead/alive, event/censored, in any case; reported in a note), exactly {1, 2} under the rule of R's Surv (reported in
+ * a warning), or a value named by the caller. Everything else is a problem, read as "largest code = event" so that a
  * description can go on.
  */
 import { count, joinSaid, named, type Part, say } from "../../core/sentence.ts";
@@ -58,7 +58,7 @@ function readByText(column: Column, N: number, isEvent: (text: string) => boolea
 /** Words that say one thing in any study, in small letters. */
 const EVENT_WORDS = ["yes", "y", "dead", "died", "deceased", "death", "event"];
 const CENSORED_WORDS = ["no", "n", "alive", "censored", "censor"];
-/** Beside a named event, these say as plainly that it was not seen; 0 does so among numbers. */
+/** Beside a named event, these say just as plainly that it was not seen; among numbers, 0 does. */
 const NOTHING_WORDS = [...CENSORED_WORDS, "none", "lost", "lost to follow-up", "0", "false"];
 
 /** "a", "a and b", "a, b and c". */
@@ -81,8 +81,8 @@ function countTexts(column: Column, N: number, texts: readonly string[]): Map<st
 }
 
 /**
- * Values besides the event and those that mean "nothing happened": censoring people who can no longer have the event
- * answers another question than most who ask.
+ * Values besides the event and those that mean "nothing happened". Censoring people who can no longer have the event
+ * answers a different question from the one most people ask.
  */
 function findOtherCauses(column: Column, N: number, texts: readonly string[], eventIs: string): Problem[] {
   const besides = texts.filter((text) => !sameValue(column, text, eventIs));

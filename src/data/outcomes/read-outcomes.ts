@@ -1,7 +1,7 @@
 /**
- * Time and event of every row, out of the columns of a table (read-time.ts, read-event.ts). What cannot be read as
- * meant, `readOutcomes` refuses. `inspectOutcomes` never refuses a value; it reports, and reads an invalid coding of
- * the event as "largest code = event", so that a description of the table can go on.
+ * Time and event of every row, read from the columns of a table (read-time.ts, read-event.ts). `readOutcomes` refuses
+ * what cannot be read as meant. `inspectOutcomes` never refuses a value; it reports, and reads an invalid coding of the
+ * event as "largest code = event", so that a description of the table can go on.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -38,7 +38,7 @@ export interface InspectedOutcomes {
   readonly refused: Problem | null;
   /** What anyone who uses the outcome should hear: how words were read, and what censoring other causes does. */
   readonly notes: readonly Finding[];
-  /** How the event column was read, in words, and the time. */
+  /** How the event column and the time were read, in words. */
   readonly eventRule: string;
   readonly timeRule: string;
 }
@@ -63,7 +63,7 @@ export function readOutcomes(table: Table, columns: OutcomeColumns): RightCensor
   return requireOutcomes(table, inspectOutcomes(table, columns));
 }
 
-/** Of an outcome that was inspected; refuses as readOutcomes does. */
+/** The outcomes of an inspection; refuses as readOutcomes does. */
 export function requireOutcomes(table: Table, { outcomes, refused }: InspectedOutcomes): RightCensored {
   if (refused) throw createProblemError(table, refused);
   if (outcomes) return outcomes;
@@ -118,12 +118,12 @@ function readBoth(table: Table, columns: OutcomeColumns) {
   };
 }
 
-/** The names of the columns that hold the outcome, an origin among them: no feature is made of these. */
+/** The names of the columns that hold the outcome, including an origin: no feature is made from these. */
 export function outcomeNames({ time, origin, event }: OutcomeColumns): string[] {
   return [time, event, ...(origin === undefined ? [] : [origin])];
 }
 
-/** Of one outcome, for a model or a request: its columns and nothing else. */
+/** The columns of one outcome and nothing else, for a model or a request. */
 export function pickOutcomeColumns({ time, origin, event, eventIs }: OutcomeColumns): OutcomeColumns {
   return {
     time,
@@ -132,7 +132,7 @@ export function pickOutcomeColumns({ time, origin, event, eventIs }: OutcomeColu
   };
 }
 
-/** What is to be said of the outcome where nothing else is read of it. */
+/** What should be said of the outcome where nothing else is read of it. */
 export function noteOutcome(table: Table, columns: OutcomeColumns): string[] {
   return inspectOutcomes(table, columns).notes.map(({ message }) => message);
 }

@@ -1,7 +1,7 @@
 /**
  * The time of every row: a column of numbers, or the days from one date to another (`origin`). Time 0 is legal;
- * negative, infinite and missing times are problems with their rows, and nothing is refused here (read-outcomes.ts
- * does).
+ * negative, infinite and missing times are reported as problems with their rows. Refusing them is left to
+ * read-outcomes.ts.
  */
 import { count, named, type Part, personal, say, verb } from "../../core/sentence.ts";
 import type { FindingCode, FindingLevel } from "../checks/findings.ts";
@@ -86,7 +86,7 @@ function readDateTimes(column: Column, origin: Column, N: number): Reading {
     if (one.type === "date") continue;
     const all = Array.from({ length: N }, (_, row) => row + 1);
     const known = all.filter((row) => !isMissing(one, row - 1));
-    // One impossible date makes a column of texts: it is that one that is named, not the others.
+    // One impossible date makes a column of texts: name that one, not the others.
     const wrong = known.filter((row) => !isDateText(cellText(one, row - 1)));
     const blamed = wrong.length > 0 ? wrong : known;
     const shown =

@@ -1,7 +1,7 @@
 /**
- * The door of every statistic and model that knows right censoring only. Read without its entry, a row that came late
- * counts as at risk from the start; read without its cause, a death of something else counts as the event. Nothing may
- * do that in silence: what outcomes hold beyond right censoring is refused here by name, until it is handled.
+ * The entry check of every statistic and model that knows right censoring only. Read without its entry, a row that came
+ * late counts as at risk from the start; read without its cause, a death from something else counts as the event. That
+ * must not happen silently: what outcomes hold beyond right censoring is refused here by name, until it is handled.
  */
 import { InputError } from "../../core/errors.ts";
 import type { BinnedOutcomes, BinnedRightCensored, Outcomes, RightCensored } from "./outcomes.ts";

@@ -1,6 +1,6 @@
 /**
- * Rows numbered by the values they share in some columns: 0, 1, … in the order of first appearance. For people and
- * strata, of which there may be as many as rows; groups to be shown have names and an order (group-by.ts).
+ * Rows numbered by the values they share in some columns: 0, 1, … in the order of first appearance. Used for people and
+ * strata, which may be as many as the rows; groups to be shown have names and an order (group-by.ts).
  */
 import { findColumn, type Table } from "../table.ts";
 
@@ -10,7 +10,7 @@ export interface RowKeys {
   readonly codes: Int32Array;
 }
 
-/** `rows` are 0-based and complete in the columns. */
+/** `rows` are 0-based and have no missing value in the columns. */
 export function numberRows(table: Table, names: readonly string[], rows: Int32Array): RowKeys {
   const columns = names.map((name) => findColumn(table, name));
   const values = columns.map((column) => (column.type === "category" ? column.codes : column.values));

@@ -1,8 +1,9 @@
 /**
  * Rows in the order of their times, and who was at risk at each: every estimator and test that walks over raw times
  * starts here, and so does the product-limit estimate S(t) = Π (1 − d/n) with Greenwood's sum Σ d/(n(n−d)). Ties are
- * exact equality unless `timefix` is asked for, as Kaplan-Meier, the logrank test and Cox's model do: then times apart
- * by rounding are one (core/near-times.ts). Weights are multiplicities: 2 is the row twice, 0 the row absent.
+ * exact equality unless `timefix` is asked for, as Kaplan-Meier, the logrank test and Cox's model do: then times that
+ * differ only by rounding are one (core/near-times.ts). Weights are multiplicities: 2 is the row twice, 0 the row
+ * absent.
  */
 import { countAtMost, keepDistinct } from "../../core/ascending.ts";
 import { InputError, nameRows } from "../../core/errors.ts";
@@ -77,7 +78,7 @@ export function groupRowsByTime(rowTimes: Float64Array, options: RowsByTimeOptio
   const { weights, timefix = false } = options;
   const N = rowTimes.length;
   checkWeights(weights, N);
-  // Rows of weight 0 are absent: a time at which only they stand must not appear.
+  // Rows of weight 0 are absent: a time that only they have must not appear.
   const used = weights === undefined ? rowTimes : rowTimes.filter((_, row) => weights[row] > 0);
   const distinct = distinctAscending(used, "time");
   const time = timefix ? joinNearTimes(distinct) : distinct;
@@ -120,7 +121,7 @@ export function tallyRisk({ time: times, event }: RightCensored, options: RowsBy
   return { time, atRisk, events, censored };
 }
 
-/** Kaplan-Meier without its limits, which stats/kaplan-meier.ts adds. */
+/** Kaplan-Meier without its confidence limits, which stats/kaplan-meier.ts adds. */
 export function productLimit({ atRisk, events }: Pick<RiskTable, "atRisk" | "events">): ProductLimit {
   const survival = new Float64Array(events.length);
   const greenwood = new Float64Array(events.length);

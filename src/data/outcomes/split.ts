@@ -1,9 +1,9 @@
 /**
- * Which rows train, which validate, which test: drawn by seed, or read from a file of `row,set`. Sizes of a draw:
- * train = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, valid rounded down. A draw stratified
- * by the event keeps these sizes and gives each set its share of the events, rounded up or down (largest remainders).
- * Rows are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have several rows, sizes
- * are shares of the people, and a person's rows go to one set.
+ * Which rows train, which validate, which test: drawn by seed, or read from a file of `row,set`. Sizes of a draw: train
+ * = floor(f_train · n); the rest is shared in the ratio f_valid : f_test, with valid rounded down. A draw stratified by
+ * the event keeps these sizes and gives each set its share of the events, rounded up or down (largest remainders). Rows
+ * are 0-based and ascending in a Split, 1-based in a file and in messages. Where people have several rows, sizes are
+ * shares of the people, and all rows of a person go to one set.
  */
 
 import { InputError, nameRows } from "../../core/errors.ts";
@@ -30,20 +30,20 @@ export interface SplitOptions {
   readonly seed: number;
   /** [rows], 1 = event: spread the events evenly over the sets. */
   readonly stratifyBy?: Uint8Array;
-  /** Whose rows are whose: the shares are of people then, and a person counts as an event with one in any row. */
+  /** Whose rows are whose: shares are then of people, and a person with an event in any row counts as an event. */
   readonly people?: People;
 }
 
 export const SET_NAMES = ["train", "validation", "test"] as const;
 const DEFAULT_FRACTIONS = [0.6, 0.2, 0.2] as const;
 
-/** Decimal fractions are inexact (0.29 · 100 is 28.999…): this much of a row more decides nothing else. */
+/** Decimal fractions are inexact (0.29 · 100 is 28.999…): adding this much of a row changes nothing else. */
 const ROUNDING_SLACK = 1e-9;
 
-/** People whom a refusal names. */
+/** Most people that a refusal names. */
 const MAX_TORN_NAMED = 5;
 
-/** Own stream of the seed, so that a split shares no draws with the weights and batches of the same run. */
+/** A stream of its own, so that a split shares no draws with the weights and batches of the same run. */
 const SPLIT_STREAM = 0x5e7;
 
 /** Divides rows at random, the same way for the same seed. */
@@ -87,7 +87,7 @@ function drawSets(rows: number, options: SplitOptions, unit: "rows" | "people"):
   return setOf;
 }
 
-/** A person in two sets is known to the model that is judged by that person: such a split is refused. */
+/** A person in two sets is known to the model that is then judged by that person: such a split is refused. */
 export function refuseTornPeople(
   split: Split,
   people: People,
@@ -206,7 +206,7 @@ function setSizes(
   const nTrain = Math.floor(train * rows + ROUNDING_SLACK);
   const rest = rows - nTrain;
   const nValid = valid === 0 ? 0 : Math.floor((rest * valid) / (valid + test) + ROUNDING_SLACK);
-  // A set that was asked for a share of nothing stays empty: what rounding left over goes to train.
+  // A set with a requested share of 0 stays empty: what rounding left over goes to train.
   const sizes = valid + test === 0 ? [rows, 0, 0] : [nTrain, nValid, rest - nValid];
   if (sizes.some((size, set) => size === 0 && fractions[set] > 0)) {
     throw new InputError(`too few ${unit} to split by ${fractions.join(", ")}: ${rows}`, {

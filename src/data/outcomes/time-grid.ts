@@ -1,9 +1,9 @@
 /**
  * The time grid of T bins (edges[t−1], edges[t]], t = 1…T, from 0 to the horizon: fitted on training outcomes, then
- * used everywhere. Equal bins: bin = clip(ceil(time · T / horizon), 1, T), multiplied before divided, because the other
- * order puts some exact edges one bin too late. Quantile bins: inner edges at quantiles of the training event times.
- * Time 0 falls in bin 1; an event after the horizon is a censoring at T. Between edges a curve is read piecewise
- * linear, S(0) = 1 at time 0 and S(t) at the upper edge of bin t; that defines medians and values at raw times.
+ * used everywhere. Equal bins: bin = clip(ceil(time · T / horizon), 1, T), multiplying before dividing, because the
+ * other order puts some exact edges one bin too late. Quantile bins: inner edges at quantiles of the training event
+ * times. Time 0 falls in bin 1; an event after the horizon is a censoring at T. Between edges a curve is piecewise
+ * linear, with S(0) = 1 at time 0 and S(t) at the upper edge of bin t; that defines medians and values at raw times.
  * Censored times are rounded up with the rest, which biases Kaplan-Meier upwards: binning-gap.ts says by how much.
  */
 import { InputError, nameRows } from "../../core/errors.ts";
@@ -82,7 +82,7 @@ export function findBin(grid: TimeGrid, time: number): number {
   return low;
 }
 
-/** Puts times into bins; events after the horizon become censorings in the last. Whatever else there is stays. */
+/** Puts times into bins; events after the horizon become censorings in the last. Everything else stays. */
 export function binOutcomes(input: RightCensoredInput, grid: TimeGrid): BinnedRightCensored;
 export function binOutcomes(input: OutcomesInput, grid: TimeGrid): BinnedOutcomes;
 export function binOutcomes(input: OutcomesInput, grid: TimeGrid): BinnedOutcomes {
@@ -101,7 +101,7 @@ export function binOutcomes(input: OutcomesInput, grid: TimeGrid): BinnedOutcome
   return present(binned) as BinnedOutcomes;
 }
 
-/** At risk from the bin after the one of its entry, from bin 1 where it enters at time 0. */
+/** A row is at risk from the bin after that of its entry, or from bin 1 where it enters at time 0. */
 function findFirstBins(grid: TimeGrid, entry: Float64Array, time: Float64Array): Int32Array {
   const bad: number[] = [];
   for (let row = 0; row < entry.length; row++) {

@@ -25,7 +25,7 @@ import {
 } from "./parse-cell.ts";
 
 /**
- * Distinct texts a column may show before it is settled whether to go on as plain numbers; must exceed twice
+ * Distinct texts a column may show before it is decided whether it goes on as plain numbers; must exceed twice
  * NUMBER_COLUMN_DISTINCT.
  */
 export const TRIAL_LEVELS = 256;
@@ -35,7 +35,7 @@ const FIRST_LEVELS = 8;
 const MAX_TEXT_BYTES = 2 ** 31 - 1;
 /** Texts up to this length together are decoded in one go; beyond, a JavaScript string may not be able to hold them. */
 const WHOLE_TEXT_BYTES = 2 ** 28;
-/** Share of a column's rows that may be left over in memory behind it. */
+/** Share of a column's rows that may stay unused in memory behind it. */
 const MAX_SLACK = 1 / 8;
 
 /** The cells of one block, as scan-records.ts found them: row r's field of this column is number first + r·stride. */
@@ -73,7 +73,7 @@ export interface ColumnBuilder {
   isSettled: boolean;
   rows: number;
   dictionary: ByteDictionary;
-  /** The rows so far at the front; longer than that, by what is expected to come. */
+  /** The rows so far are at the front; the array is longer, by the rows expected to come. */
   codes: Int32Array;
   numbers: Float64Array;
   /** In numbers mode: cells with a value, those of them that are text, and those that are infinite. */

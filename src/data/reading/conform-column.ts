@@ -64,8 +64,7 @@ export function readNumbers(
 }
 
 /**
- * What a text says in a column of that type, NaN = nothing. Dates are not read here: their order is the reader's to
- * settle.
+ * What a text means in a column of that type; NaN = nothing. Dates are not read here: the reader settles their order.
  */
 function parseAs(type: "number" | "date" | "boolean", text: string): number {
   if (type === "number") return parseNumberText(text, ".");
@@ -94,7 +93,7 @@ export function readLevels(
   const { pooled = [], otherLevel = false } = encoding;
   const own = encoding.levels.length;
   const match = createLevelMatch([...encoding.levels, ...pooled], column.type);
-  const dropped = encoding.dropFirst ? 1 : 0; // and so the first level is at −1 = ALL_ZEROS
+  const dropped = encoding.dropFirst ? 1 : 0; // so the first level is at −1 = ALL_ZEROS
   const slots = new Int32Array(1 + levels.length).fill(NOT_IN_TRAINING);
   if (encoding.missingLevel) slots[0] = own + (otherLevel ? 1 : 0) - dropped;
   levels.forEach((text, code) => {
@@ -123,8 +122,8 @@ export function readLevels(
 }
 
 /**
- * Finds the training level a text stands for. A column of numbers or booleans now that was text in training (01; true
- * beside unknown) has lost its spelling: it means the one level that says the same value, if there is one.
+ * Finds the training level a text stands for. A column that is numbers or booleans now but was text in training (01;
+ * true beside unknown) has lost its spelling: a cell means the one level with the same value, if there is one.
  */
 function createLevelMatch(
   levels: readonly string[],
@@ -144,7 +143,7 @@ function createLevelMatch(
   return (text) => exact.get(text) ?? sameValue.get(text);
 }
 
-/** The distinct cells and which of them each row has; of a category its own levels. */
+/** The distinct cells and which of them each row has; for a category, its own levels. */
 function toLevels(column: Column): { readonly codes: Int32Array; readonly levels: readonly string[] } {
   if (column.type === "category") return column;
   if (column.type === "boolean") {
@@ -178,7 +177,7 @@ export function refuseInfinite(table: Table, column: NumberColumn | DateColumn, 
   throw createRowsError(`not a finite number: ${values[bad[0]]}`, details);
 }
 
-/** Standard deviations from the mean that single precision still takes, times any weight, without overflowing. */
+/** Standard deviations from the mean that single precision can still multiply by any weight without overflowing. */
 export const LARGEST_ENCODED = 1e30;
 
 function refuseDistant(

@@ -37,7 +37,7 @@ export interface LevelCells {
   readonly codes: Int32Array; // [N]
   readonly forced: ForcedType | undefined;
   readonly mark: DecimalMark | undefined;
-  /** How 3/4/2021 is to be read; undefined where the column is alone to tell. */
+  /** How to read 3/4/2021; undefined where only this column can tell. */
   readonly slashDates?: SlashDates | undefined;
 }
 
@@ -115,7 +115,7 @@ export function judgeSlashDates(texts: Iterable<string>): SlashOrder | "either" 
   return canBeMonthFirst ? "month-first" : "day-first";
 }
 
-/** The order of a whole table from those of its columns: what cannot be told alone follows the columns that tell. */
+/** The order of a whole table from those of its columns: columns that cannot tell alone follow those that can. */
 export function agreeOnSlashDates(judged: readonly (SlashOrder | "either" | null)[]): SlashDates {
   const told = new Set(judged.filter((one) => one === "month-first" || one === "day-first"));
   if (told.size === 1) return { order: told.has("day-first") ? "day-first" : "month-first", isCertain: true };
@@ -169,7 +169,7 @@ function parseBooleans(levels: readonly string[], counts: Int32Array): Uint8Arra
   return truths;
 }
 
-/** Every used level as a date, or undefined when one is none. */
+/** Every used level as a date, or undefined when one is not a date. */
 function parseDates(
   levels: readonly string[],
   counts: Int32Array,

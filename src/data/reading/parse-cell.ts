@@ -5,7 +5,7 @@
  *   number    [+-]digits[.digits][e[+-]digits], i.e. what Number() takes in base ten; a decimal comma where asked for
  *   date      YYYY-MM-DD or YYYY/MM/DD or DD.MM.YYYY or M/D/YYYY (or D/M/YYYY, or either with dashes),
  *             with an optional time of day
- * Which of them a whole column is, infer-types.ts decides.
+ * infer-types.ts decides which of them a whole column is.
  */
 
 export type DecimalMark = "." | ",";
@@ -144,7 +144,7 @@ export function parseNumberBytes(bytes: Uint8Array, start: number, end: number, 
   return Number(mark === "," ? text.replace(",", ".") : text);
 }
 
-/** Whether 1,5 may be a number: where the caller says so, or where ; separates fields and nothing is said. */
+/** Whether 1,5 may be a number: where the caller says so, or where ; separates fields and the caller says nothing. */
 export function canHaveDecimalComma(delimiter: string, decimal: DecimalWriting | undefined): boolean {
   return decimal === undefined ? delimiter === ";" : decimal === "comma";
 }

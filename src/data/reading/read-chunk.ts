@@ -1,7 +1,6 @@
 /**
  * A part of a table that is read piece by piece, for programs that look at every row once and need not hold them all.
- * Whatever a reader or an encoder finds wrong with such a part, it numbers the part's own rows; people are told the
- * rows of the whole.
+ * Readers and encoders report problems by the part's own row numbers; people are told the row numbers of the whole.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -15,7 +14,7 @@ export interface TableChunk {
   readonly firstRow: number;
 }
 
-/** Runs a step over rows of a part; an InputError that names rows of the part names those of the whole. */
+/** Runs a step over rows of a part; an InputError that names rows of the part is made to name those of the whole. */
 export async function inWholeTable<R>(chunk: ChunkPlace, step: () => R | Promise<R>): Promise<R> {
   try {
     return await step();

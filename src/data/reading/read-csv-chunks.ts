@@ -1,9 +1,9 @@
 /**
  * Reads delimited text part by part, some of its columns only, in memory bounded by one part. A part is read as a table
  * of those rows alone would be, except for what only the whole can tell: the decimal mark, which the first number that
- * has one settles for all rows after it, and the order of 3/4/2021 in columns that are to be dates, for which the text
- * is gone through once before. One grammar with read-csv.ts; a quoted line break, a ragged row, a stray quote mean the
- * same in both.
+ * has one settles for all rows after it, and the order of 3/4/2021 in columns that are to be dates, which takes an
+ * extra pass over the text beforehand. The grammar is that of read-csv.ts: a quoted line break, a ragged row or a stray
+ * quote means the same in both.
  */
 import { MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { createEmptyFileError, createNoRowsError, findForcedTypes } from "../checks/check-columns.ts";
@@ -43,7 +43,7 @@ export interface ReadCsvChunksInput {
   readonly category: readonly string[];
   readonly number: readonly string[];
   readonly decimal: DecimalWriting | undefined;
-  /** A part is handed over when it has so many rows. */
+  /** The number of rows at which a part is handed over. */
   readonly rowsAtOnce: number;
   onBlock(rows: number): void;
 }
@@ -81,7 +81,7 @@ export async function* readCsvChunks(input: ReadCsvChunksInput): AsyncGenerator<
     yield await finishChunk(name, wanted, builders, firstRow, firstRow + builders[0].rows);
 }
 
-/** Rows [from, to) of the table that a block holds, and its first record that is one. */
+/** Rows [from, to) of the table that a block holds, and the first of its records that is a row. */
 interface BlockRows {
   readonly from: number;
   readonly to: number;
@@ -143,7 +143,7 @@ function findWanted(
     name,
     position: positions[k],
     forced: forced.get(name),
-    // a date that was asked for as something else is read as that
+    // a date column forced to another type is read as that type
     slashOrder: forced.has(name) ? null : (orders.get(name) ?? null),
     canHaveDecimalComma: canHaveComma,
     mark: canHaveComma ? undefined : ".",
@@ -209,7 +209,9 @@ function findMark(builder: ColumnBuilder): DecimalMark | undefined {
   return undefined;
 }
 
-/** The column as dates; as it is where one of its texts is none, for the encoder to refuse with its rows. */
+/**
+ * The column as dates; unchanged where one of its texts is not a date, so that the encoder refuses it with its rows.
+ */
 function toDates(column: CategoryColumn, slashOrder: SlashOrder): Column {
   const days = Float64Array.from(column.levels, (text) => parseDateText(text, slashOrder));
   if (days.some(Number.isNaN)) return column;
@@ -255,7 +257,7 @@ function hasOtherTexts(builder: ColumnBuilder): boolean {
   return false;
 }
 
-/** A column with both orders is none of dates. */
+/** A column with both orders holds no dates. */
 function agreeInColumn(found: ReadonlySet<SlashOrder | "either">): SlashOrder | "either" | null {
   if (found.has("month-first") && found.has("day-first")) return null;
   if (found.has("month-first")) return "month-first";

@@ -23,7 +23,7 @@ import { agreeOnSlashDates, createNotUtf8Error, judgeSlashDates } from "./infer-
 import { canHaveDecimalComma, type DecimalWriting } from "./parse-cell.ts";
 import { createRecordScanner, type RecordScanner, SENTINEL_BYTES, scanRecords } from "./scan-records.ts";
 
-/** In the order in which they win a tie. */
+/** In order of preference when tied. */
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 /** Records looked at to detect the delimiter. */
 const SAMPLE_RECORDS = 50;
@@ -38,7 +38,7 @@ const FIRST_BUFFER_BYTES = 1 << 13;
 const MAX_RECORD_BYTES = 1 << 24;
 /** Room for rows that are shorter than those of the first block. */
 const EXPECTED_ROWS_MARGIN = 1.05;
-/** Cells allocated ahead at most, 1 GiB as numbers: the first block may have been no measure for the rest. */
+/** Most cells allocated ahead, 1 GiB as numbers: the first block may not be representative of the rest. */
 const MAX_EXPECTED_CELLS = 2 ** 27;
 
 export interface ReadCsvInput {

@@ -67,7 +67,8 @@ function createParsers(table: string, column: string) {
 }
 
 /**
- * hyparquet-compressors 1.1 with an empty page (all rows missing) left to us: its LZ4 finds no offset in it and throws.
+ * hyparquet-compressors 1.1, with empty pages (all rows missing) handled here: its LZ4 finds no offset in one and
+ * throws.
  */
 const pageDecompressors: Compressors = {};
 for (const [codec, decompress] of Object.entries(compressors)) {
@@ -108,12 +109,12 @@ export async function readParquet(input: ReadParquetInput): Promise<Table> {
 export interface ReadParquetChunksInput extends ReadParquetInput {
   /** The columns to read; the others are not looked at. */
   readonly columns: readonly string[];
-  /** A part has at most so many rows. */
+  /** Most rows of a part. */
   readonly rowsAtOnce: number;
 }
 
 /**
- * The file part by part, in memory bounded by its largest row group, of which hyparquet decodes a column as a whole.
+ * The file part by part, in memory bounded by its largest row group: hyparquet decodes a row group's column as a whole.
  */
 export async function* readParquetChunks(input: ReadParquetChunksInput): AsyncGenerator<TableChunk> {
   const opened = await openParquet(input);
@@ -218,7 +219,7 @@ function createDamagedError(table: string, column: string | undefined): InputErr
   });
 }
 
-/** The decoded values of one column, one part a row group. */
+/** The decoded values of one column, one part per row group. */
 async function readParts(opened: OpenedParquet, column: string): Promise<DecodedArray[]> {
   const scan = await scanColumn(opened, column);
   const parts: DecodedArray[] = [];
@@ -278,7 +279,7 @@ function findKind(table: string, field: SchemaTree): ValueKind {
   switch (element.type) {
     case "BOOLEAN":
       return "boolean";
-    case "BYTE_ARRAY": // strings, also those of writers that do not say so
+    case "BYTE_ARRAY": // strings, also from writers that do not declare them
       return "text";
     case "FIXED_LEN_BYTE_ARRAY":
       if (logical === "UUID") return "text";

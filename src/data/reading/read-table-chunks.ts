@@ -1,8 +1,8 @@
 /**
  * Reads a table of any length part by part: the same containers, cells and refusals as read-table.ts, but only the
  * columns that are asked for, and never more than a part of them in memory (CSV some thousand rows, Parquet a row
- * group). Each part is typed by itself; what was a category in training is to be asked for as one, and
- * conform-column.ts takes the rest as training had it.
+ * group). Each part is typed by itself; what was a category in training must be requested as one, and conform-column.ts
+ * converts the rest to the types of training.
  */
 import { createEmptyFileError } from "../checks/check-columns.ts";
 import type { TableChunk } from "./read-chunk.ts";
@@ -48,7 +48,7 @@ export async function* readTableChunks(
     return;
   }
   let first: Peeked | null = opened;
-  /** The first call goes on with what was opened to be looked at, so that a pipe can be read. */
+  /** The first call continues the stream that was opened for a first look, so that a pipe can be read. */
   async function* openText(): AsyncGenerator<Uint8Array> {
     const raw = first ?? (await peek(counted.open()));
     first = null;
@@ -78,7 +78,7 @@ interface Peeked {
   close(): Promise<void>;
 }
 
-/** Looks at the first bytes of a stream that may be one that cannot be opened again. */
+/** Looks at the first bytes of a stream that perhaps cannot be opened again. */
 async function peek(stream: AsyncGenerator<Uint8Array>): Promise<Peeked> {
   const begun: Uint8Array[] = [];
   const head = new Uint8Array(HEAD_BYTES);

@@ -25,7 +25,7 @@ export interface ReadTableOptions {
   readonly category?: readonly string[];
   /** Columns that must be numbers. */
   readonly number?: readonly string[];
-  /** "comma" reads 1,5 as a number whatever separates the fields; without it, that is so only where ; does. */
+  /** "comma" reads 1,5 as a number whatever separates the fields; without it, that happens only where ; does. */
   readonly decimal?: "point" | "comma";
   /** Called now and then with the bytes of the source and the rows read so far. */
   readonly onProgress?: (bytes: number, rows: number) => void;
@@ -77,7 +77,7 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
   });
 }
 
-/** The first bytes, HEAD_BYTES of them if there are as many. */
+/** The first HEAD_BYTES bytes, or all where there are fewer. */
 async function readHead(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const head = new Uint8Array(HEAD_BYTES);
   let length = 0;
@@ -90,7 +90,7 @@ async function readHead(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> 
   return head.subarray(0, length);
 }
 
-/** Whether the bytes begin with the signature, one character a byte. */
+/** Whether the bytes begin with the signature, one character per byte. */
 export function startsWith(head: Uint8Array, signature: string): boolean {
   if (head.length < signature.length) return false;
   for (let k = 0; k < signature.length; k++) if (head[k] !== signature.charCodeAt(k)) return false;

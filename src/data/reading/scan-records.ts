@@ -1,9 +1,9 @@
 /**
- * Finds the fields of CSV records (RFC 4180) in blocks of UTF-8 bytes: where each begins and ends, no strings made.
- * Quotes count at the start of a field only; a doubled quote inside quotes is one quote; delimiters and line ends
- * inside quotes belong to the field; CRLF, LF and CR end a record. Blanks around an unquoted field are not part of it.
- * Lines with nothing in them are records of one empty field when a record follows, and nothing at all at the end of the
- * file. What the fields mean is infer-types.ts' business, which columns there are read-csv.ts'.
+ * Finds the fields of CSV records (RFC 4180) in blocks of UTF-8 bytes: where each begins and ends, without making
+ * strings. Quotes count at the start of a field only; a doubled quote inside quotes is one quote; delimiters and line
+ * ends inside quotes belong to the field; CRLF, LF and CR end a record. Blanks around an unquoted field are not part of
+ * it. An empty line is a record of one empty field when a record follows, and nothing at all at the end of the file.
+ * infer-types.ts decides what the fields mean, read-csv.ts which columns there are.
  */
 
 const QUOTE = 0x22;

@@ -1,8 +1,8 @@
 /**
  * SHA-256 (FIPS 180-4), the checksum of a model file and the fingerprint of a table. Our own, because the file is
- * written and read in one call that also runs in a browser: WebCrypto's digest is asynchronous, takes no parts, and is
- * absent from pages not served over https. It guards against damage and carelessness; it is no signature, anyone can
- * compute it anew.
+ * written and read in one synchronous call that also runs in a browser: WebCrypto's digest is asynchronous, takes no
+ * parts, and is absent from pages not served over https. It guards against damage and carelessness; it is no signature,
+ * since anyone can recompute it.
  */
 
 /** The first 32 bits of the fractions of the cube roots of the first 64 primes. */
@@ -17,7 +17,7 @@ const ROUND_CONSTANTS = Int32Array.of(
   0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
   0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 );
-/** The same of the square roots of the first 8 primes. */
+/** The same for the square roots of the first 8 primes. */
 // biome-ignore format: a table
 const START = Int32Array.of(
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
@@ -30,7 +30,7 @@ const TWO_POW_32 = 4294967296;
 export interface Sha256 {
   /** Parts may be of any length. */
   update(part: Uint8Array): void;
-  /** The 32 bytes; the last call. */
+  /** Returns the 32 bytes; must be the last call. */
   digest(): Uint8Array;
 }
 
@@ -84,7 +84,7 @@ export function createSha256(): Sha256 {
   };
 }
 
-/** Mixes the block at the offset into the state; `words` are 64 numbers to work with. */
+/** Mixes the block at the offset into the state; `words` is a work array of 64 numbers. */
 function mixBlock(state: Int32Array, words: Int32Array, view: DataView, offset: number): void {
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(offset + 4 * i);
   for (let i = 16; i < 64; i++) {
@@ -94,7 +94,7 @@ function mixBlock(state: Int32Array, words: Int32Array, view: DataView, offset: 
     const s1 = rotate(late, 17) ^ rotate(late, 19) ^ (late >>> 10);
     words[i] = (words[i - 16] + s0 + words[i - 7] + s1) | 0;
   }
-  // One by one: taking an array apart goes through its iterator, which is the slower half of the work.
+  // One by one: destructuring an array goes through its iterator, which is the slower half of the work.
   let a = state[0];
   let b = state[1];
   let c = state[2];

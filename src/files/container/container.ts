@@ -3,15 +3,15 @@
  *   0   8  89 47 52 44 0D 0A 1A 0A ("\x89GRD\r\n\x1a\n": shows a transfer as text, as PNG's does)
  *   8   4  format version     12  4  bytes of header     16  8  bytes of weights        all little-endian
  *   24     header, JSON        then  weights, safetensors layout        then  32  SHA-256 of everything before
- * Header and weights begin at multiples of eight. Nothing is believed before magic, version, lengths and checksum
- * agree, in that order; what is inside header and weights is for others to say.
+ * Header and weights begin at multiples of eight. Nothing is trusted before magic, version, lengths and checksum agree,
+ * in that order; the contents of header and weights are checked elsewhere.
  */
 import { FormatError } from "../../core/errors.ts";
 import { sha256 } from "./checksum.ts";
 import { ALIGNMENT } from "./json-bytes.ts";
 
 export const FILE_VERSION = 3;
-/** Files of version 1, of graduate 0.1.0, lack fields that are optional now. */
+/** Files of version 1 (graduate 0.1.0) lack fields that are now optional. */
 const OLDEST_VERSION = 1;
 export const PRELUDE_BYTES = 24;
 /** A table of 20,000 columns makes a header of 4 MB. */
@@ -78,8 +78,9 @@ export function unpackSections(bytes: Uint8Array, where: string): Sections & { r
 }
 
 /**
- * Everything that can be said from the first bytes of a file of `size` bytes, so that the rest need not be read to
- * refuse it. `start` are its first 24 bytes or more; the more there are, the better another kind of file is recognised.
+ * Everything that can be told from the first bytes of a file of `size` bytes, so that it can be refused without reading
+ * the rest. `start` holds its first 24 bytes or more; the more there are, the better another kind of file is
+ * recognised.
  */
 export function checkPrelude(
   start: Uint8Array,
@@ -153,17 +154,17 @@ interface Other {
   readonly hint?: string;
 }
 
-/** Enough of a file to know text from bytes. */
+/** Enough of a file to tell text from binary. */
 const RECOGNISE_BYTES = 1024;
 
-/** What people hand over by mistake. */
+/** Other kinds of file that people pass by mistake. */
 function recogniseOther(file: Uint8Array): Other | null {
   const start = file.subarray(0, RECOGNISE_BYTES);
   const begins = (...bytes: readonly number[]) => bytes.every((byte, i) => start[i] === byte);
   if (begins(0x1f, 0x8b)) return { looks: "a gzip file", hint: "unpack it first: gunzip FILE" };
   if (begins(0x50, 0x4b, 0x03, 0x04)) return { looks: "a zip archive", hint: "unpack it first: unzip FILE" };
   if (begins(0x50, 0x41, 0x52, 0x31)) return { looks: "a Parquet table" };
-  // The magic after its carriage return was dropped or its line feeds doubled, or its first bit lost.
+  // The magic with its carriage return dropped, its line feeds doubled, or its first bit lost.
   if ((begins(0x89) || begins(0x09)) && begins(start[0], 0x47, 0x52, 0x44)) {
     return { looks: "one that was transferred as text", hint: "transfer it again in binary mode" };
   }
@@ -174,7 +175,7 @@ function recogniseOther(file: Uint8Array): Other | null {
 }
 
 function recogniseText(start: Uint8Array): Other | null {
-  // Latin-1 gives any byte a character; what is asked is only whether control characters are among them.
+  // Latin-1 maps every byte to a character; this only looks for control characters.
   const text = new TextDecoder("latin1").decode(start).replace(/^ï»¿/, "").trimStart();
   if (text === "" || Array.from(text).some(isControl)) return null;
   if (text.startsWith("{") || text.startsWith("[")) {

@@ -1,15 +1,15 @@
 /**
- * JSON as the headers of a model file hold it: UTF-8, padded with spaces to a multiple of eight bytes. What comes in is
- * not trusted: bytes that are no UTF-8, no JSON or nested beyond any header of ours are refused before anything walks
- * the tree. JSON has no NaN, no infinities and, as JavaScript writes it, no −0. In the places of the header where a
- * number may be one of them it is written as the string "NaN", "Infinity", "-Infinity" or "-0"; the schema
- * (model-schema.ts) knows the places.
+ * JSON as the headers of a model file hold it: UTF-8, padded with spaces to a multiple of eight bytes. Input is not
+ * trusted: bytes that are not UTF-8, not JSON or nested beyond any header of ours are refused before anything walks the
+ * tree. JSON has no NaN, no infinities and, as JavaScript writes it, no −0. Where a number in the header may be one of
+ * them, it is written as the string "NaN", "Infinity", "-Infinity" or "-0"; the schema (model-schema.ts) knows these
+ * places.
  */
 import { FormatError } from "../../core/errors.ts";
 
 /** What to do about bytes that cannot be read. */
 export const UNREADABLE = "the file is damaged, or was not written by graduate; get it anew";
-/** Bytes to which sections are padded, so that float64 values can be viewed in place. */
+/** Sections are padded to this many bytes, so that float64 values can be viewed in place. */
 export const ALIGNMENT = 8;
 /** Far beyond the depth of any header, far below what exhausts a stack. */
 export const MAX_JSON_DEPTH = 32;
@@ -65,7 +65,7 @@ const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Arr
   (character) => character.charCodeAt(0),
 );
 
-/** On the bytes, because a parser would already have built what is to be refused. */
+/** Works on the bytes, because a parser would already have built the tree that must be refused. */
 function isNestedBeyond(bytes: Uint8Array, limit: number): boolean {
   let depth = 0;
   let isText = false;

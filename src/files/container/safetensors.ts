@@ -17,15 +17,15 @@ export interface Tensor {
 
 const BYTES = { F32: 4, F64: 8 } as const;
 const LENGTH_BYTES = 8;
-/** A network of a thousand layers needs a fifth of it. */
+/** A network of a thousand layers needs a fifth of this. */
 export const MAX_TENSORS_HEADER_BYTES = 1 << 20;
-/** Not a tensor: free text some writers leave. */
+/** Not a tensor: free text that some writers add. */
 const METADATA = "__metadata__";
 
 /** More dimensions than anything here has. */
 const MAX_DIMENSIONS = 8;
 
-/** One question of the whole list, so that a long wrong one makes one complaint and not a million. */
+/** One check of the whole list, so that a long wrong one makes one complaint and not a million. */
 const sizes = (isLength: (length: number) => boolean) =>
   z.custom<readonly number[]>(
     (list) =>
@@ -95,7 +95,7 @@ export function readSafetensors(bytes: Uint8Array, where: string): Map<string, T
     .sort((a, b) => a.start - b.start || a.end - b.end);
   const dataBytes = bytes.length - dataStart;
   let expected = 0;
-  // Every size is held against the bytes there are before any array is made.
+  // Every size is checked against the bytes present before any array is made.
   for (const { name, type, shape, start, end } of entries) {
     const length = shape.reduce((product, size) => product * size, 1);
     if (start !== expected || end > dataBytes || length * BYTES[type] !== end - start) {
@@ -115,7 +115,7 @@ export function readSafetensors(bytes: Uint8Array, where: string): Map<string, T
   );
 }
 
-/** By a DataView: right on any machine, wherever in memory the bytes begin. */
+/** Uses a DataView: correct on any machine, wherever in memory the bytes begin. */
 function readValues(view: DataView, type: Tensor["type"], start: number, end: number): ArrayLike<number> {
   const length = (end - start) / BYTES[type];
   const values = type === "F32" ? new Float32Array(length) : new Float64Array(length);
@@ -125,7 +125,7 @@ function readValues(view: DataView, type: Tensor["type"], start: number, end: nu
   return values;
 }
 
-/** Names come from outside: no more of one is shown than a sentence bears. */
+/** Names come from outside: long ones are cut to fit a sentence. */
 function quote(name: string): string {
   return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
 }

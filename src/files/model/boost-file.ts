@@ -1,9 +1,9 @@
 /**
- * A boost as a file: JSON that anyone can read, of the updates in their order or the groups' hazard ratios, the groups
- * by their expressions, and what the boost belongs to (the model and the table it was fitted on, by SHA-256). No row of
- * a table is in it. How it was chosen and what it did on held-out rows travels along as it was written and is not read
- * again. `sha256` is of everything else in the file, as JSON without blanks. Version 1 knew updates only; versions 1
- * and 2 had no checksum.
+ * A boost as a file: human-readable JSON with the updates in order or the groups' hazard ratios, the groups by their
+ * expressions, and what the boost belongs to (the model and the table it was fitted on, by SHA-256). It holds no row of
+ * a table. How the boost was chosen and what it did on held-out rows is stored as written and is not read again.
+ * `sha256` covers everything else in the file, as JSON without blanks. Version 1 knew only updates; versions 1 and 2
+ * had no checksum.
  */
 import { z } from "zod";
 import { FormatError } from "../../core/errors.ts";
@@ -14,14 +14,14 @@ import { explainIssue } from "./schema-parts.ts";
 
 export interface SavedBoost {
   readonly boost: Boost;
-  /** Of the model's file whose curves it repairs; null for curves of another program. */
+  /** Hash of the model file whose curves it repairs; null for curves of another program. */
   readonly model: string | null;
-  /** Of the file that held the rows it was fitted on; null where that is not known. */
+  /** Hash of the file with the rows it was fitted on; null where that is not known. */
   readonly table: string | null;
 }
 
 export interface ReadBoost extends SavedBoost {
-  /** What whoever carries it out should know of the file. */
+  /** What anyone applying the boost should know about the file. */
   readonly warnings: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const FORMAT = "graduate-boost";
 const VERSION = 3;
 const UNCHECKED_VERSIONS = [1, 2];
 const READ_VERSIONS = [...UNCHECKED_VERSIONS, VERSION];
-/** A file of 100 updates has 30 kB; one this large is something else. */
+/** A file of 100 updates takes 30 kB; one this large is something else. */
 export const MAX_BOOST_BYTES = 1 << 26;
 const HINT = "get the file anew, or fit the boost again";
 
@@ -43,7 +43,7 @@ const fileSchema = z.object({
   boost: z.looseObject({ kind: z.enum(["mcboost", "hazards"]) }),
 });
 
-/** `more` travels along for people to read. */
+/** `more` is stored for people to read. */
 export function boostToJson({ boost, model, table }: SavedBoost, more: object = {}): string {
   const rest = { model, table, boost, ...more };
   const checksum = checksumOf({ format: FORMAT, version: VERSION, ...rest });
@@ -81,7 +81,7 @@ export function boostFromJson(text: string, fileName: string): ReadBoost {
   return { boost: read.data, model, table, warnings: isUnchecked ? [warning] : [] };
 }
 
-/** However the file is indented: JSON gives the same text for what it has read of its own text. */
+/** Independent of the file's indentation: parsed JSON is always written as the same text. */
 function checksumOf(document: object): string {
   return toHex(sha256(new TextEncoder().encode(JSON.stringify(document))));
 }

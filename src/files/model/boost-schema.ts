@@ -1,8 +1,8 @@
 /**
  * The boost of a boost file, field by field: shapes as everywhere, and what the numbers mean. Bins lie on the boost's
- * grid, shares and probabilities between 0 and 1, every update speaks of a group or of features that there are, groups
- * have names of their own and expressions that parse. What else a repair may do to a curve is held when it is carried
- * out (repair/mcboost.ts).
+ * grid, shares and probabilities lie between 0 and 1, every update refers to an existing group or existing features,
+ * and groups have unique names and expressions that parse. Other limits on what a repair may do to a curve are enforced
+ * when it is carried out (repair/mcboost.ts).
  */
 import { z } from "zod";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
@@ -11,10 +11,10 @@ import type { McBoost } from "../../repair/mcboost.ts";
 import { checkGroups } from "./group-schema.ts";
 import { count, describing, finite, finites, list } from "./schema-parts.ts";
 
-/** Updates are replayed one after the other over every row. */
+/** Updates are replayed one after another over every row. */
 const MAX_UPDATES = 100_000;
 /**
- * Far beyond the hazard ratios a fit gives: e to this power is still a number, also when several groups' are
+ * Far beyond the hazard ratios a fit gives: e to this power is still finite, even when those of several groups are
  * multiplied.
  */
 const MAX_LOG_RATIO = 100;

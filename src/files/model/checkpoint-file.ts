@@ -2,8 +2,8 @@
  * A checkpoint as bytes and back, in the container of the model file: what the trainer needs to go on, and the history
  * so far, so that the model of a resumed run has all of it. Tensors are flat and named by what they are:
  * parameters.NAME, average.NAME, first.NAME and second.NAME (the optimiser's moments), best.NAME (the best iterate so
- * far); and members.2.NAME, of an ensemble's runs that have ended. Whether they fit the network is asked by the
- * trainer, which has one; whether the run is the same one is for the caller to compare by `run`.
+ * far), and members.2.NAME (an ensemble's finished runs). The trainer, which has the network, checks whether they fit
+ * it; the caller checks whether the run is the same one by comparing `run`.
  */
 import { memberParameter } from "../../models/networks/mean.ts";
 import { parameterShapes } from "../../models/networks/network-spec.ts";
@@ -22,15 +22,13 @@ import {
 } from "./model-file.ts";
 import { checkpointHeaderSchema } from "./model-schema.ts";
 
-/** A run in the middle, with its history and a fingerprint of what it was begun with. */
+/** An unfinished run, with its history and a fingerprint of what it was started with. */
 export interface SavedCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly history: readonly ModelHistoryEntry[];
-  /**
-   * What the run was asked, as text to compare with, such as the SHA-256 of its request; null where nobody keeps track.
-   */
+  /** What the run was asked, as text to compare, such as the SHA-256 of its request; null where nobody keeps track. */
   readonly run: string | null;
-  /** Of an ensemble, the runs that ended before this one. */
+  /** In an ensemble, the runs that ended before this one. */
   readonly members?: readonly TrainedMember[];
 }
 
@@ -69,7 +67,7 @@ export function checkpointToBytes({ checkpoint, history, run, members }: SavedCh
   return packSections({ header: encodeJson(header), weights: writeSafetensors(new Map(tensors)) });
 }
 
-/** `name` says in errors which file it was. */
+/** `name` is the file's name in errors. */
 export function checkpointFromBytes(bytes: Uint8Array, name: string): SavedCheckpoint {
   const { header, weights } = openSections(bytes, name, "checkpoint");
   const { run, step, optimiser, held, startMultipliers, best, history, members } = parseHeader(
@@ -122,7 +120,7 @@ export function checkpointFromBytes(bytes: Uint8Array, name: string): SavedCheck
   };
 }
 
-/** Neither more nor fewer weights than the networks have. */
+/** Refuses more or fewer weights than the networks have. */
 function readMembers(
   described: readonly Omit<TrainedMember, "parameters">[],
   weights: ReadonlyMap<string, Tensor>,

@@ -1,14 +1,11 @@
-/**
- * Groups as files hold them: names of their own, and expressions that parse in a time that does not depend on who wrote
- * them.
- */
+/** Groups as files hold them: unique names, and expressions whose parsing time is bounded whoever wrote them. */
 import { z } from "zod";
 import { GraduateError } from "../../core/errors.ts";
 import type { Group } from "../../data/groups/groups.ts";
 import { parseGroup } from "../../data/groups/parse-group.ts";
 import { describing, list } from "./schema-parts.ts";
 
-/** Letters of all group expressions together: parsing them takes under a second. */
+/** Letters in all group expressions together: parsing them takes under a second. */
 const MAX_EXPRESSIONS = 1 << 20;
 
 const group = describing<Group>()(z.strictObject({ name: z.string(), expression: z.string() }));
@@ -17,7 +14,7 @@ export const groupsSchema = list(group).superRefine((all, context) => {
   checkGroups(all, context);
 });
 
-/** Complains at most once, below `under`; true where there is nothing to complain of. */
+/** Complains at most once, at a path below `under`; true where there is nothing to complain about. */
 export function checkGroups(
   all: readonly { readonly name: string; readonly expression?: string }[],
   context: { addIssue(issue: { code: "custom"; path: (string | number)[]; message: string }): void },

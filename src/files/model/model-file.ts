@@ -1,8 +1,8 @@
 /**
  * A model as bytes and back (docs/model-file.md): header and weights in one container. The round trip is exact: weights
  * are kept as F32 where every one of them is a float32 (what the wasm backend trains), as F64 otherwise and always for
- * Cox; and writing what was read gives the same bytes. A writer passes what it wrote through the reader's schema, so no
- * file is written that could not be opened. `checkpoint-file.ts` is the same for a run that is not finished.
+ * Cox; and writing what was read gives the same bytes. A writer passes its output through the reader's schema, so no
+ * file is written that could not be opened. `checkpoint-file.ts` does the same for an unfinished run.
  */
 import type { z } from "zod";
 import { FormatError } from "../../core/errors.ts";
@@ -29,7 +29,7 @@ export function modelToBytes(model: Model): Uint8Array {
       kind: "model",
       predictor: describe(predictor),
       ...rest,
-      // As `--json` prints them: what is not a number is null there, not a word.
+      // As `--json` prints them: there, what is not a number is null rather than a word.
       ...(metrics && { metrics: JSON.parse(JSON.stringify(metrics)) }),
     },
     where,
@@ -39,7 +39,7 @@ export function modelToBytes(model: Model): Uint8Array {
   return packSections({ header: encodeJson(header), weights: writeSafetensors(weights) });
 }
 
-/** `name` says in errors which file it was. */
+/** `name` is the file's name in errors. */
 export function modelFromBytes(bytes: Uint8Array, name: string): Model {
   const { version, header, weights } = openSections(bytes, name, "model");
   const current = updateHeader(header, version);
@@ -93,7 +93,7 @@ function readPredictor(
   return { kind: "cox", D, coefficients, means, time, cumulativeHazardAtMeans };
 }
 
-/** A cumulative hazard begins at 0 or above and never falls: otherwise survival would leave 0 to 1, or rise. */
+/** A cumulative hazard starts at 0 or above and never falls: otherwise survival would leave 0 to 1, or rise. */
 function findCoxFlaw(cox: Readonly<Record<(typeof COX)[number], readonly number[]>>): string | null {
   const { coefficients, means, time, cumulativeHazardAtMeans: hazard } = cox;
   if (coefficients.some((value) => Math.abs(value) === Number.POSITIVE_INFINITY))
@@ -107,7 +107,7 @@ function findCoxFlaw(cox: Readonly<Record<(typeof COX)[number], readonly number[
   return null;
 }
 
-/** F32 where nothing is lost by it. Without shapes the tensors are flat. */
+/** F32 where that loses nothing. Without shapes the tensors are flat. */
 export function parameterTensors(
   prefix: string,
   values: Readonly<Record<string, readonly number[]>>,
@@ -124,7 +124,7 @@ export function parameterTensors(
   );
 }
 
-/** The parameters whose names begin so; all of them finite. */
+/** The parameters whose names begin with the prefix; all must be finite. */
 export function takeParameters(
   tensors: ReadonlyMap<string, Tensor>,
   prefix: string,
@@ -174,7 +174,7 @@ export function refuseWeights(reason: string, where: string): FormatError {
   });
 }
 
-/** Container, kind and weights; the header is JSON but not yet checked further. */
+/** Container, kind and weights; the header is parsed as JSON but not yet checked further. */
 export function openSections(
   bytes: Uint8Array,
   where: string,
@@ -210,7 +210,7 @@ export function parseHeader<T>(schema: z.ZodType<T>, header: unknown, where: str
   });
 }
 
-/** As a reader will see it: through JSON and the schema, which also puts the fields in order. */
+/** The header as a reader will see it: through JSON and the schema, which also puts the fields in order. */
 export function checkHeader<T>(schema: z.ZodType<T>, header: object, where: string): T {
   return parseHeader(schema, decodeJson(encodeJson(header), "the header", where), where);
 }

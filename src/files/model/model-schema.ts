@@ -1,10 +1,10 @@
 /**
  * The headers of models and checkpoints, field by field (docs/model-file.md). Every object is strict: a field this
- * version does not know is refused, and one it writes but does not describe would not compile. Beyond types it asks
- * that the parts fit each other as prediction relies on it: grid with edges, encoder with its names, D and T everywhere
- * the same, groups that parse; and that numbers mean something: scales above 0, columns and levels once, no more bins
- * than can be predicted. Sizes are held against the weights there are before a network is made of them (model-file.ts).
- * Names to choose from are those of training/choices.ts.
+ * version does not know is refused, and one it writes but does not describe would not compile. Beyond types, it checks
+ * that the parts fit together as prediction requires: grid with edges, encoder with its names, D and T the same
+ * everywhere, groups that parse. It also checks that numbers make sense: scales above 0, no repeated columns or levels,
+ * no more bins than can be predicted. Sizes are compared with the stored weights before a network is made of them
+ * (model-file.ts). Names to choose from are those of training/choices.ts.
  */
 
 import { z } from "zod";
@@ -240,7 +240,7 @@ const provenance = describing<Provenance>()(
   }),
 );
 
-/** The predictor without its numbers, which are among the weights. */
+/** The predictor without its numbers, which are stored with the weights. */
 const predictor = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("network"), network: describing<NetworkSpec>()(networkSpecSchema) }),
   z.strictObject({ kind: z.literal("cox"), D: count }),
@@ -327,7 +327,7 @@ const held = describing<LagrangianState>()(
     message: "expected a cell for every multiplier",
   });
 
-/** A run of an ensemble that has ended, without its numbers. */
+/** A finished run of an ensemble, without its numbers. */
 const member = describing<Omit<TrainedMember, "parameters">>()(
   z.strictObject({ network: describing<SingleNetworkSpec>()(singleNetworkSchema), steps: count }),
 ).refine(({ network }) => network.T <= MAX_BINS, {

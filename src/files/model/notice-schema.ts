@@ -1,7 +1,7 @@
 /**
- * What a training said of its table, as a model file keeps it: sentences in their parts (core/sentence.ts), each with
- * its level. A report needs the parts, because it writes counts of few people and values of single people in other
- * words than the terminal does.
+ * What training reported about its table, as a model file keeps it: sentences in parts (core/sentence.ts), each with
+ * its level. A report needs the parts, because it words counts of few people and values of single people differently
+ * from the terminal.
  */
 import { z } from "zod";
 import type { Part } from "../../core/sentence.ts";

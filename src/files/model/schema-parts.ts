@@ -1,8 +1,8 @@
 /**
- * Building stones of the header's schema. Lists and dictionaries stop at their first bad entry: a hostile header of a
+ * Building blocks of the header's schema. Lists and dictionaries stop at their first bad entry: a hostile header of a
  * million wrong entries makes one complaint, not a million. Numbers come in two kinds: `finite`, where a prediction
  * depends on them, and `anyNumber`, which may be NaN or infinite (spelled out, see json-bytes.ts), for what a run
- * reports. `describing` holds a schema against the type it stands for, in both directions, when it is compiled.
+ * reports. `describing` checks a schema against its type, in both directions, at compile time.
  */
 import { z } from "zod";
 import { SPECIAL_NUMBERS } from "../container/json-bytes.ts";
@@ -13,10 +13,10 @@ type Plain<T> = T extends readonly (infer E)[]
     ? { readonly [K in keyof T]-?: Plain<T[K]> }
     : T;
 
-/** Equal but for `readonly`; an optional field counts as a field, so that none can be forgotten. */
+/** Equal except for `readonly`; an optional field counts as a field, so that none can be forgotten. */
 type Same<A, B> = [Plain<A>, Plain<B>] extends [Plain<B>, Plain<A>] ? unknown : never;
 
-/** Does not compile where the schema gives anything but a T. */
+/** Does not compile where the schema yields anything but a T. */
 export function describing<T>() {
   return <S extends z.ZodType>(schema: S & Same<z.output<S>, T>): z.ZodType<T> =>
     schema as unknown as z.ZodType<T>;
@@ -37,7 +37,7 @@ export const anyNumber: z.ZodType<number> = z.unknown().transform((value, contex
 
 export const finite: z.ZodType<number> = anyNumber.refine(Number.isFinite, "expected a finite number");
 
-/** As `list(anyNumber)`, without the ceremony a number. */
+/** Like `list(anyNumber)`, without the overhead per number. */
 export const numbers: z.ZodType<readonly number[]> = z.unknown().transform((value, context) => {
   if (Array.isArray(value)) {
     const read = value.map(readNumber);
@@ -50,7 +50,7 @@ export const numbers: z.ZodType<readonly number[]> = z.unknown().transform((valu
   return z.NEVER;
 });
 
-/** The same of finite ones. */
+/** The same for finite numbers. */
 export const finites: z.ZodType<number[]> = numbers.transform((values, context) => {
   const wrong = values.findIndex((value) => !Number.isFinite(value));
   if (wrong === -1) return values as number[];
@@ -122,8 +122,8 @@ function isJson(value: unknown): boolean {
 }
 
 /**
- * The first complaint in a sentence, `training.history[3].loss: expected a number`; `under` is where the schema's value
- * lies.
+ * The first complaint as a sentence, `training.history[3].loss: expected a number`; `under` is the path to the schema's
+ * value.
  */
 export function explainIssue(error: z.ZodError, ...under: (string | number)[]): string {
   const [{ path, message }] = error.issues;
@@ -135,5 +135,5 @@ export function explainIssue(error: z.ZodError, ...under: (string | number)[]): 
   return text.length > MAX_COMPLAINT ? `${text.slice(0, MAX_COMPLAINT)}…` : text;
 }
 
-/** Keys come from outside: no more of them is shown than a sentence bears. */
+/** Keys come from outside: long ones are cut to fit a sentence. */
 const MAX_COMPLAINT = 200;

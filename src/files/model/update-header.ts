@@ -1,6 +1,6 @@
 /**
- * Headers of earlier versions, spelt as this one spells them. Files before version 3 call the distance of a constraint
- * `kind` and the validation rows `valid`. What else is wrong with a header is for the schema to say.
+ * Converts headers of earlier versions to the present field names. Files before version 3 call the distance of a
+ * constraint `kind` and the validation rows `valid`. The schema reports anything else that is wrong with a header.
  */
 
 /** The first version with the present names. */
@@ -25,8 +25,8 @@ export function updateHeader(header: unknown, version: number): unknown {
 const SETS = { valid: "validation" } as const;
 
 /**
- * The object with the fields of one of its objects renamed, in their places. A version spells a field in one way only:
- * the present spelling in an earlier version is left out, and the schema misses it.
+ * The object with fields renamed in one of its inner objects, their order kept. A version spells a field in one way
+ * only: the present spelling in an earlier version is left out, and the schema then reports it missing.
  */
 function updateField(object: Fields, name: string, names: Readonly<Record<string, string>>): Fields {
   const field = object[name];

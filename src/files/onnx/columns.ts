@@ -1,9 +1,9 @@
 /**
- * The columns of a table as inputs of an ONNX graph, one input [N] a column, under the column's own name. Numbers,
+ * The columns of a table as inputs of an ONNX graph, one input [N] per column, under the column's own name. Numbers,
  * dates (days since 1970-01-01) and booleans (0, 1) come as doubles with NaN for a missing value; so does a category
  * whose levels are all numbers, because R and pandas read such a column as numbers. Other categories come as texts, and
- * a text that a CSV file would hold for a missing value is one here too. Doubles, so that a cell is compared and scaled
- * with the digits it has in `predict`.
+ * a text that means a missing value in a CSV file means one here too. Doubles are used so that a cell is compared and
+ * scaled with the same digits as in `predict`.
  */
 import { InputError } from "../../core/errors.ts";
 import type { ColumnEncoding, Encoder } from "../../data/encode/encoder.ts";
@@ -16,9 +16,9 @@ import { type OnnxValue, TYPE_NUMBERS } from "./writer.ts";
 export interface RawColumn {
   readonly name: string;
   readonly type: ColumnEncoding["type"];
-  /** Of a category, ascending; else none. */
+  /** The levels of a category, ascending; otherwise empty. */
   readonly levels: readonly string[];
-  /** What its input holds. */
+  /** The type of its input. */
   readonly holds: "double" | "string";
 }
 
@@ -27,7 +27,7 @@ export interface RawTensor extends RawColumn {
   readonly tensor: string; // [N,1]
 }
 
-/** The columns of the table that a model reads: those it encodes, but for the ones that say who is in a group. */
+/** The table columns that a model reads: those it encodes, except the ones that give group membership. */
 export function rawColumnsOf({ columns }: Encoder, inputGroups: readonly Group[]): RawColumn[] {
   const made = new Set(inputGroups.map(groupColumnName));
   return columns.filter(({ column }) => !made.has(column)).map(rawColumnOf);
@@ -39,7 +39,7 @@ function rawColumnOf(encoding: ColumnEncoding): RawColumn {
   return { name, type, levels, holds: type === "category" && !areNumbers(levels) ? "string" : "double" };
 }
 
-/** Whether every level says a number, and another one than the others do. */
+/** Whether every level is a number, and all of them differ. */
 function areNumbers(levels: readonly string[]): boolean {
   const values = levels.map(levelNumber);
   return values.every(Number.isFinite) && new Set(values).size === levels.length;
@@ -74,7 +74,7 @@ export function describeInput({ name, type, levels, holds }: RawColumn): OnnxVal
   return { name, type: holds, shape: ["N"], about };
 }
 
-/** Levels a description lists before it only counts them; all of them are in the metadata. */
+/** How many levels a description lists before it only counts them; all of them are in the metadata. */
 const LEVELS_SHOWN = 20;
 
 function listLevels(levels: readonly string[]): string {
@@ -106,7 +106,7 @@ export function findTexts(graph: OnnxGraph, tensor: string, texts: readonly stri
   return graph.add("Cast", [found], { to: TYPE_NUMBERS.bool });
 }
 
-/** Int64 of the tensor's shape: what each text stands for. */
+/** Int64 in the tensor's shape: what each text stands for. */
 export function lookUp(
   graph: OnnxGraph,
   tensor: string,
@@ -121,12 +121,12 @@ export function lookUp(
   return graph.add("LabelEncoder", [tensor], attributes, TEXT_DOMAIN);
 }
 
-/** What a CSV file may hold for a missing value, see parse-cell.ts; a level that training had is a level. */
+/** What a CSV file may hold for a missing value (see parse-cell.ts), except levels seen in training. */
 export function missingTexts(levels: readonly string[]): string[] {
   return ["", ...["na", "nan", "null"].flatMap(spellings)].filter((text) => !levels.includes(text));
 }
 
-/** In upper and lower case, letter by letter. */
+/** All combinations of upper and lower case, letter by letter. */
 function spellings(word: string): string[] {
   return Array.from(word).reduce<string[]>(
     (starts, letter) => starts.flatMap((start) => [start + letter, start + letter.toUpperCase()]),

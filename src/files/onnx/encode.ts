@@ -42,9 +42,10 @@ export function encodeToOnnx(graph: OnnxGraph, encoder: Encoder, inputGroups: re
   );
   const numeric = encoder.columns.filter((one) => one.type !== "category");
   const categories = encoder.columns.filter((one) => one.type === "category");
-  // All numbers side by side take the same few operators, so that a thousand columns make no longer a graph than ten.
+  // All numbers side by side take the same few operators, so that a graph of a thousand columns is no longer than one
+  // of ten.
   const blocks: string[] = [];
-  /** Column encoding → where its columns of x stand among the blocks. */
+  /** Column encoding → the positions of its columns of x among the blocks. */
   const places = new Map<object, readonly number[]>();
   let width = 2 * numeric.length;
   if (numeric.length > 0) {
@@ -75,7 +76,7 @@ export function encodeToOnnx(graph: OnnxGraph, encoder: Encoder, inputGroups: re
     );
     width += table.width;
   }
-  // A category without a column of x still refuses; what is added is 0, or NaN.
+  // A category without a column of x can still refuse a row; what is added is 0, or NaN.
   const checked = categories.filter((one) => encodedWidth(one) === 0);
   const order = encoder.columns.flatMap((one) => {
     const own = places.get(one) ?? [];
@@ -93,7 +94,7 @@ function pickColumns(graph: OnnxGraph, from: string, order: readonly number[]): 
 
 type Numeric = NumberEncoding | BooleanEncoding;
 
-/** All [N,columns], double; `value` with the missing ones filled. */
+/** All [N,columns], double; `value` has the missing ones filled. */
 function scaleNumbers(
   graph: OnnxGraph,
   numeric: readonly Numeric[],
@@ -184,7 +185,7 @@ function findText(graph: OnnxGraph, encoding: CategoryEncoding, { tensor }: RawT
   return graph.add("Squeeze", [found, graph.constant("int64", [1], [1])]);
 }
 
-/** The first that is true of: equal to each level, to any pooled one, missing, anything. */
+/** The first test that is true: equal to each level, equal to any pooled one, missing, anything. */
 function findNumber(graph: OnnxGraph, { levels, pooled = [] }: CategoryEncoding, raw: RawTensor): string {
   const isEqual = (some: readonly string[], label: string) => {
     const numbers = graph.constant("double", [1, some.length], some.map(levelNumber), `${raw.name} ${label}`);
@@ -208,7 +209,7 @@ function findNumber(graph: OnnxGraph, { levels, pooled = [] }: CategoryEncoding,
   });
 }
 
-/** [N,1]: whether any of a row's is true. */
+/** [N,1]: whether any test of a row is true. */
 function anyOf(graph: OnnxGraph, tests: string): string {
   const most = graph.add("ReduceMax", [graph.add("Cast", [tests], { to: TYPE_NUMBERS.int32 })], {
     axes: [1],

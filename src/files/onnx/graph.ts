@@ -1,7 +1,7 @@
 /**
- * An ONNX graph while it is being built: operators are added one after the other and each gives the name of its result.
- * Names inside the graph keep clear of the inputs', which are a table's own column names. Operators are those of
- * version 13 (and of version 2 of ai.onnx.ml, for texts only), so that a runtime of 2021 still opens the file.
+ * An ONNX graph while it is being built: operators are added one after another, and each returns the name of its
+ * result. Names inside the graph avoid those of the inputs, which are a table's own column names. Operators are those
+ * of version 13 (and of version 2 of ai.onnx.ml, for texts only), so that a runtime of 2021 still opens the file.
  */
 import { InputError } from "../../core/errors.ts";
 import {
@@ -14,7 +14,7 @@ import {
   writeOnnx,
 } from "./writer.ts";
 
-/** IR 7 is the one that came with operators 13. */
+/** IR 7 came with operators 13. */
 const IR_VERSION = 7;
 const OPERATORS_VERSION = 13;
 export const TEXT_DOMAIN = "ai.onnx.ml";
@@ -24,7 +24,7 @@ type Numbers = Exclude<OnnxType, "string">;
 
 export interface OnnxGraph {
   readonly inputs: readonly OnnxValue[];
-  /** Adds an operator with one result and gives the result's name. */
+  /** Adds an operator with one result and returns the result's name. */
   add(
     op: string,
     inputs: readonly string[],
@@ -33,15 +33,15 @@ export interface OnnxGraph {
   ): string;
   /** Numbers, row-major. `label` is what a viewer of the graph shows. */
   constant(type: Numbers, shape: readonly number[], values: ArrayLike<number>, label?: string): string;
-  /** The whole as bytes, `result` being given out as `output`. */
+  /** The whole graph as bytes, with `result` exposed as `output`. */
   finish(result: string, output: OnnxValue, about: OnnxAbout): Uint8Array;
-  /** The name, or the first of name_1, name_2, … that nothing has yet. */
+  /** The name, or the first unused one of name_1, name_2, …. */
   freeName(name: string): string;
 }
 
 export type OnnxAbout = Pick<OnnxModel, "producer" | "about" | "name" | "metadata">;
 
-/** The largest float32: more cannot be said in single precision. */
+/** The largest float32: the limit of single precision. */
 const LARGEST_FLOAT32 = 3.4028234663852886e38;
 
 export function createOnnxGraph(inputs: readonly OnnxValue[]): OnnxGraph {

@@ -1,8 +1,8 @@
 /**
- * Membership of a group as an ONNX graph: data/groups/group-members.ts over raw columns. Logic is Kleene's there and so
- * it is here: every term can be asked for the rows where it holds and for the rows where it fails, and a row with a
- * missing value is in neither. `!` exchanges the two, `&` holds where all hold and fails where one fails. Dates are
- * days, booleans 0 and 1, as the columns are.
+ * Membership of a group as an ONNX graph: data/groups/group-members.ts over raw columns. Both use Kleene's logic: every
+ * term can be asked for the rows where it holds and for the rows where it fails, and a row with a missing value is in
+ * neither. `!` swaps the two; `&` holds where all hold and fails where one fails. Dates are days and booleans 0 and 1,
+ * as in the columns.
  */
 import { InputError } from "../../core/errors.ts";
 import type { Comparison, GroupExpression, GroupValue } from "../../data/groups/group-expression.ts";
@@ -18,9 +18,7 @@ interface Term {
   fails(): string;
 }
 
-/**
- * The name of a bool [N,1], true for members. `columns` needs one entry at least, which says how many rows there are.
- */
+/** The name of a bool [N,1], true for members. `columns` needs at least one entry, which gives the number of rows. */
 export function groupToOnnx(
   graph: OnnxGraph,
   expression: GroupExpression,
@@ -73,8 +71,8 @@ function translate(
     default: {
       const column = findTested(expression, columns);
       const test = translateTest(graph, expression, column);
-      // No comparison is true of NaN, nor is any text asked for one that means missing: the test itself says where it
-      // holds.
+      // No comparison is true of NaN, and no test compares with a text that means missing: the test itself says where
+      // it holds.
       const fails = () => graph.add("Not", [graph.add("Or", [test, findMissing(graph, column)])]);
       const isUnequal = expression.type === "compare" && expression.comparison === "!=";
       return isUnequal ? { holds: fails, fails: () => test } : { holds: () => test, fails };
@@ -84,7 +82,7 @@ function translate(
 
 type ValueTest = Extract<GroupExpression, { readonly type: "holds" | "compare" | "range" | "in" }>;
 
-/** Bool [N,1]; of `!=` the equality. */
+/** Bool [N,1]; for `!=`, the equality. */
 function translateTest(graph: OnnxGraph, test: ValueTest, column: RawTensor): string {
   const order = (comparison: Comparison, value: GroupValue) => {
     if (column.type === "category" || column.type === "boolean") {
@@ -142,7 +140,10 @@ function findValues(
     .reduce((a, b) => graph.add("Or", [a, b]));
 }
 
-/** The level spelled like the value, else those of that value; a level training did not have stands for itself. */
+/**
+ * The level spelled like the value, otherwise the levels of equal value; a level not seen in training stands for
+ * itself.
+ */
 function matchLevels({ levels }: RawTensor, value: GroupValue): string[] {
   const text = String(value);
   const same = levels.filter(

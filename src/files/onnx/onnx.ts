@@ -1,9 +1,9 @@
 /**
  * A model as an ONNX file, which Python, R, C++ and a dozen other places run without this library: features in,
- * survival [N,T] out. Two forms: x, the encoded features as one float input [N,D]; and raw, one input a column of the
+ * survival [N,T] out. Two forms: x, the encoded features as one float input [N,D]; and raw, one input per column of the
  * table, with the whole encoding inside. A row that `predict` would refuse comes out as NaN in every bin. Names,
- * scaling and the time grid are in the file's metadata, as JSON. What else a model file holds (options, history,
- * verdict) is not in it.
+ * scaling and the time grid are in the file's metadata, as JSON. The other contents of a model file (options, history,
+ * verdict) are left out.
  */
 import { InputError } from "../../core/errors.ts";
 import type { ColumnEncoding } from "../../data/encode/encoder.ts";
@@ -18,7 +18,7 @@ import type { OnnxValue } from "./writer.ts";
 
 /** What the exported model takes. */
 export interface OnnxOptions {
-  /** Take the columns of the table as they are instead of x; default false. */
+  /** Take the columns of the table as they are, instead of x; default false. */
   readonly raw?: boolean;
 }
 
@@ -63,7 +63,7 @@ export function modelToOnnx(model: Model, options: OnnxOptions = {}): OnnxFile {
   return { bytes, inputs, output };
 }
 
-/** Metadata of an ONNX file are texts; all but two of ours are JSON. */
+/** Metadata values of an ONNX file are texts; all but two of ours are JSON. */
 function describeModel(model: Model): Record<string, string> {
   const { method, columns, encoder, grid, groups, training, provenance } = model;
   const lists = {
@@ -83,9 +83,9 @@ function describeModel(model: Model): Record<string, string> {
 }
 
 /**
- * One column of x: a scaled number (value − mean) / sd with the median where it is missing, a 0/1 with the majority
- * where it is missing, 1 where a level or any of several is met, a value is missing, or a row is in a group; or a
- * spline of a number (data/encode/spline.ts), the number's normal score read off the line from `scores` to `scores` at
+ * One column of x: a scaled number (value − mean) / sd, with the median where it is missing; a 0/1, with the majority
+ * where it is missing; an indicator that is 1 where a level or any of several is met, a value is missing, or a row is
+ * in a group; or a spline of a number (data/encode/spline.ts), whose normal score is interpolated between `scores` at
  * the values `at`.
  */
 export type OnnxFeature = { readonly name: string; readonly column: string } & (

@@ -36,8 +36,8 @@ export function predictorToOnnx(
 }
 
 /**
- * A row with a number in x that no prediction may rest on (NaN, infinite, absurd) becomes NaN as a whole. Asked of x,
- * because onnxruntime's LSTM turns a NaN into numbers.
+ * A row of x with a number that no prediction may rest on (NaN, infinite, absurd) becomes NaN as a whole. This is
+ * checked on x, because onnxruntime's LSTM turns a NaN into numbers.
  */
 function refuseRows(graph: OnnxGraph, x: string, survival: string): string {
   const limit = graph.constant("float", [1, 1], [LARGEST_ENCODED]);
@@ -65,7 +65,7 @@ function coxToOnnx(graph: OnnxGraph, cox: Cox, x: string, edges: readonly number
   const hazard = graph.constant("double", [1, T], hazards, "cumulative hazard at means");
   const grown = graph.add("Mul", [hazard, graph.add("Exp", [risk])]);
   const survival = graph.add("Exp", [graph.add("Neg", [grown])]);
-  // Where nobody has died S is 1 whatever the risk: 0 times a risk beyond all numbers would be NaN.
+  // Where nobody has died, S is 1 whatever the risk: 0 times an infinite risk would be NaN.
   const isBefore = graph.constant(
     "bool",
     [1, T],
@@ -84,7 +84,7 @@ function networkToOnnx(graph: OnnxGraph, spec: NetworkSpec, parameters: Paramete
   return graph.add("Mean", curves);
 }
 
-/** Values with the shape that the network promises; `prefix` is a member's of a mean. */
+/** Values with the shape that the network promises; `prefix` is that of a member of a mean. */
 type ReadParameter = (name: string) => {
   readonly shape: readonly number[];
   readonly values: readonly number[];
@@ -170,7 +170,7 @@ function mlpToOnnx(graph: OnnxGraph, spec: MlpSpec, read: ReadParameter, x: stri
   }, x);
 }
 
-/** ONNX's gates i, o, f, g are ours number: */
+/** The index in our gate order of each of ONNX's gates i, o, f, g. */
 const GATES = [0, 3, 1, 2];
 
 function lstmToOnnx(
@@ -188,7 +188,7 @@ function lstmToOnnx(
   // [x, 0] [N,D+1] plus [0, t/T] [T,1,D+1] is [x, t/T] for every bin.
   const clock = new Float64Array(T * (D + 1));
   for (let t = 0; t < T; t++) clock[t * (D + 1) + D] = (t + 1) / T;
-  // A row of zeros below, taken off again at the end: onnxruntime (1.15 to 1.31) ends the whole process on an LSTM
+  // Adds a row of zeros below, removed again at the end: onnxruntime (1.15 to 1.31) ends the whole process on an LSTM
   // without a row.
   const widened = graph.add("Pad", [x, graph.constant("int64", [4], [0, 0, 1, 1], "room for time")]); // [N+1,D+1]
   const steps = graph.add("Add", [widened, graph.constant("float", [T, 1, D + 1], clock, "time")]); // [T,N+1,D+1]

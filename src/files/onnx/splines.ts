@@ -1,6 +1,6 @@
 /**
- * data/encode/spline.ts as operators of an ONNX graph: all numbers that have splines side by side, so that many take no
- * more operators than one.
+ * data/encode/spline.ts as operators of an ONNX graph: all numbers with splines are handled side by side, so that many
+ * take no more operators than one.
  */
 import { BEND_WEIGHTS, KNOTS, SCALES, type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import type { OnnxGraph } from "./graph.ts";
@@ -51,7 +51,7 @@ export function splinesToOnnx(graph: OnnxGraph, value: string, bent: readonly Be
   return graph.add("Reshape", [scaled, graph.constant("int64", [2], [-1, S * SPLINE_COLUMNS])]);
 }
 
-/** Normal scores [N,S,1] of `value` [N,S,1]: the first score and, piece by piece of the line, what has been climbed. */
+/** Normal scores [N,S,1] of `value` [N,S,1]: the first score plus the rise over each piece of the line. */
 function readScores(
   graph: OnnxGraph,
   value: string,
@@ -59,7 +59,7 @@ function readScores(
   { axis, zero }: { readonly axis: string; readonly zero: string },
 ): string {
   const pieces = Math.max(...bent.map(({ line }) => line.at.length)) - 1;
-  /** Lines of fewer pieces have some of no length. */
+  /** Lines with fewer pieces are padded with pieces of no length. */
   const table = (label: string, of: (line: ScoreLine, piece: number) => number) =>
     graph.constant(
       "double",

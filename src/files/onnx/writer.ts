@@ -1,7 +1,7 @@
 /**
- * An ONNX model as bytes: the protocol-buffer messages of onnx.proto that a graph of ours needs, by their field numbers
- * (github.com/onnx/onnx, onnx/onnx.proto). Written by hand because a page imports this library too: the usual
- * protocol-buffer package is CommonJS, and of the wire format only two of its types are used, whole numbers and bytes
+ * An ONNX model as bytes: the protocol-buffer messages of onnx.proto that our graphs need, by their field numbers
+ * (github.com/onnx/onnx, onnx/onnx.proto). Written by hand because web pages import this library too: the usual
+ * protocol-buffer package is CommonJS, and only two types of the wire format are used, whole numbers and bytes
  * (docs/decisions/007-onnx.md). The same model gives the same bytes. It checks nothing: a graph that makes no sense is
  * written as it is.
  */
@@ -19,12 +19,12 @@ export interface OnnxTensor {
     | { readonly type: "string"; readonly values: readonly string[] };
 }
 
-/** A whole number from 0, or a list of them, or of texts. */
+/** A whole number of at least 0, a list of them, or a list of texts. */
 export type OnnxAttribute = number | readonly number[] | readonly string[];
 
 export interface OnnxNode {
   readonly op: string;
-  /** "" is ONNX's own. */
+  /** "" is ONNX's own domain. */
   readonly domain: string;
   readonly inputs: readonly string[];
   readonly output: string;
@@ -35,7 +35,7 @@ export interface OnnxNode {
 export interface OnnxValue {
   readonly name: string;
   readonly type: OnnxType;
-  /** A text names a size that may differ from call to call. */
+  /** A text names a size that may differ between calls. */
   readonly shape: readonly (number | string)[];
   readonly about: string;
 }
@@ -150,7 +150,7 @@ function text(field: number, content: string): Uint8Array {
   return bytes(field, new TextEncoder().encode(content));
 }
 
-/** Seven bits a byte, lowest first; by division, because shifts end at 32 bits. */
+/** Seven bits per byte, lowest first; by division, because shifts end at 32 bits. */
 function varint(value: number): number[] {
   const septets: number[] = [];
   let rest = value;

@@ -15,7 +15,7 @@ import type { PreparedCoxRows } from "./rows.ts";
 export interface CoxBaseline {
   /** Distinct event times, ascending. */
   readonly time: Float64Array; // [K]
-  /** H at those times of a person whose covariates are the column means. */
+  /** H at those times for a person whose covariates are the column means. */
   readonly cumulativeHazardAtMeans: Float64Array; // [K]
 }
 
@@ -30,15 +30,15 @@ interface LinearModel {
   readonly coefficients: Float64Array; // [D]
 }
 
-/** What a prediction needs of a fitted model. */
+/** What a prediction needs from a fitted model. */
 export interface CoxPredictor extends LinearModel {
   readonly means: Float64Array; // [D]
   readonly baseline: CoxBaseline;
 }
 
 /**
- * A grid's upper edge may be rounded to just below an event time that lies in its bin; edges are read this much later
- * (relatively).
+ * A grid's upper edge may be rounded to just below an event time that lies in its bin; so edges are read later by this
+ * relative amount.
  */
 export const EDGE_SLACK = 1e-12;
 
@@ -50,7 +50,7 @@ export function readBaselines(
   strata: ArrayLike<number> | undefined,
 ): readonly StratumBaseline[] {
   const { firstGroup, deaths, order, start, times } = rows;
-  // The sums belong to a person at the centres; their hazards are exp(−shift) times what `work` holds.
+  // The sums are for a person at the centres; that person's hazards are exp(−shift) times what `work` holds.
   const toMeans = beta.reduce((sum, b, j) => sum + (b * (means[j] - centres[j])) / scales[j], 0);
   return Array.from({ length: firstGroup.length - 1 }, (_, s) => {
     const first = firstGroup[s];
@@ -64,7 +64,7 @@ export function readBaselines(
   });
 }
 
-/** H0 at the baseline's event times of a person with every covariate 0 (R's basehaz(centered = FALSE)). */
+/** H0 at the baseline's event times for a person whose covariates are all 0 (R's basehaz(centered = FALSE)). */
 export function cumulativeHazardAtZero(model: CoxPredictor): Float64Array {
   const logRatio = -sumProducts(model, (j) => model.means[j]);
   return model.baseline.cumulativeHazardAtMeans.map((hazard) => exp(log(hazard) + logRatio));
@@ -78,8 +78,8 @@ export function linearPredictor(model: LinearModel, x: ArrayLike<number>): Float
 }
 
 /**
- * S(t|x) for every row of x [N,D] at every one of the given times: [N, times.length] row-major. A model without
- * covariates takes one entry of x per row, which it does not read.
+ * S(t|x) for every row of x [N,D] at each of the given times: [N, times.length] row-major. A model without covariates
+ * takes one entry of x per row, which it does not read.
  */
 export function coxCurves(model: CoxPredictor, x: ArrayLike<number>, times: ArrayLike<number>): Float64Array {
   const { D, means } = model;
@@ -94,7 +94,7 @@ export function coxCurves(model: CoxPredictor, x: ArrayLike<number>, times: Arra
   return survival;
 }
 
-/** Curves on a grid of T bins, read at each bin's upper edge; `edges` has T+1 entries, edges[0] being the start. */
+/** Curves on a grid of T bins, read at each bin's upper edge; `edges` has T+1 entries, and edges[0] is the start. */
 export function coxCurvesOnGrid(
   model: CoxPredictor,
   x: ArrayLike<number>,

@@ -1,7 +1,7 @@
 /**
- * What is said of each coefficient of a Cox model: hazard ratio with a 95 % interval, z and p, from the robust error
- * where there is one. A column that others determine has no estimate; one that runs to infinity has no ratio, error or
- * test. Each number that is not there carries its reason.
+ * What is reported for each coefficient of a Cox model: hazard ratio with a 95 % interval, z and p, from the robust
+ * error where there is one. A column determined by others has no estimate; one that runs to infinity has no ratio,
+ * error or test. Each missing number carries its reason.
  */
 import { chiSquareUpperTail, normalQuantile } from "../../core/distributions.ts";
 import { exp, square } from "../../core/elementary.ts";
@@ -12,7 +12,7 @@ import type { CoxRobust } from "./robust.ts";
 /** One line of a Cox table: estimate, errors, hazard ratio with its interval, test. */
 export interface CoxCoefficient {
   readonly name: string;
-  /** Log hazard ratio per unit; of one that runs to infinity the value where the likelihood stopped changing. */
+  /** Log hazard ratio per unit; if it runs to infinity, the value at which the likelihood stopped changing. */
   readonly estimate: Measured;
   /** From the inverse information. */
   readonly standardError: Measured;

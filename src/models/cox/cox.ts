@@ -1,12 +1,12 @@
 /**
  * Cox's proportional hazards model, h(t|x) = h0(t) exp(xβ), fitted on the partial likelihood (likelihood.ts) by
- * Newton's method (newton.ts), optionally with a ridge penalty ½·ridge·Σβ² on the columns as given, and with a
- * baseline hazard of its own for each stratum. Covariates are centred and scaled inside for conditioning; every result
- * is in the units given. What cannot be estimated is said, as R's coxph says it: a column determined by earlier ones
- * has no coefficient (NaN) and a warning; a coefficient the likelihood pushes to infinity keeps the value where the
- * likelihood stopped changing, has no error, and a warning. Case weights act as in coxph: under Efron's ties a weight
- * of 2 is not quite the same as two rows. Curves are baseline.ts' business, errors robust to repeated rows
- * robust.ts', the test of proportional hazards proportional.ts'. No delayed entry, no time-varying covariates.
+ * Newton's method (newton.ts), optionally with a ridge penalty ½·ridge·Σβ² on the columns as given, and with a baseline
+ * hazard of its own for each stratum. Covariates are centred and scaled inside for conditioning; every result is in the
+ * units given. What cannot be estimated is reported as in R's coxph: a column determined by earlier ones has no
+ * coefficient (NaN) and a warning; a coefficient the likelihood pushes to infinity keeps the value where the likelihood
+ * stopped changing, has no error, and a warning. Case weights act as in coxph: under Efron's ties a weight of 2 is not
+ * quite the same as two rows. Curves are in baseline.ts, errors robust to repeated rows in robust.ts, and the test of
+ * proportional hazards in proportional.ts. Delayed entry and time-varying covariates are not supported.
  */
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../../core/distributions.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";
@@ -69,19 +69,19 @@ export interface CoxFit {
   readonly names: readonly string[]; // [D]
   /** NaN where the column is determined by earlier ones; such a column is left out of every prediction. */
   readonly coefficients: Float64Array; // [D]
-  /** NaN where there is no coefficient, or an infinite one. */
+  /** NaN where there is no coefficient or it is infinite. */
   readonly standardErrors: Float64Array; // [D]
   /** Inverse of the (penalised) information; rows and columns without a standard error are NaN. */
   readonly covariance: Float64Array; // [D,D]
   /** Columns whose coefficients the likelihood pushes to infinity. */
   readonly infinite: readonly number[];
-  /** (Weighted) column means, the person the baselines belong to. */
+  /** (Weighted) column means: the covariates of the person the baselines describe. */
   readonly means: Float64Array; // [D]
   /** One for each stratum that has rows, ascending. */
   readonly baselines: readonly StratumBaseline[];
   /** Partial log-likelihood at the coefficients, without the penalty. */
   readonly logLikelihood: number;
-  /** The same with all coefficients 0. */
+  /** The partial log-likelihood with all coefficients 0. */
   readonly logLikelihoodNull: number;
   readonly tests: {
     readonly likelihoodRatio: Measured<ChiSquareTest>;
@@ -105,11 +105,12 @@ export interface CoxModel extends CoxFit {
 export const MAX_COX_COLUMNS = 2000;
 const DEFAULT_MAX_ITERATIONS = 100;
 const DEFAULT_TOLERANCE = 1e-12;
-/** Columns that one sentence names. */
+/** The most columns that one message names. */
 const MAX_COLUMNS_NAMED = 5;
 
 /**
- * Fits a proportional hazards model by Newton's method; rows of one stratum alone are compared where strata are given.
+ * Fits a proportional hazards model by Newton's method; where strata are given, only rows of the same stratum are
+ * compared.
  */
 export function fitCox(input: StratifiedCoxInput, options?: CoxOptions): CoxFit;
 export function fitCox(input: CoxInput, options?: CoxOptions): CoxModel;
@@ -175,7 +176,7 @@ export function fitCox(
   return input.strata === undefined ? { ...fit, baseline: baselines[0] } : fit;
 }
 
-/** Refuses a fit that no curve can be trusted from: one that did not converge, or hazards beyond all numbers. */
+/** Refuses a fit whose curves cannot be trusted: it did not converge, or its hazards overflow. */
 export function requireCurves({ converged, iterations, baseline }: CoxModel): void {
   if (!converged)
     throw new NumericalError(`the Cox fit did not converge in ${iterations} iterations`, {
@@ -190,7 +191,7 @@ export function requireCurves({ converged, iterations, baseline }: CoxModel): vo
   });
 }
 
-/** Refuses more columns than Newton's method can take. */
+/** Refuses more columns than Newton's method can handle. */
 export function checkColumns(D: number): void {
   if (D <= MAX_COX_COLUMNS) return;
   throw new InputError(`too many columns for a Cox model: ${D} (at most ${MAX_COX_COLUMNS})`, {

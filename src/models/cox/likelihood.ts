@@ -1,16 +1,16 @@
 /**
  * Cox's partial log-likelihood with Efron's or Breslow's treatment of ties: value, score, information and hazards at a
- * given coefficient vector. With r_i = w_i exp(x_iβ); at a death time W_E and x̄_E the sum of r and the r-weighted mean
- * of x over the tied deaths, W_N and x̄_N those over the others at risk; v the mean death weight, f_k = k/d (Efron) or
- * 0 (Breslow) for k = 0 … d−1, and W_k = W_N + (1−f_k) W_E, Δ = x̄_E − x̄_N (Therneau & Grambsch 2000, §3.3 for the
- * quantities):
+ * given coefficient vector. Let r_i = w_i exp(x_iβ). At a death time, W_E and x̄_E are the sum of r and the r-weighted
+ * mean of x over the tied deaths, and W_N and x̄_N the same over the others at risk; v is the mean death weight, f_k =
+ * k/d (Efron) or 0 (Breslow) for k = 0 … d−1, and W_k = W_N + (1−f_k) W_E, Δ = x̄_E − x̄_N (Therneau & Grambsch 2000,
+ * §3.3 for the quantities):
  *   logL = Σ_deaths w x β − Σ_t Σ_k v log W_k;  ΔH(t) = Σ_k v / W_k;
  *   score = Σ_t [Σ_deaths w (x − x̄_E) + Σ_k v W_N/W_k Δ];
  *   information = Σ_t Σ_k v/W_k · (second moment of the weighted risk set about its own mean).
- * That second moment grows by one outer product r W/(W+r)·(x−x̄)(x−x̄)ᵀ a row (Welford), so the sum over times is, row
- * by row, that product times the hazard the row was exposed to: nothing is subtracted, hence no digit lost, however far
- * out a value lies. Sums of r are kept relative to the largest in their own risk set: exp can neither overflow nor
- * leave a risk set empty. Fitting is newton.ts' business.
+ * That second moment grows by one outer product r W/(W+r)·(x−x̄)(x−x̄)ᵀ per row (Welford), so the sum over times is,
+ * row by row, that product times the hazard the row was exposed to: nothing is subtracted, so no digits are lost,
+ * however extreme a value is. Sums of r are kept relative to the largest in their own risk set: exp can neither
+ * overflow nor leave a risk set empty. Fitting is in newton.ts.
  */
 import { exp, log } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../../core/linear-algebra.ts";
@@ -29,7 +29,7 @@ export interface CoxWork {
   /** ΔH and the part of it that a death at that time was not exposed to, × exp(shift). */
   readonly hazard: Float64Array; // [K]
   readonly spared: Float64Array; // [K]
-  /** Σ ΔH up to and with the group, within the stratum, × exp(shift). */
+  /** Σ ΔH up to and including the group, within the stratum, × exp(shift). */
   readonly exposure: Float64Array; // [K]
 }
 
@@ -43,7 +43,8 @@ export interface CoxEvaluation extends CoxDerivatives {
 }
 
 /**
- * Called at every death time, from the last of the last stratum to the first: x̄_E and Δ are overwritten afterwards.
+ * Called at every death time, from the last of the last stratum back to the first; x̄_E and Δ are overwritten
+ * afterwards.
  */
 export type CoxVisitor = (k: number, deathMean: Float64Array, difference: Float64Array) => void;
 
@@ -63,7 +64,7 @@ export function createCoxWork(rows: CoxRows): CoxWork {
 }
 
 /**
- * Evaluates at `beta` (of the scaled covariates). A log-likelihood of −Infinity or NaN says that beta is out of reach.
+ * Evaluates at `beta` (of the scaled covariates). A log-likelihood of −Infinity or NaN means that beta is out of range.
  */
 export function evaluateCox(rows: CoxRows, beta: Float64Array, work: CoxWork): CoxEvaluation {
   const logLikelihood = sumRisks(rows, beta, work);
@@ -130,14 +131,14 @@ export function sumRisks(rows: CoxRows, beta: Float64Array, work: CoxWork): numb
   return logLikelihood;
 }
 
-/** Running sums of values × exp(shift) within each stratum, on the shift of the group they have come to. */
+/** Running sums of values × exp(shift) within each stratum, each relative to the shift of its group. */
 function accumulate({ firstGroup }: CoxRows, { shift }: CoxWork, values: Float64Array, sums: Float64Array) {
   for (let s = 0; s + 1 < firstGroup.length; s++)
     for (let k = firstGroup[s]; k < firstGroup[s + 1]; k++)
       sums[k] = values[k] + (k === firstGroup[s] ? 0 : sums[k - 1] * exp(shift[k] - shift[k - 1]));
 }
 
-/** Score and information of what is in `work`, each death time multiplied by its entry of `emphasis` where given. */
+/** Score and information from what `work` holds, each death time multiplied by its entry of `emphasis` if given. */
 export function differentiate(
   rows: CoxRows,
   work: CoxWork,
@@ -177,7 +178,7 @@ interface Sums {
   readonly sum: OuterSum;
 }
 
-/** One stratum from its last time to its first, rows entering the risk set as their times are reached. */
+/** Processes one stratum from its last time to its first; rows enter the risk set as their times are reached. */
 function goBackwards(
   rows: CoxRows,
   work: CoxWork,
@@ -189,7 +190,7 @@ function goBackwards(
   const mean = new Float64Array(D); // x̄_N
   const deathMean = new Float64Array(D); // x̄_E
   const difference = new Float64Array(D);
-  /** Takes row i into a set of weight W and mean `of`; its spread counts `exposed` times. Returns the new weight. */
+  /** Adds row i to a set of weight W and mean `of`; its spread counts `exposed` times. Returns the new weight. */
   const enter = (i: number, W: number, of: Float64Array, exposed: number): number => {
     const r = risk[i];
     const at = i * D;

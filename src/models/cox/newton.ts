@@ -1,11 +1,10 @@
 /**
  * The maximum of Cox's partial likelihood, penalised or not, by Newton's method on the scaled columns: full steps where
- * they gain what their length promises, halved ones elsewhere; the log-likelihood is concave, so this cannot end
- * anywhere but at its maximum or on the way to infinity. Which columns the others determine is decided once, at β = 0.
- * On the way to infinity each step moves some linear predictor by about 1 and leaves a fraction 1/e to be gained; a
- * single value far out does the same for a while, until the other rows hold it. So Newton goes on until next to nothing
- * is left to gain: a coefficient is infinite where its column still moves the predictor then (R's "coefficient may be
- * infinite").
+ * they gain what their length promises, halved ones elsewhere. The log-likelihood is concave, so this can only end at
+ * its maximum or on the way to infinity. Which columns the others determine is decided once, at β = 0. On the way to
+ * infinity each step moves some linear predictor by about 1 and leaves a fraction 1/e to be gained; a single extreme
+ * value does the same for a while, until the other rows hold it. So Newton continues until almost nothing is left to
+ * gain: a coefficient is infinite if its column still moves the predictor then (R's "coefficient may be infinite").
  */
 import { type CholeskyFactor, factorCholesky, solveCholesky } from "../../core/linear-algebra.ts";
 import { type CoxEvaluation, type CoxWork, evaluateCox } from "./likelihood.ts";
@@ -17,31 +16,31 @@ const ALIASED_PIVOT = 1.8e-12;
 const ROUNDING_SLACK = 1e-11;
 /** A step must gain this share of what its slope promises (Armijo's rule; any small number will do). */
 const SUFFICIENT_GAIN = 1e-4;
-/** Half the step at most this often: 1e-18 of a step moves nothing that counts. */
+/** The step is halved at most this often: 1e-18 of a step moves nothing that counts. */
 const MAX_HALVINGS = 60;
 /**
  * The log-likelihood counts as settled when a step gains less than this share of it (or of 1, as it may go to 0): R's
  * eps.
  */
 const SETTLED_GAIN = 1e-9;
-/** A step that moves the linear predictor by this much when nothing is left to gain is one of an endless row. */
+/** A step that moves the linear predictor by this much when nothing is left to gain belongs to an endless sequence … */
 const STILL_MOVING = 0.1;
-/** … if it also changes the coefficient by this share: R's toler.inf. A value far out moves for less. */
+/** … if it also changes the coefficient by this share: R's toler.inf. An extreme value moves for less. */
 const STILL_GROWING = 3e-5;
 /**
- * The way to infinity is given up when a step gains no more than this: rounding is then as large, and the rest in place
- * …
+ * The way to infinity is abandoned when a step gains no more than this: rounding is then as large, and the rest has
+ * settled …
  */
 const NOTHING_LEFT = 1e-14;
 /** … or after this many steps in a row, where the rounding of a sum over very many rows comes first. */
 const MAX_RUNNING_STEPS = 40;
-/** Fewer steps in a row prove nothing: the last ones before a maximum may move a value far out as well. */
+/** Fewer steps in a row prove nothing: the last ones before a maximum may move an extreme value as well. */
 const FEWEST_RUNNING_STEPS = 3;
 /** Steps this short (in squared standard errors) shrink quadratically; one that does not … */
 const ROUNDING_FLOOR = 1e-14;
 /** … by at least this factor is rounding error, hence convergence. */
 const ROUNDING_SHRINKAGE = 0.01;
-/** Where no step gains any more, this short a one (1e-4 standard errors, squared) is rounding too. */
+/** Where no step gains anything more, a step this short (1e-4 standard errors, squared) is rounding too. */
 const STALLED = 1e-8;
 
 export interface NewtonOptions {
@@ -56,18 +55,18 @@ export interface CoxMaximum {
   readonly beta: Float64Array; // [D], of the scaled columns
   readonly atZero: CoxEvaluation;
   readonly evaluation: CoxEvaluation;
-  /** Of the (penalised) information at `beta`. */
+  /** Factor of the (penalised) information at `beta`. */
   readonly factor: CholeskyFactor;
   /** 1 where the column has a coefficient; 0 where earlier columns determine it. */
   readonly kept: Uint8Array; // [D]
   readonly rank: number;
-  /** Columns whose coefficients have no maximum. */
+  /** Columns whose coefficients have no finite maximum. */
   readonly infinite: readonly number[];
   readonly converged: boolean;
   readonly iterations: number;
 }
 
-/** `work` is left as of the maximum. */
+/** Leaves `work` as evaluated at the maximum. */
 export function maximiseCox(rows: CoxRows, work: CoxWork, options: NewtonOptions): CoxMaximum {
   const { penalty, ranges, maxIterations, tolerance } = options;
   const { D } = rows;
@@ -87,7 +86,7 @@ export function maximiseCox(rows: CoxRows, work: CoxWork, options: NewtonOptions
     penalty.map((own, j) => ALIASED_PIVOT * (atZero.information[j * D + j] + own)),
   );
   const { kept, rank } = factor;
-  // From here on a pivot that vanishes is a likelihood gone flat, not a column that others determine.
+  // From here on a vanishing pivot means that the likelihood is flat, not that other columns determine this one.
   const pivotBounds = Float64Array.from(kept, (use) => (use === 1 ? 0 : Number.POSITIVE_INFINITY));
 
   let value = penalised(evaluation, beta);
@@ -138,7 +137,7 @@ export function maximiseCox(rows: CoxRows, work: CoxWork, options: NewtonOptions
   return { beta, atZero, evaluation, factor, kept, rank, infinite, converged, iterations };
 }
 
-/** Columns by which a step moves the linear predictor of some row. */
+/** Columns whose step moves the linear predictor of some row. */
 function findRunning(
   rows: CoxRows,
   beta: Float64Array,
@@ -148,8 +147,8 @@ function findRunning(
   const moves = step.map((s, j) =>
     Math.abs(s) > STILL_GROWING * Math.abs(beta[j]) ? Math.abs(s) * ranges[j] : 0,
   );
-  // Their sum bounds the predictor's move, which needs a pass over the rows (nearly collinear columns move against each
-  // other).
+  // Their sum bounds the predictor's move; the move itself needs a pass over the rows (nearly collinear columns move
+  // against each other).
   if (!(moves.reduce((sum, move) => sum + move, 0) > STILL_MOVING)) return [];
   if (!(predictorMove(rows, step) > STILL_MOVING)) return [];
   return [...moves.keys()].filter((j) => moves[j] > STILL_MOVING);

@@ -1,16 +1,16 @@
 /**
  * The order in which a Cox model goes through its rows: stratum after stratum, each by ascending time, in groups of
- * tied times. Which times are tied is R's rule (core/near-times.ts) or exact equality.
+ * tied times. Ties follow R's rule (core/near-times.ts) or exact equality.
  */
 import { groupRowsByTime, type RowsByTimeOptions } from "../../data/outcomes/rows-by-time.ts";
 
 /** Rows by stratum and time. */
 export interface CoxOrder {
-  /** Where each row stands in the input. */
+  /** Each row's index in the input. */
   readonly order: Int32Array; // [N]
   /** Time of each group of ties, ascending within a stratum. */
   readonly times: Float64Array; // [K]
-  /** Group k is the rows start[k] … start[k+1]−1. */
+  /** Group k consists of the rows start[k] … start[k+1]−1. */
   readonly start: Int32Array; // [K+1]
   /** A stratum's groups are firstGroup[s] … firstGroup[s+1]−1; strata without a row are left out. */
   readonly firstGroup: Int32Array; // [S+1]

@@ -1,10 +1,10 @@
 /**
- * Whether hazards are proportional: the score test, at θ = 0, of coefficients that change with time, β_j(t) = β_j + θ_j
- * g(t), for each term (all columns of a category together) and for all terms at once, as cox.zph of R's survival ≥ 3
- * computes it from the Schoenfeld residuals (Grambsch & Therneau 1994; their test replaced V_t by its mean, this one
- * does not):
+ * Tests whether hazards are proportional: the score test, at θ = 0, of coefficients that change with time, β_j(t) = β_j
+ * + θ_j g(t), for each term (all columns of a category together) and for all terms at once, as cox.zph of R's survival
+ * ≥ 3 computes it from the Schoenfeld residuals (Grambsch & Therneau 1994; their test replaced V_t by its mean, this
+ * one does not):
  *   χ² = u_θᵀ (K − J I⁻¹ J)⁻¹ u_θ,  u_θ = Σ g (x − x̄),  I, J, K = Σ V_t, Σ g V_t, Σ g² V_t over the deaths.
- * g is the time itself (identity) or 1 − S(t−) of everyone's Kaplan-Meier curve (km, R's default), less its mean over
+ * g is the time itself (identity) or 1 − S(t−) of the overall Kaplan-Meier curve (km, R's default), minus its mean over
  * events.
  */
 import { factorCholesky, solveCholesky, solveQuadratic } from "../../core/linear-algebra.ts";
@@ -16,7 +16,7 @@ import { type CoxInput, type CoxRows, prepareRows, type StratifiedCoxInput } fro
 /** The time scale on which a coefficient may have changed. */
 export type TimeTransform = "identity" | "km";
 
-/** Columns of the design that are one thing: a number, or all levels of a category. */
+/** Columns of the design that form one term: a number, or all levels of a category. */
 export interface CoxTerm {
   readonly name: string;
   readonly columns: readonly number[];
@@ -29,7 +29,9 @@ export interface ProportionalHazards {
   readonly global: Measured<ChiSquareTest>;
 }
 
-/** Its matrices are cubic in the columns: beyond this many the test would take longer than the fit. */
+/**
+ * The cost of the test's matrices is cubic in the columns: beyond this many the test would take longer than the fit.
+ */
 const MAX_TESTED_COLUMNS = 500;
 
 /** The test for each term and for all of them. */
@@ -92,7 +94,9 @@ function createStatistic(
   return { score: first.score, variance };
 }
 
-/** Less the mean over events, and with the largest size 1, which changes no statistic; null where nothing varies. */
+/**
+ * Subtracts the mean over events and scales the largest size to 1, which changes no statistic; null if nothing varies.
+ */
 function centreTimes({ deaths }: CoxRows, value: Float64Array): Float64Array | null {
   let sum = 0;
   let events = 0;
@@ -107,7 +111,7 @@ function centreTimes({ deaths }: CoxRows, value: Float64Array): Float64Array | n
   return centred.map((one) => one / largest);
 }
 
-/** 1 − S(t−) at each group's time, S of the rows of all strata together, unweighted as in R. */
+/** 1 − S(t−) at each group's time, where S is that of the rows of all strata together, unweighted as in R. */
 function deadShare({ times, start, deaths }: CoxRows): Float64Array {
   const byTime = Uint32Array.from(times.keys()).sort((a, b) => times[a] - times[b]);
   const share = new Float64Array(times.length);

@@ -1,10 +1,10 @@
 /**
  * Standard errors of a Cox model that stay right when rows of one cluster (the visits of a person, both eyes) depend on
- * each other: the sandwich V (Σ_c u_c u_cᵀ) V of R's `cluster()`, V the inverse information and u_c the score residuals
- * summed over the cluster (Lin & Wei 1989). A row's score residual, for Efron's ties the mean over the d steps of a
- * tied time, is
+ * each other: the sandwich V (Σ_c u_c u_cᵀ) V of R's `cluster()`, where V is the inverse information and u_c the score
+ * residuals summed over the cluster (Lin & Wei 1989). A row's score residual (for Efron's ties, the mean over the d
+ * steps of a tied time) is
  *   δ_i (x_i − x̄(t_i)) − ∫₀^{t_i} (x_i − x̄(t)) exp(x_iβ) dH(t).
- * The Wald test uses the sandwich; the robust score test is that of the residuals at β = 0, as R's summary prints it.
+ * The Wald test uses the sandwich; the robust score test uses the residuals at β = 0, as R's summary prints it.
  */
 import { exp } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
@@ -22,7 +22,7 @@ import {
 
 /** Robust errors of a fitted model, and the tests that use them. */
 export interface CoxRobust {
-  /** How many clusters the rows are of. */
+  /** The number of clusters among the rows. */
   readonly clusters: number;
   /** NaN where the fit has none. */
   readonly standardErrors: Float64Array; // [D]
@@ -31,7 +31,7 @@ export interface CoxRobust {
   readonly score: Measured<ChiSquareTest>;
 }
 
-/** `cluster` holds a number for each row of the input; rows of one number belong together. */
+/** `cluster` holds a number for each row of the input; rows with the same number belong together. */
 export function robustCox(
   input: CoxInput | StratifiedCoxInput,
   fit: CoxFit,
@@ -120,7 +120,7 @@ function sumByCluster(
   return [...sums.values()];
 }
 
-/** Forwards in time within each stratum: Σ ΔH and Σ x̄ ΔH as they stand when each row leaves. */
+/** Goes forwards in time within each stratum: Σ ΔH and Σ x̄ ΔH at the time each row leaves. */
 function visitScoreResiduals(
   rows: CoxRows,
   work: CoxWork,
@@ -137,7 +137,7 @@ function visitScoreResiduals(
   });
   const residual = new Float64Array(D);
   const meanHazard = new Float64Array(D); // Σ x̄ ΔH
-  const sparedMean = new Float64Array(D); // what of it a death at this time was not exposed to
+  const sparedMean = new Float64Array(D); // the part of it that a death at this time was not exposed to
   const meanOfMeans = new Float64Array(D);
   for (let s = 0; s + 1 < firstGroup.length; s++) {
     meanHazard.fill(0);

@@ -1,7 +1,7 @@
 /**
- * The rows a Cox model is fitted to: checked at the door, sorted by stratum into groups of tied times (order.ts),
- * their covariates centred by the median and scaled by the median distance from it. That conditions Newton's method,
- * cannot overflow by squaring, and leaves the digits of a column to its many values, not to the one that is far out.
+ * The rows a Cox model is fitted to: validated, sorted by stratum into groups of tied times (order.ts), with covariates
+ * centred by the median and scaled by the median distance from it. This conditions Newton's method, cannot overflow by
+ * squaring, and keeps a column's digits for its many values, not for one extreme value.
  */
 import { InputError, nameRows } from "../../core/errors.ts";
 import { toEvents, toFloat64 } from "../../core/plain-arrays.ts";
@@ -34,17 +34,19 @@ export interface CoxInput extends RightCensoredInput {
   readonly D: number;
   /** Column names for messages and results; "x1", "x2", … where not given. */
   readonly names?: readonly string[]; // [D]
-  /** None here: rows of several strata are a StratifiedCoxInput. */
+  /** Not allowed here: rows of several strata are a StratifiedCoxInput. */
   readonly strata?: undefined;
 }
 
-/** Rows that share coefficients, not a baseline hazard: only rows of one stratum are compared with each other. */
+/**
+ * Rows that share coefficients but not a baseline hazard: only rows of the same stratum are compared with each other.
+ */
 export interface StratifiedCoxInput extends Omit<CoxInput, "strata"> {
   /** 0, 1, … */
   readonly strata: ArrayLike<number>; // [N]
 }
 
-/** Either, as typed arrays. */
+/** Either kind of input, as typed arrays. */
 interface TypedCoxInput extends RightCensored {
   readonly x: Float64Array; // [N,D]
   readonly D: number;
@@ -60,11 +62,11 @@ export interface CoxRowOptions {
 
 /** A column on the scale of Newton's method: (value − centre) / scale. */
 export interface CoxScaling {
-  /** (Weighted) column means, the person the baseline hazard belongs to. */
+  /** (Weighted) column means: the covariates of the person the baseline hazard describes. */
   readonly means: Float64Array; // [D]
   readonly centres: Float64Array; // [D]
   readonly scales: Float64Array; // [D]
-  /** Largest less smallest value, scaled. */
+  /** Largest minus smallest value, scaled. */
   readonly ranges: Float64Array; // [D]
 }
 
@@ -72,7 +74,7 @@ export interface PreparedCoxRows extends CoxScaling {
   readonly rows: CoxRows;
 }
 
-/** The door of everything that takes rows of a Cox model. */
+/** Validates the input of every function that takes the rows of a Cox model. */
 export function toCoxRows(input: CoxInput | StratifiedCoxInput): TypedCoxInput {
   refuseBeyondCensoring(input, "Cox's model");
   const { time, event, x, D, names, strata } = input;
@@ -117,12 +119,12 @@ export function prepareRows(
   return { rows, means, centres, scales, ranges };
 }
 
-/** Values of a column that its median is taken of: every k-th row, which is exact enough for a scale. */
+/** The number of values a column's median is computed from: every k-th row, which is exact enough for a scale. */
 const SCALE_SAMPLE = 1000;
 
 /**
- * The median, and the median distance from it: one value far out moves neither, so the others keep their digits. Where
- * half of the values are equal, the mean distance; where all are, 1.
+ * The median, and the median distance from it: one extreme value moves neither, so the others keep their digits. If
+ * half of the values are equal, the mean distance is used; if all are, 1.
  */
 function chooseScales(x: Float64Array, D: number, order: Int32Array) {
   const N = order.length;

@@ -1,8 +1,8 @@
 /**
  * The additive part of networks: b_t + wᵀx, a baseline per bin and one slope per feature for all bins, and with group
  * columns each group's offset over time (group-offsets.ts). The baseline starts at the logit of the given hazards, or
- * at 0 (hazard ½, hundreds of steps away from most cohorts) without them; slopes and offsets at 0, unless a fit of
- * their own sets them (models/start). The baseline is exempt from weight decay, which would pull every hazard to ½
+ * without them at 0 (hazard ½, hundreds of steps away from most cohorts). Slopes and offsets start at 0, unless a
+ * separate fit sets them (models/start). The baseline is exempt from weight decay, which would pull every hazard to ½
  * (measured: C .696 against .719), and so are slopes.
  */
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
@@ -15,9 +15,9 @@ import { createLayer, type LayerShapes, listShapes } from "./parameters.ts";
 export interface AdditiveOptions {
   readonly D: number;
   readonly T: number;
-  /** As from anchorHazards. */
+  /** For example from anchorHazards. */
   readonly baselineHazard?: ArrayLike<number>; // [T]
-  /** How many of the last columns of x say who is in a group; default 0. */
+  /** How many of the last columns of x give group membership; default 0. */
   readonly groups?: number;
 }
 

@@ -21,11 +21,11 @@ export interface AnchoredSpec extends SpecSizes {
   readonly kind: "anchored";
   /** Hidden units; default 50. */
   readonly H?: number;
-  /** The hazard of each bin at the start, as from anchorHazards of the training rows. */
+  /** The hazard of each bin at the start, e.g. from anchorHazards of the training rows. */
   readonly baselineHazard: readonly number[]; // [T]
   /** Default true; false is the linear network. */
   readonly lstm?: boolean;
-  /** How many of the last columns of x say who is in a group; default 0. */
+  /** How many of the last columns of x give group membership; default 0. */
   readonly groups?: number;
 }
 

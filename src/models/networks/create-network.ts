@@ -1,6 +1,6 @@
 /**
- * A network from its description, which is plain JSON: the same on every backend, so one trained on one can be opened
- * on another.
+ * Creates a network from its description, which is plain JSON and the same on every backend, so a network trained on
+ * one can be opened on another.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { FormatError } from "../../core/errors.ts";
@@ -17,7 +17,7 @@ export function createNetwork(backend: Backend, spec: NetworkSpec, seed: number)
   );
 }
 
-/** The definition of a kind, or an error that lists those there are. */
+/** The definition of a kind, or an error that lists the known kinds. */
 export function requireNetwork(kind: string): NetworkDefinition<SingleNetworkSpec> {
   const found = findNetwork(kind);
   if (found !== null) return found;

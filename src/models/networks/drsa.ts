@@ -1,7 +1,7 @@
 /**
- * DRSA: one LSTM layer over the bins, input [x, t/T] at bin t, and one linear output shared by all bins.
- * Two deviations from the paper: it feeds the raw t, we feed t/T to keep time on the scale of the features; and its
- * wording allows an output layer per bin, we share one.
+ * DRSA: one LSTM layer over the bins, input [x, t/T] at bin t, and one linear output shared by all bins. Two deviations
+ * from the paper: it feeds the raw t, while we feed t/T to keep time on the scale of the features; and its wording
+ * allows an output layer per bin, while we share one.
  */
 import { z } from "zod";
 import type { Backend } from "../../compute/backend.ts";

@@ -1,23 +1,23 @@
 /**
- * What each group adds to the logits over time (not in the paper): Σ_g x_g a_g(t), x_g the 0/1 columns that say who is
- * in a group, a_g piecewise linear between knots that have equal shares of the expected events between them. It gives
- * every constraint a short way to be met, in level and in shape, so that the slopes and the LSTM, which everyone
- * shares, need not bend for it. The group columns are the last of x. Here is where the knots lie; the sum is an
- * operation of the backend (additive.ts).
+ * What each group adds to the logits over time (not in the paper): Σ_g x_g a_g(t), where x_g are the 0/1 columns of
+ * group membership and a_g is piecewise linear between knots with equal shares of the expected events between them. It
+ * gives every constraint a direct way to be met, in level and in shape, so that the shared slopes and LSTM need not
+ * bend for it. The group columns are the last of x. This file places the knots; the sum is an operation of the backend
+ * (additive.ts).
  */
 import type { GroupOffsetsShape } from "../../compute/shapes.ts";
 
 /** Knots over the bins: with time blocks of a tenth of the events, enough for an early, a middle and a late part. */
 export const GROUP_KNOTS = 6;
 /**
- * Offsets are this many times their parameter, so that one step of an adaptive optimiser moves them as many times
- * further than other weights: the constraints are then met before the LSTM has learned rows by heart.
+ * Offsets are this many times their parameter, so that one step of an adaptive optimiser moves them that many times
+ * further than other weights: the constraints are then met before the LSTM has memorised rows.
  */
 export const OFFSET_SCALE = 5;
 
 /**
- * Knot before each bin and how far the bin lies to the next one, in shares of the events a baseline hazard leads to
- * expect.
+ * The knot before each bin and the fraction of the way to the next one, measured in the events expected under a
+ * baseline hazard.
  */
 export function placeKnots(
   T: number,
@@ -37,7 +37,7 @@ export function placeKnots(
   return { knot, share: place.map((at, t) => at - knot[t]) };
 }
 
-/** As the backend's operations take them. */
+/** In the form that the backend's operations take. */
 export function describeGroupOffsets(
   groups: number,
   T: number,

@@ -1,15 +1,15 @@
 /**
  * A network's parameters as the host works on them: weights and gradients in mirrors (compute/mirror.ts), in the
  * backend's own precision. The optimiser, the norm clip and the average of weights run here. Gradients are pulled after
- * a backward pass and weights pushed after a step; where memory is shared neither does anything. A device with an
- * optimiser of its own replaces this.
+ * a backward pass and weights pushed after a step; where memory is shared, neither does anything. A device with its own
+ * optimiser replaces this.
  */
 import type { Floats } from "../../compute/backend.ts";
 import { type HostMirror, mirrorArray } from "../../compute/mirror.ts";
 import type { Network, ParameterShape } from "./network.ts";
 import { findParameters, type ParameterValues } from "./parameters.ts";
 
-/** One array of weights with its gradient, in the host's reach. */
+/** One array of weights with its gradient, accessible to the host. */
 export interface HostParameter extends ParameterShape {
   readonly values: Floats;
   readonly gradient: Floats;
@@ -20,15 +20,15 @@ export interface HostParameters {
   readonly list: readonly HostParameter[];
   /** A copy of the weights. */
   read(): ParameterValues;
-  /** All weights, on the device too, or none when anything does not fit. */
+  /** Writes all weights, on the device too, or none when anything does not fit. */
   write(from: Readonly<Record<string, ArrayLike<number>>>): void;
-  /** Brings the gradients from the backend. */
+  /** Copies the gradients from the backend. */
   pullGradients(): Promise<void>;
-  /** Takes the values to the backend. */
+  /** Copies the values to the backend. */
   pushValues(): void;
 }
 
-/** Of a network on any backend; where memory is shared, nothing is copied. */
+/** Mirrors a network's parameters on any backend; where memory is shared, nothing is copied. */
 export async function mirrorParameters(
   network: Pick<Network, "backend" | "parameters">,
 ): Promise<HostParameters> {

@@ -9,7 +9,7 @@ import { log } from "../../core/elementary.ts";
 import { BackendError, InputError } from "../../core/errors.ts";
 import { createRandom } from "../../core/random.ts";
 
-/** First of the streams that initial weights are drawn from, far from those of splits, bootstrap and noise. */
+/** First of the streams that initial weights are drawn from, separate from those of splits, bootstrap and noise. */
 const WEIGHT_STREAM = 0x20000000;
 
 /** A bin without events starts at this share of the mean rate: no events in a bin is weak evidence of no hazard. */
@@ -21,10 +21,10 @@ const HALF_WINDOW = 2;
 /** The last rows at risk can all have the event; a hazard of 1 has no logit. */
 const HIGHEST_HAZARD = 0.999;
 
-/** Size of the output weights, as a share of the usual, where a baseline already carries the level of the hazard. */
+/** Size of the output weights, as a share of the usual, when a baseline already carries the level of the hazard. */
 export const ANCHORED_OUTPUT_SCALE = 0.1;
 
-/** Uniform on ±1/√fanIn · scale; `index` is the parameter's place in its network. */
+/** Uniform on ±1/√fanIn · scale; `index` is the parameter's index in its network. */
 export function drawUniform(
   length: number,
   fanIn: number,
@@ -92,7 +92,7 @@ export function anchorHazards(
   return smooth;
 }
 
-/** Refuses anything but a whole number from 1. */
+/** Refuses anything but a whole number of at least 1. */
 export function checkSize(name: string, size: number): void {
   if (Number.isInteger(size) && size >= 1) return;
   throw new InputError(`${name} of a network is not a whole number from 1: ${size}`, {
@@ -100,7 +100,7 @@ export function checkSize(name: string, size: number): void {
   });
 }
 
-/** Refuses rows that do not fit; arrays longer than needed are allowed, so that one serves batches of any size. */
+/** Refuses rows that do not fit; arrays may be longer than needed, so that one serves batches of any size. */
 export function checkRows(
   { D, T }: { readonly D: number; readonly T: number },
   x: DeviceArray,
@@ -114,7 +114,7 @@ export function checkRows(
   );
 }
 
-/** A backward pass before any forward pass. */
+/** The error for a backward pass before any forward pass. */
 export function refuseEmpty(): BackendError {
   return new BackendError("no activations to differentiate: no forward pass has kept any", {
     code: "activations.none",

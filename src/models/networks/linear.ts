@@ -1,6 +1,6 @@
 /**
  * The logistic-hazard model: logit_t = b_t + wᵀx and nothing else (additive.ts). That is proportional odds of the
- * hazard, close to Cox where hazards per bin are small. Slopes that differ by bin: an MLP of depth 0.
+ * hazard, close to Cox where hazards per bin are small. For slopes that differ by bin, use an MLP of depth 0.
  */
 import { z } from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
@@ -13,17 +13,17 @@ export interface LinearSpec extends SpecSizes {
   readonly kind: "linear";
   /** The hazard of each bin at the start. */
   readonly baselineHazard?: readonly number[]; // [T]
-  /** How many of the last columns of x say who is in a group. */
+  /** How many of the last columns of x give group membership. */
   readonly groups?: number;
 }
 
-/** Nothing but the rows themselves. */
+/** Keeps only the rows themselves. */
 export interface LinearActivations extends Activations {
   rows: number;
   x: DeviceArray | null;
 }
 
-/** A logit a bin plus a linear function of the features. */
+/** One logit per bin plus a linear function of the features. */
 export function createLinear(backend: Backend, options: AdditiveOptions): Network<LinearActivations> {
   const { D, T } = options;
   const additive = createAdditive(backend, options);

@@ -1,7 +1,7 @@
 /**
- * The networks there are: one list, from which names, descriptions, file schemas, parameters and creation derive. A new
- * network is its own file and a line here; whatever has to treat each kind by itself (files/onnx/predictor.ts) then no
- * longer compiles until it does. The mean of networks is made of these and is not one of them.
+ * All networks in one list, from which names, descriptions, file schemas, parameters and creation derive. A new network
+ * is its own file and a line here; code that must handle each kind separately (files/onnx/predictor.ts) then fails to
+ * compile until it does. The mean of networks is made of these and is not one of them.
  */
 import { anchored } from "./anchored.ts";
 import { drsa } from "./drsa.ts";
@@ -18,17 +18,17 @@ type Definitions = typeof NETWORKS;
 /** A network that is trained by itself. */
 export type SingleNetworkSpec = Parameters<Definitions[number]["create"]>[1];
 
-/** Everything needed to build a network again, as plain data. */
+/** Everything needed to rebuild a network, as plain data. */
 export type NetworkSpec = SingleNetworkSpec | MeanSpec;
 
 export type NetworkName = Definitions[number]["kind"];
 
-/** What --network takes. */
+/** The values of --network. */
 export const NETWORK_NAMES: readonly NetworkName[] = NETWORKS.map(({ kind }) => kind);
 
-/** Of the specification's own kind; null for one that is not in the list. */
+/** The definition of a kind; null for one that is not in the list. */
 export function findNetwork(kind: string): NetworkDefinition<SingleNetworkSpec> | null {
   const found = NETWORKS.find((one) => one.kind === kind);
-  // Each definition takes its own kind of description alone, which is the kind that it was found by.
+  // Each definition takes only its own kind of description, which is the kind it was found by.
   return (found as NetworkDefinition<SingleNetworkSpec> | undefined) ?? null;
 }

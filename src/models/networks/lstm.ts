@@ -16,7 +16,7 @@ export function lstmLayer(shape: Pick<LstmShape, "D" | "H">): LayerShapes<LstmWe
   return { prefix: "lstm.", shapes: lstmWeightShapes(shape), decays: ["input", "recurrent", "output"] };
 }
 
-/** Of a network with an LSTM: what its pass left, and the rows it was run on. */
+/** For a network with an LSTM: what its pass left, and the rows it was run on. */
 export interface LstmActivations extends Activations {
   readonly tape: LstmTape;
   x: DeviceArray | null;
@@ -24,7 +24,7 @@ export interface LstmActivations extends Activations {
 
 export interface LstmOptions {
   readonly seed: number;
-  /** Whether a baseline carries the level already: output weights start at a tenth, the output bias at 0. */
+  /** Whether a baseline already carries the level: output weights start at a tenth, the output bias at 0. */
   readonly isAnchored: boolean;
 }
 
@@ -47,7 +47,7 @@ export function createLstm(backend: Backend, shape: LstmShape, { seed, isAnchore
   });
   if (isAnchored) {
     const drawn = drawUniform(H, H, seed, Object.keys(weights).indexOf("output"));
-    // Scaled as the backend holds them, so that these are its own weights times a tenth.
+    // Scaled after rounding to the backend's precision, so that these are its own weights times a tenth.
     const held = backend.precision === "f32" ? Float32Array.from(drawn) : drawn;
     backend.write(
       weights.output,

@@ -1,9 +1,9 @@
 /**
- * The mean of several networks: S(t|x) is the mean of the members' survival curves, given as the logits of its hazards,
- * so that whatever reads a network reads this one. With S_t and d_t = S_{t−1} − S_t summed over the members, that logit
- * is log(d_t / S_t); d_t is summed as S_{t−1} h_t, without taking differences of curves near 1. Curves are averaged and
- * not logits: a group's mean curve is then the mean of the members' mean curves. Members are trained apart; the whole
- * is not trained.
+ * The mean of several networks: S(t|x) is the mean of the members' survival curves, returned as the logits of its
+ * hazards, so that it is read like any other network. With S_t and d_t = S_{t−1} − S_t summed over the members, that
+ * logit is log(d_t / S_t); d_t is summed as S_{t−1} h_t, to avoid differences of curves near 1. Curves are averaged
+ * rather than logits: a group's mean curve is then the mean of the members' mean curves. Members are trained
+ * separately; the mean itself is not trained.
  */
 import type { Backend, DeviceArray, Floats } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/mirror.ts";
@@ -20,10 +20,10 @@ export interface MeanSpec extends SpecSizes {
   readonly members: readonly SingleNetworkSpec[];
 }
 
-/** A hazard of 1e-30, or of 1 less that, stands for 0 and 1, which have no logit. */
+/** Hazards of 1e-30 and 1 − 1e-30 stand for 0 and 1, which have no logit. */
 const LARGEST_LOGIT = 69;
 
-/** Name of a member's parameter in the whole: "2.lstm.input". */
+/** Name of a member's parameter in the mean: "2.lstm.input". */
 export function memberParameter(member: number, name: string): string {
   return `${member + 1}.${name}`;
 }

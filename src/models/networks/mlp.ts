@@ -1,9 +1,9 @@
 /**
  * A multilayer perceptron with T outputs: dense0, tanh, dense1, tanh, …, denseL → logits [N,T]. Unlike the LSTM it
- * knows nothing of neighbouring bins. hidden: [] leaves one layer, a linear hazard with slopes of their own in every
- * bin. tanh, not ReLU: hidden units stay within ±1, so a patient far outside the training rows gets bounded logits, and
- * the gradient has no kinks, so central differences hold on every backend. Starts as PyTorch's nn.Linear; with baseline
- * hazards the last bias starts at their logits and the last weights at a tenth.
+ * knows nothing of neighbouring bins. hidden: [] leaves one layer, a linear hazard with separate slopes in every bin.
+ * tanh, not ReLU: hidden units stay within ±1, so a patient far outside the training rows gets bounded logits, and the
+ * gradient has no kinks, so central differences hold on every backend. Starts as PyTorch's nn.Linear does; with
+ * baseline hazards the last bias starts at their logits and the last weights at a tenth of their usual size.
  */
 import { z } from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
@@ -21,7 +21,7 @@ import { createLayer, type Layer, type LayerShapes, listShapes } from "./paramet
 import { hazardsFit, hazardsSchema, sizeSchema } from "./spec-fields.ts";
 
 export const DEFAULT_LAYERS: readonly number[] = [32];
-/** Deeper than anyone builds; a file may not ask for millions. */
+/** Deeper than anyone builds; a file must not ask for millions. */
 const MAX_LAYERS = 1000;
 
 export interface MlpSpec extends SpecSizes {
@@ -34,7 +34,7 @@ export interface MlpSpec extends SpecSizes {
 
 export interface MlpOptions extends Omit<MlpSpec, "kind" | "baselineHazard"> {
   readonly seed: number;
-  /** As from anchorHazards. */
+  /** For example from anchorHazards. */
   readonly baselineHazard?: ArrayLike<number>; // [T]
 }
 
@@ -52,7 +52,7 @@ function denseLayer(shape: DenseShape, l: number): LayerShapes<DenseWeightName> 
   return { prefix: `dense${l}.`, shapes: denseWeightShapes(shape), decays: ["weight"] };
 }
 
-/** What the hidden layers gave, and room for their gradients; taken for the most rows seen. */
+/** The outputs of the hidden layers, and room for their gradients; allocated for the largest number of rows seen. */
 export interface MlpActivations extends Activations {
   rows: number;
   x: DeviceArray | null;
@@ -80,7 +80,7 @@ export function createMlp(backend: Backend, options: MlpOptions): Network<MlpAct
     const take = () => hidden.map((units) => backend.allocate(N * units));
     Object.assign(work, { room: N, hidden: take(), dHidden: take() });
   }
-  /** Of passes that keep nothing. */
+  /** For passes that keep nothing. */
   const spare = createActivations();
 
   return {
@@ -113,7 +113,7 @@ export function createMlp(backend: Backend, options: MlpOptions): Network<MlpAct
       for (let l = depth; l >= 0; l--) {
         const { weights, gradient } = layers[l];
         const input = l === 0 ? x : units[l - 1];
-        // The last layer has no activation: what it gave is not looked at.
+        // The last layer has no activation, so its output is not needed.
         const [out, dOut] = l === depth ? [dLogits, dLogits] : [units[l], dHidden[l]];
         const dInput = l === 0 ? null : dHidden[l - 1];
         await backend.denseBackward(shapes[l], weights, input, N, out, dOut, gradient, dInput);

@@ -1,7 +1,7 @@
 /**
- * A network's description as it stands in a file: its schema, and the parameters it promises, known without building
- * the network. A reader compares the promise with the weights there are before any memory is taken. All of it derives
- * from list.ts.
+ * A network's description as it is stored in a file: its schema, and the parameters it promises, known without building
+ * the network. A reader compares the promise with the weights in the file before allocating any memory. All of it
+ * derives from list.ts.
  */
 import { z } from "zod";
 import { countNumbers } from "../../compute/shapes.ts";
@@ -11,7 +11,7 @@ import { memberParameter } from "./mean.ts";
 import type { ParameterShape } from "./network.ts";
 import { sizeSchema } from "./spec-fields.ts";
 
-/** More than anyone averages; a file may not ask for millions. */
+/** More than anyone averages; a file must not ask for millions. */
 export const MAX_MEMBERS = 100;
 
 type SchemasOf<Definitions extends readonly unknown[]> = {
@@ -23,7 +23,7 @@ export const singleNetworkSchema = z.discriminatedUnion(
   NETWORKS.map(({ schema }) => schema) as unknown as SchemasOf<typeof NETWORKS>,
 );
 
-/** Counted before any of them is looked at. */
+/** Counted before any of them is checked. */
 const members = z
   .custom<unknown[]>(
     (list) => Array.isArray(list) && list.length >= 1 && list.length <= MAX_MEMBERS,

@@ -1,7 +1,7 @@
 /**
- * A network maps features x [N,D] to logits [N,T] and takes dLogits back to its parameters. That waist is all that
- * objectives, constraints and the trainer know of it. A kind of network is a `NetworkDefinition`: what describes one in
- * a file, the parameters that follow from the description, and how one is made. list.ts has them all.
+ * A network maps features x [N,D] to logits [N,T] and takes dLogits back to its parameters. That interface is all that
+ * objectives, constraints and the trainer know of it. A kind of network is a `NetworkDefinition`: how a file describes
+ * one, the parameters that follow from the description, and how one is made. list.ts has them all.
  */
 import type { z } from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
@@ -22,9 +22,9 @@ export interface Parameter extends ParameterShape {
   readonly gradient: DeviceArray;
 }
 
-/** What a forward pass keeps for its backward pass: made by the network, filled by `forward`, taken by `backward`. */
+/** What a forward pass keeps for its backward pass: made by the network, filled by `forward`, used by `backward`. */
 export interface Activations {
-  /** Of the pass that filled it last; 0 before the first. */
+  /** The number of rows of the pass that filled it last; 0 before the first. */
   readonly rows: number;
 }
 
@@ -33,16 +33,15 @@ export interface Network<Kept extends Activations = Activations> {
   readonly kind: NetworkSpec["kind"];
   readonly D: number;
   readonly T: number;
-  /** What it computes on, and where its parameters lie. */
+  /** The backend it computes on and that holds its parameters. */
   readonly backend: Backend;
   readonly parameters: readonly Parameter[];
-  /** Room for what one forward pass keeps; used again by every pass that it is given to. */
+  /** Room for what one forward pass keeps; reused by every pass that gets it. */
   createActivations(): Kept;
-  /** Writes the logits of the N rows; keeps what the backward pass needs, unless that is null. */
+  /** Writes the logits of the N rows; stores what the backward pass needs in `keep`, unless that is null. */
   forward(x: DeviceArray, N: number, logits: DeviceArray, keep: Kept | null): Promise<void>;
   /**
-   * Adds to every parameter's gradient, of the pass that filled `kept`: x and parameters must still be as they were in
-   * it.
+   * Adds to every parameter's gradient for the pass that filled `kept`: x and parameters must not have changed since.
    */
   backward(kept: Kept, dLogits: DeviceArray): Promise<void>;
 }
@@ -57,27 +56,27 @@ export interface SpecSizes {
 
 /** What a run knows when it chooses a network. */
 export interface NetworkChoice extends SpecSizes {
-  /** How many of the D columns, the last ones, say who is in a group. */
+  /** How many of the D columns (the last ones) give group membership. */
   readonly groups: number;
-  /** Hidden units asked for, by a person or by the preset; undefined leaves it to the network. */
+  /** Hidden units requested by a person or by the preset; undefined leaves it to the network. */
   readonly hidden: number | undefined;
-  /** Whether a person asked for them. */
+  /** Whether a person requested them. */
   readonly hiddenIsGiven: boolean;
-  /** The training rows' hazard of each bin. */
+  /** The training rows' hazard in each bin. */
   readonly baselineHazard: readonly number[]; // [T]
 }
 
 export interface NetworkDefinition<Spec extends SpecSizes & { readonly kind: string }> {
-  /** What it is, for lists of choices. */
+  /** A short description, for lists of choices. */
   readonly words: string;
   readonly kind: Spec["kind"];
-  /** Of the description as it stands in a file. */
+  /** The schema of the description in a file. */
   readonly schema: z.ZodType<Spec>;
-  /** Whether it has an offset for each group, so that it wants columns that say who is in one. */
+  /** Whether it has an offset for each group and so needs the columns of group membership. */
   readonly takesGroups: boolean;
   /** Whether it starts at random, far from any hazard, and needs longer training. */
   readonly startsAtRandom: boolean;
-  /** The description of the network that a run asks for. */
+  /** The description of the network for a run's choice. */
   describe(choice: NetworkChoice): Spec;
   /** In the network's own order. */
   parameters(spec: Spec): readonly ParameterShape[];

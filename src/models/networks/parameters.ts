@@ -1,8 +1,8 @@
 /**
- * Layers and their parameters: a layer's weights by name, as an operation of the backend takes them, and the same as a
- * list with the names that files use. Also parameters out of a network and back by name, which is what a checkpoint and
- * a model file keep. Values are float64 there whatever the backend's precision, so reading and writing back loses
- * nothing.
+ * Layers and their parameters: a layer's weights by name, as an operation of the backend takes them, and as a list with
+ * the names that files use. Also reading a network's parameters by name and writing them back, which is what a
+ * checkpoint and a model file need. The values read are float64 whatever the backend's precision, so reading and
+ * writing back loses nothing.
  */
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { countNumbers, type WeightShapes, type Weights } from "../../compute/shapes.ts";
@@ -11,7 +11,7 @@ import type { Network, Parameter, ParameterShape } from "./network.ts";
 
 /** The weights of one layer. */
 export interface LayerShapes<Name extends string> {
-  /** Of their names in files. */
+  /** Prefix of their names in files. */
   readonly prefix: string;
   readonly shapes: WeightShapes<Name>;
   /** Those that weight decay applies to. */
@@ -37,7 +37,7 @@ export function listShapes<Name extends string>({
   }));
 }
 
-/** Zeroed weights and gradients. */
+/** Allocates zeroed weights and gradients. */
 export function createLayer<Name extends string>(backend: Backend, layer: LayerShapes<Name>): Layer<Name> {
   const parameters = listShapes(layer).map((one): Parameter => {
     const length = countNumbers(one.shape);
@@ -57,7 +57,7 @@ export function createLayer<Name extends string>(backend: Backend, layer: LayerS
 /** Parameter name → its values, row-major. */
 export type ParameterValues = Record<string, number[]>;
 
-/** A copy. */
+/** Copies the parameters. */
 export async function readParameters(
   network: Pick<Network, "backend" | "parameters">,
 ): Promise<ParameterValues> {
@@ -68,7 +68,7 @@ export async function readParameters(
   return values;
 }
 
-/** All parameters or, when anything does not fit, none. */
+/** Writes all parameters or, when anything does not fit, none. */
 export function writeParameters(
   network: Pick<Network, "backend" | "parameters">,
   from: Readonly<Record<string, ArrayLike<number>>>,
@@ -79,14 +79,13 @@ export function writeParameters(
   });
 }
 
-/** Every gradient becomes 0. */
+/** Sets every gradient to 0. */
 export function zeroGradients(network: Pick<Network, "backend" | "parameters">): void {
   for (const { gradient } of network.parameters) network.backend.clear(gradient);
 }
 
 /**
- * The values of these parameters, in their order; refused when any is missing, unknown, of another length or not
- * finite.
+ * The values of these parameters, in order; refused when any is missing, unknown, of the wrong length or not finite.
  */
 export function findParameters(
   parameters: readonly ParameterShape[],

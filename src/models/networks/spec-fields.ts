@@ -1,12 +1,9 @@
-/**
- * Fields that the descriptions of several networks have in files, and the questions that are asked of two fields
- * together.
- */
+/** Fields that the descriptions of several networks share in files, and checks that involve two fields together. */
 import { z } from "zod";
 
 export const sizeSchema = z.int().min(1);
 
-/** Asked of the whole list, so that a long wrong one makes one complaint. */
+/** Checked as a whole list, so that a long wrong one makes one complaint. */
 export const hazardsSchema = z.custom<number[]>(
   (list) => Array.isArray(list) && list.every((h) => typeof h === "number" && h > 0 && h < 1),
   "expected hazards between 0 and 1",
@@ -19,7 +16,7 @@ interface Described {
   readonly baselineHazard?: readonly number[];
 }
 
-/** What `refine` takes. */
+/** The arguments of `refine`. */
 type Question = readonly [(spec: Described) => boolean, { path: string[]; message: string }];
 
 export const groupsFit: Question = [

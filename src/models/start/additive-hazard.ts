@@ -1,9 +1,9 @@
 /**
  * The discrete likelihood of an additive hazard model, logit h_t = b_t + wᵀx + Σ_g x_g a_g(t), as a function of slopes
- * and offsets: value, gradient and information (expected and observed are the same). A row's bins meet in its knots:
- * with B the hat functions over the bins, a row needs only Σ_t (h−y) B_k and Σ_t h(1−h) B_k B_l, and since Σ_k B_k = 1
- * the slopes' sums follow from them. Parameters: w [D−G], then a [G+1,K] with everyone last. Rows have G membership
- * columns, 0 or 1, at the end of x.
+ * and offsets: value, gradient and information (expected and observed are the same). A row's bins enter only through
+ * its knots: with B the hat functions over the bins, a row needs only Σ_t (h−y) B_k and Σ_t h(1−h) B_k B_l, and since
+ * Σ_k B_k = 1 the slopes' sums follow from them. Parameters: w [D−G], then a [G+1,K] with everyone last. Rows have G
+ * membership columns, 0 or 1, at the end of x.
  */
 import { exp, log, log1p } from "../../core/elementary.ts";
 import { GROUP_KNOTS, placeKnots } from "../networks/group-offsets.ts";
@@ -19,7 +19,7 @@ export interface HazardMeasurement {
 export interface HazardFit {
   readonly P: number;
   measure(theta: Float64Array): HazardMeasurement;
-  /** The value alone. */
+  /** Only the value. */
   evaluate(theta: Float64Array): number;
 }
 
@@ -99,7 +99,9 @@ export function createHazardFit(
   };
 }
 
-/** Adds a bin between knots k and k + 1, `far` of the way to the second, to the upper half of a row's sums. */
+/**
+ * Adds a bin between knots k and k + 1, at fraction `far` of the way to the second, to the upper half of a row's sums.
+ */
 function addBin(
   k: number,
   far: number,
@@ -125,14 +127,14 @@ interface RowSums {
   readonly count: number;
 }
 
-/** The features of the row are `own` numbers of x, from `first` on. */
+/** The row's features are `own` numbers of x, starting at `first`. */
 interface RowFeatures {
   readonly x: ArrayLike<number>;
   readonly first: number;
   readonly own: number;
 }
 
-/** Adds a row to gradient and information. */
+/** Adds a row to the gradient and the information. */
 function addRow(
   { residual, weights, members, count }: RowSums,
   { x, first, own }: RowFeatures,

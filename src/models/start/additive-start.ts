@@ -1,11 +1,11 @@
 /**
  * Where a network with group offsets starts (not in the paper): the additive hazard model
  *   logit h_t(x) = b_t + c(t) + wᵀx + Σ_g x_g a_g(t),
- * a_g and c piecewise linear between the knots of group-offsets.ts, fitted by Newton's method to the discrete
- * likelihood with normal priors on the slopes, on those of splines, and on every group's level and shape. Their
+ * with a_g and c piecewise linear between the knots of group-offsets.ts, fitted by Newton's method to the discrete
+ * likelihood with normal priors on the slopes, on the splines' slopes, and on every group's level and shape. Their
  * precisions are estimated too (empirical Bayes: MacKay's fixed point λ = (γ + 2p)/(Σθ² + 2q), γ the number of
- * parameters that the data determine): a group that is like the others is left alone, one that is not is met, in level
- * and over time, before the LSTM has learnt a row. b_t is linear-start.ts's and stays.
+ * parameters that the data determine): a group that is like the others is left alone, and one that is not is fitted, in
+ * level and over time, before the LSTM has learnt a row. b_t comes from linear-start.ts and stays fixed.
  */
 import { exp, square } from "../../core/elementary.ts";
 import {
@@ -24,39 +24,39 @@ import {
 } from "./linear-start.ts";
 
 export interface AdditiveStart extends LinearStart {
-  /** As group-offsets.ts keeps them. */
+  /** In the layout of group-offsets.ts. */
   readonly offsets: Float64Array; // [G,K]
 }
 
-/** A Newton step is cubic in slopes and offsets together; beyond this many the offsets start at 0. */
+/** A Newton step is cubic in the number of slopes and offsets; beyond this many, the offsets start at 0. */
 export const MOST_START_PARAMETERS = 900;
-/** Rounds of Newton steps, the precisions estimated anew between them; most are settled after four. */
+/** Rounds of Newton steps, with the precisions re-estimated between them; most are settled after four. */
 const ROUNDS = 6;
 const STEPS = 4;
-/** Newton stops when a step would gain less than this much log-likelihood: a start need not be exact. */
+/** Newton stops when a step would gain less log-likelihood than this: a start need not be exact. */
 const SETTLED_GAIN = 1e-4;
-/** Half a step at most this often. */
+/** A step is halved at most this many times. */
 const MAX_HALVINGS = 12;
-/** Of the Gamma prior on precisions: one more parameter, as small as .1, so that no precision runs off to infinity. */
+/** The Gamma prior on precisions: one extra parameter, as small as .1, so that no precision runs off to infinity. */
 const PRIOR_PARAMETERS = 1;
 const PRIOR_SQUARES = 0.01;
-/** Before anything is known: slopes as in linear-start.ts, offsets within a third of a unit of log-hazard. */
+/** Before any estimate: slopes as in linear-start.ts, offsets within a third of a unit of log-hazard. */
 const FIRST_SLOPES = 1;
 const FIRST_OFFSETS = 10;
-/** Splines, as little as offsets. */
+/** Splines are kept as small as offsets. */
 const FIRST_SPLINES = 10;
 /**
  * Splines are held this much more tightly than the data ask for: an estimated precision is too small as often as too
- * large, and undue bends cost more (the reason of mgcv's gamma above 1). On simulated people with 27 numbers the curves
- * were worse at 1 and no worse at 4; what is gained on flchain stays (docs/decisions/011-splines.md).
+ * large, and undue bends cost more (the reason for mgcv's gamma above 1). On simulated people with 27 numbers the
+ * curves were worse at 1 and no worse at 4; the gain on flchain remains (docs/decisions/011-splines.md).
  */
 const SPLINE_CAUTION = 4;
-/** On everyone's own offset, which only keeps the baseline in step with the rest. */
+/** Precision of everyone's own offset, which only keeps the baseline in step with the rest. */
 const EVERYONE = 0.1;
 
 /**
- * Precisions of the priors: one of all slopes, one of all splines, and of each group's level (its mean over knots) and
- * shape (the rest).
+ * Precisions of the priors: one for all slopes, one for all splines, and one each for every group's level (its mean
+ * over knots) and shape (the rest).
  */
 export interface Precisions {
   readonly slopes: number;
@@ -65,7 +65,7 @@ export interface Precisions {
   readonly shape: readonly number[]; // [G+1]
 }
 
-/** Whether Newton can carry so many features and groups; if not, offsets start at 0. */
+/** Whether Newton's method can handle this many features and groups; if not, offsets start at 0. */
 export function canStart(own: number, groups: number): boolean {
   return own <= MOST_START_COLUMNS && own + (groups + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS;
 }
@@ -109,7 +109,7 @@ export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
 
 interface Climbed {
   readonly theta: Float64Array<ArrayBuffer>;
-  /** Of the penalised information at the last step. */
+  /** Factor of the penalised information at the last step. */
   readonly factor: CholeskyFactor;
 }
 
@@ -180,7 +180,7 @@ function addPenalty(theta: Float64Array, prior: Float64Array, gradient: Float64A
   return value;
 }
 
-/** The fixed point's right-hand side; everyone's stay. */
+/** The right-hand side of the fixed point; everyone's precisions stay the same. */
 function estimatePrecisions(
   { slopes, splines, level, shape }: Precisions,
   theta: Float64Array,
@@ -192,7 +192,7 @@ function estimatePrecisions(
   const G = level.length - 1;
   const estimate = (determined: number, squares: number) =>
     (Math.max(determined, 0) + PRIOR_PARAMETERS) / (squares + PRIOR_SQUARES);
-  /** Of parameters that share one precision. */
+  /** Estimates the precision that these parameters share. */
   const estimateShared = (precision: number, which: readonly number[]) => {
     let trace = 0;
     let squares = 0;

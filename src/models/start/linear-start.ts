@@ -1,8 +1,8 @@
 /**
  * Where a network with a linear skip starts (not in the paper): the slopes of a ridge-penalised Cox model of the
  * training rows, and the baseline hazard that goes with them, events over Σ exp(wᵀx) of those at risk, floored and
- * smoothed as anchorHazards does. Newton finds them at once; a gradient method needs hundreds of steps, in which the
- * LSTM learns rows by heart. What training then adds is what a linear model of the log-hazard cannot say.
+ * smoothed as anchorHazards does. Newton's method finds them at once; a gradient method needs hundreds of steps, during
+ * which the LSTM memorises rows. Training then adds what a linear model of the log-hazard cannot express.
  */
 import { exp } from "../../core/elementary.ts";
 import { fitCox } from "../cox/cox.ts";
@@ -12,7 +12,7 @@ import { anchorHazards } from "../networks/initialise.ts";
 const START_RIDGE = 1;
 /** A start need not be exact: Newton stops when the next step is shorter than this many standard errors. */
 const START_TOLERANCE = 1e-6;
-/** Newton's step is cubic in the columns; beyond this many the slopes start at 0. */
+/** Newton's step is cubic in the number of columns; beyond this many, the slopes start at 0. */
 export const MOST_START_COLUMNS = 400;
 
 export interface LinearStart {
@@ -26,7 +26,7 @@ export interface LinearStartInput {
   readonly event: Uint8Array; // [N]
   readonly x: ArrayLike<number>; // [N,D]
   readonly D: number;
-  /** How many of the last columns say who is in a group: their slopes are 0, since their offsets say more. */
+  /** How many of the last columns give group membership: their slopes are 0, since their offsets say more. */
   readonly groups: number;
   /** Columns that are splines of others. */
   readonly splines?: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * `graduate audit`: every score of predicted curves, overall and by group; a report and requirements where they are
- * asked for.
+ * `graduate audit`: every score of predicted curves, overall and by group; also a report and requirements when asked
+ * for.
  */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
@@ -63,7 +63,7 @@ interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOpt
   readonly json?: boolean;
 }
 
-/** Of `--certify` without a value: 95 % confidence, as in the intervals. */
+/** The value of `--certify` when none is given: 95 % confidence, as in the intervals. */
 const USUAL_ALPHA = 0.05;
 
 export function addAudit(program: Command): void {
@@ -128,7 +128,7 @@ async function runAudit(
   if (options.report !== undefined) print(`\nreport written to ${options.report}`);
 }
 
-/** What was audited, as a report takes it. */
+/** What was audited, in the form a report takes. */
 type Audited = ReportedAudit & { readonly audit: AuditTable; readonly warnings: readonly string[] };
 
 async function auditCurves(
@@ -234,7 +234,7 @@ async function auditFile(
   }
 }
 
-/** Groups that are asked for beyond the model's own, with their rows in the table. */
+/** Groups asked for beyond the model's own, with their rows in the table. */
 async function listMoreGroups(study: ModelStudy, options: AuditCommandOptions): Promise<StudyGroup[]> {
   const { table, columns, model, groups: own } = study;
   const named = new Set(model.groups.map(({ name }) => name));
@@ -246,9 +246,7 @@ async function listMoreGroups(study: ModelStudy, options: AuditCommandOptions): 
   ].filter(({ name }) => !named.has(name));
 }
 
-/**
- * What certificates take from the training rows where the table holds them; rows the model has seen certify nothing.
- */
+/** What certificates use of the training rows, if the table holds them; rows the model has seen certify nothing. */
 function certifyStudy(
   certify: NonNullable<AuditOptions["certify"]>,
   study: ModelStudy,
@@ -278,10 +276,10 @@ function parseShare(text: string): number {
   return value;
 }
 
-/** Rows that a model learnt from say nothing of how far off it is for others. */
+/** Rows that a model learnt from do not tell how far off it is for others. */
 const SEEN = "the model has seen rows among these: they bound nothing";
 
-/** The audit's first line is everyone already. */
+/** The audit's first line already is everyone. */
 const isNamed = (name: string) => name !== "all";
 
 function sameRows(a: Int32Array, b: Int32Array): boolean {

@@ -1,7 +1,7 @@
 /**
- * `graduate boost`: repairs curves after the fact on rows the model has not learnt from, and says on rows that neither
- * has seen what it did to each group. `--save` keeps the repair, `--apply` carries one out on other rows of the same
- * model.
+ * `graduate boost`: repairs curves after the fact on rows the model has not learnt from. On rows that neither the model
+ * nor the repair has seen, it reports what the repair did to each group. `--save` keeps the repair, `--apply` applies
+ * one to other rows of the same model.
  */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
@@ -172,7 +172,7 @@ async function runBoost(paths: readonly string[], options: BoostCommandOptions):
   printFiles(files, ` --group "set = test"${people === null ? "" : " --id person"}`);
 }
 
-/** Options that only MCBoostSurv has ask for it. */
+/** Options that only MCBoostSurv has select it. */
 function chooseSettings(options: BoostCommandOptions): GuardedBoostOptions {
   const { seed, rounds, step, censoring, reference, timeRanges, doubt } = options;
   const own = Object.entries({ rounds, step, censoring, reference }).filter(
@@ -195,7 +195,7 @@ function chooseSettings(options: BoostCommandOptions): GuardedBoostOptions {
   };
 }
 
-/** A split that was given may put a person among the rows that fit and those that judge. */
+/** A split given by the user may put one person both among the rows that fit and those that judge. */
 function warnOfTornRows(people: People | null, { fit, held }: BoostRowSets): string[] {
   if (people === null) return [];
   const fitting = new Set(Array.from(fit, (row) => people.of[row]));
@@ -207,7 +207,7 @@ function sizesOf({ fit, held }: { readonly fit: Int32Array; readonly held: Int32
   return { fit: fit.length, held: held.length };
 }
 
-/** Everyone, the model's groups, and those that are named. */
+/** Everyone, the model's groups, and the groups named. */
 async function chooseGroups(
   { table, columns, groups, id }: BoostSource,
   options: GroupOptions,
@@ -265,7 +265,7 @@ function resolveSaved({ groups }: Boost, { table }: BoostSource): BoostTask["gro
   return resolveGroups(written, table, { unknownLevels: "allow" });
 }
 
-/** Rows with outcomes that neither the model nor the boost has seen can be judged; others would flatter it. */
+/** Only rows with outcomes that neither the model nor the boost has seen can be judged; others would flatter it. */
 function judgeApplied(
   source: BoostSource,
   groups: BoostTask["groups"],

@@ -1,7 +1,7 @@
 /**
- * `graduate compare`: trains several methods on the same split, or the same splits, and prints one table with each
- * method's difference to the first. A method may carry its distance and a repair on the validation rows:
- * graduate:atRisk, cox+boost.
+ * `graduate compare`: trains several methods on the same split or splits, and prints one table with each method's
+ * difference from the first. A method may name its distance and a repair on the validation rows: graduate:atRisk,
+ * cox+boost.
  */
 
 import { availableParallelism } from "node:os";
@@ -67,7 +67,7 @@ interface CompareCommandOptions extends TrainRequestOptions, TableOptions {
 const methodNames: readonly string[] = namesOf(METHODS);
 const distanceNames: readonly string[] = namesOf(DISTANCES);
 const DEFAULT_METHODS = "cox,nll,graduate";
-/** Fewer resamples give no p-value that could matter. */
+/** Fewer resamples give no useful p-value. */
 const LEAST_REPLICATES = 100;
 
 export function addCompare(program: Command): void {
@@ -178,7 +178,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
   else printComparison(comparison);
 }
 
-/** One run at a time is made here, more of them by worker threads. */
+/** With one worker, runs are made in this thread; with more, by worker threads. */
 function chooseRunner(
   shared: CompareShared,
   workers: number,

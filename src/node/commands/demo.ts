@@ -1,7 +1,7 @@
 /**
- * `graduate demo`: from the bundled Wilms tumour table to an audited model and its report, by the commands that anyone
- * would give, each shown before it runs. The model and the report go to a temporary folder unless another is named; the
- * end says where.
+ * `graduate demo`: from the bundled Wilms tumour table to an audited model and its report, using the commands that
+ * anyone would type, each shown before it runs. The model and the report go to a temporary folder unless another is
+ * named; the last lines say where.
  */
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -56,7 +56,7 @@ function makeFolder(wanted: string | undefined): string {
 
 async function show(title: string, add: (program: Command) => void, args: readonly string[]): Promise<void> {
   print(`\n── ${title} ${"─".repeat(Math.max(0, terminalWidth() - title.length - 4))}`);
-  // as it is given in a checkout, and so that it can be pasted there
+  // as typed in a checkout, so that it can be pasted there
   const words = args.map((word) =>
     word.startsWith(DATASETS) ? `datasets/${word.slice(DATASETS.length)}` : word,
   );

@@ -1,5 +1,6 @@
 /**
- * `graduate discover`: the groups that predicted curves are most wrong for, found on some rows and tested on others.
+ * `graduate discover`: finds the groups for which predicted curves are most wrong on some rows, and tests them on
+ * others.
  */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
@@ -139,10 +140,10 @@ async function searchCurves(
   return { found, which: { search: "rows", confirm: "rows" }, leftOut, warnings };
 }
 
-/** Columns that are listed by name before the others are only counted. */
+/** How many columns are listed by name; the rest are only counted. */
 const MAX_NAMED = 12;
 
-/** Which columns were searched, and which of the table's were not. */
+/** Which columns of the table were searched, and which were not. */
 function printColumns(searched: readonly string[], leftOut: readonly LeftOutColumn[]): void {
   const width = terminalWidth();
   print(wrapText(`searched: ${nameColumns(searched)}`, width));
@@ -243,7 +244,7 @@ function explainColumns(level: number): string {
   );
 }
 
-/** In double quotes where a shell leaves them as they are, else in single ones. */
+/** In double quotes if a shell leaves the text unchanged in them, otherwise in single quotes. */
 function quoteForShell(text: string): string {
   return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
 }

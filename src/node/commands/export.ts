@@ -1,4 +1,4 @@
-/** `graduate export`: a model as a file that other programs run. */
+/** `graduate export`: writes a model as a file that other programs can run. */
 import { type Command, Option } from "commander";
 import { modelToOnnx } from "../../files/onnx/onnx.ts";
 import { wrapText } from "../../report/words/text-table.ts";

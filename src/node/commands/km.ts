@@ -1,6 +1,5 @@
 /**
- * `graduate km`: reads the options and the table, estimates (verbs/km.ts), prints, and draws the plot where one is
- * wanted.
+ * `graduate km`: reads the options and the table, estimates (verbs/km.ts), prints, and draws the plot if one is wanted.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { present } from "../../core/present.ts";
@@ -24,7 +23,7 @@ interface KmOptions extends KmRequest, TableOptions {
   readonly json?: boolean;
 }
 
-/** "365,1825": times from 0 up. */
+/** "365,1825": times of 0 or more. */
 function parseTimes(text: string, before: readonly number[] = []): readonly number[] {
   const times = text.split(",").map((one) => (one.trim() === "" ? Number.NaN : Number(one)));
   if (!times.every((time) => time >= 0 && Number.isFinite(time)))
@@ -66,7 +65,7 @@ async function writePlot(
   document: KmDocument,
   options: Pick<KmOptions, "time" | "timeUnit">,
 ): Promise<void> {
-  // Loaded only when a plot is asked for: they take longer to load than the command takes to run.
+  // Loaded only when a plot is asked for: loading takes longer than the command itself.
   const [{ parseHTML }, { plotKaplanMeier }] = await Promise.all([
     import("linkedom"),
     import("../../report/plots/plots.ts"),

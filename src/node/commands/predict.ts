@@ -1,7 +1,7 @@
 /**
  * `graduate predict`: survival curves and median times for the rows of a table, read, predicted and written part by
- * part, so that memory does not grow with the table. Rows before a bad one may have been printed already; a file is
- * whole or not there.
+ * part, so that memory does not grow with the table. Rows before a bad one may already have been printed; a file is
+ * either complete or absent.
  */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
@@ -20,7 +20,7 @@ import { addTableOptions, parseThreads, type TableOptions } from "../options/tab
 import { createProgress, print, warn } from "../print/output.ts";
 import { openBackendOf } from "../workers/model-backend.ts";
 
-/** Columns that are warned of by name. */
+/** The number of columns named in warnings. */
 const MAX_WARNINGS = 20;
 
 interface PredictOptions extends TableOptions {
@@ -59,7 +59,7 @@ interface PredictedFile {
   readonly warnings: readonly CellWarning[];
 }
 
-/** How many rows there were, and what is to be said of their cells. */
+/** Returns how many rows there were, and the remarks on their cells. */
 async function predictFile(
   path: string,
   model: Model,

@@ -1,6 +1,6 @@
 /**
- * `graduate reproduce`. Its targets are the paper's, whose plans and runs only a checkout of the sources has: the
- * launcher of the checkout hands them in. In an installed package the command says where they are.
+ * `graduate reproduce`. Its targets are the paper's, whose plans and runs exist only in a checkout of the sources: the
+ * checkout's launcher passes them in. In an installed package the command says where to find them.
  */
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
@@ -8,7 +8,9 @@ import { InputError } from "../../core/errors.ts";
 /** Adds the targets, each a command of its own, to `reproduce`. */
 export type AddTargets = (reproduce: Command) => void;
 
-/** `targets`: what a checkout has; "unloaded" where the command is only listed; undefined in an installed package. */
+/**
+ * `targets`: what a checkout passes in; "unloaded" if the command is only listed; undefined in an installed package.
+ */
 export function addReproduce(program: Command, targets?: AddTargets | "unloaded"): void {
   const command = program.command("reproduce");
   const description = "run the paper's experiments again, and ours";

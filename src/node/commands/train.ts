@@ -1,7 +1,7 @@
 /**
- * `graduate train`: fits a model to a table under one constraint a group, says per group whether it was met, scores the
- * test rows, and ends with where everything is and how to go on. The model is on disk before intervals, report and
- * requirements are looked at.
+ * `graduate train`: fits a model to a table under one constraint per group, says for each group whether it was met,
+ * scores the test rows, and ends by saying where everything is and how to continue. The model is written to disk before
+ * intervals, report and requirements are computed.
  */
 import type { Command } from "commander";
 import type { Backend } from "../../compute/backend.ts";
@@ -85,7 +85,7 @@ interface Trained {
   readonly study: PreparedStudy;
 }
 
-/** Prepares the table and trains to the end; null where Ctrl-C came before it, which then has left a checkpoint. */
+/** Prepares the table and trains to the end; null if Ctrl-C stopped it earlier, which leaves a checkpoint. */
 async function trainFile(
   file: TableFile,
   request: TrainRequest,
@@ -119,13 +119,13 @@ async function trainFile(
 
 interface Finishing {
   readonly file: TableFile;
-  /** What lay where the model is to be written before training began. */
+  /** The mark of the model's output path before training began. */
   readonly mark: Awaited<ReturnType<typeof markFile>>;
   readonly seconds: number;
   readonly requirements: readonly Requirement[];
 }
 
-/** The model is on disk before intervals, report and requirements are looked at. */
+/** The model is written to disk before intervals, report and requirements are computed. */
 async function finishTrain(
   { model, study }: Trained,
   backend: Backend,
@@ -159,7 +159,7 @@ async function finishTrain(
   printNextSteps(model, file.path, options);
 }
 
-/** Writes the model where it was asked for, or beside what another program has put there meanwhile; says where. */
+/** Writes the model to the path asked for, or beside it if another program has written there meanwhile; says where. */
 async function keepModel(
   model: Model,
   mark: Finishing["mark"],

@@ -1,7 +1,7 @@
 /**
- * `graduate tune`: trains with several settings, draws discrimination against worst-group calibration on the
- * validation rows, and chooses by a rule that is printed in words. Runs are kept as they end, so a sweep that was
- * stopped goes on where it was; the test rows are scored once, for the model that was chosen, after it was chosen.
+ * `graduate tune`: trains with several settings, draws discrimination against worst-group calibration on the validation
+ * rows, and chooses by a rule that is printed in words. Runs are saved as they end, so a sweep that was stopped
+ * continues where it was; the test rows are scored once, for the chosen model, after the choice.
  */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
@@ -145,7 +145,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
   refuseWrongSuffix({ runs: options.results, plot: options.plot, model: options.out });
   const file = await openTableFile(path, options);
   const split = await readSplit(file.table, options);
-  // What all runs share; the settings of the sweep are each run's own.
+  // What all runs share; the settings of the sweep differ by run.
   const request = { ...(await readSubject(options)), split };
   const study = prepare(file.table, request, file.sha256);
   const seeds = options.seeds ?? [options.seed];
@@ -192,7 +192,7 @@ interface AskedSweep {
   readonly resultsPath: string;
 }
 
-/** The verb on worker threads, with its runs kept in a file; null after Ctrl-C. */
+/** Runs the verb on worker threads, with its runs kept in a file; null after Ctrl-C. */
 async function runSweep(
   { file, study, request, choices, resultsPath }: AskedSweep,
   options: TuneCommandOptions,

@@ -1,6 +1,6 @@
 /**
- * What a boost is fitted to, applied to and judged by: curves of a model or of a file, with their outcomes and columns,
- * and which rows may fit and which judge; and the file of repaired curves.
+ * What a boost is fitted to, applied to and judged by: curves from a model or a file, with their outcomes and columns,
+ * and which rows may fit and which may judge. Also writes the file of repaired curves.
  */
 import type { Curves } from "../../data/curves/curves.ts";
 import type { Group } from "../../data/groups/groups.ts";
@@ -32,14 +32,14 @@ export interface BoostSource {
   readonly outcomes: BinnedRightCensored | null; // [N]
   readonly table: Table;
   readonly columns: OutcomeColumns;
-  /** The column of ids, and whose rows these are; null where rows are people. */
+  /** The id column, and the person each row belongs to; null where rows are people. */
   readonly id: string | null;
   readonly people: People | null;
-  /** What is to be said of them. */
+  /** What to tell the user about these rows and curves. */
   readonly notes: readonly string[];
-  /** The model's own. */
+  /** The model's own groups. */
   readonly groups: readonly Group[];
-  /** In bins where curves come without times. */
+  /** In units of bins if the curves come without times. */
   readonly grid: TimeGrid;
   /** SHA-256 of the model's file; null for curves of another program. */
   readonly modelHash: string | null;
@@ -49,7 +49,7 @@ export interface BoostSource {
   readonly isOwnTable: boolean;
 }
 
-/** With outcomes, so that a boost can be fitted. */
+/** A source with outcomes, so that a boost can be fitted. */
 export interface FitSource extends BoostSource {
   readonly outcomes: BinnedRightCensored;
   /** Which rows fit and which judge. */
@@ -66,7 +66,7 @@ export async function readFitSource(
     : readCurvesSource(options.curves, paths, options);
 }
 
-/** The same where outcomes need not be known: a repair can be carried out on rows nobody has followed. */
+/** The same without requiring outcomes: a repair can be applied to rows that nobody has followed up. */
 export async function readApplySource(
   paths: readonly string[],
   options: PredictionOptions,
@@ -148,7 +148,7 @@ async function readCurvesSource(
   };
 }
 
-/** Which rows did what, in the words of a split. */
+/** The role of each row, in the words of a split. */
 function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
   const sets = new Array<string>(N).fill("train");
   for (const row of fit) sets[row] = "validation";
@@ -156,9 +156,7 @@ function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
   return sets;
 }
 
-/**
- * As `graduate predict` writes them, with outcomes beside them where they are known; `rows` where some were fitted on.
- */
+/** Writes curves as `graduate predict` does, with outcomes beside them if known; `rows` if some were fitted on. */
 export async function writeCurves(
   path: string,
   curves: Curves,

@@ -1,6 +1,6 @@
 /**
- * A run of `graduate compare` as a line of a results file: the method, the split by name, and what `--json` says of
- * the run, with the scores of every resample where there were any.
+ * A run of `graduate compare` as a line of a results file: the method, the split by name, and what `--json` reports of
+ * the run, with the scores of every resample if there were any.
  */
 import { z } from "zod";
 import type { AuditTable } from "../../verbs/audit.ts";
@@ -36,14 +36,14 @@ const lineSchema = z.strictObject({
   seconds: score,
   failure: z.string().nullable(),
   warnings: z.array(z.string()),
-  /** Null in a list: undefined in that resample. */
+  /** A null in a list means that the score is undefined in that resample. */
   draws: z.strictObject(byScore(z.array(score))).nullable(),
   audit: z.looseObject({ overall: z.looseObject({}), groups: z.array(z.looseObject({})) }).nullable(),
 });
 
 type Line = z.infer<typeof lineSchema>;
 
-/** The same for every score. */
+/** Applies `to` to every score. */
 function eachScore<From, To>(
   draws: Readonly<Record<ComparedScore, From>>,
   to: (one: From) => To,

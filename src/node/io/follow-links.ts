@@ -1,18 +1,18 @@
-/** Where a path leads: through links, whether or not there is anything at their end. */
+/** Where a path leads through links, whether or not anything exists at their end. */
 import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
-/** As many as Linux follows. */
+/** The number of links that Linux follows. */
 const MAX_LINKS = 40;
 
-/** The file that is meant, by a name that is no link. Folders have to be there. */
+/** The file that is meant, by a name that is not a link. Its folders must exist. */
 export async function followLinks(path: string): Promise<string> {
   let target = path;
   for (let links = 0; links < MAX_LINKS; links++) {
     const folder = await realpath(dirname(target));
     const here = join(folder, basename(target));
     const next = await readlink(here).catch((error: NodeJS.ErrnoException) => {
-      // No link, or nothing there yet.
+      // Not a link, or nothing there yet.
       if (error.code === "EINVAL" || error.code === "ENOENT" || error.code === "UNKNOWN") return null;
       throw error;
     });

@@ -1,7 +1,7 @@
 /**
- * The one writer of files. The bytes go to a file beside the one that is meant, reach the disk, and take its name in
- * one step: a full disk, an error or a kill in the middle leaves what was there before, and of two programs writing
- * one path the later one wins, unmixed. Links are followed, also one that leads to nothing yet. Standard output,
+ * The one writer of files. The bytes go to a file beside the target, reach the disk, and take the target's name in one
+ * step. A full disk, an error or a kill in the middle leaves what was there before; if two programs write to one path,
+ * the later one wins and nothing is mixed. Links are followed, even one that leads to nothing yet. Standard output,
  * pipes and devices get the bytes at once. What a killed run left beside a path is removed when that path is written
  * again (leftovers.ts).
  */
@@ -15,11 +15,11 @@ import { syncFolder } from "./sync-folder.ts";
 import { createUnwritableError } from "./write-errors.ts";
 
 export interface ByteOutput {
-  /** Done when the bytes may be overwritten; so the writer waits for a slow reader. */
+  /** Resolves when the bytes may be overwritten, so the writer waits for a slow reader. */
   write(bytes: Uint8Array): Promise<void>;
   /** Makes the file visible under its name. */
   finish(): Promise<void>;
-  /** Leaves what was there before. Nothing after `finish`. */
+  /** Leaves what was there before. Does nothing after `finish`. */
   abandon(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function openGrowingFile(path: string, what: string): Promise<ByteO
     return { write: (bytes) => orRefuse(() => writeAll(device, bytes)), finish: close, abandon: close };
   }
   if (found?.isDirectory()) throw createUnwritableError(path, what, { code: "EISDIR" });
-  // Renaming over a file asks nothing of it: that it may be written is asked here.
+  // Renaming over a file does not check that the file is writable, so it is checked here.
   if (found !== null) await orRefuse(() => access(path, constants.W_OK));
   const target = await orRefuse(() => followLinks(path));
   await removeLeftovers(target);
@@ -61,7 +61,7 @@ export async function openGrowingFile(path: string, what: string): Promise<ByteO
     removeQuietly(beside);
     settle();
   };
-  /** A step that fails leaves nothing behind. */
+  /** Leaves nothing behind if a step fails. */
   const orAbandon = <R>(step: () => Promise<R>) =>
     orRefuse(step).catch(async (error) => {
       await abandon();
@@ -82,7 +82,7 @@ export async function openGrowingFile(path: string, what: string): Promise<ByteO
   };
 }
 
-/** Mode, and owner where this process may give files away. */
+/** Copies the mode, and the owner where this process may change it. */
 async function copyOwner(
   file: FileHandle,
   found: { readonly mode: number; readonly uid: number; readonly gid: number },
@@ -94,7 +94,7 @@ async function copyOwner(
   if (own.mode !== found.mode) await file.chmod(found.mode & MODE_BITS);
 }
 
-/** Of `stat`'s mode, the part that `chmod` takes. */
+/** The part of `stat`'s mode that `chmod` takes. */
 const MODE_BITS = 0o7777;
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
@@ -104,7 +104,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Files beside others that are being written; they do not outlive the process where it can still act. */
+/** The part files being written; they are removed when the process ends, if it can still act. */
 const parts = new Map<string, FileHandle>();
 const SIGNALS = ["SIGTERM", "SIGHUP"] as const;
 /** 128 + the number of the signal, as a shell reports it. */
@@ -118,12 +118,12 @@ function removeQuietly(part: string): void {
   try {
     unlinkSync(part);
   } catch {
-    // It was moved or is gone already.
+    // It has already been moved or removed.
   }
 }
 
 function stopBySignal(signal: NodeJS.Signals): void {
-  // Node 26 takes a handle that is still open at the end for a fault of the program, and exits with 1.
+  // Node 26 treats a handle still open at exit as a program error, and exits with 1.
   const closing = Array.from(parts.values(), (file) => file.close().catch(() => undefined));
   void Promise.all(closing).then(() => process.exit(SIGNAL_CODES[signal as (typeof SIGNALS)[number]]));
 }

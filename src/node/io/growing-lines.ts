@@ -1,8 +1,8 @@
 /**
- * A file of lines that grows as work of hours goes on: results of sweeps and plans. Each append is whole on the disk
- * or not there: what a full disk let through of it is cut off again at once, and what a kill left of it at the next
+ * A file of lines that grows during hours of work: results of sweeps and plans. Each append is either complete on disk
+ * or absent: a part that a full disk let through is cut off at once, and a part that a kill left is cut off at the next
  * start. A file that is something else is refused, not appended to. Two programs may not write to one file at once.
- * Files that are written once are growing-file.ts' business.
+ * Files written once are handled by growing-file.ts.
  */
 import {
   closeSync,
@@ -20,29 +20,29 @@ import { type FormatError, GraduateError, InputError } from "../../core/errors.t
 import { syncFolderNow } from "./sync-folder.ts";
 import { explainErrno } from "./write-errors.ts";
 
-/** A file of lines, open for more of them. */
+/** A file of lines, open for appending. */
 export interface GrowingLines {
   /** Whether a half-written line was cut off. */
   readonly repaired: boolean;
-  /** All of them or none. */
+  /** Appends all lines or none. */
   append(lines: readonly string[]): void;
-  /** A file that this program made and wrote nothing to does not stay. */
+  /** Removes the file if this program made it and wrote nothing to it. */
   close(): void;
 }
 
-/** How the lines that a file has already are read, and what is said where they are not ours. */
+/** How the existing lines of a file are read, and what is thrown if they are not ours. */
 export interface GrowingLinesOptions {
-  /** Is given the whole lines there are; throws a FormatError where they are not ours. */
+  /** Receives the complete lines of the file; throws a FormatError if they are not ours. */
   readonly read: (text: string) => void;
-  /** What every line of ours begins with: a last line cut off before its end is ours if it begins so. */
+  /** What each of our lines begins with: an incomplete last line is ours if it begins like this. */
   readonly starts: readonly string[];
-  /** What is thrown for the line of that number. */
+  /** The error for the line with that number. */
   readonly refuseLine: (line: number) => FormatError;
-  /** Which option names the file, for hints: "--out". */
+  /** The option that names the file, for hints: "--out". */
   readonly option: string;
 }
 
-/** Opens a file of lines, or makes it; a last line that was cut off is taken away. */
+/** Opens or creates a file of lines; an incomplete last line is removed. */
 export function openGrowingLines(path: string, options: GrowingLinesOptions): GrowingLines {
   const refuse = (error: unknown) =>
     error instanceof GraduateError
@@ -92,7 +92,7 @@ export function openGrowingLines(path: string, options: GrowingLinesOptions): Gr
   };
 }
 
-/** Made if it is not there, at the end of its links; what is there stays. */
+/** Creates the file if it does not exist, at the end of its links; existing contents stay. */
 function openForAppending(path: string): { readonly file: number; readonly isNew: boolean } {
   let isNew = false;
   try {
@@ -104,7 +104,7 @@ function openForAppending(path: string): { readonly file: number; readonly isNew
   return { file: openSync(path, "a+"), isNew };
 }
 
-/** Takes back our part of a line, unless somebody else has written meanwhile; failing that, the next start does it. */
+/** Removes our part of a line, unless someone else has written since; if that fails, the next start does it. */
 function cutBack(file: number, length: number, written: number): void {
   try {
     if (fstatSync(file).size === length + written) ftruncateSync(file, length);

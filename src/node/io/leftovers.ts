@@ -1,8 +1,7 @@
 /**
- * Names of the files that are written beside others, and what becomes of those that a killed run left:
- * NAME.HOST-PID-RANDOM.part. One is stale when its process, on this machine, is gone; of another machine's (or of
- * 0.1.0's, which did not say) nobody knows, so it is stale after a day. Only names of exactly this form are ever
- * removed.
+ * Names of the files written beside others, NAME.HOST-PID-RANDOM.part, and the removal of those that a killed run left.
+ * Such a file is stale when its process, on this machine, is gone. For a file of another machine (or of 0.1.0, which
+ * did not name one) this is unknown, so it is stale after a day. Only names of exactly this form are ever removed.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { lstat, readdir, unlink } from "node:fs/promises";
@@ -10,15 +9,15 @@ import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 
 const DAY = 24 * 60 * 60 * 1000;
-/** Bytes of a name that leave room for what is added; a longer one is known by its hash. */
+/** The longest name, in bytes, that leaves room for the suffix; a longer one is replaced by its hash. */
 const MAX_BASE_BYTES = 180;
 const SUFFIX = /^\.(?:([0-9a-f]{6})-(\d{1,10})-)?[0-9a-f]{8}\.part$/;
 
-/** The same for every process that sees the same processes: containers have names of their own. */
+/** Equal for all processes that see the same processes: containers have their own names. */
 const host = createHash("sha256").update(hostname()).digest("hex").slice(0, 6);
-/** Names made by this process: what it has not made is of an earlier one with its number. */
+/** Names made by this process: others with its process number come from an earlier process. */
 const made = new Set<string>();
-/** Paths whose folder was looked through already: a checkpoint is written many times. */
+/** Paths whose folder has already been searched: a checkpoint is written many times. */
 const looked = new Set<string>();
 
 function baseOf(path: string): string {
@@ -27,14 +26,14 @@ function baseOf(path: string): string {
   return createHash("sha256").update(name).digest("hex").slice(0, 16);
 }
 
-/** A name beside the path that no other process has. */
+/** A name beside the path that no other process uses. */
 export function namePart(path: string): string {
   const name = `${baseOf(path)}.${host}-${process.pid}-${randomUUID().slice(0, 8)}.part`;
   made.add(name);
   return join(dirname(path), name);
 }
 
-/** Removes what earlier, killed runs left of this path; what cannot be looked at or removed stays. */
+/** Removes what earlier, killed runs left for this path; what cannot be inspected or removed stays. */
 export async function removeLeftovers(path: string): Promise<void> {
   if (looked.has(path)) return;
   looked.add(path);
@@ -60,7 +59,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user cannot be asked, and is there.
+    // A process of another user cannot be signalled, but exists.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Models and checkpoints on disk. The first bytes are looked at before the rest is read, so that a wrong file of any
- * size is refused at once; writing replaces a file as a whole (replace-file.ts).
+ * Models and checkpoints on disk. The first bytes are checked before the rest is read, so that a wrong file of any size
+ * is refused at once; writing replaces a file as a whole (replace-file.ts).
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
@@ -16,7 +16,7 @@ import type { Model } from "../../training/model.ts";
 import { replaceFile } from "./replace-file.ts";
 import { createUnreadableError } from "./write-errors.ts";
 
-/** Enough to know another kind of file by. */
+/** Enough bytes to recognise another kind of file. */
 const LOOK_BYTES = 1024;
 
 export async function readModel(path: string): Promise<Model> {
@@ -54,7 +54,7 @@ async function readWhole(path: string, what: string): Promise<Uint8Array> {
   }
 }
 
-/** The first `length` bytes, fewer where the file has become shorter. */
+/** The first `length` bytes, or fewer if the file has become shorter. */
 async function readBytes(file: FileHandle, length: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(length);
   let filled = 0;
@@ -66,7 +66,7 @@ async function readBytes(file: FileHandle, length: number): Promise<Uint8Array> 
   return bytes.subarray(0, filled);
 }
 
-/** A pipe has no size to ask for and cannot be looked at twice; beyond what a model may have it is not read on. */
+/** A pipe has no known size and cannot be read twice; reading stops beyond the largest size of a model. */
 async function readPipe(file: FileHandle): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let total = 0;

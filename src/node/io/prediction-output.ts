@@ -1,20 +1,20 @@
 /**
- * Predictions as they are written, part by part: `row` (1-based, as in the table), S1 … ST and `median`, which is empty
- * where a curve stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in
- * row groups. With outcomes known, `bin`, `event` and perhaps `set` and `person` follow, so that `graduate audit
- * --curves` reads the file as it is.
+ * Writes predictions part by part: `row` (1-based, as in the table), S1 … ST and `median`, which is empty where a curve
+ * stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in row groups.
+ * If outcomes are known, `bin`, `event` and perhaps `set` and `person` follow, so that `graduate audit --curves` reads
+ * the file as it is.
  */
 import { powerOfTen } from "../../core/elementary.ts";
 import type { Prediction } from "../../verbs/predict.ts";
 import type { ByteOutput } from "./growing-file.ts";
 
-/** What is known of rows besides their curves. */
+/** What is known about rows besides their curves. */
 export interface KnownRows {
   readonly bin: Int32Array; // [N]
   readonly event: Uint8Array; // [N]
-  /** "train", "validation" or "test", where rows had a part to play. */
+  /** "train", "validation" or "test", if rows had such a role. */
   readonly set?: readonly string[]; // [N]
-  /** Whose row it is, people being numbered from 1; where people have several. */
+  /** The person each row belongs to, numbered from 1, where people have several rows. */
   readonly person?: Int32Array; // [N]
 }
 
@@ -28,19 +28,21 @@ function curveNames(T: number): string[] {
   return Array.from({ length: T }, (_, t) => `S${t + 1}`);
 }
 
-/** Decimals of a printed probability: enough to give every metric to ten places. */
+/** Decimals of a printed probability: enough to reproduce every metric to ten places. */
 const DECIMALS = 10;
 const SCALE = powerOfTen(DECIMALS);
 const HALF_SCALE = powerOfTen(DECIMALS / 2);
-/** Below this a number is written with an exponent (as String does from 1e-7 on): left to String. */
+/** Numbers below this get an exponent (as String writes them from 1e-7 on) and are left to String. */
 const LEAST_PLAIN = 1e-6;
-/** S · SCALE is rounded by up to 1e-6; whether a half rounds up is then not ours to say. */
+/**
+ * S · SCALE has a rounding error of up to 1e-6, so this close to a half the direction of rounding is left to toFixed.
+ */
 const NEAR_A_HALF = 1e-3;
-/** Bytes of a probability and its comma at most: "1.23e-10,". */
+/** The most bytes of a probability and its comma: "1.23e-10,". */
 const PROBABILITY_BYTES = 16;
-/** Bytes of two float64, a row's outcome and set, and a line end at most. */
+/** The most bytes of two float64, a row's outcome and set, and a line end. */
 const ROW_BYTES = 128;
-/** Bytes handed on at a time. */
+/** Bytes passed on at a time. */
 const PIECE_BYTES = 1 << 18;
 
 const ZERO = 0x30;
@@ -48,7 +50,7 @@ const POINT = 0x2e;
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 
-/** `known`: of all rows that will be written. */
+/** `known` covers all rows that will be written. */
 export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownRows): PredictionOutput {
   const more =
     known === undefined
@@ -87,7 +89,7 @@ export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownR
   };
 }
 
-/** String(Number(S.toFixed(DECIMALS))) in a tenth of the time; returns where the text ends. */
+/** Writes String(Number(S.toFixed(DECIMALS))) in a tenth of the time; returns where the text ends. */
 export function writeProbability(S: number, bytes: Uint8Array, at: number): number {
   const scaled = S * SCALE;
   const whole = Math.round(scaled);
@@ -97,7 +99,7 @@ export function writeProbability(S: number, bytes: Uint8Array, at: number): numb
   }
   bytes[at] = ZERO;
   bytes[at + 1] = POINT;
-  // two halves, because ten digits are more than an integer operation takes
+  // two halves, because ten digits do not fit in an integer operation
   const high = (whole / HALF_SCALE) | 0;
   const middle = at + 2 + DECIMALS / 2;
   writeDigits(high, bytes, at + 2, middle);
@@ -120,7 +122,7 @@ function writeText(text: string, bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** Rows of a row group: for a hundred bins 26 MB, held until they are complete. */
+/** Rows per row group: 26 MB for a hundred bins, held until the group is complete. */
 const ROW_GROUP_ROWS = 1 << 15;
 
 const REQUIRED = { repetition_type: "REQUIRED" } as const;
@@ -130,10 +132,10 @@ export async function openParquetPredictions(
   T: number,
   known?: KnownRows,
 ): Promise<PredictionOutput> {
-  // Loaded when it is needed: most predictions are written as CSV.
+  // Loaded only when needed: most predictions are written as CSV.
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const bytes = new ByteWriter();
-  /** Hands the bytes of a row group on and starts the buffer anew. */
+  /** Passes on the bytes of a row group and resets the buffer. */
   const flush = async () => {
     await output.write(new Uint8Array(bytes.buffer, 0, bytes.index));
     bytes.index = 0;
@@ -142,7 +144,7 @@ export async function openParquetPredictions(
   const more = known === undefined ? [] : describeKnown(known);
   const writer = new ParquetWriter({
     writer: bytes,
-    // Probabilities hardly repeat: compression takes longer than it saves.
+    // Probabilities rarely repeat: compression costs more time than it saves space.
     codec: "UNCOMPRESSED",
     schema: [
       { name: "root", num_children: T + 2 + more.length },

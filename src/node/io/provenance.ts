@@ -1,5 +1,5 @@
 /**
- * Where a model comes from, as far as this machine knows it: the program, what computed, and the table's file by its
+ * Where a model comes from, as far as this machine knows: the program, what computed it, and the table's file by its
  * SHA-256.
  */
 
@@ -18,14 +18,14 @@ const { version } = JSON.parse(readFileSync(new URL("../../../package.json", imp
   version: string;
 };
 
-/** A table, the path it was read from, and the SHA-256 of that file; null where there is no file to name. */
+/** A table, the path it was read from, and the SHA-256 of that file; null if there is no file. */
 export interface TableFile {
   readonly path: string;
   readonly table: Table;
   readonly sha256: string | null;
 }
 
-/** Nothing here tells one machine from another: neither threads nor clock nor folder. */
+/** Nothing here identifies the machine: neither threads nor clock nor folder. */
 export function describeOrigin(
   { path, table, sha256 }: TableFile,
   backend: (Backend & { readonly simd?: "plain" | "relaxed" }) | null,
@@ -40,7 +40,7 @@ export function describeOrigin(
 /** The version of the program. */
 export const programVersion = version;
 
-/** Of the file's bytes as they lie on disk; null for standard input and pipes. */
+/** The hash of the file's bytes on disk; null for standard input and pipes. */
 export async function hashFile(path: string): Promise<string | null> {
   if (path === "-") return null;
   try {
@@ -54,8 +54,8 @@ export async function hashFile(path: string): Promise<string | null> {
 }
 
 /**
- * What a checkpoint has to share with the run that goes on from it: the request and the table, but neither backend nor
- * threads; and not how many steps there are to be, but in an ensemble, whose first members may have taken theirs.
+ * What a checkpoint must share with the run that continues from it: the request and the table, but not the backend or
+ * threads. The number of steps is included only for an ensemble, whose first members may have taken theirs.
  */
 export function fingerprintRun(
   { options, ...request }: TrainRequest,
@@ -69,11 +69,11 @@ export function fingerprintRun(
     .digest("hex");
 }
 
-/** By the names of version 0.1.0 and in their order, so that a checkpoint of any version has the same fingerprint. */
+/** Uses the names of version 0.1.0 in their order, so that a checkpoint of any version has the same fingerprint. */
 function nameAsBefore(request: Omit<TrainRequest, "options">): object {
   const { split, constraint } = request;
   const { distance, ...held } = constraint ?? {};
-  // What is named again keeps its place among the fields.
+  // A renamed field keeps its place among the fields.
   return {
     ...request,
     ...(split && { split: { train: split.train, valid: split.validation, test: split.test } }),

@@ -1,6 +1,7 @@
 /**
- * What commands that take "a model and a table, or curves" read: the study of the model on the table, or a file of
- * curves that any program wrote, with a table beside it, row by row, when the curves' file does not hold everything.
+ * Reads the input of commands that take "a model and a table, or curves": the study of the model on the table, or a
+ * file of curves that any program wrote, with a table beside it, row by row, if the file of curves does not hold
+ * everything.
  */
 
 import type { Command } from "commander";
@@ -45,18 +46,18 @@ export interface PredictionOptions extends TableOptions {
 export interface Predictions {
   readonly curves: Curves; // [N,T]
   readonly outcomes: BinnedRightCensored; // [N]
-  /** In bins where curves come without times. */
+  /** In units of bins if the curves come without times. */
   readonly grid: TimeGrid;
-  /** The same rows, the outcome's columns included. */
+  /** The same rows, including the outcome's columns. */
   readonly table: Table;
   readonly columns: OutcomeColumns;
-  /** The column of ids, and whose rows these are; null where rows are people. */
+  /** The id column, and the person each row belongs to; null where rows are people. */
   readonly id: string | null;
   readonly people: People | null;
   readonly warnings: readonly string[];
 }
 
-/** Where predictions come from, if not from a model. */
+/** Options for predictions that do not come from a model. */
 export function addCurvesOptions(command: Command): Command {
   return command
     .option("--curves <file>", "predictions: one row a person, S1..ST or S(TIME).., event, and bin or time")
@@ -72,7 +73,7 @@ export function addPredictionOptions(command: Command): Command {
   return addIdOption(addCurvesOptions(command).option("--split <file>", split));
 }
 
-/** A model's study and what computes its curves; whoever opens it closes the backend. */
+/** A model's study and the backend that computes its curves; the caller that opens it closes the backend. */
 export interface OpenedStudy {
   readonly study: ModelStudy;
   readonly backend: WasmBackend | null;
@@ -105,7 +106,7 @@ export async function openModelStudy(
   }
 }
 
-/** `paths`: a table, or nothing where the file of curves holds everything. */
+/** `paths`: a table, or nothing if the file of curves holds everything. */
 export async function readWithCurves(
   path: string,
   paths: readonly string[],
@@ -126,7 +127,7 @@ export async function readWithCurves(
       hint: "give one curve for each row of the table, in the same order",
     });
   }
-  // What the curves' file says of a column is not asked of the table as well.
+  // Columns present in the file of curves are not taken from the table.
   const named = new Set(file.columns.map(({ name }) => name));
   const more = beside?.columns.filter(({ name }) => !named.has(name)) ?? [];
   const { curves, outcomes, others, notes, grid, timeColumn } = readCurves(

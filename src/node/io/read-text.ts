@@ -1,12 +1,12 @@
 /**
- * Small text files that people write or that this program kept: groups, plans, boosts. One that is too large to be any
- * of them is not read, nor is what has no end.
+ * Reads small text files that people write or that this program saved: groups, plans, boosts. A file too large to be
+ * any of these is not read, nor is one without an end.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { InputError } from "../../core/errors.ts";
 import { createUnreadableError } from "./write-errors.ts";
 
-/** Far beyond any list of groups or plan of runs. */
+/** Far larger than any list of groups or plan of runs. */
 const MAX_TEXT_BYTES = 1 << 24;
 const CHUNK_BYTES = 1 << 16;
 

@@ -1,4 +1,4 @@
-/** Writes a file whose contents are whole in memory, as a whole or not at all (growing-file.ts). */
+/** Writes a file whose contents are all in memory, as a whole or not at all (growing-file.ts). */
 import { openGrowingFile } from "./growing-file.ts";
 
 /** `what` names the contents in an error: "the model". */

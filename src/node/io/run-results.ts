@@ -1,43 +1,43 @@
 /**
- * Results of runs on disk, for every command that makes many: JSON lines, one a run, written as it ends. A line
- * begins with its kind and the version of its form (`{"tune":1,`) and has the run's key: a hash of everything the run
- * depends on (package, table, rows, options, task). So a file can hold several plans, a run is found again by its key
- * alone in whatever order the lines came, and a plan that was stopped goes on where it was. How lines get there, and
- * what becomes of half a line, growing-lines.ts knows.
+ * Results of runs on disk, for every command that makes many: JSON lines, one per run, written as it ends. A line
+ * begins with its kind and format version (`{"tune":1,`) and has the run's key: a hash of everything the run depends on
+ * (package, table, rows, options, task). So a file can hold several plans, a run is found by its key alone in any order
+ * of lines, and a plan that was stopped continues where it was. growing-lines.ts handles how lines are written and what
+ * happens to incomplete ones.
  */
 import { createHash } from "node:crypto";
 import { FormatError } from "../../core/errors.ts";
 import type { Runner } from "../../verbs/runs.ts";
 import { openGrowingLines } from "./growing-lines.ts";
 
-/** What the lines of a file are. */
+/** The format of a file's lines. */
 export interface LineForm<Line> {
-  /** What every line begins with, in all versions that are read. */
+  /** What every line begins with, in all versions that can be read. */
   readonly starts: readonly string[];
-  /** The line that a whole line of text says; null where it is not ours. */
+  /** Parses one complete line; null if it is not ours. */
   readonly parse: (json: unknown) => Line | null;
-  /** The command, for refusals: "tune". */
+  /** The command, for error messages: "tune". */
   readonly of: string;
-  /** The code of a refusal: "tune.results". */
+  /** The error code: "tune.results". */
   readonly code: string;
-  /** Which option names the file: "--results". */
+  /** The option that names the file: "--results". */
   readonly option: string;
 }
 
-/** A file of lines that was opened to be continued. */
+/** A file of lines that is open for appending. */
 export interface LinesFile<Line> {
   readonly path: string;
-  /** What the file had, in its order. */
+  /** The lines that were in the file, in order. */
   readonly lines: readonly Line[];
   /** Whether a half-written line was cut off. */
   readonly repaired: boolean;
-  /** All of them are on the disk afterwards, or none is. */
+  /** Afterwards either all lines are on disk or none is. */
   append(...lines: readonly object[]): void;
-  /** A file that was made here and not written to does not stay. */
+  /** Removes the file if it was created here and nothing was written. */
   close(): void;
 }
 
-/** Opens the file, or makes it; one that holds anything else is refused and left as it is. */
+/** Opens or creates the file; a file that holds anything else is refused and left unchanged. */
 export function openLines<Line>(path: string, form: LineForm<Line>): LinesFile<Line> {
   let lines: readonly Line[] = [];
   const file = openGrowingLines(path, {
@@ -57,7 +57,7 @@ export function openLines<Line>(path: string, form: LineForm<Line>): LinesFile<L
   };
 }
 
-/** Whole lines, each with its end; `path` is for refusals. */
+/** Complete lines, each with its line end; `path` is for error messages. */
 export function parseLines<Line>(text: string, path: string, form: LineForm<Line>): readonly Line[] {
   return text
     .split("\n")
@@ -69,7 +69,7 @@ export function parseLines<Line>(text: string, path: string, form: LineForm<Line
     });
 }
 
-/** Undefined where the text is no JSON. */
+/** Undefined if the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -86,7 +86,7 @@ function refuseLine(path: string, line: number, { of, code, option }: LineForm<u
   });
 }
 
-/** A run that ended, by its key. */
+/** A run that ended, with its key. */
 export interface KeptRun<Task, Result> {
   readonly key: string;
   readonly task: Task;
@@ -101,13 +101,13 @@ export interface RunForm<Task, Result> extends LineForm<KeptRun<Task, Result>> {
 
 /** A file of runs of one kind. */
 export interface RunResults<Task, Result> extends Omit<LinesFile<unknown>, "lines" | "append"> {
-  /** By key; of several lines of a run, the last. */
+  /** Results by key; if a run has several lines, the last one. */
   readonly recorded: ReadonlyMap<string, Result>;
   /** Adds a run at the end of the file. */
   append(run: KeptRun<Task, Result>): void;
 }
 
-/** Opens a file of runs, which is made where it is not there. */
+/** Opens a file of runs, or creates it. */
 export function openRunResults<Task, Result>(
   path: string,
   form: RunForm<Task, Result>,
@@ -117,15 +117,15 @@ export function openRunResults<Task, Result>(
   return { ...file, recorded, append: (run) => append(form.write(run)) };
 }
 
-/** How runs are kept: the key of each, and what is said of those that are there already. */
+/** How runs are kept: the key of each, and what is reported about those already in the file. */
 export interface KeepOptions<Task> {
-  /** What a run depends on, as one text. */
+  /** The key of a run: one text made from everything it depends on. */
   readonly keyOf: (task: Task) => string;
-  /** Is told first how many of the runs the file has. */
+  /** Called first, with the number of runs already in the file. */
   readonly onStart?: (found: { readonly kept: number; readonly total: number }) => void;
 }
 
-/** The runner with a file behind it: what the file has is not run again, and what is run is kept before it is told. */
+/** A runner backed by a file: a run in the file is not run again, and a new one is saved before it is reported. */
 export function keepRuns<Task, Result>(
   runner: Runner<Task, Result>,
   file: RunResults<Task, Result>,
@@ -148,12 +148,12 @@ export function keepRuns<Task, Result>(
   };
 }
 
-/** Hexadecimal digits of a key: 128 bits, no two runs will ever share one. */
+/** Hexadecimal digits of a key: with 128 bits, no two runs will ever share one. */
 const KEY_LENGTH = 32;
 /** What a key looks like. */
 export const KEY_PATTERN = new RegExp(`^[0-9a-f]{${KEY_LENGTH}}$`);
 
-/** A key of anything that JSON can say, typed arrays as lists. */
+/** A key for anything that JSON can express, with typed arrays as lists. */
 export function hashKey(parts: unknown): string {
   return createHash("sha256").update(JSON.stringify(parts, listArrays)).digest("hex").slice(0, KEY_LENGTH);
 }

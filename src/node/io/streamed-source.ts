@@ -1,8 +1,8 @@
 /**
- * Opens a table that is read part by part. A file is what it is to every command (table-file.ts); standard input and
- * pipes, which others hold in memory, are passed on as they come. Only where they would have to be read twice, or from
- * the end as Parquet is, they go into a temporary file first, which is removed on closing and, at the latest, when the
- * program ends.
+ * Opens a table that is read part by part. A file is opened as for every command (table-file.ts). Standard input and
+ * pipes, which other commands hold in memory, are passed on as they come. Only if they would have to be read twice, or
+ * from the end as Parquet is, do they go into a temporary file first, which is removed on closing or, at the latest,
+ * when the program ends.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { open, stat } from "node:fs/promises";

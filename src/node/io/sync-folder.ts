@@ -1,8 +1,8 @@
-/** Makes the name of a new file outlive a loss of power: its folder is synchronised, on systems that can. */
+/** Makes the name of a new file survive a power loss by synchronising its folder, on systems that can. */
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** A folder that cannot be opened or synchronised, as on some systems, has no say in it; a disk that fails has. */
+/** Errors of systems that cannot synchronise a folder are ignored; those of a failing disk are not. */
 const UNSUPPORTED: ReadonlySet<unknown> = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR", "EPERM"]);
 
 function refuseFailure(error: unknown): void {

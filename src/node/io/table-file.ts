@@ -1,6 +1,6 @@
 /**
  * Opens a table on disk, or on standard input ("-"), as the byte source that readTable takes: streamed from the
- * beginning for text, read at any place for Parquet. Only the bytes are its business.
+ * beginning for text, read at any position for Parquet. It deals with bytes only.
  */
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { InputError } from "../../core/errors.ts";
 import { type TableSource, tableSourceFromBytes } from "../../data/reading/read-table.ts";
 import { explainUnreadable } from "./write-errors.ts";
 
-/** Bytes asked of the disk at a time. */
+/** Bytes read from the disk at a time. */
 const CHUNK_BYTES = 1 << 18;
 
 /** A file, or standard input for "-", as the source of a table. */
@@ -20,9 +20,9 @@ export async function tableSourceFromPath(path: string): Promise<TableSource> {
     throw new InputError(`a directory, not a table: "${path}"`, { code: "file.directory", where: path });
   }
   const name = basename(path);
-  // a pipe or a device can be read once only, and has no length
+  // a pipe or a device can be read only once, and has no length
   if (!found.isFile()) return tableSourceFromBytes(name, await collect(readChunks(path)));
-  // fails now, and not at the first byte, when the file may not be read
+  // fails now rather than at the first byte, if the file may not be read
   await orInputError(path, async () => (await open(path, "r")).close());
   return {
     name,

@@ -1,4 +1,4 @@
-/** Asked of every file a command is to write, before the work of minutes and not after it. */
+/** Checks every file a command will write before minutes of work rather than after. */
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -17,7 +17,7 @@ export async function refuseUnwritable(
     await refuseOne(path);
     const name = await nameFile(path);
     const use = taken.get(name);
-    // A pipe or a device takes whatever comes.
+    // A pipe or a device accepts anything.
     if (use !== undefined && (await stat(path).catch(() => null))?.isFile() !== false) {
       throw new InputError(
         use === "read"
@@ -30,12 +30,12 @@ export async function refuseUnwritable(
   }
 }
 
-/** The same for every path to one file, through whatever links. */
+/** A name that is the same for every path to one file, through any links. */
 async function nameFile(path: string): Promise<string> {
   return followLinks(path).catch(() => resolve(path));
 }
 
-/** A file is replaced by another one of its folder: both have to be writable. A pipe or a device stays where it is. */
+/** A file is replaced by a new one in its folder, so both must be writable. A pipe or a device is not replaced. */
 async function refuseOne(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   const isFolder = found?.isDirectory() === true;

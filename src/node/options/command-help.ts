@@ -1,28 +1,28 @@
 /**
- * What `--help` looks like: the options people need and how to see the rest, or, for `--help all`, every option under
- * its heading (option-groups.ts). On a narrow terminal a description stands below its term instead of beside it.
+ * What `--help` shows: the options people need and how to see the rest, or, for `--help all`, every option under its
+ * heading (option-groups.ts). On a narrow terminal a description stands below its term instead of beside it.
  */
 import { type Command, Help, type Option } from "commander";
 import { wrapText } from "../../report/words/text-table.ts";
 import { basicOptions, HEADINGS, headingOf, MAX_BASIC } from "./option-groups.ts";
 import { isRequired } from "./usage-errors.ts";
 
-/** Fewer columns than this are too few for a description beside its term. */
+/** With fewer columns than this, a description does not fit beside its term. */
 const LEAST_BESIDE = 32;
 const INDENT = "  ";
 const USAGE = "Usage: ";
 const DEEP_INDENT = "      ";
-/** Text lines of a terminal that does not say how wide it is. */
+/** The width of a terminal that does not report one. */
 const USUAL_WIDTH = 80;
 
 export interface HelpRequest {
-  /** The arguments as the parser is to see them. */
+  /** The arguments to pass to the parser. */
   readonly args: readonly string[];
   /** Whether all options are wanted. */
   readonly all: boolean;
 }
 
-/** `--help all` and `help COMMAND` are one request each; the parser knows `--help` alone. */
+/** `--help all` and `help COMMAND` are one request each; the parser knows only `--help`. */
 export function readHelpRequest(given: readonly string[]): HelpRequest {
   const [first, ...rest] = given;
   const args = first === "help" ? [...rest.slice(0, 1), "--help", ...rest.slice(1)] : given;
@@ -42,12 +42,12 @@ export function optionName({ long, short }: Option): string {
   return (long ?? short ?? "").replace(/^-+/, "");
 }
 
-/** What a command has besides the help itself. */
+/** A command's options other than the help option. */
 function ownOptions(command: Command): readonly Option[] {
   return command.options.filter(({ hidden }) => !hidden);
 }
 
-/** The few that are shown first, in the table's order; all of them where they are few. */
+/** The few options shown first, in the table's order; all of them if there are few. */
 function chooseBasic(command: Command): readonly Option[] {
   const own = ownOptions(command);
   const names = basicOptions(commandName(command));
@@ -55,7 +55,7 @@ function chooseBasic(command: Command): readonly Option[] {
   return names.flatMap((name) => own.filter((option) => optionName(option) === name));
 }
 
-/** To be given to `configureHelp`. */
+/** For `configureHelp`. */
 export function createHelpStyle(all: boolean): Partial<Help> {
   return {
     subcommandTerm: (command) =>
@@ -86,7 +86,7 @@ export function createHelpStyle(all: boolean): Partial<Help> {
   }
 }
 
-/** Headings in their order, not in that of the options. */
+/** Headings in their own order, not in that of the options. */
 function groupInOrder<T>(items: readonly T[], getGroup: (item: T) => string): Map<string, T[]> {
   const order = (item: T) => HEADINGS.findIndex((heading) => `${heading}:` === getGroup(item));
   const grouped = new Map<string, T[]>();
@@ -119,7 +119,7 @@ function describeOption(option: Option): string {
   return notes.length === 0 ? option.description : `${option.description} (${notes.join("; ")})`;
 }
 
-/** The usual page, made by a helper that differs in a few answers. */
+/** The usual page, made by a helper with a few overrides. */
 function formatWith(helper: Help, command: Command, own: Partial<Help>): string {
   const changed = Object.assign(Object.create(helper) as Help, own);
   return Help.prototype.formatHelp.call(changed, command, changed);

@@ -1,10 +1,10 @@
 /**
- * Where help shows each option: the heading it stands under in `--help all`, and the ten or fewer of a command that
- * `--help` shows. An option that is not in the tables is shown with the rest, under "Other"; test/cli/help.test.ts
- * names it, so that none is left there.
+ * Where help shows each option: its heading in `--help all`, and the ten or fewer options of a command that `--help`
+ * shows. An option missing from the tables is shown under "Other"; test/cli/help.test.ts reports it, so that none stays
+ * there.
  */
 
-/** In the order they are shown. */
+/** In the order shown. */
 export const HEADINGS = [
   "Data",
   "Groups",
@@ -21,7 +21,7 @@ export const HEADINGS = [
 
 export type Heading = (typeof HEADINGS)[number];
 
-/** Option without its dashes → heading, for every command that has no other below. */
+/** Option without its dashes → heading, for every command without an entry below. */
 const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Data", "time event event-is origin time-unit id rows-are-independent category number decimal"),
   ...under("Data", "features drop allow-leak curves bin horizon split all-rows"),
@@ -39,7 +39,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Output", "tables summary figures"),
 };
 
-/** Where an option of a command is something else than in the others. */
+/** For options that mean something else in one command than in the others. */
 const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = {
   predict: under("Output", "at rmst threads"),
   audit: under("Scores", "seed threads"),
@@ -67,7 +67,7 @@ const BASIC: Readonly<Record<string, string>> = {
   tune: "time event event-is id group groups drop sweep plot out",
 };
 
-/** A command with no more than these shows them all. */
+/** A command with at most this many options shows them all. */
 export const MAX_BASIC = 10;
 
 /** "a b" → { a: heading, b: heading } */

@@ -1,11 +1,12 @@
 /**
  * A file whose name promises another kind of content misleads whoever opens it: `boost --out x.model` would be a CSV
- * file that `predict` refuses, or the end of a model of that name. Suffixes that say nothing here are anyone's.
+ * file that `predict` refuses, or would overwrite a model of that name. Suffixes not listed here are accepted for any
+ * content.
  */
 import { extname } from "node:path";
 import { InputError } from "../../core/errors.ts";
 
-/** What is written, by kind: what it is called in a sentence, and the suffixes that fit. */
+/** What is written, by kind: its description in a sentence, and the suffixes that fit. */
 const WRITTEN = {
   curves: { what: "curves are written as CSV or Parquet", fit: [".csv", ".parquet"] },
   model: { what: "a model is written", fit: [".model"] },
@@ -19,7 +20,7 @@ const WRITTEN = {
 
 export type Written = keyof typeof WRITTEN;
 
-/** Suffixes that promise something. */
+/** Suffixes that promise a kind of content. */
 const PROMISES: Readonly<Record<string, string>> = {
   ".csv": "a CSV file",
   ".tsv": "a file of tabs",
@@ -42,7 +43,7 @@ const PROMISES: Readonly<Record<string, string>> = {
   ".jsonl": "a file of JSON lines",
 };
 
-/** Refuses a name that promises another kind of file than what goes into it. */
+/** Refuses a name that promises another kind of file than the one written. */
 export function refuseWrongSuffix(outputs: Readonly<Partial<Record<Written, string | undefined>>>): void {
   for (const [written, path] of Object.entries(outputs)) {
     if (path === undefined) continue;

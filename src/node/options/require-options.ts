@@ -1,6 +1,6 @@
 /**
- * `--require` and `--strict`: requirements read before the work, judged and printed after it, and exit code 2 where one
- * is not met.
+ * `--require` and `--strict`: requirements are read before the work, judged and printed after it, and give exit code 2
+ * if one is not met.
  */
 import type { Command } from "commander";
 import { formatNumber, formatP, wrapText } from "../../report/words/text-table.ts";
@@ -36,7 +36,7 @@ export function readRequirements({ require }: RequireOptions): readonly Requirem
   return require.map(parseRequirement);
 }
 
-/** Judges, sets the exit code, and on stderr names what is not met where stdout is a program's. */
+/** Judges the requirements and sets the exit code; names those not met on stderr if stdout is for a program. */
 export function checkRequirements(
   requirements: readonly Requirement[],
   audited: AuditTable,
@@ -49,7 +49,7 @@ export function checkRequirements(
   return results;
 }
 
-/** "not met: all groups: ece<0.05", then one line a group it fails or cannot be said for. */
+/** "not met: all groups: ece<0.05", then one line for each group that fails or cannot be judged. */
 function explainResult({ text, met, metric, failed, undecided }: RequirementResult): string[] {
   const format = (value: number) =>
     /(^|\.)(p|adjustedP)$/.test(metric) ? formatP(value) : formatNumber(value);

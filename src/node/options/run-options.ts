@@ -1,4 +1,4 @@
-/** What commands that make many runs are told in the same words: seeds, and what the keys of kept runs depend on. */
+/** Options shared by commands that make many runs: seeds, and what the keys of saved runs depend on. */
 import { InvalidArgumentError } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { DISTANCES, PRESETS } from "../../training/choices.ts";
@@ -20,7 +20,7 @@ export interface KeyOptions extends TableOptions {
   readonly deterministic?: boolean;
 }
 
-/** The part of a key that all runs of a plan share; `what` needs it, for a refusal. */
+/** The part of a key that all runs of a plan share; `what` names what needs it, for error messages. */
 export function hashShared(
   { sha256 }: TableFile,
   request: TrainRequest,

@@ -1,6 +1,6 @@
 /**
- * What commands that train are told in the same words: which columns and groups, and how rows are split. From their
- * options to the request of `train`; what only one of them knows, it adds itself.
+ * Options shared by commands that train: which columns and groups to use, and how rows are split. Turns them into the
+ * request of `train`; each command adds what only it knows.
  */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
@@ -26,7 +26,7 @@ import {
   readTableFile,
 } from "./table-options.ts";
 
-/** What a run is about, whatever is fitted: fields of the request that options give as they are, and groups. */
+/** What a run is about, whatever is fitted: request fields taken from options unchanged, and groups. */
 export interface SubjectOptions
   extends OutcomeColumns,
     GroupOptions,
@@ -64,7 +64,7 @@ export function addSubjectOptions(command: Command): Command {
     );
 }
 
-/** From the options to the request, which holds the groups file's contents. */
+/** Turns the options into the request, which holds the contents of the groups file. */
 export async function readSubject(options: SubjectOptions): Promise<TrainRequest> {
   const { time, event, groups } = options;
   return {
@@ -88,7 +88,7 @@ export async function readSubject(options: SubjectOptions): Promise<TrainRequest
   };
 }
 
-/** The subject, and what is told of every fit. */
+/** The subject, and the settings common to every fit. */
 export async function readTrainRequest(options: TrainRequestOptions): Promise<TrainRequest> {
   const { distance, steps, preset, splines, network, hidden } = options;
   return {
@@ -99,7 +99,7 @@ export async function readTrainRequest(options: TrainRequestOptions): Promise<Tr
   };
 }
 
-/** `split` is a row,set table or three shares; without it, the usual shares by seed. With `id`, by person. */
+/** `split` is a row,set table or three shares; without it, the usual shares by seed. With `id`, splits by person. */
 export async function readSplit(
   table: Table,
   { seed, split, id }: { readonly seed: number; readonly split?: string; readonly id?: string },

@@ -1,6 +1,4 @@
-/**
- * Options that commands share: how a table is read, which columns hold the outcome, which groups are meant.
- */
+/** Options that commands share: how a table is read, which columns hold the outcome, and which groups to use. */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { present } from "../../core/present.ts";
@@ -58,10 +56,10 @@ export function parsePositive(text: string): number {
   return value;
 }
 
-/** A thread has a stack and a heap of its own: a thousand of them fill the memory before they compute anything. */
+/** Each thread has its own stack and heap: a thousand of them fill the memory before they compute anything. */
 const MANY_THREADS = 64;
 
-/** A number of threads or workers, as an option has it. */
+/** Parses a number of threads or workers. */
 export function parseThreads(text: string): number {
   const value = Number(text);
   const most = Math.max(MANY_THREADS, availableParallelism());
@@ -77,7 +75,7 @@ export function repeatedOption(text: string, before: readonly string[] = []): re
   return [...before, text];
 }
 
-/** One column: a second --id would leave it open which of them is meant. */
+/** Takes one column: a second --id would leave open which one is meant. */
 export function idOption(text: string, before?: string): string {
   if (before !== undefined) throw new InvalidArgumentError("expected one column.");
   return text;
@@ -145,17 +143,17 @@ export async function readTableFile(
   }
 }
 
-/** How a model's table is read: what were categories in training are categories. */
+/** How a model's table is read: categories in training stay categories. */
 export function readingOf(model: Model, options: TableOptions): TableOptions {
   return { ...options, category: [...new Set([...(options.category ?? []), ...categoriesOf(model)])] };
 }
 
-/** A row,set table of another table's rows; undefined where none is named. */
+/** A row,set table that splits another table's rows; undefined if none is named. */
 export async function readSplitFile(path: string | undefined, { rows }: Table): Promise<Split | undefined> {
   return path === undefined ? undefined : splitFromTable(await readTableFile(path, {}), rows);
 }
 
-/** The table with the hash of its file, which is read twice for it. */
+/** The table with the hash of its file, which is read a second time for the hash. */
 export async function openTableFile(path: string, options: TableOptions): Promise<TableFile> {
   const table = await readTableFile(path, options);
   return { path, table, sha256: await hashFile(path) };

@@ -1,4 +1,4 @@
-/** The options of `graduate train`, and the request that they make. */
+/** The options of `graduate train`, and the request made from them. */
 
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -27,7 +27,7 @@ export interface TrainOptions extends TrainRequestOptions, TableOptions, ReportO
   readonly method: Method;
   readonly preset: PresetName;
   readonly riskStrata?: number;
-  /** The name `riskStrata` had. */
+  /** The former name of `riskStrata`. */
   readonly strata?: number;
   readonly slack?: number | "auto";
   readonly lambda?: number;

@@ -1,7 +1,6 @@
 /**
- * What is wrong with the way a command was called, in the program's own words: an option that is not there is named
- * before one that is missing, with the nearest that is; required options that are missing are named together. Exit code
- * 1.
+ * Says in the program's own words what is wrong with the way a command was called. An unknown option is named before a
+ * missing one, with the nearest known option; missing required options are named together. Exit code 1.
  */
 import type { Command, Option, OutputConfiguration } from "commander";
 import { nearestName } from "../../core/nearest-name.ts";
@@ -9,7 +8,7 @@ import { MAX_VALUE, safeLine, shortenValues } from "../../core/text.ts";
 import { shorten, wrapText } from "../../report/words/text-table.ts";
 import { say, terminalWidth } from "../print/output.ts";
 
-/** Commands below this one, and itself. */
+/** This command and all commands below it. */
 export function everyCommand(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
@@ -22,8 +21,8 @@ export function isRequired(option: Option): boolean {
 }
 
 /**
- * The parser looks for missing options before unknown ones, and so blames the wrong one: `--evnt` is why `--event` is
- * missing.
+ * The parser looks for missing options before unknown ones, and so blames the wrong one: `--event` is missing because
+ * of `--evnt`.
  */
 export function requireOptionsLast(program: Command): void {
   for (const option of everyCommand(program).flatMap(({ options }) => options)) {
@@ -43,8 +42,8 @@ export function requireOptionsLast(program: Command): void {
 }
 
 /**
- * An optional value is taken only where it can be one: in `audit --certify a.model table.csv` the model is an argument.
- * A number that is out of range is meant as the value, and left to be refused.
+ * An optional value is taken only if it can be one: in `audit --certify a.model table.csv` the model is an argument. A
+ * number out of range is still taken as the value, and refused later.
  */
 export function settleOptionalValues(args: readonly string[], command: Command | undefined): string[] {
   return args.map((arg, k) => {
@@ -64,7 +63,7 @@ function canRead(option: Option, text: string): boolean {
   }
 }
 
-/** To be given to `configureOutput` of one command: its errors end with how to get its help. */
+/** For `configureOutput` of one command: its errors end with how to get its help. */
 export function createErrorStyle(command: Command): OutputConfiguration {
   return {
     outputError: (text) => {
@@ -79,7 +78,7 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** From the parser's words to ours. */
+/** Translates the parser's messages into ours. */
 function explainUsage(text: string, command: Command): string {
   const message = text.replace(/^error: /, "");
   const [, option] = /^unknown option '(.+)'$/s.exec(message) ?? [];
@@ -122,7 +121,7 @@ function nearestOption(given: string, command: Command): string | undefined {
   return nearestName(flag, flags) ?? onlyWith(flag, flags);
 }
 
-/** The only name that begins with the text. */
+/** The only name that begins with the text, if there is exactly one. */
 function onlyWith(text: string, names: readonly string[]): string | undefined {
   const matching = names.filter((name) => name.startsWith(text));
   return matching.length === 1 ? matching[0] : undefined;

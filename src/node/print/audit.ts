@@ -1,5 +1,5 @@
 /**
- * The audit in a terminal: the table of scores, what is said of each group, intervals, and what could not be computed.
+ * The audit in a terminal: the table of scores, the verdict on each group, intervals, and what could not be computed.
  */
 
 import { countOf } from "../../core/text.ts";
@@ -12,7 +12,7 @@ import type { AuditedScores, AuditTable } from "../../verbs/audit.ts";
 import { print, terminalWidth } from "./output.ts";
 import { nameColumn, numberColumns } from "./table-columns.ts";
 
-/** `tolerance`: how far off a group may be for the reader, in survival. */
+/** `tolerance`: how far off a group may be and still be acceptable to the reader, in survival. */
 export function printAudit(
   { overall, groups, certificates }: AuditTable,
   T: number,
@@ -57,7 +57,8 @@ export function printAudit(
 }
 
 /**
- * One line a group: how far it is from the observed, how far off it could be, and what may be said of it; then the sum.
+ * One line per group: how far it is from the observed, how far off it could be, and what may be said of it; then a
+ * summary.
  */
 function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: number, width: number): void {
   const verdicts = judgeGroups(
@@ -118,11 +119,11 @@ function sayVerdicts(
   ];
 }
 
-/** One line a reason: the fields of the JSON document that are null for it. */
+/** One line per reason: the fields of the JSON document that are null for it. */
 function sayAbsent({ name, absent, agreement }: AuditedScores): string[] {
   const fields = new Map<string, string[]>();
   for (const [field, reason] of Object.entries(absent)) {
-    // The same numbers again, those of the paper and adjusted ones are in the JSON document alone.
+    // Repeated numbers, those of the paper and adjusted ones appear only in the JSON document.
     if (/(^|\.)(supported|paper)\.|adjustedP$/.test(field)) continue;
     if (field === "bound" && agreement === "tooFewEvents") continue;
     fields.set(reason, [...(fields.get(reason) ?? []), field]);
@@ -192,7 +193,7 @@ function printCertificates({ alpha, groups, theorem1, assumes }: Certificates, w
   if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
 }
 
-/** The fields that one reason is given for. */
+/** The fields that share one reason. */
 function listOf(absent: Readonly<Record<string, string>>, reason: string): string {
   return Object.keys(absent)
     .filter((key) => absent[key] === reason)

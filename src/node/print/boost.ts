@@ -1,6 +1,6 @@
 /**
- * What `graduate boost` says: how much of a repair was taken, what the groups' hazards are multiplied by, and the
- * verdict on unseen rows.
+ * What `graduate boost` prints: how much of a repair was kept, the factors on the groups' hazards, and the verdict on
+ * unseen rows.
  */
 
 import { exp } from "../../core/elementary.ts";
@@ -14,18 +14,18 @@ import { print, terminalWidth, warn } from "./output.ts";
 import { nameColumn, numberColumns } from "./table-columns.ts";
 import { quoteArgument } from "./write-report.ts";
 
-/** A hazard multiplied by less than this is as good as left alone. */
+/** A log hazard ratio smaller than this counts as no change. */
 const WORTH_SAYING = 0.05;
-/** A rise of the held-out Brier score beyond this is said. */
+/** A rise in the held-out Brier score beyond this is reported. */
 const WORTH_A_WARNING = 0.01;
 
 const UNCHANGED = "The curves stay as they were.";
 
-/** Digits of an L2 distance: it is a mean of squares. */
+/** An L2 distance in exponential form, because it is a mean of squares. */
 const sayDistance = (value: number | null | undefined) =>
   value === null || value === undefined ? "–" : value.toExponential(2);
 
-/** `auditing`: what else an audit of the written curves is to be told; null where it would flatter them. */
+/** `auditing`: further options for an audit of the written curves; null if an audit would flatter them. */
 export function printFiles(
   { out, save }: { readonly out: string | null; readonly save: string | null },
   auditing: string | null,
@@ -74,7 +74,7 @@ function sayShare(share: number): string {
   return share === 1 ? "All" : `${Math.round(100 * share)} %`;
 }
 
-/** What the hazards of each group are multiplied by, early to late. */
+/** The factors on each group's hazards, early to late. */
 function printRatios({ groups, updates }: HazardBoost): void {
   const moved = updates.filter(({ logRatios }) => logRatios.some((a) => Math.abs(a) >= WORTH_SAYING));
   if (updates.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * A comparison in a terminal: a line a run as they end, the table of methods, the differences to the first, and what
- * they are worth.
+ * A comparison in a terminal: one line per run as it ends, the table of methods, the differences from the first, and
+ * how to read them.
  */
 
 import { countOf } from "../../core/text.ts";
@@ -24,12 +24,12 @@ const WORDS: Readonly<Record<ComparedScore, string>> = {
   ibs: "IBS",
 };
 
-/** Adjusted p-values up to this are called a difference. */
+/** A difference with an adjusted p-value up to this is reported as one. */
 const LEVEL = 0.05;
-/** Fewer splits leave the t test hardly any degrees of freedom. */
+/** With fewer splits, the t test has hardly any degrees of freedom. */
 const FEW_SPLITS = 5;
 
-/** One line as a run ends. */
+/** One line when a run ends. */
 export function tellMethod({ task, index, result, progress }: EndedRun<CompareTask, MethodResult>): void {
   const { scores, seconds, failure } = result;
   const what =
@@ -102,7 +102,7 @@ function meanOf(values: readonly (number | null)[]): number | null {
   return present.length === 0 ? null : present.reduce((sum, value) => sum + value, 0) / present.length;
 }
 
-/** The first of the most frequent. */
+/** The most frequent name; the first in case of ties. */
 function mostOften(names: readonly (string | null)[]): string | null {
   const counts = new Map<string, number>();
   for (const name of names) if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -136,7 +136,7 @@ function formatDifferences(differences: readonly MethodDifference[], width: numb
   );
 }
 
-/** A line a reason: which scores have no difference. */
+/** One line per reason: which scores have no difference. */
 function sayAbsent(differences: readonly MethodDifference[]): string[] {
   const scoresOf = new Map<string, Set<string>>();
   for (const { score, absent } of differences) {

@@ -1,6 +1,6 @@
 /**
- * A Cox fit for people: what runs to infinity first, then hazard ratios, global tests and the test of proportional
- * hazards.
+ * A Cox fit for people: coefficients that diverge to infinity first, then hazard ratios, global tests and the test of
+ * proportional hazards.
  */
 import { describeInfinite } from "../../models/cox/cox.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";

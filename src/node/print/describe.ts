@@ -1,4 +1,4 @@
-/** A table for people: its size and outcomes, a line a column, its groups, and what was found wrong with it. */
+/** A table for people: its size and outcomes, one line per column, its groups, and the problems found in it. */
 import { shortenValues } from "../../core/text.ts";
 import type { ColumnSummary, TableDescription } from "../../data/checks/describe.ts";
 import type { Finding } from "../../data/checks/findings.ts";

@@ -1,25 +1,25 @@
 /**
- * The runs of a plan as a command follows them: what its results file has is said, the others are made and told as
- * they end, each warning once. Ctrl-C stops the runs that are under way and leaves the file as it is, and the same
- * command goes on from there.
+ * Follows the runs of a plan for a command: reports what the results file already has, makes the other runs and reports
+ * them as they end, and shows each warning once. Ctrl-C stops the runs under way and leaves the file as it is; the same
+ * command continues from there.
  */
 import { countOf } from "../../core/text.ts";
 import type { RunEvent, Runner } from "../../verbs/runs.ts";
 import { keepRuns, type RunResults } from "../io/run-results.ts";
 import { clearLive, EXIT_INTERRUPTED, isLive, say, showLive, warn } from "./output.ts";
 
-/** Runs done, or parts of them, before a time left is more than a guess. */
+/** Runs, or parts of them, that must be done before the time left is more than a guess. */
 const LEAST_DONE = 0.2;
 
 export interface RunProgress {
   /** How many runs there are to make. */
   expect(total: number): void;
   underWay(index: number, share: number): void;
-  /** `last` is what a live line shows of the run that ended last. */
+  /** `last` is what the live line shows for the run that ended last. */
   ended(index: number, last: string): void;
   /** "3/8" */
   count(): string;
-  /** ", 12 s left"; nothing where it would be a guess. */
+  /** ", 12 s left"; empty if it would be a guess. */
   timeLeft(): string;
   finish(): void;
 }
@@ -62,7 +62,7 @@ export function createRunProgress(quiet: boolean): RunProgress {
   };
 }
 
-/** A run that has just been made, and how it is told. */
+/** A run that has just ended, with the progress display for reporting it. */
 export interface EndedRun<Task, Result> {
   readonly task: Task;
   readonly index: number;
@@ -71,21 +71,21 @@ export interface EndedRun<Task, Result> {
 }
 
 export interface FollowedPlan<Task, Result, Outcome> {
-  /** What makes the runs. */
+  /** Makes the runs. */
   readonly runner: (signal: AbortSignal) => Runner<Task, Result>;
-  /** What plans them and makes something of their results. */
+  /** Plans the runs and turns their results into an outcome. */
   readonly verb: (
     runner: Runner<Task, Result>,
   ) => AsyncGenerator<{ readonly type: "start"; readonly plan: readonly Task[] } | RunEvent<Result>, Outcome>;
-  /** Where runs are kept and found; null for nowhere. */
+  /** Where runs are saved and looked up; null for nowhere. */
   readonly kept: { readonly file: RunResults<Task, Result>; readonly keyOf: (task: Task) => string } | null;
-  /** Nothing but refusals is said. */
+  /** Prints nothing but errors. */
   readonly quiet: boolean;
-  /** Tells of a run as it ends; not of those that were kept. */
+  /** Reports a run as it ends, but not one that was already saved. */
   readonly tell: (run: EndedRun<Task, Result>) => void;
 }
 
-/** What the verb returns; null after Ctrl-C. The file is closed in either case. */
+/** Returns what the verb returns; null after Ctrl-C. The file is closed in either case. */
 export async function followPlan<Task, Result extends { readonly warnings: readonly string[] }, Outcome>({
   runner,
   verb,

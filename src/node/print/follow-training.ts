@@ -1,6 +1,6 @@
 /**
- * A training run on the command line, to its end or to Ctrl-C: shows how it goes, keeps checkpoints as often as they
- * are cheap, and leaves the last one where a run stops or fails before its end.
+ * Follows a training run on the command line to its end or to Ctrl-C: shows progress, keeps checkpoints as often as
+ * they are cheap, and writes the last one if a run stops or fails before its end.
  */
 import { setImmediate } from "node:timers/promises";
 import { present } from "../../core/present.ts";
@@ -19,20 +19,20 @@ export interface FollowOptions {
   readonly json?: boolean;
 }
 
-/** Of the time of a run, taking and writing checkpoints may take one part in so many … */
+/** Taking and writing checkpoints may use one part in this many of a run's time … */
 const CHECKPOINT_SHARE = 20;
-/** … but one that is this old (milliseconds) is renewed in any case. */
+/** … but a checkpoint this old (milliseconds) is renewed in any case. */
 const CHECKPOINT_AGE = 60_000;
 /**
- * Milliseconds after Ctrl-C that a run goes on to the end of its epoch rather than fall back on the checkpoint before.
+ * Milliseconds after Ctrl-C in which a run may reach the end of its epoch; after that, the previous checkpoint is used.
  */
 const EPOCH_PATIENCE = 5000;
-/** A run on one thread never waits for anything: after so many milliseconds Ctrl-C gets its turn. */
+/** A run on one thread never waits, so it yields after this many milliseconds to let Ctrl-C be handled. */
 const BREATH = 50;
 
 /**
- * Runs to the end, or to Ctrl-C: then to the end of the epoch, whose checkpoint it leaves; without patience, the one
- * before. A second Ctrl-C ends the program at once.
+ * Runs to the end or to Ctrl-C. After Ctrl-C it runs to the end of the epoch and leaves that checkpoint, or the
+ * previous one if this takes too long. A second Ctrl-C ends the program at once.
  */
 export async function followTraining(
   run: AsyncGenerator<TrainEvent, Model>,
@@ -55,7 +55,7 @@ export async function followTraining(
     );
   });
   const show = createTrainProgress();
-  /** A run that fails leaves its last checkpoint. */
+  /** Writes the last checkpoint if the run fails. */
   const go = () =>
     run.next().catch(async (error) => {
       if (options.checkpoint !== undefined && checkpoint !== null) {
@@ -66,13 +66,18 @@ export async function followTraining(
     });
   for (let next = await go(); ; next = await go()) {
     if (next.done) {
-      // From here on there is nothing to leave.
+      // From here on there is no checkpoint to leave.
       process.removeAllListeners("SIGINT");
       process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
       return { model: next.value, checkpoint };
     }
-    // There is a model: what comes next is its return, even after Ctrl-C.
+    // The model is ready: the next step returns it, even after Ctrl-C.
     if (next.value.type === "done") continue;
+    // Before the event is looked at: a Ctrl-C that comes here still gets the checkpoint of this very step.
+    if (performance.now() - breathedAt > BREATH) {
+      await setImmediate();
+      breathedAt = performance.now();
+    }
     if (next.value.type === "start") {
       const names = next.value.groups.map(({ name }) => name).filter((name) => name !== ALL_GROUP.name);
       checkRequiredGroups(requirements, names);
@@ -99,10 +104,6 @@ export async function followTraining(
       }
     }
     if (!options.json) show(next.value);
-    if (performance.now() - breathedAt > BREATH) {
-      await setImmediate();
-      breathedAt = performance.now();
-    }
     const isOver = (since: number) => performance.now() - since > EPOCH_PATIENCE && checkpoint !== null;
     const canStop = next.value.type === "checkpoint" || !leavesCheckpoints;
     if (interruptedAt !== null && (canStop || isOver(interruptedAt))) {
@@ -112,7 +113,7 @@ export async function followTraining(
   }
 }
 
-/** Where the same command can take it up again; X-Cal's candidates leave none. */
+/** Says where the same command can continue; X-Cal's candidates leave no checkpoint. */
 export async function leaveCheckpoint(saved: SavedCheckpoint | null, options: FollowOptions): Promise<void> {
   process.exitCode = EXIT_INTERRUPTED;
   if (saved === null) {

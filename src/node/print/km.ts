@@ -1,11 +1,13 @@
-/** Kaplan-Meier curves for people: the picture, a line a group, survival at the times asked for, the logrank test. */
+/**
+ * Kaplan-Meier curves for people: the picture, one line per group, survival at the times asked for, the logrank test.
+ */
 import { plotCurvesAsText } from "../../report/plots/terminal-plot.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
 import type { KmDocument } from "../../verbs/km.ts";
 import { print, terminalWidth, warn } from "./output.ts";
 import { nameColumn, numberColumns } from "./table-columns.ts";
 
-/** A time for people: no digits that say nothing. */
+/** A time for people, without meaningless digits. */
 function formatTime(time: number | null): string {
   return formatNumber(time, 2);
 }

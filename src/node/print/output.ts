@@ -1,8 +1,8 @@
 /**
- * What a command writes: one JSON document on stdout, or text that fits the terminal; progress and complaints go to
- * stderr. All text passes through here (test/layers.test.ts holds that), so control characters from tables and files
- * reach no terminal. A reader that goes away (`| head`) ends the program quietly; output that cannot be written ends it
- * with a sentence.
+ * What a command writes: one JSON document on stdout, or text that fits the terminal; progress and errors go to stderr.
+ * All text passes through here (test/layers.test.ts checks this), so control characters from tables and files reach no
+ * terminal. A reader that goes away (`| head`) ends the program quietly; output that cannot be written ends it with an
+ * error message.
  */
 import { fstatSync, writeSync } from "node:fs";
 import { GraduateError, InputError } from "../../core/errors.ts";
@@ -11,34 +11,34 @@ import { safeLine, safeText, shortenValues } from "../../core/text.ts";
 import { MAX_WIDTH, shorten, wrapText } from "../../report/words/text-table.ts";
 import { explainErrno } from "../io/write-errors.ts";
 
-/** Exit code where the input cannot be used. */
+/** Exit code if the input cannot be used. */
 export const EXIT_INPUT = 1;
 export const EXIT_BUG = 70;
 /** Exit code after Ctrl-C. */
 export const EXIT_INTERRUPTED = 130;
 
-/** Terminals narrower than this get lines of this width all the same. */
+/** Narrower terminals still get lines of this width. */
 const MIN_WIDTH = 40;
-/** Where a terminal does not say how wide it is, or says 0. */
+/** For a terminal that does not report its width, or reports 0. */
 const USUAL_COLUMNS = 80;
 
 export function terminalWidth(): number {
   return Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, process.stdout.columns ?? MAX_WIDTH));
 }
 
-/** Text for stdout. */
+/** Writes text to stdout. */
 export function print(text: string): void {
   writeOut(`${safeText(text)}\n`);
 }
 
-/** Typed arrays become lists; a value that is undefined in the mathematics (NaN, infinite) becomes null. */
+/** Typed arrays become lists; a mathematically undefined value (NaN, infinite) becomes null. */
 function toPlainJson(_key: string, value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<number>);
   if (typeof value === "number" && !Number.isFinite(value)) return null;
   return value;
 }
 
-/** What JSON leaves as it is, and a terminal would act on, is escaped as JSON escapes: the document means the same. */
+/** Characters that JSON leaves alone but a terminal would act on get JSON escapes: the document means the same. */
 export function printJson(document: unknown): void {
   writeOut(`${safeText(JSON.stringify(document, toPlainJson))}\n`);
 }
@@ -55,20 +55,20 @@ const isStdoutFile = (() => {
   };
 })();
 
-/** Text that is safe already. */
+/** Writes text that is already safe. */
 export function writeOut(text: string): void {
   if (isStdoutFile()) writeFileOut(Buffer.from(text));
   else process.stdout.write(text);
 }
 
-/** Bytes that are no text for people, such as a table; done when they may be overwritten. */
+/** Writes bytes that are not text for people, such as a table; resolves when they may be overwritten. */
 export async function writeOutBytes(bytes: Uint8Array): Promise<void> {
   if (isStdoutFile()) writeFileOut(bytes);
-  // A reader that went away, or a device that takes no more, ends the program (leaveQuietly).
+  // A reader that went away, or a device that accepts no more, ends the program (leaveQuietly).
   else await new Promise<void>((resolve) => process.stdout.write(bytes, () => resolve()));
 }
 
-/** Node's stream to a file takes a short write, which is what a disk that fills up answers with, for a whole one. */
+/** Node's stream to a file treats a short write, which a disk that fills up returns, as a complete one. */
 function writeFileOut(bytes: Uint8Array): void {
   try {
     for (let from = 0; from < bytes.length; ) from += writeSync(1, bytes, from, bytes.length - from);
@@ -84,35 +84,33 @@ function refuseStandardOutput(error: unknown): InputError {
   });
 }
 
-/** A line about how the work goes on, or several. */
+/** One or more lines about progress. */
 export function say(text: string): void {
   process.stderr.write(`${safeText(text)}\n`);
 }
 
-/** A complaint that does not stop the work. */
+/** A warning that does not stop the work. */
 export function warn(text: string): void {
   say(`graduate: ${wrapText(shortenValues(text), terminalWidth() - 10, "  ")}`);
 }
 
-/** Whether a line can be overwritten: stderr is a terminal. */
+/** Whether a line can be overwritten, which is when stderr is a terminal. */
 export function isLive(): boolean {
   return process.stderr.isTTY === true;
 }
 
-/**
- * The line that the next one overwrites, cut to the terminal however narrow: one that wrapped could not be overwritten.
- */
+/** A line that the next one overwrites, cut to the terminal however narrow: a wrapped line could not be overwritten. */
 export function showLive(line: string): void {
   const width = Math.max(1, (process.stderr.columns || USUAL_COLUMNS) - 1);
   process.stderr.write(`\r\x1b[K${shorten(safeLine(line), width)}`);
 }
 
-/** Takes the line away that `showLive` showed. */
+/** Removes the line that `showLive` showed. */
 export function clearLive(): void {
   if (isLive()) process.stderr.write("\r\x1b[K");
 }
 
-/** What is said of an option that is given by the name it had before. */
+/** The note for an option given by its former name. */
 export function renamedNote(before: string, now: string): string {
   return `${before} is now ${now}; the old name still works here`;
 }
@@ -130,7 +128,7 @@ export function explainFailure(error: unknown): number {
 }
 
 function describeRefusal({ message, where, hint }: GraduateError): string {
-  // Lines of ours are indented, and point at a character; any other line feed is part of a value.
+  // Our own extra lines are indented and point at a character; any other line feed is part of a value.
   const ours = message.replace(/\n(?! {2})/g, "\\n");
   const [first, ...pointing] = ours.split("\n");
   const lines = [`graduate: ${wrapText(first, terminalWidth() - 10, "  ")}`, ...pointing];
@@ -145,7 +143,7 @@ export function leaveQuietly(): void {
     if (error.code === "EPIPE") process.exit(0);
     process.exit(explainFailure(refuseStandardOutput(error)));
   });
-  // Nobody reads the progress any more: the work and its result are wanted all the same.
+  // Nobody reads the progress any more, but the work and its result are still wanted.
   process.stderr.on("error", () => undefined);
   process.once("SIGINT", () => {
     say("\ngraduate: interrupted");
@@ -157,7 +155,7 @@ export function leaveQuietly(): void {
 export interface Progress {
   /** Shows how much of it is done. */
   update(done: number, total: number): void;
-  /** Takes the line away. */
+  /** Removes the line. */
   finish(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Columns of the tables that commands print: names, which give way on a narrow terminal, and numbers, which stand to
- * the right under their titles.
+ * Columns of the tables that commands print: names, which are shortened on a narrow terminal, and numbers, which are
+ * right-aligned under their titles.
  */
 import type { TextColumn } from "../../report/words/text-table.ts";
 

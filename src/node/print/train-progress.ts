@@ -1,7 +1,7 @@
 /**
- * How a training run shows itself: one live line on a terminal (step, loss, validation C, constraints met, worst group,
- * time left), one plain line an evaluation where stderr is a file or a pipe. The live line is cut to the terminal,
- * however narrow: one that wrapped could not be overwritten.
+ * How a training run shows its progress: one live line on a terminal (step, loss, validation C, constraints met, worst
+ * group, time left), or one plain line per evaluation if stderr is a file or a pipe. The live line is cut to the
+ * terminal, however narrow: a wrapped line could not be overwritten.
  */
 import { countOf } from "../../core/text.ts";
 import { formatNumber } from "../../report/words/text-table.ts";
@@ -9,7 +9,7 @@ import type { StepEvent } from "../../training/trainer.ts";
 import type { StartEvent, TrainEvent } from "../../verbs/train.ts";
 import { isLive, say, showLive, warn } from "./output.ts";
 
-/** Milliseconds between two writes of the live line: more often nobody reads it. */
+/** Milliseconds between two writes of the live line: nobody reads it more often. */
 const LIVE_EVERY = 50;
 
 export function createTrainProgress(): (event: TrainEvent) => void {

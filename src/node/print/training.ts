@@ -1,5 +1,5 @@
 /**
- * The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to go on.
+ * The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to continue.
  */
 import { basename } from "node:path";
 import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
@@ -35,7 +35,7 @@ function describeFit(model: Model, seconds: string): string {
   );
 }
 
-/** One line a group, how many constraints are met, and why a group has none. */
+/** One line per group, how many constraints are met, and why a group has none. */
 function printConstraints({ training: { verdict }, options }: Model, width: number): void {
   const isValidated = verdict.some(({ validation }) => validation !== null);
   print("");
@@ -112,7 +112,7 @@ export function printNextSteps(model: Model, path: string, options: NextStepOpti
   );
 }
 
-/** How columns were read in training, as far as the model does not know it by itself. */
+/** Options for how columns were read in training, where the model does not record it. */
 function readingOptions(model: Model, { category = [], number = [], decimal }: TableOptions): string[] {
   const known = new Set(categoriesOf(model));
   const others = category.filter((name) => !known.has(name));

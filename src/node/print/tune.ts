@@ -1,6 +1,6 @@
 /**
  * What `graduate tune` shows: runs as they end, the table of settings, the frontier as text and as SVG, and the rule
- * of the choice.
+ * for the choice.
  */
 import { countOf } from "../../core/text.ts";
 import { markOf, plotFrontierAsText } from "../../report/plots/frontier-text.ts";
@@ -12,10 +12,10 @@ import { replaceFile } from "../io/replace-file.ts";
 import type { EndedRun } from "./follow-runs.ts";
 import { isLive, print, say, terminalWidth } from "./output.ts";
 
-/** The frontier gains nothing by being wider. */
+/** A wider frontier shows nothing more. */
 const PICTURE_WIDTH = 80;
 
-/** A live line on a terminal, one plain line a run elsewhere. */
+/** A live line on a terminal, one plain line per run elsewhere. */
 export function tellSetting(
   label: string,
   { task, index, result, progress }: EndedRun<TuneTask, TuneResult>,
@@ -32,7 +32,7 @@ export function tellSetting(
 export type PlottedSetting = SettingSummary & { readonly isChosen: boolean };
 
 export async function writeFrontier(path: string, settings: readonly PlottedSetting[]): Promise<void> {
-  // Loaded only when a plot is asked for: they take longer to load than a small sweep to run.
+  // Loaded only when a plot is asked for: loading takes longer than a small sweep.
   const [{ parseHTML }, { plotFrontier }] = await Promise.all([
     import("linkedom"),
     import("../../report/plots/frontier-plot.ts"),

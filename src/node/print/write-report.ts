@@ -1,4 +1,4 @@
-/** `--report FILE.html`: gathers what was audited into one page and writes it as a whole or not at all. */
+/** `--report FILE.html`: gathers what was audited into one page and writes it, as a whole or not at all. */
 
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -20,14 +20,14 @@ export interface ReportOptions {
   readonly showRows?: boolean;
   readonly smallCells: "hide" | "show";
   readonly replicates?: number;
-  /** --replicates by its old name. */
+  /** The former name of --replicates. */
   readonly intervals?: number;
   readonly draws: number;
   readonly seed: number;
   readonly threads: number;
 }
 
-/** Replicates that a report has without being told. */
+/** The default number of replicates for a report. */
 const REPORT_REPLICATES = 200;
 const DEFAULT_DRAWS = 200;
 const DEFAULT_TOLERANCE_POINTS = 100 * DEFAULT_TOLERANCE;
@@ -64,9 +64,9 @@ function parseIntervals(text: string): number {
   return parseCount(text);
 }
 
-/** Below it, points are likely meant as survival: 0.05 for 5. */
+/** Below this, the value was probably meant as survival instead of points: 0.05 for 5. */
 const SMALL_TOLERANCE = 0.5;
-/** The default, written as survival: what is given by mistake most. */
+/** The default, written as survival: the most common mistake. */
 const SHARE_OF_POINT = 0.05;
 
 function parseTolerance(text: string): number {
@@ -80,12 +80,12 @@ function parseTolerance(text: string): number {
   return value;
 }
 
-/** In survival, as distances are. */
+/** The tolerance in survival, like distances. */
 export function toleranceOf({ tolerance }: Pick<ReportOptions, "tolerance">): number {
   return tolerance / 100;
 }
 
-/** How the audit is to be made: a report has intervals unless told otherwise. */
+/** How to make the audit: a report has intervals unless told otherwise. */
 export function auditSettings(options: ReportOptions): AuditOptions & { readonly replicates: number } {
   const replicates = options.replicates ?? options.intervals;
   return {
@@ -116,7 +116,7 @@ interface ReportedFile {
 export interface ReportedAudit
   extends Omit<GatherInput, "provenance" | "timeLabel" | "tolerance" | "showRows" | "showSmallCells"> {
   readonly timeLabel?: string | undefined;
-  /** The files that went in, by what they are: "table", "model"; with their hashes where these are known. */
+  /** The input files by role, "table" or "model", with their hashes if known. */
   readonly files: readonly ReportedFile[];
 }
 
@@ -157,7 +157,7 @@ export function describeCommand(args: readonly string[], program = "graduate"): 
   return [program, ...args.map(quoteArgument)].join(" ");
 }
 
-/** As a shell reads it: bare where it can be, otherwise in single quotes. */
+/** Quoted for a shell: bare if possible, otherwise in single quotes. */
 export function quoteArgument(text: string): string {
   return /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,7 @@
 /**
- * A run of `graduate compare` with what Node has for it: a wasm backend of its own, resamples over its threads, and a
- * clock. The same in the command's own thread and in a worker; neither the number of threads nor the place changes a
- * number.
+ * A run of `graduate compare` with what Node provides: its own wasm backend, resamples over the backend's threads, and
+ * a clock. It is the same in the command's own thread and in a worker; neither the number of threads nor the place
+ * changes a number.
  */
 import { fromPlainStudy, type PlainStudy } from "../../study/prepare.ts";
 import type { CompareSource, CompareTask, MethodResult } from "../../verbs/comparison/method-run.ts";
@@ -12,7 +12,7 @@ import { openWasmBackend } from "./wasm-backend.ts";
 
 export interface CompareShared extends Omit<CompareSource, "study"> {
   readonly study: PlainStudy;
-  /** Of one run. */
+  /** The threads of one run. */
   readonly threads: number;
   readonly deterministic: boolean;
 }

@@ -1,7 +1,7 @@
 /**
  * What computes a model's predictions: nothing for Cox, the SIMD kernels for a network. Relaxed SIMD, whose last digits
- * are the machine's, only for a model that was trained with it: one trained with --deterministic predicts the same
- * digits everywhere.
+ * depend on the machine, is used only for a model that was trained with it: one trained with --deterministic predicts
+ * the same digits everywhere.
  */
 import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
 import type { Model } from "../../training/model.ts";

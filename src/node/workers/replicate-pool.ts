@@ -1,8 +1,8 @@
 /**
  * The bootstrap of bootstrap.ts over worker threads. The prepared groups are copied once into shared memory that all
- * workers read; replicates are handed out in small blocks to whichever worker is free and filed by number, so the
- * result is the same to the last bit for any number of threads. With one thread everything stays in this process.
- * Cancelling is an AbortSignal, whose reason the promise rejects with; a worker that fails is a BackendError.
+ * workers read. Replicates are handed out in small blocks to whichever worker is free and stored by number, so the
+ * result is the same to the last bit for any number of threads. With one thread everything stays in this process. An
+ * AbortSignal cancels the work, and the promise rejects with its reason; a worker that fails gives a BackendError.
  */
 import { availableParallelism } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -22,7 +22,7 @@ import type { ReplicateBlock, SharedScores } from "./replicate-worker.ts";
 import { runInPool, workerModule } from "./run-pool.ts";
 
 export interface ReplicatePoolOptions extends BootstrapOptions {
-  /** As many as the machine runs at once without it; 1 stays in this process. */
+  /** By default as many as the machine runs at once; 1 stays in this process. */
   readonly threads?: number;
   readonly onProgress?: (progress: BootstrapProgress) => void;
   readonly signal?: AbortSignal;
@@ -59,7 +59,7 @@ async function runInProcess(
     const step = steps.next();
     if (step.done) return step.value;
     options.onProgress?.(step.value);
-    // Lets timers and signals of the caller run between replicates.
+    // Lets the caller's timers and signals run between replicates.
     await nextTurn();
     options.signal?.throwIfAborted();
   }

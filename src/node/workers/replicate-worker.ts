@@ -1,8 +1,8 @@
 /**
- * What one worker thread of replicate-pool.ts runs: it is given the prepared groups once (their arrays in shared
- * memory), then computes blocks of bootstrap replicates as they are asked for. A replicate depends on its number
- * alone, so which worker computes it does not matter. An exception ends the worker; in one thread, the same
- * replicates show where it comes from.
+ * What one worker thread of replicate-pool.ts runs: it receives the prepared groups once (their arrays in shared
+ * memory), then computes blocks of bootstrap replicates on request. A replicate depends only on its number, so it does
+ * not matter which worker computes it. An exception ends the worker; computing the same replicates in one thread shows
+ * where it comes from.
  */
 import { GraduateError } from "../../core/errors.ts";
 import type { People } from "../../data/outcomes/people.ts";

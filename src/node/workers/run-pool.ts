@@ -1,9 +1,9 @@
 /**
- * The runs of a plan over worker threads, or processes, one run at a time in each. Which worker takes a run and in
- * which order they end changes nothing but the order of the answers. Cancelling is an AbortSignal, or ending the
- * generator: the workers are ended where they are. A worker that is lost (a bug, no memory) ends the plan, unless the
- * caller can make a result of its run (`lost`): then another worker takes its place. The kind of run is the worker's
- * module (run-worker.ts).
+ * Runs a plan over worker threads or processes, one run at a time in each. Which worker takes a run, and in which order
+ * runs end, changes only the order of the answers. An AbortSignal, or ending the generator, cancels the plan: the
+ * workers are terminated at once. A worker that is lost (a bug, no memory) ends the plan, unless the caller can make a
+ * result for its run (`lost`): then another worker takes its place. The worker's module decides the kind of run
+ * (run-worker.ts).
  */
 import { fork } from "node:child_process";
 import { Worker } from "node:worker_threads";
@@ -17,13 +17,16 @@ import { type FromRunWorker, restoreRefusal, type ToRunWorker } from "./run-work
 export interface PoolOptions<Shared, Task, Result> {
   /** The compiled module that calls `serveRuns`. */
   readonly worker: URL;
-  /** What all runs share, such as the table; every worker gets a copy, of arrays in shared memory the same one. */
+  /**
+   * What all runs share, such as the table; every worker gets a copy, except that arrays in shared memory are not
+   * copied.
+   */
   readonly shared: Shared;
-  /** How many runs at a time. */
+  /** How many runs are made at a time. */
   readonly workers: number;
-  /** Threads unless given. A process has memory and CPU time of its own, and takes longer to start. */
+  /** Threads by default. A process has its own memory and CPU time, and takes longer to start. */
   readonly place?: "thread" | "process";
-  /** What fails, for the error of a worker that was lost: "a run of the sweep". */
+  /** What failed, for the error when a worker is lost: "a run of the sweep". */
   readonly what: string;
   /** What to do about it. */
   readonly hint?: string;
@@ -31,13 +34,13 @@ export interface PoolOptions<Shared, Task, Result> {
   /** The result of a run whose worker was lost; the others go on. Without it, a lost worker ends the plan. */
   readonly lost?: (task: Task, why: string) => Result;
   /**
-   * Tasks of one name can share work: they go to the worker that did the last of them, as long as there are others to
-   * do.
+   * Tasks with the same name can share work: they go to the worker that did the last of them, as long as there are
+   * others to do.
    */
   readonly affinity?: (task: Task) => string | null;
 }
 
-/** A module of this folder as a worker can load it: compiled, it is a neighbour; run from src/, it is the built one. */
+/** A module of this folder that a worker can load: beside this file if compiled, the built one if run from src/. */
 export function workerModule(name: string): URL {
   const here = import.meta.url;
   return here.endsWith(".ts")
@@ -46,8 +49,8 @@ export function workerModule(name: string): URL {
 }
 
 /**
- * The place of the task to do next among those that wait: of the worker's own affinity, else of one nobody has, else
- * the first.
+ * The index of the next task among those waiting: one with the worker's own affinity, else one with an affinity that no
+ * worker has, else the first.
  */
 export function chooseNext(
   waiting: readonly (string | null)[],
@@ -70,12 +73,12 @@ interface Lane {
 
 interface LaneEvents {
   readonly hear: (message: unknown) => void;
-  /** With what the worker threw, or how it ended. */
+  /** Called with what the worker threw, or how it ended. */
   readonly lose: (error: unknown) => void;
 }
 
 function openThread(module: URL, { hear, lose }: LaneEvents): Lane {
-  // None of the options this process was started with: some of them cannot be given to a thread.
+  // Passes on none of this process's own options: some of them cannot be given to a thread.
   const worker = new Worker(module, { execArgv: [] });
   worker.on("message", hear);
   worker.on("error", lose);
@@ -89,13 +92,13 @@ function openProcess(module: URL, { hear, lose }: LaneEvents): Lane {
   child.on("error", lose);
   child.on("exit", (code, signal) => lose(new Error(`its process ended (${signal ?? `exit code ${code}`})`)));
   return {
-    // A process that is gone says so by its exit; what cannot be sent to it is no news.
+    // A process that is gone is reported by its exit, so a failure to send to it is ignored.
     post: (message) => child.send(message as object, () => undefined),
     end: async () => child.kill("SIGKILL"),
   };
 }
 
-/** Values that come when they come, for one reader; those before a failure are read before it. */
+/** A queue of values for one reader; values put before a failure are read before it. */
 function createMailbox<Value>() {
   const waiting: Value[] = [];
   let failure: { readonly error: unknown } | null = null;
@@ -122,9 +125,8 @@ function createMailbox<Value>() {
 }
 
 /**
- * Runs every task once and yields how far they are and what came of them. Throws the signal's reason, an error of
- * ours that a run was refused with, or a BackendError for a worker that was lost; what had ended before is yielded
- * before.
+ * Runs every task once and yields progress and results. Throws the signal's reason, one of our errors if a run was
+ * refused, or a BackendError for a worker that was lost; runs that ended earlier are yielded first.
  */
 export async function* runInPool<Shared, Task, Result>(
   tasks: readonly Task[],
@@ -178,7 +180,7 @@ function startTeam<Shared, Task, Result>(
       try {
         lane.post(message);
       } catch (error) {
-        // What cannot be copied to a worker: a function in the task, memory that ran out.
+        // The message cannot be copied to a worker: the task holds a function, or memory ran out.
         events.fail(isMemoryFailure(error) ? createMemoryError(error) : error);
       }
     };

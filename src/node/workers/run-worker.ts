@@ -1,8 +1,8 @@
 /**
- * The side of a worker in run-pool.ts: a thread, or a process of its own, that is given what all runs share once and
- * then one task after the other. A kind of run is a module that calls `serveRuns`. A run that is refused (an error of
- * ours: bad input, no memory) is answered with what the error says, and ends the plan; anything else that is thrown
- * is a bug and ends the worker.
+ * The worker's side of run-pool.ts: a thread or a process that receives what all runs share once, and then one task
+ * after another. A kind of run is a module that calls `serveRuns`. A run that is refused (one of our errors: bad input,
+ * no memory) is answered with the error's contents, and ends the plan; anything else that is thrown is a bug and ends
+ * the worker.
  */
 import { parentPort } from "node:worker_threads";
 import { BackendError, FormatError, GraduateError, InputError, NumericalError } from "../../core/errors.ts";
@@ -20,7 +20,7 @@ export type FromRunWorker<Result> =
   | { readonly kind: "result"; readonly index: number; readonly result: Result }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** An error of ours as it travels between threads, which keep no classes. */
+/** One of our errors as sent between threads, which do not preserve classes. */
 export interface Refusal {
   readonly by: keyof typeof REFUSALS;
   readonly message: string;
@@ -35,7 +35,7 @@ function describeRefusal({ name, message, code, where, hint }: GraduateError): R
   return { by: name in REFUSALS ? (name as Refusal["by"]) : "InputError", message, code, where, hint };
 }
 
-/** The error again, of the class it had. */
+/** Restores the error with its class. */
 export function restoreRefusal({ by, message, code, where, hint }: Refusal): GraduateError {
   return new REFUSALS[by](message, { code, ...present({ where, hint }) });
 }
@@ -67,8 +67,8 @@ async function runTask<Task, Result>(
 }
 
 /**
- * Serves a pool: `open` is given what all runs share and returns the run. Called by the module that a pool names as
- * its worker; in any other place, where nobody asks for runs, it does nothing.
+ * Serves a pool: `open` receives what all runs share and returns the run. It is called by the module that a pool names
+ * as its worker; anywhere else, where nobody asks for runs, it does nothing.
  */
 export function serveRuns<Shared, Task, Result>(open: (shared: Shared) => Run<Task, Result>): void {
   let run: Run<Task, Result> | null = null;
@@ -81,7 +81,7 @@ export function serveRuns<Shared, Task, Result>(open: (shared: Shared) => Run<Ta
       return;
     }
     if (run === null) throw new Error("a task came before what all runs share");
-    // A bug has to end the worker, which the pool hears.
+    // A bug must end the worker; the pool is notified.
     runTask(run, message.index, message.task, send).catch((error) => {
       setImmediate(() => {
         throw error;
@@ -93,7 +93,7 @@ export function serveRuns<Shared, Task, Result>(open: (shared: Shared) => Run<Ta
     port.on("message", (message) => receive(message, (answer) => port.postMessage(answer)));
   } else if (process.send !== undefined) {
     const send = process.send.bind(process);
-    // Ctrl-C reaches every process of the terminal; the pool decides what becomes of this one.
+    // Ctrl-C reaches every process of the terminal; the pool decides what happens to this one.
     process.on("SIGINT", () => {});
     process.on("disconnect", () => process.exit());
     process.on("message", (message) =>

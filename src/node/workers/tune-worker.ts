@@ -1,7 +1,7 @@
 /**
- * What one worker thread of `graduate tune` runs: it is given the study and the request once, without test rows, then
- * trains and scores one setting after the other, each with a backend of its own and one thread, so that a run depends
- * on nothing but its task.
+ * What one worker thread of `graduate tune` runs: it receives the study and the request once, without test rows, then
+ * trains and scores one setting after another, each with its own backend and one thread, so that a run depends only on
+ * its task.
  */
 import { fromPlainStudy, type PlainStudy } from "../../study/prepare.ts";
 import { runSetting, type TuneResult, type TuneSource, type TuneTask } from "../../verbs/tune.ts";

@@ -1,6 +1,6 @@
 /**
- * The wasm backend on Node's worker threads. Relaxed SIMD (fused multiply-add) is taken where the engine knows it; Node
- * 20 has it behind a flag, which is set here before the module is compiled again. `deterministic` takes plain SIMD,
+ * The wasm backend on Node's worker threads. Relaxed SIMD (fused multiply-add) is used where the engine supports it;
+ * Node 20 has it behind a flag, which is set here before the module is compiled again. `deterministic` uses plain SIMD,
  * whose every operation is defined to the last bit on any machine.
  */
 
@@ -15,17 +15,17 @@ import type { FromKernelThread } from "../../compute/wasm/worker.ts";
 import { BackendError, InputError } from "../../core/errors.ts";
 
 export interface WasmBackendOptions {
-  /** As many as the machine runs at once without it. */
+  /** By default as many as the machine runs at once. */
   readonly threads?: number;
-  /** The same bytes on every machine, at about three quarters of the speed. */
+  /** Gives the same bytes on every machine, at about three quarters of the speed. */
   readonly deterministic?: boolean;
-  /** Bytes the backend's memory may grow to, 2 GiB without it and at most 4 GiB; half of them may hold activations. */
+  /** Bytes the backend's memory may grow to, 2 GiB by default and at most 4 GiB; half of them may hold activations. */
   readonly memoryLimit?: number;
 }
 
 const DEFAULT_MEMORY_LIMIT = 2 ** 31;
 
-/** Built files lie beside this file when it is compiled, under dist/ when a test runner loads it from src/. */
+/** Built files are beside this file when it is compiled, under dist/ when a test runner loads it from src/. */
 function builtFile(path: string): URL {
   const here = import.meta.url;
   return new URL(here.endsWith(".ts") ? `../../../dist/${path}` : `../../${path}`, here);
@@ -46,7 +46,7 @@ async function compileKernels(simd: "plain" | "relaxed"): Promise<KernelModule |
 }
 
 function startThread(listen: (message: FromKernelThread) => void): KernelThread {
-  // None of the options this process was started with: some of them cannot be given to a thread.
+  // Passes on none of this process's own options: some of them cannot be given to a thread.
   const worker = new Worker(builtFile("node/workers/wasm-worker.js"), { execArgv: [] });
   worker.on("message", listen);
   worker.on("error", (error) =>
@@ -77,7 +77,7 @@ export async function openWasmBackend(options: WasmBackendOptions = {}): Promise
   if (options.deterministic !== true) {
     module = await compileKernels("relaxed");
     if (module === null) {
-      // Only where it is needed: an engine that has relaxed SIMD without the flag complains of it on standard error.
+      // Set only if needed: an engine that has relaxed SIMD without the flag complains about it on standard error.
       setFlagsFromString("--experimental-wasm-relaxed-simd");
       module = await compileKernels("relaxed");
     }

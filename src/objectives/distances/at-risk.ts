@@ -2,13 +2,13 @@
  * Observed against expected events of the people at risk: mean_b (O − E)²/V over time blocks, E = Σ h and V = Σ h(1−h)
  * over the group's rows and bins at risk, with ∂/∂E_b = −2 (O − E)/(n·V). V is floored and has no gradient; n counts
  * the blocks in which the group has anyone at risk (the others have neither O nor E, and counting them would put the
- * null scale below 1). It stays right where censoring depends on the features, and is on one scale for every group: 1
- * for a perfect model.
+ * null scale below 1). It stays valid where censoring depends on the features, and has the same scale for every group:
+ * 1 for a perfect model.
  */
 import { square } from "../../core/elementary.ts";
 import type { DistanceDefinition } from "./distance.ts";
 
-/** Below it a block's variance would let a hundredth of an expected event decide the distance. */
+/** Below this variance, a hundredth of an expected event in a block would decide the distance. */
 export const MINIMUM_BLOCK_VARIANCE = 0.01;
 
 export const atRisk: DistanceDefinition = {
@@ -40,6 +40,6 @@ export const atRisk: DistanceDefinition = {
   automaticSlack: (_group, _variant, kappa) => kappa,
   // A mean square of standardised gaps: κ = 1 asks for no more than the noise allows.
   defaults: { kappa: 1, dual: { form: "ascent", rate: 0.12, start: 1.2, perRow: true } },
-  // The paper does not have it: the null's own scale.
+  // The paper does not have this distance: the null's own scale.
   paper: { slack: "auto", kappa: 1 },
 };

@@ -1,29 +1,29 @@
 /**
  * What a distance between a group and its observed outcomes is made of. Each distance is one definition in a file of
  * its own (l2.ts, variance.ts, at-risk.ts), and list.ts names them all: whatever depends on the distance reads the
- * definition, so that a distance cannot be known in one place and forgotten in another.
- * docs/concepts/adding-a-constraint.md adds one.
+ * definition, so a distance cannot be known in one place and forgotten in another. docs/concepts/adding-a-constraint.md
+ * shows how to add one.
  */
 import type { ConstraintGroup, Constraints, ConstraintVariant } from "../constraints.ts";
 
 /**
- * What a distance reads of the model (group-statistics.ts): `meanCurve`, the group's mean survival curve over the T
+ * What a distance reads from the model (group-statistics.ts): `meanCurve`, the group's mean survival curve over the T
  * bins; or `blockTotals`, its expected events in each time block and then their variances.
  */
 export type GroupStatistic = "meanCurve" | "blockTotals";
 
-/** What is known of a group before it is said whether it can be measured. */
+/** What is known about a group before deciding whether it can be measured. */
 export type PreparedGroup = Pick<ConstraintGroup, "km" | "bins">;
 
-/** One slack for all groups, one each by name, or `auto`. */
+/** One slack for all groups, one per group by name, or `auto`. */
 export type SlackSpecification = number | Readonly<Record<string, number>> | "auto";
 
-/** A distance, complete: what it measures, how it is held, and how it is described. */
+/** The complete definition of a distance: what it measures, how it is constrained, and how it is described. */
 export interface DistanceDefinition {
   /** What it is, for readers of a report. */
   readonly words: string;
   readonly statistic: GroupStatistic;
-  /** Why a group whose statistic is defined has no distance all the same; null where it has one. */
+  /** Why a group whose statistic is defined still has no distance; null if it has one. */
   readonly findObstacle: (group: PreparedGroup, variant: ConstraintVariant) => string | null;
   /** The distance of a measurable group. */
   readonly measure: (
@@ -43,7 +43,7 @@ export interface DistanceDefinition {
   readonly noise: (group: ConstraintGroup) => number;
   /** The distance that a slack of "auto" allows. */
   readonly automaticSlack: (group: ConstraintGroup, variant: ConstraintVariant, kappa: number) => number;
-  /** What goes with it in the `default` preset: κ of the automatic slack, and the scale of the multipliers. */
+  /** Its settings in the `default` preset: κ of the automatic slack, and the scale of the multipliers. */
   readonly defaults: {
     readonly kappa: number;
     readonly dual: {
@@ -53,7 +53,7 @@ export interface DistanceDefinition {
       readonly perRow?: boolean;
     };
   };
-  /** What goes with it in the `paper` preset: a slack is in the units of its distance. */
+  /** Its settings in the `paper` preset: a slack is in the units of its distance. */
   readonly paper: { readonly slack: SlackSpecification; readonly kappa?: number };
 }
 

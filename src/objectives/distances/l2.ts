@@ -1,6 +1,6 @@
 /**
  * The squared gap between curves: (1/L) Σ_{t≤L} (mean_g(t) − S_KM,g(t))², with ∂/∂mean(t) = 2 (mean − S_KM)/L. Its
- * noise is the mean Greenwood variance over the bins compared, which shrinks as 1/N by itself.
+ * noise is the mean Greenwood variance over the bins compared, which itself shrinks as 1/N.
  */
 import { square } from "../../core/elementary.ts";
 import { isAbsent } from "../../core/measured.ts";
@@ -23,15 +23,15 @@ export const l2: DistanceDefinition = {
   },
   noise: meanVariance,
   automaticSlack: (group, _, kappa) => kappa * meanVariance(group),
-  // A mean square of probabilities; 2 and 100 do on it about what the multipliers of atRisk do on theirs.
+  // A mean square of probabilities; on this scale 2 and 100 do about what the multipliers of atRisk do on theirs.
   defaults: { kappa: 0.25, dual: { form: "ascent", rate: 100, start: 2 } },
-  // §6.3's for nwtco, an r.m.s. gap of .14; its flchain and eye have .01, in their plans.
+  // §6.3's value for nwtco, an r.m.s. gap of .14; its flchain and eye use .01, set in their plans.
   paper: { slack: 0.02 },
 };
 
 /**
- * Mean Greenwood variance over the bins compared. A group without events has none: the square of the smallest step its
- * Kaplan-Meier curve can make, 1/N_g, stands in, so that the slack stays positive.
+ * Mean Greenwood variance over the bins compared. A group without events has none; the square of the smallest step its
+ * Kaplan-Meier curve can make, 1/N_g, is used instead, so that the slack stays positive.
  */
 function meanVariance(group: ConstraintGroup): number {
   let sum = 0;

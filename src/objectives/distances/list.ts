@@ -1,10 +1,10 @@
-/** Every distance a group can be held by, in the order in which options and documents name them. */
+/** Every distance by which a group can be constrained, in the order in which options and documents name them. */
 import { atRisk } from "./at-risk.ts";
 import type { DistanceDefinition } from "./distance.ts";
 import { l2 } from "./l2.ts";
 import { variance } from "./variance.ts";
 
-/** Every distance that a group can be held by, by its name. */
+/** Every distance by which a group can be constrained, by its name. */
 export const DISTANCES = { l2, variance, atRisk } as const satisfies Readonly<
   Record<string, DistanceDefinition>
 >;

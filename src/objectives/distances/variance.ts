@@ -1,8 +1,8 @@
 /**
  * The largest gap between curves in standard errors: max_{t≤L} |mean_g(t) − S_KM,g(t)| / √Var(t), with the gradient
  * sign(gap)/√Var at the first maximising t and 0 elsewhere. Bins with undefined or zero variance are skipped. `paper`:
- * Greenwood's variance; `default`: S̄² Σ h̄/(k(1−h̄)) of the mean curve itself, without gradient through it. Being in
- * standard errors already, its slack does not depend on κ.
+ * Greenwood's variance; `default`: S̄² Σ h̄/(k(1−h̄)) of the mean curve itself, with no gradient through it. The
+ * distance is already in standard errors, so its slack does not depend on κ.
  */
 import { isAbsent } from "../../core/measured.ts";
 import { createRandom } from "../../core/random.ts";
@@ -11,7 +11,7 @@ import type { ConstraintGroup, Constraints } from "../constraints.ts";
 import { atRisk } from "./at-risk.ts";
 import { type DistanceDefinition, withStart } from "./distance.ts";
 
-/** 1.96 is pointwise, and a perfect model breaks it in a quarter of groups; 2.8 allows for the maximum over time. */
+/** 1.96 is pointwise, and a perfect model exceeds it in a quarter of groups; 2.8 allows for the maximum over time. */
 export const VARIANCE_SLACK = { paper: 1.96, default: 2.8 } as const;
 
 /** Draws and seed of the simulated largest gap: its mean to about 0.02 standard errors, the same in every run. */
@@ -33,7 +33,7 @@ export const variance: DistanceDefinition = {
   },
   noise: meanLargestGap,
   automaticSlack: (_group, variant) => VARIANCE_SLACK[variant],
-  // Standard errors against a slack of 2.8 of them: the multipliers of atRisk fit; κ does not enter.
+  // In standard errors, with a slack of 2.8: the multipliers of atRisk fit; κ does not enter.
   defaults: { kappa: 1, dual: atRisk.defaults.dual },
   // §4's 95 % point.
   paper: { slack: VARIANCE_SLACK.paper },
@@ -57,8 +57,8 @@ function findLargestGap(constraints: Constraints, group: ConstraintGroup, mean: 
 }
 
 /**
- * E max_t |B(v_t)|/√v_t, B Brownian motion and v Greenwood's sum: the law of the standardised Kaplan-Meier error, by
- * simulation. 0 without any bin that has a variance.
+ * E max_t |B(v_t)|/√v_t, with B Brownian motion and v Greenwood's sum: the law of the standardised Kaplan-Meier error,
+ * by simulation. 0 if no bin has a variance.
  */
 function meanLargestGap(group: ConstraintGroup): number {
   const { greenwood, variance: ofCurve } = group.km;

@@ -1,7 +1,7 @@
 /**
- * What a report is told of a model and its table, by `train` as by `audit`: the outcome and how it was read, the unit
- * of its times, and what the checks found, worded for people who only read the report. The findings are handed in,
- * because whoever prepared the table has searched it already.
+ * What a report says about a model and its table, for `train` and `audit` alike: the outcome and how it was read, the
+ * unit of its times, and what the checks found, worded for people who only read the report. The findings are passed in
+ * because the caller that prepared the table has already run the checks.
  */
 
 import { present } from "../../core/present.ts";
@@ -19,14 +19,14 @@ export function describeOutcome(
   return { time, event, rule, ...present({ origin }) };
 }
 
-/** Times that are counted from a date are days, whatever the caller leaves out. */
+/** Times counted from a date are in days unless the caller names a unit. */
 export function timeLabelOf(timeUnit: string | undefined, origin: string | undefined): string | undefined {
   return timeUnit ?? (origin === undefined ? undefined : "days");
 }
 
 /**
- * What the checks say of the table. Of a column the model does not use it is only for the record, without what to do
- * about it. `id` is the column by which the audit told people apart.
+ * What the checks say about the table. A finding on a column that the model does not use is listed for the record only,
+ * without advice. `id` is the column by which the audit told people apart.
  */
 export function findingsFor(
   findings: readonly Finding[],
@@ -43,7 +43,7 @@ export function findingsFor(
   });
 }
 
-/** That rows are not independent is said by what was done about it. */
+/** Adds to the finding that rows are not independent what was done about it. */
 function sayPeople({ parts }: Sentence, { id: trained }: Model["columns"], id: string): Sentence {
   const done =
     trained === id

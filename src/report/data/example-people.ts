@@ -1,19 +1,19 @@
 /**
- * Three people's own curves, for a report that shows rows: one at low, one at middle and one at high predicted risk,
- * who had the event where anyone of that kind did.
+ * Three people's own curves, for a report that shows rows: one at low, one at middle and one at high predicted risk.
+ * People who had the event are preferred where there are any.
  */
 import type { GatherInput } from "./gather-report.ts";
 import type { ExampleCurve } from "./report-data.ts";
 import { orderByRisk } from "./risk-bands.ts";
 
-/** The people whose curves are shown where rows are asked for: at these percentiles of predicted risk. */
+/** The percentiles of predicted risk of the people whose curves are shown, when rows are asked for. */
 const EXAMPLES = [
   { risk: "low", percentile: 10 },
   { risk: "middle", percentile: 50 },
   { risk: "high", percentile: 90 },
 ] as const;
 
-/** The person with the event, where anyone has it, whose predicted risk is nearest to the percentile. */
+/** The person whose predicted risk is nearest to the percentile, among those with the event if there are any. */
 export function chooseExamples(
   { curves, binned, outcomes, rowNumbers }: GatherInput,
   times: Float64Array,

@@ -1,9 +1,9 @@
 /**
- * From what the library returns to what a report shows: curves, outcomes, groups and their audit in; every number of
- * the page out. Takes the shapes it needs and no more, so a model, another program's curves or a browser's state all
- * do. It adds to the audit each group's curve beside Kaplan-Meier, the verdicts, calibration by predicted risk at round
- * times, and mean curves by predicted risk; three people's own curves only where rows are asked for. It changes no
- * score.
+ * Turns what the library returns into what a report shows: curves, outcomes, groups and their audit go in; every number
+ * on the page comes out. It takes only the shapes it needs, so a model, another program's curves or a browser's state
+ * will all do. To the audit it adds each group's curve beside Kaplan-Meier, the verdicts, calibration by predicted risk
+ * at round times, and mean curves by predicted risk. Three people's own curves are added only when rows are asked for.
+ * It changes no score.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -39,28 +39,28 @@ import { cutByRisk } from "./risk-bands.ts";
 import { calibrateByRisk } from "./risk-calibration.ts";
 
 /**
- * What a report is made of: curves, outcomes, groups and their audit; the model and its training where there is one.
+ * What a report is made from: curves, outcomes, groups and their audit, and the model and its training if there is one.
  */
 export interface GatherInput {
   /** The page's title. */
   readonly title: string;
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: Curves;
-  /** In which bin each person had the event or was censored. */
+  /** The bin in which each person had the event or was censored. */
   readonly binned: BinnedRightCensored;
   /** The times as observed; without them a person's time is the end of the bin. */
   readonly outcomes?: { readonly time: Float64Array; readonly event: Uint8Array };
   /** The time grid of the curves. */
   readonly grid: { readonly T: number; readonly edges: ArrayLike<number> }; // edges [T+1]
-  /** The name and unit of time, as "days"; "time" unless given. */
+  /** The name and unit of time, such as "days"; "time" by default. */
   readonly timeLabel?: string;
-  /** As they were audited, in that order, without everyone. */
+  /** In the order in which they were audited, without the group of everyone. */
   readonly groups: readonly {
     readonly name: string;
     readonly expression?: string;
     readonly rows: Int32Array;
   }[];
-  /** The scores, as `audit` gives them. */
+  /** The scores, as `audit` returns them. */
   readonly audit: {
     readonly overall: JudgedScores;
     readonly groups: readonly JudgedScores[];
@@ -74,31 +74,31 @@ export interface GatherInput {
     /** The date that times are counted from, where the time column is a date. */
     readonly origin?: string;
   };
-  /** Whose rows these are, where people have several and were audited by person. */
+  /** The person each row belongs to, where people have several rows and were audited by person. */
   readonly people?: { readonly count: number };
-  /** How far off on average over time a curve may be for the reader, in survival (0.05). */
+  /** How far off a curve may be on average over time, in survival, to be acceptable to the reader (0.05). */
   readonly tolerance?: number;
-  /** Three people's own curves, with row number, time and outcome. */
+  /** Shows three people's own curves, with row number, time and outcome. */
   readonly showRows?: boolean;
-  /** Counts of people under five as they are. */
+  /** Prints counts of people under five as they are. */
   readonly showSmallCells?: boolean;
-  /** What the checks say of the table. */
+  /** What the checks say about the table. */
   readonly findings?: readonly ReportFinding[];
   /** Which rows of which table were audited. */
   readonly cohort: {
     readonly table: string;
     readonly rows?: number;
     readonly excluded?: ReportCohort["excluded"];
-    /** Where the audited rows are a part of the table that a model was trained on: the sizes of its parts. */
+    /** The sizes of the table's parts, if the audited rows are one part of the table a model was trained on. */
     readonly split?: SetSizes;
-    /** Which rows were audited, as "test rows". */
+    /** Which rows were audited, such as "test rows". */
     readonly which: string;
-    /** What they are to the model; not known unless given. */
+    /** How these rows relate to the model; unknown by default. */
     readonly relation?: AuditedRelation;
   };
-  /** The 1-based number in the table of each row of `curves`; 1…N unless given. */
+  /** The 1-based number in the table of each row of `curves`; 1…N by default. */
   readonly rowNumbers?: ArrayLike<number>;
-  /** The model, where there is one: its training is shown too. */
+  /** The model, if there is one; its training is then shown too. */
   readonly model?: ReportedModel;
   /** The program, the command and the files the page came from. */
   readonly provenance: ReportProvenance;
@@ -155,7 +155,7 @@ function refuseOtherGroups({ audit, groups }: GatherInput): void {
   });
 }
 
-/** The grid in the unit that is shown, and how much of the table's own unit makes one of it. */
+/** The grid in the unit that is shown, and how many of the table's own units make one of it. */
 function describeTime({ grid, binned, timeLabel: given = "time" }: GatherInput): {
   readonly time: ReportTime;
   readonly divisor: number;
@@ -181,7 +181,7 @@ function describeSubject({ outcome, cohort }: GatherInput): ReportSubject {
   };
 }
 
-/** Everyone first, then the groups: scores, curve and verdict of each, judged together. */
+/** Everyone first, then the groups: scores, curve and verdict of each. The groups are judged together. */
 function judgeAudited(
   { curves, binned, grid, groups, audit }: GatherInput,
   edges: readonly number[],
@@ -212,7 +212,7 @@ function describeCohort(
 ): ReportCohort {
   const event = outcomes?.event ?? binned.event;
   const events = event.reduce((sum, one) => sum + one, 0);
-  // Censoring taken as the event: how long people were followed, had nobody left by the event.
+  // Censoring is taken as the event: this is how long people would have been followed had nobody had the event.
   const followUp = kaplanMeier({ time: times, event: event.map((one) => 1 - one) });
   const half = followUp.survival.findIndex((S) => S <= 0.5);
   return {

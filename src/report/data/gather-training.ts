@@ -1,6 +1,6 @@
 /**
- * The part of a report that a model brings: how it was trained, what it was held to and with which settings, from the
- * model's own record. Names the groups of the recorded distances; adds no number.
+ * The part of a report that comes from a model's own record: how it was trained, which constraints it was held to and
+ * with which settings. It names the groups of the recorded distances and adds no number.
  */
 
 import { createSentence } from "../../core/sentence.ts";
@@ -12,7 +12,7 @@ import type { ConstraintSpec, TrainingOptions } from "../../training/options.ts"
 import { forPage } from "./page-sentence.ts";
 import type { HistoryEntry, ReportFinding, ReportTraining } from "./report-data.ts";
 
-/** What is asked of a model; `Model` of training is one. */
+/** The parts of a model that a report needs; training's `Model` has them. */
 export interface ReportedModel {
   readonly method: string;
   readonly predictor: { readonly kind: string; readonly network?: object };
@@ -36,10 +36,10 @@ export interface ReportedModel {
   > & { readonly multipliers: { readonly fixedPenalty: boolean } | null };
 }
 
-/** Lists longer than this (baseline hazards) are the model's business, not a setting. */
+/** Lists longer than this (baseline hazards) are internal to the model, not settings. */
 const LONGEST_SETTING = 8;
 
-/** What the reader may see of single people: their rows and values, and counts of few of them. */
+/** What the reader may see of individual people: their rows and values, and small counts of them. */
 export interface Shown {
   readonly showRows?: boolean;
   readonly showSmallCells?: boolean;
@@ -63,8 +63,8 @@ export function describeTraining(model: ReportedModel, shown: Shown): ReportTrai
 }
 
 /**
- * Older files keep warnings as sentences alone. Nothing tells which of their numbers are single people's, so they are
- * counted, and shown only where everything is.
+ * Older files keep warnings as plain sentences. Nothing tells which of their numbers belong to individual people, so
+ * the warnings are only counted, unless both rows and small counts are shown.
  */
 function listWarnings(
   { notices, warnings }: ReportedModel["training"],
@@ -81,13 +81,13 @@ function listWarnings(
   return [{ level: "note", sentence: createSentence(said) }];
 }
 
-/** In words, from the trainer's options. */
+/** The distance in words, from the trainer's options. */
 function describeDistance(options: ReportedModel["options"]): string | null {
   const distance = options?.constraint?.distance;
   return distance === undefined ? null : DISTANCES[distance].words;
 }
 
-/** A record of another number of groups than the verdict's cannot be named, and is left out. */
+/** Where the number of groups in the record differs from the verdict's, they cannot be named and are left out. */
 function nameGroups(entry: ModelHistoryEntry, verdict: readonly GroupVerdict[]): HistoryEntry {
   const { step, loss, concordance, distances, multipliers } = entry;
   const plain = { step, loss, concordance };
@@ -101,7 +101,7 @@ function nameGroups(entry: ModelHistoryEntry, verdict: readonly GroupVerdict[]):
   return { ...plain, groups };
 }
 
-/** What the model was trained with, as path and value. */
+/** The settings the model was trained with, as path and value. */
 export function listSettings({ method, predictor, options, training }: ReportedModel) {
   return [
     { name: "method", value: method },
@@ -113,7 +113,7 @@ export function listSettings({ method, predictor, options, training }: ReportedM
   ];
 }
 
-/** { a: { b: 1 } } as a.b 1; of a list of objects, how many there are. */
+/** Writes { a: { b: 1 } } as a.b 1; for a list of objects, gives its length. */
 function flatten(path: string, value: object): { readonly name: string; readonly value: string }[] {
   return Object.entries(value).flatMap(([key, entry]) => {
     const name = path === "" ? key : `${path}.${key}`;

@@ -1,8 +1,8 @@
 /**
- * Sentences about a table (core/sentence.ts) as a page that is handed on may carry them: without numbers of rows,
- * without single people's times and values, and without small counts of people. "3 of 228" becomes "under 5 of 228",
- * "75 of the 77" becomes "all but a few of the 77", and a percentage that would give the count back goes with it.
- * Counts of levels, columns or bins are nobody's: they are text and stay.
+ * Rewrites sentences about a table (core/sentence.ts) for a page that is handed on: without row numbers, individual
+ * people's times and values, or small counts of people. "3 of 228" becomes "under 5 of 228", "75 of the 77" becomes
+ * "all but a few of the 77", and a percentage that would reveal the count is removed with it. Counts of levels, columns
+ * or bins identify nobody: they are plain text and stay.
  */
 import {
   type AmongPart,
@@ -15,7 +15,7 @@ import {
 } from "../../core/sentence.ts";
 import type { ReportFinding } from "./report-data.ts";
 
-/** "6 rows" in place of their numbers, and nothing in place of what belongs to one person. */
+/** Puts "6 rows" in place of row numbers, and removes what belongs to one person. */
 export function withoutPeople(sentence: Sentence): Sentence {
   const hide = (part: Part): Part => {
     if (typeof part === "string") return part;
@@ -33,7 +33,7 @@ export function forPage(
   return { level, sentence: showRows === true ? sentence : withoutPeople(sentence) };
 }
 
-/** Counts of people below `smallest`, and those from which one would follow in the same phrase, in words. */
+/** Puts into words the counts of people below `smallest`, and those from which one would follow in the same phrase. */
 export function maskCounts(sentence: Sentence, smallest: number): string {
   return writeSentence({ ...sentence, parts: sentence.parts.map((part) => maskPart(part, smallest)) });
 }
@@ -61,7 +61,7 @@ function maskPart(part: Part, smallest: number): string {
   }
 }
 
-/** What stands for a part that is hidden; null where it can be printed. */
+/** The words for a part that is hidden; null where it can be printed. */
 function shareWords(
   { part, whole }: { readonly part: number; readonly whole: number },
   smallest: number,

@@ -1,8 +1,8 @@
 /**
- * What a report shows, as plain data: nothing here is computed while the page is drawn. `gatherReport` makes it from
- * curves, outcomes and an audit; `renderReport` turns it into one HTML file. No row of the table is in it, unless rows
- * were asked for: then, of three people, row number, time, outcome and predicted curve. Times are in the unit that is
- * shown.
+ * What a report shows, as plain data: nothing is computed while the page is drawn. `gatherReport` makes it from curves,
+ * outcomes and an audit; `renderReport` turns it into one HTML file. It holds no row of the table unless rows were
+ * asked for; then it holds the row number, time, outcome and predicted curve of three people. Times are in the unit
+ * that is shown.
  */
 import type { Notice } from "../../data/checks/findings.ts";
 import type { GroupCertificate } from "../../stats/certificates/certificates.ts";
@@ -11,24 +11,27 @@ import type { GroupVerdict } from "../../training/finish.ts";
 import type { ModelHistoryEntry } from "../../training/model.ts";
 import type { JudgedScores, RejectionCount, ReportVerdict } from "../words/verdict.ts";
 
-/** What was found of the table or said of the training: its sentence in parts, and how much it matters. */
+/** What the checks found in the table or training reported: its sentence in parts, and how much it matters. */
 export type ReportFinding = Notice;
 
 export interface ReportCohort {
   /** The table's name. */
   readonly table: string;
-  /** Rows of the table, null when only predictions were given. */
+  /** Rows of the table; null when only predictions were given. */
   readonly rows: number | null;
   readonly excluded: readonly { readonly reason: string; readonly rows: number }[];
-  /** Where the audited rows are a part of a table that was split. */
+  /** The sizes of the parts, where the audited rows are one part of a table that was split. */
   readonly split: SetSizes | null;
-  /** The rows the model was made from, of this table or another. */
+  /** The rows the model was made from, in this table or another. */
   readonly trainedOn: SetSizes | null;
   readonly audited: {
     /** Which rows these are: "test rows", "rows of the table". */
     readonly which: string;
     readonly rows: number;
-    /** Whose rows they are, where people have several and were audited by person; null where a row is a person. */
+    /**
+     * How many people the rows belong to, where people have several and were audited by person; null where a row is a
+     * person.
+     */
     readonly people: number | null;
     readonly events: number;
     readonly censored: number;
@@ -47,7 +50,7 @@ export interface GroupCurve {
   readonly lower: readonly (number | null)[]; // [T+1]
   readonly upper: readonly (number | null)[]; // [T+1]
   readonly atRisk: readonly number[]; // [T+1]
-  /** Of predicted − observed over 1…τ; null without a bin to look at. */
+  /** The gap predicted − observed over 1…τ; null if there is no such bin. */
   readonly gap: {
     readonly mean: number;
     readonly meanAbsolute: number;
@@ -58,25 +61,25 @@ export interface GroupCurve {
 
 export interface ReportGroup {
   readonly name: string;
-  /** Who is meant, when the name does not say it. */
+  /** Who is in the group, when the name does not say it. */
   readonly expression: string | null;
   readonly scores: JudgedScores;
   readonly verdict: ReportVerdict;
   readonly curve: GroupCurve;
-  /** Where certificates were asked for. */
+  /** Present where certificates were asked for. */
   readonly certificate?: GroupCertificate;
 }
 
 export interface RiskBin {
   readonly n: number;
-  /** Up to the horizon. */
+  /** Events up to the horizon. */
   readonly events: number;
   readonly predicted: number;
   /** 1 − Kaplan-Meier of the bin's people, with 95 % limits. */
   readonly observed: number;
   readonly lower: number;
   readonly upper: number;
-  /** At least ten of them still at risk at the horizon. */
+  /** Whether at least ten of them are still at risk at the horizon. */
   readonly supported: boolean;
 }
 
@@ -87,7 +90,7 @@ export interface RiskCalibration {
   readonly absent: string | null;
 }
 
-/** People of like predicted risk. */
+/** People with similar predicted risk. */
 export interface RiskBand {
   readonly n: number;
   readonly events: number;
@@ -126,14 +129,14 @@ export interface HistoryEntry extends Pick<ModelHistoryEntry, "step" | "loss" | 
 
 export interface ReportTraining {
   readonly method: string;
-  /** Runs that the curves are the mean of. */
+  /** The number of runs whose mean the curves are. */
   readonly members: number;
-  /** Of all runs together. */
+  /** The steps of all runs together. */
   readonly steps: number;
   readonly bestStep: number;
   readonly history: readonly HistoryEntry[];
   readonly constraints: readonly GroupVerdict[];
-  /** What the distances are; null where it is not known. */
+  /** What the distances are; null if unknown. */
   readonly distance: string | null;
   /** True when the multipliers hardly moved. */
   readonly fixedPenalty: boolean;
@@ -145,24 +148,24 @@ export interface ReportProvenance {
   readonly program: string;
   /** The command that makes this report again. */
   readonly command: string;
-  /** When, as the caller writes it. */
+  /** The time of creation, as the caller writes it. */
   readonly created?: string;
   readonly files: readonly { readonly role: string; readonly name: string; readonly sha256?: string }[];
   readonly settings: Readonly<Record<string, string | number | boolean | null>>;
 }
 
 /**
- * What the audited rows are to the model: its test rows, of a table it has not seen, rows it has seen among them; or
- * not known.
+ * How the audited rows relate to the model: its test rows, rows of a table it has not seen, rows that include some it
+ * has seen, or unknown.
  */
 export type AuditedRelation = "heldOut" | "newTable" | "seen" | "unknown";
 
-/** What was predicted, of whom. */
+/** What was predicted, and for whom. */
 export interface ReportSubject {
-  /** The event's column and how it was read ("1 = event, 0 = censored"); null where it is not known. */
+  /** The event's column and how it was read ("1 = event, 0 = censored"); null if unknown. */
   readonly event: { readonly column: string; readonly rule: string | null } | null;
   readonly timeColumn: string | null;
-  /** The date that times are counted from; null where they are not. */
+  /** The date that times are counted from; null where there is none. */
   readonly originColumn: string | null;
   readonly relation: AuditedRelation;
 }
@@ -171,9 +174,9 @@ export interface ReportSubject {
 export interface ReportTime {
   readonly label: string;
   readonly edges: readonly number[]; // [T+1]
-  /** The table's own unit, where another is shown, and how much of it makes one. */
+  /** The table's own unit, where another is shown, and how many of it make one of the shown unit. */
   readonly given: { readonly label: string; readonly divisor: number } | null;
-  /** Up to where everyone's curve is audited: the last bin with ten people at risk; 0 without one. */
+  /** The bin up to which everyone's curve is audited: the last with ten people at risk; 0 if there is none. */
   readonly audited: number;
 }
 
@@ -184,13 +187,13 @@ export interface ReportData {
   readonly time: ReportTime;
   /** What the reader calls acceptable, in survival. */
   readonly tolerance: number;
-  /** Counts under five are not printed. */
+  /** Whether counts under five are hidden. */
   readonly hidesSmallCells: boolean;
   readonly cohort: ReportCohort;
   readonly findings: readonly ReportFinding[];
   readonly overall: ReportGroup;
   readonly groups: readonly ReportGroup[];
-  /** The probability with which any certificate may fail, and what they assume. */
+  /** The probability that any certificate fails, and what the certificates assume. */
   readonly certificates?: { readonly alpha: number; readonly assumes: readonly string[] };
   readonly rejections: { readonly ece: RejectionCount | null; readonly logrank: RejectionCount | null };
   readonly calibration: readonly RiskCalibration[];
@@ -198,7 +201,7 @@ export interface ReportData {
   /** Empty unless rows were asked for. */
   readonly examples: readonly ExampleCurve[];
   readonly training: ReportTraining | null;
-  /** What the model was trained with, as path and value. */
+  /** The settings the model was trained with, as path and value. */
   readonly modelSettings: readonly { readonly name: string; readonly value: string }[];
   readonly provenance: ReportProvenance;
 }

@@ -1,7 +1,8 @@
 /**
- * People by predicted risk: fifths (thirds of few) by the predicted risk at the end of the audited time, and for each
- * the mean predicted curve beside the Kaplan-Meier curve of the same people, as far as ten of them are at risk. It
- * shows what predictions look like and whether high and low risks are told apart, without anyone's own curve.
+ * People by predicted risk: fifths (thirds if there are few people) by the predicted risk at the end of the audited
+ * time. Each has its mean predicted curve beside the Kaplan-Meier curve of the same people, as far as ten of them are
+ * at risk. This shows what predictions look like and whether high and low risks are told apart, without anyone's own
+ * curve.
  */
 
 import { isAbsent } from "../../core/measured.ts";
@@ -11,18 +12,18 @@ import { meanCurve } from "../../stats/calibration/calibration.ts";
 import { groupSupport, kaplanMeierBinned } from "../../stats/kaplan-meier.ts";
 import type { RiskBand } from "./report-data.ts";
 
-/** A band is the mean of so many people at least: nobody's own prediction can be read off it. */
+/** A band is the mean of at least this many people, so nobody's own prediction can be read off it. */
 const FEWEST_PEOPLE = 20;
 const MOST_BANDS = 5;
 const FEWER_BANDS = 3;
 
-/** The rows 0…N−1, lowest risk first; of equal risks, the earlier row first. */
+/** The rows 0…N−1, lowest risk first; among equal risks, the earlier row first. */
 export function orderByRisk(N: number, riskOf: (row: number) => number): Int32Array {
   const risks = Float64Array.from({ length: N }, (_, row) => riskOf(row));
   return Int32Array.from(risks.keys()).sort((a, b) => risks[a] - risks[b] || a - b);
 }
 
-/** Lowest risk first; none where there are too few people to divide. */
+/** Bands, lowest risk first; none where there are too few people to divide. */
 export function cutByRisk(curves: Curves, binned: BinnedRightCensored, last: number): readonly RiskBand[] {
   const { N, T, survival } = curves;
   const K = [MOST_BANDS, FEWER_BANDS].find((bands) => N >= bands * FEWEST_PEOPLE);

@@ -1,8 +1,8 @@
 /**
- * Calibration by predicted risk. At a time, people are sorted by predicted risk 1 − S(t|x) and cut into K parts of
- * nearly equal size. For each part, the mean predicted risk stands beside the observed one, 1 − Kaplan-Meier of the
+ * Calibration by predicted risk. At a given time, people are sorted by predicted risk 1 − S(t|x) and cut into K parts
+ * of nearly equal size. For each part, the mean predicted risk stands beside the observed one, 1 − Kaplan-Meier of the
  * times as observed, with 95 % limits on the log scale of survival. A part without an event has no Greenwood error: its
- * upper limit is the exact binomial one of those still at risk. There is no p-value, because the usual one
+ * upper limit is the exact binomial one for those still at risk. There is no p-value, because the usual one
  * (stats/calibration/one-calibration.ts) ignores censoring.
  */
 import type { Curves } from "../../data/curves/curves.ts";
@@ -11,19 +11,19 @@ import { binOfTime } from "../plots/ticks.ts";
 import type { RiskBin, RiskCalibration } from "./report-data.ts";
 import { orderByRisk } from "./risk-bands.ts";
 
-/** When each person was last seen, in the unit of the edges, and whether with the event. */
+/** When each person was last seen, in the unit of the edges, and whether they had the event then. */
 export interface ObservedTimes {
   readonly time: ArrayLike<number>; // [N]
   readonly event: ArrayLike<number>; // [N]
 }
 
-/** Tenths of the people, where each holds ten events on average; fifths where there are fewer. */
+/** Tenths of the people where each holds ten events on average, fifths otherwise. */
 const MOST_BINS = 10;
 const FEWER_BINS = 5;
 const EVENTS_A_BIN = 10;
-/** Below this many events by the horizon even fifths say nothing. */
+/** With fewer events than this by the horizon, even fifths say nothing. */
 const FEWEST_EVENTS = 20;
-/** Probability outside either of the two limits. */
+/** The probability outside each of the two limits. */
 const TAIL = 0.025;
 
 export function calibrateByRisk(
@@ -50,7 +50,7 @@ export function calibrateByRisk(
   return { time, bins, absent: null };
 }
 
-/** 1 − S at the time, straight between the edges; after the last edge the last value. */
+/** 1 − S at the time, linear between the edges; after the last edge, the last value. */
 function readRisks({ N, T, survival }: Curves, edges: readonly number[], time: number): Float64Array {
   const t = binOfTime(edges, time);
   const share = Math.min(Math.max((time - edges[t - 1]) / (edges[t] - edges[t - 1]), 0), 1);

@@ -1,8 +1,7 @@
 /**
- * Counts of people in a page that is handed on. A count under five can point at someone, so it is written "under 5". A
- * count from which such a one would follow by subtraction in the same line (19 events of 20 people) is written "over
- * 15". This protects the line it stands in and no more: curves, and other lines or reports of the same people, are not
- * looked at.
+ * Counts of people in a page that is handed on. A count under five can identify someone, so it is written "under 5". A
+ * count from which a small one would follow by subtraction in the same line (19 events of 20 people) is written "over
+ * 15". This protects that line only: curves, and other lines or reports of the same people, are not considered.
  */
 import { plainText, type Sentence } from "../../core/sentence.ts";
 import { maskCounts } from "./page-sentence.ts";
@@ -12,21 +11,21 @@ export const SMALLEST_CELL = 5;
 
 export interface Cells {
   readonly hides: boolean;
-  /** "12", "under 5"; of a whole that is printed beside it also "over 15". */
+  /** "12" or "under 5"; with a whole printed beside it, also "over 15". */
   text(count: number, whole?: number): string;
   /** Whether the count itself is printed. */
   shows(count: number, whole?: number): boolean;
-  /** What the printed text may be sorted by. */
+  /** The value that the printed text may be sorted by. */
   value(count: number, whole?: number): number;
   /** "under 5 events", "1 event", "12 events". */
   countOf(count: number, noun: string, whole?: number): string;
-  /** Numbers at risk over time: two of which the difference is under five are not both printed. */
+  /** Numbers at risk over time: two that differ by less than five are not both printed. */
   falling(counts: readonly number[]): string[];
-  /** A sentence about the table, its small counts of people hidden. */
+  /** A sentence about the table, with its small counts of people hidden. */
   sentence(said: Sentence): string;
 }
 
-/** 12 345 with a narrow blank, readable in any language. */
+/** 12 345 with a narrow space, readable in any language. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, count >= 10000 ? "\u202f" : "");
 }

@@ -1,8 +1,8 @@
 /**
  * HTML as values: the `html` tag escapes every piece of text put into it, in text and in quoted attributes alike, and
  * lets through only what another `html` made. Names of groups, columns and files come from outside and are hostile
- * until escaped; with the tag there is no place in the report where one can be forgotten.
- * A backslash at the end of a template's line joins it with the next, as in any template.
+ * until escaped; with the tag, escaping cannot be forgotten anywhere in the report.
+ * A backslash at the end of a template's line joins it to the next, as in any template.
  */
 import { safeText } from "../../core/text.ts";
 
@@ -21,12 +21,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Half surrogates and what Unicode calls no characters: neither XML nor a page may carry them. */
+/** Lone surrogates and Unicode noncharacters: neither XML nor a page may contain them. */
 const NOT_TEXT = /[\ufffe\uffff]|\p{Surrogate}/gu;
 
 /**
- * Control characters are spelled out (core/text.ts), what is no character becomes U+FFFD. Markup that is whole stays
- * so.
+ * Control characters are spelled out (core/text.ts); lone surrogates and noncharacters become U+FFFD. Well-formed
+ * markup stays well-formed.
  */
 export function cleanText(text: string): string {
   return safeText(text).replace(NOT_TEXT, "\ufffd");
@@ -35,8 +35,8 @@ export function cleanText(text: string): string {
 const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/gi;
 
 /**
- * An SVG element's serialisation as XML. That of HTML lets < and & stand in attributes; in text, where they are escaped
- * already, what looks like an attribute is left as it is.
+ * An SVG element serialised as XML. HTML serialisation leaves < and & unescaped in attributes; in text, where they are
+ * already escaped, anything that looks like an attribute is left as it is.
  */
 export function svgMarkup(serialised: string): string {
   return cleanText(serialised).replace(/="[^"]*"/g, (attribute) =>
@@ -60,12 +60,12 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   return { markup: strings.reduce((text, part, k) => text + toMarkup(values[k - 1]) + part) };
 }
 
-/** For markup that escapes its own text: an SVG element's serialisation, the page's own style and script. */
+/** For markup that escapes its own text: a serialised SVG element, the page's own style and script. */
 export function trustMarkup(markup: string): Html {
   return { markup };
 }
 
-/** A name from outside; isolated, so that its writing direction cannot reorder the words around it. */
+/** A name from outside, isolated so that its writing direction cannot reorder the words around it. */
 export function nameOf(name: string): Html {
   return html`<bdi>${name}</bdi>`;
 }

@@ -1,7 +1,7 @@
 /**
- * One HTML file with everything a reader of an audit needs: no network, no second file, opens from disk, prints to A4.
- * The policy in its head lets it load nothing and run nothing but the sorting script, so even a mistake in escaping
- * could not run a stranger's code.
+ * One HTML file with everything a reader of an audit needs. It uses no network and no second file, opens from disk and
+ * prints to A4. The policy in its head lets it load nothing and run only the sorting script, so even a mistake in
+ * escaping could not run a stranger's code.
  */
 
 import type { ReportData } from "../data/report-data.ts";
@@ -21,7 +21,7 @@ import { REPORT_STYLE } from "./report-style.ts";
 
 /** What rendering needs besides the data. */
 export interface RenderOptions {
-  /** What makes the SVG elements: `document` in a page, linkedom's in Node. */
+  /** What creates the SVG elements: `document` in a page, linkedom's in Node. */
   readonly document: unknown;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The only script of the page: it sorts the table of scores. The page's policy lets nothing run but a script of this
- * hash; a test computes it anew. Without scripts everything is there, in the order of the audit.
+ * The page's only script: it sorts the table of scores. The page's policy allows only a script with this hash to run; a
+ * test recomputes the hash. Without scripts everything is still there, in the order of the audit.
  */
 
 export const SORT_SCRIPT = `
@@ -38,5 +38,5 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
 }
 `;
 
-/** Of SORT_SCRIPT, as the Content-Security-Policy writes it. */
+/** The hash of SORT_SCRIPT, as the Content-Security-Policy writes it. */
 export const SORT_SCRIPT_HASH = "sha256-lWGp/z+OYdEQoCTxO5aOtJP07ZXZpj6fMvTHU3BTyEs=";

@@ -1,7 +1,7 @@
 /**
- * The report's style sheet: light and dark by the reader's preference, paper on A4. Colours of data are Okabe and
- * Ito's, told apart by colour-blind readers; text on every ground has a contrast of at least 4.5 to 1, marks of 3 to 1.
- * Nothing is loaded.
+ * The report's style sheet: light or dark by the reader's preference, A4 on paper. Data colours are Okabe and Ito's,
+ * which colour-blind readers can tell apart; text on every background has a contrast of at least 4.5 to 1, marks of 3
+ * to 1. Nothing is loaded.
  */
 
 const LIGHT = `

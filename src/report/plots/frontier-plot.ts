@@ -1,7 +1,7 @@
 /**
- * Discrimination against worst-group calibration as SVG text, made with Observable Plot: one dot a setting, filled
+ * Discrimination against worst-group calibration as SVG text, made with Observable Plot: one dot per setting, filled
  * where every group is within noise, a line along the frontier, a ring around the choice. Good is above and to the
- * left. The document is handed in, as for the other plots; colours are Okabe and Ito's, and no difference is one of
+ * left. The document is passed in, as for the other plots; colours are Okabe and Ito's, and no difference is shown by
  * colour alone.
  */
 import * as Plot from "@observablehq/plot";
@@ -10,7 +10,7 @@ import { svgMarkup } from "../page/html.ts";
 export interface FrontierSetting {
   readonly label: string;
   readonly concordance: number | null;
-  /** Error of the worst group over what a perfect model stays under in 95 of 100 samples. */
+  /** The worst group's error, divided by what a perfect model stays under in 95 of 100 samples. */
   readonly worst: number | null;
   readonly withinNoise: boolean | null;
   readonly onFrontier: boolean;
@@ -18,7 +18,7 @@ export interface FrontierSetting {
 }
 
 export interface FrontierPlotOptions {
-  /** What makes the SVG elements: `document` in a page, linkedom's in Node. */
+  /** What creates the SVG elements: `document` in a page, linkedom's in Node. */
   readonly document: unknown;
   readonly width?: number;
   readonly height?: number;
@@ -32,9 +32,9 @@ const DOT_RADIUS = 5;
 const RING_RADIUS = 10;
 /** Share of the range left free around the dots. */
 const PADDING = 0.08;
-/** A picture of equal values still has a height and a width. */
+/** The smallest range of an axis, so that equal values still give a picture with height and width. */
 const LEAST_SPAN = 0.002;
-/** Of the 12-pixel letters, on the generous side. */
+/** The width of a 12-pixel character, on the generous side. */
 const CHARACTER_WIDTH = 7;
 const LINE_HALF = 8;
 const MARGIN_LEFT = 56;
@@ -67,7 +67,7 @@ interface Box {
   readonly bottom: number;
 }
 
-/** Beside its dot, above or below it, wherever nothing lies yet; a label without such a place is left out. */
+/** Places a label beside, above or below its dot, wherever there is room; a label without room is left out. */
 function placeLabels(
   settings: readonly PlacedSetting[],
   xOf: (value: number) => number,
@@ -83,7 +83,7 @@ function placeLabels(
   const taken: Box[] = settings.map(({ worst, concordance }) =>
     around(xOf(worst), yOf(concordance), DOT_RADIUS + 1, DOT_RADIUS + 1),
   );
-  // The choice is named first, then the frontier.
+  // The choice is labelled first, then the frontier.
   const rank = (one: PlacedSetting) => (one.isChosen ? 0 : one.onFrontier ? 1 : 2);
   return [...settings]
     .sort((a, b) => rank(a) - rank(b))

@@ -1,24 +1,24 @@
 /**
- * Discrimination against worst-group calibration with characters, for a terminal or a log: one letter a setting, good
- * above and to the left, a dotted line where the worst group's error is what chance alone may give. Settings that fall
- * on one place share the letter of the first. The numbers are in the table beside it.
+ * Discrimination against worst-group calibration drawn with characters, for a terminal or a log: one letter per
+ * setting, good above and to the left, and a dotted line where the worst group's error equals what chance alone may
+ * give. Settings that fall on the same place share the letter of the first. The numbers are in the table beside it.
  */
 
 export interface FrontierMark {
   /** One character. */
   readonly mark: string;
   readonly concordance: number | null;
-  /** Error of the worst group over what a perfect model stays under in 95 of 100 samples. */
+  /** The worst group's error, divided by what a perfect model stays under in 95 of 100 samples. */
   readonly worst: number | null;
 }
 
 const MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** For the settings after the last letter. */
+/** The mark of settings after the last letter. */
 const NO_LETTER = "•";
 /** Columns left of the axis. */
 const MARGIN = 8;
 const LINES = 12;
-/** A picture of equal values still has a height and a width. */
+/** The smallest range of an axis, so that equal values still give a picture with height and width. */
 const LEAST_SPAN = 0.002;
 
 export function markOf(index: number): string {
@@ -30,7 +30,7 @@ interface Axis {
   readonly high: number;
 }
 
-/** The values with a margin of a twentieth on both sides. */
+/** The range of the values with a margin of a twentieth on both sides. */
 function fitAxis(values: readonly number[]): Axis {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const span = Math.max(high - low, LEAST_SPAN);
@@ -38,7 +38,7 @@ function fitAxis(values: readonly number[]): Axis {
   return { low: middle - span * 0.55, high: middle + span * 0.55 };
 }
 
-/** An empty text when nothing can be placed. */
+/** Returns an empty text when nothing can be placed. */
 export function plotFrontierAsText(
   settings: readonly FrontierMark[],
   options: { readonly width?: number } = {},
@@ -48,7 +48,7 @@ export function plotFrontierAsText(
   );
   if (placed.length === 0) return "";
   const width = Math.max(20, (options.width ?? 80) - MARGIN - 2);
-  // The line of noise is always in the picture: how far a setting is from it is the point.
+  // The noise line is always in the picture: how far a setting is from it is the point.
   const x = fitAxis([1, ...placed.map(({ worst }) => worst)]);
   const y = fitAxis(placed.map(({ concordance }) => concordance));
   const columnOf = (value: number) => Math.round(((value - x.low) / (x.high - x.low)) * (width - 1));
@@ -56,7 +56,7 @@ export function plotFrontierAsText(
   const cells = Array.from({ length: LINES }, () => new Array<string>(width).fill(" "));
   const noise = columnOf(1);
   for (const line of cells) line[noise] = "┊";
-  // The first of two on one place is the one that stays.
+  // Of two settings on the same place, the first stays.
   for (const { mark, concordance, worst } of [...placed].reverse()) {
     cells[lineOf(concordance)][columnOf(worst)] = mark;
   }

@@ -1,13 +1,13 @@
 /**
  * What the report's figures share. They are SVG made with Observable Plot, in the page's own colour variables
- * (report-style.ts), so a figure follows light, dark and print; every difference of colour is one of shape or dash as
- * well. The document that makes the elements is handed in. A figure carries no words for screen readers: the page puts
- * a sentence and the numbers beside it.
+ * (report-style.ts), so a figure follows light, dark and print; every difference of colour is also one of shape or
+ * dash. The document that creates the elements is passed in. A figure has no text for screen readers: the page puts a
+ * sentence and the numbers beside it.
  */
 import * as Plot from "@observablehq/plot";
 import { type Html, svgMarkup, trustMarkup } from "../page/html.ts";
 
-/** What makes the SVG elements: `document` in a page, linkedom's in Node. */
+/** What creates the SVG elements: `document` in a page, linkedom's in Node. */
 export type PlotDocument = NonNullable<Plot.PlotOptions["document"]>;
 
 export const OBSERVED = "var(--observed)";
@@ -30,19 +30,19 @@ export function drawPlot(document: PlotDocument, options: Plot.PlotOptions): Htm
   });
   chart.setAttribute("aria-hidden", "true");
   chart.setAttribute("focusable", "false");
-  // Plot repeats one style sheet in every figure; the page has it once. Labels inside a picture are not read out.
+  // Plot repeats one style sheet in every figure; the page has it once. Labels inside a figure are not read out.
   const markup = svgMarkup(chart.outerHTML)
     .replace(/<style>[\s\S]*?<\/style>/g, "")
     .replace(/ aria-label="[^"]*"/g, "");
   return trustMarkup(markup);
 }
 
-/** As in the text: no commas, which half of the world reads as decimals. */
+/** As in the text: no commas, which half of the world reads as decimal points. */
 export function formatTick(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
-/** Tenths, or fifths where they would crowd. */
+/** Tenths, or fifths where tenths would be crowded. */
 export function survivalTicks(floor: number): number[] {
   const step = floor < 0.5 ? 0.2 : 0.1;
   return Array.from({ length: 11 }, (_, k) => Math.round((1 - k * step) * 10) / 10).filter(
@@ -51,8 +51,8 @@ export function survivalTicks(floor: number): number[] {
 }
 
 /**
- * Moves labels apart to at least `gap`, in their order, as little as needed from the top, and none of them below 0 if
- * there is room.
+ * Moves labels apart to at least `gap`, keeping their order and moving each as little as needed from the top, and none
+ * below 0 if there is room.
  */
 export function spreadLabels(places: readonly number[], gap: number): readonly number[] {
   const order = places.map((_, k) => k).sort((a, b) => places[b] - places[a]);

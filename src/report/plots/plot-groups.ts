@@ -1,5 +1,6 @@
 /**
- * The figures of groups: predicted against observed survival, and the one-line strips that hold a group against chance.
+ * The figures for groups: predicted against observed survival, and the one-line strips that compare a group with
+ * chance.
  */
 import * as Plot from "@observablehq/plot";
 import type { GroupCurve } from "../data/report-data.ts";
@@ -19,7 +20,7 @@ import {
 } from "./plot-canvas.ts";
 import { binOfTime, chooseTicks } from "./ticks.ts";
 
-/** Wide enough for a shared vertical axis, in tenths of survival. */
+/** The start of a shared vertical axis, in tenths of survival, low enough for every panel. */
 export function survivalFloor(curves: readonly GroupCurve[]): number {
   let lowest = 1;
   for (const { last, predicted, observed, lower } of curves) {
@@ -30,12 +31,12 @@ export function survivalFloor(curves: readonly GroupCurve[]): number {
   return Math.max(0, Math.min(0.9, Math.floor(lowest * 10 - 1e-9) / 10));
 }
 
-/** Where less than this share of the bins is followed in any panel, the horizontal axis is cut. */
+/** If no panel is followed for at least this share of the bins, the horizontal axis is cut. */
 const SHORT_FOLLOW_UP = 0.5;
-/** How much of the axis the longest followed stretch then takes. */
+/** The share of the cut axis that the longest followed stretch takes. */
 const FOLLOWED_SHARE = 0.8;
 
-/** The last bin on a shared horizontal axis: all of them, unless follow-up would be squeezed into a corner. */
+/** The last bin on a shared horizontal axis: the last of all, unless follow-up would be squeezed into a corner. */
 export function shownBins(curves: readonly GroupCurve[], T: number): number {
   const longest = Math.max(...curves.map(({ last }) => last));
   if (longest === 0 || longest >= SHORT_FOLLOW_UP * T) return T;
@@ -43,7 +44,7 @@ export function shownBins(curves: readonly GroupCurve[], T: number): number {
 }
 
 export interface PanelOptions {
-  /** Of the bins that are shown. */
+  /** The edges of the bins that are shown. */
   readonly edges: readonly number[];
   readonly timeLabel: string;
   /** Where the vertical axis starts. */
@@ -53,7 +54,7 @@ export interface PanelOptions {
 }
 
 const PANEL = { width: 380, height: 262, left: 54, right: 14, top: 12, bottom: 62 };
-/** Below the axis, in pixels: the numbers at risk, and the name of the axis. */
+/** Distances below the axis, in pixels, of the numbers at risk and of the axis label. */
 const AT_RISK_BELOW = 30;
 const LABEL_BELOW = 56;
 const PANEL_TICKS = 5;
@@ -142,7 +143,7 @@ export interface NoiseStrip {
   readonly mark: VerdictLook;
 }
 
-/** The calibration error as a mark over the range a perfect model stays in, 95 times of 100. */
+/** The calibration error as a mark over the range that a perfect model stays in 95 times out of 100. */
 export function drawNoiseStrip(document: PlotDocument, strip: NoiseStrip, end: number): Html {
   const { ece, floor, critical, mark } = strip;
   return drawStrip(document, { domain: [0, end] }, [
@@ -156,7 +157,7 @@ export function drawNoiseStrip(document: PlotDocument, strip: NoiseStrip, end: n
 
 export interface RatioStrip {
   readonly ratio: number | null;
-  /** Where observed/expected lies 95 times of 100 if the model is right. */
+  /** The range of observed/expected 95 times out of 100 if the model is right. */
   readonly low: number | null;
   readonly high: number | null;
   readonly mark: VerdictLook;
@@ -179,7 +180,7 @@ export function drawRatioStrip(
   ]);
 }
 
-/** Each verdict has a shape of its own, so that colour is never alone. */
+/** Each verdict has its own shape, so that nothing depends on colour alone. */
 const MARKS = {
   within: { symbol: "circle", r: 5, fill: "var(--agree-mark)" },
   open: { symbol: "square", r: 5, fill: "var(--ink)" },

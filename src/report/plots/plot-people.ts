@@ -1,5 +1,5 @@
 /**
- * The figures of people: calibration by predicted risk, mean curves by predicted risk, and a few people's own curves.
+ * The figures for people: calibration by predicted risk, mean curves by predicted risk, and a few people's own curves.
  */
 import * as Plot from "@observablehq/plot";
 import type { ExampleCurve, RiskBand, RiskCalibration } from "../data/report-data.ts";
@@ -74,7 +74,7 @@ export function drawRiskCalibration(document: PlotDocument, { bins }: RiskCalibr
   });
 }
 
-/** Each level of risk has a colour, a dash and its own mark's place. */
+/** Each level of risk has its own colour and dash, and its own place for the mark. */
 const EXAMPLE_STYLES = {
   low: { stroke: "var(--series-1)", dash: "none" },
   middle: { stroke: "var(--series-2)", dash: "8 3" },
@@ -163,11 +163,12 @@ export function drawExamples(
   });
 }
 
-/** Of the height, that a line of text takes. */
+/** The share of the height that a line of text takes. */
 const LABEL_SHARE = 0.06;
 
 /**
- * The mean predicted curve of each part of the people (dashed) over its Kaplan-Meier curve (steps), named at the end.
+ * The mean predicted curve of each part of the people (dashed) over its Kaplan-Meier curve (steps), labelled at the
+ * end.
  */
 export function drawBands(
   document: PlotDocument,
@@ -216,7 +217,7 @@ export function drawBands(
   });
 }
 
-/** A wide figure of survival over time; `labels` is the room at the right for the names of the curves. */
+/** A wide figure of survival over time; `labels` is the space at the right for the names of the curves. */
 function survivalFrame(end: number, { floor, labels }: { readonly floor: number; readonly labels: number }) {
   return {
     width: 720,
@@ -236,7 +237,7 @@ function survivalFrame(end: number, { floor, labels }: { readonly floor: number;
   };
 }
 
-/** Straight between the edges, as everywhere; after the last edge the last value. */
+/** Linear between the edges, as everywhere; after the last edge, the last value. */
 function readCurve(survival: readonly number[], edges: readonly number[], time: number): number {
   const t = binOfTime(edges, time);
   const share = Math.min(Math.max((time - edges[t - 1]) / (edges[t] - edges[t - 1]), 0), 1);

@@ -1,4 +1,4 @@
-/** The figures of training: lines over steps, the ones worth naming in colour and the others grey. */
+/** The figures for training: lines over steps, with the ones worth naming in colour and the others in grey. */
 import * as Plot from "@observablehq/plot";
 import { cleanText, type Html } from "../page/html.ts";
 import { drawPlot, formatTick, GRID, MUTED, type PlotDocument, spreadLabels } from "./plot-canvas.ts";
@@ -7,7 +7,7 @@ import { chooseTicks } from "./ticks.ts";
 export interface SeriesLine {
   readonly name: string;
   readonly points: readonly { readonly step: number; readonly value: number }[];
-  /** Drawn in a colour of its own with its name at the end; the others are thin and grey. */
+  /** Drawn in its own colour with its name at the end; the others are thin and grey. */
   readonly isNamed: boolean;
 }
 
@@ -16,18 +16,18 @@ export interface SeriesOptions {
   readonly scale: "linear" | "log";
   /** A horizontal line with a meaning. */
   readonly reference?: { readonly value: number; readonly label: string };
-  /** A step worth a mark: whose weights were kept. */
+  /** A step to mark: the one whose weights were kept. */
   readonly keptStep?: number;
 }
 
 const SERIES_COLOURS = ["var(--series-1)", "var(--series-3)", "var(--series-2)", "var(--series-4)"];
 const SERIES_DASHES = ["none", "7 3", "2 3", "8 3 2 3"];
 const LABEL_LENGTH = 20;
-/** A log axis longer than this has its powers of ten alone. */
+/** A log axis that spans more than this ratio is labelled at powers of ten only. */
 const FEW_DECADES = 300;
 
 const HEIGHT = 250;
-/** Between the names at the ends of lines, in pixels. */
+/** The distance between the names at the ends of lines, in pixels. */
 const LABEL_DISTANCE = 16;
 
 /** Lines over the steps of training. */
@@ -140,7 +140,7 @@ function drawUnnamed({ points }: SeriesLine, scale: SeriesOptions["scale"]) {
   });
 }
 
-/** Lines in colours of their own, with their names at the end where there is more than one. */
+/** Lines in their own colours, with their names at the end where there is more than one. */
 function drawNamed(
   named: readonly SeriesLine[],
   scale: SeriesOptions["scale"],
@@ -176,7 +176,7 @@ function drawNamed(
   });
 }
 
-/** Powers of ten, with 2 and 5 times them where few fit. */
+/** Powers of ten, and 2 and 5 times them if there are few. */
 function logTicks(low: number, high: number): number[] {
   const factors = high / low > FEW_DECADES ? [1] : [1, 2, 5];
   const ticks: number[] = [];

@@ -1,8 +1,8 @@
 /**
  * The Kaplan-Meier figure as SVG text, made with Observable Plot: curves with bands, ticks where people were censored,
- * the logrank p, and under the axis how many were at risk, each row in its curve's colour and dash, so that the table
- * is the legend as well. The document is handed in: the page's own in a browser, a small one in Node. Colours are Okabe
- * and Ito's, told apart by colour-blind readers; curves end where their follow-up ends.
+ * the logrank p, and the numbers at risk under the axis. Each row of numbers has its curve's colour and dash, so the
+ * table is also the legend. The document is passed in: the page's own in a browser, a small one in Node. Colours are
+ * Okabe and Ito's, which colour-blind readers can tell apart; curves end where their follow-up ends.
  */
 import * as Plot from "@observablehq/plot";
 import { safeLine } from "../../core/text.ts";
@@ -23,21 +23,21 @@ export interface KaplanMeierPlotGroup {
 }
 
 export interface PlotOptions {
-  /** What makes the SVG elements: `document` in a page, linkedom's in Node. */
+  /** What creates the SVG elements: `document` in a page, linkedom's in Node. */
   readonly document: unknown;
   readonly timeLabel: string;
-  /** p of the logrank test, where there is one. */
+  /** The p-value of the logrank test, if there is one. */
   readonly logrankP?: number;
   readonly width?: number;
-  /** Of the picture above the table. */
+  /** The height of the picture above the table. */
   readonly height?: number;
 }
 
 const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933"];
-/** Beyond the colours the curves are dashed. */
+/** Curves beyond the number of colours are dashed. */
 const DASHES = ["", "6 3", "2 2", "8 3 2 3"];
 const FONT = "12px sans-serif";
-/** Mean width of a character of that font; names are cut by it, and read in full where the pointer rests. */
+/** The mean width of a character of that font. It decides where names are cut; the full name shows on hover. */
 const CHARACTER = 7.2;
 const LONGEST_NAME = 26;
 const SWATCH = 22;
@@ -45,14 +45,14 @@ const ROW_HEIGHT = 17;
 const MARGIN_TOP = 20;
 const AXIS_HEIGHT = 44;
 const TICKS_WANTED = 6;
-/** Curves are named at their ends where there are few of them and the names are short. */
+/** Curves are labelled at their ends if there are few of them and the names are short. */
 const MOST_END_LABELS = 6;
 const LONGEST_END_LABEL = 16;
-/** More bands than this are drawn fainter. */
+/** If there are more bands than this, they are drawn fainter. */
 const FEW_BANDS = 4;
-/** Where some curve ends above this, the corner below is free for the p-value, otherwise the corner above. */
+/** If some curve ends above this, the p-value goes in the free corner below, otherwise in the corner above. */
 const ENDS_HIGH = 0.6;
-/** Half the height of a censoring tick; ticks closer than TICK_GAP pixels are one. */
+/** Half the height of a censoring tick; ticks closer than TICK_GAP pixels are merged. */
 const TICK_SIZE = 4;
 const TICK_GAP = 4;
 
@@ -105,7 +105,7 @@ function styleOf(g: number) {
   };
 }
 
-/** Sizes of the figure and its margins, which hold the names. */
+/** Sizes of the figure and of its margins, which hold the names. */
 interface Frame {
   readonly width: number;
   readonly height: number;
@@ -132,7 +132,7 @@ function layOut(names: readonly string[], { width = 720, height = 400 }: PlotOpt
   };
 }
 
-/** The curves with their bands, on axes; what stands around them is drawn over it. */
+/** The curves with their bands, on axes; everything around them is drawn on top. */
 function drawCurves(
   groups: readonly KaplanMeierPlotGroup[],
   { width, height, margin, end, ticks }: Frame & { readonly end: number; readonly ticks: readonly number[] },
@@ -182,7 +182,7 @@ interface Canvas {
   readonly y: (survival: number) => number;
   readonly left: number;
   readonly right: number;
-  /** Where the axis is. */
+  /** The position of the axis. */
   readonly bottom: number;
 }
 
@@ -203,7 +203,7 @@ function collectPoints({ name, time, survival, lower, upper }: KaplanMeierPlotGr
   return points;
 }
 
-/** A text cut to so many characters, in full where the pointer rests. */
+/** A text cut to a number of characters; the full text shows on hover. */
 function writeName(
   canvas: Canvas,
   name: string,
@@ -245,7 +245,7 @@ function writeP(canvas: Canvas, groups: readonly KaplanMeierPlotGroup[], p: numb
   return createElement(canvas, "text", { ...place, fill: "black" }, words);
 }
 
-/** The names beside the ends of their curves, moved apart where they would overlap. */
+/** The names at the ends of their curves, moved apart where they would overlap. */
 function labelCurveEnds(
   canvas: Canvas,
   groups: readonly KaplanMeierPlotGroup[],
@@ -268,7 +268,7 @@ function labelCurveEnds(
   );
 }
 
-/** How many of each group are under observation just before each tick of the axis. */
+/** The number of each group under observation just before each tick of the axis. */
 function drawAtRisk(
   canvas: Canvas,
   groups: readonly KaplanMeierPlotGroup[],

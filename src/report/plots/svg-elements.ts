@@ -1,8 +1,8 @@
-/** SVG elements made one by one, with whatever document is at hand. */
+/** Creates SVG elements one by one with the document at hand. */
 
 export const SVG = "http://www.w3.org/2000/svg";
 
-/** What of a document and its elements is used here. */
+/** The parts of a document and its elements that are used here. */
 export interface SvgElement {
   textContent: string | null;
   setAttribute(name: string, value: string): void;

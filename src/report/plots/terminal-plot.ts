@@ -1,6 +1,6 @@
 /**
- * Step curves drawn with characters, for a terminal or a log: one letter a curve, survival on the left, time below, and
- * the numbers at risk under the axis. A picture for the eye; the numbers are in the table beside it.
+ * Step curves drawn with characters, for a terminal or a log: one letter per curve, survival on the left, time below,
+ * and the numbers at risk under the axis. It is a picture only; the numbers are in the table beside it.
  */
 import { safeLine, shortenValue } from "../../core/text.ts";
 import { chooseTicks } from "./ticks.ts";
@@ -19,7 +19,7 @@ export interface TerminalPlotOptions {
 const MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /** Columns left of the axis. */
 const MARGIN = 6;
-/** Text lines the picture aims at; it takes a whole number of them for each tenth of survival. */
+/** The height the picture aims at, in text lines; each tenth of survival takes a whole number of them. */
 const LINES_WANTED = 14;
 const TICKS_WANTED = 5;
 

@@ -1,6 +1,6 @@
 /** Round numbers for a time axis, and the share of a grid's bins that lies before a time. */
 
-/** 0, step, 2·step … up to the end, the step being 1, 2 or 5 times a power of ten. */
+/** 0, step, 2·step … up to the end, where the step is 1, 2 or 5 times a power of ten. */
 export function chooseTicks(end: number, wanted: number): readonly number[] {
   if (!(end > 0)) return [0];
   const rough = end / wanted;

@@ -1,4 +1,4 @@
-/** Who was audited: the way from the table to the rows that were scored, and what the checks of the table found. */
+/** Who was audited: the steps from the table to the rows that were scored, and what the checks of the table found. */
 
 import { plainText } from "../../core/sentence.ts";
 import type { SetSizes } from "../../study/split.ts";
@@ -50,7 +50,7 @@ function renderFindings(data: ReportData, cells: Cells): Html {
   return html`<ul class="findings">${items}</ul>`;
 }
 
-/** Findings of the checks, and what the training said beyond them; the gravest first. */
+/** Findings of the checks, and warnings from training that the checks did not give; the most serious first. */
 function listFindings({ findings, training }: ReportData): readonly ReportFinding[] {
   const checked = findings.map(({ sentence }) => plainText(sentence));
   const isSaid = (message: string) => checked.some((finding) => finding.startsWith(message));
@@ -103,7 +103,7 @@ function sayBeyond(events: number, { edges, label }: ReportData["time"], cells: 
   );
 }
 
-/** An audit of the rows a model has seen flatters it. */
+/** Says which rows the model was made from: an audit of rows it has seen flatters it. */
 function sayTrainedOn(split: SetSizes | null, trainedOn: SetSizes | null, cells: Cells): string {
   if (split !== null || trainedOn === null) return "";
   return (

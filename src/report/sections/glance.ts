@@ -1,4 +1,6 @@
-/** Every group as one line: the verdict, its error against chance, its events against the predicted. */
+/**
+ * Every group as one line: its verdict, its error against chance, and its observed events against the predicted ones.
+ */
 
 import type { ReportData } from "../data/report-data.ts";
 import { createCells } from "../data/small-cells.ts";
@@ -86,5 +88,5 @@ of many, can be chance. A small group has a wide grey bar: there, much could be 
 </tbody></table></div></section>`;
 }
 
-/** Beyond it a ratio is drawn at the edge: its number is in the table. */
+/** Ratios beyond this are drawn at the edge; their numbers are in the table. */
 const WIDEST_RATIO = 4;

@@ -1,4 +1,4 @@
-/** The panels: for everyone and for every group the mean predicted curve against Kaplan-Meier, with its numbers. */
+/** The panels: for everyone and for each group, the mean predicted curve against Kaplan-Meier, with its numbers. */
 
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "../data/small-cells.ts";
@@ -87,7 +87,7 @@ ${body}
 </article>`;
 }
 
-/** A small p that the number of groups explains. */
+/** A note on a small p that the number of groups explains. */
 function doubtOf({ verdict }: ReportGroup): Html | null {
   if (!verdict.isDoubtful) return null;
   return html`<p class="gap">Worth a second look: ${verdict.reason}.</p>`;

@@ -21,7 +21,7 @@ import type { RejectionCount, VerdictLook } from "../words/verdict.ts";
 
 /** Worst first. */
 export const SEVERITY: readonly VerdictLook[] = ["off", "open", "within", "few"];
-/** More names than this in a sentence are left to the table below. */
+/** If a sentence would have more names than this, they are left to the table below. */
 const MOST_NAMES = 4;
 
 const groupsOf = (count: number) => `${count} ${count === 1 ? "group" : "groups"}`;
@@ -133,7 +133,7 @@ function describeOff(off: readonly ReportGroup[], timeLabel: string): readonly H
     .map(({ name, curve }) => html`<b>${nameOf(name)}</b>: ${gapSentence(curve.gap, timeLabel)} `);
 }
 
-/** A disagreement that is not shown may be there: how far off everyone and the least known group could be. */
+/** A disagreement may exist without being shown: says how far off everyone and the least known group could be. */
 function sayBounds({ overall, groups, tolerance }: ReportData): Html | null {
   const everyone = overall.verdict.bound;
   if (everyone === null || overall.verdict.look === "few") return null;
@@ -156,7 +156,7 @@ ${pointsOf(everyone)} on average over time${least}. Green is a group that could 
 ${tolerancePoints(tolerance)}.</p>`;
 }
 
-/** How many rejections there are against how many a perfect model would have: never "all must pass". */
+/** Compares the number of rejections with the number for a perfect model; it never says "all must pass". */
 function countSentence({ rejections, groups }: ReportData): Html | null {
   if (groups.length < 2) return null;
   const say = (count: RejectionCount | null, name: string) =>

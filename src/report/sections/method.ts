@@ -1,4 +1,4 @@
-/** What the words mean, and everything needed to make the report again. */
+/** What the terms mean, and everything needed to make the report again. */
 
 import { FAMILY_LEVEL } from "../../stats/calibration/agreement.ts";
 import { MINIMUM_EVENTS } from "../../stats/enough-data.ts";

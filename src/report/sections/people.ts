@@ -1,6 +1,6 @@
 /**
- * Calibration by predicted risk, and curves by predicted risk: what the groups' means do not show. People's own only
- * where asked for.
+ * Calibration and curves by predicted risk, which the groups' means do not show. People's own curves are shown only
+ * when asked for.
  */
 
 import type { ReportData, RiskBand, RiskCalibration } from "../data/report-data.ts";
@@ -27,7 +27,7 @@ function renderHorizon(one: RiskCalibration, data: ReportData, cells: Cells, doc
   if (one.absent !== null) {
     return html`<div class="card"><h3>By ${when}</h3><p class="lead">Not drawn: ${one.absent}.</p></div>`;
   }
-  // Where a mark lies says how many events it stands for.
+  // The position of a mark reveals how many events it stands for.
   const shown = one.bins.filter(({ n, events }) => cells.shows(events, n));
   const hidden = one.bins.length - shown.length;
   const inside = shown.filter(
@@ -94,7 +94,7 @@ below">${drawBands(document, bands, auditedAxis(time), (k) => bandName(k, bands.
 <figcaption><ul>${bands.map((band, k) => html`<li>${describe(band, k)}</li>`)}</ul></figcaption></figure></section>`;
 }
 
-/** The edges up to where curves are audited, and what they are in. */
+/** The edges up to which curves are audited, and their unit. */
 function auditedAxis({ edges, audited, label }: ReportData["time"]) {
   return { edges: edges.slice(0, audited + 1), timeLabel: label };
 }
@@ -106,7 +106,7 @@ function bandName(k: number, K: number, part: string): string {
   return `${["2nd", "3rd", "4th"][k - 1] ?? `${k + 1}th`} ${part}`;
 }
 
-/** Only where rows were asked for. */
+/** Rendered only when rows were asked for. */
 export function renderExamples({ examples, overall, time }: ReportData, document: PlotDocument): Html | null {
   if (examples.length === 0) return null;
   const until = momentOf(time.edges[time.audited], time.label);

@@ -1,7 +1,7 @@
 /**
- * The columns of the tables of scores: what a reader needs in the first table, everything else in the second. A column
- * has its value, how it is written, what stands below it, and the path under which the audit says why there is none. A
- * count that is not to be printed, and what it could be computed from, has no value.
+ * The columns of the score tables: what a reader needs in the first table, everything else in the second. A column has
+ * its value, its format, what stands below it, and the path under which the audit says why there is no value. A count
+ * that must not be printed, and anything it could be computed from, has no value.
  */
 import { namesOf } from "../../core/names.ts";
 import { METRICS, type MetricName, metricOf } from "../../stats/scores/metrics.ts";
@@ -23,7 +23,7 @@ export interface ScoreColumn {
   readonly first: "ascending" | "descending";
 }
 
-/** A metric's column, as its definition has it: the worst group first. */
+/** A metric's column, following its definition, with the worst group first. */
 function columnOf(name: MetricName, more: Pick<ScoreColumn, "small" | "below"> = {}): ScoreColumn {
   const { column, better } = metricOf(name);
   const { title, digits: count } = column ?? { title: name, digits: 4 };
@@ -113,7 +113,7 @@ export function mainColumns(cells: Cells, unit: "person" | "row"): readonly Scor
   ];
 }
 
-/** What has its place beyond the first table. */
+/** Columns with a fixed place in the second table. */
 const FURTHER_COLUMNS: readonly ScoreColumn[] = [
   {
     key: "noiseFloor.ece",
@@ -171,7 +171,7 @@ const FURTHER_COLUMNS: readonly ScoreColumn[] = [
 
 const PLACED: ReadonlySet<string> = new Set(["concordance", "ece", ...FURTHER_COLUMNS.map(({ key }) => key)]);
 
-/** Everything else: a metric that has a column and no place of its own comes last. */
+/** Everything else: a metric that has a column but no fixed place comes last. */
 export const MORE_COLUMNS: readonly ScoreColumn[] = [
   ...FURTHER_COLUMNS,
   ...namesOf(METRICS)
@@ -179,7 +179,7 @@ export const MORE_COLUMNS: readonly ScoreColumn[] = [
     .map((name) => columnOf(name)),
 ];
 
-/** Where certificates were asked for. */
+/** Used where certificates were asked for. */
 export const CERTIFIED: ScoreColumn = {
   key: "certificate",
   title: "Certified gap",

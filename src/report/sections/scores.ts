@@ -1,7 +1,7 @@
 /**
- * Every score of every group: one table with what a reader needs, and a second, folded away, with the rest; both sort
- * by any column. The numbers are the audit's, rounded for the eye and whole in `data-value`; a score that is not there
- * is a dash whose footnote says why.
+ * Every score of every group: one table with what a reader needs, and a second, collapsed, with the rest; both sort by
+ * any column. The numbers are the audit's, rounded for display and unrounded in `data-value`; a missing score is a dash
+ * whose footnote says why.
  */
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
@@ -11,7 +11,7 @@ import { chipOf, everyGroup, groupId, lackWords, levelOf, unitOf } from "../word
 import type { ReportVerdict } from "../words/verdict.ts";
 import { CERTIFIED, MORE_COLUMNS, mainColumns, type ScoreColumn } from "./score-columns.ts";
 
-/** The verdicts in the width of a column; direction and bound are in the panels and beside. */
+/** The verdicts, short enough for a column; direction and bound are in the panels and in the next columns. */
 function shortWord({ agreement, lacks }: ReportVerdict): string {
   switch (agreement) {
     case "disagrees":
@@ -23,7 +23,7 @@ function shortWord({ agreement, lacks }: ReportVerdict): string {
   }
 }
 
-/** Why there is no number, from the audit's own words where it has them. */
+/** Why there is no number, in the audit's own words where it has them. */
 function reasonOf(group: ReportGroup, column: ScoreColumn, cells: Cells): string {
   const { absent, intervals, noiseFloor, events, n } = group.scores;
   if (!cells.shows(n)) return `scores of fewer than ${SMALLEST_CELL} people are not shown`;
@@ -40,7 +40,7 @@ function reasonOf(group: ReportGroup, column: ScoreColumn, cells: Cells): string
   return "not computed for these rows";
 }
 
-/** Footnotes, one a reason. */
+/** Footnotes, one per reason. */
 function createNotes() {
   const reasons: string[] = [];
   return {
@@ -122,7 +122,7 @@ function renderHead(
   kind: "text" | "number",
   first: string,
 ): Html {
-  // The arrow never stands on a line of its own.
+  // The arrow never stands alone on a line.
   const lastWord = title.split(" ").at(-1) ?? title;
   const before = title.slice(0, title.length - lastWord.length);
   return html`<th scope="col" data-key="${key}" data-kind="${kind}" data-first="${first}">\

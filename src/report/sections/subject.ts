@@ -1,6 +1,6 @@
 /**
- * Under the title: what was predicted, of whom, and up to when. Everything below is about these people and this time
- * only.
+ * The part under the title: what was predicted, for whom, and up to when. Everything below it is about these people and
+ * this time only.
  */
 
 import type { AuditedRelation, ReportData } from "../data/report-data.ts";

@@ -1,6 +1,6 @@
 /**
- * How the model came to be: loss, validation C and each group's distance and multiplier by step, and the constraints at
- * the end.
+ * How the model was trained: loss, validation C and each group's distance and multiplier by step, and the constraints
+ * at the end.
  */
 
 import { countOf } from "../../core/text.ts";
@@ -67,7 +67,7 @@ function renderHistory(
     ({ distance, slack }) => (slack > 0 ? distance / slack : null),
     lastValue,
   );
-  // Multipliers of constraints that are met fall to 0: those that pressed at all are told by their peaks.
+  // Multipliers of constraints that are met fall to 0, so the peaks show which constraints were ever active.
   const multipliers = groupLines(history, ({ multiplier }) => multiplier, largestValue);
   const figures = [
     draw("Loss on the validation rows", loss, 4),
@@ -126,7 +126,7 @@ function largestValue({ points }: SeriesLine): number {
   return points.reduce((largest, { value }) => Math.max(largest, value), Number.NEGATIVE_INFINITY);
 }
 
-/** One line a group, highest rank first; empty when the history has no groups or the value never changes from 0. */
+/** One line per group, highest rank first; empty when the history has no groups or the value is always 0. */
 function groupLines(
   history: readonly HistoryEntry[],
   value: (group: NonNullable<HistoryEntry["groups"]>[number]) => number | null,
@@ -187,7 +187,7 @@ chosen by, not of those audited above.</p>
   })}</tbody></table></div></div>`;
 }
 
-/** A reason that begins with the group's own number of events begins with what may be printed of it. */
+/** Where a reason begins with the group's own number of events, replaces the number with what may be printed. */
 function sayReason(reason: string, { events, n }: GroupVerdict, cells: Cells): string {
   const own = countOf(events, "event");
   return reason.startsWith(own) ? cells.countOf(events, "event", n) + reason.slice(own.length) : reason;

@@ -1,16 +1,15 @@
 /**
- * Times as a reader wants them: in years where the table counts days, weeks or months and the horizon is long, and at
- * round times. A moment has its unit with it, in the singular where it is one; times that are only known by their bin
- * say so.
+ * Times as a reader wants them: round, and in years where the table counts days, weeks or months and the horizon is
+ * long. A moment is written with its unit, in the singular for one; times known only by their bin say so.
  */
 
-/** What a year has of each unit; the mean year of the calendar. */
+/** How many of each unit make a year, the mean calendar year. */
 const IN_A_YEAR: Readonly<Record<string, number>> = { day: 365.25, week: 365.25 / 7, month: 12 };
-/** From so many years on a time is read in years. */
+/** A horizon longer than this many years is shown in years. */
 const LONG_YEARS = 2;
 
 export interface ShownTime {
-  /** The name and unit of time, as "years". */
+  /** The name and unit of time, such as "years". */
   readonly label: string;
   /** What the table's times are divided by. */
   readonly divisor: number;
@@ -23,12 +22,12 @@ export function chooseTimeUnit(label: string, horizon: number): ShownTime {
   return { label: "years", divisor: inYear };
 }
 
-/** Of the time that is followed, where the last moment may lie. */
+/** The last moment lies at most at this share of the followed time. */
 const LATEST_SHARE = 0.9;
-/** Moments at most, and where along the time they are wanted. */
+/** The shares of the time at which moments are wanted, which is also how many there are at most. */
 const WANTED_SHARES = [0.25, 0.5, 0.75] as const;
 
-/** Up to three round times, at least two where there is room: 5 and 10 years of 15. */
+/** Up to three round times, at least two where there is room: 5 and 10 years out of 15. */
 export function chooseMoments(end: number): readonly number[] {
   if (!(end > 0)) return [];
   const latest = LATEST_SHARE * end;
@@ -52,19 +51,19 @@ export function timeOf(time: number): string {
   return time >= 100 ? String(Math.round(time)) : String(Number(time.toPrecision(3)));
 }
 
-/** The label of times that are only known by their bin. */
+/** The label of times known only by their bin. */
 export const BIN_LABEL = "time bins";
 
-/** A moment: "912 days", "1 year", "time bin 7", "time 912" where the unit is not known. */
+/** A moment: "912 days", "1 year", "time bin 7", or "time 912" if the unit is unknown. */
 export function momentOf(time: number, label: string): string {
   if (label === "time") return `time ${timeOf(time)}`;
   return label === BIN_LABEL ? `time bin ${timeOf(time)}` : durationOf(time, label);
 }
 
-/** What a month must be off a whole number by, at most, to be called one. */
+/** How far a number of months may be from a whole number and still be shown in months. */
 const WHOLE_MONTH = 1e-6;
 
-/** A length of time: "912 days", "912" where the unit is not known; of years that are less than one, months or days. */
+/** A length of time: "912 days", or "912" if the unit is unknown; less than a year is given in months or days. */
 export function durationOf(time: number, label: string): string {
   if (label === "years" && time > 0 && time < 1) {
     const months = 12 * time;
@@ -77,10 +76,12 @@ export function durationOf(time: number, label: string): string {
   return `${shown} ${shown === "1" ? label.replace(/s$/, "") : label}`;
 }
 
-/** Digits of a time that may be one person's own: the horizon is the largest training time, a median is somebody's. */
+/**
+ * Digits kept of a time that may be one person's own: the horizon is the largest training time, a median is somebody's.
+ */
 const ROUNDED_DIGITS = 2;
 
-/** A length of time that is nobody's to the day: "about 4.9 years". */
+/** A length of time, rounded so that it is not one person's exact time: "about 4.9 years". */
 export function roundedDurationOf(time: number, label: string): string {
   const rounded = Number(time.toPrecision(ROUNDED_DIGITS));
   if (label === BIN_LABEL || rounded === time) return durationOf(time, label);

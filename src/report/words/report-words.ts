@@ -1,7 +1,7 @@
 /**
  * How the report puts numbers and verdicts into words and small marks, the same in every section: four decimals for
- * errors, two or three digits for p, points (hundredths) for gaps of survival, and an icon with a word wherever a
- * colour says something.
+ * errors, two or three digits for p, points (hundredths) for gaps in survival, and an icon with a word wherever a
+ * colour carries meaning.
  */
 import { MINIMUM_EVENTS } from "../../stats/enough-data.ts";
 import { DEFAULT_LEVEL } from "../../stats/scores/bootstrap.ts";
@@ -20,7 +20,7 @@ const ICONS = {
   few: '<path d="M3.5 8h9"/>',
   doubt: '<path d="M5.5 6a2.6 2.6 0 1 1 3.6 2.4c-.8.4-1.1.9-1.1 1.8M8 13v.2"/>',
 } as const;
-/** A verdict's look, or that of a finding to be looked at. */
+/** The look of a verdict, or of a finding that deserves attention. */
 export type ChipLook = keyof typeof ICONS;
 
 export function iconOf(look: ChipLook): Html {
@@ -32,7 +32,7 @@ export function iconOf(look: ChipLook): Html {
 
 const DIRECTIONS = { high: "survival too high", low: "survival too low", shape: "wrong shape" } as const;
 
-/** In the width of a chip. */
+/** The verdict in words that fit a chip. */
 export function verdictWord({ agreement, direction, lacks }: ReportVerdict): string {
   switch (agreement) {
     case "disagrees":
@@ -44,17 +44,17 @@ export function verdictWord({ agreement, direction, lacks }: ReportVerdict): str
   }
 }
 
-/** Beside the chip: "could be off by up to 3.2 points"; nothing where that cannot be said. */
+/** The words beside the chip: "could be off by up to 3.2 points"; null where that cannot be said. */
 export function boundWords({ agreement, bound }: ReportVerdict): string | null {
   return bound === null || agreement === "tooFewEvents" ? null : `could be off by up to ${pointsOf(bound)}`;
 }
 
-/** Why a group is not judged, without the count that its line may hide. */
+/** Why a group is not judged, without the count, which its line may hide. */
 export function lackWords({ lacks, reason }: ReportVerdict): string {
   return lacks === "events" ? `fewer than ${MINIMUM_EVENTS} events` : reason;
 }
 
-/** As a clause: what was found, and how far off the group could be. */
+/** The verdict as a clause: what was found, and how far off the group could be. */
 export function verdictSentence(verdict: ReportVerdict): string {
   const { agreement, bound, boundAbsent, reason } = verdict;
   const far =
@@ -81,7 +81,7 @@ export function pointsOf(gap: number): string {
   return `${points} ${points === "1.0" ? "point" : "points"}`;
 }
 
-/** "5 points": what the reader calls acceptable, as it was given. */
+/** "5 points": what the reader calls acceptable, as given. */
 export function tolerancePoints(tolerance: number): string {
   const points = Number((100 * tolerance).toPrecision(6));
   return `${points} ${points === 1 ? "point" : "points"}`;
@@ -96,7 +96,7 @@ export function pOf(p: number): string {
   return p < 0.001 ? "p < 0.001" : `p = ${formatP(p)}`;
 }
 
-/** Observed over expected events, with the range it has 95 times of 100 when the model is right. */
+/** Observed over expected events, with the range it stays in 95 times out of 100 when the model is right. */
 export function ratioOf({ logrankIndividual }: Scores): {
   readonly ratio: number | null;
   readonly low: number | null;
@@ -116,10 +116,10 @@ export function ratioOf({ logrankIndividual }: Scores): {
 /** The normal distribution's 97.5 % point. */
 const TWO_SIDED_95 = 1.959963984540054;
 
-/** Rounds to 0.0 points. */
+/** Gaps below this round to 0.0 points. */
 const NO_GAP = 0.0005;
 
-/** How far predicted survival lies from the observed, in one sentence. */
+/** How far predicted survival is from observed survival, in one sentence. */
 export function gapSentence(gap: GroupCurve["gap"], timeLabel: string): string {
   if (gap === null) return "No stretch of follow-up with ten people at risk to compare over.";
   const side = (value: number) => (value > 0 ? "above" : "below");
@@ -136,12 +136,12 @@ export function rootGapOf({ distanceL2 }: Scores): number | null {
   return distanceL2 === null ? null : Math.sqrt(distanceL2);
 }
 
-/** "95 %", of the audit's intervals and bounds. */
+/** "95 %": the level of the audit's intervals and bounds. */
 export function levelOf({ intervals }: Scores): string {
   return `${Math.round(100 * (intervals?.level ?? DEFAULT_LEVEL))} %`;
 }
 
-/** What a calibration error is to be held against, in one sentence. */
+/** What to compare a calibration error with, in one sentence. */
 export function floorSentence({ ece, noiseFloor }: Scores): string {
   if (ece === null || noiseFloor?.ece == null) return "";
   const { ece: floor, eceCritical, p } = noiseFloor;

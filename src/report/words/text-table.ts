@@ -1,8 +1,8 @@
 /**
- * Tables for a terminal: columns aligned, numbers to the right, never wider than asked. When a row does not fit, the
- * flexible column is shortened with an ellipsis; where that is not enough, the columns go on below in a second table
- * that begins with the flexible one again. No other column loses a character of what a message would show. What is in a
- * cell stays on its line.
+ * Tables for a terminal: aligned columns, numbers to the right, never wider than asked. When a row does not fit, the
+ * flexible column is shortened with an ellipsis; if that is not enough, the columns continue below in a second table
+ * that begins with the flexible one again. No other column loses a character of what a message would show. The contents
+ * of a cell stay on one line.
  */
 import { safeLine, shortenValue } from "../../core/text.ts";
 
@@ -16,12 +16,12 @@ export interface TextColumn {
 /** The width every human-readable table keeps to, unless the terminal is narrower. */
 export const MAX_WIDTH = 100;
 const GAP = "  ";
-/** A flexible column is not squeezed below this: the table is broken into several instead. */
+/** A flexible column is not made narrower than this: the table is split into several instead. */
 const MIN_FLEXIBLE = 8;
-/** What is repeated at the left of every part of a broken table: enough to tell groups apart. */
+/** The width of the column repeated at the left of each part of a split table: enough to tell groups apart. */
 const REPEATED_WIDTH = 20;
 
-/** Cut to a width, with an ellipsis where something is lost. */
+/** Cuts a text to a width, with an ellipsis where something is lost. */
 export function shorten(text: string, width: number): string {
   const characters = [...text];
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join("")}…`;
@@ -61,7 +61,7 @@ export function formatTable(
     .join("\n\n");
 }
 
-/** Columns in parts that fit, each beginning with the repeated one; without one to repeat, all of them in one part. */
+/** Splits columns into parts that fit, each beginning with the repeated one; without one, all stay in one part. */
 function breakColumns(
   every: readonly number[],
   repeated: number,
@@ -77,7 +77,7 @@ function breakColumns(
   return parts;
 }
 
-/** Breaks a sentence at blanks to the given width; later lines are indented. */
+/** Breaks a sentence at spaces to the given width; later lines are indented. */
 export function wrapText(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
   let line = "";
@@ -94,7 +94,7 @@ export function wrapText(text: string, width: number, indent = ""): string {
   return lines.join(`\n${indent}`);
 }
 
-/** A number for people: fixed decimals where they say something, otherwise significant digits. */
+/** A number for people: fixed decimals where they are informative, otherwise significant digits. */
 export function formatNumber(value: number | null | undefined, digits = 4): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);

@@ -1,21 +1,23 @@
 /**
- * What the report says of each group: the audit's agreement (stats/calibration/agreement.ts), the direction of the gap,
- * the bound, and how it looks. Green is for a group whose bound lies below what the reader calls acceptable, never for
- * a test that did not reject; a group in which no disagreement is shown but much could be wrong is neutral.
+ * What the report says about each group: the audit's agreement (stats/calibration/agreement.ts), the direction of the
+ * gap, the bound, and how it looks. Green is for a group whose bound is below what the reader calls acceptable, never
+ * for a test that merely did not reject; a group where no disagreement is shown but much could be wrong is neutral.
  */
 import { type GroupAgreement, judgeAgreement, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
 import { binomialRange, type CountRange } from "../../stats/comparison.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { AuditedScores } from "../../verbs/audit.ts";
 
-/** Disagrees; no disagreement and the bound within the tolerance; none and the bound beyond it; too little data. */
+/**
+ * Disagrees; no disagreement and a bound within the tolerance; no disagreement and a bound beyond it; too little data.
+ */
 export type VerdictLook = "off" | "within" | "open" | "few";
 /** Predicted survival too high, too low, or right on average and wrong in shape. */
 export type GapDirection = "high" | "low" | "shape";
 
 export interface ReportVerdict extends GroupAgreement {
   readonly look: VerdictLook;
-  /** Of the gap, whatever the verdict; null where there is none to measure. */
+  /** The direction of the gap, whatever the verdict; null where there is no gap to measure. */
   readonly direction: GapDirection | null;
   /** How far off the group could be on average over time, in survival; null where no bound is given. */
   readonly bound: number | null;
@@ -24,20 +26,20 @@ export interface ReportVerdict extends GroupAgreement {
 }
 
 export interface RejectionCount {
-  /** Groups judged, everyone together not counted. */
+  /** Groups judged, not counting everyone together. */
   readonly tests: number;
-  /** Of these, with an unadjusted p of at most SINGLE_LEVEL. */
+  /** Those of them with an unadjusted p of at most SINGLE_LEVEL. */
   readonly rejected: number;
-  /** How many chance alone gives a perfect model, in 95 % of audits, were the groups disjoint. */
+  /** How many rejections chance alone gives a perfect model, in 95 % of audits, if the groups were disjoint. */
   readonly range: CountRange;
 }
 
-/** What is taken as acceptable unless the reader says otherwise: five points of survival. */
+/** What counts as acceptable unless the reader says otherwise: five points of survival. */
 export const DEFAULT_TOLERANCE = 0.05;
-/** A mean gap below this share of the mean absolute gap is one whose signs cancel. */
+/** If the mean gap is below this share of the mean absolute gap, its signs cancel. */
 const CANCELLING_SHARE = 0.5;
 
-/** What is asked of an audited group. */
+/** The scores that a verdict needs. */
 export type JudgedScores = Scores & Pick<AuditedScores, "bound">;
 
 export interface JudgedGroup {
@@ -83,7 +85,7 @@ export function judgeGroups(
   );
 }
 
-/** How many of the groups a test rejects by itself, against what chance alone would give. Null without any test. */
+/** How many groups a test rejects on its own, against what chance alone would give. Null if there is no test. */
 export function countRejections(ps: readonly (number | null)[]): RejectionCount | null {
   const present = ps.filter((p) => p !== null);
   if (present.length === 0) return null;

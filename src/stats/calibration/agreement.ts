@@ -1,37 +1,37 @@
 /**
- * What an audit may say of each group after all of them were looked at. `disagrees`: one of two tests finds the group
- * further from the observed than chance explains; the calibration error against its noise floor, adjusted for the
- * number of groups by the draws themselves (noise-floor.ts), and the individual logrank, adjusted by Holm. Each takes
- * half of 0.05, so that a model that is right for everybody has any group disagree in at most one audit of twenty.
- * `noDisagreementShown` is all that can be said otherwise, beside the bound that says how far off the group could still
- * be (certificates.ts). `tooFewEvents`: so few events, or so little follow-up, that neither test nor bound
- * says anything.
+ * What an audit may say about each group once all of them have been examined. `disagrees`: one of two tests finds the
+ * group further from the observed than chance explains. The tests are the calibration error against its noise floor,
+ * adjusted for the number of groups by the draws themselves (noise-floor.ts), and the individual logrank, adjusted by
+ * Holm. Each takes half of 0.05, so that with a model that is right for everybody, any group disagrees in at most one
+ * audit in twenty. `noDisagreementShown` is all that can be said otherwise, besides the bound on how far off the group
+ * could still be (certificates.ts). `tooFewEvents`: there are so few events, or so little follow-up, that neither a
+ * test nor a bound says anything.
  */
 import { countOf } from "../../core/text.ts";
 import { holm } from "../comparison.ts";
 import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../enough-data.ts";
 import type { Scores } from "../scores/scores.ts";
 
-/** What may be said of a group. */
+/** What may be said about a group. */
 export const AGREEMENTS = ["disagrees", "noDisagreementShown", "tooFewEvents"] as const;
 /** One of `AGREEMENTS`. */
 export type Agreement = (typeof AGREEMENTS)[number];
 
 export interface GroupAgreement {
   readonly agreement: Agreement;
-  /** No disagreement with all groups considered, though a test by itself has p at most SINGLE_LEVEL. */
+  /** No disagreement once all groups are considered, though one test by itself has p at most SINGLE_LEVEL. */
   readonly isDoubtful: boolean;
-  /** What too little is there of; null for a group of which something is said. */
+  /** What there is too little of; null for a group that can be judged. */
   readonly lacks: "events" | "followUp" | null;
   /** Holm's adjustment over the groups tested; null where the test is absent or the group not tested. */
   readonly logrankAdjustedP: number | null;
-  /** One clause: why. */
+  /** The reason, in one clause. */
   readonly reason: string;
 }
 
 /** The chance that a perfect model has any group disagree. */
 export const FAMILY_LEVEL = 0.05;
-/** Below it a single test raises a doubt. */
+/** A single test with p at or below this raises a doubt. */
 export const SINGLE_LEVEL = 0.05;
 
 type Judged = Pick<Scores, "events" | "peopleWithEvents" | "supported" | "noiseFloor" | "logrankIndividual">;
@@ -52,9 +52,7 @@ function tooLittle(
   return null;
 }
 
-/**
- * What is said of each group, in their order; they are judged together, since a p-value is adjusted for all of them.
- */
+/** What is said about each group, in order; groups are judged together, since p-values are adjusted for all of them. */
 export function judgeAgreement(groups: readonly Judged[], T: number): readonly GroupAgreement[] {
   const lacking = groups.map((scores) => tooLittle(scores, T));
   const logrankPs = groups.map(({ logrankIndividual }, g) =>

@@ -1,10 +1,9 @@
 /**
  * How far a group's mean predicted curve is from its Kaplan-Meier curve, on the bins t = 0…T (index t, S(0) = 1): the
  * paper's expected calibration error, its L2 and variance-adjusted distances, its total score, and KM-calibration
- * (SurvivalEVAL; α = 1 as in hazardous). `bins: τ` restricts any of them to t ≤ τ, the bins with follow-up;
- * without it the Kaplan-Meier curve is carried flat to T, as in the paper. Kaplan-Meier itself is kaplan-meier.ts'
- * business, and row weights enter through `meanCurve` and through it. NaN in a variance array means "undefined there"
- * and such bins are skipped.
+ * (SurvivalEVAL; α = 1 as in hazardous). `bins: τ` restricts any of them to t ≤ τ, the bins with follow-up; without it
+ * the Kaplan-Meier curve is carried flat to T, as in the paper. Kaplan-Meier itself is in kaplan-meier.ts; row weights
+ * enter through it and through `meanCurve`. NaN in a variance array means "undefined there" and such bins are skipped.
  */
 
 import { square } from "../../core/elementary.ts";
@@ -22,7 +21,7 @@ import {
 
 /** The paper's number of probability bins. */
 export const PROBABILITY_BINS = 10;
-/** A mean this little above an edge m/M is on it: the order of a sum must not move a t from one bin to the next. */
+/** A mean this little above an edge m/M is on it: the order of a sum must not move a t to another bin. */
 export const EDGE_TOLERANCE = 1e-12;
 
 /** The bin m = 1…M with S in ((m−1)/M, m/M]; 0 goes to bin 1. */
@@ -31,7 +30,7 @@ export function probabilityBin(S: number, M: number): number {
 }
 
 export interface Supported {
-  /** Use t ≤ bins only; all T without it. */
+  /** Use t ≤ bins only; all T if omitted. */
   readonly bins?: number;
 }
 
@@ -42,8 +41,9 @@ export interface MatchedOutcomes {
 }
 
 /**
- * The door of every score that reads a curve at a bin: converts both, refuses outcomes beyond right censoring in the
- * name of `what`, and throws unless curves, outcomes and weights are of the same rows and grid.
+ * Validates the input of every score that reads a curve at a bin: converts both, refuses outcomes other than
+ * right-censored ones (the message names `what`), and throws unless curves, outcomes and weights have the same rows and
+ * grid.
  */
 export function matchOutcomes(
   predicted: CurvesInput,
@@ -58,7 +58,7 @@ export function matchOutcomes(
 }
 
 /**
- * Throws unless curves, outcomes and weights are of the same rows and grid: every score that reads a curve at a bin
+ * Throws unless curves, outcomes and weights have the same rows and grid: every score that reads a curve at a bin
  * starts here.
  */
 export function checkMatching(curves: Curves, binned: BinnedRightCensored, weights?: RowWeights): void {
@@ -119,7 +119,7 @@ export interface CalibrationBin {
 
 export interface ExpectedCalibrationError {
   readonly ece: number;
-  /** Mean over t of |predicted − Kaplan-Meier|; never smaller than `ece`, in which signs cancel inside a bin. */
+  /** Mean over t of |predicted − Kaplan-Meier|; never smaller than `ece`, where signs cancel within a bin. */
   readonly meanAbsoluteGap: number;
   /** The bins that hold any t, ascending. */
   readonly bins: readonly CalibrationBin[];
@@ -205,9 +205,9 @@ export function distanceVariance(
 }
 
 /**
- * The variance Kaplan-Meier would have if the mean curve were true: S̄(t)² Σ_{s≤t} h̄_s/(k_s(1−h̄_s)), h̄ the hazards
- * of the mean curve and k the rows at risk. NaN from the bin on where nobody is at risk of a positive
- * hazard, or S̄ is 0.
+ * The variance Kaplan-Meier would have if the mean curve were true: S̄(t)² Σ_{s≤t} h̄_s/(k_s(1−h̄_s)), where h̄ are the
+ * hazards of the mean curve and k the rows at risk. NaN from the first bin where nobody is at risk of a positive
+ * hazard, or where S̄ is 0.
  */
 export function modelVariance(
   mean: ArrayLike<number>, // [T+1]
@@ -217,7 +217,7 @@ export function modelVariance(
   let sum = 0;
   for (let t = 1; t < mean.length; t++) {
     const hazard = 1 - mean[t] / mean[t - 1];
-    // 0/0 with nobody at risk and no hazard adds nothing; a hazard nobody faces has no variance to give (→ ∞ → NaN).
+    // 0/0 with nobody at risk and no hazard adds nothing; a hazard that nobody faces has no variance (→ ∞ → NaN).
     if (hazard > 0) sum += hazard / (atRisk[t] * (1 - hazard));
     variance[t] = mean[t] > 0 && Number.isFinite(sum) ? mean[t] * mean[t] * sum : Number.NaN;
   }
@@ -242,9 +242,9 @@ export interface KmCalibration {
 }
 
 /**
- * KM-calibration on bins: trapezoids over 0 and the bins with events, divided by the last of them. Event-free bins
- * between are not looked at: the curves are joined by straight lines from one event bin to the next, which is
- * SurvivalEVAL's reading.
+ * KM-calibration on bins: trapezoids over 0 and the bins with events, divided by the last of them. Event-free bins in
+ * between are ignored: the curves are joined by straight lines from one event bin to the next, which is SurvivalEVAL's
+ * reading.
  */
 export function kmCalibration(
   mean: ArrayLike<number>, // [T+1]

@@ -2,8 +2,8 @@
  * D-calibration (Haider et al. 2020): if the curves are right, S(T_i|x_i) is uniform on [0, 1]. A censored row spreads
  * its unit of mass uniformly below its S(C_i|x_i). Bins are [k/K, (k+1)/K), the last closed; χ² against n/K with K−1
  * degrees of freedom; under censoring the test is conservative. mlr3proba's published values miscount the lowest bin,
- * which is why the mass is checked here. Also the X-Cal paper's score Σ_b (frac_b − width_b)² on F = 1 − S with hard
- * bins; the soft form that can be trained on is an objective, not a statistic.
+ * which is why the mass is checked here. Also computes the X-Cal paper's score Σ_b (frac_b − width_b)² on F = 1 − S
+ * with hard bins; the soft form that can be trained on is an objective, not a statistic.
  */
 
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
@@ -18,7 +18,7 @@ import { type MatchedOutcomes, matchOutcomes } from "./calibration.ts";
 export const D_CALIBRATION_BINS = 10;
 /** X-Cal's number of bins. */
 export const X_CAL_BINS = 20;
-/** Relative loss of mass that rounding can explain; more means a fault, in the curves (NaN) or here. */
+/** Relative loss of mass that rounding can explain; more means an error, in the curves (NaN) or here. */
 export const MASS_TOLERANCE = 1e-9;
 /** X-Cal counts a censored row with S below this as an event: its mass has nowhere left to spread. */
 export const X_CAL_CENSORED_AS_EVENT_BELOW = 1e-4;
@@ -48,9 +48,7 @@ export interface DCalibrationShare {
   readonly lower: number;
 }
 
-/**
- * The share of a row with predicted survival `survival` at its own time; a censored row at 0 lies in the lowest bin.
- */
+/** The share of a row with predicted survival `survival` at its own time; a censored row at 0 is in the lowest bin. */
 export function dCalibrationShare(
   survival: number,
   event: boolean,
@@ -100,7 +98,7 @@ export function testDCalibration(
   return { counts, expected, chi2, df, p: exp(logP), logP };
 }
 
-/** Adds up over rows what each keeps for its own bin and gives to each bin below: `own` and `lower`, [K] each. */
+/** Sums over rows what each keeps for its own bin and gives to each bin below it: `own` and `lower`, [K] each. */
 function sumShares(
   { curves, binned }: MatchedOutcomes,
   K: number,

@@ -3,11 +3,11 @@
  * censoring kept or drawn. Event bin: P(T* = t) = S(t−1|x_i) − S(t|x_i), beyond the grid with probability S(T|x_i).
  * Censoring bin: a censored row keeps its own; a row with its event in bin t_i would have been censored in some bin ≥
  * t_i (within a bin events come before censorings, as everywhere here), so C* follows the group's reverse-ties
- * censoring curve given C* ≥ t_i, and never comes where that curve ends above 0. Observed is the event if T* ≤ C*,
- * else a censoring in min(C*, T). Every row has its own random stream: its uniform numbers are the same in every
- * group and subset. Rows of one person share a stream: how their outcomes hang together is not known, and of all ways
- * that leave each row its own curve, the same numbers for all of them make the counts of events vary most. Only counts
- * per bin are kept, never the drawn rows. Curves are taken to be non-increasing.
+ * censoring curve given C* ≥ t_i; where that curve ends above 0, C* may never come. The event is observed if T* ≤ C*,
+ * otherwise a censoring in min(C*, T). Every row has its own random stream: its uniform numbers are the same in every
+ * group and subset. Rows of one person share a stream: how their outcomes depend on each other is unknown, and of all
+ * dependences that leave each row its own curve, sharing the same numbers makes the counts of events vary most. Only
+ * counts per bin are kept, never the drawn rows. Curves are assumed to be non-increasing.
  */
 import { createRandom } from "../../core/random.ts";
 import type { Curves } from "../../data/curves/curves.ts";
@@ -19,7 +19,7 @@ import { totalHazards } from "../hazard-totals.ts";
 /** Keeps these streams (one per row or person) apart from the bootstrap's (one per replicate) under the same seed. */
 const NOISE_STREAM = 0x40000000;
 
-/** Counts per bin of what the rows show, for the observed outcomes and every draw. */
+/** Counts per bin for the observed outcomes and for every draw. */
 export interface DrawnOutcomes {
   readonly events: Float64Array; // [1 + draws, T+1]
   readonly censored: Float64Array; // [1 + draws, T+1]

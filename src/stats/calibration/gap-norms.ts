@@ -1,12 +1,11 @@
 /**
- * The calibration gap Δ(t) = mean predicted curve − Kaplan-Meier, t = 0…T, and the sizes of it that an upper bound
- * can be built on:
+ * The calibration gap Δ(t) = mean predicted curve − Kaplan-Meier, t = 0…T, and the norms of it that an upper bound can
+ * be built on:
  *   ece       Σ_m |Σ_{t∈B_m} Δ(t)| / (L+1), t = 0…L, the probability bins B_m held at those of the estimate
  *   l2Root    √( Σ_{t=1…L} Δ(t)² / L ), the r.m.s. gap: the root of the paper's L2 distance
  *   variance  max_{t≤L} |Δ(t)| / σ̂(t) over bins with σ̂ > 0, σ̂ Greenwood's standard error of the estimate
- * With B_m, σ̂ and L fixed each is a seminorm of Δ, so ‖Δ‖ ≤ ‖Δ̂‖ + ‖Δ − Δ̂‖, and at Δ̂ each equals the
- * score of its name in calibration.ts (l2Root its root). L is T, or the group's support τ̂. Nothing is resampled
- * here.
+ * With B_m, σ̂ and L fixed each is a seminorm of Δ, so ‖Δ‖ ≤ ‖Δ̂‖ + ‖Δ − Δ̂‖, and at Δ̂ each equals the score of the
+ * same name in calibration.ts (l2Root, its root). L is T, or the group's support τ̂. Nothing is resampled here.
  */
 
 import type { BinnedKaplanMeier } from "../kaplan-meier.ts";

@@ -1,10 +1,10 @@
 /**
- * How large a calibration error a perfect model would show on rows like these, by chance alone: keep the rows'
- * predicted curves, draw outcomes from them (drawn-outcomes.ts), score the fixed mean curve against the Kaplan-Meier
- * curve of the drawn outcomes. The mean over draws is the floor, their 95 % point the critical value, and the rank of
- * the observed value among them a p-value: a test of calibration for any of the metrics. Over groups: the
- * largest standardised ECE, observed against the same draws (Westfall & Young's single-step maxT). Draws are scored
- * on the observed rows' support, not on their own; the `paper…` metrics on all bins.
+ * How large a calibration error a perfect model would show on rows like these by chance alone: keep the rows' predicted
+ * curves, draw outcomes from them (drawn-outcomes.ts), and score the fixed mean curve against the Kaplan-Meier curve of
+ * the drawn outcomes. The mean over draws is the floor, their 95 % point the critical value, and the rank of the
+ * observed value among them a p-value: a test of calibration for any of the metrics. Over groups, the largest
+ * standardised ECE is compared with that of the same draws (Westfall & Young's single-step maxT). Draws are scored on
+ * the observed rows' support, not on their own; the `paper…` metrics on all bins.
  */
 
 import { square } from "../../core/elementary.ts";
@@ -28,7 +28,7 @@ import { drawOutcomes } from "./drawn-outcomes.ts";
 export interface NoiseFloorOptions {
   readonly draws?: number;
   readonly seed: number;
-  /** Whose rows are whose; rows of one person are drawn with the same numbers (drawn-outcomes.ts). */
+  /** The person of each row; rows of one person are drawn with the same numbers (drawn-outcomes.ts). */
   readonly people?: People;
 }
 
@@ -41,7 +41,7 @@ export interface MetricNoise {
   /** Mean over the draws. */
   readonly floor: number;
   readonly critical: number;
-  /** (1 + draws that are at least the observed) / (1 + draws). */
+  /** (1 + number of draws at least as large as the observed) / (1 + draws). */
   readonly p: number;
 }
 
@@ -56,7 +56,7 @@ export const NOISE_METRICS = [
 ] as const;
 export type NoiseMetric = (typeof NOISE_METRICS)[number];
 
-/** What a perfect model shows on these rows, metric by metric. */
+/** What a perfect model would show on these rows, metric by metric. */
 export interface NoiseFloor {
   readonly draws: number;
   readonly seed: number;
@@ -125,7 +125,7 @@ function simulate(
   return simulated;
 }
 
-/** Draws in which the metric is undefined (no event drawn, say) show no miscalibration and count as 0. */
+/** Draws in which the metric is undefined (for example, no event was drawn) show no miscalibration and count as 0. */
 function rankObserved(values: Float64Array): Measured<MetricNoise> {
   const observed = values[0];
   if (Number.isNaN(observed)) return absent("the metric itself is undefined on these rows");
@@ -173,7 +173,7 @@ function simulateRows(
   return isAbsent(mean) ? mean : simulate(curves, binned, chosen, mean, draws, seed, people);
 }
 
-/** `rows` are 0-based, all of them when undefined. */
+/** `rows` are 0-based; all rows if undefined. */
 export function noiseFloor(
   predicted: CurvesInput,
   observed: BinnedRightCensoredInput,
@@ -189,7 +189,7 @@ export function noiseFloor(
 
 export interface NoiseGroup {
   readonly name: string;
-  /** 0-based; all rows without it. */
+  /** 0-based; all rows if omitted. */
   readonly rows?: ArrayLike<number>;
 }
 
@@ -206,21 +206,22 @@ export interface RankedEce {
 export interface GroupNoiseFloor extends RankedEce {
   readonly name: string;
   readonly floor: Measured<NoiseFloor>;
-  /** The same of the ECE over all bins. */
+  /** The same for the ECE over all bins. */
   readonly paper: RankedEce & { readonly noise: Measured<MetricNoise> };
 }
 
 export interface SimultaneousNoiseFloor {
   readonly draws: number;
   readonly seed: number;
-  /** Of the largest standardised ECE over the groups; the smallest adjusted p-value. */
+  /** p-value of the largest standardised ECE over the groups; the smallest adjusted p-value. */
   readonly p: Measured;
   readonly groups: readonly GroupNoiseFloor[];
 }
 
 /**
- * Observed first, then the draws. The observed value takes part in mean and deviation: under a perfect model all 1 +
- * draws values are then alike, and the rank of the maximum needs no correction. Absent where the draws do not vary.
+ * Observed first, then the draws. The observed value is included in the mean and deviation: under a perfect model all 1
+ * + draws values are then exchangeable, and the rank of the maximum needs no correction. Absent where the draws do not
+ * vary.
  */
 function standardise(ece: Float64Array): Measured<Float64Array> {
   let mean = 0;

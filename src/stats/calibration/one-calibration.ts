@@ -1,10 +1,10 @@
 /**
- * One-calibration at a chosen bin t: rows sorted by predicted risk 1 − S(t|x), highest first (ties in row order), cut
- * into K groups of as equal size as can be, the larger ones first; in each the mean predicted risk e is held against
- * the observed risk o = 1 − Kaplan-Meier(t) (D'Agostino & Nam 2003): Σ n(o−e)²/(e(1−e)), χ² with K−1 degrees of freedom
- * for K ≤ 15, else K−2. Conventions as in SurvivalEVAL. Kaplan-Meier is carried flat in a group whose follow-up ends
- * before t, and the form has no correction for censoring in its variance: a group observed to the end weighs no more
- * than one that is not.
+ * One-calibration at a chosen bin t: rows are sorted by predicted risk 1 − S(t|x), highest first (ties in row order),
+ * and cut into K groups of sizes as equal as possible, the larger ones first. In each group the mean predicted risk e
+ * is compared with the observed risk o = 1 − Kaplan-Meier(t) (D'Agostino & Nam 2003): Σ n(o−e)²/(e(1−e)), χ² with K−1
+ * degrees of freedom for K ≤ 15, else K−2. Conventions as in SurvivalEVAL. Kaplan-Meier is carried flat in a group
+ * whose follow-up ends before t, and the variance is not corrected for censoring: a group observed to the end has no
+ * more weight than one that is not.
  */
 
 import { logChiSquareUpperTail } from "../../core/distributions.ts";
@@ -17,7 +17,7 @@ import { matchOutcomes } from "./calibration.ts";
 
 /** Hosmer and Lemeshow's deciles of risk. */
 export const ONE_CALIBRATION_GROUPS = 10;
-/** Up to this many groups the statistic is referred to χ² with one degree of freedom less, beyond it with two. */
+/** Up to this many groups the statistic is referred to χ² with K−1 degrees of freedom, beyond it with K−2. */
 export const LARGEST_K_WITH_K_MINUS_ONE = 15;
 
 export interface OneCalibrationOptions {

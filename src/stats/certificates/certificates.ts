@@ -1,11 +1,11 @@
 /**
  * Certificates: for every group an upper bound on d_g, the r.m.s. distance over t ≤ τ_g between the mean predicted
- * curve and the true survival curve S_g of the people the rows were drawn from, which holds for all groups together
- * with probability 1 − α. `exact` for any sample size (exact.ts, α/G a group), `tight` for
- * large groups (tight.ts). τ_g is the last bin with ten of its rows at risk, as for every other distance of
- * an audit: the exact band holds in all bins, so for a norm over any of them. λ comes from the follow-up of training
- * rows where it is given, otherwise from the size of the group alone. `boundGroups` gives the tight bounds by
- * themselves, which every audit has. Beside the certificates, once, what the paper's Theorem 1 promises.
+ * curve and the true survival curve S_g of the people the rows were drawn from. The bounds hold for all groups together
+ * with probability 1 − α: `exact` for any sample size (exact.ts, α/G per group), `tight` for large groups (tight.ts).
+ * τ_g is the last bin with ten of its rows at risk, as for every other distance of an audit: the exact band holds in
+ * all bins, and so for a norm over any of them. λ comes from the follow-up of training rows where it is given,
+ * otherwise from the size of the group alone. `boundGroups` gives the tight bounds alone, which every audit has. What
+ * the paper's Theorem 1 promises is reported once, beside the certificates.
  */
 
 import { log, log2 } from "../../core/elementary.ts";
@@ -21,7 +21,7 @@ import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meie
 import { boundExactly, expectedSupport, type FollowUp } from "./exact.ts";
 import { boundByMultipliers, rootGap, type TightGroup } from "./tight.ts";
 
-/** Whose follow-up λ, or τ_g, of a group comes from. */
+/** Which rows' follow-up a group's λ or τ_g comes from. */
 export type CertificateBasis = "training rows" | "audited rows";
 
 /** The certificate of one group; distances are r.m.s. gaps of survival over 1…bins. */
@@ -32,7 +32,7 @@ export interface GroupCertificate {
   /** τ_g. */
   readonly bins: number;
   readonly basis: CertificateBasis;
-  /** Of the mean curve to Kaplan-Meier, chance included. */
+  /** Distance of the mean curve from Kaplan-Meier, chance included. */
   readonly distance: number | null;
   /** Bound for the mean curve of these very rows. */
   readonly exact: number | null;
@@ -40,7 +40,7 @@ export interface GroupCertificate {
   readonly exactPopulation: number | null;
   /** The same for large groups. */
   readonly tight: number | null;
-  /** Field that is null → why. */
+  /** Name of a null field → why it is null. */
   readonly absent: Readonly<Record<string, string>>;
 }
 
@@ -50,7 +50,7 @@ export interface TheoremBound {
   readonly copies: number;
   /** ρ in units of B, the most a squared gap or a row's loss can be; at the smallest VC dimension, so ρ is no less. */
   readonly rhoOverB: number;
-  /** Whether it exceeds what holds of any model. */
+  /** Whether it exceeds the bound that holds for any model. */
   readonly vacuous: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface Certificates {
   readonly assumes: readonly string[];
 }
 
-/** How surely the bounds are to hold, and what was fixed before the rows were seen. */
+/** The level of the bounds, and what was fixed before the rows were seen. */
 export interface CertifyOptions {
   /** The probability with which any of the bounds may fail. */
   readonly alpha: number;
@@ -74,29 +74,29 @@ export interface CertifyOptions {
   readonly draws?: number;
   /** Seed of the draws. */
   readonly seed?: number;
-  /** Of the training rows: everyone, then each group; null for a group that was not known then. */
+  /** Follow-up of the training rows: everyone, then each group; null for a group that was not known then. */
   readonly followUp?: readonly (FollowUp | null)[];
   /**
-   * Whose follow-up says where τ_g is: the audited rows', as in the rest of an audit, or the training rows' given here,
+   * Whose follow-up sets τ_g: the audited rows', as in the rest of an audit, or that of the training rows given here,
    * so that the bins too are fixed before an audited row is seen.
    */
   readonly support?: CertificateBasis;
-  /** Whose rows are whose. Exact bounds need independent rows: there are none where people have several. */
+  /** The person of each row. Exact bounds need independent rows: there are none where people have several rows. */
   readonly people?: People;
 }
 
-/** The tight bounds of an audit's groups, by themselves. */
+/** The tight bounds alone of an audit's groups. */
 export interface GroupBounds {
   readonly alpha: number;
   readonly draws: number;
   readonly seed: number;
-  /** Of ‖E[Ŝ|g] − S_g‖ over the group's support; in the order of the groups. */
+  /** Bounds on ‖E[Ŝ|g] − S_g‖ over the group's support, in the order of the groups. */
   readonly groups: readonly Measured[];
 }
 
 const DEFAULT_DRAWS = 1024;
 const DEFAULT_SEED = 1;
-/** No class of curves that can be learnt has less. */
+/** No learnable class of curves has a smaller one. */
 const SMALLEST_VC_DIMENSION = 1;
 
 /** Bounds on every group's distance, at level 1 − α for all of them together. */
@@ -170,7 +170,8 @@ export function certify(
 }
 
 /**
- * Tight bounds for all groups together, each over its own support; absent with a reason for a group that is too small.
+ * Tight bounds for all groups together, each over its own support; absent, with a reason, for a group that is too
+ * small.
  */
 export function boundGroups(
   predicted: CurvesInput,
@@ -236,8 +237,8 @@ function whyNotTight(events: number, atRisk: number): string | null {
 
 /**
  * ρ = B √((1 + log(4 (2𝒩)^d / (δ/τ))) / 𝒩), with probability 1 − (3m+2)δ for m groups (Proposition 3): a constraint is
- * a mean over τ times, each of which is held with probability 1 − δ/τ. 𝒩 counts independent copies of the whole data
- * set, of which there is one: ρ exceeds B whatever d, δ and τ, and B bounds the squared gap without any theorem.
+ * a mean over τ times, each of which holds with probability 1 − δ/τ. 𝒩 counts independent copies of the whole data set,
+ * and there is only one: ρ exceeds B whatever d, δ and τ are, and B bounds the squared gap without any theorem.
  */
 export function boundOfTheorem(alpha: number, groups: number, bins: number): TheoremBound {
   const copies = 1;

@@ -3,10 +3,10 @@
  * §13). With e events among k at risk, Λ = Σ h and any λ fixed before the outcomes are seen, Π (1 − λ/k)^e e^{λh} and Π
  * (1 + λ/k)^e e^{−λh} are non-negative supermartingales that start at 1, so by Ville's inequality, for all t at once,
  *   Λ(t) ≤ [Σ −e log(1 − λ/k) + log 1/a]/λ     Λ(t) ≥ [Σ e log(1 + λ/k) − log 1/a]/λ     each with probability ≥ 1 − a.
- * Four λ a side, a = α/12, the best kept. S ≤ e^{−Λ}, and S ≥ e^{−rΛ} with r = −log(1 − η)/η where no hazard up to t
- * exceeds η, the largest Clopper-Pearson limit up to t at α/(3T). The band holds in every bin, so for a norm over any
- * of them, wherever they end. It needs e ~ Bin(k, h) given the past: independent rows, censoring independent within the
- * group.
+ * Four λ per side are tried, with a = α/12, and the best is kept. S ≤ e^{−Λ}, and S ≥ e^{−rΛ} with r = −log(1 − η)/η
+ * where no hazard up to t exceeds η, the largest Clopper-Pearson limit up to t at α/(3T). The band holds in every bin,
+ * and so for a norm over any of them, wherever they end. It needs e ~ Bin(k, h) given the past: independent rows, and
+ * independent censoring within the group.
  */
 
 import { betaQuantile, betaRegularised } from "../../core/distributions.ts";
@@ -28,20 +28,23 @@ export interface SurvivalBand {
 }
 
 /**
- * Where along the bins the λ are fitted, as shares of them: late ones, since where few are left at risk only a small λ
- * says anything (nwtco, 500 rows: bound .165; at the quarters .253; no difference where many are left).
+ * Where along the bins the λ are fitted, as shares of them: late ones, since only a small λ says anything where few are
+ * left at risk (nwtco, 500 rows: bound .165; at the quarters .253; no difference where many are left).
  */
 const PLACES = [0.4, 0.75, 0.9, 1] as const;
-/** Of the number at risk: log(1 − λ/k) stays far from its pole even where fewer are at risk than expected. */
+/**
+ * Largest λ as a share of the number at risk: log(1 − λ/k) stays far from its pole even if fewer are at risk than
+ * expected.
+ */
 const MOST_OF_AT_RISK = 0.6;
-/** A third of α for each side of the hazard band and one for the Clopper-Pearson limits. */
+/** α is split into thirds: one for each side of the hazard band and one for the Clopper-Pearson limits. */
 const PARTS = 3;
-/** Where nothing is known of the follow-up the largest λ is this share of the group. */
+/** If nothing is known about the follow-up, the largest λ is this share of the group. */
 const LARGEST_SHARE = 0.5;
-/** The share of α spent on the mean curve where the bound is for the population. */
+/** The share of α spent on the mean curve if the bound is for the population. */
 const MEAN_SHARE = 0.25;
 
-/** Rows at risk and events of some rows, bin by bin: what a certificate may know beforehand. */
+/** Numbers at risk and events among some rows, bin by bin: what a certificate may know beforehand. */
 export function tallyFollowUp(observed: BinnedRightCensoredInput, rows: ArrayLike<number>): FollowUp {
   const outcomes = toBinnedRightCensored(observed, "a certificate");
   const { atRisk, events } = tallyBins(outcomes, undefined, rows);
@@ -57,7 +60,7 @@ export function expectedSupport({ n: from, atRisk }: FollowUp, n: number): numbe
 
 /**
  * λ_j = min(√(2 log(1/a) / Σ_{s≤t_j} e/k²), 0.6 k_{t_j}) at four places t_j of bins 1…last, for n people followed like
- * these: the first makes the width at t_j smallest.
+ * these: the first term minimises the width at t_j.
  */
 export function chooseRates(followUp: FollowUp, n: number, last: number, a: number): Float64Array {
   const { atRisk, events } = followUp;
@@ -76,8 +79,8 @@ export function chooseRates(followUp: FollowUp, n: number, last: number, a: numb
 }
 
 /**
- * The same where nothing is known of the follow-up: in equal steps of log λ from half of the group down to what ten
- * people at risk allow. Only n is looked at; what fits badly costs width, not validity.
+ * The same if nothing is known about the follow-up: equal steps of log λ from half of the group down to what ten people
+ * at risk allow. Only n is used; a poor fit costs width, not validity.
  */
 export function spreadRates(n: number): Float64Array {
   const smallest = MOST_OF_AT_RISK * MINIMUM_AT_RISK;
@@ -86,12 +89,12 @@ export function spreadRates(n: number): Float64Array {
   return Float64Array.from({ length: J }, (_, j) => largest * power(smallest / largest, j / (J - 1)));
 }
 
-/** What each of J λ may miss its side of the band with. */
+/** The probability with which each of J λ may miss its side of the band. */
 export function missingPerRate(alpha: number, J: number): number {
   return alpha / (PARTS * J);
 }
 
-/** The band that the true S leaves anywhere with probability at most α. */
+/** A band that the true S leaves anywhere with probability at most α. */
 export function survivalBand(
   { atRisk, events }: Pick<FollowUp, "atRisk" | "events">,
   rates: ArrayLike<number>,
@@ -108,7 +111,7 @@ export function survivalBand(
     let low = -cost;
     for (let t = 1; t <= T; t++) {
       const [e, k] = [events[t], atRisk[t]];
-      // Where λ ≥ k the process has no meaning: this λ has been stopped, and says nothing from here on.
+      // Where λ ≥ k the process is undefined: this λ is stopped and says nothing from here on.
       if (rate >= k) high = Number.POSITIVE_INFINITY;
       if (e > 0) {
         high -= e * log1p(-Math.min(rate / k, 1));
@@ -157,22 +160,22 @@ export function furthestInBand(
 }
 
 export interface ExactBounds {
-  /** Of ‖m − S_g‖, m the mean curve of these very rows. */
+  /** Bound on ‖m − S_g‖, where m is the mean curve of these very rows. */
   readonly sample: number;
-  /** Of ‖E[Ŝ|g] − S_g‖. */
+  /** Bound on ‖E[Ŝ|g] − S_g‖. */
   readonly population: number;
 }
 
 /**
- * Both at level 1 − α, each by itself. The mean curve of n rows lies within (½ + √(log(1/a)/2))/√n of its expectation
- * with probability 1 − a (McDiarmid; curves lie in [0, 1]).
+ * Both bounds, each by itself at level 1 − α. The mean curve of n rows lies within (½ + √(log(1/a)/2))/√n of its
+ * expectation with probability 1 − a (McDiarmid; curves lie in [0, 1]).
  */
 export function boundExactly(
   mean: ArrayLike<number>,
   followed: FollowUp,
   options: {
     readonly alpha: number;
-    /** Of training rows; null where they are not known. */
+    /** Follow-up of the training rows; null if it is not known. */
     readonly trained: FollowUp | null;
     /** The bins of the norm. */
     readonly last: number;

@@ -1,13 +1,13 @@
 /**
  * Bounds on ‖E[Ŝ|g] − S_g‖ for large groups, by a multiplier bootstrap of the influence of each row on Δ = mean curve −
- * KM: with n rows in the group, hazards ĥ = e/k and Y, dN at risk and event,
+ * KM: with n rows in the group, hazards ĥ = e/k, and indicators Y (at risk) and dN (event),
  *   IF_i(t) = (Ŝ(t|x_i) − m(t)) + KM(t) Σ_{s≤t} n (dN_is − Y_is ĥ_s) / (k_s (1 − ĥ_s))
  *   Z_g(t) = Σ_i w_i IF_i(t) / n,  w_i = ±1 by a fair coin, one per row and draw, shared by all groups
  *   U_g = ‖Δ̂_g‖ + q s_g,  s_g² = mean_t Σ_i IF_i(t)²/n²,  q the 1 − α quantile over draws of max_g ‖Z_g‖/s_g
  * ‖·‖ is the root mean square over 1…τ_g. The signs of a row over the draws are a column of a Hadamard matrix, drawn at
- * random and turned at random: each draw by itself is one of independent coins, different draws are uncorrelated, and a
- * fast transform gives all of them for the price of a few, so there can be thousands. Where people have several rows,
- * the coin is the person's, and s_g² sums the squares of people's influences, each the sum over their rows.
+ * random and with a random sign: within a draw the signs are independent coins, different draws are uncorrelated, and a
+ * fast transform computes all of them at the cost of a few, so there can be thousands. Where people have several rows,
+ * there is one coin per person, and s_g² sums the squares of people's influences, each the sum over their rows.
  */
 import { square } from "../../core/elementary.ts";
 import { createRandom } from "../../core/random.ts";
@@ -35,7 +35,7 @@ export interface TightBounds {
   }[];
 }
 
-/** Apart from the streams of the noise floor and the bootstrap of the same seed. */
+/** Keeps this stream apart from those of the noise floor and the bootstrap under the same seed. */
 const SIGN_STREAM = 0x43000000;
 
 /**
@@ -47,7 +47,7 @@ export interface RowSigns {
   readonly draws: number;
   readonly sign: Int8Array; // [N], σ
   readonly column: Int32Array; // [N], k
-  /** Whose rows are whose, where people have several: their signs are the same. */
+  /** The person of each row, where people have several: a person's rows have the same sign. */
   readonly people?: People;
 }
 
@@ -78,7 +78,7 @@ export function createInfluence(curves: Curves, outcomes: BinnedRightCensored, g
   const jump = new Float64Array(last + 1); // n / (k (1 − ĥ))
   const drift = new Float64Array(last + 1); // Σ_{s≤t} ĥ_s jump_s
   for (let t = 1; t <= last; t++) {
-    // From where nobody is left Kaplan-Meier stays where it is; at 0 the factor KM(t) takes the whole sum away.
+    // Once nobody is left, Kaplan-Meier stays where it is; at 0 the factor KM(t) cancels the whole sum.
     const left = km.atRisk[t] - km.events[t];
     jump[t] = left > 0 ? n / left : 0;
     drift[t] = drift[t - 1] + km.hazard[t] * jump[t];
@@ -113,7 +113,7 @@ export function drawNorms(
   const ofRow = new Float64Array(L);
   const sums = new Float64Array(draws * L); // [column, t], then [draw, t]
   let squares = 0;
-  // A person's rows one after the other: people's influences are squared once they are whole.
+  // A person's rows follow one another: each person's influence is squared once it is complete.
   for (const own of people === undefined ? singly(rows) : groupByPerson(people, rows)) {
     influence.fill(0);
     for (const row of own) {
@@ -137,7 +137,7 @@ export function drawNorms(
   return { norms, scale: Math.sqrt(squares / L) / n };
 }
 
-/** Each row by itself. */
+/** Treats each row as a person of its own. */
 function* singly(rows: ArrayLike<number>): Generator<readonly [number]> {
   for (let i = 0; i < rows.length; i++) yield [rows[i]];
 }

@@ -1,9 +1,9 @@
 /**
  * Concordance of a risk score (higher = earlier event) with the order of events. Harrell: the share of comparable pairs
- * ordered rightly, score ties half. Uno: the same with every pair weighted by 1/G² of its earlier time, G the censoring
- * distribution, so that the answer does not depend on who was censored. Three published conventions by name, see
- * CONVENTIONS. O(N log N): times from the last to the first, scores of those seen so far in a Fenwick tree.
- * Whole-number weights equal repeated rows, also in the counts of ties.
+ * ordered correctly, with score ties counting half. Uno: the same with every pair weighted by 1/G² of its earlier time,
+ * G the censoring distribution, so that the answer does not depend on who was censored. Three published conventions are
+ * available by name, see CONVENTIONS. The cost is O(N log N): times go from last to first, and the scores seen so far
+ * are in a Fenwick tree. Whole-number weights are equivalent to repeated rows, also in the counts of ties.
  */
 
 import { countBelow } from "../../core/ascending.ts";
@@ -40,15 +40,15 @@ export interface ConcordanceHarrell extends PairCounts {
 
 export type UnoConvention = "r" | "scikit-survival" | "mlr3proba";
 
-/** Where the weights of the censoring come from, and up to which time pairs count. */
+/** Where the censoring weights come from, and up to which time pairs count. */
 export interface UnoOptions {
-  /** Whose Uno's C: ties, limits and τ as that program takes them. */
+  /** Whose Uno's C: ties, limits and τ as in that program. */
   readonly convention: UnoConvention;
   /** Weights of the scored rows. */
   readonly weights?: RowWeights;
   /** The rows G is estimated on, usually the training rows; the scored rows when not given. */
   readonly censoring?: RightCensoredInput;
-  /** Weights of the rows the censoring is estimated on. */
+  /** Weights of the rows the censoring distribution is estimated on. */
   readonly censoringWeights?: RowWeights;
   /** Only pairs whose earlier time is before (for "r": at or before) this count. */
   readonly tau?: number;
@@ -96,7 +96,7 @@ interface PairRule {
   readonly pairs: ComparablePairs;
   readonly tolerance: number;
   readonly weights: RowWeights | undefined;
-  /** What a pair counts whose earlier event is at this time; 0 leaves it out. */
+  /** The weight of a pair whose earlier event is at this time; 0 leaves it out. */
   readonly timeWeight: (time: number) => number;
 }
 
@@ -115,7 +115,7 @@ function createRankSums(U: number) {
   };
 }
 
-/** How many scores from the front satisfy a condition that holds for a first run of them and for none after. */
+/** How many leading scores satisfy a condition that holds for a first run of them and for none after. */
 function countFront(scores: Float64Array, holds: (score: number) => boolean): number {
   let low = 0;
   let high = scores.length;
@@ -130,7 +130,8 @@ function countFront(scores: Float64Array, holds: (score: number) => boolean): nu
 /** Where the scores tied with scores[rank] begin and end (exclusive). */
 function tiedRange(scores: Float64Array, rank: number, tolerance: number): { first: number; end: number } {
   if (tolerance === 0) return { first: rank, end: rank + 1 };
-  // The rounded difference itself is compared, as scikit-survival does; rounding keeps order, so the tied are one run.
+  // The rounded difference itself is compared, as in scikit-survival; rounding preserves order, so the ties form one
+  // run.
   const own = scores[rank];
   const first = countFront(scores, (score) => own - score > tolerance);
   return { first, end: countFront(scores, (score) => score - own <= tolerance) };
@@ -184,7 +185,7 @@ function countPairs(outcomes: RightCensored, risk: ArrayLike<number>, rule: Pair
   return { concordant, discordant, tiedRisk, tiedTime, tiedBoth };
 }
 
-/** Unordered pairs among the events of one time, in all and with equal scores; W copies make W(W−1)/2 pairs. */
+/** Unordered pairs among the events of one time, in total and with equal scores; W copies make W(W−1)/2 pairs. */
 function pairsAmong(events: Int32Array, rank: Int32Array, weightOf: (row: number) => number) {
   const pairs = (weight: number) => (weight * (weight - 1)) / 2;
   let total = 0;
@@ -212,7 +213,7 @@ export function concordanceHarrell(
   return { ...counts, c: halfTies(counts) };
 }
 
-/** Uno's C, with censoring weighted out. */
+/** Uno's C, with censoring weights. */
 export function concordanceUno(
   observed: RightCensoredInput,
   risk: ArrayLike<number>,

@@ -21,7 +21,7 @@ export interface TimeDependentOptions {
   readonly rows?: ArrayLike<number>;
 }
 
-/** Pairs of rows in different bins. Whole-number weights equal repeated rows. */
+/** Pairs of rows in different bins. Whole-number weights are equivalent to repeated rows. */
 export interface PairCounts {
   /** An event i and a row j of a later bin. */
   readonly pairs: number;
@@ -31,7 +31,7 @@ export interface PairCounts {
   readonly tied: number;
 }
 
-/** The same and the pairs within a bin. */
+/** The same, plus the pairs within a bin. */
 export interface TimeDependentPairs extends PairCounts {
   /** An event i and a row j censored in the same bin. */
   readonly censoredPairs: number;
@@ -43,7 +43,7 @@ export interface TimeDependentPairs extends PairCounts {
   readonly eventTied: number;
 }
 
-/** The events' values of all bins end to end; those of bin t are from start[t] to end[t], distinct and ascending. */
+/** The events' values of all bins end to end; those of bin t run from start[t] to end[t], distinct and ascending. */
 interface EventValues {
   readonly start: Int32Array; // [T+1]
   readonly end: Int32Array; // [T+1]
@@ -106,7 +106,7 @@ function sortEventValues(
   return { start: start.slice(0, T + 1), end, value, own, below };
 }
 
-/** Counts pairs by whether F at the earlier event time puts them in order. */
+/** Counts pairs by whether F at the earlier event time orders them correctly. */
 export function timeDependentPairs(
   predicted: CurvesInput,
   observed: BinnedRightCensoredInput,
@@ -201,8 +201,8 @@ export type AntoliniVariant = "antolini" | "adj_antolini";
 
 /**
  * pycox's `concordance_td`. "antolini": later rows and those censored in the same bin, ties score 0. "adj_antolini":
- * ties score ½; pairs in one bin, of which at least one is an event, are counted in both orders, two events scoring 1
- * where their S are equal and ½ where not.
+ * ties score ½; pairs in one bin with at least one event are counted in both orders; two events score 1 if their S are
+ * equal and ½ if not.
  */
 export function concordanceAntolini(counts: TimeDependentPairs, variant: AntoliniVariant): Measured {
   if (variant === "antolini") {

@@ -1,13 +1,13 @@
 /**
- * Bootstrap intervals of the scores. Rows are resampled with replacement over the whole table: one vector of
+ * Bootstrap intervals for the scores. Rows are resampled with replacement over the whole table: one vector of
  * multiplicities per replicate, from the stream (seed, replicate), shared by every group and model, so intervals of
- * overlapping groups and differences between models are coherent and a replicate is the same whichever thread
- * computes it. Where people have several rows, people are resampled with all of theirs: of a table whose rows are all
- * there twice, the intervals are those of the table once. Concordance, IBS, RPS and total score get percentile
- * intervals. For ECE and the two distances, whose null lies on the boundary, a percentile interval covers a perfect
- * model 0 % of the time; they get the one-sided bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), q the `level` quantile over replicates, in
- * the norms of gap-norms.ts, over the group's support; `paper` has those over all bins. The bounds are
- * conservative, valid where Kaplan-Meier is. Bounds over several groups at once are certificates' business.
+ * overlapping groups and differences between models are coherent and a replicate is the same whichever thread computes
+ * it. Where people have several rows, people are resampled with all of their rows: a table with every row duplicated
+ * has the same intervals as the original. Concordance, IBS, RPS and total score get percentile intervals. For ECE and
+ * the two distances, whose null lies on the boundary, a percentile interval covers a perfect model 0 % of the time;
+ * they get the one-sided bound ‖Δ̂‖ + q(‖Δ* − Δ̂‖), where q is the `level` quantile over replicates, in the norms of
+ * gap-norms.ts, over the group's support; `paper` has those over all bins. The bounds are conservative, and valid where
+ * Kaplan-Meier is. Certificates provide bounds over several groups at once.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -29,7 +29,7 @@ export interface BootstrapOptions {
   readonly seed: number;
   /** Coverage of intervals and bounds. */
   readonly level?: number;
-  /** Whose rows are whose; every row is a person of its own without it. */
+  /** The person of each row; without it every row is a person of its own. */
   readonly people?: People;
 }
 
@@ -47,7 +47,7 @@ export interface Interval {
   readonly upper: number | null;
 }
 
-/** One-sided: the true value is below `upper` with the stated level. There is no lower limit. */
+/** One-sided: the true value is below `upper` at the stated level. There is no lower limit. */
 export interface UpperBound {
   readonly upper: number | null;
 }
@@ -65,8 +65,8 @@ export type IntervalMetric = {
 const INTERVAL_METRICS = namesOf(METRICS).filter((name): name is IntervalMetric => METRICS[name].hasInterval);
 
 /**
- * Intervals, or upper bounds, of the scores. Of a sum such as rps the interval is of the mean per row, times the
- * group's n: the size of a group in a replicate is chance. Resampling adds noise to the ECE inside the total score, so
+ * Intervals or upper bounds for the scores. For a sum such as rps, the interval is that of the mean per row, times the
+ * group's n: the size of a group in a replicate is random. Resampling adds noise to the ECE inside the total score, so
  * near a perfect model its interval lies a little low.
  */
 export interface ScoreIntervals extends Readonly<Record<IntervalMetric, Interval>> {
@@ -76,7 +76,7 @@ export interface ScoreIntervals extends Readonly<Record<IntervalMetric, Interval
   /** √ of the L2 distance: the r.m.s. gap. */
   readonly distanceL2Root: RootUpperBound;
   readonly distanceVariance: UpperBound;
-  /** The same three, which are over the supported bins. */
+  /** The same three bounds, which are over the supported bins. */
   readonly supported: CalibrationBounds;
   /** Over all bins. */
   readonly paper: CalibrationBounds & { readonly totalScore: Interval };
@@ -102,7 +102,7 @@ export interface GroupBootstrap {
   readonly absent: Readonly<Record<string, string>>;
 }
 
-/** Options with nothing left open. */
+/** Options with all defaults filled in. */
 export type CheckedBootstrap = Required<Omit<BootstrapOptions, "people">> & Pick<BootstrapOptions, "people">;
 
 export interface BootstrapProgress {
@@ -111,8 +111,7 @@ export interface BootstrapProgress {
 }
 
 /**
- * How often each of N rows is drawn in the replicate; sums to N. Of people, each of a person's rows as often as the
- * person.
+ * How often each of N rows is drawn in the replicate; sums to N. With people, each row is drawn as often as its person.
  */
 export function bootstrapWeights(N: number, seed: number, replicate: number, people?: People): Uint32Array {
   const random = createRandom(seed, replicate);
@@ -185,7 +184,7 @@ export function runReplicate(
   });
 }
 
-/** The replicates of one field, those of a sum scaled to the group's own n. */
+/** The replicates of one field; those of a sum are scaled to the group's own n. */
 export function replicatesOf(group: GroupBootstrap, field: ScoreField): Float64Array {
   return readReplicates(group.values, group.estimate, field);
 }
@@ -275,7 +274,7 @@ export function summariseReplicates(
   });
 }
 
-/** On one thread, yielding after every replicate so that a caller may show progress or stop. */
+/** Runs on one thread, yielding after every replicate so that a caller can show progress or stop. */
 export function* bootstrapScores(
   groups: readonly PreparedScores[],
   options: BootstrapOptions,
@@ -290,14 +289,16 @@ export function* bootstrapScores(
   return summariseReplicates(groups, values, options);
 }
 
-/** first − second with a percentile interval: two models on the same rows, or two groups of one table. */
+/**
+ * The difference first − second with a percentile interval: two models on the same rows, or two groups of one table.
+ */
 export interface PairedDifference {
   readonly estimate: number;
   readonly lower: number;
   readonly upper: number;
 }
 
-/** Replicates in which either score is undefined drop out, absent when they are too many. */
+/** Replicates in which either score is undefined are dropped; the interval is absent if there are too many of them. */
 export function pairedDifference(
   first: GroupBootstrap,
   second: GroupBootstrap,

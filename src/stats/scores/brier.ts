@@ -85,7 +85,7 @@ export function brierBinned(
   return { brier, ibs: sum / T, ibsTrapezoid: T > 1 ? trapezoids / (T - 1) : absent("only one bin") };
 }
 
-/** Whose treatment of ties, ends and integration to follow. */
+/** Whose treatment of ties, end points and integration to follow. */
 export type BrierConvention = "r" | "scikit-survival" | "pycox" | "mlr3proba";
 
 const TIES: Readonly<Record<BrierConvention, CensoringTies>> = {
@@ -102,7 +102,7 @@ export const MLR3PROBA_EPSILON = 1e-3;
  */
 export const MLR3PROBA_P_MAX = 0.8;
 
-/** Predicted survival at some times, and what was observed of the same people. */
+/** Predicted survival at some times, and the observed outcomes of the same people. */
 export interface BrierInput {
   /** The scored rows. */
   readonly outcomes: RightCensoredInput;
@@ -110,15 +110,15 @@ export interface BrierInput {
   readonly times: ArrayLike<number>; // [K]
   /** Predicted survival at the times, row by row. */
   readonly survival: ArrayLike<number>; // [N,K]
-  /** Whose Brier score: weights and ties as that program takes them. */
+  /** Whose Brier score: weights and ties as in that program. */
   readonly convention: BrierConvention;
-  /** The rows G is estimated from; the scored rows without it. */
+  /** The rows G is estimated from; the scored rows if omitted. */
   readonly training?: RightCensoredInput;
   /** Weights of the scored rows. */
   readonly weights?: RowWeights;
-  /** Weights of the rows the censoring is estimated on. */
+  /** Weights of the rows the censoring distribution is estimated on. */
   readonly trainingWeights?: RowWeights;
-  /** pycox only: no row stands for more rows than this. */
+  /** pycox only: the most rows that one row may stand for. */
   readonly maxWeight?: number;
 }
 
@@ -129,7 +129,7 @@ export interface BrierScores {
 
 /**
  * pycox' G(T−): the entry before the first one at or after T, in an index that starts at time 0 unless a row does. Two
- * of its corners are kept: a row at time 0 gets G(0), and one past the last training time the last entry but one.
+ * of its corner cases are kept: a row at time 0 gets G(0), and one past the last training time the last entry but one.
  */
 function pycoxLeftLimit(G: CensoringCurve, time: number): number {
   const startsAtZero = G.time[0] <= 0;
@@ -141,8 +141,8 @@ function pycoxLeftLimit(G: CensoringCurve, time: number): number {
 }
 
 /**
- * 1/G for one look-up: `own` at a row's event time, otherwise at the time scored. Infinity where the convention has no
- * answer.
+ * 1/G for one look-up: at a row's event time if `own`, otherwise at the time scored. Infinity where the convention has
+ * no answer.
  */
 function inverseCensoring(input: BrierInput, G: CensoringCurve, time: number, own: boolean): number {
   switch (input.convention) {
@@ -214,7 +214,7 @@ export function brierScore(input: BrierInput): BrierScores {
     const time = outcomes.time[i];
     if (time < first) first = time;
     if (time > last) last = time;
-    // Alive at t means a time beyond t, whatever it ends in.
+    // Alive at t means that the row's time is beyond t, whether it ends in an event or a censoring.
     const aliveUntil = countBelow(times, time);
     const start = i * K;
     for (let k = 0; k < aliveUntil; k++) {
@@ -251,8 +251,8 @@ export function brierScore(input: BrierInput): BrierScores {
 }
 
 /**
- * Composite Simpson on uneven spacing; with an odd number of intervals the last one by Cartwright's (2017) correction,
- * as SciPy ≥ 1.11.
+ * Composite Simpson on uneven spacing; with an odd number of intervals the last one uses Cartwright's (2017)
+ * correction, as in SciPy ≥ 1.11.
  */
 function integrateSimpson(x: ArrayLike<number>, y: ArrayLike<number>): number {
   const intervals = x.length - 1;
@@ -275,9 +275,9 @@ function integrateSimpson(x: ArrayLike<number>, y: ArrayLike<number>): number {
 }
 
 /**
- * The convention's integral over the scored times divided by their range; absent if any of them is. `r` holds each
- * score until the next time: exact for step curves when the times are 0, every distinct observed time and, last, the
- * horizon.
+ * The convention's integral over the scored times divided by their range; absent if the score at any of them is. `r`
+ * holds each score until the next time: exact for step curves when the times are 0, every distinct observed time and,
+ * last, the horizon.
  */
 export function integrateBrier(scores: BrierScores, convention: BrierConvention): Measured {
   const { times } = scores;
@@ -302,7 +302,7 @@ export function integrateBrier(scores: BrierScores, convention: BrierConvention)
   return sum / (times[last] - times[0]);
 }
 
-/** The Brier score integrated over time, with censoring weighted out. */
+/** The Brier score integrated over time, with censoring weights. */
 export function integratedBrier(input: BrierInput): Measured {
   return integrateBrier(brierScore(input), input.convention);
 }

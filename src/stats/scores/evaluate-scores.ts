@@ -1,10 +1,10 @@
 /**
- * All scores of a prepared group under row weights (bootstrap multiplicities), the same numbers as scores.ts gives on
+ * All scores of a prepared group under row weights (bootstrap multiplicities), with the same results as scores.ts on
  * physically repeated rows, in a few milliseconds: one pass over the curves for the mean curve and the Brier terms
  * together, table look-ups for the concordance, sums of per-row constants for the rest. It also measures how far the
- * replicate's calibration gap lies from the estimate's (gap-norms.ts), so that replicates need not carry whole
- * curves. Values lie at named positions of a Float64Array, where NaN means absent: NaN stays inside this layer, and
- * bootstrap.ts turns it into reasons.
+ * replicate's calibration gap lies from the estimate's (gap-norms.ts), so that replicates need not carry whole curves.
+ * Values are at named positions of a Float64Array, where NaN means absent. NaN stays inside this layer; bootstrap.ts
+ * turns it into reasons.
  */
 import { log, square } from "../../core/elementary.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
@@ -21,8 +21,9 @@ import { METRICS, PAPER_METRICS } from "./metrics.ts";
 import type { PreparedScores } from "./prepared-scores.ts";
 
 /**
- * In the order of their positions: the metrics, calibration over the bins with at least ten rows at risk; the `paper…`
- * ones over all bins; the `gap…` ones are norms of (gap of these weights − gap of the rows taken once).
+ * The fields in the order of their positions: the metrics, with calibration over the bins with at least ten rows at
+ * risk; the `paper…` ones, over all bins; and the `gap…` ones, which are norms of (gap of these weights − gap of the
+ * rows taken once).
  */
 export const SCORE_FIELDS = [
   "n",
@@ -47,7 +48,7 @@ export const SCORE_FIELDS = [
   "gapPaperVariance",
 ] as const;
 
-/** Where each of the paper's metrics stands. */
+/** The position of each of the paper's metrics. */
 const PAPER_FIELDS = {
   ece: "paperEce",
   distanceL2: "paperDistanceL2",
@@ -64,7 +65,7 @@ export const SCORE_POSITION = Object.fromEntries(
   SCORE_FIELDS.map((field, position) => [field, position]),
 ) as ScoreValues;
 
-/** The record that lies at values[offset …]. */
+/** The record stored at values[offset …]. */
 export function readScoreValues(values: Float64Array, offset = 0): ScoreValues {
   const entries = SCORE_FIELDS.map((field, position) => [field, values[offset + position]]);
   return Object.fromEntries(entries) as ScoreValues;
@@ -114,9 +115,9 @@ interface ColumnSums {
 }
 
 /**
- * What calibration.ts' meanCurve and brier.ts' brierBinned sum, in one pass. Four rows at a time, so that the running
- * sums are loaded and stored a quarter as often: twice as fast as row by row. Rows come latest bin first, so four
- * neighbours share nearly all their living bins.
+ * Computes the sums of meanCurve (calibration.ts) and brierBinned (brier.ts) in one pass. It takes four rows at a time,
+ * so that the running sums are loaded and stored a quarter as often: twice as fast as row by row. Rows come latest bin
+ * first, so four neighbours share nearly all their living bins.
  */
 function sumColumns(prepared: PreparedScores, weight: Float64Array, n: number): ColumnSums {
   const { T, survival, rows, bin, event } = prepared;
@@ -128,7 +129,7 @@ function sumColumns(prepared: PreparedScores, weight: Float64Array, n: number): 
   let K = 0;
   for (let i = 0; i < rows.length; i++) if (weight[i] !== 0) drawn[K++] = i;
   for (let k = 0; k < K; k += 4) {
-    // The last pack may be short: it is filled up with its first row at weight 0.
+    // The last pack may be short: it is padded with its first row at weight 0.
     const a = drawn[k];
     const b = k + 1 < K ? drawn[k + 1] : a;
     const c = k + 2 < K ? drawn[k + 2] : a;
@@ -192,7 +193,7 @@ function testDistribution(prepared: PreparedScores, weight: Float64Array, n: num
 }
 
 /**
- * `weights` has one entry per row of the whole table; the group picks its own. Writes SCORE_FIELDS.length values to
+ * `weights` has one entry per row of the whole table; the group selects its own. Writes SCORE_FIELDS.length values to
  * out[offset …] and returns `out`.
  */
 export function evaluate(

@@ -1,10 +1,10 @@
 /**
- * Every score that is one number a group, one definition each: how it is computed, which way is better, and how it is
- * named and shown. The audit's JSON and its schema, bootstrap replicates and intervals, requirements and the report's
- * columns are made from this list; docs/concepts/adding-a-metric.md adds one. A metric is a function of a group's sums
- * (`ScoredGroup`), so that the plain form (scores.ts) and the fast one under weights (evaluate-scores.ts) share it:
- * each fills the same sums in its own way. Tests with several numbers (D-calibration, logrank) are not metrics;
- * scores.ts has them.
+ * Every score that is one number per group, with one definition each: how it is computed, which way is better, and how
+ * it is named and shown. The audit's JSON and its schema, bootstrap replicates and intervals, requirements and the
+ * report's columns are made from this list; docs/concepts/adding-a-metric.md shows how to add one. A metric is a
+ * function of a group's sums (`ScoredGroup`), so that the plain form (scores.ts) and the fast one under weights
+ * (evaluate-scores.ts) share it: each fills the same sums in its own way. Tests with several numbers (D-calibration,
+ * logrank) are not metrics; they are in scores.ts.
  */
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import {
@@ -23,7 +23,7 @@ export interface ScoredGroup {
   /** The mean of the rows' curves, t = 0…T. */
   readonly mean: Measured<Float64Array>;
   readonly pairs: PairCounts;
-  /** The bins that calibration is measured over. */
+  /** The bins over which calibration is measured. */
   readonly supported: Supported;
   /** Integrated Brier score. */
   readonly ibs: Measured;
@@ -35,23 +35,23 @@ export interface MetricDefinition {
   /** What it is, in a sentence for readers of the JSON. */
   readonly words: string;
   readonly better: "higher" | "lower";
-  /** The largest value there can be; none where there is no limit. The smallest is 0. */
+  /** The largest possible value; omitted if there is no limit. The smallest is 0. */
   readonly maximum?: number;
   readonly measure: (group: ScoredGroup) => Measured;
   /** A sum over rows, not a mean: its replicates are scaled to the group's own number of rows. */
   readonly isSum?: boolean;
   /**
-   * Whether bootstrap replicates give it a two-sided interval; a distance from the observed has an upper bound of its
-   * own.
+   * Whether bootstrap replicates give it a two-sided interval; a distance from the observed has its own upper bound
+   * instead.
    */
   readonly hasInterval: boolean;
-  /** A short name for requirements, without blanks. */
+  /** A short name for requirements, without spaces. */
   readonly alias?: string;
-  /** How the report heads and prints it; null where no table shows it. */
+  /** The heading and format of its column in the report; null if no table shows it. */
   readonly column: { readonly title: string; readonly digits: number } | null;
 }
 
-/** A calibration score of the mean curve, absent where the curve is. */
+/** A calibration score of the mean curve; absent if the curve is. */
 function ofMean(measure: (mean: Float64Array, group: ScoredGroup) => Measured) {
   return (group: ScoredGroup): Measured => (isAbsent(group.mean) ? group.mean : measure(group.mean, group));
 }
@@ -142,7 +142,7 @@ export const METRICS = {
 
 /** The name of a metric, in the audit's JSON and in requirements. */
 export type MetricName = keyof typeof METRICS;
-/** A metric with the fields that only some have. */
+/** A metric, including the fields that only some metrics have. */
 export function metricOf(name: MetricName): MetricDefinition {
   return METRICS[name];
 }
@@ -151,7 +151,7 @@ export function isMetric(name: string): name is MetricName {
   return Object.hasOwn(METRICS, name);
 }
 
-/** Metrics that the audit also gives over all bins, as the paper has them. */
+/** Metrics that the audit also gives over all bins, as in the paper. */
 export const PAPER_METRICS = [
   "ece",
   "distanceL2",

@@ -1,10 +1,10 @@
 /**
- * Everything about one group's rows that does not change when the rows are reweighted, computed once so that
- * thousands of bootstrap replicates only pay for what does: RPS, D-calibration shares and individual logrank terms
- * per row; and for the concordance, for every bin t with events and every row j of a later bin, where S(t|x_j) falls
- * among the sorted S(t|x_i) of the events i (a replicate then needs prefix sums of event weights and one look-up per
- * row and bin, no comparison). A prepared group is plain data (numbers and typed arrays) that refers to the curves it
- * was made from, so it can be posted to a worker. No score is computed here: evaluate-scores.ts does that.
+ * Everything about one group's rows that does not change when the rows are reweighted, computed once so that thousands
+ * of bootstrap replicates only pay for what does change: RPS, D-calibration shares and individual logrank terms per
+ * row; and for the concordance, for every bin t with events and every row j of a later bin, where S(t|x_j) falls among
+ * the sorted S(t|x_i) of the events i (a replicate then needs prefix sums of event weights and one look-up per row and
+ * bin, no comparison). A prepared group is plain data (numbers and typed arrays) that refers to the curves it was made
+ * from, so it can be posted to a worker. No score is computed here: evaluate-scores.ts does that.
  */
 
 import { InputError, nameRows } from "../../core/errors.ts";
@@ -28,20 +28,20 @@ export interface ConcordanceTables {
   /** Block b's events, ascending in S(t|x_i): eventRow[eventStart[b]] … eventRow[eventStart[b+1] − 1]. */
   readonly eventStart: Int32Array; // [B+1]
   readonly eventRow: Int32Array;
-  /** The rows of later bins are the positions below this. */
+  /** The rows of later bins are at the positions below this. */
   readonly later: Int32Array; // [B]
   /** below[tableStart[b] + j]: how many of the block's events have S(t|x_i) < S(t|x_j). */
   readonly tableStart: Float64Array; // [B+1], Float64 because N·T may pass 2^31
   readonly below: CountTable;
   /**
-   * notAbove[tiedStart[b] + j]: how many have S(t|x_i) ≤ S(t|x_j); −1 for a block without ties, where it equals
-   * `below`.
+   * notAbove[tiedStart[b] + j]: how many have S(t|x_i) ≤ S(t|x_j). tiedStart is −1 for a block without ties, where this
+   * equals `below`.
    */
   readonly tiedStart: Float64Array; // [B]
   readonly notAbove: CountTable;
 }
 
-/** What a group's scores need that replicates do not change. */
+/** What a group's scores need and replicates do not change. */
 export interface PreparedScores {
   readonly name: string;
   /** Rows and bins of the whole table. */
@@ -60,7 +60,7 @@ export interface PreparedScores {
   readonly individualExpected: Float64Array; // [n]
   readonly individualVariance: Float64Array; // [n]
   readonly concordance: ConcordanceTables;
-  /** The gap on all rows once, which replicates are measured against. */
+  /** The gap with every row taken once, against which replicates are measured. */
   readonly reference: GapReference;
 }
 
@@ -175,7 +175,7 @@ function refuseNaN(curves: Curves, rows: Int32Array, name: string): never {
   );
 }
 
-/** `rows` are 0-based rows of the table, all of them without it. */
+/** `rows` are 0-based rows of the table; all rows if omitted. */
 export function prepareScores(
   name: string,
   predicted: CurvesInput,

@@ -1,8 +1,9 @@
 /**
- * Ranked probability score of right-censored rows on the bins (Kamran & Wiens 2021): an event in bin z scores
- * Σ_t (S(t) − 1[t < z])², a censoring in bin c scores Σ (1 − S(t))² over t ≤ c, as in their code, or over t < c. It is
- * not divided by anything unless the name says so. A curve that never falls scores 0 on a censored row: that is its
- * weakness (test/worked/counterexamples.test.ts, example 3). The ranking kernel of their training loss is not here.
+ * Ranked probability score of right-censored rows on the bins (Kamran & Wiens 2021): an event in bin z scores Σ_t (S(t)
+ * − 1[t < z])², a censoring in bin c scores Σ (1 − S(t))² over t ≤ c, as in their code, or over t < c. The score is not
+ * divided by anything unless the name says so. A curve that never falls scores 0 on a censored row, which is the
+ * score's weakness (test/worked/counterexamples.test.ts, example 3). The ranking kernel of their training loss is not
+ * here.
  */
 
 import { square } from "../../core/elementary.ts";

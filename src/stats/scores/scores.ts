@@ -1,12 +1,12 @@
 /**
- * Every score of one group's rows in one record: the shape `graduate audit` prints as JSON. A score that cannot be
- * computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions:
- * concordance is the paper's, ties scoring 0; ece, the distances and the total score run over the group's support, the
- * bins up to the last with at least ten rows at risk (`supported` has its size, and the same numbers); `paper` has them
- * over all bins, Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same
- * rows; rps is the sum over rows, censored rows through their own bin; logrank is against the mean curve,
- * logrankIndividual against each row's own. What each metric is, metrics.ts says. This is the plain form, by the plain
- * functions; evaluate-scores.ts is the fast one under weights.
+ * Every score of one group's rows in one record, in the shape that `graduate audit` prints as JSON. A score that cannot
+ * be computed is null, and `absent` says why under its path ("concordance", "paper.ece"). Conventions: concordance is
+ * the paper's, ties scoring 0; ece, the distances and the total score run over the group's support, the bins up to the
+ * last with at least ten rows at risk (`supported` has its size, and the same numbers); `paper` has them over all bins,
+ * Kaplan-Meier carried flat; ibs is the mean over bins with the reverse-ties censoring curve of the same rows; rps is
+ * the sum over rows, censored rows through their own bin; logrank is against the mean curve, logrankIndividual against
+ * each row's own. metrics.ts defines each metric. This is the plain form, using the plain functions; evaluate-scores.ts
+ * is the fast form with weights.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -30,7 +30,7 @@ import { brierBinned } from "./brier.ts";
 import { METRICS, type MetricName, PAPER_METRICS, type ScoredGroup } from "./metrics.ts";
 import { rankedProbabilityScore } from "./rps.ts";
 
-/** The support of the group's follow-up, and the calibration scores over it: those of the group itself. */
+/** The support of the group's follow-up, and the group's calibration scores over it. */
 export interface SupportedScores extends Readonly<Record<(typeof CALIBRATION)[number], number | null>> {
   /** τ_g: the last bin with at least ten rows at risk, 0 when there is none. */
   readonly bins: number;
@@ -44,9 +44,9 @@ export interface EceNoise {
   readonly adjustedP: number | null;
 }
 
-/** The scores as the paper has them: over all bins, Kaplan-Meier carried flat past the follow-up. */
+/** The scores as in the paper: over all bins, with Kaplan-Meier carried flat past the follow-up. */
 export interface PaperScores extends Readonly<Record<(typeof PAPER_METRICS)[number], number | null>> {
-  /** Of its ece, where it was drawn. */
+  /** Noise floor of its ece, if it was drawn. */
   readonly noiseFloor?: EceNoise;
 }
 
@@ -60,7 +60,7 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
   readonly dCalibration: {
     readonly chi2: number | null;
     readonly p: number | null;
-    /** Rows per tenth of predicted survival at the own time, lowest first. */
+    /** Rows per tenth of predicted survival at the row's own time, lowest first. */
     readonly counts: readonly number[] | null;
   };
   readonly logrank: {
@@ -111,7 +111,7 @@ export function selectScored(
   };
 }
 
-/** Takes numbers out of measured values and writes down why there is none. */
+/** Extracts numbers from measured values and records why one is missing. */
 function createCollector() {
   const reasons: Record<string, string> = {};
   const number = (path: string, value: Measured): number | null => {
@@ -130,7 +130,7 @@ function createCollector() {
 
 type Collector = ReturnType<typeof createCollector>;
 
-/** Calibration scores that the audit gives over the supported bins and, as the paper has them, over all. */
+/** Calibration scores that the audit gives over the supported bins and, as in the paper, over all bins. */
 const CALIBRATION = ["ece", "distanceL2", "distanceVariance"] as const satisfies readonly MetricName[];
 
 function collectMetrics<Name extends MetricName>(
@@ -143,7 +143,7 @@ function collectMetrics<Name extends MetricName>(
   return Object.fromEntries(entries) as Record<Name, number | null>;
 }
 
-/** All scores of the rows (0-based, all of them without `rows`). Never throws for a small or odd group. */
+/** All scores of the rows (0-based; all of them if `rows` is omitted). Never throws for a small or unusual group. */
 export function scoreCurves(
   name: string,
   predicted: CurvesInput,
@@ -167,7 +167,7 @@ export function scoreCurves(
     rps: isAbsent(ranked) ? ranked : ranked.sum,
   };
   const unsupported = { ...group, supported: {} };
-  // What is absent is listed in the order in which it is found.
+  // Absent scores are listed in the order in which they are found.
   collectMetrics(["ibs"], group, collect);
   const distribution = collect.part("dCalibration", dCalibration(scored.curves, scored.binned));
   collectMetrics(["rps"], group, collect);

@@ -1,13 +1,13 @@
 /**
  * Observed against expected events of a group of rows, in a few blocks of time bins. Per row and block: O, whether the
- * event came; E = Σ h_s(x_i) and V = Σ h(1−h) over the bins at risk (the sums of the individual logrank, logrank.ts,
- * cut into blocks): valid when censoring depends on x. A group is measured by the deviance of "its hazards are θ times
- * the predicted",
+ * event occurred; E = Σ h_s(x_i) and V = Σ h(1−h) over the bins at risk (the sums of the individual logrank,
+ * logrank.ts, cut into blocks). These are valid when censoring depends on x. A group is measured by the deviance of
+ * "its hazards are θ times the predicted",
  *   2 [O log(O/E) − (O − E)] · E/V,
  * which tends to (O−E)²/V and, unlike it, keeps its level down to a handful of events: with one θ for all time (1 df,
- * the level), with log θ a line over the blocks (2 df, the trend) and with a θ for each (B df, the shape). The three
- * share one p-value: thrice the smallest. Where other rows have said what θ to look for, testReplication has one df and
- * one side. Searching many groups for the largest is search-groups.ts' business.
+ * the level), with log θ linear over the blocks (2 df, the trend) and with one θ per block (B df, the shape). The three
+ * share one p-value: three times the smallest. Where other rows have shown what θ to look for, testReplication has one
+ * df and is one-sided. search-groups.ts searches many groups for the largest.
  */
 import { logChiSquareUpperTail, normalQuantile, normalUpperTail } from "../../core/distributions.ts";
 import { exp, expm1, log, square } from "../../core/elementary.ts";
@@ -22,9 +22,7 @@ export interface BinBlock {
   readonly last: number;
 }
 
-/**
- * Of each row: O of every block, then E, then V, then 1 (so that a sum over rows counts them).
- */
+/** For each row: O of every block, then E, then V, then 1 (so that a sum over rows counts them). */
 export interface BlockTotals {
   readonly N: number;
   readonly B: number;
@@ -33,14 +31,16 @@ export interface BlockTotals {
 }
 
 /**
- * As in the at-risk constraint: a smaller variance is of a curve that is certain, and would divide by
- * nothing.
+ * As in the at-risk constraint: a smaller variance means a curve that is certain, and would mean dividing by almost 0.
  */
 export const VARIANCE_FLOOR = 0.01;
-/** Expected events below this are none: an event there is as good as impossible, its deviance large but finite. */
+/**
+ * Expected events below this count as none: an event there is practically impossible, and its deviance is large but
+ * finite.
+ */
 const EXPECTED_FLOOR = 1e-9;
 
-/** In the order of `rows`, all of them unless given. */
+/** Totals in the order of `rows`; all rows unless given. */
 export function tallyBlocks(
   curves: Curves,
   outcomes: BinnedRightCensored,
@@ -77,7 +77,7 @@ export function tallyBlocks(
   return { N, B, width, values };
 }
 
-/** Of some rows: the sums in the layout of one row. */
+/** Sums over some rows, in the layout of one row. */
 export function sumTotals(totals: BlockTotals, rows: ArrayLike<number>): Float64Array {
   const { width, values } = totals;
   const sums = new Float64Array(width);
@@ -99,11 +99,11 @@ export function deviance(observed: number, expected: number, variance: number): 
 export interface Excess {
   /** Over all time, 1 df. */
   readonly level: number;
-  /** Of a level that changes steadily from block to block, 2 df. */
+  /** For a level that changes steadily from block to block, 2 df. */
   readonly trend: number;
   /** Summed over blocks, B df. */
   readonly shape: number;
-  /** Of thrice the smallest p-value, at most 0. */
+  /** Logarithm of three times the smallest p-value, at most 0. */
   readonly logP: number;
 }
 
@@ -122,7 +122,7 @@ export function measureExcess(sums: ArrayLike<number>, B: number): Excess {
     variance += sums[2 * B + b];
   }
   const level = deviance(observed, expected, variance);
-  // Nested models: rounding and the fit's last step leave it no more than the sum.
+  // The models are nested: despite rounding and the fit's last step, it must not exceed the sum.
   const trend = Math.min(fitTrend(sums, B), shape);
   const smallest = Math.min(
     logChiSquareUpperTail(level, 1),
@@ -132,18 +132,20 @@ export function measureExcess(sums: ArrayLike<number>, B: number): Excess {
   return { level, trend, shape, logP: Math.min(0, smallest + log(DEVIANCES)) };
 }
 
-/** E/V: events of discrete time vary less than those of a Poisson process, and their deviance is larger by this. */
+/**
+ * E/V: events in discrete time vary less than those of a Poisson process, so their deviance is larger by this factor.
+ */
 function scaleOf(expected: number, variance: number): number {
   return expected / Math.max(variance, Math.min(expected, VARIANCE_FLOOR));
 }
 
-/** Newton steps of the two fits below; they are concave in one number and need about five. */
+/** Newton steps of the two fits below; both are concave in one number and need about five. */
 const STEPS = 30;
-/** Longest step of a log ratio, so that a start far off does not run away. */
+/** Longest step of a log ratio, so that a distant start does not diverge. */
 const LONGEST_STEP = 2;
-/** Log ratios beyond this are as good as without end: all events in the last block, say. */
+/** Log ratios beyond this are practically infinite, for example with all events in the last block. */
 const LARGEST_SLOPE = 12;
-/** Steps shorter than this change no digit that is printed. */
+/** Steps shorter than this change no printed digit. */
 const SHORTEST_STEP = 1e-8;
 
 /**
@@ -188,10 +190,10 @@ function fitTrend(sums: ArrayLike<number>, B: number): number {
   return 2 * Math.max(0, likelihood);
 }
 
-/** Events added on both sides of O/E before its logarithm is taken: few events say little of the direction. */
+/** Events added on both sides of O/E before its logarithm is taken: few events say little about the direction. */
 const PRIOR_EVENTS = 1;
 
-/** log θ of every block as some rows show it. */
+/** log θ of every block as estimated from some rows. */
 export function estimateDirection(sums: ArrayLike<number>, B: number): Float64Array {
   return Float64Array.from({ length: B }, (_, b) =>
     log((sums[b] + PRIOR_EVENTS) / (sums[B + b] + PRIOR_EVENTS)),
@@ -199,10 +201,10 @@ export function estimateDirection(sums: ArrayLike<number>, B: number): Float64Ar
 }
 
 /**
- * One-sided p of "log θ_b = c·w_b" with c > 0 against c = 0, the direction w given: the signed root of the deviance. As
- * long as w comes of other rows it has its level, whatever w is, and on a departure of that kind more power than any
- * test of all directions. `dispersion` is how much more than by their own chance the events vary about the expected,
- * where that is known.
+ * One-sided p of "log θ_b = c·w_b" with c > 0 against c = 0, with the direction w given: the signed root of the
+ * deviance. As long as w comes from other rows, the test keeps its level whatever w is, and for a departure of that
+ * kind it has more power than any test of all directions. `dispersion` is how much more the events vary about the
+ * expected than by their own chance, where that is known.
  */
 export function testReplication(
   sums: ArrayLike<number>,
@@ -212,7 +214,7 @@ export function testReplication(
 ): number {
   const E = new Float64Array(B);
   const w = new Float64Array(B);
-  // The largest is 1, so that c is the log ratio of the block that departs most.
+  // The largest weight is 1, so that c is the log ratio of the block that departs most.
   const largest = Array.from(direction).reduce((max, one) => Math.max(max, Math.abs(one)), 0);
   let observed = 0; // Σ w·O
   let expected = 0; // Σ w·E
@@ -252,7 +254,7 @@ export interface ExcessEvents extends Excess {
   readonly observed: number;
   readonly expected: number;
   /**
-   * Observed over expected, with the interval of the θ that the level's deviance does not reject; null when none are
+   * Observed over expected, with the interval of θ that the level's deviance does not reject; null if no events are
    * expected.
    */
   readonly ratio: number | null;
@@ -288,10 +290,10 @@ export function testExcess(
   };
 }
 
-/** Halvings of a bracket of the ratio's limits: to the last bit of a double. */
+/** Number of bisections of a bracket of the ratio's limits: enough to reach the last bit of a double. */
 const HALVINGS = 100;
 
-/** The θ with deviance(O, θE, θV) at most the χ² quantile, times the dispersion where rows hang together. */
+/** The θ with deviance(O, θE, θV) at most the χ² quantile, times the dispersion where rows depend on each other. */
 function ratioInterval(
   observed: number,
   expected: number,
@@ -317,9 +319,9 @@ function ratioInterval(
   return [observed === 0 ? 0 : search(ratio, 0), search(ratio, far)];
 }
 
-/** |z| from which on an early or late half of the time has a direction of its own. */
+/** The |z| from which an early or late half of the time counts as having a direction of its own. */
 const NOTABLE = 1;
-/** Share of the excess in one half of the time from which on it is mostly there. */
+/** The share of the excess in one half of the time from which it counts as mostly there. */
 const MOSTLY = 0.75;
 
 /** The direction in words, e.g. "too few events predicted, mostly late". */

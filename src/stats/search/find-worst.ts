@@ -1,9 +1,9 @@
 /**
- * The worst groups one after the other. All candidates are measured once (search-groups.ts) and the best of each kind
- * kept; before the next is chosen, the expected events of those found are brought to the observed in every time block,
- * so that it has to be wrong in a way of its own and not a neighbour of the first. Of groups of the same columns that
- * are nearly as bad, the simplest and then the largest is taken. Those found are no test of anything: that needs rows
- * that were not searched (src/verbs/discover/discover.ts).
+ * Finds the worst groups one after the other. All candidates are measured once (search-groups.ts) and the best of each
+ * kind are kept. Before the next is chosen, the expected events of those found are set to the observed in every time
+ * block, so that the next has to be wrong in its own way and is not a neighbour of the first. Among groups of the same
+ * columns that are nearly as bad, the simplest and then the largest is taken. Finding a group is not a test: that needs
+ * rows that were not searched (src/verbs/discover/discover.ts).
  */
 import { log } from "../../core/elementary.ts";
 import { type BlockTotals, sumTotals } from "./excess-events.ts";
@@ -18,20 +18,20 @@ import {
 } from "./search-groups.ts";
 
 export interface FindOptions {
-  /** Most groups to find. */
+  /** Maximum number of groups to find. */
   readonly top: number;
-  /** Most columns of a group: 1, 2 or 3. */
+  /** Maximum number of columns in a group: 1, 2 or 3. */
   readonly maxCross: number;
   readonly minRows: number;
-  /** Fewest observed or expected events, whichever are more. */
+  /** Minimum number of observed or expected events, whichever is larger. */
   readonly minEvents: number;
 }
 
 /** A group that was found, with who is in it among the searched rows. */
 export interface ChosenGroup {
-  /** None: everyone. */
+  /** Empty: everyone. */
   readonly terms: readonly FoundTerm[];
-  readonly members: Uint8Array; // [N], 1: in it
+  readonly members: Uint8Array; // [N], 1 for members
   readonly score: number;
 }
 
@@ -42,13 +42,13 @@ export interface WorstGroups {
   readonly candidates: number;
 }
 
-/** Two groups with a larger share of their rows in common are one finding. */
+/** Two groups that share more than this of their rows are one finding. */
 const MAX_JACCARD = 0.75;
-/** A group is not worth a test when, of its kind alone, chance gives more than this many that look as bad. */
+/** A group is not worth a test if chance alone gives more than this many of its kind that look as bad. */
 const MAX_BY_CHANCE = 20;
-/** A group that the searched rows themselves hardly show is not worth a test either. */
+/** Nor is a group worth a test if it hardly shows even in the searched rows. */
 const MAX_SEARCH_P = 0.05;
-/** Candidates kept of each set of columns: after the best has been found, another of them may be the next. */
+/** Candidates kept for each set of columns: once the best has been found, another of them may be next. */
 const KEEP = 8;
 /** A simpler or larger group of the same columns with nearly the best's score is taken in its place, … */
 const NEARLY = 1;
@@ -57,13 +57,20 @@ const NEARLY = 1;
  * confirm.
  */
 const HOLDS = 0.9;
-/** Score that a group may gain once another that hid it has been found: those below the least by no more are kept. */
+/**
+ * The score that a group may gain once another that masked it has been found: groups this far below the minimum are
+ * kept.
+ */
 const MASKED = 2;
-/** Events added on both sides of O/E when a group is taken as found: a block with none does not become certain. */
+/**
+ * Events added on both sides of O/E when a group is taken as found, so that a block with no events does not become
+ * certain.
+ */
 const PRIOR_EVENTS = 0.5;
 
 /**
- * The worst one after the other; those kept are measured anew when they are next, since most have less to show then.
+ * Finds the worst groups one after the other; kept groups are remeasured when they come up, since most show less by
+ * then.
  */
 export function findWorst(totals: BlockTotals, columns: SearchColumns, options: FindOptions): WorstGroups {
   const everyRow = Int32Array.from({ length: totals.N }, (_, row) => row);
@@ -71,7 +78,7 @@ export function findWorst(totals: BlockTotals, columns: SearchColumns, options: 
   const least = minScore - MASKED;
   const { best, candidates } = searchGroups(totals, columns, { ...options, keep: KEEP, minScore: least });
   const found: ChosenGroup[] = [];
-  /** After how many finds each was measured last. */
+  /** The number of finds after which each was last measured. */
   const measuredAt = new Map<FoundGroup, number>();
   const queue = [...best];
   let left = totals;
@@ -123,7 +130,7 @@ function sameColumns(a: readonly FoundTerm[], b: readonly FoundTerm[]): boolean 
   return a.length === b.length && a.every(({ column }, k) => column === b[k].column);
 }
 
-/** Of these, or of these that are also those. */
+/** Counts the members of `these`, or those that are also in `those`. */
 function countMembers(these: Uint8Array, those: Uint8Array = these): number {
   return these.reduce((sum, one, row) => sum + (one & those[row]), 0);
 }
@@ -137,7 +144,7 @@ function jaccard(a: Uint8Array, b: Uint8Array): number {
   return either === 0 ? 0 : both / either;
 }
 
-/** The rows' expected events brought to what was observed of them, block by block. */
+/** Sets the rows' expected events to those observed among them, block by block. */
 function takeAsFound(totals: BlockTotals, rows: Int32Array): BlockTotals {
   const { B, width } = totals;
   const sums = sumTotals(totals, rows);

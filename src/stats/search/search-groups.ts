@@ -1,21 +1,21 @@
 /**
- * The groups whose events depart most from the predicted, among all runs of cells of one column and all crosses of such
- * runs of two columns (of three, within the best crosses of two only). The sums of every cell of a column pair are
- * added up once and cumulated in both directions, so that each candidate costs a few additions however many rows it
- * has. A candidate's score is −log p (excess-events.ts) − log M − (k−1) log 2: k numbers or values are named to
- * describe it (`age >= 75` one, `60 <= age < 75` two), M is how many candidates with as many there are of its columns
- * (tails of one column counted in the cells of crosses), times the number of sets of so many columns. So a cross has to
- * beat what the many crosses show by chance, and of two equal groups the simpler is first. The best few of each set of
- * columns and each k are kept: measured again after one of them has been taken as found, they say what is next. A score
- * ranks candidates and is no test: that needs rows that were not searched.
+ * Finds the groups whose events depart most from the predicted, among all runs of cells of one column and all crosses
+ * of such runs of two columns (of three, within the best crosses of two only). The sums of every cell of a column pair
+ * are added up once and accumulated in both directions, so that each candidate costs a few additions however many rows
+ * it has. A candidate's score is −log p (excess-events.ts) − log M − (k−1) log 2: k is how many numbers or values
+ * describe it (`age >= 75` has one, `60 <= age < 75` two), and M is how many candidates of its columns have the same k
+ * (tails of one column are counted in the cells of crosses), times the number of sets with as many columns. So a cross
+ * has to beat what the many crosses show by chance, and of two equal groups the simpler comes first. The best few of
+ * each set of columns and each k are kept: remeasured after one of them has been taken as found, they show which is
+ * next. A score ranks candidates and is not a test: that needs rows that were not searched.
  */
 import { log } from "../../core/elementary.ts";
 import type { CellColumn, CellRun } from "../../data/groups/candidate-groups.ts";
 import { type BlockTotals, DEVIANCES, measureExcess } from "./excess-events.ts";
 
-/** What the search needs to know of a column. */
+/** What the search needs to know about a column. */
 export interface SearchColumn extends Pick<CellColumn, "codes" | "cells" | "runs"> {
-  /** Of each run: how many numbers or values describe it, 1 or 2. */
+  /** For each run, how many numbers or values describe it: 1 or 2. */
   readonly bounds: Uint8Array;
 }
 
@@ -27,26 +27,26 @@ export interface SearchColumns {
 }
 
 export interface SearchOptions {
-  /** Most columns of a group: 1, 2 or 3. */
+  /** Maximum number of columns in a group: 1, 2 or 3. */
   readonly maxCross: number;
   readonly minRows: number;
-  /** Fewest observed or expected events, whichever are more. */
+  /** Minimum number of observed or expected events, whichever is larger. */
   readonly minEvents: number;
-  /** How many are kept of each set of columns, of those that as many numbers describe. */
+  /** How many candidates are kept for each set of columns and each number of values that describe them. */
   readonly keep: number;
-  /** Those with less are not kept. */
+  /** Candidates with a lower score are not kept. */
   readonly minScore: number;
 }
 
 export interface FoundTerm extends CellRun {
-  /** Of `alone` if it is the only term, else of `crossed`. */
+  /** Index in `alone` if it is the only term, otherwise in `crossed`. */
   readonly column: number;
 }
 
 export interface FoundGroup {
-  /** None: everyone. */
+  /** Empty: everyone. */
   readonly terms: readonly FoundTerm[];
-  /** What its score is less than −log p by. */
+  /** How much its score is below −log p. */
   readonly charge: number;
   readonly score: number;
 }
@@ -58,11 +58,11 @@ export interface SearchResult {
   readonly candidates: number;
 }
 
-/** Crosses of two columns within which those of three are looked for. */
+/** The number of crosses of two columns within which crosses of three are searched. */
 const CROSSED_AGAIN = 32;
 /** Numbers that describe one run: where it begins and where it ends. */
 const MOST_BOUNDS = 2;
-/** For each number or value more in a description, half the odds. */
+/** Each further number or value in a description halves the odds. */
 const BOUND_CHARGE = Math.LN2;
 
 export function isMember(
@@ -147,7 +147,7 @@ interface Search {
   readonly options: SearchOptions;
   /** Room for the sums of one candidate. */
   readonly sums: Float64Array; // [width]
-  /** Adds to the number of candidates measured. */
+  /** Adds to the count of measured candidates. */
   readonly count: (candidates: number) => void;
 }
 
@@ -162,12 +162,12 @@ function searchCross(
 ): FoundGroup[] {
   const { minRows, minEvents, keep, minScore } = options;
   const { B, width } = totals;
-  const counts = 3 * B; // where a sum holds its number of rows
+  const counts = 3 * B; // index of the number of rows in a sum
   let candidates = 0;
   const best = Array.from({ length: 2 * MOST_BOUNDS + 1 }, (): FoundGroup[] => []);
   const table = cumulateCells(totals, rows, first, second);
   const across = (second.cells + 1) * width;
-  // [cells+1, width]: the rows of one outer run, cumulated over the second column
+  // [cells+1, width]: the rows of one outer run, accumulated over the second column
   const strip = new Float64Array(across);
   const lefts = Int32Array.from(second.runs, (run) => run.first * width);
   const rights = Int32Array.from(second.runs, (run) => (run.last + 1) * width);
@@ -188,7 +188,7 @@ function searchCross(
       let bound = 0;
       for (let b = 0; b < B; b++) {
         const O = strip[right + b] - strip[left + b];
-        // Differences of cumulated sums leave rounding where there is nothing.
+        // Differences of accumulated sums leave rounding errors where there is nothing.
         const E = Math.max(strip[right + B + b] - strip[left + B + b], 0);
         const V = Math.max(strip[right + 2 * B + b] - strip[left + 2 * B + b], 0);
         sums[b] = O;
@@ -202,7 +202,7 @@ function searchCross(
       if (observed < minEvents && expected < minEvents) continue;
       candidates++;
       const bounds = first.bounds[o] + second.bounds[r];
-      // Most candidates are known by these bounds to be too small, without a logarithm.
+      // These bounds show, without a logarithm, that most candidates are too small.
       const { level, shape } = needed[bounds];
       if (bound < shape && boundDeviance(observed, expected, variance) < level) continue;
       const charge = charges[bounds];
@@ -219,13 +219,13 @@ function searchCross(
 }
 
 interface CandidateKind {
-  /** Sets of so many columns. */
+  /** The number of sets with as many columns. */
   readonly sets: number;
   /**
    * The second column in fewer cells, where it has them: finer cuts of a tail make near copies of it, not more groups.
    */
   readonly coarser?: SearchColumn;
-  /** Of terms that are given already: the numbers that describe them, and how many there are alike. */
+  /** For terms that are already fixed: how many numbers describe them, and how many alike there are. */
   readonly bounds?: number;
   readonly alike?: number;
 }
@@ -234,7 +234,7 @@ function countBounds({ bounds }: SearchColumn, count: number): number {
   return bounds.reduce((sum, one) => sum + (one === count ? 1 : 0), 0);
 }
 
-/** By how many numbers describe the two runs (0…4): log M + (k−1) log 2. */
+/** Indexed by how many numbers describe the two runs (0…4): log M + (k−1) log 2. */
 function chargeBounds(first: SearchColumn, second: SearchColumn, kind: CandidateKind): number[] {
   const { sets, coarser = second, bounds = 0, alike = 1 } = kind;
   const counts = [countBounds(second, 0), countBounds(coarser, 1), countBounds(second, 2)];
@@ -252,7 +252,7 @@ export function insertByScore(best: FoundGroup[], group: FoundGroup): void {
   best.splice(place, 0, group);
 }
 
-/** The same group on other sums of the same rows. */
+/** The same group measured on other sums of the same rows. */
 export function measureAgain(
   { terms, charge }: FoundGroup,
   { N, B, width, values }: BlockTotals,
@@ -261,7 +261,7 @@ export function measureAgain(
   const cells = terms.length === 1 ? columns.alone : columns.crossed;
   const runs = terms.map(({ column, first, last }) => ({ codes: cells[column].codes, first, last }));
   const sums = new Float64Array(width);
-  // As isMember, without a closure a row: this is done thousands of times.
+  // Like isMember, but without a closure per row: this runs thousands of times.
   next: for (let row = 0; row < N; row++) {
     for (let k = 0; k < runs.length; k++) {
       const cell = runs[k].codes[row];
@@ -273,9 +273,9 @@ export function measureAgain(
 }
 
 /**
- * What the deviances of a candidate must reach for a −log p of this: of χ² with 2 df or more p is at least exp(−x/2);
- * with 1 df, at least exp(−x/2) √(2/π) √x/(1+x) (Mills' ratio), taken at the larger of these x, since it falls with x ≥
- * 1.
+ * What the deviances of a candidate must reach for this −log p: for χ² with 2 df or more, p is at least exp(−x/2); with
+ * 1 df, it is at least exp(−x/2) √(2/π) √x/(1+x) (Mills' ratio), taken at the larger of these x, since it falls with x
+ * ≥ 1.
  */
 function leastDeviances(wanted: number): { readonly level: number; readonly shape: number } {
   const shape = Math.max(0, 2 * (wanted + log(DEVIANCES)));
@@ -284,8 +284,8 @@ function leastDeviances(wanted: number): { readonly level: number; readonly shap
 }
 
 /**
- * At least the deviance: with x = O/E − 1, (1+x) log(1+x) − x is at most x²/2 for x ≥ 0, and at most that over (1+x),
- * and x², for x < 0.
+ * An upper bound on the deviance: with x = O/E − 1, (1+x) log(1+x) − x is at most x²/2 for x ≥ 0, and at most that over
+ * (1+x), and x², for x < 0.
  */
 function boundDeviance(O: number, E: number, V: number): number {
   if (O === E) return 0;

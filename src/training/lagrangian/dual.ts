@@ -11,14 +11,14 @@ import { createRandom } from "../../core/random.ts";
 import type { ConstraintGroup } from "../../objectives/constraints.ts";
 import type { DualSpec } from "../options.ts";
 
-/** A multiplier beyond this says that the constraint cannot be met and that the loss no longer counts. */
+/** A multiplier beyond this means that the constraint cannot be met and that the loss no longer counts. */
 export const LARGEST_MULTIPLIER = 1e6;
-/** A run whose multipliers moved by less than this share of their start is a fixed penalty by another name. */
+/** A run whose multipliers moved by less than this share of their start is in effect a fixed penalty. */
 export const FIXED_PENALTY_BELOW = 0.1;
-/** Apart from the streams of splits, weights and batches. */
+/** A random stream separate from those of splits, weights and batches. */
 const MULTIPLIER_STREAM = 0x30000000;
 
-/** The same, with a rate and start that are given per row as they are for N rows. */
+/** The same spec with its per-row rate and start scaled to N rows. */
 export function scaleToRows(spec: DualSpec, N: number): DualSpec {
   if (spec.form !== "ascent" || spec.perRow !== true) return spec;
   const { start } = spec;
@@ -63,7 +63,7 @@ function augment(penalty: number, multiplier: number, distance: number, slack: n
   return Math.max(0, multiplier + penalty * (distance / slack - 1));
 }
 
-/** ∂(the Lagrangian's term)/∂d of each group. */
+/** ∂(the Lagrangian's term)/∂d for each group. */
 export function distanceWeights(
   spec: DualSpec,
   multipliers: Float64Array,
@@ -75,7 +75,7 @@ export function distanceWeights(
   return multipliers.map((multiplier, g) => augment(penalty, multiplier, distances[g], slack[g]) / slack[g]);
 }
 
-/** The dual step: the multipliers after it. */
+/** The dual step: returns the new multipliers. */
 export function nextMultipliers(
   spec: DualSpec,
   groups: readonly ConstraintGroup[],
@@ -101,7 +101,7 @@ export function nextMultipliers(
   });
 }
 
-/** Σ |end − start| / Σ start, by which a run is called a fixed penalty; Infinity when it started at 0. */
+/** Σ |end − start| / Σ start, used to tell whether a run is a fixed penalty; Infinity when it started at 0. */
 export function relativeMove(start: ArrayLike<number>, end: ArrayLike<number>): number {
   let moved = 0;
   let size = 0;

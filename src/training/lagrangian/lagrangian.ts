@@ -1,8 +1,8 @@
 /**
  * The Lagrangian of a run under constraints: slack, multipliers, and the statistics of every training row's last curve.
  * Batches go through `addLagrangianGradient`, which replaces their rows in the cache and adds the gradient of the
- * Lagrangian's term to their dLogits; a whole pass over the rows (`refill`) renews the cache and, with risk strata,
- * cuts the groups anew by the model's own risk, carrying multipliers over by group and stratum. `takeDualStep` uses
+ * Lagrangian's term to their dLogits. A whole pass over the rows (`refill`) refreshes the cache and, with risk strata,
+ * recuts the groups by the model's own risk, carrying multipliers over by group and stratum. `takeDualStep` uses
  * whatever statistics are cached.
  */
 
@@ -28,10 +28,10 @@ import { buildStrata, carryMultipliers, measureRisks, type StratumCell } from ".
 import type { ConstraintSpec, DualSpec } from "../options.ts";
 import { distanceWeights, lagrangianTerm, nextMultipliers, scaleToRows, startMultipliers } from "./dual.ts";
 
-/** Plain data: what a checkpoint keeps of it. */
+/** Plain data: the part that a checkpoint keeps. */
 export interface LagrangianState {
   readonly multipliers: readonly number[];
-  /** The cells the multipliers belong to, where groups are cut into strata: their places, not their rows. */
+  /** The cells that the multipliers belong to when groups are cut into strata: their indices, not their rows. */
   readonly cells: readonly Omit<StratumCell, "rows">[] | null;
 }
 
@@ -45,17 +45,18 @@ export interface Lagrangian {
   readonly constraints: Constraints;
   readonly slack: Float64Array; // [G]
   readonly multipliers: Float64Array; // [G]
-  /** Of the groups as they were named, whether or not they are cut into cells. */
+  /** For the groups as named, whether or not they are cut into cells. */
   readonly groupSlack: Readonly<Record<string, number>>;
   /** Distances at the cached curves. */
   distances(): Float64Array; // [G]
-  /** Each group as it was named, at the cached curves; of a group cut into cells, the one furthest from its slack. */
+  /** Each named group at the cached curves; for a group cut into cells, the cell furthest from its slack. */
   groupState(): GroupState;
   /**
-   * The term beyond the loss at the cached curves, after these rows' are replaced; adds its gradient to their dLogits.
+   * Replaces the cached curves of these rows, adds the gradient of the Lagrangian's term to their dLogits, and returns
+   * the term.
    */
   addLagrangianGradient(curves: CurveWorkspace, rows: Int32Array, dLogits: Floats): number;
-  /** Begins a pass over all rows; `take` every part once, then `finish`. */
+  /** Begins a pass over all rows; call `take` once per part, then `finish`. */
   refill(): { take(curves: CurveWorkspace, rows: Int32Array): void; finish(): void };
   /** The dual step at the cached curves. */
   takeDualStep(step: number): void;
@@ -69,7 +70,9 @@ export interface LagrangianOptions {
   readonly binned: BinnedRightCensored;
   readonly groups: readonly NamedRows[];
   readonly seed: number;
-  /** Whether every step takes all rows, the cache being refilled before it: then rows' own terms need not be kept. */
+  /**
+   * Whether every step takes all rows, with the cache refilled before it: then the rows' own terms need not be kept.
+   */
   readonly whole?: boolean;
 }
 
@@ -84,7 +87,7 @@ export function createLagrangian(options: LagrangianOptions): Lagrangian {
   let slack = resolveSlack(constraints, spec.slack, kappa);
   const groupSlack = Object.fromEntries(groups.map(({ name }, g) => [name, slack[g]]));
   let multipliers = startMultipliers(dual, constraints.groups, options.seed);
-  // Cutting groups into strata anew sums the rows' terms again.
+  // Recutting groups into strata sums the rows' terms again.
   const keepsTerms = options.whole !== true || strata > 1;
   let cache: StatisticsCache = createStatisticsCache(constraints, keepsTerms);
   let cells: readonly Omit<StratumCell, "rows">[] | null = null;
@@ -170,7 +173,7 @@ function checkGroups({ cells, multipliers }: LagrangianState, groups: number): v
   );
 }
 
-/** Of each group the cell that is furthest from its slack; −1 for a group without one. */
+/** For each group, the cell furthest from its slack; −1 for a group without cells. */
 function findWorstCells(
   groups: readonly NamedRows[],
   cells: readonly Omit<StratumCell, "rows">[],
@@ -201,7 +204,7 @@ function copyCurves(from: CurveWorkspace, rows: Int32Array, T: number, to: Curve
   });
 }
 
-/** A table by group name holds for each of the group's cells. */
+/** A slack given by group name applies to each of the group's cells. */
 function slackOfCells(slack: SlackSpecification, cells: readonly StratumCell[]): SlackSpecification {
   if (typeof slack !== "object") return slack;
   const named = cells.filter(({ group }) => Object.hasOwn(slack, group));

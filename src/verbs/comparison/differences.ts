@@ -1,11 +1,11 @@
 /**
- * Differences of methods that were run on the same rows, each against the first. On one split the test rows are
- * resampled, the same draw for all methods, and a difference has a percentile interval and the p-value that inverts
- * it, 2·min over sides of (1 + beyond 0)/(1 + draws): conditional on this split and these fits. Over several splits
- * of one table the scores are paired by split and tested with the corrected resampled t, since splits
- * share rows. Holm over all differences. Calibration errors are over the bins with ten rows at risk, group errors
- * over groups with enough events and follow-up to be judged; resampling adds noise to every error and more to a small
- * one, so intervals of their differences lie a little towards none.
+ * Differences between methods that were run on the same rows, each against the first. On one split the test rows are
+ * resampled, with the same draw for all methods. A difference then has a percentile interval and the p-value that
+ * inverts it, 2·min over sides of (1 + beyond 0)/(1 + draws), conditional on this split and these fits. Over several
+ * splits of one table the scores are paired by split and tested with the corrected resampled t, since splits share
+ * rows. Holm's correction is over all differences. Calibration errors are over the bins with ten rows at risk, group
+ * errors over groups with enough events and follow-up to be judged. Resampling adds noise to every error, and more to a
+ * small one, so intervals of their differences are shifted a little towards zero.
  */
 
 import { betaQuantile } from "../../core/distributions.ts";
@@ -25,7 +25,7 @@ export const COMPARED_SCORES = ["concordance", "ece", "groupEce", "worstEce", "i
 /** One of the scores that methods are compared on. */
 export type ComparedScore = (typeof COMPARED_SCORES)[number];
 
-/** Of all but concordance, less is better. */
+/** Less is better for all scores but concordance. */
 export const HIGHER_IS_BETTER: Readonly<Record<ComparedScore, boolean>> = {
   concordance: true,
   ece: false,
@@ -36,13 +36,13 @@ export const HIGHER_IS_BETTER: Readonly<Record<ComparedScore, boolean>> = {
 
 /** One method on the test rows of one split; null where a score is undefined. */
 export interface MethodScores extends Readonly<Record<ComparedScore, number | null>> {
-  /** The judged group of the largest error. */
+  /** The judged group with the largest error. */
   readonly worstGroup: string | null;
   /** Groups that were judged. */
   readonly judged: number;
 }
 
-/** Which groups are judged: the same for all methods, since only the rows' outcomes decide. */
+/** Which groups are judged: the same for all methods, since this depends only on the rows' outcomes. */
 export function judgedGroups({ groups }: AuditTable, T: number): readonly string[] {
   return groups
     .filter(({ events, supported }) => hasEnoughData(events, supported.bins, T))
@@ -71,7 +71,7 @@ export function readScores(audit: AuditTable, T: number): MethodScores {
   };
 }
 
-/** A method's score less the first method's. */
+/** A method's score minus the first method's. */
 export interface MethodDifference {
   readonly method: string;
   readonly against: string;
@@ -82,7 +82,7 @@ export interface MethodDifference {
   readonly p: number | null;
   /** Holm's, over all differences of the comparison. */
   readonly adjustedP: number | null;
-  /** Why there is none. */
+  /** Why there is no difference. */
   readonly absent: string | null;
 }
 
@@ -103,11 +103,11 @@ export type ScoreDraws = Readonly<Record<ComparedScore, Float64Array>>; // [repl
 export interface DrawnMethod {
   readonly method: string;
   readonly scores: MethodScores | null;
-  /** Of the same resamples for all methods; null for a method that failed. */
+  /** From the same resamples for all methods; null for a method that failed. */
   readonly draws: ScoreDraws | null;
 }
 
-/** On one split. */
+/** Differences on one split. */
 export function compareResampled(methods: readonly ResampledMethod[], level = 0.95): MethodDifference[] {
   const drawn = methods.map(({ bootstrap, ...rest }) => ({
     ...rest,
@@ -116,7 +116,7 @@ export function compareResampled(methods: readonly ResampledMethod[], level = 0.
   return compareDraws(drawn, level);
 }
 
-/** On one split, from scores that were drawn before. */
+/** Differences on one split, from scores drawn earlier. */
 export function compareDraws(methods: readonly DrawnMethod[], level = 0.95): MethodDifference[] {
   const [first, ...others] = methods;
   return adjust(
@@ -149,7 +149,7 @@ function compareScore(other: DrawnMethod, first: DrawnMethod, score: ComparedSco
 
 const NOTHING = { estimate: null, lower: null, upper: null, p: null } as const;
 
-/** Of everyone first, then the judged groups: their errors count by their mean and by the worst of them. */
+/** Everyone first, then the judged groups, whose errors count by their mean and by the worst of them. */
 export function drawsOf(bootstrap: readonly GroupBootstrap[]): ScoreDraws {
   const [everyone, ...groups] = bootstrap;
   const own = groups.map((group) => replicatesOf(group, "ece"));
@@ -170,11 +170,11 @@ export function drawsOf(bootstrap: readonly GroupBootstrap[]): ScoreDraws {
 /** A method on several splits, in the same order for all methods. */
 export interface SplitMethod {
   readonly method: string;
-  /** One a split, in the same order for all methods; null where the run failed. */
+  /** One per split, in the same order for all methods; null where the run failed. */
   readonly scores: readonly (MethodScores | null)[]; // [J]
 }
 
-/** Over several splits; `sizes` of the test and training rows, their means where they vary. */
+/** Differences over several splits; `sizes` are those of the test and training rows, as means where they vary. */
 export function compareSplits(
   methods: readonly SplitMethod[],
   sizes: SplitSizes,
@@ -200,7 +200,7 @@ export function compareSplits(
   return adjust(differences);
 }
 
-/** t with P(|X| ≤ t) = level, X Student's with df degrees of freedom: df/(df + t²) is a beta quantile. */
+/** t with P(|X| ≤ t) = level, where X is Student's t with df degrees of freedom: df/(df + t²) is a beta quantile. */
 export function studentQuantile(level: number, df: number): number {
   const x = betaQuantile(1 - level, df / 2, 0.5);
   return Math.sqrt((df * (1 - x)) / x);

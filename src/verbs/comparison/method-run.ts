@@ -1,7 +1,7 @@
 /**
- * One method of a comparison on one split: trained, repaired on the validation rows where that is asked for, scored
- * on the test rows, and where one split is all there is, on resamples of them. A run that leaves the numbers it can
- * be trusted on is a result like any other; the comparison goes on without it.
+ * One method of a comparison on one split: trained, repaired on the validation rows on request, and scored on the test
+ * rows; if there is only one split, also on resamples of them. A run that fails numerically is a result like any other;
+ * the comparison goes on without it.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";
@@ -27,7 +27,7 @@ export interface ComparedMethod {
   /** As it was asked for: "graduate:l2+boost". */
   readonly label: string;
   readonly method: Method;
-  /** Of graduate alone; null for its default. */
+  /** For graduate only; null for its default. */
   readonly distance: DistanceName | null;
   readonly boosted: boolean;
 }
@@ -48,14 +48,14 @@ export interface CompareTask {
   readonly replicates: number | null;
 }
 
-/** What comes of a line. */
+/** The result of one line of the plan. */
 export interface MethodResult {
   /** These are null where the run failed. */
   readonly scores: MethodScores | null;
   readonly audit: AuditTable | null;
-  /** Null without resamples too. */
+  /** Also null without resamples. */
   readonly draws: ScoreDraws | null;
-  /** Constraints met on the training rows, of how many; null for a method without. */
+  /** Constraints met on the training rows, and how many there are; null for a method without constraints. */
   readonly met: number | null;
   readonly constrained: number | null;
   /** Training and repair; null where there was no clock. */
@@ -64,28 +64,28 @@ export interface MethodResult {
   readonly warnings: readonly string[];
 }
 
-/** What runs of the plan need besides their task. */
+/** What runs of the plan need in addition to their task. */
 export interface CompareSource {
-  /** Of any of the splits: each run divides it as its own says. */
+  /** With any of the splits: each run divides it by its own split. */
   readonly study: PreparedStudy;
   readonly request: TrainingRequest;
   readonly splits: readonly NamedSplit[];
 }
 
-/** What a run computes with. */
+/** What a run uses: backend, bootstrap, clock. */
 export interface MethodMeans {
-  /** What trains and predicts. */
+  /** Trains and predicts. */
   readonly backend: Backend;
-  /** What runs the resamples; one after the other in this thread unless something faster is given. */
+  /** Runs the resamples; one after the other in this thread unless something faster is given. */
   readonly bootstrap?: NonNullable<AuditOptions["bootstrap"]>;
   /** A clock, in seconds. */
   readonly now?: () => number;
 }
 
-/** Of a run with resamples, the part that is training. */
+/** The share of training in a run with resamples. */
 const TRAINING_SHARE = 0.7;
 
-/** One line of the plan. */
+/** Runs one line of the plan. */
 export async function* runMethod(
   source: CompareSource,
   task: CompareTask,
@@ -127,7 +127,7 @@ export function findSplit({ splits }: Pick<CompareSource, "splits">, task: Compa
   return found;
 }
 
-/** The model, and its curves of the test rows, repaired where that is asked for. */
+/** The model and its curves of the test rows, repaired on request. */
 async function* predictTestRows(
   source: CompareSource,
   task: CompareTask,

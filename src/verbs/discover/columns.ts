@@ -1,8 +1,8 @@
 /**
- * Which columns discover makes groups of: those that are named; otherwise, of a model, its own (what it learns from and
- * what its groups are made of), so that what was kept from a model on purpose is not searched behind its owner's back;
- * of curves without a model, all that describe people at the start. Ids, constants and columns that give the outcome
- * away make no groups unless they are named.
+ * Which columns discover makes groups from: the named ones, if any. Otherwise, for a model, its own columns (those it
+ * learns from and those of its groups), so that columns deliberately kept from a model are not searched behind its
+ * owner's back; for curves without a model, all columns that describe people at the start. Ids, constants and columns
+ * that give the outcome away make no groups unless they are named.
  */
 
 import { checkTable } from "../../data/checks/sanity.ts";
@@ -13,11 +13,11 @@ import { findColumn, type Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
 import { columnsNeeded } from "../predict.ts";
 
-/** What was asked for. */
+/** The request. */
 export interface SearchColumnsRequest {
-  /** These, or every column that describes people; without it the model's own. */
+  /** The named columns, or every column that describes people ("all"); by default the model's own. */
   readonly columns?: readonly string[] | "all";
-  /** Columns to make no groups of. */
+  /** Columns to exclude from groups. */
   readonly drop?: readonly string[];
   /** Null for curves of another program. */
   readonly model?: Pick<Model, "encoder" | "inputGroups" | "groups"> | null;
@@ -28,9 +28,9 @@ export interface SearchColumnsRequest {
 /** A column that is not searched, and why. */
 export interface LeftOutColumn {
   readonly name: string;
-  /** To be read after "it". */
+  /** Phrased to follow "it". */
   readonly reason: string;
-  /** Whether it is only that the model does not have it. */
+  /** Whether the only reason is that the model does not have it. */
   readonly isForeign: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface SearchColumnsChoice {
   readonly leftOut: readonly LeftOutColumn[];
 }
 
-/** The columns of the table that a model learns from and that its groups are made of. */
+/** The columns of the table that a model learns from and those its groups are made from. */
 export function listModelColumns({
   encoder,
   inputGroups,

@@ -1,7 +1,7 @@
 /**
  * The second half of discover: each group that the search found is tested on the rows that no choice has seen, for the
- * departure that the searched rows showed and in the same direction; p-values are adjusted by Holm with weights that
- * fall along the list. A confirmed group that those before it account for is marked as explained.
+ * departure that the searched rows showed and in the same direction. The p-values are adjusted by Holm with weights
+ * that fall along the list. A confirmed group is marked as explained if the groups before it account for it.
  */
 import { evaluateGroup } from "../../data/groups/group-members.ts";
 import type { Table } from "../../data/table.ts";
@@ -16,9 +16,9 @@ import {
   testReplication,
 } from "../../stats/search/excess-events.ts";
 
-/** Events of confirming rows, and whether they show again what the searched rows showed. */
+/** Events of the confirming rows, and whether they replicate what the searched rows showed. */
 export interface ReplicatedExcess extends ExcessEvents {
-  /** One-sided p of the departure of the searched rows, in level and over time (excess-events.ts). */
+  /** One-sided p of the departure that the searched rows showed, in level and over time (excess-events.ts). */
   readonly replicationP: number;
 }
 
@@ -26,25 +26,25 @@ export interface DiscoveredGroup {
   /** As `--group` takes it. */
   readonly expression: string;
   /**
-   * −log p of the searched rows when it was found, less the log number of groups like it (search-groups.ts): 0 is what
-   * chance gives.
+   * −log p of the searched rows when the group was found, minus the log number of groups like it (search-groups.ts):
+   * chance gives 0.
    */
   readonly score: number;
-  /** On the rows that were searched: flattered by the search. */
+  /** On the searched rows: flattered by the search. */
   readonly search: ExcessEvents;
   /** On the other rows. */
   readonly confirm: ReplicatedExcess;
-  /** Its share of the level, by its place in the search; `top` shares sum to 1. */
+  /** Its share of the level, by its position in the search; the `top` shares sum to 1. */
   readonly weight: number;
-  /** Of confirm.replicationP, over all groups listed (Holm, by weight). */
+  /** confirm.replicationP adjusted over all groups listed (Holm, by weight). */
   readonly adjustedP: number;
   readonly confirmed: boolean;
   /**
-   * Of a confirmed group: its confirming rows that are in no confirmed group before it in the list; null for the
+   * For a confirmed group: its confirming rows that are in no confirmed group before it in the list; null for the
    * others.
    */
   readonly beyond: ReplicatedExcess | null;
-  /** Confirmed, but the groups before it account for it: beyond them it does not replicate (p above the level). */
+  /** Confirmed, but accounted for by the groups before it: beyond them it does not replicate (p above the level). */
   readonly explained: boolean;
   /** What the confirming rows show, in words. */
   readonly direction: string;
@@ -58,7 +58,7 @@ export interface ConfirmInput {
   readonly blocks: readonly BinBlock[];
   /** How much more events vary because people have several rows, … */
   readonly shared: number;
-  /** … and that times what few training rows leave to chance. */
+  /** … and that factor times the one for curves learnt from few training rows. */
   readonly dispersion: number;
   readonly level: number;
   readonly top: number;
@@ -70,7 +70,7 @@ export interface FoundGroup {
   readonly score: number;
 }
 
-/** By adjusted p-value. */
+/** Sorted by adjusted p-value. */
 export function confirmGroups(found: readonly FoundGroup[], input: ConfirmInput): readonly DiscoveredGroup[] {
   const { halves, level, top } = input;
   const tested = found.map((group) => testGroup(group, input));
@@ -100,7 +100,7 @@ export function confirmGroups(found: readonly FoundGroup[], input: ConfirmInput)
 function testGroup({ expression, score }: FoundGroup, input: ConfirmInput) {
   const { table, halves, totals, blocks, shared, dispersion } = input;
   const B = blocks.length;
-  // Who is tested is who the printed expression means.
+  // The test is on exactly the people that the printed expression selects.
   const members = evaluateGroup(expression, table);
   const places = placesOf(members, halves.confirm);
   const own = placesOf(members, halves.search);
@@ -113,14 +113,14 @@ function testGroup({ expression, score }: FoundGroup, input: ConfirmInput) {
   return { expression, score, places, replicate, search, confirm: replicate(places) };
 }
 
-/** Of `top` places the k-th has 1/k of the first one's share of the level; what the list leaves empty nobody gets. */
+/** Of `top` places, the k-th has 1/k of the first one's share of the level; shares of empty places go to nobody. */
 function weighByPlace(count: number, top: number): number[] {
   const sum = Array.from({ length: top }, (_, k) => 1 / (k + 1)).reduce((total, one) => total + one, 0);
   return Array.from({ length: count }, (_, k) => 1 / (k + 1) / sum);
 }
 
 /**
- * Holm's (1979) p-values, adjusted, with weights that sum to 1 at most: by increasing p/w, p · (1 − Σ of the weights
+ * Holm's (1979) adjusted p-values with weights that sum to at most 1: by increasing p/w, p · (1 − Σ of the weights
  * before)/w.
  */
 export function holmWeighted(p: readonly number[], weights: readonly number[]): number[] {
@@ -136,7 +136,7 @@ export function holmWeighted(p: readonly number[], weights: readonly number[]): 
   return adjusted;
 }
 
-/** Members among `rows`, as places in them. */
+/** Members among `rows`, as positions in them. */
 function placesOf(members: Uint8Array, rows: Int32Array): Int32Array {
   const places: number[] = [];
   rows.forEach((row, place) => {

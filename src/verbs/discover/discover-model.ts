@@ -1,6 +1,6 @@
 /**
- * Discover for a model on a table: rows it knows are searched and rows it has not seen confirm, where these can be told
- * apart; the columns are the model's own unless others are asked for.
+ * Discover for a model on a table: rows the model knows are searched and rows it has not seen confirm, where the two
+ * can be told apart; the columns are the model's own unless others are asked for.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
@@ -14,7 +14,7 @@ import { type DiscoverOptions, type Discovery, discover } from "./discover.ts";
 /** What was found, on which rows, and which columns were not searched. */
 export interface ModelDiscovery {
   readonly found: Discovery;
-  /** What the rows are that were searched, and those that confirmed: "training rows", "rows". */
+  /** Names of the searched and of the confirming rows: "training rows", "rows". */
   readonly which: { readonly search: string; readonly confirm: string };
   readonly leftOut: readonly LeftOutColumn[];
   readonly warnings: readonly string[];

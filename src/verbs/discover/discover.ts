@@ -1,11 +1,11 @@
 /**
- * Discover: which groups are the predicted curves wrong for? Some rows are searched and others confirm: the halves of a
- * division by seed, with equally many events, or, where the caller says which, rows that the model has not seen confirm
- * and others are searched. On the searched rows the worst groups are found, one after the other
- * (stats/search/find-worst.ts). On the confirming rows, which no choice has seen, each of the few is tested for the
- * departure that the searched rows showed, in the same direction (one df, one side), and the p-values are adjusted by
- * Holm with weights that fall along the list: a model that is right for everybody has any group confirmed with
- * probability at most `level`. The rows that confirm must be new to the model; those searched need not be
+ * Discover: for which groups are the predicted curves wrong? Some rows are searched and others confirm. By default
+ * these are halves drawn by seed, with equally many events; the caller may instead name confirming rows that the model
+ * has not seen, and the others are searched. On the searched rows the worst groups are found, one after the other
+ * (stats/search/find-worst.ts). On the confirming rows, which no choice has seen, each of these few groups is tested
+ * for the departure that the searched rows showed, in the same direction (one df, one side). The p-values are adjusted
+ * by Holm with weights that fall along the list: for a model that is right for everybody, the probability that any
+ * group is confirmed is at most `level`. The confirming rows must be new to the model; the searched rows need not be
  * (docs/decisions/010-discover.md).
  */
 
@@ -34,57 +34,59 @@ import { refuseTooManyCrosses } from "./work.ts";
 export interface DiscoverInput {
   /** Predicted survival of each person at the end of every bin. */
   readonly curves: CurvesInput;
-  /** In which bin each of them had the event or was censored. */
+  /** The bin in which each person had the event or was censored. */
   readonly outcomes: BinnedRightCensoredInput;
-  /** Who the rows are: the columns that groups are made of. */
+  /** The table of these rows, whose columns groups are made from. */
   readonly table: Table;
-  /** Rows that confirm, none of which the model has seen; the others are searched. Without: halves by seed. */
+  /** Rows that confirm, none of which the model has seen; the others are searched. Default: halves by seed. */
   readonly confirmRows?: ArrayLike<number>;
-  /** How many rows the curves were learnt from, if departures that so few rows explain are not to be confirmed. */
+  /**
+   * How many rows the curves were learnt from; if given, departures that so small a sample explains are not confirmed.
+   */
   readonly trainingRows?: number;
   /**
-   * Whose rows are whose, where people have several: halves are of people, and the test allows for what their rows
-   * share.
+   * Whose rows are whose, where people have several: the halves then divide people, and the test allows for the
+   * dependence of their rows.
    */
   readonly people?: People;
 }
 
-/** How far to search, and with which level and seed. */
+/** How far to search, and the level and seed. */
 export interface DiscoverOptions {
   /** Columns of the table that may form groups (all). */
   readonly columns?: readonly string[];
   /** Seed of the two halves; 1 unless given. */
   readonly seed?: number;
-  /** Most groups to find and test (8); the level is shared out over so many places, whether or not they are filled. */
+  /** Most groups to find and test (8); the level is shared among that many places, whether or not they are filled. */
   readonly top?: number;
   /** Most columns in one group: 1, 2 (the default) or 3. */
   readonly maxCross?: number;
-  /** Fewest rows of a group, over both halves (100). */
+  /** Fewest rows in a group, over both halves (100). */
   readonly minRows?: number;
-  /** Fewest events of a group, observed or expected, over both halves (10). */
+  /** Fewest events in a group, observed or expected, over both halves (10). */
   readonly minEvents?: number;
-  /** Adjusted p-values up to this confirm (0.05). */
+  /** Groups with adjusted p-values up to this are confirmed (0.05). */
   readonly level?: number;
 }
 
-/** What a search found, and which of it the other half of the rows confirmed. */
+/** What a search found, and which of the groups the other rows confirmed. */
 export interface Discovery {
   readonly rows: { readonly search: number; readonly confirm: number };
-  /** Where the rows are told apart by person. */
+  /** Where rows are identified by person. */
   readonly people?: { readonly search: number; readonly confirm: number };
   /**
    * How much more the confirming rows' events vary than those of independent rows; p-values and intervals allow for it.
    */
   readonly designEffect?: number;
   readonly events: { readonly search: number; readonly confirm: number };
-  /** Columns that took part. */
+  /** Columns that were searched. */
   readonly columns: readonly string[];
-  /** How many groups were measured to find the first. */
+  /** How many groups were measured to find the first one. */
   readonly candidates: number;
   readonly blocks: readonly BinBlock[];
   readonly level: number;
   readonly seed: number;
-  /** By adjusted p-value. */
+  /** Sorted by adjusted p-value. */
   readonly groups: readonly DiscoveredGroup[];
 }
 
@@ -94,13 +96,13 @@ const DEFAULT_TOP = 8;
 const DEFAULT_CROSS = 2;
 const MAX_CROSS = 3;
 const DEFAULT_LEVEL = 0.05;
-/** The automatic groups' (group-selection.ts). */
+/** As for the automatic groups (group-selection.ts). */
 const DEFAULT_MIN_ROWS = 100;
 /** The least that can be audited (sanity.ts). */
 const DEFAULT_MIN_EVENTS = 10;
-/** Blocks of time: enough to see early, late and a change of sign; each costs a degree of freedom. */
+/** Blocks of time: enough to see an early or late departure or a change of sign; each costs a degree of freedom. */
 const BLOCKS = 4;
-/** Ranges of an ordered column by itself (fortieths: a tail of 12 % is not to be missed for one of 10 or 15), … */
+/** Ranges of an ordered column by itself (fortieths, so that a tail of 12 % is not missed for one of 10 or 15), … */
 const CELLS_ALONE = 40;
 /** … and in crosses (tenths: 54 runs, 2916 crosses of two such columns). */
 const CELLS_CROSSED = 10;
@@ -167,7 +169,7 @@ export function discover(input: DiscoverInput, options: DiscoverOptions = {}): D
   };
 }
 
-/** The options with their defaults; one that cannot be is refused. */
+/** The options with their defaults; throws on impossible values. */
 function checkSettings(options: DiscoverOptions, { trainingRows = 1 }: DiscoverInput) {
   const { seed = 1, top = DEFAULT_TOP, maxCross = DEFAULT_CROSS, level = DEFAULT_LEVEL } = options;
   const { minRows = DEFAULT_MIN_ROWS, minEvents = DEFAULT_MIN_EVENTS } = options;
@@ -193,7 +195,7 @@ interface CutColumns {
   readonly crossed: readonly CellColumn[];
 }
 
-/** The columns in cells, and the same for the searched rows only. */
+/** The columns cut into cells, for all rows and for the searched rows only. */
 function cutColumns(
   table: Table,
   names: readonly string[] | undefined,

@@ -1,9 +1,9 @@
 /**
- * Which rows discover searches and which confirm: halves by seed with equally many events, or the ones the caller sets
- * apart; and how much more the confirming rows vary than independent rows about right curves would: because the curves
- * were learnt from few rows, and because rows of one person hang together. The latter is measured on them, as Rao and
- * Scott's design effect: with u = observed − expected events of a row, Σ_people (Σ u)² / Σ_rows u², 1 at least. Rows
- * that are all there twice give 2.
+ * Which rows discover searches and which confirm: halves by seed with equally many events, or the rows the caller sets
+ * apart. Also how much more the confirming rows vary than independent rows about right curves would, because the curves
+ * were learnt from few rows and because rows of one person are dependent. The dependence is measured on these rows as
+ * Rao and Scott's design effect: with u = observed − expected events of a row, Σ_people (Σ u)² / Σ_rows u², at least 1.
+ * A table in which every row occurs twice gives 2.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -19,16 +19,16 @@ export interface Halves {
 }
 
 /**
- * Part of a training sample's chance that its curves take over. About true Cox models of 38 columns and 160 training
- * events, unseen events varied 1.7 times as much as about right curves, with 0.67 confirming rows for each that
- * trained: all of the sample's chance. With this part of it 3 to 4 % of such models had any group confirmed
- * (docs/decisions/010-discover.md).
+ * The part of a training sample's chance variation that its curves take over. About true Cox models of 38 columns and
+ * 160 training events, unseen events varied 1.7 times as much as about right curves, with 0.67 confirming rows for each
+ * training row: all of the sample's chance variation. With this part of it, 3 to 4 % of such models had any group
+ * confirmed (docs/decisions/010-discover.md).
  */
 const LEARNT_CHANCE = 0.5;
-/** Own stream of the seed: a model's split with the same seed shares no draws with these halves. */
+/** A separate stream of the seed: a model's split with the same seed shares no draws with these halves. */
 const HALVES_STREAM = 0xd15c;
 
-/** Halves of the rows, or of the people where those are given. */
+/** Halves of the rows, or of the people if given. */
 export function divideRows(outcomes: BinnedRightCensored, seed: number, people?: People): Halves {
   const N = people?.count ?? outcomes.bin.length;
   if (N < 2) {
@@ -77,14 +77,13 @@ export function keepApart(confirmRows: ArrayLike<number>, N: number, people?: Pe
 }
 
 /**
- * How much more the events of confirming rows vary about curves that were learnt from so many rows than about right
- * ones.
+ * How much more the events of confirming rows vary about curves learnt from `trainingRows` rows than about right ones.
  */
 export function allowForLearning(confirming: number, trainingRows: number | undefined): number {
   return trainingRows === undefined ? 1 : 1 + (LEARNT_CHANCE * confirming) / trainingRows;
 }
 
-/** How much more the events of these rows vary in sum than those of independent rows; `people` are of the same rows. */
+/** How much more the events of these rows vary in sum than those of independent rows; `people` covers the same rows. */
 export function designEffect({ N, B, width, values }: BlockTotals, people?: People): number {
   if (people === undefined) return 1;
   const ofPerson = new Float64Array(people.count);

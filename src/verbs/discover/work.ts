@@ -1,17 +1,17 @@
 /**
- * How much work a search of crosses is, so that one of thousands of columns is refused with a way out before it begins
- * and does not run for days. Pairs grow with the square of the columns; each costs a visit to every searched row and a
- * look at every cross of their runs of cells. Groups of one column are searched whatever their number: their work grows
- * with the columns alone.
+ * How much work a search of crosses is, so that a search over thousands of columns is refused at the start, with a way
+ * out, instead of running for days. Pairs grow with the square of the columns; each costs a visit to every searched row
+ * and a look at every cross of their runs of cells. Groups of one column are always searched, however many there are:
+ * their work grows only linearly with the columns.
  */
 import { InputError } from "../../core/errors.ts";
 
-/** Looks that a search may take: about a minute on one slow core. 800 columns of numbers and 1000 rows are as many. */
+/** Looks that a search may take: about a minute on one slow core. 800 numeric columns and 1000 rows take that many. */
 export const MOST_LOOKS = 1e9;
-/** A row of a pair of columns costs about this share of a look at a candidate. */
+/** Cost of one row of a pair of columns, as a share of a look at a candidate. */
 const LOOKS_PER_ROW = 0.4;
 
-/** Looks at all crosses of two columns with so many runs of cells each. */
+/** Looks at all crosses of two columns; `runs` is the number of runs of cells of each column. */
 export function countLooks(runs: readonly number[], rows: number): number {
   const sum = runs.reduce((total, one) => total + one, 0);
   const squares = runs.reduce((total, one) => total + one * one, 0);
@@ -23,7 +23,8 @@ function countPairs(columns: number): number {
 }
 
 /**
- * Before columns are cut: their rows alone may be too many. Then again with the runs of cells that the columns have.
+ * Called before columns are cut, since their rows alone may be too many, and again with the runs of cells that the
+ * columns have.
  */
 export function refuseTooManyCrosses(runs: readonly number[], rows: number, maxCross: number): void {
   if (maxCross < 2 || countLooks(runs, rows) <= MOST_LOOKS) return;

@@ -1,8 +1,8 @@
 /**
- * A run of a sweep on the validation rows alone: the paper's C-index for discrimination; for calibration every
+ * Scores of a sweep's run on the validation rows alone. Discrimination is the paper's C-index. Calibration is every
  * group's ECE over its support, divided by the error that a perfect model stays under in 95 of 100 samples of those
- * rows, the worst group counting. That unit is the same for every distance and slack, which a setting's own distance
- * is not. Test rows are not looked at.
+ * rows; the worst group counts. That unit is the same for every distance and slack, unlike a setting's own distance.
+ * Test rows are not used.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
@@ -20,7 +20,7 @@ export interface WorstGroup {
   readonly group: string;
   /** Over the group's support. */
   readonly ece: number;
-  /** A perfect model's stays below it in 95 of 100 samples of these rows. */
+  /** The ECE of a perfect model stays below this in 95 of 100 samples of these rows. */
   readonly critical: number;
   readonly ratio: number;
 }
@@ -31,22 +31,22 @@ export interface RunScores {
   /** Of everyone, over the support. */
   readonly ece: number | null;
   readonly total: number | null;
-  /** Null where no group has events and follow-up enough on the validation rows. */
+  /** Null where no group has enough events and follow-up on the validation rows. */
   readonly worst: WorstGroup | null;
-  /** Of the largest error of all groups together, under a model that is right for all of them. */
+  /** p-value of the largest error of all groups together, under a model that is right for all of them. */
   readonly p: number | null;
-  /** Groups whose constraint the training rows meet, of those constrained. */
+  /** Constrained groups whose constraint is met on the training rows. */
   readonly met: number;
   readonly constrained: number;
   readonly steps: number;
 }
 
-/** Draws of the noise; the same for every run, so that settings differ by their curves alone. */
+/** Draws of the noise; the same for every run, so that settings differ only by their curves. */
 const NOISE_DRAWS = 200;
 const NOISE_SEED = 1;
 const numberOf = (value: Measured): number | null => (isAbsent(value) ? null : value);
 
-/** A trained model on the validation rows, with the noise that a perfect model would show there. */
+/** Scores a trained model on the validation rows, with the noise that a perfect model would show there. */
 export async function scoreRun(
   study: Study & { readonly model: Model },
   backend: Backend | null,

@@ -1,14 +1,14 @@
 /**
- * Settings over their seeds: the frontier of discrimination against worst-group calibration on the validation rows,
- * and the choice among them by a rule that is stated in words.
+ * Settings over their seeds: the frontier of discrimination against worst-group calibration on the validation rows, and
+ * the choice among them by a rule that is stated in words.
  */
 import type { RunScores, WorstGroup } from "./scores.ts";
 import { labelSettings, type Setting } from "./settings.ts";
 
-/** Groups are within noise when chance gives a perfect model a larger worst error more often than this. */
+/** Groups are within noise when a perfect model has a larger worst error by chance more often than this. */
 export const NOISE_LEVEL = 0.05;
 
-/** One setting under one seed, and what came of it. */
+/** One setting under one seed, and its result. */
 export interface TuneRun {
   readonly setting: Setting;
   readonly seed: number;
@@ -20,16 +20,16 @@ export interface TuneRun {
 /** A setting over its seeds. */
 export interface SettingSummary {
   readonly setting: Setting;
-  /** What sets it apart from the other settings. */
+  /** What distinguishes it from the other settings. */
   readonly label: string;
   /** Means over the seeds; null where any of them has none. */
   readonly concordance: number | null;
   readonly total: number | null;
   /** Mean of the worst group's ratio. */
   readonly worst: number | null;
-  /** The worst group of the seed in which it is worst. */
+  /** The worst group of the worst seed. */
   readonly worstGroup: WorstGroup | null;
-  /** The smallest of the seeds. */
+  /** The smallest over the seeds. */
   readonly p: number | null;
   /** In every seed; null where no group could be measured. */
   readonly withinNoise: boolean | null;
@@ -38,7 +38,7 @@ export interface SettingSummary {
   readonly constrained: number;
   /** Why the setting cannot be chosen; null when every run ended well. */
   readonly failure: string | null;
-  /** No other setting is at least as good in both and better in one. */
+  /** No other setting is at least as good in both scores and better in one. */
   readonly onFrontier: boolean;
 }
 
@@ -51,7 +51,7 @@ function meanOf(values: readonly (number | null)[]): number | null {
   return values.length === 0 ? null : sum / values.length;
 }
 
-/** In the order in which the settings first occur; `runs` of one setting differ in their seed. */
+/** In the order in which the settings first occur; `runs` of one setting differ only in their seed. */
 export function summariseRuns(runs: readonly TuneRun[]): readonly SettingSummary[] {
   const bySetting = new Map<string, TuneRun[]>();
   for (const run of runs) {
@@ -140,7 +140,7 @@ export interface Selection {
   readonly words: string;
   /** Index of the setting; null when none can be chosen. */
   readonly chosen: number | null;
-  /** Whether no setting meets the rule as it stands, so that its second line chose. */
+  /** Whether no setting meets the rule as it stands, so that its fallback chose. */
   readonly usedFallback: boolean;
 }
 

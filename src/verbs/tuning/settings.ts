@@ -1,9 +1,9 @@
 /**
- * What a sweep varies: one setting is a handful of train's options by name, and a sweep is every combination of the
- * values given, or one option at a time. An option that has no effect beside the others (κ under a slack that is a
- * number, hidden units of a linear network) is left out, so that no two runs are the same run. `slack=none` is the
- * model without constraints, the far end of every frontier. The time grid and the groups are not swept: scores on
- * another grid or of other groups cannot be compared.
+ * What a sweep varies: a setting is a handful of train's options by name, and a sweep is every combination of the given
+ * values, or one option at a time. An option that has no effect beside the others (κ under a numeric slack, hidden
+ * units of a linear network) is left out, so that no two runs are the same. `slack=none` is the model without
+ * constraints, the far end of every frontier. The time grid and the groups are not swept: scores on another grid or of
+ * other groups cannot be compared.
  */
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
@@ -22,7 +22,7 @@ import type { TrainingRequest } from "../train-request.ts";
 
 export type SettingValue = string | number;
 
-/** What is not named is as train has it. */
+/** Options that are not named keep train's defaults. */
 export interface Setting {
   readonly method?: Method;
   readonly preset?: PresetName;
@@ -73,7 +73,7 @@ const above0 = (what: string, words: readonly string[]): SettingOption => ({
   expected: ["a number above 0", ...words].join(", or "),
 });
 
-/** Every option that can be swept; each can also be given once, for all runs. */
+/** Every option that can be swept; each can also be given one value for all runs. */
 export const SETTING_OPTIONS: Readonly<Record<SettingName, SettingOption>> = {
   method: oneOf("what is fitted", namesOf(METHODS)),
   preset: oneOf("defaults", namesOf(PRESETS)),
@@ -92,12 +92,12 @@ export const SETTING_OPTIONS: Readonly<Record<SettingName, SettingOption>> = {
 
 export const SETTING_NAMES = Object.keys(SETTING_OPTIONS) as readonly SettingName[];
 
-/** As train spells the option: the field is `strata` of the constraint, the option says of what. */
+/** As train spells the option: the constraint's field is `strata`; the option says of what. */
 export function spellSetting(name: SettingName): string {
   return name === "strata" ? "risk-strata" : name;
 }
 
-/** Without --sweep: from a slack few models meet to no constraint at all. */
+/** The default without --sweep: from a slack that few models meet to no constraint at all. */
 export const DEFAULT_SWEEP: Sweep = { name: "kappa", values: [0.25, 0.5, 1, 2, 4, "none"] };
 
 const NOT_SWEPT = ["bins", "horizon", "split", "group", "groups", "autoGroups", "features", "drop"];
@@ -147,12 +147,12 @@ export function parseSweep(text: string): Sweep {
 
 export interface Expansion {
   readonly settings: readonly Setting[];
-  /** Combinations that are another one's run under another name, and are left out. */
+  /** Combinations that were left out because they repeat another run under another name. */
   readonly merged: number;
 }
 
 /**
- * `fixed` holds for all; a swept option takes its own values instead. "each": the fixed setting, then every option
+ * `fixed` holds for all runs; a swept option takes its own values instead. "each": the fixed setting, then every option
  * varied by itself.
  */
 export function expandSweep(
@@ -183,7 +183,7 @@ export function expandSweep(
   return { settings: [...distinct.values()], merged: all.length - distinct.size };
 }
 
-/** Without what has no effect, in one order. */
+/** The setting without options that have no effect, in a fixed order. */
 export function reduceSetting(setting: Setting): Setting {
   const left = new Map<string, SettingValue>(Object.entries(setting));
   const remove = (...names: SettingName[]) => {
@@ -197,7 +197,7 @@ export function reduceSetting(setting: Setting): Setting {
   if (method === "cox") return { method: "cox" };
   if (method !== "graduate") remove("slack", "kappa", "distance", "strata");
   if (left.get("slack") === "none") remove("kappa", "distance", "strata", "method");
-  // An automatic slack is what κ multiplies; the variance distance is in standard errors already and takes none.
+  // κ multiplies an automatic slack; the variance distance is in standard errors already and takes no κ.
   if (typeof left.get("slack") === "number" || left.get("distance") === "variance") remove("kappa");
   if (left.has("kappa")) remove("slack");
   if (left.get("splines") === "no") remove("splines");
@@ -217,7 +217,7 @@ export function describeSetting(setting: Setting): string {
   return parts.length === 0 ? "defaults" : parts.join(" ");
 }
 
-/** Each setting by what sets it apart: what all of them share is not said. */
+/** Labels each setting by what distinguishes it; what all of them share is left out. */
 export function labelSettings(settings: readonly Setting[]): readonly string[] {
   const shared = sharedSetting(settings);
   return settings.map((setting) => {
@@ -226,7 +226,7 @@ export function labelSettings(settings: readonly Setting[]): readonly string[] {
   });
 }
 
-/** The options that every setting has, with one value. */
+/** The options that have the same value in every setting. */
 export function sharedSetting(settings: readonly Setting[]): Setting {
   if (settings.length === 0) return {};
   const entries = Object.entries(settings[0]) as [SettingName, SettingValue][];
@@ -235,7 +235,7 @@ export function sharedSetting(settings: readonly Setting[]): Setting {
   );
 }
 
-/** What train is asked for: the setting on top of what all runs share. */
+/** The request to train: the setting on top of what all runs share. */
 export function requestOfSetting<Request extends TrainingRequest>(
   setting: Setting,
   common: Request,

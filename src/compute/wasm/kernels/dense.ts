@@ -1,8 +1,8 @@
 /**
  * A dense layer on row-major arrays, with or without a tanh at its end. All three products (x·Wᵀ, dOut·W, dOutᵀ·x) are
- * one kernel: two scalars running along a times sixteen neighbouring columns of b, which is packed so that they lie
- * together. Weight gradients are summed in float32 over at most DENSE_ROWS rows, then in float64 in the order of rows,
- * slots in the order of slots.
+ * one kernel: two scalars running along a, times sixteen neighbouring columns of b, which is packed so that they lie
+ * together. Weight gradients are summed in float32 over at most DENSE_ROWS rows, then in float64 in row order, and the
+ * slots in slot order.
  */
 import { JOB_D, JOB_D_X, JOB_GRADIENTS, JOB_H, JOB_N, JOB_NEXT_SLOT, JOB_OUT, JOB_SCRATCH } from "./job.ts";
 import { JOB_SCRATCH_BYTES, JOB_SLOT_BYTES, JOB_SLOT_SUMS, JOB_SLOTS, JOB_WEIGHTS, JOB_X } from "./job.ts";
@@ -186,8 +186,8 @@ function addWeight(job: usize, first: usize, last: usize, sums: usize, pair: usi
 }
 
 /**
- * dOut before the tanh, if there is one; slot sums of the gradients; and dX[n,i] = Σ_o W[o,i] dOut[n,o] when asked for;
- * denseGradient adds the sums up.
+ * Computes dOut before the tanh, if there is one; the slots' sums of the gradients; and dX[n,i] = Σ_o W[o,i] dOut[n,o]
+ * when asked for. denseGradient adds up the sums.
  */
 export function denseBackward(job: usize, thread: i32): void {
   const inputs = word(job, JOB_D);
@@ -215,7 +215,7 @@ export function denseBackward(job: usize, thread: i32): void {
     }
     for (let n = first; n < last; n += DENSE_ROWS) {
       const end = min(n + DENSE_ROWS, last);
-      // Fewer rows are packed more narrowly, so that the padding columns must be cleared.
+      // Fewer rows are packed more narrowly, so the padding columns must be cleared.
       if (end - n < DENSE_ROWS) fillZero(packedRows, (blocksOf(inputs) * DENSE_ROWS) << 6);
       addWeight(job, n, end, sums, pair, packedRows);
       addBias(dOut, outputs, n, end, sums + ((inputs * outputs) << 3));

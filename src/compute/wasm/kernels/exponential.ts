@@ -2,18 +2,18 @@
  * 2^z − 1 in float32, from which sigmoid and tanh are made without losing digits near zero: σ(a) = 1/(2 + m) with m =
  * 2^(−a·log₂e) − 1, tanh(a) = m/(2 + m) with m = 2^(2a·log₂e) − 1. The factors are multiplied into the weights once, so
  * that the product of weights and h is z itself. z is split into a whole number n and f in [−½, ½]; 2^f − 1 = f·q(f)
- * with q the minimax polynomial of degree 5 (relative error 2e-8, less than float32 rounds); 2^z − 1 = 2^n·f·q(f) +
- * (2^n − 1). A NaN stays a NaN.
+ * with q the minimax polynomial of degree 5 (relative error 2e-8, below float32 rounding); 2^z − 1 = 2^n·f·q(f) + (2^n
+ * − 1). A NaN stays a NaN.
  */
 import { madd } from "./simd.ts";
 
-/** −log₂e and 2·log₂e: what the pre-activations of σ and of tanh are multiplied with. */
+/** −log₂e and 2·log₂e: the factors of the pre-activations of σ and of tanh. */
 export const SIGMOID_SCALE: f64 = -1.4426950408889634;
 export const TANH_SCALE: f64 = 2.8853900817779268;
 
 /**
- * Where z is cut off. Above: the product of two denominators must stay finite (2^120); below: 2^n must stay normal. A
- * sigmoid is at least 2^-60 then.
+ * Where z is cut off. Above: the product of two denominators must stay finite (2^120). Below: 2^n must stay normal. A
+ * sigmoid is then at least 2^-60.
  */
 const LARGEST: f32 = 60;
 const SMALLEST: f32 = -100;
@@ -29,7 +29,8 @@ const Q4: f32 = 0.0013390735257416964;
 const Q5: f32 = 0.00015403512225020677;
 
 /**
- * Numbers the loops keep at hand: the engine would build a vector constant anew, in three instructions, at every use.
+ * Constants that the loops load from memory: the engine would rebuild a vector constant, in three instructions, at
+ * every use.
  */
 export const EXPONENTIAL_CONSTANTS: usize = 10;
 

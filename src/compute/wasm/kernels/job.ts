@@ -1,16 +1,16 @@
 /**
- * The job: a block of 32-bit words in shared memory that says what every thread is to do. This file is read by both
- * compilers, so that the words have one place only: the backend writes them, the kernels and worker.ts read them.
- * Words are numbered; a word's address is the job's address plus four times its number.
+ * The job: a block of 32-bit words in shared memory that tells every thread what to do. Both compilers read this file,
+ * so that the words are defined only once: the backend writes them, the kernels and worker.ts read them. Words are
+ * numbered; a word's address is the job's address plus four times its number.
  */
 
-/** Raised by one for every job; threads sleep on it. */
+/** Incremented for every job; threads sleep on it. */
 export const JOB_GENERATION = 0;
-/** Which kernel to run (its place in KERNELS of worker.ts), or JOB_QUIT. */
+/** Which kernel to run (its index in KERNELS of worker.ts), or JOB_QUIT. */
 export const JOB_KERNEL = 1;
 /** Threads that have not finished yet. */
 export const JOB_RUNNING = 2;
-/** The next slot nobody has taken. A slot is a fixed range of rows, so that who takes it does not change the result. */
+/** The next free slot. A slot is a fixed range of rows, so the result does not depend on which thread takes it. */
 export const JOB_NEXT_SLOT = 3;
 export const JOB_SLOTS = 4;
 /** Sums of each slot in float64, JOB_SLOT_BYTES apart. */
@@ -29,7 +29,7 @@ export const JOB_T = 12;
 export const JOB_X = 13;
 /** Logits or dLogits of the LSTM, out or dOut of a dense layer. */
 export const JOB_OUT = 14;
-/** dX of a dense layer, 0 when nobody wants it. */
+/** dX of a dense layer, 0 when it is not needed. */
 export const JOB_D_X = 15;
 
 /** The tape of the first JOB_TAPED_TILES tiles: written by the forward kernel, read by the backward kernel. */
@@ -41,9 +41,9 @@ export const JOB_WEIGHTS = 18;
 /** Their gradients in the same order. */
 export const JOB_GRADIENTS = 24;
 
-/** The table of tanh where a dense layer ends in it, 0 where it does not. */
+/** The table of tanh for a dense layer that ends in tanh, otherwise 0. */
 export const JOB_TANH = 30;
-/** What a dense layer gave, for its backward kernel. */
+/** The output of a dense layer, for its backward kernel. */
 export const JOB_ACTIVATED = 31;
 
 export const JOB_WORDS = 32;

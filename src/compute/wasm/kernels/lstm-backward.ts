@@ -45,7 +45,7 @@ export function lstmSlotBytes(D: usize, H: usize): usize {
   return ((((D + 1 + H + 1) * H * 4 + H + 1) << 3) + 63) & ~63;
 }
 
-/** Gate gradients of one bin into place `place` of the chunk; dCell becomes that of the bin before. */
+/** Writes the gate gradients of one bin at index `place` of the chunk; dCell becomes that of the bin before. */
 export function differentiateGates(
   bin: usize,
   cellBefore: usize,
@@ -195,7 +195,7 @@ export function addRecurrent(bins: usize): void {
   }
 }
 
-/** Σ dz and Σ dz·t/T over four bins of the chunk; the places of bins that are not there hold zeros. */
+/** Σ dz and Σ dz·t/T over four bins of the chunk; missing bins hold zeros. */
 function addGates(place: usize, time: usize): void {
   const t0 = v128.load32_splat(time, 0);
   const t1 = v128.load32_splat(time, 4);
@@ -319,7 +319,7 @@ function differentiateTile(tape: usize): void {
   }
 }
 
-/** Slot sums of ∂(Σ dLogits · logits)/∂weights; lstmGradient adds them up. */
+/** The slots' sums of ∂(Σ dLogits · logits)/∂weights; lstmGradient adds them up. */
 export function lstmBackward(job: usize, thread: i32): void {
   openScratch(job, thread, true);
   const dLogits = word(job, JOB_OUT);

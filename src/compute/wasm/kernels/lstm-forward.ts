@@ -138,7 +138,7 @@ function raiseGates(gates: usize): void {
   }
 }
 
-/** Activations in place from what raiseGates left, and the new cell. Two gates share one division. */
+/** Computes the activations in place from the output of raiseGates, and the new cell. Two gates share one division. */
 function activateGates(gates: usize, cellBefore: usize, cell: usize): void {
   const one = v128.load(constants, 48);
   const two = f32x4.add(one, one);
@@ -219,7 +219,9 @@ function multiplyOutput(hidden: usize, bias: f32, to: usize): void {
   v128.store(to, a3, 48);
 }
 
-/** Runs one tile through all bins; `bins` bins of the tape are used in turn. `bias` is read when logits are wanted. */
+/**
+ * Runs one tile through all bins, using `bins` bins of the tape in turn. `bias` is read only when logits are wanted.
+ */
 export function runTile(first: i32, tape: usize, bins: usize, wantLogits: bool, bias: f32): void {
   loadRows(first);
   multiplyInput();
@@ -243,13 +245,13 @@ export function runTile(first: i32, tape: usize, bins: usize, wantLogits: bool, 
   }
 }
 
-/** The padding of h on a tape, which no kernel writes; needed once per tile before it is run. */
+/** Clears the padding of h on a tape, which no kernel writes; needed once per tile before it is run. */
 function clearPadding(tape: usize): void {
   if (K === H) return;
   for (let t: usize = 0; t < T; t++) fillZero(tape + (t + 1) * binBytes(H) - 64, 64);
 }
 
-/** logits[n,t] += w·h_t(x_n) + b for all rows, the tiles of a slot at a time. */
+/** logits[n,t] += w·h_t(x_n) + b for all rows, one slot's tiles at a time. */
 export function lstmForward(job: usize, thread: i32): void {
   openScratch(job, thread, false);
   const logits = word(job, JOB_OUT);

@@ -10,12 +10,12 @@ import { JOB_D, JOB_H, JOB_N, JOB_SCRATCH, JOB_SCRATCH_BYTES, JOB_T, JOB_WEIGHTS
 import { EXPONENTIAL_CONSTANTS, SIGMOID_SCALE, storeConstants, TANH_SCALE } from "./exponential.ts";
 import { fillZero, word } from "./simd.ts";
 
-/** Bins whose gate gradients are collected before they are multiplied with h: fewer passes over the sums of dW. */
+/** Bins whose gate gradients are collected before they are multiplied by h: fewer passes over the sums of dW. */
 export const CHUNK: usize = 8;
 
 /**
  * Bytes between two rows of chunkGates and of chunkHidden. One cache line more than needed: with an even number of
- * lines one bin of all rows would fall into a part of the cache's sets only.
+ * lines, one bin of all rows would fall into only part of the cache's sets.
  */
 export const ROW: usize = (CHUNK + 1) << 6;
 
@@ -108,7 +108,7 @@ export function openScratch(job: usize, thread: i32, backward: bool): void {
   setShape(word(job, JOB_D), word(job, JOB_H), word(job, JOB_T));
   const start = word(job, JOB_SCRATCH) + <usize>thread * word(job, JOB_SCRATCH_BYTES);
   const end = layOut(start, backward);
-  // The spare tape needs no clearing but for the padding of h, and is the largest part.
+  // The spare tape, the largest part, needs no clearing except for the padding of h.
   fillZero(start, spareTape - start);
   if (backward) fillZero(backWeights, end - backWeights);
   const bins = backward ? T : 2;

@@ -11,6 +11,6 @@ export { activate, chainMultiplyAdds };
 export { denseBackward, denseForward, denseGradient, denseScratchBytes, denseSlotBytes };
 export { lstmBackward, lstmForward, lstmGradient, lstmScratchBytes, lstmSlotBytes, lstmTapeBytes };
 
-// Nobody calls these from outside: what is exported is not merged into its caller, where the engine would find fewer
-// registers and unroll less (2 % of the backward pass).
+// Nobody calls these from outside: an exported function is not inlined into its caller, where the engine would find
+// fewer registers and unroll less (2 % of the backward pass).
 export { addRecurrent, differentiateGates, multiplyBack };

@@ -4,7 +4,7 @@
  */
 import { madd } from "./simd.ts";
 
-/** 96·count floating-point operations on no memory at all. */
+/** 96·count floating-point operations without any memory access. */
 export function chainMultiplyAdds(count: i32): f32 {
   const a = f32x4.splat(1.0001);
   const b = f32x4.splat(0.9999);

@@ -26,7 +26,7 @@ export function word(job: usize, index: i32): usize {
   return load<u32>(job + (<usize>index << 2));
 }
 
-/** The slot that is this thread's from now on; at least JOB_SLOTS when none is left. */
+/** The next slot, taken by this thread; at least JOB_SLOTS when none is left. */
 @inline
 export function takeSlot(address: usize): i32 {
   return atomic.add<i32>(address, 1);

@@ -1,13 +1,13 @@
 /**
  * tanh of float32 numbers, computed in float64 by the steps of core/elementary.ts in the same order, so that it rounds
- * to the same float32 as the host's: tanh x = (E − 1)/(E + 1) with E = e^(2|x|) in two pieces, below 1/8 its series.
- * The table is the host's (wasm/tanh-table.ts): constants, then 2^(j/64) and what each leaves, j = 0 … 63.
+ * to the same float32 as the host's: tanh x = (E − 1)/(E + 1) with E = e^(2|x|) in two pieces; below 1/8, its series.
+ * The table is the host's (wasm/tanh-table.ts): constants, then 2^(j/64) and its remainder, j = 0 … 63.
  */
 
 const SERIES_BELOW: f64 = 0.125;
 const END: f64 = 22;
 const SPLITTER: f64 = 134217729;
-/** Places in the table, in bytes. */
+/** Byte offsets in the table. */
 const STEPS_PER_UNIT: usize = 0;
 const STEP: usize = 8;
 const STEP_REST: usize = 16;
@@ -20,14 +20,14 @@ function expm1Series(r: f64): f64 {
   return r + r * r * (1.0 / 2.0 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0)))));
 }
 
-/** a + b − sum, exactly, where sum is a + b as rounded. */
+/** a + b − sum, exactly, where sum is the rounded a + b. */
 @inline
 function lostBySum(a: f64, b: f64, sum: f64): f64 {
   const second = sum - a;
   return a - (sum - second) + (b - second);
 }
 
-/** ab − product, exactly, where product is ab as rounded. */
+/** ab − product, exactly, where product is the rounded ab. */
 @inline
 function lostByProduct(a: f64, b: f64, product: f64): f64 {
   const aSplit = SPLITTER * a;
@@ -73,13 +73,13 @@ export function tanh(x: f64, table: usize): f64 {
   return x < 0 ? -value : value;
 }
 
-/** Numbers become their tanh, in place. */
+/** Replaces numbers by their tanh, in place. */
 export function applyTanh(from: usize, count: usize, table: usize): void {
   const end = from + (count << 2);
   for (; from < end; from += 4) store<f32>(from, <f32>tanh(<f64>load<f32>(from), table));
 }
 
-/** d ← d·(1 − y²), y the tanh: the gradient before it. */
+/** d ← d·(1 − y²) with y the tanh: the gradient before the tanh. */
 export function differentiateTanh(d: usize, y: usize, count: usize): void {
   const end = d + (count << 2);
   for (; d < end; d += 4) {
