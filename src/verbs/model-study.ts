@@ -59,7 +59,7 @@ export async function openStudy(
   const { id, people, warnings } = findPeople(table, options, model);
   const subject = { ...readSubject(model, table, sha256), people };
   const columns = { ...subject.columns, ...present({ id: id ?? undefined }) };
-  const isOwnTable = sha256 !== null && (model.split?.sha256 ?? model.provenance?.table?.sha256) === sha256;
+  const isOwnTable = isTrainedOn(model, sha256);
   const everyRow = { train: new Int32Array(), validation: new Int32Array(), test: allRows(table.rows) };
   const study = { ...studyOf(model, { ...subject, columns }, everyRow), isOwnTable, warnings };
   if (options.split !== undefined) {
@@ -101,6 +101,11 @@ export function studyOf(
 /** The same study with more groups. */
 export function addGroups<Any extends Study>(study: Any, more: readonly StudyGroup[]): Any {
   return { ...study, groups: [...study.groups, ...more] };
+}
+
+/** Whether the model was trained on rows of the file with this hash. */
+export function isTrainedOn({ split, provenance }: Model, sha256: string | null): boolean {
+  return sha256 !== null && (split?.sha256 ?? provenance?.table?.sha256) === sha256;
 }
 
 function readSubject({ columns }: Model, table: Table, sha256: string | null): Subject {

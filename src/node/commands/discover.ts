@@ -18,6 +18,7 @@ import {
   addPredictionOptions,
   openModelStudy,
   type PredictionOptions,
+  readModelTable,
   readWithCurves,
 } from "../io/read-predictions.ts";
 import { addTableOptions, namesOption, parseCount, parseThreads } from "../options/table-options.ts";
@@ -108,7 +109,7 @@ async function searchModel(
   paths: readonly string[],
   options: DiscoverCommandOptions,
 ): Promise<ModelDiscovery> {
-  const { study, backend } = await openModelStudy(paths, options);
+  const { study, backend } = await openModelStudy(await readModelTable(paths, options), options);
   try {
     return await discoverModel(study, backend, settingsOf(options));
   } finally {

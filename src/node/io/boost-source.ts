@@ -16,15 +16,21 @@ import {
   divideUnseen,
   type FitShare,
 } from "../../verbs/judged-rows.ts";
+import { isTrainedOn } from "../../verbs/model-study.ts";
 import { gridOf, medianTimes, predict, predictStudy } from "../../verbs/predict.ts";
 import { findPeople } from "../../verbs/whose-rows.ts";
-import { openTableFile, readingOf, readSplitFile } from "../options/table-options.ts";
+import { readSplitFile } from "../options/table-options.ts";
 import { openBackendOf } from "../workers/model-backend.ts";
 import { openGrowingFile } from "./growing-file.ts";
-import { readModel } from "./model-file.ts";
 import { openCsvPredictions, openParquetPredictions } from "./prediction-output.ts";
 import { hashFile } from "./provenance.ts";
-import { openModelStudy, type PredictionOptions, readWithCurves } from "./read-predictions.ts";
+import {
+  type ModelTable,
+  openModelStudy,
+  type PredictionOptions,
+  readModelTable,
+  readWithCurves,
+} from "./read-predictions.ts";
 
 /** What can be repaired, whether or not its outcomes are known. */
 export interface BoostSource {
@@ -62,7 +68,7 @@ export async function readFitSource(
   options: PredictionOptions,
 ): Promise<FitSource> {
   return options.curves === undefined
-    ? predictFitSource(paths, options)
+    ? predictFitSource(await readModelTable(paths, options), options)
     : readCurvesSource(options.curves, paths, options);
 }
 
@@ -72,11 +78,10 @@ export async function readApplySource(
   options: PredictionOptions,
 ): Promise<BoostSource> {
   if (options.curves !== undefined || paths.length !== 2) return readFitSource(paths, options);
-  const [modelPath, path] = paths;
-  const model = await readModel(modelPath);
-  const { table, sha256: tableHash } = await openTableFile(path, readingOf(model, options));
+  const read = await readModelTable(paths, options);
+  const { model, modelPath, table, sha256: tableHash } = read;
   const names = new Set(table.columns.map(({ name }) => name));
-  if (outcomeNames(model.columns).every((name) => names.has(name))) return readFitSource(paths, options);
+  if (outcomeNames(model.columns).every((name) => names.has(name))) return predictFitSource(read, options);
   const { id, people, warnings: notes } = findPeople(table, options, model);
   const backend = await openBackendOf(model, options.threads);
   try {
@@ -92,15 +97,15 @@ export async function readApplySource(
       grid: gridOf(model),
       modelHash: await hashFile(modelPath),
       tableHash,
-      isOwnTable: tableHash !== null && model.provenance?.table?.sha256 === tableHash,
+      isOwnTable: isTrainedOn(model, tableHash),
     };
   } finally {
     await backend?.close();
   }
 }
 
-async function predictFitSource(paths: readonly string[], options: PredictionOptions): Promise<FitSource> {
-  const { study, backend, modelHash } = await openModelStudy(paths, options);
+async function predictFitSource(read: ModelTable, options: PredictionOptions): Promise<FitSource> {
+  const { study, backend, modelHash } = await openModelStudy(read, options);
   try {
     const { table, columns, people, grid, model, isOwnTable, sha256 } = study;
     const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);

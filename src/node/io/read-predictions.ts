@@ -15,6 +15,7 @@ import type { People } from "../../data/outcomes/people.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
+import type { Model } from "../../training/model.ts";
 import { type ModelStudy, openStudy } from "../../verbs/model-study.ts";
 import { findPeople } from "../../verbs/whose-rows.ts";
 import {
@@ -28,7 +29,7 @@ import {
 } from "../options/table-options.ts";
 import { openBackendOf } from "../workers/model-backend.ts";
 import { readModel } from "./model-file.ts";
-import { hashFile } from "./provenance.ts";
+import { hashFile, type TableFile } from "./provenance.ts";
 
 export interface PredictionOptions extends TableOptions {
   readonly curves?: string;
@@ -81,11 +82,17 @@ export interface OpenedStudy {
   readonly modelHash: string | null;
 }
 
+/** A model and a table that were read together. */
+export interface ModelTable extends TableFile {
+  readonly model: Model;
+  readonly modelPath: string;
+}
+
 /** `paths`: a model and a table. */
-export async function openModelStudy(
+export async function readModelTable(
   paths: readonly string[],
   options: PredictionOptions,
-): Promise<OpenedStudy> {
+): Promise<ModelTable> {
   if (paths.length !== 2) {
     throw new InputError("no predictions were given", {
       code: "option.missing",
@@ -94,7 +101,14 @@ export async function openModelStudy(
   }
   const [modelPath, path] = paths;
   const model = await readModel(modelPath);
-  const { table, sha256 } = await openTableFile(path, readingOf(model, options));
+  return { model, modelPath, ...(await openTableFile(path, readingOf(model, options))) };
+}
+
+/** Opens the study of a model on its table. */
+export async function openModelStudy(
+  { model, modelPath, table, sha256 }: ModelTable,
+  options: PredictionOptions,
+): Promise<OpenedStudy> {
   const split = await readSplitFile(options.split, table);
   const backend = await openBackendOf(model, options.threads);
   try {
