@@ -31,7 +31,7 @@ function requirePositive(what: string, value: number): void {
 
 /** c_g of every group, constrained or not; groups that a table does not name take "auto". */
 export function resolveSlack(
-  constraints: Constraints,
+  constraints: Pick<Constraints, "groups" | "distance" | "variant">,
   specification: SlackSpecification,
   options: SlackOptions = {},
 ): Float64Array {

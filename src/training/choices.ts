@@ -65,6 +65,24 @@ export const KEEP_RULES = {
 /** The name of a rule for which weights to keep. */
 export type KeepRule = keyof typeof KEEP_RULES;
 
+/** What follows training. */
+export const SOLVES = {
+  none: "nothing: the trained weights as they are",
+  mixture: "the mixture of the start and the trained network that the validation rows choose",
+  held: "that mixture, and an output layer solved under every group's constraint",
+} as const satisfies Readonly<Record<string, string>>;
+/** The name of what follows training. */
+export type SolveMode = keyof typeof SOLVES;
+
+/** How hard groups that the model may not see are held. */
+export const HOLDS = {
+  strict: "at the cost of up to a fifth of the likelihood that the model gains over Kaplan-Meier",
+  balanced: "at the cost of up to a twentieth of it",
+  free: "only where it costs nothing",
+} as const satisfies Readonly<Record<string, string>>;
+/** The name of how hard such groups are held. */
+export type Hold = keyof typeof HOLDS;
+
 /** What computes. */
 export const BACKENDS = {
   wasm: "WebAssembly kernels on several threads",

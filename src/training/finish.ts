@@ -6,28 +6,13 @@
 import { present } from "../core/present.ts";
 import { type ParameterValues, readParameters, writeParameters } from "../models/networks/parameters.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
-import { freshNoise, resolveSlack } from "../objectives/slack.ts";
+import { resolveSlack } from "../objectives/slack.ts";
 import type { KeepRule } from "./choices.ts";
 import { createEvaluator, type Evaluation } from "./evaluation.ts";
 import { FIXED_PENALTY_BELOW, relativeMove } from "./lagrangian/dual.ts";
 import type { TrainingOptions } from "./options.ts";
+import type { GroupVerdict } from "./solve/verdict.ts";
 import type { Checkpoint, TrainingInput } from "./trainer.ts";
-
-/** Whether one group's constraint was met. */
-export interface GroupVerdict {
-  readonly group: string;
-  readonly n: number;
-  readonly events: number;
-  readonly slack: number;
-  /** The distance a perfect model shows on a fresh sample of the group's size. */
-  readonly noise: number;
-  readonly train: number;
-  readonly validation: number | null;
-  /** On the training rows; null for a group that is only reported. */
-  readonly met: boolean | null;
-  /** Why a group is only reported. */
-  readonly reason: string | null;
-}
 
 /** The weights that were kept, and how they perform. */
 export interface TrainingResult {
@@ -38,7 +23,6 @@ export interface TrainingResult {
   readonly bestStep: number;
   readonly train: Evaluation;
   readonly validation: Evaluation | null;
-  readonly verdict: readonly GroupVerdict[];
   readonly multipliers: {
     readonly start: readonly number[];
     readonly end: readonly number[];
@@ -72,7 +56,6 @@ export async function finishRun(
     bestStep: chosen?.step ?? checkpoint.step,
     train,
     validation: unseen,
-    verdict: judgeGroups(input, options, train, unseen),
     multipliers: {
       start,
       end,
@@ -82,31 +65,29 @@ export async function finishRun(
   };
 }
 
-/** For each group, whether the evaluated curves meet the constraint. */
+/** For each group, whether the evaluated curves meet the constraint; for runs that end without the solve. */
 export function judgeGroups(
   { training }: Pick<TrainingInput, "training">,
   { constraint }: TrainingOptions,
-  train: Evaluation,
-  validation: Evaluation | null,
+  { groups: evaluated }: Evaluation,
+  isTold: readonly boolean[],
 ): GroupVerdict[] {
   if (constraint === null) return [];
   const { distance, variant, kappa } = constraint;
   const { binned, groups } = training;
   const constraints = prepareConstraints({ binned, groups, distance, variant });
   const slack = resolveSlack(constraints, constraint.slack, present({ kappa }));
-  const noise = freshNoise(constraints);
-  return constraints.groups.map(({ name, rows, events, constrained, reason }, g) => {
-    const other = validation?.groups[g];
-    return {
-      group: name,
-      n: rows.length,
-      events,
-      slack: slack[g],
-      noise: noise[g],
-      train: train.groups[g].distance,
-      validation: other?.measured ? other.distance : null,
-      met: constrained ? train.groups[g].distance <= slack[g] : null,
-      reason,
-    };
-  });
+  return constraints.groups.map(({ name, rows, events, constrained, reason }, g) => ({
+    group: name,
+    told: isTold[g],
+    n: rows.length,
+    events,
+    slack: slack[g],
+    distance: { solve: evaluated[g].distance, fresh: null },
+    fresh: null,
+    status: !constrained ? "unsupported" : evaluated[g].distance <= slack[g] ? "met" : "unmet",
+    reachable: null,
+    price: null,
+    reason,
+  }));
 }

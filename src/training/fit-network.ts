@@ -12,7 +12,8 @@ import { anchorHazards } from "../models/networks/initialise.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import type { Network } from "../models/networks/network.ts";
 import { countParameters } from "../models/networks/network-spec.ts";
-import { fitAdditiveStart } from "../models/start/additive-start.ts";
+import { readParameters } from "../models/networks/parameters.ts";
+import { fitAdditiveStart, type Precisions } from "../models/start/additive-start.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { Study } from "../study/study.ts";
 import type { Method } from "./choices.ts";
@@ -23,7 +24,8 @@ import {
   type RunRequest,
   refuseSplines,
 } from "./choose-options.ts";
-import { finishRun } from "./finish.ts";
+import { finishRun, type TrainingResult } from "./finish.ts";
+import { type KeptNetwork, keepNetwork } from "./keep-network.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
 import { scoreTotal } from "./total-score.ts";
@@ -51,6 +53,7 @@ export interface PlannedFit {
 interface NetworkStart {
   readonly slopes: Float64Array | null;
   readonly offsets: Float64Array | null;
+  readonly precisions: Precisions | null;
 }
 
 /** Chooses options, start and network; nothing is trained yet. */
@@ -64,12 +67,12 @@ export async function planFit(
   const splines = findSplines(encoder);
   if (splines.length > 0) refuseSplines(preset, D - groups, groups);
   const options = chooseOptions(method, preset, request, split.train.length);
-  const { slopes, offsets, baselineHazard } =
+  const { slopes, offsets, precisions, baselineHazard } =
     preset === "default"
       ? fitAdditiveStart({ ...training.binned, x: await backend.read(training.x), D, groups, splines })
-      : { slopes: null, offsets: null, baselineHazard: anchorTraining(training) };
+      : { slopes: null, offsets: null, precisions: null, baselineHazard: anchorTraining(training) };
   const network = chooseNetwork(request, preset, { D, T: grid.T, groups }, baselineHazard);
-  return { network, options, parameters: countParameters(network), start: { slopes, offsets } };
+  return { network, options, parameters: countParameters(network), start: { slopes, offsets, precisions } };
 }
 
 function anchorTraining({ binned }: TrainingRows): Float64Array {
@@ -83,10 +86,10 @@ export interface FitHooks extends OptimiseHooks {
   readonly history?: readonly ModelHistoryEntry[];
 }
 
-/** The result of a run. */
-export interface FinishedFit {
+/** The result of a run: the network that is kept, and what is said of it. */
+export interface FinishedFit extends KeptNetwork {
   readonly options: TrainingOptions;
-  readonly result: Awaited<ReturnType<typeof finishRun>>;
+  readonly result: TrainingResult;
   readonly history: readonly ModelHistoryEntry[];
 }
 
@@ -97,13 +100,19 @@ export interface NextCandidate {
   readonly leavesCheckpoints: false;
 }
 
+/** Training is over, and the output layer is solved: minutes at most, without further steps. */
+export interface SolveEvent {
+  readonly type: "solve";
+  readonly step: number;
+}
+
 /** Trains every candidate and keeps the one with the highest total score on the validation rows. */
 export async function* fitNetwork(
   fit: NetworkFit,
   plan: PlannedFit,
   backend: Backend,
   hooks: FitHooks = {},
-): AsyncGenerator<TrainingEvent | NextCandidate, FinishedFit> {
+): AsyncGenerator<TrainingEvent | SolveEvent | NextCandidate, FinishedFit> {
   const candidates = listCandidates(fit.method, plan.options, {
     isGiven: fit.request.options?.objective !== undefined,
     canChoose: fit.validation !== null,
@@ -130,15 +139,18 @@ export async function* fitNetwork(
 
 /** One run from the start to the weights it keeps. */
 async function* runOnce(
-  { training, validation, request }: NetworkFit,
-  { network: spec, start }: PlannedFit,
+  fit: NetworkFit,
+  plan: PlannedFit,
   options: TrainingOptions,
   backend: Backend,
   hooks: FitHooks,
-): AsyncGenerator<TrainingEvent, { readonly network: Network; readonly finished: FinishedFit }> {
+): AsyncGenerator<TrainingEvent | SolveEvent, { readonly network: Network; readonly finished: FinishedFit }> {
+  const { training, validation, request } = fit;
+  const { network: spec, start } = plan;
   const network = createNetwork(backend, spec, request.seed ?? 1);
   setStart(network, "skip", start.slopes);
   setStart(network, "groupOffsets", start.offsets);
+  const startParameters = start.slopes === null ? null : await readParameters(network);
   const input = { backend, network, training, validation };
   const history = [...(hooks.history ?? [])];
   const run = optimise(input, options, hooks);
@@ -148,7 +160,10 @@ async function* runOnce(
     yield next.value;
   }
   const result = await finishRun(input, options, next.value);
-  return { network, finished: { options, result, history } };
+  const isSolved = options.constraint !== null && (options.solve ?? "none") !== "none";
+  if (isSolved) yield { type: "solve", step: result.steps };
+  const kept = await keepNetwork(fit, plan, { options, result, startParameters }, backend);
+  return { network, finished: { options, result, history, ...kept } };
 }
 
 /** Networks without such a parameter keep their own start. */

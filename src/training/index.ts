@@ -1,5 +1,5 @@
 export { type KeepRule, METHODS, type Method } from "./choices.ts";
-export { finishRun, type GroupVerdict, type TrainingResult } from "./finish.ts";
+export { finishRun, type TrainingResult } from "./finish.ts";
 export { FIXED_PENALTY_BELOW, nextMultipliers, relativeMove } from "./lagrangian/dual.ts";
 export type { Model, ModelHistoryEntry, Predictor, Provenance } from "./model.ts";
 export {
@@ -17,6 +17,8 @@ export {
   type PresetName,
   type TrainingOptions,
 } from "./options.ts";
+export type { BlindReport, SolveReport } from "./solve/hold.ts";
+export type { GroupVerdict, VerdictStatus } from "./solve/verdict.ts";
 export {
   type Checkpoint,
   optimise,

@@ -9,8 +9,9 @@ import type { NetworkSpec } from "../models/networks/list.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { PackedSplit, SetSizes } from "../study/split.ts";
 import type { Method } from "./choices.ts";
-import type { GroupVerdict } from "./finish.ts";
 import type { TrainingOptions } from "./options.ts";
+import type { SolveReport } from "./solve/hold.ts";
+import type { GroupVerdict } from "./solve/verdict.ts";
 import type { EvaluationEvent } from "./trainer.ts";
 
 /** One evaluation of the run that made a model. */
@@ -96,6 +97,8 @@ export interface Model {
     readonly bestStep: number;
     readonly history: readonly ModelHistoryEntry[];
     readonly verdict: readonly GroupVerdict[];
+    /** How the output layer was solved; absent where it was not. */
+    readonly solve?: SolveReport;
     readonly multipliers: {
       readonly start: readonly number[];
       readonly end: readonly number[];
@@ -112,8 +115,9 @@ export interface Model {
 
 /** The number of runs whose curves are averaged. */
 export function countMembers({ predictor }: Pick<Model, "predictor">): number {
-  if (predictor.kind === "cox" || predictor.network.kind !== "mean") return 1;
-  return predictor.network.members.length;
+  if (predictor.kind === "cox") return 1;
+  const network = predictor.network.kind === "held" ? predictor.network.base : predictor.network;
+  return network.kind === "mean" ? network.members.length : 1;
 }
 
 /** A Cox predictor in the form that its functions take. */

@@ -6,7 +6,7 @@
 import type { ConstraintVariant } from "../objectives/constraints.ts";
 import type { SlackSpecification } from "../objectives/distances/distance.ts";
 import { DISTANCES, type DistanceName } from "../objectives/distances/list.ts";
-import type { KeepRule } from "./choices.ts";
+import type { Hold, KeepRule, SolveMode } from "./choices.ts";
 import type { OptimiserSpec } from "./optimiser.ts";
 
 /** The loss, as plain data. */
@@ -105,6 +105,10 @@ export interface TrainingOptions {
   readonly patience: number | null;
   /** Seed of the batches. */
   readonly seed: number;
+  /** What follows training: nothing, the mixture with the start, or that and the solve of the output layer. */
+  readonly solve?: SolveMode;
+  /** How hard groups that the model may not see are held. */
+  readonly hold?: Hold;
 }
 
 /** Every preset has a constraint; methods without one leave it out. */
@@ -137,6 +141,8 @@ const presets = {
     evaluateEvery: 25,
     patience: 200,
     seed: 1,
+    solve: "held",
+    hold: "balanced",
   },
   paper: {
     objective: { kind: "likelihood", tail: true },
@@ -156,6 +162,8 @@ const presets = {
     evaluateEvery: 5,
     patience: 500,
     seed: 1,
+    solve: "none",
+    hold: "balanced",
   },
 } satisfies Readonly<Record<string, PresetOptions>>;
 

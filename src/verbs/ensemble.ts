@@ -10,18 +10,24 @@ import { BackendScope } from "../compute/scope.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { createRandom, shuffle } from "../core/random.ts";
+import { findSplines } from "../data/encode/encoder.ts";
 import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { joinRows } from "../data/outcomes/split.ts";
 import { createNetwork } from "../models/networks/create-network.ts";
 import { type MeanSpec, memberParameter } from "../models/networks/mean.ts";
 import { MAX_MEMBERS } from "../models/networks/network-spec.ts";
 import { type ParameterValues, writeParameters } from "../models/networks/parameters.ts";
+import { fitAdditiveStart } from "../models/start/additive-start.ts";
 import { divideAgain, type PreparedStudy, redesign, withSplit } from "../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { createEvaluator } from "../training/evaluation.ts";
-import { type GroupVerdict, judgeGroups } from "../training/finish.ts";
-import type { Model } from "../training/model.ts";
+import { judgeGroups } from "../training/finish.ts";
+import { holdRequest, listTold } from "../training/keep-network.ts";
+import type { Model, Predictor } from "../training/model.ts";
+import { PRESETS, type TrainingOptions } from "../training/options.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
+import { holdNetwork, type SolveReport } from "../training/solve/hold.ts";
+import type { GroupVerdict } from "../training/solve/verdict.ts";
 import type { Checkpoint, TrainedMember } from "../training/trainer.ts";
 import { type TrainEvent, type TrainingRequest, train } from "./train.ts";
 import { designOf } from "./train-request.ts";
@@ -68,7 +74,7 @@ export async function* trainEnsemble(
     const held = new Set(part);
     const own = withSplit(whole, { train: rows.filter((row) => !held.has(row)), validation: part, test });
     const hooks = m === ended && resume ? { resume: resume.checkpoint } : {};
-    const run = train(own, { ...request, seed: seed + m }, backend, hooks);
+    const run = train(own, { ...memberRequest(request), seed: seed + m }, backend, hooks);
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
       // Rows and warnings are reported once, and only the ensemble reports `done`.
@@ -81,12 +87,20 @@ export async function* trainEnsemble(
   const scope = new BackendScope(backend);
   let model: Model;
   try {
-    model = await joinMembers(trained, last as Model, redesign(whole, designOf(request)), seed, scope);
+    const joined = { request, seed, study: redesign(whole, designOf(request)) };
+    model = await joinMembers(trained, last as Model, joined, scope);
   } finally {
     scope.end();
   }
   yield { type: "done", model };
   return model;
+}
+
+/** A member keeps its mixture with the start; the output layer is solved for all of them together. */
+function memberRequest(request: TrainingRequest): TrainingRequest {
+  const { preset = "default", options } = request;
+  const solve = options?.solve ?? PRESETS[preset].solve;
+  return solve === "held" ? { ...request, options: { ...options, solve: "mixture" } } : request;
 }
 
 /** Turns an event of one member into one of the ensemble. */
@@ -104,7 +118,9 @@ function tellOfMember(event: TrainEvent, which: string, before: readonly Trained
 }
 
 function keepMember({ predictor, training }: Model): TrainedMember {
-  if (predictor.kind !== "network" || predictor.network.kind === "mean") throw refuseMethod();
+  if (predictor.kind !== "network" || predictor.network.kind === "mean" || predictor.network.kind === "held") {
+    throw refuseMethod();
+  }
   return { network: predictor.network, parameters: predictor.parameters, steps: training.steps };
 }
 
@@ -158,17 +174,19 @@ export function cutRows(
 async function joinMembers(
   members: readonly TrainedMember[],
   last: Model,
-  study: PreparedStudy,
-  seed: number,
+  { request, seed, study }: JoinedRun,
   backend: Backend,
 ): Promise<Model> {
   const { split, people, table, sha256 } = study;
-  const predictor = joinNetworks(members);
+  const { preset = "default" } = request;
+  const solve = request.options?.solve ?? PRESETS[preset].solve;
+  const options = last.options && { ...last.options, seed, ...present({ solve }) };
+  const { predictor, verdict, report } = await holdMembers(members, options, study, backend);
   const steps = members.reduce((sum, one) => sum + one.steps, 0);
   return {
     ...last,
     predictor,
-    options: last.options && { ...last.options, seed },
+    options,
     split: packSplit(split, table.rows, sha256),
     training: {
       seed,
@@ -179,10 +197,10 @@ async function joinMembers(
       steps,
       bestStep: steps,
       history: [],
-      verdict: await judge({ ...last, predictor }, study, backend),
+      verdict,
+      ...present({ solve: report ?? undefined }),
       multipliers: null,
       warnings: last.training.warnings,
-      ...present({ notices: last.training.notices }),
       ...present({ notices: last.training.notices }),
     },
   };
@@ -210,16 +228,66 @@ function joinNetworks(members: readonly TrainedMember[]): MeanPredictor {
   };
 }
 
-/** Judges the mean curves on all rows that the members were made from. */
-async function judge(
-  { predictor, options }: Model & { readonly predictor: MeanPredictor },
+interface JoinedRun {
+  readonly request: TrainingRequest;
+  readonly seed: number;
+  readonly study: PreparedStudy;
+}
+
+interface HeldMembers {
+  readonly predictor: Extract<Predictor, { readonly kind: "network" }>;
+  readonly verdict: readonly GroupVerdict[];
+  readonly report: SolveReport | null;
+}
+
+/** Judges the mean curves on all rows that the members were made from; where the run is solved, holds them first. */
+async function holdMembers(
+  members: readonly TrainedMember[],
+  options: TrainingOptions | null,
   study: PreparedStudy,
   backend: Backend,
-): Promise<readonly GroupVerdict[]> {
-  if (options === null || options.constraint === null) return [];
+): Promise<HeldMembers> {
+  const predictor = joinNetworks(members);
+  if (options === null || options.constraint === null) return { predictor, verdict: [], report: null };
   const training = prepareRows(backend, study, study.split.train);
-  const network = createNetwork(backend, predictor.network, 0);
-  writeParameters(network, predictor.parameters);
-  const evaluation = await createEvaluator(backend, network, training, options.constraint)();
-  return judgeGroups({ training }, options, evaluation, null);
+  if (options.solve !== "held") {
+    const network = createNetwork(backend, predictor.network, 0);
+    writeParameters(network, predictor.parameters);
+    const evaluation = await createEvaluator(backend, network, training, options.constraint)();
+    return { predictor, verdict: judgeGroups({ training }, options, evaluation, listTold(study)), report: null };
+  }
+  const { test } = study.split;
+  const splines = findSplines(study.encoder);
+  const D = study.encoder.names.length;
+  const told = study.inputGroups.length;
+  const start = { ...training.binned, x: await backend.read(training.x), D, groups: told, splines };
+  const held = await holdNetwork({
+    backend,
+    training,
+    validation: null,
+    test: test.length > 0 ? prepareRows(backend, study, test) : null,
+    spec: predictor.network,
+    trained: predictor.parameters,
+    start: null,
+    shrunk: { spec: members[0].network, parameters: averageMembers(members) },
+    precisions: fitAdditiveStart(start).precisions,
+    splines,
+    told,
+    isTold: listTold(study),
+    ...holdRequest(options.constraint),
+    hold: options.hold ?? "balanced",
+    solvedOn: "training and validation rows",
+  });
+  const network = { kind: "network", network: held.spec, parameters: held.parameters } as const;
+  return { predictor: network, verdict: held.verdict, report: held.solve };
+}
+
+/** The mean of the members' parameters: what the prior takes as the slopes and offsets of the mean curve. */
+function averageMembers(members: readonly TrainedMember[]): ParameterValues {
+  return Object.fromEntries(
+    Object.entries(members[0].parameters).map(([name, values]) => [
+      name,
+      values.map((_, k) => members.reduce((sum, one) => sum + one.parameters[name][k], 0) / members.length),
+    ]),
+  );
 }

@@ -10,6 +10,7 @@ import {
 } from "../study/prepare.ts";
 import type { SetSizes } from "../study/split.ts";
 import type { Method } from "../training/choices.ts";
+import type { SolveEvent } from "../training/fit-network.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import type { ConstraintSpec, PresetName, TrainingOptions } from "../training/options.ts";
 import type { OptimiseHooks, TrainingEvent } from "../training/trainer.ts";
@@ -96,4 +97,4 @@ export interface DoneEvent {
 }
 
 /** The events of a run. */
-export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent | DoneEvent;
+export type TrainEvent = StartEvent | CandidateEvent | TrainingEvent | SolveEvent | DoneEvent;

@@ -99,13 +99,14 @@ async function* runTraining(
 
   const fit = { study, method, preset, request, training, validation };
   const plan = await planFit(fit, backend);
-  const { network, parameters } = plan;
+  const { parameters } = plan;
   yield { ...start, parameters, steps: plan.options.steps, backend: backend.name };
-  const { result, history, options } = yield* fitNetwork(fit, plan, backend, hooks);
-  const { steps, bestStep, verdict, multipliers } = result;
+  const fitted = yield* fitNetwork(fit, plan, backend, hooks);
+  const { result, history, options, kept, verdict, solve } = fitted;
+  const { steps, bestStep, multipliers } = result;
   return {
     ...model,
-    predictor: { kind: "network", network, parameters: result.parameters },
+    predictor: { kind: "network", network: kept, parameters: fitted.parameters },
     options,
     training: {
       seed,
@@ -117,6 +118,7 @@ async function* runTraining(
       bestStep,
       history,
       verdict,
+      ...present({ solve: solve ?? undefined }),
       multipliers,
       warnings,
       notices,

@@ -11,8 +11,9 @@ import { LARGEST_ENCODED } from "../../data/reading/conform-column.ts";
 import { EDGE_SLACK } from "../../models/cox/baseline.ts";
 import { hiddenOf } from "../../models/networks/anchored.ts";
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../models/networks/group-offsets.ts";
+import { baseParameter, type HeldSpec } from "../../models/networks/held.ts";
 import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/list.ts";
-import { memberParameter } from "../../models/networks/mean.ts";
+import { LARGEST_LOGIT, type MeanSpec, memberParameter } from "../../models/networks/mean.ts";
 import { listDenseLayers, type MlpSpec } from "../../models/networks/mlp.ts";
 import { parameterShapes } from "../../models/networks/network-spec.ts";
 import type { ParameterValues } from "../../models/networks/parameters.ts";
@@ -77,11 +78,86 @@ function coxToOnnx(graph: OnnxGraph, cox: Cox, x: string, edges: readonly number
 }
 
 function networkToOnnx(graph: OnnxGraph, spec: NetworkSpec, parameters: ParameterValues, x: string): string {
-  if (spec.kind !== "mean") return survivalOf(graph, spec, readerOf(spec, parameters), x);
-  const curves = spec.members.map((member, m) =>
-    survivalOf(graph, member, readerOf(member, parameters, memberParameter(m, "")), x),
+  switch (spec.kind) {
+    case "mean": {
+      const logits = memberLogits(graph, spec, parameters, x);
+      return graph.add(
+        "Mean",
+        logits.map((one) => curvesOf(graph, one).survival),
+      );
+    }
+    case "held":
+      return curvesOf(graph, heldToOnnx(graph, spec, parameters, x)).survival;
+    default:
+      return curvesOf(graph, logitsOf(graph, spec, readerOf(spec, parameters), x)).survival;
+  }
+}
+
+function memberLogits(
+  graph: OnnxGraph,
+  { members }: MeanSpec,
+  parameters: ParameterValues,
+  x: string,
+  prefix = "",
+): string[] {
+  return members.map((member, m) =>
+    logitsOf(graph, member, readerOf(member, parameters, prefix + memberParameter(m, "")), x),
   );
-  return graph.add("Mean", curves);
+}
+
+/** The logits of the network below, and what the solved layer adds: one matrix [D + chances, T]. */
+function heldToOnnx(graph: OnnxGraph, spec: HeldSpec, parameters: ParameterValues, x: string): string {
+  const { D, T, base, blocks, chances } = spec;
+  const read = readerOf(spec, parameters);
+  const prefix = baseParameter("");
+  const below =
+    base.kind === "mean"
+      ? meanLogits(graph, memberLogits(graph, base, parameters, x, prefix), T)
+      : logitsOf(graph, base, readerOf(base, parameters, prefix), x);
+  const B = blocks.length;
+  const byBlock = read("held.coefficients").values;
+  const byBin = new Float64Array((D + chances) * T);
+  for (let j = 0; j < D + chances; j++) {
+    for (let t = 0, b = 0; t < T; t++) {
+      if (t >= blocks[b]) b++;
+      byBin[j * T + t] = byBlock[j * B + b];
+    }
+  }
+  let inputs = x;
+  if (chances > 0) {
+    const rows = read("held.membership").values; // [chances,D+1]
+    const slopes = Float64Array.from({ length: D * chances }, (_, k) => {
+      const [d, c] = [Math.floor(k / chances), k % chances];
+      return rows[c * (D + 1) + d];
+    });
+    const levels = Array.from({ length: chances }, (_, c) => rows[c * (D + 1) + D]);
+    const sums = graph.add("Add", [
+      graph.add("MatMul", [x, graph.constant("float", [D, chances], slopes, "held.membership")]),
+      graph.constant("float", [1, chances], levels, "held.membership level"),
+    ]);
+    inputs = graph.add("Concat", [x, graph.add("Sigmoid", [sums])], { axis: 1 });
+  }
+  const added = graph.add("MatMul", [
+    inputs,
+    graph.constant("float", [D + chances, T], byBin, "held.coefficients"),
+  ]);
+  const baseline = graph.constant("float", [1, T], read("held.baseline").values, "held.baseline");
+  return graph.add("Add", [graph.add("Add", [below, baseline]), added]);
+}
+
+/** log(d/S) with d and S summed over the members, as models/networks/mean.ts has it: no differences of curves. */
+function meanLogits(graph: OnnxGraph, members: readonly string[], T: number): string {
+  const parts = members.map((logits) => {
+    const { survival, before } = curvesOf(graph, logits);
+    return { survival, died: graph.add("Mul", [before, graph.add("Sigmoid", [logits])]) };
+  });
+  const sum = (names: readonly string[]) => (names.length === 1 ? names[0] : graph.add("Sum", names));
+  const ratio = graph.add("Sub", [
+    graph.add("Log", [sum(parts.map(({ died }) => died))]),
+    graph.add("Log", [sum(parts.map(({ survival }) => survival))]),
+  ]);
+  const limit = (sign: number) => graph.constant("float", [1, T], new Float64Array(T).fill(sign * LARGEST_LOGIT));
+  return graph.add("Max", [graph.add("Min", [ratio, limit(1)]), limit(-1)]);
 }
 
 /** Values with the shape that the network promises; `prefix` is that of a member of a mean. */
@@ -90,7 +166,7 @@ type ReadParameter = (name: string) => {
   readonly values: readonly number[];
 };
 
-function readerOf(spec: SingleNetworkSpec, parameters: ParameterValues, prefix = ""): ReadParameter {
+function readerOf(spec: NetworkSpec, parameters: ParameterValues, prefix = ""): ReadParameter {
   const shapes = parameterShapes(spec);
   return (name) => {
     const shape = shapes.get(name) ?? [];
@@ -104,11 +180,17 @@ function readerOf(spec: SingleNetworkSpec, parameters: ParameterValues, prefix =
   };
 }
 
-function survivalOf(graph: OnnxGraph, spec: SingleNetworkSpec, read: ReadParameter, x: string): string {
-  const logits = logitsOf(graph, spec, read, x);
+/** S(t), and S before bin t. */
+function curvesOf(graph: OnnxGraph, logits: string): { readonly survival: string; readonly before: string } {
   const axis = graph.constant("int64", [], [1], "bins");
-  const total = graph.add("CumSum", [graph.add("Softplus", [logits]), axis]);
-  return graph.add("Exp", [graph.add("Neg", [total])]);
+  const steps = graph.add("Softplus", [logits]);
+  const total = graph.add("CumSum", [steps, axis]);
+  return {
+    survival: graph.add("Exp", [graph.add("Neg", [total])]),
+    get before() {
+      return graph.add("Exp", [graph.add("Sub", [steps, total])]);
+    },
+  };
 }
 
 /** One graph for each kind of network: a kind without one does not compile. */

@@ -4,12 +4,14 @@
  */
 import type { Backend } from "../../compute/backend.ts";
 import { FormatError } from "../../core/errors.ts";
+import { createHeld } from "./held.ts";
 import { findNetwork, NETWORK_NAMES, type NetworkSpec, type SingleNetworkSpec } from "./list.ts";
 import { createMean } from "./mean.ts";
 import type { Network, NetworkDefinition } from "./network.ts";
 
 /** The same description, seed and precision give the same parameters. */
 export function createNetwork(backend: Backend, spec: NetworkSpec, seed: number): Network {
+  if (spec.kind === "held") return createHeld(backend, spec, createNetwork(backend, spec.base, seed));
   if (spec.kind !== "mean") return requireNetwork(spec.kind).create(backend, spec, seed);
   return createMean(
     backend,
@@ -21,7 +23,7 @@ export function createNetwork(backend: Backend, spec: NetworkSpec, seed: number)
 export function requireNetwork(kind: string): NetworkDefinition<SingleNetworkSpec> {
   const found = findNetwork(kind);
   if (found !== null) return found;
-  const have = [...NETWORK_NAMES, "mean"].join(", ");
+  const have = [...NETWORK_NAMES, "mean", "held"].join(", ");
   throw new FormatError(`unknown network: ${JSON.stringify(kind)} (have ${have})`, {
     code: "network.unknown",
   });

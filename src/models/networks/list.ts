@@ -1,10 +1,12 @@
 /**
  * All networks in one list, from which names, descriptions, file schemas, parameters and creation derive. A new network
  * is its own file and a line here; code that must handle each kind separately (files/onnx/predictor.ts) then fails to
- * compile until it does. The mean of networks is made of these and is not one of them.
+ * compile until it does. The mean of networks and the held network are made of these and are not
+ * among them.
  */
 import { anchored } from "./anchored.ts";
 import { drsa } from "./drsa.ts";
+import type { HeldSpec } from "./held.ts";
 import { linear } from "./linear.ts";
 import type { MeanSpec } from "./mean.ts";
 import { mlp } from "./mlp.ts";
@@ -19,7 +21,7 @@ type Definitions = typeof NETWORKS;
 export type SingleNetworkSpec = Parameters<Definitions[number]["create"]>[1];
 
 /** Everything needed to rebuild a network, as plain data. */
-export type NetworkSpec = SingleNetworkSpec | MeanSpec;
+export type NetworkSpec = SingleNetworkSpec | MeanSpec | HeldSpec;
 
 export type NetworkName = Definitions[number]["kind"];
 

@@ -21,7 +21,7 @@ export interface MeanSpec extends SpecSizes {
 }
 
 /** Hazards of 1e-30 and 1 − 1e-30 stand for 0 and 1, which have no logit. */
-const LARGEST_LOGIT = 69;
+export const LARGEST_LOGIT = 69;
 
 /** Name of a member's parameter in the mean: "2.lstm.input". */
 export function memberParameter(member: number, name: string): string {

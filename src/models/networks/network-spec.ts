@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { countNumbers } from "../../compute/shapes.ts";
 import { requireNetwork } from "./create-network.ts";
+import { baseParameter, blocksFit, heldFields, heldParameters } from "./held.ts";
 import { NETWORKS, type NetworkSpec } from "./list.ts";
 import { memberParameter } from "./mean.ts";
 import type { ParameterShape } from "./network.ts";
@@ -31,18 +32,37 @@ const members = z
   )
   .pipe(z.array(singleNetworkSchema));
 
+const meanSchema = z
+  .strictObject({ kind: z.literal("mean"), D: sizeSchema, T: sizeSchema, members })
+  .refine(({ D, T, members: all }) => all.every((one) => one.D === D && one.T === T), {
+    path: ["members"],
+    message: "expected members with the same features and time bins",
+  });
+
 export const networkSpecSchema = z.discriminatedUnion("kind", [
   z
-    .strictObject({ kind: z.literal("mean"), D: sizeSchema, T: sizeSchema, members })
-    .refine(({ D, T, members: all }) => all.every((one) => one.D === D && one.T === T), {
-      path: ["members"],
-      message: "expected members with the same features and time bins",
-    }),
+    .strictObject({
+      kind: z.literal("held"),
+      D: sizeSchema,
+      T: sizeSchema,
+      base: z.discriminatedUnion("kind", [meanSchema, singleNetworkSchema]),
+      ...heldFields,
+    })
+    .refine(({ D, T, base }) => base.D === D && base.T === T, {
+      path: ["base"],
+      message: "expected a network with the same features and time bins",
+    })
+    .refine(blocksFit, { path: ["blocks"], message: "expected ascending bins, the last of them T" }),
+  meanSchema,
   singleNetworkSchema,
 ]);
 
 /** Every parameter of the network, in its own order. */
 export function listParameters(spec: NetworkSpec): readonly ParameterShape[] {
+  if (spec.kind === "held") {
+    const below = listParameters(spec.base).map((one) => ({ ...one, name: baseParameter(one.name) }));
+    return [...below, ...heldParameters(spec)];
+  }
   if (spec.kind !== "mean") return requireNetwork(spec.kind).parameters(spec);
   return spec.members.flatMap((member, m) =>
     listParameters(member).map((one) => ({ ...one, name: memberParameter(m, one.name) })),

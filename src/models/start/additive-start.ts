@@ -26,6 +26,8 @@ import {
 export interface AdditiveStart extends LinearStart {
   /** In the layout of group-offsets.ts. */
   readonly offsets: Float64Array; // [G,K]
+  /** The estimated precisions; null where offsets were not fitted. */
+  readonly precisions: Precisions | null;
 }
 
 /** A Newton step is cubic in the number of slopes and offsets; beyond this many, the offsets start at 0. */
@@ -76,7 +78,7 @@ export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
   const own = D - G;
   const start = fitLinearStart(input);
   if (G + splines.length === 0 || own + (G + 1) * K > MOST_START_PARAMETERS) {
-    return { ...start, offsets: new Float64Array(G * K) };
+    return { ...start, offsets: new Float64Array(G * K), precisions: null };
   }
   const fit = createHazardFit(input, start.baselineHazard);
   let theta = new Float64Array(fit.P);
@@ -99,6 +101,7 @@ export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
   slopes.set(theta.subarray(0, own));
   return {
     slopes,
+    precisions,
     offsets: theta.slice(own, own + G * K).map((offset) => offset / OFFSET_SCALE),
     baselineHazard: start.baselineHazard.map((hazard, t) => {
       const added = everyone[knot[t]] + share[t] * (everyone[knot[t] + 1] - everyone[knot[t]]);

@@ -101,12 +101,12 @@ export async function* runMethod(
     const scored = await auditRows(predicted, { draws: 0 });
     const options = { replicates: replicates ?? 0, seed, ...present({ people: scored.people }) };
     const { verdict, warnings } = model.training;
-    const held = verdict.filter(({ met }) => met !== null);
+    const held = verdict.filter(({ status }) => status !== "unsupported");
     return {
       scores: readScores(scored.audit, predicted.curves.T),
       audit: scored.audit,
       draws: replicates === null ? null : drawsOf(await bootstrap(prepareJudged(scored), options)),
-      met: held.length === 0 ? null : held.filter(({ met }) => met === true).length,
+      met: held.length === 0 ? null : held.filter(({ status }) => status === "met").length,
       constrained: held.length === 0 ? null : held.length,
       seconds,
       failure: null,

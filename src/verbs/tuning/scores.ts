@@ -83,8 +83,8 @@ export async function scoreRun(
     total: numberOf(totalScore(concordance, ece)),
     worst,
     p: numberOf(noise.p),
-    met: verdict.filter(({ met }) => met === true).length,
-    constrained: verdict.filter(({ met }) => met !== null).length,
+    met: verdict.filter(({ status }) => status === "met").length,
+    constrained: verdict.filter(({ status }) => status !== "unsupported").length,
     steps,
   };
 }

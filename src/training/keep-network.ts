@@ -1,0 +1,131 @@
+/**
+ * The network that a run keeps. Without the solve it is the trained one, judged as it is. With it, the run ends in a
+ * mixture with the start and in the held output layer (solve/hold.ts). A member of an ensemble keeps the mixture alone:
+ * the ensemble is solved as a whole, since members that are held are not held on average.
+ */
+import type { Backend } from "../compute/backend.ts";
+import { exp } from "../core/elementary.ts";
+import { unreachable } from "../core/errors.ts";
+import { present } from "../core/present.ts";
+import { findSplines } from "../data/encode/encoder.ts";
+import type { NetworkSpec } from "../models/networks/list.ts";
+import type { ParameterValues } from "../models/networks/parameters.ts";
+import type { ConstraintGroup } from "../objectives/constraints.ts";
+import { resolveSlack } from "../objectives/slack.ts";
+import type { Study } from "../study/study.ts";
+import { judgeGroups, type TrainingResult } from "./finish.ts";
+import type { NetworkFit, PlannedFit } from "./fit-network.ts";
+import type { ConstraintSpec, TrainingOptions } from "./options.ts";
+import { prepareRows } from "./prepare-rows.ts";
+import { type HeldCurve, holdToKaplanMeier } from "./solve/curve-constraints.ts";
+import { type HoldInput, holdNetwork, mixNetwork, type SolveReport } from "./solve/hold.ts";
+import type { SolveRows } from "./solve/layout.ts";
+import type { GroupVerdict } from "./solve/verdict.ts";
+
+export interface KeptNetwork {
+  readonly kept: NetworkSpec;
+  readonly parameters: ParameterValues;
+  readonly verdict: readonly GroupVerdict[];
+  readonly solve: SolveReport | null;
+}
+
+interface Trained {
+  readonly options: TrainingOptions;
+  readonly result: TrainingResult;
+  /** Null where the network began at random. */
+  readonly startParameters: ParameterValues | null;
+}
+
+export async function keepNetwork(
+  { study, training, validation }: NetworkFit,
+  { network: spec, start }: PlannedFit,
+  { options, result, startParameters }: Trained,
+  backend: Backend,
+): Promise<KeptNetwork> {
+  const { constraint, solve = "none", hold = "balanced" } = options;
+  const isTold = listTold(study);
+  const plain = { kept: spec, parameters: result.parameters, solve: null };
+  if (constraint === null) return { ...plain, verdict: [] };
+  const input: HoldInput = {
+    backend,
+    training,
+    validation,
+    test: study.split.test.length > 0 ? prepareRows(backend, study, study.split.test) : null,
+    spec,
+    trained: result.parameters,
+    start: startParameters,
+    precisions: start.precisions,
+    splines: findSplines(study.encoder),
+    told: study.inputGroups.length,
+    isTold,
+    ...holdRequest(constraint),
+    hold,
+    solvedOn: validation === null ? "training rows" : "training and validation rows",
+  };
+  switch (solve) {
+    case "none":
+      return { ...plain, verdict: judgeGroups({ training }, options, result.train, isTold) };
+    case "mixture":
+      return { ...plain, parameters: await mixNetwork(input), verdict: [] };
+    case "held": {
+      const held = await holdNetwork(input);
+      return { kept: held.spec, parameters: held.parameters, verdict: held.verdict, solve: held.solve };
+    }
+    default:
+      return unreachable(solve);
+  }
+}
+
+/** For each group, whether the model may know who is in it: through a column of its own, or because everyone is. */
+export function listTold({ groups, inputGroups, fitRows }: Study): boolean[] {
+  const known = new Set(inputGroups.map(({ name }) => name));
+  const fitted = new Set(fitRows);
+  return groups.map(({ name, rows }) => {
+    if (known.has(name)) return true;
+    let inside = 0;
+    for (const row of rows) if (fitted.has(row)) inside++;
+    return inside === fitted.size;
+  });
+}
+
+/** What a constraint asks of the solve: the distance, what each group is allowed, and which mean curves are held. */
+export function holdRequest({
+  distance,
+  variant,
+  slack,
+  kappa,
+}: ConstraintSpec): Pick<HoldInput, "distance" | "slackOf" | "listCurves" | "budget"> {
+  const allow = (groups: readonly ConstraintGroup[]) =>
+    resolveSlack({ groups, distance, variant }, slack, present({ kappa }));
+  const ofCurves = (curves: readonly HeldCurve[]) =>
+    curves.filter(({ term }) => term.isConstraint).map((one) => one.slack);
+  return {
+    distance,
+    slackOf: ({ groups, heldCurves }) => {
+      const own = distance === "atRisk" ? allow(groups) : null;
+      const ofGroups = groups.map(({ constrained }, g) => (constrained && own ? own[g] : Number.POSITIVE_INFINITY));
+      return Float64Array.from([...ofGroups, ...ofCurves(heldCurves)]);
+    },
+    ...(distance !== "atRisk" && {
+      listCurves: (groups, rows) => holdToKaplanMeier(distance, groups, allow(groups), meanCurveOf(rows)),
+    }),
+    // Whoever names a slack has chosen the point: only what cannot be solved is out of reach then.
+    ...(slack !== "auto" && { budget: Number.POSITIVE_INFINITY }),
+  };
+}
+
+/** Mean curves of some rows under the network below. */
+function meanCurveOf({ logits, first, N }: SolveRows): (rows: Int32Array) => Float64Array {
+  const T = N === 0 ? 0 : first[1] - first[0];
+  return (rows) => {
+    const mean = new Float64Array(T);
+    for (const n of rows) {
+      let alive = 1;
+      for (let t = 0; t < T; t++) {
+        alive /= 1 + exp(logits[first[n] + t]);
+        mean[t] += alive / rows.length;
+      }
+    }
+    return mean;
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * The network that the output layer is put on: the mixture of start and trained network that the validation rows choose
+ * (mixture.ts), with the layer solved for each mixture on the training rows.
+ */
+import { createNetwork } from "../../models/networks/create-network.ts";
+import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
+import type { HoldInput } from "./hold.ts";
+import { canMix, chooseMixture, MIXTURES, type Mixture, mixParameters } from "./mixture.ts";
+import { frameProblem, mixLogits, type SolveFrame, sumsOf, takeFirst, takeRest } from "./problem.ts";
+import { type GatheredRows, gatherRows } from "./rows.ts";
+import { solveHeld } from "./sqp.ts";
+
+/** A choice between likelihoods needs no more. */
+const CHOICE_TOLERANCE = 1e-4;
+
+export interface ChosenBase {
+  /** Null where there is nothing to mix, or nothing to choose by. */
+  readonly mixture: Mixture | null;
+  /** Training rows first, then validation rows. */
+  readonly gathered: GatheredRows;
+  readonly parameters: ParameterValues;
+}
+
+/** `count`: how many training rows there are. */
+export async function chooseBase(input: HoldInput, frame: SolveFrame, count: number): Promise<ChosenBase> {
+  const { backend, spec, trained, start, training, validation, precisions, splines } = input;
+  const network = createNetwork(backend, spec, 0);
+  const sets = validation === null ? [training] : [training, validation];
+  const gather = async (parameters: ParameterValues) => {
+    writeParameters(network, parameters);
+    return gatherRows(backend, network, sets, input.listCurves !== undefined);
+  };
+  const ofTrained = await gather(trained);
+  if (start === null || validation === null || !canMix(trained)) {
+    return { mixture: null, gathered: ofTrained, parameters: trained };
+  }
+  const ofStart = await gather(mixParameters(start, trained, 0));
+  let from: Float64Array | undefined;
+  const losses = MIXTURES.map((share) => {
+    const mixed = mixLogits(ofStart, ofTrained, share);
+    const source = { spec, parameters: mixParameters(start, trained, share), precisions, splines };
+    const problem = frameProblem(frame, takeFirst(mixed, count), [], source);
+    const free = new Float64Array(problem.groups.length).fill(Number.POSITIVE_INFINITY);
+    const solved = solveHeld(problem, free, { tolerance: CHOICE_TOLERANCE, ...(from && { from }) });
+    from = solved.theta;
+    return sumsOf(problem.layout, frame, takeRest(mixed, count), []).losses(solved.theta);
+  });
+  const mixture = chooseMixture(losses);
+  return {
+    mixture,
+    gathered: mixLogits(ofStart, ofTrained, mixture.share),
+    parameters: mixParameters(start, trained, mixture.share),
+  };
+}

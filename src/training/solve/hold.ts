@@ -1,0 +1,149 @@
+/**
+ * The end of a run of `graduate`: what was trained is held to its groups. The steps: choose the mixture of start and
+ * trained network on the validation rows (choose-base.ts); for groups that the model may not see, walk the frontier and
+ * choose a point within the budget (choose-point.ts); freeze all of that and solve once more on training and validation
+ * rows together; judge every group there, and on the test rows (judge.ts). The validation rows are spent afterwards.
+ */
+import type { Backend } from "../../compute/backend.ts";
+import type { HeldSpec } from "../../models/networks/held.ts";
+import type { ParameterValues } from "../../models/networks/parameters.ts";
+import type { Precisions } from "../../models/start/additive-start.ts";
+import { MOST_START_COLUMNS } from "../../models/start/linear-start.ts";
+import type { DistanceName } from "../../objectives/distances/list.ts";
+import { equalEventBlocks } from "../../objectives/time-blocks.ts";
+import type { Hold } from "../choices.ts";
+import type { TrainingRows } from "../trainer.ts";
+import { fitMembership } from "./blind.ts";
+import { chooseBase } from "./choose-base.ts";
+import { type ChosenPoint, choosePoint, featuresOf } from "./choose-point.ts";
+import { slackAt } from "./frontier.ts";
+import { judgeHeld } from "./judge.ts";
+import { createLayer, type SolvedLayer } from "./layer.ts";
+import type { Mixture } from "./mixture.ts";
+import type { PriorSource } from "./prior.ts";
+import { countConstraints, type FramedProblem, frameProblem, type ListCurves, type SolveFrame } from "./problem.ts";
+import { type Residuals, type Solved, solveHeld } from "./sqp.ts";
+import type { GroupVerdict } from "./verdict.ts";
+
+/** What is held, and on which rows. */
+export interface HoldInput {
+  readonly backend: Backend;
+  readonly training: TrainingRows;
+  readonly validation: TrainingRows | null;
+  readonly test: TrainingRows | null;
+  /** The network below; its last `told` columns of x are membership of the groups it knows. */
+  readonly spec: HeldSpec["base"];
+  readonly trained: ParameterValues;
+  /** The start that training began at; null where there is none to return to. */
+  readonly start: ParameterValues | null;
+  /** What the prior takes as the network below; its own parameters unless it is a mean of networks. */
+  readonly shrunk?: Pick<PriorSource, "spec" | "parameters">;
+  readonly precisions: Precisions | null;
+  readonly splines: readonly number[];
+  readonly told: number;
+  /** For each group, whether the model may know who is in it. */
+  readonly isTold: readonly boolean[]; // [G]
+  readonly distance: DistanceName;
+  /** c of every constraint of a problem; Infinity for what is measured and not held. */
+  readonly slackOf: (problem: FramedProblem) => Float64Array;
+  /** Mean curves that are held as well. */
+  readonly listCurves?: ListCurves;
+  readonly hold: Hold;
+  /** Nats that holding may cost, where a person has named a slack and not a budget. */
+  readonly budget?: number;
+  readonly solvedOn: SolveReport["solvedOn"];
+}
+
+/** The held model, and everything that is said of it. */
+export interface HeldFit extends SolvedLayer {
+  readonly verdict: readonly GroupVerdict[];
+  readonly solve: SolveReport;
+}
+
+/** What a model file keeps of the solve. */
+export interface SolveReport {
+  readonly solvedOn: "training rows" | "training and validation rows";
+  readonly iterations: number;
+  readonly residuals: Residuals;
+  /** Null where there was nothing to choose between, or nothing to choose by. */
+  readonly mixture: Mixture | null;
+  readonly hold: Hold;
+  readonly blind: readonly BlindReport[];
+}
+
+/** What holding a group that the model may not see costs. */
+export interface BlindReport {
+  readonly group: string;
+  /** How well the features give membership away: area under the curve, and share of the variance. */
+  readonly auc: number;
+  readonly explained: number;
+  /** Distances on the training rows; `lost` is the validation rows' log-likelihood, in nats. */
+  readonly frontier: readonly { readonly share: number; readonly distance: number; readonly lost: number }[];
+  /** The most that could be lost. */
+  readonly budget: number;
+}
+
+export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
+  const count = input.training.binned.bin.length;
+  const frame = frameOf(input);
+  const { mixture, gathered, parameters } = await chooseBase(input, frame, count);
+  const { spec, precisions, splines } = input;
+  const source: PriorSource = { spec, parameters, ...input.shrunk, precisions, splines };
+  const choice = choosePoint(input, frame, source, gathered, count);
+  const N = gathered.binned.bin.length;
+  const members = choice.blind.map((g) => fitMembership(featuresOf(gathered, frame), N, gathered.groups[g].rows));
+  const chances = members.map((one) => one.chances);
+  const problem = frameProblem(frame, gathered, chances, source, input.listCurves);
+  const slack = input.slackOf(problem);
+  const solved = solveLast(problem, slack, choice);
+  const layer = createLayer(
+    spec,
+    parameters,
+    { layout: problem.layout, told: frame.told },
+    solved.theta,
+    members.map(({ coefficients }) => coefficients),
+  );
+  return {
+    ...layer,
+    verdict: await judgeHeld(input, layer, { problem, slack, solved, choice }),
+    solve: {
+      solvedOn: input.solvedOn,
+      iterations: solved.iterations,
+      residuals: solved.residuals,
+      mixture,
+      hold: input.hold,
+      blind: choice.blind.map((g, k) => ({
+        group: problem.groups[g].name,
+        auc: choice.members[k].auc,
+        explained: choice.members[k].explained,
+        frontier: choice.points.map((point) => ({
+          share: point.share,
+          distance: point.solved.distance[g],
+          lost: point.lost,
+        })),
+        budget: choice.budget,
+      })),
+    },
+  };
+}
+
+/** The mixture alone, for a network whose curves are averaged with others before anything is held. */
+export async function mixNetwork(input: HoldInput): Promise<ParameterValues> {
+  const count = input.training.binned.bin.length;
+  return (await chooseBase(input, frameOf(input), count)).parameters;
+}
+
+function frameOf({ training, spec: { D }, told }: HoldInput): SolveFrame {
+  const own = D - told;
+  return { blocks: equalEventBlocks(training.binned), dense: own <= MOST_START_COLUMNS ? own : 0, told };
+}
+
+/** The solve on all rows: without the blind groups first, which says where their distances stand. */
+function solveLast(problem: FramedProblem, slack: Float64Array, { blind, share }: ChosenPoint): Solved {
+  const none = new Float64Array(countConstraints(problem)).fill(Number.POSITIVE_INFINITY);
+  const free = solveHeld(problem, none);
+  const toldOnly = slack.map((own, g) => (blind.includes(g) ? Number.POSITIVE_INFINITY : own));
+  const told = solveHeld(problem, toldOnly, { from: free.theta });
+  if (blind.length === 0 || share === 1) return told;
+  return solveHeld(problem, slackAt(told, slack, blind, share), { from: told.theta });
+}

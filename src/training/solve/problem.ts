@@ -1,0 +1,134 @@
+/**
+ * The problem that is solved, made of gathered rows: which columns take part, where each parameter lies, the prior, and
+ * what the groups are held to. Blocks, columns and prior are fixed by the training rows; the same frame then takes the
+ * training rows alone, for every choice, and training and validation rows together, for the last solve.
+ */
+import { type ConstraintGroup, prepareConstraints } from "../../objectives/constraints.ts";
+import type { TimeBlock } from "../../objectives/time-blocks.ts";
+import type { HeldCurve } from "./curve-constraints.ts";
+import { createCurveTerms } from "./curve-terms.ts";
+import { countTheta, createLayout, type Layout, listByRow, type SolveRows } from "./layout.ts";
+import { createPrior, type PriorSource } from "./prior.ts";
+import { type GatheredRows, listMembers, toSolveRows } from "./rows.ts";
+import type { HeldProblem } from "./sqp.ts";
+import { createRowSums, type RowSums } from "./sums.ts";
+
+/** What the layer is made of, whatever the rows. */
+export interface SolveFrame {
+  readonly blocks: readonly TimeBlock[];
+  /** The first columns of x, which have slopes. */
+  readonly dense: number;
+  /** The last columns of x: membership of the groups that the model knows. */
+  readonly told: number;
+}
+
+/** A problem, with the groups it holds. */
+export interface FramedProblem extends HeldProblem {
+  readonly rowsOf: SolveRows;
+  readonly groups: readonly ConstraintGroup[];
+  /** Mean curves that are held too; those that are constraints follow the groups, in order. */
+  readonly heldCurves: readonly HeldCurve[];
+}
+
+/** Mean curves to hold, where there are any; rows then have logits in every bin. */
+export type ListCurves = (groups: readonly ConstraintGroup[], rows: SolveRows) => readonly HeldCurve[];
+
+/** Constraints of a problem: groups, then curves. */
+export function countConstraints({ groups, heldCurves }: FramedProblem): number {
+  return groups.length + heldCurves.filter(({ term }) => term.isConstraint).length;
+}
+
+/** `chances`: for each group that enters by its chance, the chance of every row. */
+export function frameProblem(
+  frame: SolveFrame,
+  gathered: GatheredRows,
+  chances: readonly Float64Array[],
+  source: PriorSource | null,
+  listCurves?: ListCurves,
+): FramedProblem {
+  const { blocks, dense, told } = frame;
+  const { binned, groups } = gathered;
+  const events = new Float64Array(binned.T);
+  binned.event.forEach((event, n) => {
+    events[binned.bin[n] - 1] += event;
+  });
+  const layout = createLayout(blocks, events, { dense, shaped: told + chances.length });
+  const rows = toSolveRows(gathered, dense, listMembers(gathered, told, chances));
+  const constraints = prepareConstraints({ binned, groups, distance: "atRisk", variant: "default", blocks });
+  const held = listByRow(rows.N, groups);
+  const heldCurves = listCurves?.(constraints.groups, rows) ?? [];
+  const terms = heldCurves.map(({ term }) => term);
+  return {
+    heldCurves,
+    ...(terms.length > 0 && { curves: createCurveTerms(layout, rows, terms) }),
+    layout,
+    sums: createRowSums(layout, rows, held, groups.length),
+    prior: createPrior(layout, told, source),
+    rows: rows.N,
+    rowsOf: rows,
+    eventTotals: sumEvents(layout, rows),
+    followed: Int32Array.from(constraints.groups, ({ followedBlocks }) => followedBlocks),
+    groups: constraints.groups,
+  };
+}
+
+/** Sums over rows that are only judged: nothing is solved on them. */
+export function sumsOf(layout: Layout, frame: SolveFrame, gathered: GatheredRows, chances: readonly Float64Array[]): RowSums {
+  const rows = toSolveRows(gathered, frame.dense, listMembers(gathered, frame.told, chances));
+  return createRowSums(layout, rows, listByRow(rows.N, gathered.groups), gathered.groups.length);
+}
+
+/** Σ y φ, the scale that residuals are measured on. */
+function sumEvents(layout: Layout, { N, bin, event, x, shaped }: SolveRows): Float64Array {
+  const { dense, at, binsIn, blockOf, binOf } = layout;
+  const sums = new Float64Array(countTheta(layout));
+  for (let n = 0; n < N; n++) {
+    if (event[n] === 0) continue;
+    const b = blockOf[bin[n] - 1];
+    sums[at[b] + binOf[bin[n] - 1]]++;
+    for (let r = 0; r < dense; r++) sums[r] += x[n * dense + r];
+    for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
+      sums[dense + shaped.column[k]] += shaped.value[k];
+      sums[at[b] + binsIn[b] + shaped.column[k]] += shaped.value[k];
+    }
+  }
+  return sums;
+}
+
+/** The first rows of gathered ones: the training rows, where those come first. */
+export function takeFirst(gathered: GatheredRows, count: number): GatheredRows {
+  const { binned, groups, x, D, logits, first } = gathered;
+  return {
+    binned: { T: binned.T, bin: binned.bin.subarray(0, count), event: binned.event.subarray(0, count) },
+    groups: groups.map(({ name, rows }) => ({ name, rows: rows.filter((row) => row < count) })),
+    x: x.subarray(0, count * D),
+    D,
+    logits: logits.subarray(0, first[count]),
+    first: first.subarray(0, count + 1),
+  };
+}
+
+/** The rows after the first `count`. */
+export function takeRest(gathered: GatheredRows, count: number): GatheredRows {
+  const { binned, groups, x, D, logits, first } = gathered;
+  return {
+    binned: { T: binned.T, bin: binned.bin.subarray(count), event: binned.event.subarray(count) },
+    groups: groups.map(({ name, rows }) => ({
+      name,
+      rows: rows.filter((row) => row >= count).map((row) => row - count),
+    })),
+    x: x.subarray(count * D),
+    D,
+    logits: logits.subarray(first[count]),
+    first: first.slice(count).map((place) => place - first[count]),
+  };
+}
+
+/** The same rows under (1 − share)·one + share·other. */
+export function mixLogits(one: GatheredRows, other: GatheredRows, share: number): GatheredRows {
+  if (share === 0) return one;
+  if (share === 1) return other;
+  const logits = one.logits.slice();
+  for (let k = 0; k < logits.length; k++) logits[k] += share * (other.logits[k] - logits[k]);
+  return { ...one, logits };
+}
