@@ -1,0 +1,222 @@
+// The clash test by hand, against R (test/oracles/clash.R), and its level and power on simulated cohorts.
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { poissonLowerTail, poissonTwoSided, poissonUpperTail } from "../../src/core/poisson.ts";
+import { createRandom, type Random } from "../../src/core/random.ts";
+import type { Targets } from "../../src/data/targets/targets.ts";
+import { EXACT_BELOW, testClash } from "../../src/stats/clash.ts";
+
+interface ToldGroup {
+  readonly group: string;
+  readonly time: readonly number[];
+  readonly survival: readonly number[];
+  readonly se: readonly number[];
+}
+
+function targetsOf(groups: readonly ToldGroup[]): Targets {
+  const curves = groups.map(({ group, time, survival, se }) => ({
+    group,
+    time: Float64Array.from(time),
+    survival: Float64Array.from(survival),
+    se: Float64Array.from(se),
+    floored: 0,
+  }));
+  return { name: "registry.csv", about: { overlap: 0 }, curves };
+}
+
+const near = (actual: number, expected: number, tolerance: number) =>
+  expect(Math.abs(actual - expected), `${actual} against ${expected}`).toBeLessThanOrEqual(
+    tolerance * Math.max(1, Math.abs(expected)),
+  );
+
+describe("by hand", () => {
+  // S* = 1/2 at 2 and 1/4 at 6, so Λ* is log 2 at 2 and 2 log 2 at 6.
+  const told = { group: "all", time: [2, 6], survival: [0.5, 0.25], se: [0.05, 0.05] };
+
+  test("follow-up is cut at the last target time, and Λ* is linear between the times", () => {
+    // Λ*(1) = ½ log 2; Λ*(4) = 1½ log 2; Λ*(6) = 2 log 2, for 6 itself and for 9, whose event comes too late.
+    const outcomes = { time: [1, 4, 6, 9], event: [1, 0, 1, 1] };
+    const [one] = testClash(outcomes, [], targetsOf([told]));
+    expect(one).toMatchObject({ group: "all", observed: 2, z: null });
+    near(one.expected, 6 * Math.LN2, 1e-15);
+    // P(X ≤ 2) = e^−m (1 + m + m²/2) is the smaller tail of m = 6 log 2 = 4.16, and e^−m = 1/64.
+    const m = 6 * Math.LN2;
+    near(one.p, (2 / 64) * (1 + m + (m * m) / 2), 1e-14);
+    expect(one.adjusted).toBe(one.p);
+  });
+
+  test("the variance of the target is added to that of the count", () => {
+    // a = (30, 20): 10 people leave at 2, 20 at 6. E = 50 log 2. G is 1/100 at 2 and 4/100 at 6, so
+    // V = E + 900/100 + 400 · 3/100 = E + 21.
+    const time = Array.from({ length: 30 }, (_, i) => (i < 10 ? 2 : 6));
+    const [one] = testClash({ time, event: time.map(() => 1) }, [], targetsOf([told]));
+    expect(one.observed).toBe(30);
+    near(one.expected, 50 * Math.LN2, 1e-14);
+    near(one.z ?? 0, (30 - 50 * Math.LN2) / Math.sqrt(50 * Math.LN2 + 21), 1e-13);
+  });
+
+  test("a variance that falls is held at its maximum", () => {
+    const time = Array.from({ length: 30 }, () => 6);
+    const falling = { ...told, se: [0.05, 0.01] };
+    const [one] = testClash({ time, event: time.map(() => 1) }, [], targetsOf([falling]));
+    near(one.z ?? 0, (30 - 60 * Math.LN2) / Math.sqrt(60 * Math.LN2 + 9), 1e-13);
+  });
+});
+
+describe("at the edges", () => {
+  const told = { group: "older", time: [1], survival: [0.5], se: [0.01] };
+
+  test("the test is exact below 20 expected events, and normal from there on", () => {
+    const certain = { group: "all", time: [1], survival: [Math.exp(-1)], se: [0.001] };
+    const people = (count: number) => ({
+      time: new Float64Array(count).fill(1),
+      event: new Uint8Array(count).fill(1),
+    });
+    const [below] = testClash(people(EXACT_BELOW - 1), [], targetsOf([certain]));
+    const [above] = testClash(people(EXACT_BELOW + 1), [], targetsOf([certain]));
+    expect([below.z === null, above.z === null]).toEqual([true, false]);
+  });
+
+  test("a group without rows contradicts nothing; nor does a target of 1 without events", () => {
+    const outcomes = { time: [3], event: [0] };
+    const [empty] = testClash(outcomes, [{ name: "older", rows: [] }], targetsOf([told]));
+    expect(empty).toEqual({ group: "older", observed: 0, expected: 0, z: null, p: 1, adjusted: 1 });
+    const immortal = targetsOf([{ group: "all", time: [5], survival: [1], se: [0.001] }]);
+    expect(testClash(outcomes, [], immortal)[0].p).toBe(1);
+    expect(testClash({ time: [3], event: [1] }, [], immortal)[0].p).toBe(0);
+  });
+
+  test("an uncertain end of a curve that nobody reaches costs nothing", () => {
+    const time = Array.from({ length: 40 }, () => 1);
+    const short = targetsOf([{ ...told, group: "all" }]);
+    const long = targetsOf([{ group: "all", time: [1, 2], survival: [0.5, 1e-200], se: [0.01, 0.1] }]);
+    const event = time.map(() => 1);
+    expect(testClash({ time, event }, [], long)[0].z).toBe(testClash({ time, event }, [], short)[0].z);
+  });
+
+  test("a target without a group is refused with the known names", () => {
+    const act = () => testClash({ time: [1], event: [1] }, [{ name: "olden", rows: [0] }], targetsOf([told]));
+    expect(act).toThrowError('unknown group in the targets: "older" (have all, olden)');
+    expect(act).toThrowError(expect.objectContaining({ code: "targets.group", hint: 'did you mean "olden"?' }));
+  });
+
+  test("weights are refused", () => {
+    const weighted = { time: [1], event: [1], weight: [2] } as unknown as { time: number[]; event: number[] };
+    expect(() => testClash(weighted, [], targetsOf([]))).toThrowError(/clash test/);
+  });
+});
+
+interface Oracle {
+  readonly time: readonly number[];
+  readonly event: readonly number[];
+  readonly cuts: readonly number[];
+  readonly members: readonly { readonly name: string; readonly rows: readonly number[] }[];
+  readonly sets: readonly {
+    readonly name: string;
+    readonly groups: readonly (Omit<ToldGroup, "time"> & {
+      readonly observed: number;
+      readonly expected: number;
+      readonly z: number | null;
+      readonly p: number;
+      readonly adjusted: number;
+    })[];
+  }[];
+  readonly tails: readonly (readonly [number, number, number, number])[];
+}
+
+const oracle: Oracle = JSON.parse(readFileSync(new URL("../oracles/clash.json", import.meta.url), "utf8"));
+
+describe("R", () => {
+  test.each(oracle.sets)("survdiff, pyears, poisson.test and p.adjust on lung, $name targets", ({ groups }) => {
+    const targets = targetsOf(groups.map((one) => ({ ...one, time: oracle.cuts })));
+    const tested = testClash(oracle, oracle.members, targets);
+    expect(tested.map(({ group }) => group)).toEqual(groups.map(({ group }) => group));
+    groups.forEach((expected, g) => {
+      const { observed, expected: E, z, p, adjusted } = tested[g];
+      expect(observed).toBe(expected.observed);
+      near(E, expected.expected, 1e-12);
+      expect(z === null).toBe(expected.z === null);
+      if (z !== null && expected.z !== null) near(z, expected.z, 1e-12);
+      near(Math.log(p), Math.log(expected.p), 1e-11);
+      near(Math.log(adjusted), Math.log(expected.adjusted), 1e-11);
+    });
+    // Both tests occur in every set.
+    expect(new Set(tested.map(({ z }) => z === null)).size).toBe(2);
+  });
+
+  test("ppois, both tails", () => {
+    for (const [k, mean, logLower, logUpper] of oracle.tails) {
+      near(Math.log(poissonLowerTail(k, mean)), logLower, 1e-12);
+      // Down to where float64 can hold it.
+      if (logUpper > -700) near(Math.log(poissonUpperTail(k, mean)), logUpper, 1e-12);
+    }
+    expect([poissonUpperTail(0, 0), poissonUpperTail(1, 0), poissonLowerTail(0, 0)]).toEqual([1, 0, 1]);
+    expect(poissonTwoSided(4, 4)).toBe(1);
+  });
+});
+
+/** Three kinds of people with constant hazards, equally frequent; group k is kind k, "all" is everyone. */
+const HAZARDS = [0.02, 0.05, 0.1];
+const YEARS = [1, 2, 3, 5];
+const CENSORED_BY = 8;
+
+function drawTime(kind: number, ratio: number, random: Random): number {
+  return -Math.log(1 - random.uniform()) / (HAZARDS[kind] * ratio);
+}
+
+/** What a registry of `N` people, all watched to the last year, prints. */
+function drawRegistry(N: number, random: Random): Targets {
+  const names = ["all", ...HAZARDS.map((_, k) => `kind ${k}`)];
+  const people = names.map(() => 0);
+  const alive = names.map(() => YEARS.map(() => 0));
+  for (let i = 0; i < N; i++) {
+    const kind = random.integer(HAZARDS.length);
+    const time = drawTime(kind, 1, random);
+    for (const g of [0, kind + 1]) {
+      people[g]++;
+      YEARS.forEach((year, j) => {
+        if (time > year) alive[g][j]++;
+      });
+    }
+  }
+  const told = names.map((group, g) => {
+    const survival = alive[g].map((count) => count / people[g]);
+    return { group, time: YEARS, survival, se: survival.map((S) => Math.sqrt((S * (1 - S)) / people[g])) };
+  });
+  return targetsOf(told);
+}
+
+/** The smallest adjusted p of a local cohort with uniform censoring, whose hazards are `ratio` times the registry's. */
+function drawSmallest(N: number, ratio: number, registry: number, random: Random): number {
+  const kinds = Int32Array.from({ length: N }, () => random.integer(HAZARDS.length));
+  const died = Float64Array.from(kinds, (kind) => drawTime(kind, ratio, random));
+  const left = Float64Array.from(kinds, () => CENSORED_BY * random.uniform());
+  const time = died.map((t, i) => Math.min(t, left[i]));
+  const event = Uint8Array.from(died, (t, i) => (t <= left[i] ? 1 : 0));
+  const groups = HAZARDS.map((_, k) => ({
+    name: `kind ${k}`,
+    rows: Int32Array.from(kinds.keys()).filter((i) => kinds[i] === k),
+  }));
+  const tested = testClash({ time, event }, groups, drawRegistry(registry, random));
+  return Math.min(...tested.map(({ adjusted }) => adjusted));
+}
+
+/** How often some group clashes at 5 %. */
+function alarmRate(draws: number, ratio: number, registry: number): number {
+  let alarms = 0;
+  for (let draw = 0; draw < draws; draw++) {
+    if (drawSmallest(800, ratio, registry, createRandom(20, draw)) < 0.05) alarms++;
+  }
+  return alarms / draws;
+}
+
+describe("800 local rows in simulation", () => {
+  test("a false alarm in at most 5 % where nothing clashes, by a large registry or one of local size", () => {
+    expect(alarmRate(1000, 1, 5000)).toBeLessThanOrEqual(0.05);
+    expect(alarmRate(1000, 1, 800)).toBeLessThanOrEqual(0.05);
+  });
+
+  test("an alarm in at least 90 % where everyone's hazard is half as high again", () => {
+    expect(alarmRate(200, 1.5, 5000)).toBeGreaterThanOrEqual(0.9);
+  });
+});
