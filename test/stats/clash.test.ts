@@ -97,7 +97,9 @@ describe("at the edges", () => {
   test("a target without a group is refused with the known names", () => {
     const act = () => testClash({ time: [1], event: [1] }, [{ name: "olden", rows: [0] }], targetsOf([told]));
     expect(act).toThrowError('unknown group in the targets: "older" (have all, olden)');
-    expect(act).toThrowError(expect.objectContaining({ code: "targets.group", hint: 'did you mean "olden"?' }));
+    expect(act).toThrowError(
+      expect.objectContaining({ code: "targets.group", hint: 'did you mean "olden"?' }),
+    );
   });
 
   test("weights are refused", () => {
@@ -127,22 +129,25 @@ interface Oracle {
 const oracle: Oracle = JSON.parse(readFileSync(new URL("../oracles/clash.json", import.meta.url), "utf8"));
 
 describe("R", () => {
-  test.each(oracle.sets)("survdiff, pyears, poisson.test and p.adjust on lung, $name targets", ({ groups }) => {
-    const targets = targetsOf(groups.map((one) => ({ ...one, time: oracle.cuts })));
-    const tested = testClash(oracle, oracle.members, targets);
-    expect(tested.map(({ group }) => group)).toEqual(groups.map(({ group }) => group));
-    groups.forEach((expected, g) => {
-      const { observed, expected: E, z, p, adjusted } = tested[g];
-      expect(observed).toBe(expected.observed);
-      near(E, expected.expected, 1e-12);
-      expect(z === null).toBe(expected.z === null);
-      if (z !== null && expected.z !== null) near(z, expected.z, 1e-12);
-      near(Math.log(p), Math.log(expected.p), 1e-11);
-      near(Math.log(adjusted), Math.log(expected.adjusted), 1e-11);
-    });
-    // Both tests occur in every set.
-    expect(new Set(tested.map(({ z }) => z === null)).size).toBe(2);
-  });
+  test.each(oracle.sets)(
+    "survdiff, pyears, poisson.test and p.adjust on lung, $name targets",
+    ({ groups }) => {
+      const targets = targetsOf(groups.map((one) => ({ ...one, time: oracle.cuts })));
+      const tested = testClash(oracle, oracle.members, targets);
+      expect(tested.map(({ group }) => group)).toEqual(groups.map(({ group }) => group));
+      groups.forEach((expected, g) => {
+        const { observed, expected: E, z, p, adjusted } = tested[g];
+        expect(observed).toBe(expected.observed);
+        near(E, expected.expected, 1e-12);
+        expect(z === null).toBe(expected.z === null);
+        if (z !== null && expected.z !== null) near(z, expected.z, 1e-12);
+        near(Math.log(p), Math.log(expected.p), 1e-11);
+        near(Math.log(adjusted), Math.log(expected.adjusted), 1e-11);
+      });
+      // Both tests occur in every set.
+      expect(new Set(tested.map(({ z }) => z === null)).size).toBe(2);
+    },
+  );
 
   test("ppois, both tails", () => {
     for (const [k, mean, logLower, logUpper] of oracle.tails) {

@@ -7,6 +7,7 @@
 
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
+import { countOf } from "../../core/text.ts";
 import { createEmptyFileError, createNoRowsError } from "../checks/check-columns.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import { readHeader } from "../reading/read-csv.ts";
@@ -147,7 +148,7 @@ function readRecords(name: string, body: string, bodyLine: number, problems: Pro
     if (fields === 1 && starts[first] === ends[first]) continue;
     line = lineOf(starts[first]);
     if (fields !== header.length) {
-      const message = `${fields} fields instead of ${header.length}`;
+      const message = `${countOf(fields, "field")} instead of ${header.length}`;
       const hint = "lines with # belong before the column names; quote a name that holds a comma";
       problems.push({ line, code: "targets.fields", message, hint });
       continue;
