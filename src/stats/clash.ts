@@ -3,21 +3,21 @@
  * group, with Λ* = −log S* linear between 0 and the target times t_1 < … < t_J, and follow-up cut at t_J:
  *   O = events up to t_J,  E = Σ_i Λ*(min(time_i, t_J)) = Σ_j a_j ΔΛ*_j,  a_j = person-time in (t_{j−1}, t_j] ÷ length
  *   z = (O − E) / √(E + Σ_j a_j² ΔG_j),  G = (se / S*)², the variance of Λ* by the delta method
- * E is the variance of the local count, as in the one-sample logrank test; the sum is that of the target, whose Λ* has
- * independent increments. Small groups have an exact Poisson test. It takes the target as certain, so it alarms too
- * often where the registry's group is not much larger than the local one: with both of 800 people in four groups, one
- * of them small, in 6.6 % at a level of 5 %; with both of 200, in 12 %. Rows are taken as independent people.
+ * E is the variance of the local count, as in the one-sample logrank test; the sum, V, is that of the target, whose Λ*
+ * has independent increments. Small groups have an exact test with the same two variances: the count is Poisson, and
+ * its mean gamma distributed with mean E and variance V, so that the count is negative binomial. Where S* is 1 up to
+ * t_J, E is 0 and any event is a clash. Rows are taken as independent people.
  */
 
 import { normalUpperTail } from "../core/distributions.ts";
 import { log, square } from "../core/elementary.ts";
-import { poissonTwoSided } from "../core/poisson.ts";
+import { countTwoSided } from "../core/poisson.ts";
 import { ALL_GROUP } from "../data/groups/groups.ts";
 import { type RightCensoredInput, toRightCensored } from "../data/plain-input.ts";
 import { createUnknownGroupError, type TargetCurve, type Targets } from "../data/targets/targets.ts";
 import { holm } from "./comparison.ts";
 
-/** Below this many expected events the normal approximation is too rough, and the Poisson tails are summed. */
+/** Below this many expected events the normal approximation is too rough, and the test is exact. */
 export const EXACT_BELOW = 20;
 
 /** The rows of a local group. */
@@ -74,10 +74,10 @@ function testGroup(
     if (outcomes.event[row] === 1 && outcomes.time[row] <= last) observed++;
     addTimeAtRisk(atRisk, time, outcomes.time[row]);
   }
-  const { expected, variance } = expectEvents(atRisk, target);
+  const { expected, varianceOfTarget } = expectEvents(atRisk, target);
   if (expected < EXACT_BELOW)
-    return { group, observed, expected, z: null, p: poissonTwoSided(observed, expected) };
-  const z = (observed - expected) / Math.sqrt(variance);
+    return { group, observed, expected, z: null, p: countTwoSided(observed, expected, varianceOfTarget) };
+  const z = (observed - expected) / Math.sqrt(expected + varianceOfTarget);
   return { group, observed, expected, z, p: Math.min(1, 2 * normalUpperTail(Math.abs(z))) };
 }
 
@@ -90,13 +90,13 @@ function addTimeAtRisk(atRisk: Float64Array, edges: Float64Array, followUp: numb
   }
 }
 
-/** E, and the variance of O − E. */
+/** E, and the part of the variance of O − E that is the target's, V. */
 function expectEvents(
   atRisk: Float64Array,
   { survival, se }: TargetCurve,
-): { readonly expected: number; readonly variance: number } {
+): { readonly expected: number; readonly varianceOfTarget: number } {
   let expected = 0;
-  let ofTarget = 0;
+  let varianceOfTarget = 0;
   let before = 1;
   let largest = 0;
   for (let j = 0; j < atRisk.length; j++) {
@@ -105,8 +105,8 @@ function expectEvents(
     // The variance of a sum of independent increments cannot fall. Printed errors do, by rounding or where the
     // registry smoothed them: the running maximum keeps the larger.
     const G = square(se[j] / survival[j]);
-    if (G > largest && atRisk[j] > 0) ofTarget += square(atRisk[j]) * (G - largest);
+    if (G > largest && atRisk[j] > 0) varianceOfTarget += square(atRisk[j]) * (G - largest);
     largest = Math.max(largest, G);
   }
-  return { expected, variance: expected + ofTarget };
+  return { expected, varianceOfTarget };
 }

@@ -164,6 +164,30 @@ describe("a head that is wrong is named", () => {
   });
 });
 
+describe("net survival", () => {
+  const text = `# event: death\n# mortality: net\n${table("all,1,0.9,0.01")}`;
+
+  test("is refused, with what to do", () => {
+    const error = refusal(() => parse(text));
+    expect(error).toMatchObject({
+      code: "targets.net",
+      message: "net survival is no target for a model of death from any cause",
+      where: "registry.csv, line 2",
+    });
+    expect(error.hint).toMatch(/all-cause.*allowNet: true/);
+    expect(refusal(() => parseTargets(text, { name: "registry.csv", allowNet: false })).code).toBe(
+      "targets.net",
+    );
+  });
+
+  test("is read where it is allowed, and so is any other", () => {
+    const allowed = (from: string) => parseTargets(from, { name: "registry.csv", allowNet: true }).about;
+    expect(allowed(text)).toEqual({ event: "death", mortality: "net", overlap: 0 });
+    expect(allowed(text.replace("net", "all-cause")).mortality).toBe("all-cause");
+    expect(refusal(() => allowed(text.replace("net", "nett"))).code).toBe("targets.head");
+  });
+});
+
 describe("columns and the file as a whole", () => {
   test.each([
     ["", "file.empty", "empty file"],

@@ -1,5 +1,5 @@
 # Oracle of src/stats/clash.ts and src/core/poisson.ts: survdiff with an offset (O and E of a one-sample test), pyears
-# (person-time by interval), poisson.test (one-sided tails), pnorm, p.adjust and ppois of R, on survival::lung.
+# (person-time by interval), pnbinom, pnorm, p.adjust and ppois of R, on survival::lung.
 # Run from the repository root: Rscript test/oracles/clash.R   (writes test/oracles/clash.json)
 suppressPackageStartupMessages(library(survival))
 n<-function(x) paste0("[",paste(sprintf("%.17g",x),collapse=","),"]")
@@ -21,9 +21,9 @@ test<-function(rows,target){
   py<-pyears(Surv(t,e)~age,scale=1)
   a<-as.vector(py$pyears)/diff(c(0,cuts))
   G<-cummax((target$se/target$S)^2)
-  V<-x$exp+sum(a^2*diff(c(0,G)))
-  if(x$exp<20){z<-NA; p<-min(1,2*min(poisson.test(x$obs,r=x$exp,alternative="greater")$p.value,poisson.test(x$obs,r=x$exp,alternative="less")$p.value))}
-  else{z<-(x$obs-x$exp)/sqrt(V); p<-2*pnorm(-abs(z))}
+  V<-sum(a^2*diff(c(0,G))); E<-x$exp; r<-E^2/V
+  if(E<20){z<-NA; p<-min(1,2*min(pnbinom(x$obs,size=r,mu=E),pnbinom(x$obs-1,size=r,mu=E,lower.tail=FALSE)))}
+  else{z<-(x$obs-E)/sqrt(E+V); p<-2*pnorm(-abs(z))}
   list(O=x$obs,E=x$exp,z=z,p=p)}
 out<-mapply(function(name,targets){
   r<-Map(test,groups,targets); adj<-p.adjust(sapply(r,`[[`,"p"),"holm")
@@ -32,6 +32,9 @@ out<-mapply(function(name,targets){
   sprintf('{"name":"%s","groups":[\n%s]}',name,paste(rows,collapse=",\n"))},names(sets),sets)
 g<-expand.grid(k=c(0,1,2,5,19,20,40,200),mean=c(.001,.5,1,4.7,19.999,20,80))
 tails<-sprintf("[%d,%.17g,%.17g,%.17g]",as.integer(g$k),g$mean,ppois(g$k,g$mean,log.p=TRUE),ppois(g$k-1,g$mean,lower.tail=FALSE,log.p=TRUE))
+h<-expand.grid(k=c(0,1,2,5,19,40,200),size=c(.05,.7,1,4.7,60,1e4,1e6,1e8),mean=c(.001,.5,4.7,19.999))
+mixed<-sprintf("[%d,%.17g,%.17g,%.17g,%.17g]",as.integer(h$k),h$size,h$mean,pnbinom(h$k,size=h$size,mu=h$mean,log.p=TRUE),
+  pnbinom(h$k-1,size=h$size,mu=h$mean,lower.tail=FALSE,log.p=TRUE))
 members<-mapply(function(name,rows) sprintf('{"name":"%s","rows":%s}',name,n(rows-1)),names(groups),groups)
 writeLines(paste0('{"source":"R ',getRversion(),', survival ',packageVersion("survival"),'",\n"time":',n(d$time),',\n"event":',n(d$event),',\n"cuts":',n(cuts),
-  ',\n"members":[',paste(members,collapse=",\n"),'],\n"sets":[',paste(out,collapse=",\n"),'],\n"tails":[',paste(tails,collapse=","),"]}"),"test/oracles/clash.json")
+  ',\n"members":[',paste(members,collapse=",\n"),'],\n"sets":[',paste(out,collapse=",\n"),'],\n"tails":[',paste(tails,collapse=","),'],\n"mixed":[',paste(mixed,collapse=","),"]}"),"test/oracles/clash.json")

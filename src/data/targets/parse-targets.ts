@@ -25,6 +25,8 @@ import {
 export interface ParseTargetsOptions {
   /** The file's name, for messages. */
   readonly name: string;
+  /** Whether net survival is read. It is refused unless the local model is one of net survival too. */
+  readonly allowNet?: boolean;
 }
 
 const COLUMNS = ["group", "time", "survival", "se"] as const;
@@ -54,10 +56,10 @@ interface Point {
 type Fields = Readonly<Record<ColumnName, string>> & { readonly line: number };
 
 /** Reads the text of a targets file. */
-export function parseTargets(text: string, { name }: ParseTargetsOptions): Targets {
+export function parseTargets(text: string, { name, allowNet = false }: ParseTargetsOptions): Targets {
   const problems: Problem[] = [];
   const { head, body, bodyLine } = cutHead(text.replace(/^\ufeff/, ""));
-  const about = readAbout(head, problems);
+  const about = readAbout(head, allowNet, problems);
   const points = readRecords(name, body, bodyLine, problems).flatMap((fields) => readPoint(fields, problems));
   const groups = [...new Set(points.map(({ group }) => group))];
   const curves = groups.map((group) => {
@@ -87,22 +89,26 @@ function cutHead(text: string): { head: readonly HeadLine[]; body: string; bodyL
   return { head, body: "", bodyLine: line };
 }
 
+const NET_HINT =
+  "take the registry's observed (all-cause) survival; if other deaths are censored in the table, give allowNet: true";
 const HEAD_HINT = `a head line is # key: value, where the key is one of ${KEYS.join(", ")}`;
 
-function readAbout(head: readonly HeadLine[], problems: Problem[]): AboutTargets {
+function readAbout(head: readonly HeadLine[], allowNet: boolean, problems: Problem[]): AboutTargets {
   const said = new Map<Key, string>();
   for (const { line, text } of head) {
     const colon = text.indexOf(":");
     const key = text.slice(0, Math.max(0, colon)).trim() as Key;
     const value = text.slice(colon + 1).trim();
-    const refuse = (message: string, hint = HEAD_HINT) =>
-      problems.push({ line, code: "targets.head", message, hint });
+    const refuse = (message: string, hint = HEAD_HINT, code = "targets.head") =>
+      problems.push({ line, code, message, hint });
     if (colon < 0) refuse(`head line without a key: "${text}"`);
     else if (!KEYS.includes(key)) refuse(`unknown key in the head: "${key}"`);
     else if (said.has(key)) refuse(`key twice in the head: "${key}"`, "say it once");
     else if (value === "") refuse(`key without a value in the head: "${key}"`);
     else if (key === "mortality" && !MORTALITIES.includes(value as Mortality))
       refuse(`unknown mortality: "${value}"`, `mortality is ${MORTALITIES.join(" or ")}`);
+    else if (key === "mortality" && value === "net" && !allowNet)
+      refuse("net survival is no target for a model of death from any cause", NET_HINT, "targets.net");
     else if (key === "overlap" && !isOverlap(parseNumberText(value, ".")))
       refuse(
         `overlap is not a share from 0 to below 1: "${value}"`,
