@@ -100,3 +100,14 @@ export {
   type Table,
   tableBlocks,
 } from "./table.ts";
+export { type ParseTargetsOptions, parseTargets } from "./targets/parse-targets.ts";
+export {
+  type AboutTargets,
+  type CheckTargetsOptions,
+  checkTargets,
+  MORTALITIES,
+  type Mortality,
+  SE_FLOOR,
+  type TargetCurve,
+  type Targets,
+} from "./targets/targets.ts";

@@ -22,6 +22,7 @@ export {
   type GroupCertificate,
 } from "./certificates/certificates.ts";
 export { boundExactly, type FollowUp, tallyFollowUp } from "./certificates/exact.ts";
+export { type Clash, type ClashGroup, EXACT_BELOW, testClash } from "./clash.ts";
 export {
   benjaminiHochberg,
   binomialRange,
