@@ -24,12 +24,15 @@ export interface MinimiseOptions {
 
 /** Pairs of steps and gradient changes that stand for the curvature. */
 const MEMORY = 20;
-const MAX_TRIALS = 60;
+const MAX_TRIALS = 30;
 /** Wolfe's constants: the share of the promised decrease, and of the slope, that a step must reach. */
 const DECREASE = 1e-4;
 const CURVATURE = 0.9;
 /** A search may fail from rounding once the gradient is this many times the tolerance. */
 const ROUNDED = 1000;
+/** It ends, not converged unless the gradient says so, where this many steps gained less than this share of the value. */
+const PATIENCE = 20;
+const LEAST_GAIN = 1e-9;
 
 interface Pair {
   readonly step: Float64Array;
@@ -50,10 +53,14 @@ export function minimise(
   let at = start;
   let now = evaluate(at);
   const pairs: Pair[] = [];
+  const values: number[] = [];
   for (let iterations = 0; ; iterations++) {
     const slope = largestOf(now.gradient);
-    if (slope <= tolerance || iterations === maxIterations)
-      return { at, value: now.value, converged: slope <= tolerance, iterations };
+    values.push(now.value);
+    const before = values.at(-1 - PATIENCE) ?? Number.POSITIVE_INFINITY;
+    const isStuck = before - now.value < LEAST_GAIN * Math.abs(now.value);
+    if (slope <= tolerance || isStuck || iterations === maxIterations)
+      return { at, value: now.value, converged: slope <= ROUNDED * tolerance, iterations };
     let direction = descend(now.gradient, pairs);
     if (!(dot(direction, now.gradient) < 0)) {
       pairs.length = 0;
