@@ -10,7 +10,9 @@
  * L-BFGS to convergence on all rows (the objective is convex); η is exact at every evaluation where a bounded search
  * was used; tied times share a risk set (Breslow), where the order of the rows decided; ridge is ours; curves come from
  * Breslow's baseline of all training rows, in the split version too; and α is given, not chosen on validation rows by
- * a fairness score of known groups. The later paper's exact form without a split, and deep predictors, are not here.
+ * a fairness score of known groups. Where C²·(D + 1) is above the number of rows, the worst case is that of a handful
+ * of people whose losses become equal: the objective has kinks there, and the fit ends near its minimum without
+ * claiming to have converged. The later paper's exact form without a split, and deep predictors, are not here.
  */
 import { createRandom, exp, InputError, log, shuffle } from "graduate/core";
 import { coxCurves } from "graduate/models";

@@ -168,3 +168,13 @@ test("people without an event are refused", () => {
   const people = drawPeople(20, 2, 1);
   expect(() => fitDroCox({ ...people, event: new Uint8Array(20) }, { alpha: 0.5 })).toThrow("no events");
 });
+
+test("an α so small that a few people decide: it ends, lower than plain Cox, and may say it has not converged", () => {
+  const people = drawPeople(200, 5, 2);
+  const robust = fitDroCox(people, { alpha: 0.02 });
+  const judge = droCoxObjective(people, { alpha: 0.02 });
+  const plain = fitDroCox(people, { alpha: 1 });
+  expect(judge(robust.coefficients).value).toBeLessThan(judge(plain.coefficients).value);
+  expect(judge(robust.coefficients).value).toBeLessThan(judge(new Float64Array(5)).value);
+  expect(robust.converged).toBe(false);
+});
