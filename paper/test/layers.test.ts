@@ -67,7 +67,7 @@ describe("the product that is linked", () => {
 
 /** What draws people, and what is fitted to them. */
 const DETERMINED = sources.filter((file) =>
-  /^src\/eye\/(draw|generator-fit|law|simulate|survival)\.ts$/.test(file),
+  /^src\/eye\/(draw|generator-fit|law|membership|proxy|simulate|survival)\.ts$/.test(file),
 );
 
 test.each(DETERMINED)("%s takes exp, log and powers from graduate/core", (file) => {
@@ -75,4 +75,4 @@ test.each(DETERMINED)("%s takes exp, log and powers from graduate/core", (file) 
   expect(lines.filter((line) => ENGINES_OWN.test(line))).toEqual([]);
 });
 
-test("of the simulated people's files all five are held", () => expect(DETERMINED).toHaveLength(5));
+test("of the simulated people's files all seven are held", () => expect(DETERMINED).toHaveLength(7));

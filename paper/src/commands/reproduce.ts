@@ -7,6 +7,7 @@ import { addClaimsTarget } from "./claims.ts";
 import { addExamplesTarget } from "./examples.ts";
 import { addFiguresTarget } from "./figures.ts";
 import { addFoldsTarget } from "./folds.ts";
+import { addHeldTarget } from "./held-not-told.ts";
 import { addPlanTargets } from "./plan.ts";
 import { addStudyTargets } from "./studies.ts";
 
@@ -17,6 +18,7 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addFiguresTarget,
   addClaimsTarget,
   addStudyTargets,
+  addHeldTarget,
 ];
 
 /** Called by the launcher of a checkout to add the targets to `graduate reproduce`. */

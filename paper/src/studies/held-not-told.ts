@@ -1,0 +1,239 @@
+/**
+ * Held, not told: can a group be right that the model may not see? People of the simulated eye cohort with a column
+ * that hints at the protected group more or less (eye/proxy.ts); systems that are told of it, that hold it, and that
+ * do neither (held-systems.ts). Each is scored on fresh people against their true curves: the error A of group means
+ * (eye/truth.ts) for the protected group, for everyone and for the worst of the other named groups; everyone's mean
+ * ISE; and the C-index of the same people uncensored. paper/plans/held-not-told.json is the plan. A run saves a line
+ * for each strength, seed, size and system, and does not repeat lines it finds.
+ */
+import type { Backend } from "graduate";
+import { InputError } from "graduate/core";
+import {
+  ALL_GROUP,
+  binOutcomes,
+  type Group,
+  groupsFromFile,
+  parseGroupsFile,
+  pickOutcomes,
+  readOutcomes,
+  splitRows,
+  type Table,
+} from "graduate/data";
+import { groupSupport } from "graduate/stats";
+import type { Model } from "graduate/training";
+import { z } from "zod";
+import { addProxy, drawProxy, PROTECTED_GROUP, PROXY_LEVELS, proxyLevel } from "../eye/proxy.ts";
+import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
+import { keepLastTruth, type PredictCurves, type TruthScores } from "../eye/truth.ts";
+import { readCheckout, VERSION } from "../runs/checkout.ts";
+import { membersAmong } from "../runs/fit.ts";
+import {
+  type FittedHeld,
+  fitHeldSystem,
+  HELD_SYSTEMS,
+  type HeldOptions,
+  type HeldPeople,
+  type HeldSystem,
+} from "./held-systems.ts";
+import { appendLine, readLines } from "./lines.ts";
+
+const share = z.number().positive().max(1);
+
+const planSchema = z.strictObject({
+  name: z.string(),
+  about: z.string(),
+  strengths: z.array(z.number().refine((area) => PROXY_LEVELS.some((level) => level.area === area))),
+  seeds: z.strictObject({ from: z.int(), count: z.int().positive() }),
+  rows: z.array(z.int().positive()),
+  split: z.tuple([share, share, share]),
+  systems: z.array(z.enum(HELD_SYSTEMS)),
+  level: z.literal([0, 1, 2]),
+  censoring: z.enum(["independent", "dependent", "late"]),
+  /** A file of the checkout. */
+  groups: z.string(),
+  truthPeople: z.int().positive(),
+  truthSeedOffset: z.int().positive(),
+  dro: z.strictObject({ alpha: share, ridge: z.number().min(0), split: z.boolean().optional() }),
+});
+export type HeldPlan = z.infer<typeof planSchema>;
+
+export interface HeldRun {
+  readonly strength: number;
+  readonly seed: number;
+  readonly rows: number;
+  readonly system: HeldSystem;
+}
+
+/** A line of paper/held-not-told.jsonl. */
+export interface HeldLine extends HeldRun {
+  /** Errors A of group means: of the protected group, of everyone, and of the worst other named group. */
+  readonly protectedError: number;
+  readonly everyoneError: number;
+  readonly worstError: number;
+  readonly worstGroup: string;
+  /** Mean over the fresh people. */
+  readonly ise: number;
+  readonly concordance: number;
+  readonly concordanceOfTruth: number;
+  /** A of every group. */
+  readonly errors: Readonly<Record<string, number>>;
+  readonly converged?: boolean;
+  /** Of the fit, with the network that a repair starts from; and of the scoring. */
+  readonly seconds: number;
+  readonly scoringSeconds: number;
+  readonly version: string;
+}
+
+export function parseHeldPlan(text: string, where: string): HeldPlan {
+  const { success, data, error } = planSchema.safeParse(JSON.parse(text));
+  if (success) return data;
+  throw new InputError(`not a plan of this study: ${z.prettifyError(error)}`, { code: "plan.form", where });
+}
+
+/** The plan's lines; systems of the same people follow each other, in the order of the plan. */
+export function expandHeldPlan({ strengths, seeds, rows, systems }: HeldPlan): HeldRun[] {
+  return Array.from({ length: seeds.count }, (_, k) => seeds.from + k).flatMap((seed) =>
+    rows.flatMap((size) =>
+      strengths.flatMap((strength) =>
+        systems.map((system): HeldRun => ({ strength, seed, rows: size, system })),
+      ),
+    ),
+  );
+}
+
+export function sameHeldRun(a: HeldRun, b: HeldRun): boolean {
+  return a.strength === b.strength && a.seed === b.seed && a.rows === b.rows && a.system === b.system;
+}
+
+/** Runs one line after the other, and keeps what the next line can use. */
+export interface HeldRunner {
+  /** Null for a system that cannot be fitted yet. */
+  run(run: HeldRun): Promise<HeldLine | null>;
+}
+
+interface LastFree {
+  readonly run: HeldRun;
+  readonly model: Model;
+  readonly seconds: number;
+}
+
+export function createHeldRunner(
+  plan: HeldPlan,
+  backend: Backend,
+  training?: HeldOptions["training"],
+): HeldRunner {
+  const truth = keepLastTruth();
+  const file = parseGroupsFile(readCheckout(plan.groups), plan.groups);
+  const options: HeldOptions = { dro: plan.dro, ...(training === undefined ? {} : { training }) };
+  let cohort: EyeCohort | null = null;
+  let free: LastFree | null = null;
+  const drawCohort = (seed: number, n: number): EyeCohort => {
+    const isKept = cohort?.settings.seed === seed && cohort.settings.n === n;
+    if (cohort === null || !isKept)
+      cohort = simulateEye({ seed, n, level: plan.level, censoring: plan.censoring });
+    return cohort;
+  };
+  return {
+    async run(run) {
+      const { seed, rows, strength, system } = run;
+      const eye = drawCohort(seed, rows);
+      const people = openPeople(eye, plan, strength, (table, training) =>
+        groupsFromFile({ ...file, all: true }, table, training, { exclude: ["time", "event"] }),
+      );
+      const base = free !== null && sameHeldRun({ ...run, system: "free" }, free.run) ? free : null;
+      const started = performance.now();
+      const fitted = await fitHeldSystem(system, people, options, backend, base?.model);
+      if (fitted === null) return null;
+      const own = (performance.now() - started) / 1000;
+      if (system === "free" && fitted.model !== undefined) free = { run, model: fitted.model, seconds: own };
+      const scoringStarted = performance.now();
+      const settings = { ...eye.settings, seed: seed + plan.truthSeedOffset, n: plan.truthPeople };
+      const supports = supportsOf(people, fitted);
+      const sample = truth({ settings, groups: people.groups, supports, grid: fitted.grid });
+      const scores = await sample.score(withProxy(sample.people, strength, fitted.predictCurves));
+      return {
+        ...run,
+        ...readHeldScores(scores),
+        ...(fitted.converged === undefined ? {} : { converged: fitted.converged }),
+        seconds: round(own + (system === "hazard boost" ? (base?.seconds ?? 0) : 0), 2),
+        scoringSeconds: round((performance.now() - scoringStarted) / 1000, 2),
+        version: VERSION,
+      };
+    },
+  };
+}
+
+/** Runs what the file has no line of; `said` is told of every new line, and once of each system that cannot run. */
+export async function runHeldPlan(
+  runs: readonly HeldRun[],
+  runner: HeldRunner,
+  out: string,
+  said: (line: HeldLine | HeldRun) => void,
+): Promise<void> {
+  const done = readLines<HeldLine>(out);
+  const missing = new Set<HeldSystem>();
+  for (const run of runs) {
+    if (missing.has(run.system) || done.some((line) => sameHeldRun(line, run))) continue;
+    const line = await runner.run(run);
+    if (line === null) missing.add(run.system);
+    else appendLine(out, line);
+    said(line ?? run);
+  }
+}
+
+function openPeople(
+  eye: EyeCohort,
+  { split: fractions }: HeldPlan,
+  strength: number,
+  chooseGroups: (table: Table, training: Int32Array) => Group[],
+): HeldPeople {
+  const { seed } = eye.settings;
+  const table = addProxy(eye.table, drawProxy(eye.table, seed, proxyLevel(strength).strength));
+  const outcomes = readOutcomes(table, { time: "time", event: "event" });
+  const split = splitRows(table.rows, { seed, fractions });
+  return { table, outcomes, split, groups: chooseGroups(table, split.train), seed };
+}
+
+function supportsOf({ table, outcomes, split, groups }: HeldPeople, { grid }: FittedHeld): number[] {
+  const training = binOutcomes(pickOutcomes(outcomes, split.train), grid);
+  return membersAmong(groups, table, split.train).map(({ rows }) =>
+    Math.max(1, groupSupport(training, { rows })),
+  );
+}
+
+/** The fresh people come in chunks, in order; each chunk gets its part of the column. */
+function withProxy({ table, settings }: EyeCohort, strength: number, predict: PredictCurves): PredictCurves {
+  const proxy = drawProxy(table, settings.seed, proxyLevel(strength).strength);
+  let from = 0;
+  return async (chunk) => {
+    const values = proxy.values.subarray(from, from + chunk.rows);
+    from += chunk.rows;
+    return predict(addProxy(chunk, { ...proxy, values }));
+  };
+}
+
+function readHeldScores({ groups, concordance, concordanceOfTruth }: TruthScores) {
+  const find = (wanted: string) => {
+    const found = groups.find(({ name }) => name === wanted);
+    if (found !== undefined) return found;
+    throw new InputError(`the groups of the plan lack "${wanted}"`, { code: "plan.groups" });
+  };
+  const everyone = find(ALL_GROUP.name);
+  const own = find(PROTECTED_GROUP.name);
+  const others = groups.filter((group) => group !== everyone && group !== own);
+  const worst = others.reduce((one, other) => (other.A > one.A ? other : one));
+  return {
+    protectedError: round(own.A, 6),
+    everyoneError: round(everyone.A, 6),
+    worstError: round(worst.A, 6),
+    worstGroup: worst.name,
+    ise: round(everyone.ise, 8),
+    concordance: round(concordance, 6),
+    concordanceOfTruth: round(concordanceOfTruth, 6),
+    errors: Object.fromEntries(groups.map(({ name, A }) => [name, round(A, 6)])),
+  };
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}
