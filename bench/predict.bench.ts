@@ -100,7 +100,7 @@ async function writeTable(path: string, N: number): Promise<void> {
 async function openModel(path: string): Promise<{ model: Model; x: EncodedFeatures }> {
   const { readModel } = await import("../dist/node/io/model-file.js");
   const { readTable, tableSourceFromBytes } = await import("../dist/data/reading/read-table.js");
-  const { addGroupColumns } = await import("../dist/data/groups/group-columns.js");
+  const { addGroupColumns } = await import("../dist/data/groups/groups.js");
   const { categoriesOf } = await import("../dist/verbs/predict.js");
   const { encode } = await import("../dist/data/encode/encode.js");
   const model = await readModel(path);

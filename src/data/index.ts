@@ -14,17 +14,18 @@ export type { ColumnEncoding, Encoder } from "./encode/encoder.ts";
 export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
 export { type EncoderOptions, fitEncoder } from "./encode/fit-encoder.ts";
 export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
-export { addGroupColumns, groupColumnName } from "./groups/group-columns.ts";
 export { formatGroup, type GroupExpression } from "./groups/group-expression.ts";
 export { evaluateGroup } from "./groups/group-members.ts";
 export {
   ALL_GROUP,
   type AutomaticChoice,
   type AutomaticGroupOptions,
+  addGroupColumns,
   chooseAutomaticGroups,
   type Group,
   type GroupMembers,
   type GroupsFile,
+  groupColumnName,
   groupsFromFile,
   parseGroupsFile,
   parseNamedGroup,
@@ -32,7 +33,6 @@ export {
   selectGroups,
 } from "./groups/groups.ts";
 export { parseGroup } from "./groups/parse-group.ts";
-export { type BinningGap, binningGap } from "./outcomes/binning-gap.ts";
 export {
   type BinnedOutcomes,
   type BinnedRightCensored,
@@ -40,6 +40,7 @@ export {
   pickOutcomes,
   type RightCensored,
   type RowWeights,
+  requireRightCensored,
 } from "./outcomes/outcomes.ts";
 export { type People, type PersonColumn, pickPeople, readPeople } from "./outcomes/people.ts";
 export {
@@ -48,7 +49,6 @@ export {
   outcomeNames,
   readOutcomes,
 } from "./outcomes/read-outcomes.ts";
-export { requireRightCensored } from "./outcomes/right-censored.ts";
 export {
   joinRows,
   type SetName,
@@ -58,6 +58,8 @@ export {
   splitRows,
 } from "./outcomes/split.ts";
 export {
+  type BinningGap,
+  binningGap,
   binOutcomes,
   DEFAULT_BINS,
   equalTimeGrid,
@@ -78,12 +80,13 @@ export type {
   RightCensoredInput,
 } from "./plain-input.ts";
 export {
+  type ReadChunksOptions,
   type ReadTableOptions,
   readTable,
+  readTableChunks,
   type TableSource,
   tableSourceFromBytes,
 } from "./reading/read-table.ts";
-export { type ReadChunksOptions, readTableChunks } from "./reading/read-table-chunks.ts";
 export {
   type BooleanColumn,
   type CategoryColumn,

@@ -5,17 +5,16 @@
  * censored.
  */
 import { InputError, nameRows } from "../core/errors.ts";
-import { toEvents, toFloat64, toInt32 } from "../core/plain-arrays.ts";
 import { present } from "../core/present.ts";
 import type { Curves } from "./curves/curves.ts";
-import type {
-  BinnedOutcomes,
-  BinnedRightCensored,
-  EveryField,
-  Outcomes,
-  RightCensored,
+import {
+  type BinnedOutcomes,
+  type BinnedRightCensored,
+  type EveryField,
+  type Outcomes,
+  type RightCensored,
+  refuseBeyondCensoring,
 } from "./outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "./outcomes/right-censored.ts";
 
 /** A time for each person, and whether it ended in the event. */
 export interface OutcomesInput {
@@ -181,4 +180,40 @@ function checkCauses(event: Uint8Array, cause: ArrayLike<number>): void {
 
 function toBytes(values: ArrayLike<number>): Uint8Array {
   return values instanceof Uint8Array ? values : Uint8Array.from(values);
+}
+
+export function toFloat64(values: ArrayLike<number>): Float64Array {
+  return values instanceof Float64Array ? values : Float64Array.from(values);
+}
+
+export function toInt32(values: ArrayLike<number>): Int32Array {
+  return values instanceof Int32Array ? values : Int32Array.from(values);
+}
+
+/** 1 = event, 0 = censored. */
+export function toEvents(values: ArrayLike<number | boolean>): Uint8Array {
+  if (values instanceof Uint8Array) {
+    for (let i = 0; i < values.length; i++) if (values[i] > 1) refuseEvents(values);
+    return values;
+  }
+  const events = new Uint8Array(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const event = Number(values[i]);
+    if (event !== 0 && event !== 1) refuseEvents(values);
+    events[i] = event;
+  }
+  return events;
+}
+
+function refuseEvents(values: ArrayLike<number | boolean>): never {
+  const strange: number[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const event = Number(values[i]);
+    if (event !== 0 && event !== 1) strange.push(i);
+  }
+  throw new InputError(`event is neither 0 nor 1: ${values[strange[0]]}`, {
+    code: "event.value",
+    where: nameRows(strange.map((row) => row + 1)),
+    hint: "1 or true = event, 0 or false = censored",
+  });
 }

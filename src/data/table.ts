@@ -4,7 +4,7 @@
  */
 
 import { InputError } from "../core/errors.ts";
-import { nearestName } from "../core/nearest-name.ts";
+import { nearestName } from "../core/names.ts";
 import { present } from "../core/present.ts";
 import { shortenValue } from "../core/text.ts";
 
@@ -81,6 +81,13 @@ export function countMissing(column: Column): number {
   let missing = 0;
   for (let row = 0; row < length; row++) if (isMissing(column, row)) missing++;
   return missing;
+}
+
+/** Whether two rows have the same cell in the column, both missing being the same. */
+export function sameCells(column: Column): (a: number, b: number) => boolean {
+  if (column.type === "category") return (a, b) => column.codes[a] === column.codes[b];
+  const { values } = column;
+  return (a, b) => values[a] === values[b] || (Number.isNaN(values[a]) && Number.isNaN(values[b]));
 }
 
 const MS_PER_DAY = 86_400_000;

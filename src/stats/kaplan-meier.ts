@@ -32,7 +32,7 @@ export interface KaplanMeierOptions {
   /** The scale on which the pointwise limits are symmetric; R's `conf.type`. */
   readonly interval?: IntervalScale;
   readonly level?: number;
-  /** Whether times that differ only by rounding are merged, by R's rule (core/near-times.ts); default true, as in R. */
+  /** Whether times that differ only by rounding are merged, by R's rule (core/ascending.ts); default true, as in R. */
   readonly timefix?: boolean;
 }
 

@@ -11,13 +11,13 @@ import { exp, log, square } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { solveQuadratic } from "../core/linear-algebra.ts";
 import { absent, type Measured } from "../core/measured.ts";
-import { toInt32 } from "../core/plain-arrays.ts";
 import type { RowWeights } from "../data/outcomes/outcomes.ts";
 import { checkLength, checkWeights, groupRowsByTime } from "../data/outcomes/rows-by-time.ts";
 import {
   type BinnedRightCensoredInput,
   type CurvesInput,
   type RightCensoredInput,
+  toInt32,
   toRightCensored,
 } from "../data/plain-input.ts";
 import { matchOutcomes } from "./calibration/calibration.ts";
@@ -26,7 +26,7 @@ export interface LogrankOptions {
   /** 0: every event time counts alike; 1: weighted by the pooled S(t−) (Peto-Peto). */
   readonly rho?: 0 | 1;
   readonly weights?: RowWeights;
-  /** Whether times that differ only by rounding are merged, by R's rule (core/near-times.ts); default true, as in R. */
+  /** Whether times that differ only by rounding are merged, by R's rule (core/ascending.ts); default true, as in R. */
   readonly timefix?: boolean;
 }
 

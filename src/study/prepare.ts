@@ -13,15 +13,17 @@ import { checkIndependence, type RowIndependence } from "../data/checks/repeated
 import { type CheckedTable, checkTable } from "../data/checks/sanity.ts";
 import { chooseFeatures, type FeatureChoice, type FeatureRequest } from "../data/encode/features.ts";
 import { fitEncoder } from "../data/encode/fit-encoder.ts";
-import { chooseInputGroups, groupColumnName, widenTable } from "../data/groups/group-columns.ts";
 import {
   ALL_GROUP,
   chooseAutomaticGroups,
+  chooseInputGroups,
   type Group,
   type GroupMembers,
   type GroupsFile,
+  groupColumnName,
   groupsFromFile,
   refuseOutcomeGroups,
+  widenTable,
 } from "../data/groups/groups.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { readPeople } from "../data/outcomes/people.ts";

@@ -5,13 +5,13 @@
  * uses only the survival matrix and the observed outcomes.
  */
 import { isAbsent, type Measured } from "../core/measured.ts";
-import { toInt32 } from "../core/plain-arrays.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../data/outcomes/people.ts";
 import {
   type BinnedRightCensoredInput,
   type CurvesInput,
   toBinnedRightCensored,
   toCurves,
+  toInt32,
 } from "../data/plain-input.ts";
 import { type Agreement, type GroupAgreement, judgeAgreement } from "../stats/calibration/agreement.ts";
 import { type GroupNoiseFloor, simultaneousNoiseFloor } from "../stats/calibration/noise-floor.ts";

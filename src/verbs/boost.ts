@@ -7,13 +7,13 @@
  * it should more often and in a fiftieth of the time: docs/decisions/009-boost.md. Distances are of group means only.
  */
 import { InputError } from "../core/errors.ts";
-import { toInt32 } from "../core/plain-arrays.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import {
   type BinnedRightCensoredInput,
   type CurvesInput,
   toBinnedRightCensored,
   toCurves,
+  toInt32,
 } from "../data/plain-input.ts";
 import { type BoostTask, pickTask } from "../repair/boost-task.ts";
 import { fitHazardShare, type ShareChoice } from "../repair/hazard-share.ts";

@@ -3,8 +3,9 @@
  * them: survival at chosen times, the median, the restricted mean. It turns a table into the document that `graduate
  * km` prints; a page may call it as well.
  */
+
+import { joinTimes } from "../core/ascending.ts";
 import { isAbsent, type Reasons, toPlainNumbers } from "../core/measured.ts";
-import { joinTimes } from "../core/near-times.ts";
 import { groupByColumns } from "../data/groups/group-by.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { type OutcomeColumns, readOutcomes } from "../data/outcomes/read-outcomes.ts";

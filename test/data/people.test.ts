@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { createRandom } from "../../src/core/random.ts";
 import { plainText } from "../../src/core/sentence.ts";
-import { isNamedAsId } from "../../src/data/checks/id-names.ts";
+import { isNamedAsId } from "../../src/data/checks/identifiers.ts";
 import { checkIndependence, findRepeatedPeople } from "../../src/data/checks/repeated-people.ts";
 import { checkTable } from "../../src/data/checks/sanity.ts";
 import { groupByPerson, pickPeople, readPeople } from "../../src/data/outcomes/people.ts";

@@ -4,8 +4,7 @@
  * memory grows up to its limit and never shrinks.
  */
 
-import { BackendError } from "../../core/errors.ts";
-import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
+import { BackendError, createMemoryError, isMemoryFailure } from "../../core/errors.ts";
 import { type KernelMemory, webAssembly } from "./web-assembly.ts";
 
 const ALIGNMENT = 64;

@@ -10,8 +10,7 @@ import { continueSentence } from "../../core/sentence.ts";
 import type { PersonColumn } from "../outcomes/people.ts";
 import { type Column, findColumn, type Table } from "../table.ts";
 import type { Finding, Notice } from "./findings.ts";
-import { isNamedAsId } from "./id-names.ts";
-import { findIdentifier } from "./identifiers.ts";
+import { findIdentifier, isNamedAsId } from "./identifiers.ts";
 import type { CheckedTable } from "./sanity.ts";
 
 /** What a run is told about whose rows are whose. */

@@ -4,24 +4,22 @@
  * few events; and for a test set whose follow-up the training set does not cover. It reports findings and changes
  * nothing. The outcome's own columns are checked where they are read (outcomes/read-outcomes.ts).
  */
-
+import { log2, power } from "../../core/elementary.ts";
+import { nameRows } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import { among, count, type Part, percent, personal, say, whole } from "../../core/sentence.ts";
+import { among, count, type Part, percent, personal, say, verb, whole } from "../../core/sentence.ts";
 import { percentOf } from "../../core/text.ts";
 import { checkLevels } from "../encode/rare-levels.ts";
 import { findLeaks } from "../leaks/find-leaks.ts";
-import type { RightCensored } from "../outcomes/outcomes.ts";
+import { type RightCensored, refuseBeyondCensoring } from "../outcomes/outcomes.ts";
 import {
   type InspectedOutcomes,
   inspectOutcomes,
   type OutcomeColumns,
   outcomeNames,
 } from "../outcomes/read-outcomes.ts";
-import { refuseBeyondCensoring } from "../outcomes/right-censored.ts";
-import type { Column, Table } from "../table.ts";
-import { cellText, countMissing, findColumn } from "../table.ts";
+import { type Column, cellText, countMissing, findColumn, sameCells, type Table } from "../table.ts";
 import { checkCells } from "./check-cells.ts";
-import { findDuplicateRows, sameCells } from "./duplicate-rows.ts";
 import { createFinding, type Finding } from "./findings.ts";
 import { findIdentifier } from "./identifiers.ts";
 
@@ -218,4 +216,67 @@ function countInside(times: Float64Array, { first, last }: TimeRange): number {
   let inside = 0;
   for (const time of times) if (time >= first && time <= last) inside++;
   return inside;
+}
+
+/**
+ * From this share of the rows on, duplicates are a warning: a table pasted twice, or features too coarse to tell people
+ * apart.
+ */
+const MANY = 0.01;
+
+/**
+ * Rows that are the same in every column. Each row is hashed column by column over the bits of its values. Rows with
+ * the same hash are then compared cell by cell, so everything called a duplicate really is one.
+ */
+export function findDuplicateRows(table: Table): Finding | null {
+  const N = table.rows;
+  if (N < 2 || table.columns.length === 0) return null;
+  const hashes = hashRows(table);
+  const columns = table.columns.map(sameCells);
+  const isSameRow = (a: number, b: number) => columns.every((isSame) => isSame(a, b));
+  // At most half full: twice the rows, rounded up to a power of two.
+  const size = power(2, Math.ceil(log2(2 * N)));
+  const slots = new Int32Array(size).fill(-1);
+  const repeats: number[] = [];
+  for (let row = 0; row < N; row++) {
+    let slot = hashes[row] & (size - 1);
+    while (slots[slot] >= 0 && !(hashes[slots[slot]] === hashes[row] && isSameRow(slots[slot], row))) {
+      slot = (slot + 1) & (size - 1);
+    }
+    if (slots[slot] >= 0) repeats.push(row + 1);
+    else slots[slot] = row;
+  }
+  if (repeats.length === 0) return null;
+  const rows = repeats.length;
+  const how = [count(rows, "row"), percent(rows, N), verb(rows, " repeats", " repeat")];
+  return createFinding({
+    code: "duplicate.rows",
+    level: rows >= MANY * N ? "warning" : "note",
+    column: null,
+    said: say`${how} an earlier row in every column${personal(`: ${nameRows(repeats)}`)}`,
+    evidence: { rows },
+  });
+}
+
+/** Multiply-and-fold over the 32-bit halves of every cell; every NaN is one value, and so are 0 and −0. */
+function hashRows(table: Table): Uint32Array {
+  const hashes = new Uint32Array(table.rows).fill(0x811c9dc5);
+  const number = new Float64Array(1);
+  const halves = new Uint32Array(number.buffer);
+  const fold = (row: number, bits: number) => {
+    const mixed = Math.imul(hashes[row] ^ bits, 0x9e3779b1);
+    hashes[row] = mixed ^ (mixed >>> 15);
+  };
+  for (const column of table.columns) {
+    for (let row = 0; row < table.rows; row++) {
+      if (column.type === "category") fold(row, column.codes[row]);
+      else if (column.type === "boolean") fold(row, column.values[row]);
+      else {
+        number[0] = Number.isNaN(column.values[row]) ? Number.NaN : column.values[row] + 0;
+        fold(row, halves[0]);
+        fold(row, halves[1]);
+      }
+    }
+  }
+  return hashes;
 }

@@ -7,12 +7,11 @@
  * rising) and left as they are: an audit judges the curves that were predicted, not repaired ones.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
-import { binningGap } from "../outcomes/binning-gap.ts";
-import { createProblemError } from "../outcomes/outcome-problems.ts";
+import { createProblemError } from "../checks/findings.ts";
 import type { BinnedRightCensored, RightCensored } from "../outcomes/outcomes.ts";
 import { readEvent } from "../outcomes/read-event.ts";
-import { readTime } from "../outcomes/read-time.ts";
-import { binOutcomes, equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
+import { readTime } from "../outcomes/read-outcomes.ts";
+import { binningGap, binOutcomes, equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import {
   type CategoryColumn,

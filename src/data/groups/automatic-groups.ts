@@ -7,7 +7,7 @@
  * nothing could be said about it. Only training rows are looked at.
  */
 
-import { isNamedAsId } from "../checks/id-names.ts";
+import { isNamedAsId } from "../checks/identifiers.ts";
 import { type Column, findColumn, type Table } from "../table.ts";
 import { type CellColumn, cutColumn } from "./candidate-groups.ts";
 import { formatGroup, type GroupExpression } from "./group-expression.ts";

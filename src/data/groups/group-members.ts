@@ -7,7 +7,7 @@
  */
 
 import { InputError } from "../../core/errors.ts";
-import { nearestName } from "../../core/nearest-name.ts";
+import { nearestName } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
 import { shortenValue } from "../../core/text.ts";
 import { parseDateText } from "../reading/parse-cell.ts";
@@ -17,9 +17,10 @@ import {
   formatGroup,
   type GroupExpression,
   type GroupValue,
+  isNumberText,
   type LocatedGroup,
+  pointInto,
 } from "./group-expression.ts";
-import { isNumberText, pointInto } from "./group-tokens.ts";
 import { locateGroup } from "./parse-group.ts";
 
 export interface EvaluateOptions {

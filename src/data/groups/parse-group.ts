@@ -6,13 +6,16 @@
 import type { InputError } from "../../core/errors.ts";
 import {
   type Comparison,
+  cutIntoTokens,
   type GroupExpression,
   type GroupValue,
+  groupSyntaxError,
   type LocatedGroup,
   MAX_NESTING,
+  RESERVED_WORDS,
   type TestPlace,
+  type Token,
 } from "./group-expression.ts";
-import { cutIntoTokens, groupSyntaxError, RESERVED_WORDS, type Token } from "./group-tokens.ts";
 
 const COMPARISONS: readonly string[] = ["=", "!=", "<", "<=", ">", ">="];
 const MIRRORED = { "=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;

@@ -1,8 +1,8 @@
 /**
  * Leaks: columns that could only be filled in after the outcome was known. A model fitted on one looks excellent and is
  * worthless. The detectors look at what a column says about event (event.ts) and time (time.ts), and whether it behaves
- * like something known only later (later.ts, within.ts, later-outcome.ts); never at its name. The rules and their
- * reasons are in docs/decisions/005-leak-rules.md. The findings of a column come worst first.
+ * like something known only later (later.ts, within.ts); never at its name. The rules and their reasons are in
+ * docs/decisions/005-leak-rules.md. The findings of a column come worst first.
  */
 import type { Finding } from "../checks/findings.ts";
 import type { RightCensored } from "../outcomes/outcomes.ts";
@@ -10,11 +10,17 @@ import type { Column } from "../table.ts";
 import { commonQuotient } from "./copies.ts";
 import { findEventLeak } from "./event.ts";
 import { findLaterValue, poolHazards } from "./later.ts";
-import { describeLaterOutcomes, findLaterTime, judgeIndicator } from "./later-outcome.ts";
-import { findTimePairs, type PairColumn } from "./pairs.ts";
 import { collectLeakColumn, collectLeakRows, type LeakRows } from "./rows.ts";
-import { findTimeLeak } from "./time.ts";
-import { describeFollowUpTime, type FollowUpTime, findFollowUpTime, findOutcomePair } from "./within.ts";
+import { findTimeLeak, findTimePairs, type PairColumn } from "./time.ts";
+import {
+  describeFollowUpTime,
+  describeLaterOutcomes,
+  type FollowUpTime,
+  findFollowUpTime,
+  findLaterTime,
+  findOutcomePair,
+  judgeIndicator,
+} from "./within.ts";
 
 /** Columns that are not judged themselves. */
 export interface LeakContext {

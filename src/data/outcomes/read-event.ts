@@ -6,8 +6,8 @@
  */
 import { count, joinSaid, named, type Part, say } from "../../core/sentence.ts";
 import { shortenValue } from "../../core/text.ts";
+import { type Problem, problem, type Reading } from "../checks/findings.ts";
 import { type Column, cellText, isMissing } from "../table.ts";
-import { type Problem, problem, type Reading } from "./outcome-problems.ts";
 
 /** Enough to see what kind of values a column holds. */
 const MAX_VALUES_NAMED = 8;

@@ -6,7 +6,6 @@
  * quote means the same in both.
  */
 import { MAX_ROWS_NAMED } from "../../core/errors.ts";
-import { createEmptyFileError, createNoRowsError, findForcedTypes } from "../checks/check-columns.ts";
 import { type CategoryColumn, type Column, findColumn, MISSING_CODE } from "../table.ts";
 import {
   appendFields,
@@ -15,6 +14,13 @@ import {
   finishColumn,
   listTexts,
 } from "./column-builder.ts";
+import {
+  createEmptyFileError,
+  createNoRowsError,
+  findForcedTypes,
+  inWholeTable,
+  type TableChunk,
+} from "./containers.ts";
 import {
   agreeOnSlashDates,
   createBadNumbersError,
@@ -29,7 +35,6 @@ import {
   parseDateText,
   type SlashOrder,
 } from "./parse-cell.ts";
-import { inWholeTable, type TableChunk } from "./read-chunk.ts";
 import { createRaggedError, type RaggedRow, readHeader, type ScannedBlock, scanBlocks } from "./read-csv.ts";
 
 export interface ReadCsvChunksInput {

@@ -5,12 +5,6 @@
  * Records are found by scan-records.ts, typed by column-builder.ts and infer-types.ts.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
-import {
-  checkColumnNames,
-  createEmptyFileError,
-  createNoRowsError,
-  findForcedTypes,
-} from "../checks/check-columns.ts";
 import type { Column, Table } from "../table.ts";
 import {
   appendFields,
@@ -19,6 +13,7 @@ import {
   finishColumn,
   listTexts,
 } from "./column-builder.ts";
+import { checkColumnNames, createEmptyFileError, createNoRowsError, findForcedTypes } from "./containers.ts";
 import { agreeOnSlashDates, createNotUtf8Error, judgeSlashDates } from "./infer-types.ts";
 import { canHaveDecimalComma, type DecimalWriting } from "./parse-cell.ts";
 import { createRecordScanner, type RecordScanner, SENTINEL_BYTES, scanRecords } from "./scan-records.ts";

@@ -21,8 +21,14 @@ import {
 import { compressors } from "hyparquet-compressors";
 import { powerOfTen } from "../../core/elementary.ts";
 import { GraduateError, InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
-import { checkColumnNames, createNoRowsError, findForcedTypes } from "../checks/check-columns.ts";
 import { type Column, cellText, findColumn, MISSING_BOOLEAN, MISSING_CODE, type Table } from "../table.ts";
+import {
+  checkColumnNames,
+  createNoRowsError,
+  findForcedTypes,
+  inWholeTable,
+  type TableChunk,
+} from "./containers.ts";
 import {
   type BadCell,
   columnFromLevels,
@@ -31,7 +37,6 @@ import {
   type ForcedType,
 } from "./infer-types.ts";
 import { type DecimalWriting, isMissingText, MICROSECONDS_PER_DAY } from "./parse-cell.ts";
-import { inWholeTable, type TableChunk } from "./read-chunk.ts";
 import type { TableSource } from "./read-table.ts";
 
 export interface ReadParquetInput {

@@ -1,7 +1,7 @@
 /**
  * data/encode/encode.ts as an ONNX graph: raw columns in, x [N,D] in double precision out, with the same imputation,
  * missing indicators, scaling and one-hot columns, and with the 0/1 columns of the input groups
- * (data/groups/group-columns.ts). A graph cannot complain: what `encode` refuses (a level training did not have, a
+ * (data/groups/groups.ts). A graph cannot complain: what `encode` refuses (a level training did not have, a
  * boolean that is neither 0 nor 1) becomes NaN in x here, and NaN in the whole curve later.
  */
 import {
@@ -12,8 +12,7 @@ import {
   type NumberEncoding,
 } from "../../data/encode/encoder.ts";
 import { SPLINE_COLUMNS } from "../../data/encode/spline.ts";
-import { groupColumnName } from "../../data/groups/group-columns.ts";
-import type { Group } from "../../data/groups/groups.ts";
+import { type Group, groupColumnName } from "../../data/groups/groups.ts";
 import { parseGroup } from "../../data/groups/parse-group.ts";
 import {
   findMissing,

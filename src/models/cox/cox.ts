@@ -39,7 +39,7 @@ export type { CoxInput, CoxTies, StratifiedCoxInput } from "./rows.ts";
 export interface CoxOptions {
   /** How tied deaths are treated; default "efron". */
   readonly ties?: CoxTies;
-  /** Whether times that differ only by rounding are tied, by R's rule (core/near-times.ts); default true, as in R. */
+  /** Whether times that differ only by rounding are tied, by R's rule (core/ascending.ts); default true, as in R. */
   readonly timefix?: boolean;
   /** λ of the penalty ½·λ·Σβ²; default 0. */
   readonly ridge?: number;

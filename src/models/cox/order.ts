@@ -1,6 +1,6 @@
 /**
  * The order in which a Cox model goes through its rows: stratum after stratum, each by ascending time, in groups of
- * tied times. Ties follow R's rule (core/near-times.ts) or exact equality.
+ * tied times. Ties follow R's rule (core/ascending.ts) or exact equality.
  */
 import { groupRowsByTime, type RowsByTimeOptions } from "../../data/outcomes/rows-by-time.ts";
 

@@ -4,11 +4,9 @@
  * squaring, and keeps a column's digits for its many values, not for one extreme value.
  */
 import { InputError, nameRows } from "../../core/errors.ts";
-import { toEvents, toFloat64 } from "../../core/plain-arrays.ts";
 import { present } from "../../core/present.ts";
-import type { RightCensored } from "../../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../../data/outcomes/right-censored.ts";
-import type { RightCensoredInput } from "../../data/plain-input.ts";
+import { type RightCensored, refuseBeyondCensoring } from "../../data/outcomes/outcomes.ts";
+import { type RightCensoredInput, toEvents, toFloat64 } from "../../data/plain-input.ts";
 import { type CoxOrder, orderRows } from "./order.ts";
 
 /** How tied event times share the likelihood. */

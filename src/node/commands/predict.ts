@@ -6,8 +6,8 @@
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import { addCellWarnings, type CellWarning } from "../../data/encode/new-cells.ts";
-import { inWholeTable } from "../../data/reading/read-chunk.ts";
-import { readTableChunks } from "../../data/reading/read-table-chunks.ts";
+import { inWholeTable } from "../../data/reading/containers.ts";
+import { readTableChunks } from "../../data/reading/read-table.ts";
 import type { Model } from "../../training/model.ts";
 import { categoriesOf, columnsNeeded, preparePredictor } from "../../verbs/predict.ts";
 import { openGrowingFile, openStandardOutput } from "../io/growing-file.ts";

@@ -5,8 +5,7 @@
  * error message.
  */
 import { fstatSync, writeSync } from "node:fs";
-import { GraduateError, InputError } from "../../core/errors.ts";
-import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
+import { createMemoryError, GraduateError, InputError, isMemoryFailure } from "../../core/errors.ts";
 import { safeLine, safeText, shortenValues } from "../../core/text.ts";
 import { MAX_WIDTH, shorten, wrapText } from "../../report/words/text-table.ts";
 import { explainErrno } from "../io/write-errors.ts";

@@ -11,10 +11,9 @@
 import { log, log2 } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
-import { toInt32 } from "../../core/plain-arrays.ts";
 import { present } from "../../core/present.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
-import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import { type BinnedRightCensoredInput, type CurvesInput, toInt32 } from "../../data/plain-input.ts";
 import { matchOutcomes, meanCurve } from "../calibration/calibration.ts";
 import { MINIMUM_EVENTS } from "../enough-data.ts";
 import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";

@@ -48,6 +48,3 @@ export const datasetSchema = z
       context.addIssue({ code: "custom", path: [role], message });
     }
   });
-
-export type DatasetSchema = Readonly<z.infer<typeof datasetSchema>>;
-export type DatasetColumn = Readonly<z.infer<typeof columnSchema>>;
