@@ -1,27 +1,26 @@
+export { countOf } from "../core/text.ts";
 export {
   type ColumnSummary,
   describeTable,
   summariseColumn,
   type TableDescription,
 } from "./checks/describe.ts";
-export { countOf, type Finding, type FindingCode, type FindingLevel } from "./checks/findings.ts";
-export type { RowIndependence } from "./checks/repeated-people.ts";
-export { checkFollowup, checkGroups, checkTable } from "./checks/sanity.ts";
+export type { Finding, FindingCode, FindingLevel } from "./checks/findings.ts";
+export { checkFollowup, checkGroups, checkTable, type RowIndependence } from "./checks/sanity.ts";
 export type { Curves } from "./curves/curves.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./curves/read-curves.ts";
 export { type EncodedBlock, type EncodedFeatures, encode, encodeBlocks } from "./encode/encode.ts";
 export type { ColumnEncoding, Encoder } from "./encode/encoder.ts";
 export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
 export { type EncoderOptions, fitEncoder } from "./encode/fit-encoder.ts";
+export { type AutomaticChoice, chooseAutomaticGroups } from "./groups/automatic-groups.ts";
 export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
 export { formatGroup, type GroupExpression } from "./groups/group-expression.ts";
 export { evaluateGroup } from "./groups/group-members.ts";
+export { type AutomaticGroupOptions, selectGroups } from "./groups/group-selection.ts";
 export {
   ALL_GROUP,
-  type AutomaticChoice,
-  type AutomaticGroupOptions,
   addGroupColumns,
-  chooseAutomaticGroups,
   type Group,
   type GroupMembers,
   type GroupsFile,
@@ -30,7 +29,6 @@ export {
   parseGroupsFile,
   parseNamedGroup,
   resolveGroups,
-  selectGroups,
 } from "./groups/groups.ts";
 export { parseGroup } from "./groups/parse-group.ts";
 export {

@@ -92,6 +92,11 @@ export function sameCells(column: Column): (a: number, b: number) => boolean {
 
 const MS_PER_DAY = 86_400_000;
 
+/** 2021-03-31 for days since 1970-01-01, with the time of day where there is one. */
+export function dateText(days: number): string {
+  return new Date(days * MS_PER_DAY).toISOString().replace("T00:00:00.000Z", "");
+}
+
 /** The cell as a person would write it; "" when missing. */
 export function cellText(column: Column, row: number): string {
   if (isMissing(column, row)) return "";
@@ -99,7 +104,7 @@ export function cellText(column: Column, row: number): string {
     case "number":
       return String(column.values[row]);
     case "date":
-      return new Date(column.values[row] * MS_PER_DAY).toISOString().replace("T00:00:00.000Z", "");
+      return dateText(column.values[row]);
     case "category":
       return column.levels[column.codes[row]];
     case "boolean":

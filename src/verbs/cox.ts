@@ -8,7 +8,7 @@ import { joinTimes } from "../core/ascending.ts";
 import { InputError, NumericalError } from "../core/errors.ts";
 import { isAbsent, type Measured, toPlainNumbers } from "../core/measured.ts";
 import { present } from "../core/present.ts";
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import { checkTable } from "../data/checks/sanity.ts";
 import {
   buildDesign,

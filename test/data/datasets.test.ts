@@ -2,12 +2,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import {
-  groupsFromFile,
-  parseGroupsFile,
-  resolveGroups,
-  selectGroups,
-} from "../../src/data/groups/groups.ts";
+import { selectGroups } from "../../src/data/groups/group-selection.ts";
+import { groupsFromFile, parseGroupsFile, resolveGroups } from "../../src/data/groups/groups.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { countMissing, findColumn, type Table } from "../../src/data/table.ts";
 import { datasetSchema } from "./dataset-schema.ts";

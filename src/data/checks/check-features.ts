@@ -7,6 +7,7 @@
  * because data imports nothing of stats; it also weighs and compares risks that this check does not have.
  */
 
+import { countBelow } from "../../core/ascending.ts";
 import { joinSaid, say, share } from "../../core/sentence.ts";
 import { countOf } from "../../core/text.ts";
 import type { RightCensored } from "../outcomes/outcomes.ts";
@@ -194,20 +195,8 @@ function scoreLevels(
 
 /** Ranks from 1 for the smallest score; only equal scores share a rank. */
 function rankScores(scores: Float64Array): Int32Array {
-  const n = scores.length;
   const sorted = Float64Array.from(scores).sort();
-  const ranks = new Int32Array(n);
-  for (let i = 0; i < n; i++) {
-    let low = 0;
-    let high = n;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (sorted[middle] < scores[i]) low = middle + 1;
-      else high = middle;
-    }
-    ranks[i] = low + 1;
-  }
-  return ranks;
+  return Int32Array.from(scores, (score) => countBelow(sorted, score) + 1);
 }
 
 /** Harrell's C-index of the scores with ties counted half, or 1 minus it where that is larger. */

@@ -9,8 +9,6 @@ import { present } from "../../core/present.ts";
 import { createSentence, type Part, plainText, type Sentence } from "../../core/sentence.ts";
 import type { Column, Table } from "../table.ts";
 
-export { countOf, percentOf } from "../../core/text.ts";
-
 /** How much a finding matters. */
 export type FindingLevel = "error" | "warning" | "note";
 

@@ -6,8 +6,9 @@
  * nothing. Sparse record numbers out of order are not recognised: nothing in their values tells them from a
  * measurement.
  */
+import { keepDistinct } from "../../core/ascending.ts";
 import { log } from "../../core/elementary.ts";
-import { compareIntervals, compareOrder } from "../leaks/orders.ts";
+import { compareIntervals, compareOrder } from "../leaks/copies.ts";
 import { type Column, isMissing, MISSING_BOOLEAN, sameCells, type Table } from "../table.ts";
 import { createFinding, type Finding, type FindingParts } from "./findings.ts";
 
@@ -150,10 +151,9 @@ function codeValues(column: Column, N: number): CodedValues | null {
       if (!Number.isInteger(values[row]) && !Number.isNaN(values[row])) return null;
     const sorted = values.filter((value) => !Number.isNaN(value)).sort();
     if (sorted.length === 0) return null;
-    let K = 0;
-    for (let i = 0; i < sorted.length; i++)
-      if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[K++] = sorted[i];
-    range = sorted[K - 1] - sorted[0] + 1;
+    const different = keepDistinct(sorted);
+    const K = different.length;
+    range = different[K - 1] - different[0] + 1;
     step = describeSteps(values, N);
     // Too few different values to identify anything: their codes are not needed.
     if (step === "none" && (K < MIN_PATIENTS || K * MAX_ROWS_EACH < sorted.length)) return null;
@@ -161,8 +161,7 @@ function codeValues(column: Column, N: number): CodedValues | null {
     if (K > NEARLY_ALL * sorted.length) {
       return { codes: new Int32Array(), known: sorted.length, distinct: K, range, step, isBalanced: false };
     }
-    const codeOf = new Map<number, number>();
-    for (let k = 0; k < K; k++) codeOf.set(sorted[k], k);
+    const codeOf = new Map(Array.from(different, (value, code) => [value, code]));
     codes = Int32Array.from(values, (value) => codeOf.get(value) ?? -1);
     levels = K;
   }
@@ -262,7 +261,6 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Whether a column is named like a place. */
 export function isNamedAsPlace(name: string): boolean {
   const words = wordsOf(name);
   return words.some((word) => PLACE.has(word)) && !isNamedAsPerson(name);
@@ -277,7 +275,6 @@ export function isNamedAsPerson(name: string): boolean {
   );
 }
 
-/** Whether a column is named like an id. */
 export function isNamedAsId(name: string): boolean {
   if (isNamedAsPerson(name)) return true;
   return !isNamedAsPlace(name) && (ENDS_IN_ID.test(name) || CAPITAL_ID.test(name));

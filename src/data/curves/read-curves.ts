@@ -22,8 +22,7 @@ import {
   MISSING_CODE,
   type Table,
 } from "../table.ts";
-import { EXPECTED, findCurveColumns } from "./curve-columns.ts";
-import type { Curves } from "./curves.ts";
+import { type Curves, EXPECTED, findCurveColumns } from "./curves.ts";
 
 /** Which columns hold the time bin and the event. */
 export interface ReadCurvesOptions {

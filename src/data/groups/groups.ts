@@ -13,12 +13,9 @@ import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { BooleanColumn, Table } from "../table.ts";
 import { columnsOf } from "./group-expression.ts";
-import { type EvaluateOptions, evaluateGroup } from "./group-members.ts";
-import { selectGroups } from "./group-selection.ts";
+import { type EvaluateOptions, evaluateNamedGroup } from "./group-members.ts";
+import { type AutomaticGroupOptions, selectGroups } from "./group-selection.ts";
 import { parseGroup } from "./parse-group.ts";
-
-export { type AutomaticChoice, chooseAutomaticGroups } from "./automatic-groups.ts";
-export { type AutomaticGroupOptions, type OverlapDefinition, selectGroups } from "./group-selection.ts";
 
 /** A named group of people. */
 export interface Group {
@@ -61,12 +58,9 @@ export function resolveGroups(
   options: Omit<EvaluateOptions, "where"> = {},
 ): GroupMembers[] {
   requireDistinctNames(groups);
-  return groups.map(({ name, expression }) => {
-    const members = evaluateGroup(expression, table, {
-      ...options,
-      where: `${table.name}, group ${JSON.stringify(name)}`,
-    });
-    return { name, expression, rows: listMembers(members) };
+  return groups.map((group) => {
+    const members = evaluateNamedGroup(group, table, options);
+    return { name: group.name, expression: group.expression, rows: listMembers(members) };
   });
 }
 
@@ -179,17 +173,15 @@ function listNamed(file: GroupsFile): Group[] {
   return file.all ? [ALL_GROUP, ...named] : named;
 }
 
-export interface GroupsFromFileOptions {
-  /** Columns that the automatic rule does not take up by itself: the outcome's, at least. */
-  readonly exclude?: readonly string[];
-}
-
-/** The groups of the file on this table; the automatic ones are chosen on its training rows. */
+/**
+ * The groups of the file on this table; the automatic ones are chosen on its training rows. The rule does not take up
+ * the columns of `exclude` by itself: the outcome's, at least.
+ */
 export function groupsFromFile(
   file: GroupsFile,
   table: Table,
   trainingRows: ArrayLike<number>,
-  options: GroupsFromFileOptions = {},
+  options: Pick<AutomaticGroupOptions, "exclude"> = {},
 ): Group[] {
   const chosen = listNamed(file);
   if (file.automatic === undefined) return chosen;

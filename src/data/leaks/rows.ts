@@ -174,18 +174,6 @@ export function sampleOf(rows: Int32Array, size: number): Int32Array {
   return sample;
 }
 
-/** The place of the first of `length` ascending values that is not below `from`; `length` where all are. */
-export function firstFrom(valueAt: (place: number) => number, length: number, from: number): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (valueAt(middle) < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Rows with one value, or without any, against all others. */
 export interface ValueSplit {
   /** Index among the places of `codeSplits`. */

@@ -10,9 +10,8 @@
 import { log, log1p, tanh } from "../../core/elementary.ts";
 import { count, say } from "../../core/sentence.ts";
 import { createFinding, type Finding, type FindingParts } from "../checks/findings.ts";
-import { equalTimes } from "./copies.ts";
+import { compareIntervals, compareOrder, equalTimes, rankCorrelation } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
-import { compareIntervals, compareOrder, rankCorrelation } from "./orders.ts";
 import { type LeakColumn, type LeakRows, MOST, SAMPLE_ROWS, SOME, sampleOf } from "./rows.ts";
 
 /** With fewer events, their order alone is not looked at: a strong predictor sorts a handful. */

@@ -9,14 +9,13 @@
  * honest column's would be.
  */
 
+import { countBelow } from "../../core/ascending.ts";
 import { present } from "../../core/present.ts";
 import { count, percent, say, share, whole } from "../../core/sentence.ts";
 import { createFinding, type Finding } from "../checks/findings.ts";
-import { equalTimes, isSameTime } from "./copies.ts";
+import { equalTimes, isSameTime, meanRanks } from "./copies.ts";
 import { askWhenKnown } from "./later.ts";
-import { meanRanks } from "./orders.ts";
 import {
-  firstFrom,
   type LeakColumn,
   type LeakRows,
   MAX_SLIPS,
@@ -83,6 +82,7 @@ export function findFollowUpTime(
  */
 function countBeyond(numbers: Float64Array, unit: number, { time }: LeakRows, rows: Int32Array) {
   const n = rows.length;
+  const ascending = Float64Array.from(rows, (row) => time[row]);
   const mostSlips = MAX_SLIPS * n + 1;
   let known = 0;
   let beyond = 0;
@@ -94,7 +94,7 @@ function countBeyond(numbers: Float64Array, unit: number, { time }: LeakRows, ro
     if (shortened > time[row]) slips++;
     if (value < 0 || slips > mostSlips) return null;
     known++;
-    beyond += firstFrom((i) => time[rows[i]], n, shortened) / n;
+    beyond += countBelow(ascending, shortened) / n;
   }
   return { known, beyond, slips };
 }
@@ -208,21 +208,11 @@ function tellApart(codes: Int8Array, code: number, happened: Int8Array): ToldApa
   if (did < MIN_PAIR_ROWS || didNot < MIN_PAIR_ROWS) return null;
   const youden = valueHits / did - valueNot / didNot;
   if (Math.abs(youden) < PAIR_YOUDEN) return null;
-  return youden > 0
-    ? {
-        isValue: true,
-        hits: valueHits,
-        sideRows: valueHits + valueNot,
-        falseHits: otherHits,
-        otherRows: did + didNot - valueHits - valueNot,
-      }
-    : {
-        isValue: false,
-        hits: otherHits,
-        sideRows: otherHits + otherNot,
-        falseHits: valueHits,
-        otherRows: did + didNot - otherHits - otherNot,
-      };
+  const isValue = youden > 0;
+  const [hits, not, falseHits, falseNot] = isValue
+    ? [valueHits, valueNot, otherHits, otherNot]
+    : [otherHits, otherNot, valueHits, valueNot];
+  return { isValue, hits, sideRows: hits + not, falseHits, otherRows: falseHits + falseNot };
 }
 
 /** The fewest rows in which it is later than ours; fewer are slips in a copy. */

@@ -62,13 +62,14 @@ export function pickOutcomes(outcomes: RightCensored, rows: ArrayLike<number>): 
 export function pickOutcomes(outcomes: Outcomes, rows: ArrayLike<number>): Outcomes;
 export function pickOutcomes(outcomes: Outcomes, rows: ArrayLike<number>): Outcomes {
   const { time, event, entry, cause, weight, id } = outcomes;
+  const N = rows.length;
   const picked: EveryField<Outcomes> = {
-    time: pickNumbers(time, rows),
-    event: pickBytes(event, rows),
-    entry: entry && pickNumbers(entry, rows),
-    cause: cause && pickBytes(cause, rows),
-    weight: weight && pickNumbers(weight, rows),
-    id: id && pickIntegers(id, rows),
+    time: pickInto(new Float64Array(N), time, rows),
+    event: pickInto(new Uint8Array(N), event, rows),
+    entry: entry && pickInto(new Float64Array(N), entry, rows),
+    cause: cause && pickInto(new Uint8Array(N), cause, rows),
+    weight: weight && pickInto(new Float64Array(N), weight, rows),
+    id: id && pickInto(new Int32Array(N), id, rows),
   };
   return present(picked) as Outcomes;
 }
@@ -78,28 +79,17 @@ export function pickBinned(outcomes: BinnedRightCensored, rows: ArrayLike<number
 export function pickBinned(outcomes: BinnedOutcomes, rows: ArrayLike<number>): BinnedOutcomes;
 export function pickBinned(outcomes: BinnedOutcomes, rows: ArrayLike<number>): BinnedOutcomes {
   const { T, bin, event, firstBin, cause, weight, id } = outcomes;
+  const N = rows.length;
   const picked: EveryField<BinnedOutcomes> = {
     T,
-    bin: pickIntegers(bin, rows),
-    event: pickBytes(event, rows),
-    firstBin: firstBin && pickIntegers(firstBin, rows),
-    cause: cause && pickBytes(cause, rows),
-    weight: weight && pickNumbers(weight, rows),
-    id: id && pickIntegers(id, rows),
+    bin: pickInto(new Int32Array(N), bin, rows),
+    event: pickInto(new Uint8Array(N), event, rows),
+    firstBin: firstBin && pickInto(new Int32Array(N), firstBin, rows),
+    cause: cause && pickInto(new Uint8Array(N), cause, rows),
+    weight: weight && pickInto(new Float64Array(N), weight, rows),
+    id: id && pickInto(new Int32Array(N), id, rows),
   };
   return present(picked) as BinnedOutcomes;
-}
-
-function pickNumbers(values: Float64Array, rows: ArrayLike<number>): Float64Array {
-  return pickInto(new Float64Array(rows.length), values, rows);
-}
-
-function pickIntegers(values: Int32Array, rows: ArrayLike<number>): Int32Array {
-  return pickInto(new Int32Array(rows.length), values, rows);
-}
-
-function pickBytes(values: Uint8Array, rows: ArrayLike<number>): Uint8Array {
-  return pickInto(new Uint8Array(rows.length), values, rows);
 }
 
 function pickInto<Values extends Float64Array | Int32Array | Uint8Array>(
@@ -113,55 +103,28 @@ function pickInto<Values extends Float64Array | Int32Array | Uint8Array>(
 
 type OutcomeField = keyof Outcomes | keyof BinnedOutcomes;
 
-/**
- * What a field adds to right censoring, in words; null where it adds nothing. A new field has to be decided on here.
- */
-function nameBeyondCensoring(field: OutcomeField): string | null {
-  switch (field) {
-    case "time":
-    case "event":
-    case "T":
-    case "bin":
-    case "id":
-      return null;
-    case "entry":
-    case "firstBin":
-      return "late entry";
-    case "cause":
-      return "competing causes";
-    case "weight":
-      return "weighted people";
-    default:
-      return field satisfies never;
-  }
-}
-
-/** Spelled out, so that a new field does not compile until it is listed. */
-const EVERY_FIELD: Readonly<Record<OutcomeField, true>> = {
-  time: true,
-  event: true,
-  entry: true,
-  cause: true,
-  weight: true,
-  id: true,
-  T: true,
-  bin: true,
-  firstBin: true,
+/** What a field adds to right censoring, in words; null for nothing. A new field has to be decided on here. */
+const ADDED: Readonly<Record<OutcomeField, string | null>> = {
+  time: null,
+  event: null,
+  entry: "late entry",
+  cause: "competing causes",
+  weight: "weighted people",
+  id: null,
+  T: null,
+  bin: null,
+  firstBin: "late entry",
 };
-
-const BEYOND_CENSORING = (Object.keys(EVERY_FIELD) as OutcomeField[]).flatMap((field) => {
-  const words = nameBeyondCensoring(field);
-  return words === null ? [] : [{ field, words }];
-});
+const BEYOND_CENSORING = (Object.keys(ADDED) as OutcomeField[]).filter((field) => ADDED[field] !== null);
 
 /** What outcomes of any shape may hold beyond time and event. */
 export type Beyond = { readonly [Field in OutcomeField]?: unknown };
 
 /** Refuses late entry, causes and weights; `what` is the subject of the sentence, such as "Kaplan-Meier". */
 export function refuseBeyondCensoring(outcomes: Beyond, what: string): void {
-  for (const { field, words } of BEYOND_CENSORING) {
+  for (const field of BEYOND_CENSORING) {
     if (outcomes[field] === undefined) continue;
-    throw new InputError(`${what} does not take ${words} yet`, {
+    throw new InputError(`${what} does not take ${ADDED[field]} yet`, {
       code: "outcomes.beyond",
       where: `outcomes.${field}`,
       hint: `leave out \`${field}\` only if time and event mean the same without it`,

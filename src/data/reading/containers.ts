@@ -8,6 +8,15 @@ import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { type Column, findColumn, type Table } from "../table.ts";
 import type { ForcedType } from "./infer-types.ts";
+import type { DecimalWriting } from "./parse-cell.ts";
+
+/** What the caller says of the cells of a table. */
+export interface CellOptions {
+  /** Columns forced to one of these types. */
+  readonly category: readonly string[];
+  readonly number: readonly string[];
+  readonly decimal: DecimalWriting | undefined;
+}
 
 export interface TableChunk {
   /** The columns that were asked for. */
@@ -73,17 +82,34 @@ export function checkColumnNames(table: string, names: readonly string[]): void 
   }
 }
 
+/** Where columns are in a header; a missing one is an InputError that lists those there are. */
+export function findPositions(table: string, header: readonly string[], names: readonly string[]): number[] {
+  const empty = createEmptyTable(table, header);
+  return names.map((name) => empty.columns.indexOf(findColumn(empty, name)));
+}
+
+function createEmptyTable(name: string, header: readonly string[]): Table {
+  const columns = header.map(
+    (column): Column => ({
+      name: column,
+      type: "number",
+      values: new Float64Array(0),
+    }),
+  );
+  return { name, rows: 0, columns };
+}
+
 /** Which type each named column is forced to; an unknown name is an InputError that lists the columns. */
 export function findForcedTypes(
   table: string,
   names: readonly string[],
-  overrides: { readonly category: readonly string[]; readonly number: readonly string[] },
+  overrides: Pick<CellOptions, "category" | "number">,
 ): ReadonlyMap<string, ForcedType> {
-  const columns = names.map((name): Column => ({ name, type: "number", values: new Float64Array(0) }));
+  const empty = createEmptyTable(table, names);
   const forced = new Map<string, ForcedType>();
   for (const type of ["category", "number"] as const) {
     for (const name of overrides[type]) {
-      findColumn({ name: table, rows: 0, columns }, name);
+      findColumn(empty, name);
       if ((forced.get(name) ?? type) !== type) {
         throw new InputError(`column asked for as both category and number: "${name}"`, {
           code: "option.conflict",

@@ -13,9 +13,15 @@ import {
   finishColumn,
   listTexts,
 } from "./column-builder.ts";
-import { checkColumnNames, createEmptyFileError, createNoRowsError, findForcedTypes } from "./containers.ts";
+import {
+  type CellOptions,
+  checkColumnNames,
+  createEmptyFileError,
+  createNoRowsError,
+  findForcedTypes,
+} from "./containers.ts";
 import { agreeOnSlashDates, createNotUtf8Error, judgeSlashDates } from "./infer-types.ts";
-import { canHaveDecimalComma, type DecimalWriting } from "./parse-cell.ts";
+import { canHaveDecimalComma } from "./parse-cell.ts";
 import { createRecordScanner, type RecordScanner, SENTINEL_BYTES, scanRecords } from "./scan-records.ts";
 
 /** In order of preference when tied. */
@@ -36,15 +42,12 @@ const EXPECTED_ROWS_MARGIN = 1.05;
 /** Most cells allocated ahead, 1 GiB as numbers: the first block may not be representative of the rest. */
 const MAX_EXPECTED_CELLS = 2 ** 27;
 
-export interface ReadCsvInput {
+export interface ReadCsvInput extends CellOptions {
   readonly name: string;
   /** The text as UTF-8 without a byte order mark; called again for a second pass. */
   open(): AsyncIterable<Uint8Array>;
   /** Of the whole text, where known. */
   readonly byteLength: number | undefined;
-  readonly category: readonly string[];
-  readonly number: readonly string[];
-  readonly decimal: DecimalWriting | undefined;
   onBlock(rows: number): void;
 }
 

@@ -37,7 +37,7 @@ export interface ReadTableOptions {
 }
 
 /** Bytes at the front of a file that tell what it is; the rarest need eight. */
-export const HEAD_BYTES = 16;
+const HEAD_BYTES = 16;
 
 /** Bytes in memory as the source of a table. */
 export function tableSourceFromBytes(name: string, bytes: Uint8Array): TableSource {
@@ -57,7 +57,8 @@ export function tableSourceFromBytes(name: string, bytes: Uint8Array): TableSour
 export async function readTable(source: TableSource, options: ReadTableOptions = {}): Promise<Table> {
   const { name } = source;
   const { category = [], number = [], decimal, onProgress } = options;
-  const head = await readHead(source.open());
+  const counted = countBytes(source);
+  const head = await readHead(counted.open());
   if (head.length === 0) throw createEmptyFileError(name);
   if (startsWith(head, "PAR1")) {
     // Loaded when it is needed: its codecs take longer to load than a small table takes to read.
@@ -66,7 +67,6 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
   }
 
   const isGzip = startsWith(head, "\x1f\x8b");
-  const counted = countBytes(source);
   const openText = () => (isGzip ? gunzip(name, counted.open()) : counted.open());
   const textHead = isGzip ? await readHead(openText()) : head;
   if (textHead.length === 0) throw createEmptyFileError(name);
@@ -82,27 +82,21 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
   });
 }
 
-/** The first HEAD_BYTES bytes, or all where there are fewer. */
-async function readHead(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const head = new Uint8Array(HEAD_BYTES);
-  let length = 0;
-  for await (const chunk of chunks) {
-    const part = chunk.subarray(0, HEAD_BYTES - length);
-    head.set(part, length);
-    length += part.length;
-    if (length === HEAD_BYTES) break;
-  }
-  return head.subarray(0, length);
+/** The first bytes of a stream that is opened for them alone. */
+async function readHead(stream: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
+  const { head, close } = await peek(stream);
+  await close();
+  return head;
 }
 
 /** Whether the bytes begin with the signature, one character per byte. */
-export function startsWith(head: Uint8Array, signature: string): boolean {
+function startsWith(head: Uint8Array, signature: string): boolean {
   if (head.length < signature.length) return false;
   for (let k = 0; k < signature.length; k++) if (head[k] !== signature.charCodeAt(k)) return false;
   return true;
 }
 
-export async function* gunzip(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* gunzip(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const stream = new DecompressionStream("gzip");
   const writer = stream.writable.getWriter();
   const reader = stream.readable.getReader();
@@ -139,7 +133,7 @@ function createDamagedGzipError(name: string): InputError {
 }
 
 /** The text as UTF-8 without a byte order mark. */
-export async function* toUtf8(
+async function* toUtf8(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
   head: Uint8Array,
@@ -202,7 +196,7 @@ const SIGNATURES: readonly Signature[] = [
   { bytes: "\x7fELF", what: "a program" },
 ];
 
-export function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): void {
+function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): void {
   const inside = isGzip ? "inside gzip" : undefined;
   const refuse = (what: string, hint: string) => {
     throw new InputError(`not a table: it looks like ${[what, inside].filter(Boolean).join(" ")}`, {
@@ -220,7 +214,7 @@ export function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): v
 }
 
 /** The source, with the bytes read since it was last opened. */
-export function countBytes(source: TableSource): {
+function countBytes(source: TableSource): {
   readonly open: () => AsyncGenerator<Uint8Array>;
   readonly bytes: () => number;
 } {
