@@ -221,13 +221,9 @@ function readAtTimes(
   { bin, time, origin, horizon }: ReadCurvesOptions,
 ): OutcomesRead {
   if (bin !== undefined || horizon !== undefined) {
-    throw new InputError(
-      "the survival columns are named by their times: they need neither bins nor a horizon",
-      {
-        code: "outcomes.options",
-        hint: "leave --bin and --horizon out; the last column is the horizon",
-      },
-    );
+    const message = "the survival columns are named by their times: they need neither bins nor a horizon";
+    const hint = "leave --bin and --horizon out; the last column is the horizon";
+    throw new InputError(message, { code: "outcomes.options", hint });
   }
   const grid: TimeGrid = { kind: "quantile", T: times.length, edges: Float64Array.of(0, ...times) };
   return readTimes(table, findNamed(table, time, "time"), origin, event, grid);

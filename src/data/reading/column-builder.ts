@@ -355,12 +355,10 @@ function decodeLevels(builder: ColumnBuilder): string[] {
 }
 
 function createTooMuchTextError({ table, name }: ColumnBuilder): InputError {
-  return new InputError(
-    `too much text: more than ${MAX_TEXT_BYTES} bytes of distinct values in column "${name}"`,
-    {
-      code: "column.too-much-text",
-      where: `${table}, column "${name}"`,
-      hint: "leave the column out of the table",
-    },
-  );
+  const message = `too much text: more than ${MAX_TEXT_BYTES} bytes of distinct values in column "${name}"`;
+  return new InputError(message, {
+    code: "column.too-much-text",
+    where: `${table}, column "${name}"`,
+    hint: "leave the column out of the table",
+  });
 }

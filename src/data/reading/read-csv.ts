@@ -307,12 +307,10 @@ function createScanError(table: string, scanner: RecordScanner, row: number): In
 }
 
 function createLongRecordError(table: string, row: number): InputError {
-  return new InputError(
-    `unterminated quote or no line ends: one row is longer than ${MAX_RECORD_BYTES} bytes`,
-    {
-      code: "row.too-long",
-      where: `${table}, ${row === 0 ? "header" : `row ${row}`}`,
-      hint: "close the quote in the row where it begins",
-    },
-  );
+  const message = `unterminated quote or no line ends: one row is longer than ${MAX_RECORD_BYTES} bytes`;
+  return new InputError(message, {
+    code: "row.too-long",
+    where: `${table}, ${row === 0 ? "header" : `row ${row}`}`,
+    hint: "close the quote in the row where it begins",
+  });
 }
