@@ -1,9 +1,10 @@
 /**
- * What the report's figures share. They are SVG made with Observable Plot, in the page's own colour variables
- * (report-style.ts), so a figure follows light, dark and print; every difference of colour is also one of shape or
- * dash. The document that creates the elements is passed in. A figure has no text for screen readers: the page puts a
- * sentence and the numbers beside it.
+ * What the figures share. They are SVG made with Observable Plot; those of the report are in the page's own colour
+ * variables (report-style.ts), so a figure follows light, dark and print; every difference of colour is also one of
+ * shape or dash. The document that creates the elements is passed in. A figure of the report has no text for screen
+ * readers: the page puts a sentence and the numbers beside it.
  */
+
 import * as Plot from "@observablehq/plot";
 import { type Html, svgMarkup, trustMarkup } from "../page/html.ts";
 
@@ -65,4 +66,28 @@ export function spreadLabels(places: readonly number[], gap: number): readonly n
     placed[order[i]] = Math.max(placed[order[i]], below);
   }
   return placed;
+}
+
+export const SVG = "http://www.w3.org/2000/svg";
+
+/** The parts of a document and its elements that are used here. */
+export interface SvgElement {
+  textContent: string | null;
+  setAttribute(name: string, value: string): void;
+  append(...children: unknown[]): void;
+}
+export interface SvgDocument {
+  createElementNS(namespace: string, name: string): SvgElement;
+}
+
+export function createElement(
+  { document }: { readonly document: SvgDocument },
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  text?: string,
+): SvgElement {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  if (text !== undefined) element.textContent = text;
+  return element;
 }

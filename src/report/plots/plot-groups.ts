@@ -6,7 +6,8 @@ import * as Plot from "@observablehq/plot";
 import type { GroupCurve } from "../data/report-data.ts";
 import type { Cells } from "../data/small-cells.ts";
 import { cleanText, type Html } from "../page/html.ts";
-import type { VerdictLook } from "../words/verdict.ts";
+import { binOfTime, chooseTicks } from "../words/report-time.ts";
+import type { VerdictLook } from "../words/report-words.ts";
 import {
   drawPlot,
   formatTick,
@@ -18,7 +19,6 @@ import {
   PREDICTED,
   survivalTicks,
 } from "./plot-canvas.ts";
-import { binOfTime, chooseTicks } from "./ticks.ts";
 
 /** The start of a shared vertical axis, in tenths of survival, low enough for every panel. */
 export function survivalFloor(curves: readonly GroupCurve[]): number {

@@ -4,6 +4,7 @@
 import * as Plot from "@observablehq/plot";
 import type { ExampleCurve, RiskBand, RiskCalibration } from "../data/report-data.ts";
 import { cleanText, type Html } from "../page/html.ts";
+import { binOfTime, chooseTicks } from "../words/report-time.ts";
 import {
   drawPlot,
   formatTick,
@@ -17,7 +18,6 @@ import {
   survivalTicks,
 } from "./plot-canvas.ts";
 import type { PanelOptions } from "./plot-groups.ts";
-import { binOfTime, chooseTicks } from "./ticks.ts";
 
 /** Observed against predicted risk, one mark for each part of the people. */
 export function drawRiskCalibration(document: PlotDocument, { bins }: RiskCalibration): Html {

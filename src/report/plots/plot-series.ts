@@ -1,8 +1,8 @@
 /** The figures for training: lines over steps, with the ones worth naming in colour and the others in grey. */
 import * as Plot from "@observablehq/plot";
 import { cleanText, type Html } from "../page/html.ts";
+import { chooseTicks } from "../words/report-time.ts";
 import { drawPlot, formatTick, GRID, MUTED, type PlotDocument, spreadLabels } from "./plot-canvas.ts";
-import { chooseTicks } from "./ticks.ts";
 
 export interface SeriesLine {
   readonly name: string;

@@ -7,10 +7,16 @@
 import * as Plot from "@observablehq/plot";
 import { safeLine } from "../../core/text.ts";
 import { svgMarkup } from "../page/html.ts";
+import { chooseTicks } from "../words/report-time.ts";
 import { formatP, shorten } from "../words/text-table.ts";
-import { type PlotDocument, spreadLabels } from "./plot-canvas.ts";
-import { createElement, SVG, type SvgDocument, type SvgElement } from "./svg-elements.ts";
-import { chooseTicks } from "./ticks.ts";
+import {
+  createElement,
+  type PlotDocument,
+  SVG,
+  type SvgDocument,
+  type SvgElement,
+  spreadLabels,
+} from "./plot-canvas.ts";
 
 export interface KaplanMeierPlotGroup {
   readonly name: string;

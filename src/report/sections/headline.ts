@@ -11,13 +11,14 @@ import {
   iconOf,
   levelOf,
   pointsOf,
+  type RejectionCount,
   tolerancePoints,
   unitOf,
   unitsOf,
+  type VerdictLook,
   verdictSentence,
 } from "../words/report-words.ts";
 import { formatNumber } from "../words/text-table.ts";
-import type { RejectionCount, VerdictLook } from "../words/verdict.ts";
 
 /** Worst first. */
 export const SEVERITY: readonly VerdictLook[] = ["off", "open", "within", "few"];

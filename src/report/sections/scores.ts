@@ -7,8 +7,15 @@ import type { Scores } from "../../stats/scores/scores.ts";
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
-import { chipOf, everyGroup, groupId, lackWords, levelOf, unitOf } from "../words/report-words.ts";
-import type { ReportVerdict } from "../words/verdict.ts";
+import {
+  chipOf,
+  everyGroup,
+  groupId,
+  lackWords,
+  levelOf,
+  type ReportVerdict,
+  unitOf,
+} from "../words/report-words.ts";
 import { CERTIFIED, MORE_COLUMNS, mainColumns, type ScoreColumn } from "./score-columns.ts";
 
 /** The verdicts, short enough for a column; direction and bound are in the panels and in the next columns. */

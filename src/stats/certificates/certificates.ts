@@ -16,8 +16,7 @@ import { present } from "../../core/present.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
 import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
 import { matchOutcomes, meanCurve } from "../calibration/calibration.ts";
-import { MINIMUM_EVENTS } from "../enough-data.ts";
-import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
+import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK, MINIMUM_EVENTS } from "../kaplan-meier.ts";
 import { boundExactly, expectedSupport, type FollowUp } from "./exact.ts";
 import { boundByMultipliers, rootGap, type TightGroup } from "./tight.ts";
 
