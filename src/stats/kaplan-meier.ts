@@ -54,17 +54,13 @@ export interface KaplanMeier extends RiskTable {
   readonly upper: Float64Array;
 }
 
+/** Rows whose bin is t or later are at risk in it; all arrays are over t = 0…T. */
+export type BinTable = Pick<RiskTable, "atRisk" | "events" | "censored">;
+
 /** All arrays are over t = 0…T. */
-export interface BinnedKaplanMeier {
-  readonly survival: Float64Array;
-  /** NaN where S = 0. */
-  readonly variance: Float64Array;
-  /** Infinity where S = 0. */
-  readonly greenwood: Float64Array;
-  /** Rows whose bin is t or later. */
-  readonly atRisk: Float64Array;
-  readonly events: Float64Array;
-  readonly censored: Float64Array;
+export interface BinnedKaplanMeier
+  extends BinTable,
+    Pick<KaplanMeier, "survival" | "variance" | "greenwood"> {
   /** d/n, and 0 where nobody is at risk. */
   readonly hazard: Float64Array;
 }
@@ -123,13 +119,10 @@ export function kaplanMeier(observed: RightCensoredInput, options: KaplanMeierOp
   return { ...table, survival, variance, cumulativeHazard, greenwood, lower, upper };
 }
 
-interface BinTable {
-  readonly atRisk: Float64Array; // [T+1]
-  readonly events: Float64Array;
-  readonly censored: Float64Array;
-}
-
-/** The same over bins 0…T (nobody is in bin 0); `rows` restricts to some rows, weights stay indexed by table row. */
+/**
+ * Who is at risk and who leaves in bins 0…T (nobody is in bin 0); `rows` restricts to some rows, weights stay indexed
+ * by table row.
+ */
 export function tallyBins(
   outcomes: BinnedRightCensored,
   weights?: RowWeights,
@@ -187,7 +180,7 @@ export function kaplanMeierBinned(
 /** Below this many rows at risk a Kaplan-Meier curve is carried forward, not estimated. */
 export const MINIMUM_AT_RISK = 10;
 
-export interface SupportOptions {
+interface SupportOptions {
   readonly minimumAtRisk?: number;
   readonly weights?: RowWeights;
   readonly rows?: ArrayLike<number>;

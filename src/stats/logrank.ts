@@ -45,14 +45,9 @@ export interface Logrank {
   readonly logP: number;
 }
 
-export interface OneSampleLogrank {
-  readonly observed: number;
-  readonly expected: number;
-  readonly variance: number;
-  readonly chi2: number;
-  readonly p: number;
-  readonly logP: number;
-}
+type OneSampleLogrank = Readonly<
+  Record<"observed" | "expected" | "variance" | "chi2" | "p" | "logP", number>
+>;
 
 /** `group` holds 0…G−1, or −1 for a row that is left out. */
 export function logrank(

@@ -98,6 +98,7 @@ export interface Shown {
 export function describeTraining(model: ReportedModel, shown: Shown): ReportTraining {
   const { method, predictor, training, options } = model;
   const { steps, bestStep, history, verdict, multipliers } = training;
+  const distance = options?.constraint?.distance;
   const { members = [0] } = (predictor.network ?? {}) as { readonly members?: readonly unknown[] };
   return {
     method,
@@ -106,7 +107,7 @@ export function describeTraining(model: ReportedModel, shown: Shown): ReportTrai
     bestStep,
     history: history.map((entry) => nameGroups(entry, verdict)),
     constraints: verdict,
-    distance: describeDistance(options),
+    distance: distance === undefined ? null : DISTANCES[distance].words,
     fixedPenalty: multipliers?.fixedPenalty ?? false,
     warnings: listWarnings(training, shown),
   };
@@ -129,12 +130,6 @@ function listWarnings(
     `training gave ${countOf(warnings.length, "warning")}; the model file keeps such sentences whole, ` +
     "and they are left out here because they may be about single people";
   return [{ level: "note", sentence: createSentence(said) }];
-}
-
-/** The distance in words, from the trainer's options. */
-function describeDistance(options: ReportedModel["options"]): string | null {
-  const distance = options?.constraint?.distance;
-  return distance === undefined ? null : DISTANCES[distance].words;
 }
 
 /** Where the number of groups in the record differs from the verdict's, they cannot be named and are left out. */

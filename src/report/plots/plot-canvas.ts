@@ -6,7 +6,8 @@
  */
 
 import * as Plot from "@observablehq/plot";
-import { type Html, svgMarkup, trustMarkup } from "../page/html.ts";
+import { cleanText, type Html, svgMarkup, trustMarkup } from "../page/html.ts";
+import { chooseTicks } from "../words/report-time.ts";
 
 /** What creates the SVG elements: `document` in a page, linkedom's in Node. */
 export type PlotDocument = NonNullable<Plot.PlotOptions["document"]>;
@@ -36,6 +37,36 @@ export function drawPlot(document: PlotDocument, options: Plot.PlotOptions): Htm
     .replace(/<style>[\s\S]*?<\/style>/g, "")
     .replace(/ aria-label="[^"]*"/g, "");
   return trustMarkup(markup);
+}
+
+/** Kaplan-Meier curves are steps, mean predicted curves dashed. */
+export const OBSERVED_LINE = { stroke: OBSERVED, strokeWidth: 1.8, curve: "step-after" } as const;
+export const PREDICTED_LINE = { stroke: PREDICTED, strokeWidth: 2.2, strokeDasharray: "7 3" } as const;
+
+/** The label of the horizontal axis, this many pixels below it. */
+export function labelAxis(label: string, below: number) {
+  return Plot.text([cleanText(label)], { frameAnchor: "bottom", dy: below });
+}
+
+/** The name of a curve, beside its end. */
+export function labelEnd(name: string, x: number, y: number, look: Plot.TextOptions = {}) {
+  return Plot.text([name], { x, y, textAnchor: "start", dx: 8, ...look });
+}
+
+/** The horizontal axis of a figure over time or steps. */
+export function axisTo(end: number, ticksWanted: number) {
+  const ticks = [...chooseTicks(end, ticksWanted)];
+  return { domain: [0, end], label: null, ticks, tickFormat: formatTick, tickSize: 4 };
+}
+
+/** The vertical axis of a figure of survival. */
+export function survivalAxis(floor: number) {
+  return { domain: [floor, 1], label: null, ticks: survivalTicks(floor), tickFormat: ".1f", tickSize: 0 };
+}
+
+/** The start of a vertical axis of survival, in tenths. */
+export function floorBelow(lowest: number): number {
+  return Math.max(0, Math.min(0.9, Math.floor(lowest * 10 - 1e-9) / 10));
 }
 
 /** As in the text: no commas, which half of the world reads as decimal points. */

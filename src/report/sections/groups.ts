@@ -24,6 +24,7 @@ import {
   floorSentence,
   gapSentence,
   groupId,
+  NO_RATIO,
   ratioOf,
   unitOf,
   unitsOf,
@@ -45,9 +46,7 @@ export function renderGlance(data: ReportData, document: PlotDocument): Html {
   );
   const eceEnd = largest * 1.06;
   const eceTicks = chooseTicks(eceEnd, 4);
-  const ratios = all.map(({ scores }) =>
-    cells.shows(scores.events, scores.n) ? ratioOf(scores) : { ratio: null, low: null, high: null },
-  );
+  const ratios = all.map(({ scores }) => (cells.shows(scores.events, scores.n) ? ratioOf(scores) : NO_RATIO));
   const spread = Math.max(
     ...ratios.flatMap(({ ratio, low, high }) =>
       [ratio, low, high].map((value) => (value === null || value <= 0 ? 1 : Math.max(value, 1 / value))),
@@ -58,7 +57,7 @@ export function renderGlance(data: ReportData, document: PlotDocument): Html {
   const ratioTicks = [0.25, 0.5, 0.67, 1, 1.5, 2, 4].filter((tick) => tick >= domain[0] && tick <= domain[1]);
   const renderRow = (k: number) => {
     const { name, scores, verdict } = all[k];
-    const { ratio, low, high } = ratios[k];
+    const { ratio } = ratios[k];
     const mark = verdict.look;
     const far = boundWords(verdict);
     const { ece = null, noiseFloor = null } = seen[k] ?? {};
@@ -69,19 +68,14 @@ export function renderGlance(data: ReportData, document: PlotDocument): Html {
       ratio === null || expected === null
         ? "observed over predicted events are not shown"
         : `${observed} events observed, ${expected.toFixed(1)} predicted, ratio ${ratio.toFixed(2)}`;
-    const strip = {
-      ece,
-      floor: noiseFloor?.ece ?? null,
-      critical: noiseFloor?.eceCritical ?? null,
-      mark,
-    };
+    const { ece: floor = null, eceCritical: critical = null } = noiseFloor ?? {};
     return html`<tr><th scope="row"><a href="#${groupId(k)}">${k === 0 ? "Everyone" : nameOf(name)}</a>\
 <small>${cells.countOf(scores.n, unitOf(data))}, ${cells.countOf(scores.events, "event", scores.n)}</small></th>
 <td>${chipOf(verdict)}${far === null ? null : html`<small>${far}</small>`}</td>
 <td><span class="read when">calibration error against chance</span>\
-<div role="img" aria-label="${eceSays}">${drawNoiseStrip(document, strip, eceEnd)}</div></td>
+<div role="img" aria-label="${eceSays}">${drawNoiseStrip(document, { ece, floor, critical, mark }, eceEnd)}</div></td>
 <td><span class="read when">observed over predicted events</span>\
-<div role="img" aria-label="${ratioSays}">${drawRatioStrip(document, { ratio, low, high, mark }, domain)}</div>\
+<div role="img" aria-label="${ratioSays}">${drawRatioStrip(document, { ...ratios[k], mark }, domain)}</div>\
 </td></tr>`;
   };
   const threeDigits = (value: number) => String(Number(value.toPrecision(3)));

@@ -191,14 +191,13 @@ export function pOf(p: number): string {
 }
 
 /** Observed over expected events, with the range it stays in 95 times out of 100 when the model is right. */
-export function ratioOf({ logrankIndividual }: Scores): {
-  readonly ratio: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-} {
+export type EventRatio = Readonly<Record<"ratio" | "low" | "high", number | null>>;
+
+export const NO_RATIO: EventRatio = { ratio: null, low: null, high: null };
+
+export function ratioOf({ logrankIndividual }: Scores): EventRatio {
   const { observed, expected, variance } = logrankIndividual;
-  if (observed === null || expected === null || !(expected > 0))
-    return { ratio: null, low: null, high: null };
+  if (observed === null || expected === null || !(expected > 0)) return NO_RATIO;
   const reach = variance === null ? null : (TWO_SIDED_95 * Math.sqrt(variance)) / expected;
   return {
     ratio: observed / expected,

@@ -85,10 +85,7 @@ export interface CertifyOptions {
 }
 
 /** The tight bounds alone of an audit's groups. */
-export interface GroupBounds {
-  readonly alpha: number;
-  readonly draws: number;
-  readonly seed: number;
+export interface GroupBounds extends Pick<Certificates, "alpha" | "draws" | "seed"> {
   /** Bounds on ‖E[Ŝ|g] − S_g‖ over the group's support, in the order of the groups. */
   readonly groups: readonly Measured[];
 }
@@ -195,12 +192,7 @@ export function boundGroups(
         : countPeopleWithEvents(people, outcomes.event, rows);
     return whyNotTight(events, km.atRisk[last]) ?? bounded.push({ rows, mean, km, last }) - 1;
   });
-  const tight = boundByMultipliers(curves, outcomes, bounded, {
-    alpha,
-    draws,
-    seed,
-    ...present({ people }),
-  });
+  const tight = boundByMultipliers(curves, outcomes, bounded, { alpha, draws, seed, ...present({ people }) });
   return {
     alpha,
     draws,
