@@ -115,16 +115,13 @@ export interface ExampleCurve {
   readonly survival: readonly number[];
 }
 
-export interface HistoryGroup {
-  readonly name: string;
-  readonly distance: number;
-  readonly slack: number;
-  readonly multiplier: number | null;
-}
-
 /** An evaluation while training, with its groups by name. */
 export interface HistoryEntry extends Pick<ModelHistoryEntry, "step" | "loss" | "concordance"> {
-  readonly groups?: readonly HistoryGroup[];
+  readonly groups?: readonly (Pick<GroupVerdict, "slack"> & {
+    readonly name: string;
+    readonly distance: number;
+    readonly multiplier: number | null;
+  })[];
 }
 
 export interface ReportTraining {

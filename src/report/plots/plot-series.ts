@@ -21,8 +21,7 @@ export interface SeriesLine {
   readonly isNamed: boolean;
 }
 
-export interface SeriesOptions {
-  readonly label: string;
+interface SeriesOptions {
   readonly scale: "linear" | "log";
   /** A horizontal line with a meaning. */
   readonly reference?: { readonly value: number; readonly label: string };

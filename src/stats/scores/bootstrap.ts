@@ -233,13 +233,11 @@ function summariseGroup(
   for (const key of Object.keys(supported)) {
     if (reasons[key] !== undefined) reasons[`supported.${key}`] = reasons[key];
   }
+  const twoSided = Object.fromEntries(INTERVAL_METRICS.map((name) => [name, interval(name)]));
   const intervals: ScoreIntervals = {
     level,
     replicates,
-    ...(Object.fromEntries(INTERVAL_METRICS.map((name) => [name, interval(name)])) as Record<
-      IntervalMetric,
-      Interval
-    >),
+    ...(twoSided as Record<IntervalMetric, Interval>),
     ...supported,
     supported,
     paper: {
