@@ -22,7 +22,7 @@ import {
   certify,
   type GroupBounds,
 } from "../stats/certificates/certificates.ts";
-import { logrankByPerson } from "../stats/logrank-people.ts";
+import { logrankByPerson } from "../stats/logrank.ts";
 import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "../stats/scores/bootstrap.ts";
 import { type PreparedScores, prepareScores } from "../stats/scores/prepared-scores.ts";
 import { type Scores, scoreCurves } from "../stats/scores/scores.ts";

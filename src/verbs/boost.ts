@@ -19,7 +19,7 @@ import { type BoostTask, pickTask } from "../repair/boost-task.ts";
 import { fitHazardShare, type ShareChoice } from "../repair/hazard-share.ts";
 import { applyBoost, type Boost, type BoostOptions, fitBoost } from "../repair/mcboost.ts";
 import { fitBoostRounds, type RoundChoice } from "../repair/mcboost-rounds.ts";
-import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/enough-data.ts";
+import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/kaplan-meier.ts";
 import { type Scores, scoreCurves } from "../stats/scores/scores.ts";
 
 export { type BoostTask, DEFAULT_FOLDS, pickTask } from "../repair/boost-task.ts";

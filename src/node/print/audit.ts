@@ -3,9 +3,16 @@
  */
 
 import { countOf } from "../../core/text.ts";
-import { pointsOf, rootGapOf, tolerancePoints, verdictWord } from "../../report/words/report-words.ts";
+import {
+  DEFAULT_TOLERANCE,
+  judgeGroups,
+  pointsOf,
+  type ReportVerdict,
+  rootGapOf,
+  tolerancePoints,
+  verdictWord,
+} from "../../report/words/report-words.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
-import { DEFAULT_TOLERANCE, judgeGroups, type ReportVerdict } from "../../report/words/verdict.ts";
 import type { Certificates } from "../../stats/certificates/certificates.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { AuditedScores, AuditTable } from "../../verbs/audit.ts";

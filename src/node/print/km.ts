@@ -1,7 +1,7 @@
 /**
  * Kaplan-Meier curves for people: the picture, one line per group, survival at the times asked for, the logrank test.
  */
-import { plotCurvesAsText } from "../../report/plots/terminal-plot.ts";
+import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
 import type { KmDocument } from "../../verbs/km.ts";
 import { print, terminalWidth, warn } from "./output.ts";

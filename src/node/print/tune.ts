@@ -3,7 +3,7 @@
  * for the choice.
  */
 import { countOf } from "../../core/text.ts";
-import { markOf, plotFrontierAsText } from "../../report/plots/frontier-text.ts";
+import { markOf, plotFrontierAsText } from "../../report/plots/terminal-plots.ts";
 import { formatNumber, formatP, formatTable, shorten, wrapText } from "../../report/words/text-table.ts";
 import type { TuneOutcome, TuneResult, TuneTask } from "../../verbs/tune.ts";
 import type { SettingSummary } from "../../verbs/tuning/selection.ts";

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { present } from "../../core/present.ts";
 import type { GatherInput } from "../../report/data/gather-report.ts";
-import { DEFAULT_TOLERANCE } from "../../report/words/verdict.ts";
+import { DEFAULT_TOLERANCE } from "../../report/words/report-words.ts";
 import type { AuditOptions } from "../../verbs/audit.ts";
 import { hashFile, programVersion } from "../io/provenance.ts";
 import { replaceFile } from "../io/replace-file.ts";
