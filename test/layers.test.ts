@@ -105,7 +105,7 @@ describe("import directions", () => {
     expect(writers.sort()).toEqual([
       "node/io/growing-file.ts",
       "node/io/growing-lines.ts",
-      "node/io/streamed-source.ts",
+      "node/io/input-file.ts",
     ]);
   });
 

@@ -1,6 +1,7 @@
+export { replaceFile } from "./io/growing-file.ts";
 export { type GrowingLines, type GrowingLinesOptions, openGrowingLines } from "./io/growing-lines.ts";
-export { readTextFile } from "./io/read-text.ts";
-export { replaceFile } from "./io/replace-file.ts";
+export { readTextFile, tableSourceFromPath } from "./io/input-file.ts";
+export { refuseUnwritable } from "./io/output-path.ts";
 export {
   hashKey,
   type KeepOptions,
@@ -14,8 +15,6 @@ export {
   type RunForm,
   type RunResults,
 } from "./io/run-results.ts";
-export { tableSourceFromPath } from "./io/table-file.ts";
-export { refuseUnwritable } from "./io/writable.ts";
 export { createUnwritableError } from "./io/write-errors.ts";
 export { parseThreads } from "./options/table-options.ts";
 export {

@@ -9,8 +9,7 @@ import { memberParameter } from "../../models/networks/mean.ts";
 import { parameterShapes } from "../../models/networks/network-spec.ts";
 import type { ModelHistoryEntry } from "../../training/model.ts";
 import type { Checkpoint, TrainedMember } from "../../training/trainer.ts";
-import { packSections } from "../container/container.ts";
-import { encodeJson } from "../container/json-bytes.ts";
+import { encodeJson, packSections } from "../container/container.ts";
 import { type Tensor, writeSafetensors } from "../container/safetensors.ts";
 import {
   checkHeader,

@@ -6,11 +6,14 @@
  * no more bins than can be predicted. Sizes are compared with the stored weights before a network is made of them
  * (model-file.ts). Names to choose from are those of training/choices.ts.
  */
-
 import { z } from "zod";
 import { namesOf } from "../../core/names.ts";
-import type { ColumnEncoding, Encoder, ValueRange } from "../../data/encode/encoder.ts";
-import { encodedWidth } from "../../data/encode/encoder.ts";
+import {
+  type ColumnEncoding,
+  type Encoder,
+  encodedWidth,
+  type ValueRange,
+} from "../../data/encode/encoder.ts";
 import type { ScoreLine } from "../../data/encode/spline.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
 import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/list.ts";
@@ -22,7 +25,6 @@ import type { LagrangianState } from "../../training/lagrangian/lagrangian.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.ts";
 import type { TrainingOptions } from "../../training/options.ts";
 import type { TrainedMember } from "../../training/trainer.ts";
-import { groupsSchema } from "./group-schema.ts";
 import { notices } from "./notice-schema.ts";
 import {
   anyNumber,
@@ -30,6 +32,7 @@ import {
   describing,
   dictionary,
   finite,
+  groupsSchema,
   jsonObject,
   list,
   numbers,

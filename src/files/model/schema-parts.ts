@@ -1,11 +1,14 @@
 /**
  * Building blocks of the header's schema. Lists and dictionaries stop at their first bad entry: a hostile header of a
  * million wrong entries makes one complaint, not a million. Numbers come in two kinds: `finite`, where a prediction
- * depends on them, and `anyNumber`, which may be NaN or infinite (spelled out, see json-bytes.ts), for what a run
+ * depends on them, and `anyNumber`, which may be NaN or infinite (spelled out, see container.ts), for what a run
  * reports. `describing` checks a schema against its type, in both directions, at compile time.
  */
 import { z } from "zod";
-import { SPECIAL_NUMBERS } from "../container/json-bytes.ts";
+import { GraduateError } from "../../core/errors.ts";
+import type { Group } from "../../data/groups/groups.ts";
+import { parseGroup } from "../../data/groups/parse-group.ts";
+import { SPECIAL_NUMBERS } from "../container/container.ts";
 
 type Plain<T> = T extends readonly (infer E)[]
   ? readonly Plain<E>[]
@@ -137,3 +140,44 @@ export function explainIssue(error: z.ZodError, ...under: (string | number)[]): 
 
 /** Keys come from outside: long ones are cut to fit a sentence. */
 const MAX_COMPLAINT = 200;
+
+/*
+ * Groups as files hold them: unique names, and expressions whose parsing time is bounded whoever wrote them.
+ */
+
+/** Letters in all group expressions together: parsing them takes under a second. */
+const MAX_EXPRESSIONS = 1 << 20;
+
+const group = describing<Group>()(z.strictObject({ name: z.string(), expression: z.string() }));
+
+export const groupsSchema = list(group).superRefine((all, context) => {
+  checkGroups(all, context);
+});
+
+/** Complains at most once, at a path below `under`; true where there is nothing to complain about. */
+export function checkGroups(
+  all: readonly { readonly name: string; readonly expression?: string }[],
+  context: { addIssue(issue: { code: "custom"; path: (string | number)[]; message: string }): void },
+  ...under: (string | number)[]
+): boolean {
+  const complain = (message: string, ...path: (string | number)[]) => {
+    context.addIssue({ code: "custom", path: [...under, ...path], message });
+    return false;
+  };
+  const letters = all.reduce((sum, { expression }) => sum + (expression?.length ?? 0), 0);
+  if (letters > MAX_EXPRESSIONS)
+    return complain(`expected expressions of at most ${MAX_EXPRESSIONS} letters`);
+  if (new Set(all.map(({ name }) => name)).size < all.length) return complain("expected different names");
+  const wrong = all.findIndex(({ expression }) => expression !== undefined && !isGroupExpression(expression));
+  return wrong === -1 || complain("expected a group expression", wrong, "expression");
+}
+
+function isGroupExpression(text: string): boolean {
+  try {
+    parseGroup(text);
+    return true;
+  } catch (error) {
+    if (error instanceof GraduateError) return false;
+    throw error;
+  }
+}

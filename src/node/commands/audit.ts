@@ -20,16 +20,8 @@ import { addGroups, type ModelStudy, openStudy } from "../../verbs/model-study.t
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
 import { describePeople, findPeople, warnOfKnownPeople } from "../../verbs/whose-rows.ts";
 import { readModel } from "../io/model-file.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { addCurvesOptions, type PredictionOptions } from "../io/read-predictions.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import {
-  addRequireOptions,
-  checkRequirements,
-  printRequirements,
-  type RequireOptions,
-  readRequirements,
-} from "../options/require-options.ts";
 import {
   addGroupOptions,
   addIdOption,
@@ -48,13 +40,18 @@ import { printAudit } from "../print/audit.ts";
 import { print, printJson, warn } from "../print/output.ts";
 import {
   addReportOptions,
+  addRequireOptions,
   auditSettings,
+  checkRequirements,
+  printRequirements,
   type ReportedAudit,
   type ReportOptions,
+  type RequireOptions,
+  readRequirements,
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { openBackendOf } from "../workers/model-backend.ts";
+import { openBackendOf } from "../workers/wasm-backend.ts";
 
 interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {
   readonly by?: readonly string[];

@@ -27,11 +27,10 @@ import {
   judgeBoost,
 } from "../../verbs/boost.ts";
 import { type BoostSource, readApplySource, readFitSource, writeCurves } from "../io/boost-source.ts";
+import { replaceFile } from "../io/growing-file.ts";
+import { readTextFile } from "../io/input-file.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { addPredictionOptions, type PredictionOptions } from "../io/read-predictions.ts";
-import { readTextFile } from "../io/read-text.ts";
-import { replaceFile } from "../io/replace-file.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
 import {
   addGroupOptions,
   addTableOptions,

@@ -3,7 +3,6 @@
  * difference from the first. A method may name its distance and a repair on the validation rows: graduate:atRisk,
  * cox+boost.
  */
-
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
@@ -32,19 +31,18 @@ import {
 } from "../../verbs/comparison/method-run.ts";
 import { type Runner, runInTurn } from "../../verbs/runs.ts";
 import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
-import { COMPARE_LINES } from "../io/compare-lines.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import type { TableFile } from "../io/provenance.ts";
+import { COMPARE_LINES, hashShared } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import { hashShared, parseSeeds } from "../options/run-options.ts";
+import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
 import {
   addSubjectOptions,
+  parseSeeds,
   readSplit,
   readTrainRequest,
   type TrainRequestOptions,
-} from "../options/subject-options.ts";
-import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
+} from "../options/train-options.ts";
 import { printComparison, tellMethod } from "../print/comparison.ts";
 import { followPlan } from "../print/follow-runs.ts";
 import { printJson } from "../print/output.ts";

@@ -11,14 +11,13 @@ import { readTableChunks } from "../../data/reading/read-table-chunks.ts";
 import type { Model } from "../../training/model.ts";
 import { categoriesOf, columnsNeeded, preparePredictor } from "../../verbs/predict.ts";
 import { openGrowingFile, openStandardOutput } from "../io/growing-file.ts";
+import { openStreamedSource } from "../io/input-file.ts";
 import { readModel } from "../io/model-file.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { openCsvPredictions, openParquetPredictions } from "../io/prediction-output.ts";
-import { openStreamedSource } from "../io/streamed-source.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
 import { addTableOptions, parseThreads, type TableOptions } from "../options/table-options.ts";
 import { createProgress, print, warn } from "../print/output.ts";
-import { openBackendOf } from "../workers/model-backend.ts";
+import { openBackendOf } from "../workers/wasm-backend.ts";
 
 /** The number of columns named in warnings. */
 const MAX_WARNINGS = 20;

@@ -35,19 +35,18 @@ import {
   spellSetting,
 } from "../../verbs/tuning/settings.ts";
 import { writeModel } from "../io/model-file.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
+import { hashShared, TUNE_LINES } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
-import { TUNE_LINES } from "../io/tune-lines.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import { hashShared, parseSeeds } from "../options/run-options.ts";
+import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
 import {
   addSubjectOptions,
+  parseSeeds,
   readSplit,
   readSubject,
   type SubjectOptions,
-} from "../options/subject-options.ts";
-import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
+} from "../options/train-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { followPlan } from "../print/follow-runs.ts";
 import { print, printJson, renamedNote, warn } from "../print/output.ts";

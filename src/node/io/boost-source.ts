@@ -20,7 +20,7 @@ import { isTrainedOn } from "../../verbs/model-study.ts";
 import { gridOf, medianTimes, predict, predictStudy } from "../../verbs/predict.ts";
 import { findPeople } from "../../verbs/whose-rows.ts";
 import { readSplitFile } from "../options/table-options.ts";
-import { openBackendOf } from "../workers/model-backend.ts";
+import { openBackendOf } from "../workers/wasm-backend.ts";
 import { openGrowingFile } from "./growing-file.ts";
 import { openCsvPredictions, openParquetPredictions } from "./prediction-output.ts";
 import { hashFile } from "./provenance.ts";

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { type FormatError, GraduateError, InputError } from "../../core/errors.ts";
-import { syncFolderNow } from "./sync-folder.ts";
+import { syncFolder } from "./growing-file.ts";
 import { explainErrno } from "./write-errors.ts";
 
 /** A file of lines, open for appending. */
@@ -64,7 +64,7 @@ export function openGrowingLines(path: string, options: GrowingLinesOptions): Gr
       throw options.refuseLine(text.split("\n").length);
     repaired = length < bytes.length;
     if (repaired) ftruncateSync(file, length);
-    if (isNew) syncFolderNow(dirname(realpathSync(path)));
+    if (isNew) syncFolder(dirname(realpathSync(path)));
   } catch (error) {
     closeSync(file);
     if (isNew) unlinkSync(realpathSync(path));

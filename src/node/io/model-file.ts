@@ -1,6 +1,6 @@
 /**
  * Models and checkpoints on disk. The first bytes are checked before the rest is read, so that a wrong file of any size
- * is refused at once; writing replaces a file as a whole (replace-file.ts).
+ * is refused at once; writing replaces a file as a whole (growing-file.ts).
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
@@ -13,7 +13,7 @@ import {
 } from "../../files/model/checkpoint-file.ts";
 import { modelFromBytes, modelToBytes } from "../../files/model/model-file.ts";
 import type { Model } from "../../training/model.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./growing-file.ts";
 import { createUnreadableError } from "./write-errors.ts";
 
 /** Enough bytes to recognise another kind of file. */

@@ -2,7 +2,6 @@
  * Where a model comes from, as far as this machine knows: the program, what computed it, and the table's file by its
  * SHA-256.
  */
-
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";

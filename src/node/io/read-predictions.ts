@@ -3,7 +3,6 @@
  * file of curves that any program wrote, with a table beside it, row by row, if the file of curves does not hold
  * everything.
  */
-
 import type { Command } from "commander";
 import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
 import { InputError } from "../../core/errors.ts";
@@ -27,7 +26,7 @@ import {
   readTableFile,
   type TableOptions,
 } from "../options/table-options.ts";
-import { openBackendOf } from "../workers/model-backend.ts";
+import { openBackendOf } from "../workers/wasm-backend.ts";
 import { readModel } from "./model-file.ts";
 import { hashFile, type TableFile } from "./provenance.ts";
 

@@ -16,9 +16,8 @@ import { readTable } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
+import { readTextFile, tableSourceFromPath } from "../io/input-file.ts";
 import { hashFile, type TableFile } from "../io/provenance.ts";
-import { readTextFile } from "../io/read-text.ts";
-import { tableSourceFromPath } from "../io/table-file.ts";
 import { createProgress } from "../print/output.ts";
 
 export interface TableOptions {

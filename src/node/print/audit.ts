@@ -1,7 +1,6 @@
 /**
  * The audit in a terminal: the table of scores, the verdict on each group, intervals, and what could not be computed.
  */
-
 import { countOf } from "../../core/text.ts";
 import { pointsOf, rootGapOf, tolerancePoints, verdictWord } from "../../report/words/report-words.ts";
 import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
@@ -9,8 +8,7 @@ import { DEFAULT_TOLERANCE, judgeGroups, type ReportVerdict } from "../../report
 import type { Certificates } from "../../stats/certificates/certificates.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { AuditedScores, AuditTable } from "../../verbs/audit.ts";
-import { print, terminalWidth } from "./output.ts";
-import { nameColumn, numberColumns } from "./table-columns.ts";
+import { nameColumn, numberColumns, print, terminalWidth } from "./output.ts";
 
 /** `tolerance`: how far off a group may be and still be acceptable to the reader, in survival. */
 export function printAudit(

@@ -2,7 +2,6 @@
  * What `graduate boost` prints: how much of a repair was kept, the factors on the groups' hazards, and the verdict on
  * unseen rows.
  */
-
 import { exp } from "../../core/elementary.ts";
 import { countOf } from "../../core/text.ts";
 import type { HazardBoost } from "../../repair/hazard-boost.ts";
@@ -10,8 +9,7 @@ import { LARGEST_RISE } from "../../repair/hazard-share.ts";
 import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
 import type { BoostResult, BoostVerdict } from "../../verbs/boost.ts";
 import { programName } from "../program-name.ts";
-import { print, terminalWidth, warn } from "./output.ts";
-import { nameColumn, numberColumns } from "./table-columns.ts";
+import { nameColumn, numberColumns, print, terminalWidth, warn } from "./output.ts";
 import { quoteArgument } from "./write-report.ts";
 
 /** A log hazard ratio smaller than this counts as no change. */

@@ -2,7 +2,6 @@
  * A comparison in a terminal: one line per run as it ends, the table of methods, the differences from the first, and
  * how to read them.
  */
-
 import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP, formatTable, wrapText } from "../../report/words/text-table.ts";
 import type { Comparison, MethodRun } from "../../verbs/compare.ts";

@@ -8,7 +8,7 @@ import { fstatSync, writeSync } from "node:fs";
 import { GraduateError, InputError } from "../../core/errors.ts";
 import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
 import { safeLine, safeText, shortenValues } from "../../core/text.ts";
-import { MAX_WIDTH, shorten, wrapText } from "../../report/words/text-table.ts";
+import { MAX_WIDTH, shorten, type TextColumn, wrapText } from "../../report/words/text-table.ts";
 import { explainErrno } from "../io/write-errors.ts";
 
 /** Exit code if the input cannot be used. */
@@ -174,4 +174,14 @@ export function createProgress(label: string): Progress {
     },
     finish: clearLive,
   };
+}
+
+/** A column of names. */
+export function nameColumn(title: string): TextColumn {
+  return { title, flexible: true };
+}
+
+/** One column of numbers for each title. */
+export function numberColumns(...titles: readonly string[]): TextColumn[] {
+  return titles.map((title) => ({ title, align: "right" }));
 }

@@ -8,8 +8,7 @@ import { countMembers, type Model } from "../../training/model.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programName } from "../program-name.ts";
-import { print, terminalWidth, warn } from "./output.ts";
-import { nameColumn, numberColumns } from "./table-columns.ts";
+import { nameColumn, numberColumns, print, terminalWidth, warn } from "./output.ts";
 import { describeCommand } from "./write-report.ts";
 
 export function printTraining(model: Model, seconds: number): void {

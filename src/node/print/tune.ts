@@ -8,7 +8,7 @@ import { formatNumber, formatP, formatTable, shorten, wrapText } from "../../rep
 import type { TuneOutcome, TuneResult, TuneTask } from "../../verbs/tune.ts";
 import type { SettingSummary } from "../../verbs/tuning/selection.ts";
 import { describeSetting, sharedSetting } from "../../verbs/tuning/settings.ts";
-import { replaceFile } from "../io/replace-file.ts";
+import { replaceFile } from "../io/growing-file.ts";
 import type { EndedRun } from "./follow-runs.ts";
 import { isLive, print, say, terminalWidth } from "./output.ts";
 
