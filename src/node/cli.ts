@@ -2,10 +2,10 @@
  * The command line: one file per command, each a thin layer that reads options and calls the library's functions.
  * Exit codes: 0 done, 1 the input cannot be used, 2 a requirement is not met, 70 a bug, 130 interrupted.
  */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { InputError } from "../core/errors.ts";
 import { safeText } from "../core/text.ts";
+import { programVersion } from "./io/provenance.ts";
 import { createHelpStyle, readHelpRequest } from "./options/command-help.ts";
 import {
   createErrorStyle,
@@ -14,10 +14,6 @@ import {
   settleOptionalValues,
 } from "./options/usage-errors.ts";
 import { EXIT_INPUT, explainFailure, leaveQuietly, say, terminalWidth, writeOut } from "./print/output.ts";
-
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-  version: string;
-};
 
 interface Listed {
   readonly heading: string;
@@ -66,7 +62,7 @@ export async function createProgram(
 ): Promise<Command> {
   const program = new Command("graduate")
     .description("Multicalibrated survival analysis: curves that are right for every group you name.")
-    .version(version, "-V, --version", "print the version")
+    .version(programVersion, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this")
     .helpCommand(false)
     .usage("COMMAND [options]")

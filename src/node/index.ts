@@ -1,14 +1,16 @@
 export { replaceFile } from "./io/growing-file.ts";
-export { type GrowingLines, type GrowingLinesOptions, openGrowingLines } from "./io/growing-lines.ts";
 export { readTextFile, tableSourceFromPath } from "./io/input-file.ts";
 export { refuseUnwritable } from "./io/output-path.ts";
 export {
+  type GrowingLines,
+  type GrowingLinesOptions,
   hashKey,
   type KeepOptions,
   type KeptRun,
   keepRuns,
   type LineForm,
   type LinesFile,
+  openGrowingLines,
   openLines,
   openRunResults,
   parseLines,

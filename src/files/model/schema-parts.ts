@@ -31,73 +31,63 @@ function readNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : SPECIAL_NUMBERS.get(value);
 }
 
-export const anyNumber: z.ZodType<number> = z.unknown().transform((value, context) => {
-  const number = readNumber(value);
-  if (number !== undefined) return number;
-  context.addIssue({ code: "custom", message: "expected a number" });
+function refuse(context: z.RefinementCtx, message: string, ...path: (string | number)[]): never {
+  context.addIssue({ code: "custom", path, message });
   return z.NEVER;
-});
+}
+
+export const anyNumber: z.ZodType<number> = z
+  .unknown()
+  .transform((value, context) => readNumber(value) ?? refuse(context, "expected a number"));
 
 export const finite: z.ZodType<number> = anyNumber.refine(Number.isFinite, "expected a finite number");
 
 /** Like `list(anyNumber)`, without the overhead per number. */
 export const numbers: z.ZodType<readonly number[]> = z.unknown().transform((value, context) => {
-  if (Array.isArray(value)) {
-    const read = value.map(readNumber);
-    const wrong = read.indexOf(undefined);
-    if (wrong === -1) return read as number[];
-    context.addIssue({ code: "custom", path: [wrong], message: "expected a number" });
-  } else {
-    context.addIssue({ code: "custom", message: "expected a list" });
-  }
-  return z.NEVER;
+  if (!Array.isArray(value)) return refuse(context, "expected a list");
+  const read = value.map(readNumber);
+  const wrong = read.indexOf(undefined);
+  return wrong === -1 ? (read as number[]) : refuse(context, "expected a number", wrong);
 });
 
 /** The same for finite numbers. */
 export const finites: z.ZodType<number[]> = numbers.transform((values, context) => {
   const wrong = values.findIndex((value) => !Number.isFinite(value));
-  if (wrong === -1) return values as number[];
-  context.addIssue({ code: "custom", path: [wrong], message: "expected a finite number" });
-  return z.NEVER;
+  return wrong === -1 ? (values as number[]) : refuse(context, "expected a finite number", wrong);
 });
+
+/** The entries as the schema gives them; refuses the first bad one at its key. */
+function checkEntries<Key extends string | number, T>(
+  entries: Iterable<readonly [Key, unknown]>,
+  entry: z.ZodType<T>,
+  context: z.RefinementCtx,
+): [Key, T][] {
+  const checked: [Key, T][] = [];
+  for (const [key, one] of entries) {
+    const result = entry.safeParse(one);
+    if (!result.success) {
+      const [{ path, message }] = result.error.issues;
+      return refuse(context, message, key, ...(path as (string | number)[]));
+    }
+    checked.push([key, result.data]);
+  }
+  return checked;
+}
 
 export function list<T>(entry: z.ZodType<T>): z.ZodType<readonly T[]> {
   return z.unknown().transform((value, context) => {
-    if (!Array.isArray(value)) {
-      context.addIssue({ code: "custom", message: "expected a list" });
-      return z.NEVER;
-    }
-    const checked: T[] = [];
-    for (const [place, one] of value.entries()) {
-      const result = entry.safeParse(one);
-      if (!result.success) {
-        const [{ path, message }] = result.error.issues;
-        context.addIssue({ code: "custom", path: [place, ...path], message });
-        return z.NEVER;
-      }
-      checked.push(result.data);
-    }
-    return checked;
+    if (!Array.isArray(value)) return refuse(context, "expected a list");
+    const checked = checkEntries(value.entries(), entry, context);
+    return checked === z.NEVER ? z.NEVER : checked.map(([, one]) => one);
   });
 }
 
 export function dictionary<T>(entry: z.ZodType<T>): z.ZodType<Readonly<Record<string, T>>> {
   return z.unknown().transform((value, context) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      context.addIssue({ code: "custom", message: "expected an object" });
-      return z.NEVER;
-    }
-    const checked: [string, T][] = [];
-    for (const [key, one] of Object.entries(value)) {
-      const result = entry.safeParse(one);
-      if (!result.success) {
-        const [{ path, message }] = result.error.issues;
-        context.addIssue({ code: "custom", path: [key, ...path], message });
-        return z.NEVER;
-      }
-      checked.push([key, result.data]);
-    }
-    return Object.fromEntries(checked);
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return refuse(context, "expected an object");
+    const checked = checkEntries(Object.entries(value), entry, context);
+    return checked === z.NEVER ? z.NEVER : Object.fromEntries(checked);
   });
 }
 

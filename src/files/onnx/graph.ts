@@ -9,7 +9,6 @@ import {
   type OnnxModel,
   type OnnxNode,
   type OnnxTensor,
-  type OnnxType,
   type OnnxValue,
   writeOnnx,
 } from "./writer.ts";
@@ -19,8 +18,6 @@ const IR_VERSION = 7;
 const OPERATORS_VERSION = 13;
 export const TEXT_DOMAIN = "ai.onnx.ml";
 const TEXT_OPERATORS_VERSION = 2;
-
-type Numbers = Exclude<OnnxType, "string">;
 
 export interface OnnxGraph {
   readonly inputs: readonly OnnxValue[];
@@ -32,14 +29,19 @@ export interface OnnxGraph {
     domain?: string,
   ): string;
   /** Numbers, row-major. `label` is what a viewer of the graph shows. */
-  constant(type: Numbers, shape: readonly number[], values: ArrayLike<number>, label?: string): string;
+  constant(
+    type: OnnxTensor["type"],
+    shape: readonly number[],
+    values: ArrayLike<number>,
+    label?: string,
+  ): string;
   /** The whole graph as bytes, with `result` exposed as `output`. */
   finish(result: string, output: OnnxValue, about: OnnxAbout): Uint8Array;
   /** The name, or the first unused one of name_1, name_2, …. */
   freeName(name: string): string;
 }
 
-export type OnnxAbout = Pick<OnnxModel, "producer" | "about" | "name" | "metadata">;
+type OnnxAbout = Pick<OnnxModel, "producer" | "about" | "name" | "metadata">;
 
 /** The largest float32: the limit of single precision. */
 const LARGEST_FLOAT32 = 3.4028234663852886e38;
@@ -83,7 +85,7 @@ export function createOnnxGraph(inputs: readonly OnnxValue[]): OnnxGraph {
         );
       }
       const name = take(label);
-      tensors.push({ name, shape, content: { type, values } });
+      tensors.push({ name, shape, type, values });
       return name;
     },
     finish(result, output, about) {

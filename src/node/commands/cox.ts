@@ -4,7 +4,7 @@
  */
 import { type Command, Option } from "commander";
 import { describeInfinite } from "../../models/cox/cox.ts";
-import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
 import { type CoxRequest, coxDocument } from "../../verbs/cox.ts";
 import type { CoxDocument, CoxTestEntry } from "../../verbs/cox-document.ts";
 import {
@@ -18,7 +18,15 @@ import {
   repeatedOption,
   type TableOptions,
 } from "../options/table-options.ts";
-import { nameColumn, numberColumns, print, printJson, terminalWidth, warn } from "../print/output.ts";
+import {
+  nameColumn,
+  numberColumns,
+  print,
+  printJson,
+  printTable,
+  printWrapped,
+  warn,
+} from "../print/output.ts";
 
 interface CoxOptions extends CoxRequest, TableOptions {
   readonly json?: boolean;
@@ -58,10 +66,12 @@ export function addCox(program: Command): void {
 }
 
 export function printCox(document: CoxDocument): void {
-  const width = terminalWidth();
   const { strata, id, references } = document;
   const infinite = document.infinite.length === 0 ? undefined : describeInfinite(document.infinite);
-  if (infinite !== undefined) print(`${wrapText(capitalise(infinite), width)}\n`);
+  if (infinite !== undefined) {
+    printWrapped(capitalise(infinite));
+    print("");
+  }
   const rows = document.omitted === 1 ? "row" : "rows";
   const omitted = document.omitted > 0 ? `, ${document.omitted} ${rows} with missing values left out` : "";
   print(`Cox, ${document.ties} ties: ${document.n} rows, ${document.events} events${omitted}`);
@@ -70,7 +80,7 @@ export function printCox(document: CoxDocument): void {
   if (references.length > 0)
     print(`compared with ${references.map(({ column, level }) => `${column}=${level}`).join(", ")}`);
   print("");
-  print(formatCoefficients(document, width));
+  printCoefficients(document);
   print(
     `\nlog-likelihood ${formatNumber(document.loglik)} (${formatNumber(document.loglikNull)} without features)`,
   );
@@ -81,7 +91,7 @@ export function printCox(document: CoxDocument): void {
   if (robustScore !== null) print(`score test, robust: ${formatTest(robustScore)}`);
   const { c, concordant, discordant, tiedRisk } = document.concordance;
   print(`C-index ${formatNumber(c)} (${concordant} concordant, ${discordant} discordant, ${tiedRisk} tied)`);
-  printProportionalHazards(document, width);
+  printProportionalHazards(document);
   for (const warning of document.warnings) if (warning !== infinite) warn(warning);
 }
 
@@ -93,10 +103,10 @@ function formatTest({ chi2, df, p, absent }: CoxTestEntry): string {
   return absent === null ? `chi2 ${formatNumber(chi2)} on ${df} df, p ${formatP(p)}` : `none: ${absent}`;
 }
 
-function formatCoefficients(document: CoxDocument, width: number): string {
+function printCoefficients(document: CoxDocument): void {
   const robust = document.id !== null;
   const infinite = new Set(document.infinite);
-  return formatTable(
+  printTable(
     [
       nameColumn(""),
       ...numberColumns("coefficient", "se"),
@@ -113,14 +123,10 @@ function formatCoefficients(document: CoxDocument, width: number): string {
       formatNumber(one.z, 2),
       formatP(one.p),
     ]),
-    width,
   );
 }
 
-function printProportionalHazards(
-  { proportionalHazards: { km, identity } }: CoxDocument,
-  width: number,
-): void {
+function printProportionalHazards({ proportionalHazards: { km, identity } }: CoxDocument): void {
   if (km.global.absent !== null) {
     print(`\nproportional hazards not tested: ${km.global.absent}`);
     return;
@@ -134,14 +140,11 @@ function printProportionalHazards(
     formatNumber(second.chi2),
     formatP(second.p),
   ];
-  print(
-    formatTable(
-      [nameColumn(""), ...numberColumns("df", "chi2 (km)", "p (km)", "chi2 (identity)", "p (identity)")],
-      [
-        ...km.terms.map((term, t) => row(term.term, term, identity.terms[t])),
-        ...(km.terms.length > 1 ? [row("all", km.global, identity.global)] : []),
-      ],
-      width,
-    ),
+  printTable(
+    [nameColumn(""), ...numberColumns("df", "chi2 (km)", "p (km)", "chi2 (identity)", "p (identity)")],
+    [
+      ...km.terms.map((term, t) => row(term.term, term, identity.terms[t])),
+      ...(km.terms.length > 1 ? [row("all", km.global, identity.global)] : []),
+    ],
   );
 }

@@ -7,7 +7,7 @@ import { shortenValues } from "../../core/text.ts";
 import { type ColumnSummary, describeTable, type TableDescription } from "../../data/checks/describe.ts";
 import { type Finding, toPlainFinding } from "../../data/checks/findings.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
-import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { formatNumber } from "../../report/words/text-table.ts";
 import {
   addGroupOptions,
   addOutcomeOptions,
@@ -17,7 +17,7 @@ import {
   readTableFile,
   type TableOptions,
 } from "../options/table-options.ts";
-import { nameColumn, numberColumns, print, printJson, terminalWidth } from "../print/output.ts";
+import { nameColumn, numberColumns, print, printJson, printTable, printWrapped } from "../print/output.ts";
 
 interface DescribeOptions extends OutcomeColumns, TableOptions, GroupOptions {
   readonly json?: boolean;
@@ -57,11 +57,10 @@ function summaryOf(column: ColumnSummary): string {
 }
 
 function printFindings(findings: readonly Finding[]): void {
-  const width = terminalWidth();
   const sorted = [...findings].sort((a, b) => LEVEL_ORDER[a.level] - LEVEL_ORDER[b.level]);
   for (const finding of sorted) {
     const message = shortenValues(finding.message);
-    print(wrapText(`${finding.level.padEnd(7)}  ${finding.code}: ${message}`, width, "         "));
+    printWrapped(`${finding.level.padEnd(7)}  ${finding.code}: ${message}`, "         ");
   }
 }
 
@@ -71,32 +70,26 @@ export function printDescription(description: TableDescription): void {
   print(`${description.table}: ${rows} rows, ${events ?? "?"} events${share}, ${censored ?? "?"} censored`);
   if (description.timeRule !== undefined) print(`time: ${description.timeRule}`);
   print(`event: ${description.eventRule}\n`);
-  print(
-    formatTable(
-      [
-        { title: "column" },
-        { title: "type" },
-        ...numberColumns("missing", "distinct"),
-        nameColumn("values (smallest … median … largest, or most frequent)"),
-      ],
-      description.columns.map((column) => [
-        column.name,
-        column.type,
-        String(column.missing),
-        String(column.distinct),
-        summaryOf(column),
-      ]),
-      terminalWidth(),
-    ),
+  printTable(
+    [
+      { title: "column" },
+      { title: "type" },
+      ...numberColumns("missing", "distinct"),
+      nameColumn("values (smallest … median … largest, or most frequent)"),
+    ],
+    description.columns.map((column) => [
+      column.name,
+      column.type,
+      String(column.missing),
+      String(column.distinct),
+      summaryOf(column),
+    ]),
   );
   if (description.groups.length > 0) {
     print("");
-    print(
-      formatTable(
-        [nameColumn("group"), ...numberColumns("rows", "events")],
-        description.groups.map((group) => [group.name, String(group.rows), String(group.events ?? "?")]),
-        terminalWidth(),
-      ),
+    printTable(
+      [nameColumn("group"), ...numberColumns("rows", "events")],
+      description.groups.map((group) => [group.name, String(group.rows), String(group.events ?? "?")]),
     );
   }
   print("");

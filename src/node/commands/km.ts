@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { present } from "../../core/present.ts";
 import { noteOutcome } from "../../data/outcomes/read-outcomes.ts";
 import { plotCurvesAsText } from "../../report/plots/terminal-plot.ts";
-import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
 import { type KmDocument, type KmRequest, kmDocument } from "../../verbs/km.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { refuseWrongSuffix } from "../io/output-path.ts";
@@ -18,7 +18,16 @@ import {
   readTableFile,
   type TableOptions,
 } from "../options/table-options.ts";
-import { nameColumn, numberColumns, print, printJson, terminalWidth, warn } from "../print/output.ts";
+import {
+  nameColumn,
+  numberColumns,
+  print,
+  printJson,
+  printNote,
+  printTable,
+  terminalWidth,
+  warn,
+} from "../print/output.ts";
 
 interface KmOptions extends KmRequest, TableOptions {
   readonly svg?: string;
@@ -86,51 +95,44 @@ function formatTime(time: number | null): string {
 }
 
 export function printKm(document: KmDocument, options: { readonly svg?: string }): void {
-  const width = terminalWidth();
   const { groups, interval, timeUnit } = document;
   const until = groups.length === 0 ? "" : String(Number(groups[0].rmst.until.toPrecision(6)));
-  print(plotCurvesAsText(groups, { width: Math.min(width, 84) }));
+  print(plotCurvesAsText(groups, { width: Math.min(terminalWidth(), 84) }));
   if (timeUnit !== null) print(`time in ${timeUnit}`);
   print("");
-  print(
-    formatTable(
-      [
-        nameColumn("group"),
-        ...numberColumns(
-          "n",
-          "events",
-          "median",
-          "95 % interval",
-          "S(end)",
-          "95 % interval",
-          `mean to ${until}`,
-          "se",
-        ),
-      ],
-      groups.map((group) => {
-        const last = group.time.length - 1;
-        return [
-          group.name,
-          String(group.atRisk[0] ?? 0),
-          String(group.events.reduce((sum, e) => sum + e, 0)),
-          formatTime(group.median.estimate),
-          formatLimits(group.median.lower, group.median.upper),
-          formatNumber(group.survival[last]),
-          formatRange(group.lower[last], group.upper[last]),
-          formatTime(group.rmst.estimate),
-          formatTime(group.rmst.standardError),
-        ];
-      }),
-      width,
-    ),
+  printTable(
+    [
+      nameColumn("group"),
+      ...numberColumns(
+        "n",
+        "events",
+        "median",
+        "95 % interval",
+        "S(end)",
+        "95 % interval",
+        `mean to ${until}`,
+        "se",
+      ),
+    ],
+    groups.map((group) => {
+      const last = group.time.length - 1;
+      return [
+        group.name,
+        String(group.atRisk[0] ?? 0),
+        String(group.events.reduce((sum, e) => sum + e, 0)),
+        formatTime(group.median.estimate),
+        formatLimits(group.median.lower, group.median.upper),
+        formatNumber(group.survival[last]),
+        formatRange(group.lower[last], group.upper[last]),
+        formatTime(group.rmst.estimate),
+        formatTime(group.rmst.standardError),
+      ];
+    }),
   );
-  if (groups.some(({ at }) => at.length > 0)) printAt(document, width);
-  print(
-    `\n${wrapText(
-      `Intervals are symmetric on the ${interval} scale. The mean is the area under the curve up to ${until}; ` +
-        "a curve that ends before is carried on at its last value.",
-      width,
-    )}`,
+  if (groups.some(({ at }) => at.length > 0)) printAt(document);
+  printNote(
+    `Intervals are symmetric on the ${interval} scale. The mean is the area under the curve up to ${until}; ` +
+      "a curve that ends before is carried on at its last value.",
   );
   if (document.logrank !== null) {
     const { chi2, df, p } = document.logrank;
@@ -149,25 +151,19 @@ function formatLimits(lower: number | null, upper: number | null): string {
   return lower === null ? "–" : `from ${formatTime(lower)}`;
 }
 
-function printAt({ groups, timeUnit }: KmDocument, width: number): void {
+function printAt({ groups, timeUnit }: KmDocument): void {
   print("");
-  print(
-    formatTable(
-      [
-        nameColumn("group"),
-        ...numberColumns(timeUnit ?? "time", "at risk", "survival", "se", "95 % interval"),
-      ],
-      groups.flatMap(({ name, at }) =>
-        at.map(({ time, atRisk, survival, standardError, lower, upper }) => [
-          name,
-          String(time),
-          String(atRisk),
-          formatNumber(survival),
-          formatNumber(standardError),
-          formatRange(lower, upper),
-        ]),
-      ),
-      width,
+  printTable(
+    [nameColumn("group"), ...numberColumns(timeUnit ?? "time", "at risk", "survival", "se", "95 % interval")],
+    groups.flatMap(({ name, at }) =>
+      at.map(({ time, atRisk, survival, standardError, lower, upper }) => [
+        name,
+        String(time),
+        String(atRisk),
+        formatNumber(survival),
+        formatNumber(standardError),
+        formatRange(lower, upper),
+      ]),
     ),
   );
 }

@@ -39,7 +39,13 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
 import { hashShared, TUNE_LINES } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
-import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
+import {
+  openTableFile,
+  parseCount,
+  parseThreads,
+  repeatedOption,
+  type TableOptions,
+} from "../options/table-options.ts";
 import {
   addSubjectOptions,
   parseSeeds,
@@ -80,7 +86,7 @@ export function addTune(program: Command): void {
     .option(
       "--sweep <option=values>",
       "an option of train and its values, e.g. kappa=0.25,1,none (repeatable; every combination is run)",
-      (text: string, before: readonly string[]) => [...before, text],
+      repeatedOption,
       [],
     )
     .option("--one-at-a-time", "vary each option by itself instead of running every combination")

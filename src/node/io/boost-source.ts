@@ -4,11 +4,8 @@
  */
 import type { Curves } from "../../data/curves/curves.ts";
 import type { Group } from "../../data/groups/groups.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
-import type { People } from "../../data/outcomes/people.ts";
-import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
-import { binOutcomes, type TimeGrid } from "../../data/outcomes/time-grid.ts";
-import type { Table } from "../../data/table.ts";
+import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
+import { binOutcomes } from "../../data/outcomes/time-grid.ts";
 import type { BoostRowSets } from "../../verbs/boost.ts";
 import {
   type ChosenBoostRows,
@@ -28,25 +25,16 @@ import {
   type ModelTable,
   openModelStudy,
   type PredictionOptions,
+  type Predictions,
   readModelTable,
   readWithCurves,
 } from "./read-predictions.ts";
 
 /** What can be repaired, whether or not its outcomes are known. */
-export interface BoostSource {
-  readonly curves: Curves; // [N,T]
-  readonly outcomes: BinnedRightCensored | null; // [N]
-  readonly table: Table;
-  readonly columns: OutcomeColumns;
-  /** The id column, and the person each row belongs to; null where rows are people. */
-  readonly id: string | null;
-  readonly people: People | null;
-  /** What to tell the user about these rows and curves. */
-  readonly notes: readonly string[];
+export interface BoostSource extends Omit<Predictions, "outcomes"> {
+  readonly outcomes: Predictions["outcomes"] | null; // [N]
   /** The model's own groups. */
   readonly groups: readonly Group[];
-  /** In units of bins if the curves come without times. */
-  readonly grid: TimeGrid;
   /** SHA-256 of the model's file; null for curves of another program. */
   readonly modelHash: string | null;
   /** SHA-256 of the file that the rows came from. */
@@ -56,8 +44,8 @@ export interface BoostSource {
 }
 
 /** A source with outcomes, so that a boost can be fitted. */
-export interface FitSource extends BoostSource {
-  readonly outcomes: BinnedRightCensored;
+interface FitSource extends BoostSource {
+  readonly outcomes: Predictions["outcomes"];
   /** Which rows fit and which judge. */
   readonly chooseRows: (share: FitShare) => ChosenBoostRows;
 }
@@ -82,7 +70,6 @@ export async function readApplySource(
   const { model, modelPath, table, sha256: tableHash } = read;
   const names = new Set(table.columns.map(({ name }) => name));
   if (outcomeNames(model.columns).every((name) => names.has(name))) return predictFitSource(read, options);
-  const { id, people, warnings: notes } = findPeople(table, options, model);
   const backend = await openBackendOf(model, options.threads);
   try {
     return {
@@ -90,9 +77,7 @@ export async function readApplySource(
       outcomes: null,
       table,
       columns: model.columns,
-      id,
-      people,
-      notes,
+      ...findPeople(table, options, model),
       groups: model.groups,
       grid: gridOf(model),
       modelHash: await hashFile(modelPath),
@@ -105,9 +90,9 @@ export async function readApplySource(
 }
 
 async function predictFitSource(read: ModelTable, options: PredictionOptions): Promise<FitSource> {
-  const { study, backend, modelHash } = await openModelStudy(read, options);
+  const { study, backend } = await openModelStudy(read, options);
   try {
-    const { table, columns, people, grid, model, isOwnTable, sha256 } = study;
+    const { table, columns, people, grid, warnings, model, isOwnTable, sha256 } = study;
     const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
     return {
       curves: (await predictStudy(study, everyRow, backend)).curves,
@@ -116,10 +101,10 @@ async function predictFitSource(read: ModelTable, options: PredictionOptions): P
       columns,
       id: columns.id ?? null,
       people,
-      notes: study.warnings,
+      warnings,
       groups: model.groups,
       grid,
-      modelHash,
+      modelHash: await hashFile(read.modelPath),
       tableHash: sha256,
       isOwnTable,
       chooseRows: (share) => chooseBoostRows(study, share),
@@ -134,14 +119,13 @@ async function readCurvesSource(
   paths: readonly string[],
   options: PredictionOptions,
 ): Promise<FitSource> {
-  const { warnings: notes, ...read } = await readWithCurves(path, paths, options);
+  const read = await readWithCurves(path, paths, options);
   const { curves, outcomes, people } = read;
   const given = await readSplitFile(options.split, { ...read.table, rows: curves.N });
   const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
   const split = given ?? { train: new Int32Array(), validation: new Int32Array(), test: everyone };
   return {
     ...read,
-    notes,
     groups: [],
     modelHash: null,
     tableHash: await hashFile(path),

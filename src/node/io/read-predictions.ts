@@ -7,12 +7,12 @@ import type { Command } from "commander";
 import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import { readCurves } from "../../data/curves/read-curves.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
-import type { People } from "../../data/outcomes/people.ts";
+import {
+  type CurvesWithOutcomes,
+  type ReadCurvesOptions,
+  readCurves,
+} from "../../data/curves/read-curves.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
-import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
 import { type ModelStudy, openStudy } from "../../verbs/model-study.ts";
@@ -28,33 +28,22 @@ import {
 } from "../options/table-options.ts";
 import { openBackendOf } from "../workers/wasm-backend.ts";
 import { readModel } from "./model-file.ts";
-import { hashFile, type TableFile } from "./provenance.ts";
+import type { TableFile } from "./provenance.ts";
 
-export interface PredictionOptions extends TableOptions {
+export interface PredictionOptions extends TableOptions, ReadCurvesOptions {
   readonly curves?: string;
-  readonly bin?: string;
-  readonly event?: string;
-  readonly time?: string;
-  readonly origin?: string;
-  readonly horizon?: number;
   readonly split?: string;
   readonly id?: string;
   readonly threads: number;
 }
 
 /** Curves of another program, with the outcomes and the columns of the same rows. */
-export interface Predictions {
-  readonly curves: Curves; // [N,T]
-  readonly outcomes: BinnedRightCensored; // [N]
-  /** In units of bins if the curves come without times. */
-  readonly grid: TimeGrid;
+export interface Predictions
+  extends Pick<CurvesWithOutcomes, "curves" | "outcomes" | "grid">,
+    ReturnType<typeof findPeople> {
   /** The same rows, including the outcome's columns. */
   readonly table: Table;
   readonly columns: OutcomeColumns;
-  /** The id column, and the person each row belongs to; null where rows are people. */
-  readonly id: string | null;
-  readonly people: People | null;
-  readonly warnings: readonly string[];
 }
 
 /** Options for predictions that do not come from a model. */
@@ -71,14 +60,6 @@ export function addCurvesOptions(command: Command): Command {
 export function addPredictionOptions(command: Command): Command {
   const split = "the row,set table that the model was trained with";
   return addIdOption(addCurvesOptions(command).option("--split <file>", split));
-}
-
-/** A model's study and the backend that computes its curves; the caller that opens it closes the backend. */
-export interface OpenedStudy {
-  readonly study: ModelStudy;
-  readonly backend: WasmBackend | null;
-  /** SHA-256 of the model's file. */
-  readonly modelHash: string | null;
 }
 
 /** A model and a table that were read together. */
@@ -103,16 +84,16 @@ export async function readModelTable(
   return { model, modelPath, ...(await openTableFile(path, readingOf(model, options))) };
 }
 
-/** Opens the study of a model on its table. */
+/** Opens the study of a model on its table, and the backend that computes its curves, which the caller closes. */
 export async function openModelStudy(
-  { model, modelPath, table, sha256 }: ModelTable,
+  { model, table, sha256 }: ModelTable,
   options: PredictionOptions,
-): Promise<OpenedStudy> {
+): Promise<{ readonly study: ModelStudy; readonly backend: WasmBackend | null }> {
   const split = await readSplitFile(options.split, table);
   const backend = await openBackendOf(model, options.threads);
   try {
     const study = await openStudy(model, table, backend, { sha256, ...present({ id: options.id, split }) });
-    return { study, backend, modelHash: await hashFile(modelPath) };
+    return { study, backend };
   } catch (error) {
     await backend?.close();
     throw error;
@@ -158,14 +139,5 @@ export async function readWithCurves(
     beside === null ? others.columns : beside.columns.filter((column) => !outcome.includes(column));
   const table = { name: beside?.name ?? file.name, rows: file.rows, columns: [...described, ...outcome] };
   const { id, people } = findPeople(table, options, null);
-  return {
-    curves,
-    outcomes,
-    grid,
-    table,
-    columns,
-    id,
-    people,
-    warnings: notes,
-  };
+  return { curves, outcomes, grid, table, columns, id, people, warnings: notes };
 }

@@ -39,6 +39,8 @@ import {
   type GroupOptions,
   idOption,
   namesOption,
+  numberOption,
+  parseAtLeastOne,
   parseCount,
   parsePositive,
   parseThreads,
@@ -120,6 +122,13 @@ export async function readTrainRequest(options: TrainRequestOptions): Promise<Tr
   };
 }
 
+/** Three shares such as 0.6,0.2,0.2; null if the text is something else. */
+export function readShares(text: string): readonly [number, number, number] | null {
+  const [train, validation, test, ...rest] = text.split(",").map(Number);
+  const isShare = (share: number | undefined) => share !== undefined && share >= 0 && share <= 1;
+  return [train, validation, test].every(isShare) && rest.length === 0 ? [train, validation, test] : null;
+}
+
 /** `split` is a row,set table or three shares; without it, the usual shares by seed. With `id`, splits by person. */
 export async function readSplit(
   table: Table,
@@ -128,10 +137,8 @@ export async function readSplit(
   const people = id === undefined ? null : readPeople(table, id);
   const drawn = { seed, ...present({ people: people ?? undefined }) };
   if (split === undefined) return splitRows(table.rows, drawn);
-  const shares = split.split(",").map(Number);
-  if (shares.length === 3 && shares.every((share) => share >= 0 && share <= 1)) {
-    return splitRows(table.rows, { ...drawn, fractions: [shares[0], shares[1], shares[2]] });
-  }
+  const fractions = readShares(split);
+  if (fractions !== null) return splitRows(table.rows, { ...drawn, fractions });
   if (split !== "-" && !existsSync(split)) {
     throw new InputError(`no such split: "${split}"`, {
       code: "split.missing",
@@ -191,7 +198,7 @@ export function addTrainOptions(command: Command): Command {
     .option(
       "--primal-steps <n>",
       "parameter updates to one update of the multipliers (default: 1)",
-      parseSteps,
+      parseAtLeastOne,
     )
     .option(
       "--ensemble <n>",
@@ -217,16 +224,7 @@ export function parseSeeds(text: string): readonly number[] {
 
 function parseSlack(text: string): number | "auto" {
   if (text === "auto") return "auto";
-  const value = Number(text);
-  if (!(value > 0) || !Number.isFinite(value))
-    throw new InvalidArgumentError("expected a number above 0, or auto.");
-  return value;
-}
-
-function parseSteps(text: string): number {
-  const value = parseCount(text);
-  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
-  return value;
+  return numberOption((value) => value > 0 && Number.isFinite(value), "a number above 0, or auto")(text);
 }
 
 export async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {

@@ -8,7 +8,7 @@ import { fstatSync, writeSync } from "node:fs";
 import { GraduateError, InputError } from "../../core/errors.ts";
 import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
 import { safeLine, safeText, shortenValues } from "../../core/text.ts";
-import { MAX_WIDTH, shorten, type TextColumn, wrapText } from "../../report/words/text-table.ts";
+import { formatTable, MAX_WIDTH, shorten, type TextColumn, wrapText } from "../../report/words/text-table.ts";
 import { explainErrno } from "../io/write-errors.ts";
 
 /** Exit code if the input cannot be used. */
@@ -31,6 +31,22 @@ export function print(text: string): void {
   writeOut(`${safeText(text)}\n`);
 }
 
+/** Prints a paragraph that fits the terminal; its later lines are indented. */
+export function printWrapped(text: string, indent = ""): void {
+  print(wrapText(text, terminalWidth(), indent));
+}
+
+/** The same after an empty line. */
+export function printNote(text: string, indent = ""): void {
+  print("");
+  printWrapped(text, indent);
+}
+
+/** Prints a table that fits the terminal. */
+export function printTable(columns: readonly TextColumn[], rows: readonly (readonly string[])[]): void {
+  print(formatTable(columns, rows, terminalWidth()));
+}
+
 /** Typed arrays become lists; a mathematically undefined value (NaN, infinite) becomes null. */
 function toPlainJson(_key: string, value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<number>);
@@ -43,17 +59,16 @@ export function printJson(document: unknown): void {
   writeOut(`${safeText(JSON.stringify(document, toPlainJson))}\n`);
 }
 
-const isStdoutFile = (() => {
-  let known: boolean | undefined;
-  return () => {
-    try {
-      known ??= fstatSync(1).isFile();
-    } catch {
-      known = false;
-    }
-    return known;
-  };
-})();
+let stdoutIsFile: boolean | undefined;
+
+function isStdoutFile(): boolean {
+  try {
+    stdoutIsFile ??= fstatSync(1).isFile();
+  } catch {
+    stdoutIsFile = false;
+  }
+  return stdoutIsFile;
+}
 
 /** Writes text that is already safe. */
 export function writeOut(text: string): void {
