@@ -22,7 +22,6 @@ import { type PackedSplit, unpackSplit } from "../../study/split.ts";
 import { DISTANCES, KEEP_RULES, METHODS, VARIANTS } from "../../training/choices.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.ts";
 import type { TrainingOptions } from "../../training/options.ts";
-import { notices } from "./notice-schema.ts";
 import {
   anyNumber,
   count,
@@ -32,6 +31,7 @@ import {
   groupsSchema,
   jsonObject,
   list,
+  notices,
   numbers,
 } from "./schema-parts.ts";
 

@@ -87,9 +87,7 @@ export function addAudit(program: Command): void {
     .option("--seed <n>", "seed of draws and replicates", parseCount, 1)
     .option("--threads <n>", "worker threads for the intervals", parseThreads, availableParallelism())
     .option("--json", "print one JSON document")
-    .action(async (model: string | undefined, table: string | undefined, options: AuditCommandOptions) =>
-      runAudit(model, table, options),
-    );
+    .action(runAudit);
 }
 
 async function runAudit(

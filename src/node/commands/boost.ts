@@ -26,11 +26,17 @@ import {
   type GuardedBoostOptions,
   judgeBoost,
 } from "../../verbs/boost.ts";
-import { type BoostSource, readApplySource, readFitSource, writeCurves } from "../io/boost-source.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { readTextFile } from "../io/input-file.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
-import { addPredictionOptions, type PredictionOptions } from "../io/read-predictions.ts";
+import { writeCurves } from "../io/prediction-output.ts";
+import {
+  addPredictionOptions,
+  type BoostSource,
+  type PredictionOptions,
+  readApplySource,
+  readFitSource,
+} from "../io/read-predictions.ts";
 import {
   addGroupOptions,
   addTableOptions,

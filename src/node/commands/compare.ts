@@ -51,7 +51,7 @@ import {
 import { printComparison, tellMethod } from "../print/comparison.ts";
 import { followPlan } from "../print/follow-runs.ts";
 import { printJson } from "../print/output.ts";
-import { type CompareShared, openCompareRun } from "../workers/compare-run.ts";
+import { type CompareShared, openCompareRun } from "../workers/plan-runs.ts";
 import { runInPool, workerModule } from "../workers/run-pool.ts";
 
 interface CompareCommandOptions extends TrainRequestOptions, TableOptions {
@@ -115,7 +115,7 @@ export function addCompare(program: Command): void {
     .option("--deterministic", "the same bytes on every machine")
     .option("--results <file>", "keep the runs here as they end, and go on from those that are there")
     .option("--json", "print one JSON document")
-    .action(async (path: string, options: CompareCommandOptions) => runCompare(path, options));
+    .action(runCompare);
 }
 
 function parseMethods(text: string): readonly ComparedMethod[] {
@@ -161,6 +161,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
   const [{ split, seed }] = splits;
   const study = prepare(file.table, { ...request, split, seed }, file.sha256);
   const shared: CompareShared = {
+    kind: "compare",
     study: toPlainStudy(study),
     request,
     splits,
@@ -188,7 +189,7 @@ function chooseRunner(
   signal: AbortSignal,
 ): Runner<CompareTask, MethodResult> {
   if (workers === 1) return runInTurn(openCompareRun(shared), { signal });
-  const worker = workerModule("compare-worker");
+  const worker = workerModule("plan-worker");
   return (tasks) =>
     runInPool<CompareShared, CompareTask, MethodResult>(tasks, {
       worker,

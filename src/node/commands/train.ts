@@ -49,7 +49,7 @@ export function addTrain(program: Command): void {
     .command("train")
     .description("fit a model whose curves stay close to Kaplan-Meier in every group")
     .argument("<table>", "CSV, gzip or Parquet file");
-  addTrainOptions(command).action(async (path: string, options: TrainOptions) => runTrain(path, options));
+  addTrainOptions(command).action(runTrain);
 }
 
 async function runTrain(path: string, options: TrainOptions): Promise<void> {

@@ -58,8 +58,8 @@ import { followPlan } from "../print/follow-runs.ts";
 import { print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps } from "../print/training.ts";
 import { printSweep, tellSetting, writeFrontier } from "../print/tune.ts";
+import type { TuneShared } from "../workers/plan-runs.ts";
 import { runInPool, workerModule } from "../workers/run-pool.ts";
-import type { TuneShared } from "../workers/tune-worker.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
 
 interface TuneCommandOptions extends SubjectOptions, TableOptions {
@@ -112,7 +112,7 @@ export function addTune(program: Command): void {
     command.option(`--${spellSetting(name)} <value>`, `for all runs: ${what} (${expected})`);
   }
   command.addOption(new Option("--strata <value>", "--risk-strata by its old name").hideHelp());
-  command.action(async (path: string, options: TuneCommandOptions) => runTune(path, options));
+  command.action(runTune);
 }
 
 /** The settings asked for, from --sweep and from the options given once. */
@@ -206,11 +206,11 @@ async function runSweep(
   const blind = hideTestRows(study);
   const base = hashShared(file, { ...request, split: blind.split }, options, "tune");
   const labels = labelSettings(choices.settings);
-  const shared: TuneShared = { study: toPlainStudy(blind), request, deterministic };
+  const shared: TuneShared = { kind: "tune", study: toPlainStudy(blind), request, deterministic };
   return followPlan({
     runner: (signal) => (tasks: readonly TuneTask[]) =>
       runInPool<TuneShared, TuneTask, TuneResult>(tasks, {
-        worker: workerModule("tune-worker"),
+        worker: workerModule("plan-worker"),
         shared,
         workers: options.workers,
         what: "a run of the sweep",

@@ -46,17 +46,39 @@ async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
 async function readSlice(path: string, start: number, end: number): Promise<ArrayBuffer> {
   const file = await open(path, "r");
   try {
-    const bytes = new Uint8Array(end - start);
-    let filled = 0;
-    while (filled < bytes.length) {
-      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, start + filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return bytes.buffer.slice(0, filled);
+    const bytes = await readBytes(file, end - start, start);
+    return bytes.buffer.slice(0, bytes.length);
   } finally {
     await file.close();
   }
+}
+
+/** Bytes from a position on, fewer if the file is, or has become, shorter. */
+export async function readBytes(
+  file: FileHandle,
+  length: number,
+  start = 0,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/** What has no known size and cannot be read twice, such as a pipe; reading stops beyond the limit. */
+export async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  for await (const part of file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>) {
+    parts.push(part);
+    total += part.length;
+    if (total > limit) break;
+  }
+  return Buffer.concat(parts);
 }
 
 async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
@@ -160,18 +182,11 @@ export async function readTextFile(
   let file: FileHandle | undefined;
   try {
     file = await open(path, "r");
-    const parts: Uint8Array[] = [];
-    let total = 0;
-    for await (const part of file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>) {
-      parts.push(part);
-      total += part.length;
-      if (total > limit) {
-        throw new InputError(`too large to be ${what}: "${path}" (more than ${limit} bytes)`, {
-          code: "file.large",
-        });
-      }
-    }
-    return Buffer.concat(parts).toString("utf8");
+    const bytes = await readAtMost(file, limit);
+    if (bytes.length <= limit) return bytes.toString("utf8");
+    throw new InputError(`too large to be ${what}: "${path}" (more than ${limit} bytes)`, {
+      code: "file.large",
+    });
   } catch (error) {
     if (error instanceof InputError) throw error;
     throw createUnreadableError(path, what, error);

@@ -5,8 +5,11 @@
  * the file as it is.
  */
 import { powerOfTen } from "../../core/elementary.ts";
-import type { Prediction } from "../../verbs/predict.ts";
-import type { ByteOutput } from "./growing-file.ts";
+import type { Curves } from "../../data/curves/curves.ts";
+import type { BoostRowSets } from "../../verbs/boost.ts";
+import { medianTimes, type Prediction } from "../../verbs/predict.ts";
+import { type ByteOutput, openGrowingFile } from "./growing-file.ts";
+import type { BoostSource } from "./read-predictions.ts";
 
 /** What is known about rows besides their curves. */
 interface KnownRows {
@@ -223,4 +226,37 @@ function listKnown({ bin, event, set, person }: KnownRows): readonly KnownColumn
     ...(set === undefined ? [] : [{ name: "set", type: text, values: set }]),
     ...(person === undefined ? [] : [number("person", person)]),
   ];
+}
+
+/** The role of each row, in the words of a split. */
+function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
+  const sets = new Array<string>(N).fill("train");
+  for (const row of fit) sets[row] = "validation";
+  for (const row of held) sets[row] = "test";
+  return sets;
+}
+
+/** Writes curves as `graduate predict` does, with outcomes beside them if known; `rows` if some were fitted on. */
+export async function writeCurves(
+  path: string,
+  curves: Curves,
+  { grid, outcomes, people }: Pick<BoostSource, "grid" | "outcomes" | "people">,
+  rows?: BoostRowSets,
+): Promise<void> {
+  const { N, T } = curves;
+  const median = medianTimes(curves, grid);
+  const output = await openGrowingFile(path, "the repaired curves");
+  try {
+    const set = rows === undefined ? {} : { set: nameSets(N, rows) };
+    const person = people === null ? {} : { person: people.of.map((one) => one + 1) };
+    const known =
+      outcomes === null ? undefined : { bin: outcomes.bin, event: outcomes.event, ...set, ...person };
+    const written = path.endsWith(".parquet")
+      ? await openParquetPredictions(output, T, known)
+      : openCsvPredictions(output, T, known);
+    await written.write({ curves, median });
+    await written.finish();
+  } finally {
+    await output.abandon();
+  }
 }

@@ -135,10 +135,7 @@ export async function readTableFile(
   try {
     return await readTable(source, {
       ...present({ category, number, decimal }),
-      onProgress: (bytes) => {
-        if (source.byteLength !== undefined)
-          progress.update(Math.min(bytes, source.byteLength), source.byteLength);
-      },
+      onProgress: (bytes) => progress.update(bytes, source.byteLength),
     });
   } finally {
     progress.finish();

@@ -168,8 +168,8 @@ export function leaveQuietly(): void {
 
 /** A line about work under way. */
 export interface Progress {
-  /** Shows how much of it is done. */
-  update(done: number, total: number): void;
+  /** Shows how much of it is done; nothing where the total is not known. */
+  update(done: number, total: number | undefined): void;
   /** Removes the line. */
   finish(): void;
 }
@@ -179,8 +179,9 @@ export function createProgress(label: string): Progress {
   const live = isLive();
   const started = performance.now();
   return {
-    update(done, total) {
-      if (!live) return;
+    update(counted, total) {
+      if (!live || total === undefined) return;
+      const done = Math.min(counted, total);
       const share = total > 0 ? done / total : 0;
       const bar = "█".repeat(Math.round(share * 24)).padEnd(24, "░");
       const left = share > 0 ? ((performance.now() - started) / 1000) * (1 / share - 1) : Number.NaN;
