@@ -4,7 +4,7 @@
  * every group.
  */
 import type { Backend } from "../compute/backend.ts";
-import { BackendScope } from "../compute/scope.ts";
+import { openScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
 import { findSplines } from "../data/encode/encoder.ts";
 import { createNetwork } from "../models/networks/create-network.ts";
@@ -116,7 +116,7 @@ export async function* fitNetwork(
   let kept: { readonly finished: FinishedFit; readonly total: number } | null = null;
   for (const { what, options } of candidates) {
     yield { type: "candidate", what, leavesCheckpoints: false };
-    const scope = new BackendScope(backend);
+    const scope = openScope(backend);
     const run = runOnce(fit, plan, options, scope, hooks);
     let next = await run.next();
     for (; !next.done; next = await run.next()) if (next.value.type !== "checkpoint") yield next.value;

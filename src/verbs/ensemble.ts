@@ -6,7 +6,7 @@
  * curves; only the test rows are left to validate them on.
  */
 import type { Backend } from "../compute/backend.ts";
-import { BackendScope } from "../compute/scope.ts";
+import { openScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { createRandom, shuffle } from "../core/random.ts";
@@ -78,7 +78,7 @@ export async function* trainEnsemble(
     last = next.value;
     trained.push(keepMember(last));
   }
-  const scope = new BackendScope(backend);
+  const scope = openScope(backend);
   let model: Model;
   try {
     model = await joinMembers(trained, last as Model, redesign(whole, designOf(request)), seed, scope);

@@ -3,8 +3,7 @@
  * the model's own; an unknown level or a missing column is refused, naming row and column.
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
-import { mirrorArray } from "../compute/mirror.ts";
-import { BackendScope } from "../compute/scope.ts";
+import { mirrorArray, openScope } from "../compute/memory.ts";
 import { BackendError, NumericalError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { type Curves, isSurvival } from "../data/curves/curves.ts";
@@ -44,7 +43,7 @@ export async function predict(
   rows?: ArrayLike<number>,
 ): Promise<Prediction> {
   if (backend === null) return preparePredictor(model, null)(table, rows);
-  const scope = new BackendScope(backend);
+  const scope = openScope(backend);
   try {
     return await preparePredictor(model, scope)(table, rows);
   } finally {
@@ -58,7 +57,7 @@ export async function predictStudy(
   rows: Int32Array,
   backend: Backend | null,
 ): Promise<Prediction> {
-  const scope = backend && new BackendScope(backend);
+  const scope = backend && openScope(backend);
   try {
     return await prepareWidened(model, scope)(table, widened, rows);
   } finally {

@@ -5,7 +5,7 @@
  * verdict per group. Events are passed on as the trainer yields them.
  */
 import type { Backend } from "../compute/backend.ts";
-import { BackendScope } from "../compute/scope.ts";
+import { openScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { plainText } from "../core/sentence.ts";
@@ -49,7 +49,7 @@ export async function* train(
   backend: Backend,
   hooks: TrainHooks = {},
 ): AsyncGenerator<TrainEvent, Model> {
-  const scope = new BackendScope(backend);
+  const scope = openScope(backend);
   let model: Model;
   try {
     model = yield* runTraining(redesign(study, designOf(request)), request, scope, hooks);

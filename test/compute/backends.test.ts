@@ -1,7 +1,7 @@
 // Every case on every backend.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
-import { BackendScope } from "../../src/compute/scope.ts";
+import { openScope } from "../../src/compute/memory.ts";
 import { BACKENDS } from "./backends.ts";
 import { CASES } from "./cases.ts";
 
@@ -14,7 +14,7 @@ describe.each(BACKENDS)("$name", ({ open }) => {
 
   test.each(CASES)("$name", async ({ run }) => {
     // A scope passes everything on, and gives the case's memory back.
-    const scope = new BackendScope(backend);
+    const scope = openScope(backend);
     await run(scope);
     scope.end();
   });

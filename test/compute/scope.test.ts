@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
+import { openScope } from "../../src/compute/memory.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { BackendScope } from "../../src/compute/scope.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
@@ -90,7 +90,7 @@ function recording() {
 
 test("what is released by hand is not released again, and a scope can end twice", () => {
   const { backend, released } = recording();
-  const scope = new BackendScope(backend);
+  const scope = openScope(backend);
   const [one, other, tape] = [scope.allocate(1), scope.allocate(2), scope.createTape()];
   scope.release(one);
   scope.end();
@@ -100,8 +100,8 @@ test("what is released by hand is not released again, and a scope can end twice"
 
 test("a scope on a scope gives back its own memory, the outer one the rest", () => {
   const { backend, released } = recording();
-  const outer = new BackendScope(backend);
-  const inner = new BackendScope(outer);
+  const outer = openScope(backend);
+  const inner = openScope(outer);
   const [first, second] = [outer.allocate(1), inner.allocate(2)];
   inner.end();
   expect(released).toEqual([second]);
@@ -118,7 +118,7 @@ test("a scope is the backend it was opened on in all else", async () => {
       isOpen = false;
     },
   };
-  const scope = new BackendScope(backend);
+  const scope = openScope(backend);
   expect([scope.name, scope.precision, scope.threads]).toEqual(["reference", "f64", 3]);
   // Every operation and every number of the contract, so that a new one cannot be forgotten.
   for (const key of Object.keys(backend)) expect(key in scope, key).toBe(true);
