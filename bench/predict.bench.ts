@@ -130,7 +130,7 @@ async function openOurs(model: Model): Promise<Forward> {
   const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
   const { createNetwork } = await import("../dist/models/networks/create-network.js");
   const { writeParameters } = await import("../dist/models/networks/parameters.js");
-  const { mirrorArray } = await import("../dist/compute/mirror.js");
+  const { mirrorArray } = await import("../dist/compute/memory.js");
   const { survivalCurves } = await import("../dist/objectives/curves.js");
   if (model.predictor.kind !== "network") throw new Error("a network is wanted");
   const backend = await openWasmBackend({ threads: THREADS });

@@ -6,8 +6,8 @@
  */
 import type { KernelThread } from "../compute/wasm/team.ts";
 import { createWasmBackend, type WasmBackend } from "../compute/wasm/wasm-backend.ts";
-import { type KernelModule, webAssembly } from "../compute/wasm/web-assembly.ts";
 import type { FromKernelThread } from "../compute/wasm/worker.ts";
+import { type KernelModule, webAssembly } from "../compute/wasm/worker.ts";
 import { BackendError, InputError } from "../core/errors.ts";
 
 /** Threads, memory and reproducibility of a backend. */

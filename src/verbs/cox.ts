@@ -27,7 +27,7 @@ import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { numberRows, type RowKeys, refuseMergedIds } from "../data/outcomes/people.ts";
 import { noteOutcome, readOutcomes } from "../data/outcomes/read-outcomes.ts";
 import { findColumn, type Table } from "../data/table.ts";
-import { type CoxCoefficient, describeCoefficients } from "../models/cox/coefficients.ts";
+import { type CoxCoefficient, describeCoefficients, robustCox } from "../models/cox/coefficients.ts";
 import {
   type ChiSquareTest,
   type CoxFit,
@@ -37,7 +37,6 @@ import {
   linearPredictor,
 } from "../models/cox/cox.ts";
 import { type TimeTransform, testProportionalHazards } from "../models/cox/proportional.ts";
-import { robustCox } from "../models/cox/robust.ts";
 import { concordanceHarrell } from "../stats/concordance/concordance.ts";
 import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
 

@@ -3,8 +3,7 @@
  * the model's own; an unknown level or a missing column is refused, naming row and column.
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
-import { mirrorArray } from "../compute/mirror.ts";
-import { BackendScope } from "../compute/scope.ts";
+import { BackendScope, mirrorArray } from "../compute/memory.ts";
 import { BackendError, NumericalError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { type Curves, isSurvival } from "../data/curves/curves.ts";

@@ -5,8 +5,8 @@
  * units given. What cannot be estimated is reported as in R's coxph: a column determined by earlier ones has no
  * coefficient (NaN) and a warning; a coefficient the likelihood pushes to infinity keeps the value where the likelihood
  * stopped changing, has no error, and a warning. Case weights act as in coxph: under Efron's ties a weight of 2 is not
- * quite the same as two rows. Curves are in baseline.ts, errors robust to repeated rows in robust.ts, and the test of
- * proportional hazards in proportional.ts. Delayed entry and time-varying covariates are not supported.
+ * quite the same as two rows. Curves are in baseline.ts, errors robust to repeated rows in coefficients.ts, and the
+ * test of proportional hazards in proportional.ts. Delayed entry and time-varying covariates are not supported.
  */
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../../core/distributions.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";

@@ -14,8 +14,8 @@ import type { People } from "../../data/outcomes/people.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../../files/model/boost-file.ts";
 import { HAZARD_BOOST_DEFAULTS } from "../../repair/hazard-boost.ts";
+import { GUARDED_BOOST_DEFAULTS } from "../../repair/left-out.ts";
 import { applyBoost, BOOST_DEFAULTS, type Boost } from "../../repair/mcboost.ts";
-import { GUARDED_BOOST_DEFAULTS } from "../../repair/mcboost-rounds.ts";
 import {
   BOOST_METHODS,
   type BoostMethod,

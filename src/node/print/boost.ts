@@ -5,7 +5,7 @@
 import { exp } from "../../core/elementary.ts";
 import { countOf } from "../../core/text.ts";
 import type { HazardBoost } from "../../repair/hazard-boost.ts";
-import { LARGEST_RISE } from "../../repair/hazard-share.ts";
+import { LARGEST_RISE } from "../../repair/left-out.ts";
 import { formatNumber } from "../../report/words/text-table.ts";
 import type { BoostResult, BoostVerdict } from "../../verbs/boost.ts";
 import { programName } from "../program-name.ts";

@@ -9,8 +9,8 @@ import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import type { KernelThread } from "../../compute/wasm/team.ts";
 import { createWasmBackend, type WasmBackend } from "../../compute/wasm/wasm-backend.ts";
-import { type KernelModule, webAssembly } from "../../compute/wasm/web-assembly.ts";
 import type { FromKernelThread } from "../../compute/wasm/worker.ts";
+import { type KernelModule, webAssembly } from "../../compute/wasm/worker.ts";
 import { BackendError, InputError } from "../../core/errors.ts";
 import type { Model } from "../../training/model.ts";
 

@@ -1,10 +1,13 @@
 /**
- * Memory for one piece of work: everything allocated through a scope is freed at once when the scope ends. A long-lived
- * backend can thus train and predict any number of times in the memory of the largest piece. A scope computes as the
- * backend it was opened on does, and scopes can be opened on scopes.
+ * A backend's memory as those who use a backend see it. A scope is memory for one piece of work: everything allocated
+ * through it is freed at once when it ends, so that a long-lived backend can train and predict any number of times in
+ * the memory of the largest piece. A mirror is an array as the host reads and writes it: the array itself where memory
+ * is shared, and pulling and pushing do nothing; elsewhere a copy, pulled before it is read and pushed after it is
+ * written. This is the one place that knows the difference.
  */
-import type { Backend, DeviceArray, LstmTape, PassShape } from "./backend.ts";
+import type { Backend, DeviceArray, Floats, LstmTape, PassShape } from "./backend.ts";
 
+/** Computes as the backend it was opened on does; scopes can be opened on scopes. */
 export class BackendScope implements Backend {
   readonly #lender: Backend;
   readonly #taken = new Set<DeviceArray | LstmTape>();
@@ -84,4 +87,26 @@ export class BackendScope implements Backend {
   close() {
     return this.#lender.close();
   }
+}
+
+export interface HostMirror {
+  /** In the backend's own precision. */
+  readonly values: Floats;
+  /** From the device to `values`. */
+  pull(): Promise<void>;
+  /** From `values` to the device. */
+  push(): void;
+}
+
+/** A copy holds zeros until it is pulled. */
+export function mirrorArray(backend: Backend, array: DeviceArray): HostMirror {
+  const view = backend.view(array);
+  if (view !== null) return { values: view, pull: async () => {}, push: () => {} };
+  const values =
+    backend.precision === "f32" ? new Float32Array(array.length) : new Float64Array(array.length);
+  return {
+    values,
+    pull: async () => values.set(await backend.read(array)),
+    push: () => backend.write(array, values),
+  };
 }
