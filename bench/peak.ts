@@ -1,5 +1,5 @@
 /**
- * The most a thread can do here: multiply-adds in registers (kernels/peak.ts), the best of many short runs, in FLOP per
+ * The most a thread can do here: multiply-adds in registers (kernels/simd.ts), the best of many short runs, in FLOP per
  * second.
  */
 import { readFile } from "node:fs/promises";
@@ -10,8 +10,7 @@ const FLOPS_PER_COUNT = 96;
 const REPEATS = 200;
 
 export async function measurePeak(simd: "plain" | "relaxed"): Promise<number> {
-  const { instantiateKernels } = await import("../dist/compute/wasm/worker.js");
-  const { webAssembly } = await import("../dist/compute/wasm/web-assembly.js");
+  const { instantiateKernels, webAssembly } = await import("../dist/compute/wasm/worker.js");
   const bytes = await readFile(new URL(`../dist/compute/kernels-${simd}.wasm`, import.meta.url));
   const memory = new webAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const kernels = instantiateKernels(await webAssembly.compile(new Uint8Array(bytes)), memory);

@@ -100,7 +100,7 @@ async function writeTable(path: string, N: number): Promise<void> {
 async function openModel(path: string): Promise<{ model: Model; x: EncodedFeatures }> {
   const { readModel } = await import("../dist/node/io/model-file.js");
   const { readTable, tableSourceFromBytes } = await import("../dist/data/reading/read-table.js");
-  const { addGroupColumns } = await import("../dist/data/groups/group-columns.js");
+  const { addGroupColumns } = await import("../dist/data/groups/groups.js");
   const { categoriesOf } = await import("../dist/verbs/predict.js");
   const { encode } = await import("../dist/data/encode/encode.js");
   const model = await readModel(path);
@@ -130,7 +130,7 @@ async function openOurs(model: Model): Promise<Forward> {
   const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
   const { createNetwork } = await import("../dist/models/networks/create-network.js");
   const { writeParameters } = await import("../dist/models/networks/parameters.js");
-  const { mirrorArray } = await import("../dist/compute/mirror.js");
+  const { mirrorArray } = await import("../dist/compute/memory.js");
   const { survivalCurves } = await import("../dist/objectives/curves.js");
   if (model.predictor.kind !== "network") throw new Error("a network is wanted");
   const backend = await openWasmBackend({ threads: THREADS });

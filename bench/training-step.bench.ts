@@ -3,7 +3,8 @@
  * threads: the paper's full batch (D 10, H 50, Adam), and the default preset's batches of 256 with a refreshed cache,
  * for several H. A step is the time from one step event to the next: forward, curves, loss, group means, backward,
  * optimiser, multipliers, and in batches its share of the refresh. Losses of a few steps on 120 rows must agree with
- * the float64 reference first.
+ * the float64 reference first. The check and the timing have a process each, as a user's training has, so that neither
+ * the reference nor another benchmark has a part in what the engine compiled.
  *
  * The full batch is held against one step in PyTorch when GRADUATE_PEER_PYTHON (an interpreter with torch) and
  * GRADUATE_PEER_STEP (a script that takes THREADS N D H and prints "fwd … ms total … ms" for some steps) are set: the
@@ -11,10 +12,12 @@
  * ratio, and `peer` says why. GFLOP/s count the recurrent products only: three of 2·N·T·4H·H, and one more for a
  * refresh.
  */
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { loadavg } from "node:os";
+import { fileURLToPath } from "node:url";
 import type { Backend } from "../src/compute/backend.ts";
+import type { WasmBackend } from "../src/compute/wasm/wasm-backend.ts";
 import type { Split } from "../src/data/outcomes/split.ts";
 import type { TrainRequest } from "../src/verbs/train.ts";
 import { measurePeak } from "./peak.ts";
@@ -76,6 +79,11 @@ interface Timing {
   readonly D: number;
 }
 
+/** With the kernels that this machine runs, and the most that its threads can do, in FLOP per second. */
+interface TimingHere extends Timing, Pick<WasmBackend, "simd"> {
+  readonly peak: number;
+}
+
 /** Trains and times its steps; `lstmSeconds` is what of them was spent in LSTM kernels. */
 async function timeSteps(
   backend: Backend,
@@ -122,18 +130,54 @@ async function timeSteps(
   return { steps, lossAt, lstmSeconds: lstm / 1000, rows: backwardRows / steps.length, passes, ...size };
 }
 
-async function checkSteps(backend: Backend, batch: number | null, hidden: number): Promise<void> {
-  const { createReferenceBackend } = await import("../dist/compute/reference.js");
+/** The losses of a few steps on a few rows. */
+async function listLosses(
+  backend: Backend,
+  batch: number | null,
+  hidden: number,
+): Promise<readonly number[]> {
   const { table } = await readNwtco();
   const rows = Int32Array.from({ length: CHECKED_ROWS }, (_, k) =>
     Math.floor((k * table.rows) / CHECKED_ROWS),
   );
   const split = { train: rows, validation: new Int32Array(0), test: new Int32Array(0) };
   const request = makeRequest(batch === null ? null : 50, hidden, CHECKED_STEPS);
-  const ours = await timeSteps(backend, request, 0, split);
-  const truth = await timeSteps(createReferenceBackend(), request, 0, split);
-  truth.lossAt.forEach((loss, k) => {
-    const gap = Math.abs(ours.lossAt[k] - loss) / Math.abs(loss);
+  return (await timeSteps(backend, request, 0, split)).lossAt;
+}
+
+/** What a process of its own is asked for. */
+interface Asked {
+  readonly part: "losses" | "reference losses" | "steps";
+  readonly batch: number | null;
+  readonly hidden: number;
+  readonly count: number;
+}
+
+async function answer({ part, batch, hidden, count }: Asked) {
+  const { createReferenceBackend } = await import("../dist/compute/reference.js");
+  const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
+  if (part === "reference losses") return listLosses(createReferenceBackend(), batch, hidden);
+  const backend = await openWasmBackend({ threads: THREADS });
+  const { simd } = backend;
+  const found =
+    part === "losses"
+      ? await listLosses(backend, batch, hidden)
+      : await timeSteps(backend, makeRequest(batch, hidden, count + WARM_UP), WARM_UP);
+  await backend.close();
+  return part === "losses" ? found : { ...found, simd, peak: (await measurePeak(simd)) * THREADS };
+}
+
+const THIS_FILE = fileURLToPath(import.meta.url);
+
+function ask<Answer>(asked: Asked): Answer {
+  const given = [THIS_FILE, JSON.stringify(asked)];
+  return JSON.parse(execFileSync(process.execPath, given, { encoding: "utf8" }));
+}
+
+function checkSteps(asked: Omit<Asked, "part">): void {
+  const ours = ask<number[]>({ ...asked, part: "losses" });
+  ask<number[]>({ ...asked, part: "reference losses" }).forEach((loss, k) => {
+    const gap = Math.abs(ours[k] - loss) / Math.abs(loss);
     if (!(gap < TOLERANCE)) throw new Error(`step ${k + 1} is ${gap} from the reference`);
   });
 }
@@ -175,20 +219,12 @@ async function benchSteps(
   hidden: number,
   count: number,
 ): Promise<BenchResult> {
-  const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
   const load = loadavg()[0];
-  const backend = await openWasmBackend({ threads: THREADS });
-  await checkSteps(backend, batch, hidden);
-  const { steps, lstmSeconds, rows, passes, N, D } = await timeSteps(
-    backend,
-    makeRequest(batch, hidden, count + WARM_UP),
-    WARM_UP,
-  );
-  const { simd } = backend;
-  await backend.close();
+  const asked = { batch, hidden, count };
+  checkSteps(asked);
+  const { steps, lstmSeconds, rows, passes, N, D, simd, peak } = ask<TimingHere>({ ...asked, part: "steps" });
   const timed = batch === null ? timePeer(N, D, hidden) : "none: PyTorch is timed on the full batch";
   const peer = typeof timed === "string" ? null : timed;
-  const peak = (await measurePeak(simd)) * THREADS;
   const total = steps.reduce((sum, seconds) => sum + seconds, 0);
   // In batches the refresh falls on the first step of an epoch: the mean says what a step costs.
   const seconds = batch === null ? median(steps) : total / steps.length;
@@ -223,3 +259,6 @@ export const benches = [
     count: 100,
   })),
 ].map(({ name, batch, hidden, count }) => ({ name, run: () => benchSteps(name, batch, hidden, count) }));
+
+// This file runs itself for one part at a time.
+if (process.argv[1] === THIS_FILE) console.log(JSON.stringify(await answer(JSON.parse(process.argv[2]))));

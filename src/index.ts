@@ -4,8 +4,12 @@ export { describeTable } from "./data/checks/describe.ts";
 export { readCurves } from "./data/curves/read-curves.ts";
 export { type Group, parseGroupsFile, parseNamedGroup } from "./data/groups/groups.ts";
 export { type Split, splitFromTable, splitRows } from "./data/outcomes/split.ts";
-export { readTable, type TableSource, tableSourceFromBytes } from "./data/reading/read-table.ts";
-export { readTableChunks } from "./data/reading/read-table-chunks.ts";
+export {
+  readTable,
+  readTableChunks,
+  type TableSource,
+  tableSourceFromBytes,
+} from "./data/reading/read-table.ts";
 export type { Table } from "./data/table.ts";
 export type { PreparedStudy } from "./study/prepare.ts";
 export { prepare, type TrainRequest } from "./verbs/train-request.ts";

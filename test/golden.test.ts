@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { parseHTML } from "linkedom";
 import { afterAll, expect, test } from "vitest";
-import { SORT_SCRIPT } from "../src/report/page/report-script.ts";
+import { SORT_SCRIPT } from "../src/report/page/render-report.ts";
 import { runCli } from "./cli/run-cli.ts";
 import {
   findCases,

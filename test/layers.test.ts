@@ -104,8 +104,8 @@ describe("import directions", () => {
     // A pipe that has to be read twice goes into a temporary file of its own.
     expect(writers.sort()).toEqual([
       "node/io/growing-file.ts",
-      "node/io/growing-lines.ts",
-      "node/io/streamed-source.ts",
+      "node/io/input-file.ts",
+      "node/io/run-results.ts",
     ]);
   });
 

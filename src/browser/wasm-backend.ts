@@ -4,11 +4,10 @@
  * the two headers named below; even one thread needs them. Kernels and the worker's script are fetched from where the
  * package's built files are, by addresses relative to this file, which bundlers follow.
  */
-
 import type { KernelThread } from "../compute/wasm/team.ts";
 import { createWasmBackend, type WasmBackend } from "../compute/wasm/wasm-backend.ts";
-import { type KernelModule, webAssembly } from "../compute/wasm/web-assembly.ts";
 import type { FromKernelThread } from "../compute/wasm/worker.ts";
+import { type KernelModule, webAssembly } from "../compute/wasm/worker.ts";
 import { BackendError, InputError } from "../core/errors.ts";
 
 /** Threads, memory and reproducibility of a backend. */

@@ -4,7 +4,7 @@
  *
  * Memory. An array is a handle, named `DeviceArray` because it lies on the device that computes, so that nobody
  * mistakes it for numbers of the host. `write` copies at once; `read` is asynchronous. Only a backend that shares its
- * memory with the host has a `view`, and nobody outside this folder asks for one: mirror.ts gives the host the view, or
+ * memory with the host has a `view`, and nobody outside this folder asks for one: memory.ts gives the host the view, or
  * else a copy to pull and push, and is the one place that knows the difference. Operations are asynchronous and run one
  * at a time; `write`, `clear` and `gatherRows` take effect in the order they are called.
  *
@@ -73,7 +73,7 @@ export interface Backend {
   write(array: DeviceArray, values: ArrayLike<number>, from?: number): void;
   /** Sets the first `count` numbers to 0; all by default. */
   clear(array: DeviceArray, count?: number): void;
-  /** The array's own memory where the host shares it, otherwise null. Use mirror.ts instead. */
+  /** The array's own memory where the host shares it, otherwise null. Use memory.ts instead. */
   view(array: DeviceArray): Floats | null;
   /** Row k of `to` becomes row rows[k] of `from`; both have `width` columns. */
   gatherRows(from: DeviceArray, width: number, rows: Int32Array, to: DeviceArray): void;

@@ -8,8 +8,14 @@
  */
 import { exp, tanh } from "../core/elementary.ts";
 import type { Backend, DeviceArray, LstmTape } from "./backend.ts";
-import { additiveOnHost } from "./host/additive.ts";
-import { createHandles, hostAccess, refuseEmptyTape, refuseForeignTape, rowsOnHost } from "./host/memory.ts";
+import {
+  additiveOnHost,
+  createHandles,
+  hostAccess,
+  refuseEmptyTape,
+  refuseForeignTape,
+  rowsOnHost,
+} from "./host.ts";
 import {
   type DenseShape,
   type DenseWeightName,

@@ -7,7 +7,18 @@ export {
   normalQuantile,
 } from "./distributions.ts";
 export { exp, expm1, log, log1p, power, powerOfTen } from "./elementary.ts";
-export * from "./errors.ts";
+export {
+  BackendError,
+  type ErrorDetails,
+  FormatError,
+  GraduateError,
+  InputError,
+  MAX_ROWS_NAMED,
+  NumericalError,
+  nameRows,
+  restate,
+  unreachable,
+} from "./errors.ts";
 export { type CholeskyFactor, factorCholesky, invertCholesky, solveCholesky } from "./linear-algebra.ts";
 export * from "./measured.ts";
 export { present } from "./present.ts";

@@ -1,38 +1,36 @@
+export { countOf } from "../core/text.ts";
 export {
   type ColumnSummary,
   describeTable,
   summariseColumn,
   type TableDescription,
 } from "./checks/describe.ts";
-export { countOf, type Finding, type FindingCode, type FindingLevel } from "./checks/findings.ts";
-export type { RowIndependence } from "./checks/repeated-people.ts";
-export { checkFollowup, checkGroups, checkTable } from "./checks/sanity.ts";
+export type { Finding, FindingCode, FindingLevel } from "./checks/findings.ts";
+export { checkFollowup, checkGroups, checkTable, type RowIndependence } from "./checks/sanity.ts";
 export type { Curves } from "./curves/curves.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./curves/read-curves.ts";
 export { type EncodedBlock, type EncodedFeatures, encode, encodeBlocks } from "./encode/encode.ts";
 export type { ColumnEncoding, Encoder } from "./encode/encoder.ts";
 export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
 export { type EncoderOptions, fitEncoder } from "./encode/fit-encoder.ts";
+export { type AutomaticChoice, chooseAutomaticGroups } from "./groups/automatic-groups.ts";
 export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
-export { addGroupColumns, groupColumnName } from "./groups/group-columns.ts";
 export { formatGroup, type GroupExpression } from "./groups/group-expression.ts";
 export { evaluateGroup } from "./groups/group-members.ts";
+export { type AutomaticGroupOptions, selectGroups } from "./groups/group-selection.ts";
 export {
   ALL_GROUP,
-  type AutomaticChoice,
-  type AutomaticGroupOptions,
-  chooseAutomaticGroups,
+  addGroupColumns,
   type Group,
   type GroupMembers,
   type GroupsFile,
+  groupColumnName,
   groupsFromFile,
   parseGroupsFile,
   parseNamedGroup,
   resolveGroups,
-  selectGroups,
 } from "./groups/groups.ts";
 export { parseGroup } from "./groups/parse-group.ts";
-export { type BinningGap, binningGap } from "./outcomes/binning-gap.ts";
 export {
   type BinnedOutcomes,
   type BinnedRightCensored,
@@ -40,6 +38,7 @@ export {
   pickOutcomes,
   type RightCensored,
   type RowWeights,
+  requireRightCensored,
 } from "./outcomes/outcomes.ts";
 export { type People, type PersonColumn, pickPeople, readPeople } from "./outcomes/people.ts";
 export {
@@ -48,7 +47,6 @@ export {
   outcomeNames,
   readOutcomes,
 } from "./outcomes/read-outcomes.ts";
-export { requireRightCensored } from "./outcomes/right-censored.ts";
 export {
   joinRows,
   type SetName,
@@ -58,6 +56,8 @@ export {
   splitRows,
 } from "./outcomes/split.ts";
 export {
+  type BinningGap,
+  binningGap,
   binOutcomes,
   DEFAULT_BINS,
   equalTimeGrid,
@@ -78,12 +78,13 @@ export type {
   RightCensoredInput,
 } from "./plain-input.ts";
 export {
+  type ReadChunksOptions,
   type ReadTableOptions,
   readTable,
+  readTableChunks,
   type TableSource,
   tableSourceFromBytes,
 } from "./reading/read-table.ts";
-export { type ReadChunksOptions, readTableChunks } from "./reading/read-table-chunks.ts";
 export {
   type BooleanColumn,
   type CategoryColumn,

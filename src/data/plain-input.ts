@@ -5,17 +5,17 @@
  * censored.
  */
 import { InputError, nameRows } from "../core/errors.ts";
-import { toEvents, toFloat64, toInt32 } from "../core/plain-arrays.ts";
 import { present } from "../core/present.ts";
 import type { Curves } from "./curves/curves.ts";
-import type {
-  BinnedOutcomes,
-  BinnedRightCensored,
-  EveryField,
-  Outcomes,
-  RightCensored,
+import {
+  type BinnedOutcomes,
+  type BinnedRightCensored,
+  type EveryField,
+  type Outcomes,
+  type RightCensored,
+  refuseBeyondCensoring,
 } from "./outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "./outcomes/right-censored.ts";
+import { checkLength } from "./outcomes/rows-by-time.ts";
 
 /** A time for each person, and whether it ended in the event. */
 export interface OutcomesInput {
@@ -34,21 +34,13 @@ export interface OutcomesInput {
 }
 
 /** Outcomes on a time grid. */
-export interface BinnedOutcomesInput {
+export interface BinnedOutcomesInput extends Omit<OutcomesInput, "time" | "entry"> {
   /** The number of bins. */
   readonly T: number;
   /** The bin of each person's time, 1…T. */
   readonly bin: ArrayLike<number>; // [N]
-  /** 1 or true: the event happened in that bin; 0 or false: censored in it. */
-  readonly event: ArrayLike<number | boolean>; // [N]
   /** The first bin in which each person was at risk, where not bin 1. */
   readonly firstBin?: ArrayLike<number>; // [N]
-  /** 0: censored; 1, 2, …: the cause of the event. */
-  readonly cause?: ArrayLike<number>; // [N]
-  /** How many people each row stands for. */
-  readonly weight?: ArrayLike<number>; // [N]
-  /** Whose row it is: a whole number for each person. */
-  readonly id?: ArrayLike<number>; // [N]
 }
 
 /** Outcomes without late entry, causes and weights, which is what most statistics take. */
@@ -96,14 +88,7 @@ export function toBinnedRightCensored(input: BinnedRightCensoredInput, what: str
 /** Outcomes as typed arrays, with all they hold. */
 export function toOutcomes(input: OutcomesInput): Outcomes {
   const { time, event, entry, cause, weight, id } = input;
-  const N = time.length;
-  checkLength("event", event, N);
-  checkLength("entry", entry, N);
-  checkLength("cause", cause, N);
-  checkLength("weight", weight, N);
-  checkLength("id", id, N);
-  const events = toEvents(event);
-  if (cause !== undefined) checkCauses(events, cause);
+  const events = checkFields({ event, entry, cause, weight, id }, time.length);
   const isTyped = time instanceof Float64Array && event instanceof Uint8Array && id === undefined;
   if (isTyped && entry === undefined && cause === undefined && weight === undefined) return input as Outcomes;
   const typed: EveryField<Outcomes> = {
@@ -120,14 +105,7 @@ export function toOutcomes(input: OutcomesInput): Outcomes {
 /** Binned outcomes as typed arrays, with all they hold. */
 export function toBinnedOutcomes(input: BinnedOutcomesInput): BinnedOutcomes {
   const { T, bin, event, firstBin, cause, weight, id } = input;
-  const N = bin.length;
-  checkLength("event", event, N);
-  checkLength("firstBin", firstBin, N);
-  checkLength("cause", cause, N);
-  checkLength("weight", weight, N);
-  checkLength("id", id, N);
-  const events = toEvents(event);
-  if (cause !== undefined) checkCauses(events, cause);
+  const events = checkFields({ event, firstBin, cause, weight, id }, bin.length);
   const isTyped = bin instanceof Int32Array && event instanceof Uint8Array && id === undefined;
   if (isTyped && firstBin === undefined && cause === undefined && weight === undefined)
     return input as BinnedOutcomes;
@@ -155,9 +133,20 @@ export function toCurves(input: CurvesInput): Curves {
   return isTyped ? (input as Curves) : { N, T, survival: toFloat64(survival) };
 }
 
-function checkLength(what: string, values: ArrayLike<unknown> | undefined, N: number): void {
-  if (values === undefined || values.length === N) return;
-  throw new InputError(`${what}: ${values.length} values for ${N} rows`, { code: "rows.mismatch" });
+/** The events as typed array, once every field has a value for each row and the causes go with the events. */
+function checkFields(
+  fields: Readonly<Record<string, ArrayLike<unknown> | undefined>> & {
+    readonly event: ArrayLike<number | boolean>;
+    readonly cause: ArrayLike<number> | undefined;
+  },
+  N: number,
+): Uint8Array {
+  for (const [what, values] of Object.entries(fields)) {
+    if (values !== undefined) checkLength(what, values.length, N);
+  }
+  const events = toEvents(fields.event);
+  if (fields.cause !== undefined) checkCauses(events, fields.cause);
+  return events;
 }
 
 /** The largest cause that fits in a byte. */
@@ -181,4 +170,40 @@ function checkCauses(event: Uint8Array, cause: ArrayLike<number>): void {
 
 function toBytes(values: ArrayLike<number>): Uint8Array {
   return values instanceof Uint8Array ? values : Uint8Array.from(values);
+}
+
+export function toFloat64(values: ArrayLike<number>): Float64Array {
+  return values instanceof Float64Array ? values : Float64Array.from(values);
+}
+
+export function toInt32(values: ArrayLike<number>): Int32Array {
+  return values instanceof Int32Array ? values : Int32Array.from(values);
+}
+
+/** 1 = event, 0 = censored. */
+export function toEvents(values: ArrayLike<number | boolean>): Uint8Array {
+  if (values instanceof Uint8Array) {
+    for (let i = 0; i < values.length; i++) if (values[i] > 1) refuseEvents(values);
+    return values;
+  }
+  const events = new Uint8Array(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const event = Number(values[i]);
+    if (event !== 0 && event !== 1) refuseEvents(values);
+    events[i] = event;
+  }
+  return events;
+}
+
+function refuseEvents(values: ArrayLike<number | boolean>): never {
+  const strange: number[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const event = Number(values[i]);
+    if (event !== 0 && event !== 1) strange.push(i);
+  }
+  throw new InputError(`event is neither 0 nor 1: ${values[strange[0]]}`, {
+    code: "event.value",
+    where: nameRows(strange.map((row) => row + 1)),
+    hint: "1 or true = event, 0 or false = censored",
+  });
 }

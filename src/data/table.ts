@@ -4,7 +4,7 @@
  */
 
 import { InputError } from "../core/errors.ts";
-import { nearestName } from "../core/nearest-name.ts";
+import { nearestName } from "../core/names.ts";
 import { present } from "../core/present.ts";
 import { shortenValue } from "../core/text.ts";
 
@@ -83,7 +83,19 @@ export function countMissing(column: Column): number {
   return missing;
 }
 
+/** Whether two rows have the same cell in the column, both missing being the same. */
+export function sameCells(column: Column): (a: number, b: number) => boolean {
+  if (column.type === "category") return (a, b) => column.codes[a] === column.codes[b];
+  const { values } = column;
+  return (a, b) => values[a] === values[b] || (Number.isNaN(values[a]) && Number.isNaN(values[b]));
+}
+
 const MS_PER_DAY = 86_400_000;
+
+/** 2021-03-31 for days since 1970-01-01, with the time of day where there is one. */
+export function dateText(days: number): string {
+  return new Date(days * MS_PER_DAY).toISOString().replace("T00:00:00.000Z", "");
+}
 
 /** The cell as a person would write it; "" when missing. */
 export function cellText(column: Column, row: number): string {
@@ -92,7 +104,7 @@ export function cellText(column: Column, row: number): string {
     case "number":
       return String(column.values[row]);
     case "date":
-      return new Date(column.values[row] * MS_PER_DAY).toISOString().replace("T00:00:00.000Z", "");
+      return dateText(column.values[row]);
     case "category":
       return column.levels[column.codes[row]];
     case "boolean":

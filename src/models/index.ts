@@ -1,6 +1,6 @@
 export type { DeviceArray } from "../compute/backend.ts";
 export { cumulativeHazardAtZero } from "./cox/baseline.ts";
-export { type CoxCoefficient, describeCoefficients } from "./cox/coefficients.ts";
+export { type CoxCoefficient, type CoxRobust, describeCoefficients, robustCox } from "./cox/coefficients.ts";
 export {
   type CoxFit,
   type CoxInput,
@@ -15,7 +15,6 @@ export {
   type StratifiedCoxInput,
 } from "./cox/cox.ts";
 export { type CoxTerm, type ProportionalHazards, testProportionalHazards } from "./cox/proportional.ts";
-export { type CoxRobust, robustCox } from "./cox/robust.ts";
 export { type AnchoredOptions, createAnchored } from "./networks/anchored.ts";
 export { createNetwork } from "./networks/create-network.ts";
 export { createDrsa } from "./networks/drsa.ts";

@@ -2,10 +2,10 @@
  * The command line: one file per command, each a thin layer that reads options and calls the library's functions.
  * Exit codes: 0 done, 1 the input cannot be used, 2 a requirement is not met, 70 a bug, 130 interrupted.
  */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { InputError } from "../core/errors.ts";
 import { safeText } from "../core/text.ts";
-import type { AddTargets } from "./commands/reproduce.ts";
+import { programVersion } from "./io/provenance.ts";
 import { createHelpStyle, readHelpRequest } from "./options/command-help.ts";
 import {
   createErrorStyle,
@@ -15,10 +15,6 @@ import {
 } from "./options/usage-errors.ts";
 import { EXIT_INPUT, explainFailure, leaveQuietly, say, terminalWidth, writeOut } from "./print/output.ts";
 
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-  version: string;
-};
-
 interface Listed {
   readonly heading: string;
   /** Loaded by name, so that a command does not wait for what only another needs. `asked` is the command to run. */
@@ -26,7 +22,7 @@ interface Listed {
 }
 
 /** What a checkout of the sources has and an installed package does not. */
-export interface Checkout {
+interface Checkout {
   /** The targets of `reproduce`, loaded when that command is run. */
   readonly loadTargets?: () => Promise<AddTargets>;
 }
@@ -52,7 +48,6 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   reproduce: {
     heading: SHOW,
     async load(asked, { loadTargets }) {
-      const { addReproduce } = await import("./commands/reproduce.ts");
       const isAsked = asked === "reproduce";
       const targets = loadTargets && (isAsked ? await loadTargets() : "unloaded");
       return (program) => addReproduce(program, targets);
@@ -67,7 +62,7 @@ export async function createProgram(
 ): Promise<Command> {
   const program = new Command("graduate")
     .description("Multicalibrated survival analysis: curves that are right for every group you name.")
-    .version(version, "-V, --version", "print the version")
+    .version(programVersion, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this")
     .helpCommand(false)
     .usage("COMMAND [options]")
@@ -111,4 +106,32 @@ export async function runCommand(argv: readonly string[], checkout: Checkout = {
 export async function main(argv: readonly string[], checkout: Checkout = {}): Promise<void> {
   leaveQuietly();
   await runCommand(argv, checkout);
+}
+
+/** Adds the targets, each a command of its own, to `reproduce`. */
+type AddTargets = (reproduce: Command) => void;
+
+/**
+ * * The targets of `graduate reproduce` are the paper's, whose plans and runs exist only in a checkout of the sources:
+ * the checkout's launcher passes them in. `targets` is "unloaded" if the command is only listed, and undefined in an
+ * installed package, where the command says where to find them.
+ */
+function addReproduce(program: Command, targets?: AddTargets | "unloaded"): void {
+  const command = program.command("reproduce");
+  const description = "run the paper's experiments again, and ours";
+  if (targets !== undefined) {
+    command.description(description);
+    if (targets !== "unloaded") targets(command);
+    return;
+  }
+  command
+    .description(`${description} (in a checkout of the sources)`)
+    .argument("[target...]")
+    .allowUnknownOption()
+    .action(() => {
+      throw new InputError("the paper's plans and runs are not in the installed package", {
+        code: "paper.missing",
+        hint: "`npx graduate reproduce` runs them in a checkout of the sources, after `npm ci`",
+      });
+    });
 }

@@ -1,21 +1,22 @@
-export { type GrowingLines, type GrowingLinesOptions, openGrowingLines } from "./io/growing-lines.ts";
-export { readTextFile } from "./io/read-text.ts";
-export { replaceFile } from "./io/replace-file.ts";
+export { replaceFile } from "./io/growing-file.ts";
+export { readTextFile, tableSourceFromPath } from "./io/input-file.ts";
+export { refuseUnwritable } from "./io/output-path.ts";
 export {
+  type GrowingLines,
+  type GrowingLinesOptions,
   hashKey,
   type KeepOptions,
   type KeptRun,
   keepRuns,
   type LineForm,
   type LinesFile,
+  openGrowingLines,
   openLines,
   openRunResults,
   parseLines,
   type RunForm,
   type RunResults,
 } from "./io/run-results.ts";
-export { tableSourceFromPath } from "./io/table-file.ts";
-export { refuseUnwritable } from "./io/writable.ts";
 export { createUnwritableError } from "./io/write-errors.ts";
 export { parseThreads } from "./options/table-options.ts";
 export {

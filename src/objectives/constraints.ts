@@ -9,10 +9,14 @@
 
 import { InputError, unreachable } from "../core/errors.ts";
 import { countOf } from "../core/text.ts";
-import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
-import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/enough-data.ts";
-import { type BinnedKaplanMeier, groupSupport, kaplanMeierBinned } from "../stats/kaplan-meier.ts";
+import { type BinnedRightCensored, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
+import {
+  type BinnedKaplanMeier,
+  groupSupport,
+  kaplanMeierBinned,
+  MINIMUM_EVENTS,
+  MINIMUM_SUPPORT,
+} from "../stats/kaplan-meier.ts";
 import type { GroupStatistic } from "./distances/distance.ts";
 import { DISTANCES, type DistanceName } from "./distances/list.ts";
 import { checkBlocks, equalEventBlocks, TIME_BLOCKS, type TimeBlock } from "./time-blocks.ts";

@@ -10,8 +10,11 @@
 import type { Floats } from "../compute/backend.ts";
 import { log1p } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import type { BinnedRightCensored, RowWeights } from "../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
+import {
+  type BinnedRightCensored,
+  type RowWeights,
+  refuseBeyondCensoring,
+} from "../data/outcomes/outcomes.ts";
 import { expMinus } from "./exponential.ts";
 
 /** Where the product of (1 + u) ≤ 2 per bin is turned into a logarithm and restarted; reached only beyond 990 bins. */

@@ -8,8 +8,7 @@
  */
 
 import { InputError } from "../core/errors.ts";
-import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
+import { type BinnedRightCensored, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
 import { checkLength } from "../data/outcomes/rows-by-time.ts";
 import type { NamedRows } from "./constraints.ts";
 import { type CurveWorkspace, checkRoom } from "./curves.ts";

@@ -5,8 +5,7 @@
  */
 
 import { InputError } from "../core/errors.ts";
-import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
+import { type BinnedRightCensored, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
 
 /** Bins first…last, both included. */

@@ -17,14 +17,16 @@ import type { Curves } from "../data/curves/curves.ts";
 import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { equalEventBlocks, type TimeBlock } from "../objectives/time-blocks.ts";
 import { matchOutcomes } from "../stats/calibration/calibration.ts";
-import { estimateRatios, type HazardRatios, preparePriors } from "./hazard-ratios.ts";
 import {
   type BoostGroup,
   type BoostInput,
   checkGroups,
+  checkRepaired,
   checkSurvival,
+  findGroup,
   markMembers,
-} from "./mcboost-input.ts";
+} from "./boost-input.ts";
+import { estimateRatios, type HazardRatios, preparePriors } from "./hazard-ratios.ts";
 
 export interface HazardBoostOptions {
   /** Maximum number of time blocks, with equally many events each. */
@@ -248,12 +250,7 @@ export function applyHazardBoost(
   groups: readonly BoostGroup[] = [],
 ): Curves {
   const { N, T } = curves;
-  if (boost.T !== T) {
-    throw new InputError(`boost and curves are on different grids: ${boost.T} and ${T} bins`, {
-      code: "grid.mismatch",
-    });
-  }
-  checkSurvival(curves);
+  checkRepaired(curves, boost.T);
   const B = boost.blocks.length;
   const logRatios = new Float64Array(N * B);
   for (const { group, logRatios: own } of boost.updates) {
@@ -278,14 +275,4 @@ export function applyHazardBoost(
     });
   }
   return { N, T, survival };
-}
-
-function findGroup(groups: readonly BoostGroup[], name: string): BoostGroup {
-  const group = groups.find((given) => given.name === name);
-  if (group !== undefined) return group;
-  const have = groups.map((given) => given.name).join(", ") || "none";
-  throw new InputError(`missing group: "${name}" (have ${have})`, {
-    code: "group.missing",
-    hint: "resolve the boost's groups on the table the curves belong to",
-  });
 }

@@ -1,2 +1,2 @@
+export { fitBoostRounds } from "./left-out.ts";
 export { applyBoost, type Boost, boostCurves, fitBoost, type McBoost } from "./mcboost.ts";
-export { fitBoostRounds } from "./mcboost-rounds.ts";

@@ -4,6 +4,7 @@
  * entries of one cell, clipped to [0, 1] and made decreasing. mcboost-auditors.ts defines h.
  */
 import { exp, power } from "../core/elementary.ts";
+import type { BoostOptions } from "./boost-input.ts";
 import {
   type BoostCell,
   type BoostFeatures,
@@ -12,7 +13,6 @@ import {
   predictRidge,
   type RidgeAuditor,
 } from "./mcboost-auditors.ts";
-import type { BoostOptions } from "./mcboost-input.ts";
 
 /** Curves are raised to this before multiplying: no factor moves a curve away from 0. */
 export const SMALLEST_SURVIVAL = 1e-4;

@@ -14,6 +14,18 @@ import { present } from "../core/present.ts";
 import { type Curves, isSurvival } from "../data/curves/curves.ts";
 import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { matchOutcomes } from "../stats/calibration/calibration.ts";
+import {
+  type BoostGroup,
+  type BoostInput,
+  type BoostOptions,
+  checkGroups,
+  checkRepaired,
+  checkSurvival,
+  chooseOptions,
+  findGroup,
+  markMembers,
+  requireFeatures,
+} from "./boost-input.ts";
 import { applyHazardBoost, type HazardBoost } from "./hazard-boost.ts";
 import {
   type AuditedCurves,
@@ -29,20 +41,10 @@ import {
   measureTargets,
   weighCensoring,
 } from "./mcboost-auditors.ts";
-import {
-  type BoostGroup,
-  type BoostInput,
-  type BoostOptions,
-  checkGroups,
-  checkSurvival,
-  chooseOptions,
-  markMembers,
-  requireFeatures,
-} from "./mcboost-input.ts";
 import { type BoostUpdate, createCells, moveCurves, readResidual } from "./mcboost-moves.ts";
 
+export { BOOST_DEFAULTS, type BoostGroup, type BoostInput, type BoostOptions } from "./boost-input.ts";
 export type { BoostCell, BoostFeatures, GroupAuditor, RidgeAuditor } from "./mcboost-auditors.ts";
-export { BOOST_DEFAULTS, type BoostGroup, type BoostInput, type BoostOptions } from "./mcboost-input.ts";
 export type { BoostUpdate } from "./mcboost-moves.ts";
 
 /**
@@ -267,12 +269,7 @@ export function* replayBoost(
 ): Generator<Curves, Curves> {
   const { N, T } = curves;
   const { options: settings } = boost;
-  if (boost.T !== T) {
-    throw new InputError(`boost and curves are on different grids: ${boost.T} and ${T} bins`, {
-      code: "grid.mismatch",
-    });
-  }
-  checkSurvival(curves);
+  checkRepaired(curves, boost.T);
   const features = boost.D > 0 && boost.updates.length > 0 ? requireFeatures(rows.features, N) : undefined;
   if (features !== undefined && features.D !== boost.D) {
     throw new InputError(`features: ${features.D} columns where the boost has ${boost.D}`, {
@@ -282,15 +279,7 @@ export function* replayBoost(
   const members: Uint8Array[] = [];
   for (const { auditor } of boost.updates) {
     if (auditor.kind !== "group" || members[auditor.group] !== undefined) continue;
-    const { name } = boost.groups[auditor.group];
-    const group = rows.groups?.find((given) => given.name === name);
-    if (group === undefined) {
-      const have = rows.groups?.map((given) => given.name).join(", ") || "none";
-      throw new InputError(`missing group: "${name}" (have ${have})`, {
-        code: "group.missing",
-        hint: "resolve the boost's groups on the table the curves belong to",
-      });
-    }
+    const group = findGroup(rows.groups ?? [], boost.groups[auditor.group].name);
     members[auditor.group] = markMembers(group, N);
   }
   const survival = Float64Array.from(curves.survival);

@@ -14,7 +14,7 @@ import {
   toBinnedRightCensored,
   toRightCensored,
 } from "../data/plain-input.ts";
-import { tallyBins } from "./kaplan-meier.ts";
+import { type BinTable, tallyBins } from "./kaplan-meier.ts";
 
 export type CensoringTies = "simple" | "reverse";
 
@@ -32,13 +32,7 @@ export interface CensoringCurve {
   readonly leftLimit: Float64Array;
 }
 
-interface Counts {
-  readonly atRisk: Float64Array;
-  readonly events: Float64Array;
-  readonly censored: Float64Array;
-}
-
-function estimate(time: Float64Array, counts: Counts, ties: CensoringTies): CensoringCurve {
+function estimate(time: Float64Array, counts: BinTable, ties: CensoringTies): CensoringCurve {
   const survival = new Float64Array(time.length);
   const leftLimit = new Float64Array(time.length);
   let G = 1;

@@ -145,14 +145,12 @@ export function benjaminiHochberg(p: readonly Measured[]): Measured[];
 export function benjaminiHochberg(p: readonly Measured[]): Measured[] {
   return adjust(p, (sorted) => {
     let smallest = 1;
-    return sorted
-      .map((value, i) => value * (sorted.length / (i + 1)))
-      .reduceRight<number[]>((adjusted, value) => {
-        smallest = Math.min(smallest, value);
-        adjusted.push(smallest);
-        return adjusted;
-      }, [])
-      .reverse();
+    const adjusted = sorted.map((value, i) => value * (sorted.length / (i + 1)));
+    for (let i = sorted.length - 1; i >= 0; i--) {
+      smallest = Math.min(smallest, adjusted[i]);
+      adjusted[i] = smallest;
+    }
+    return adjusted;
   });
 }
 

@@ -8,9 +8,8 @@ export {
   modelVariance,
   totalScore,
 } from "./calibration/calibration.ts";
-export { dCalibration, dCalScore } from "./calibration/d-calibration.ts";
+export { dCalibration, dCalScore, oneCalibration } from "./calibration/d-calibration.ts";
 export { type NoiseFloor, noiseFloor, simultaneousNoiseFloor } from "./calibration/noise-floor.ts";
-export { oneCalibration } from "./calibration/one-calibration.ts";
 export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
 export {
   boundGroups,
@@ -41,23 +40,23 @@ export {
   type TimeDependentPairs,
   timeDependentPairs,
 } from "./concordance/time-dependent.ts";
-export { hasEnoughData, MINIMUM_EVENTS, MINIMUM_SUPPORT } from "./enough-data.ts";
 export {
   type BinnedKaplanMeier,
   groupSupport,
+  hasEnoughData,
   type IntervalScale,
   type KaplanMeier,
   kaplanMeier,
   kaplanMeierBinned,
-} from "./kaplan-meier.ts";
-export {
   type MedianSurvival,
+  MINIMUM_EVENTS,
+  MINIMUM_SUPPORT,
   medianSurvival,
   type RestrictedMean,
   restrictedMean,
   type SurvivalAtTime,
   survivalAt,
-} from "./kaplan-meier-summary.ts";
+} from "./kaplan-meier.ts";
 export { logrank, logrankIndividual, logrankMeanCurve, logrankOneSample } from "./logrank.ts";
 export {
   type BootstrapOptions,

@@ -3,12 +3,16 @@
  * d/(n(n−d)), Λ = Σ d/n, over the distinct times as R's `survfit` lists them (censoring-only times included), and over
  * the bins of a time grid. Weights are multiplicities: 2 means the row twice, 0 the row absent. Where S has reached 0
  * the variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere else, with `greenwood`
- * infinite. Log-log limits are undefined at S = 1 as well, as in R.
+ * infinite. Log-log limits are undefined at S = 1 as well, as in R. Summaries follow R too: survival at chosen times as
+ * in `summary(survfit, times)`, the median as in `print(survfit)`, where the curve's own pointwise limits cross one
+ * half, and the restricted mean ∫₀^τ S(t) dt as in `print(survfit, rmean = τ)`.
  */
 
+import { countAtMost, countBelow } from "../core/ascending.ts";
 import { normalQuantile } from "../core/distributions.ts";
 import { exp, log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
+import { absent, type Measured } from "../core/measured.ts";
 import type { BinnedRightCensored, RowWeights } from "../data/outcomes/outcomes.ts";
 import {
   checkLength,
@@ -32,7 +36,7 @@ export interface KaplanMeierOptions {
   /** The scale on which the pointwise limits are symmetric; R's `conf.type`. */
   readonly interval?: IntervalScale;
   readonly level?: number;
-  /** Whether times that differ only by rounding are merged, by R's rule (core/near-times.ts); default true, as in R. */
+  /** Whether times that differ only by rounding are merged, by R's rule (core/ascending.ts); default true, as in R. */
   readonly timefix?: boolean;
 }
 
@@ -50,17 +54,13 @@ export interface KaplanMeier extends RiskTable {
   readonly upper: Float64Array;
 }
 
+/** Rows whose bin is t or later are at risk in it; all arrays are over t = 0…T. */
+export type BinTable = Pick<RiskTable, "atRisk" | "events" | "censored">;
+
 /** All arrays are over t = 0…T. */
-export interface BinnedKaplanMeier {
-  readonly survival: Float64Array;
-  /** NaN where S = 0. */
-  readonly variance: Float64Array;
-  /** Infinity where S = 0. */
-  readonly greenwood: Float64Array;
-  /** Rows whose bin is t or later. */
-  readonly atRisk: Float64Array;
-  readonly events: Float64Array;
-  readonly censored: Float64Array;
+export interface BinnedKaplanMeier
+  extends BinTable,
+    Pick<KaplanMeier, "survival" | "variance" | "greenwood"> {
   /** d/n, and 0 where nobody is at risk. */
   readonly hazard: Float64Array;
 }
@@ -119,13 +119,10 @@ export function kaplanMeier(observed: RightCensoredInput, options: KaplanMeierOp
   return { ...table, survival, variance, cumulativeHazard, greenwood, lower, upper };
 }
 
-interface BinTable {
-  readonly atRisk: Float64Array; // [T+1]
-  readonly events: Float64Array;
-  readonly censored: Float64Array;
-}
-
-/** The same over bins 0…T (nobody is in bin 0); `rows` restricts to some rows, weights stay indexed by table row. */
+/**
+ * Who is at risk and who leaves in bins 0…T (nobody is in bin 0); `rows` restricts to some rows, weights stay indexed
+ * by table row.
+ */
 export function tallyBins(
   outcomes: BinnedRightCensored,
   weights?: RowWeights,
@@ -183,7 +180,7 @@ export function kaplanMeierBinned(
 /** Below this many rows at risk a Kaplan-Meier curve is carried forward, not estimated. */
 export const MINIMUM_AT_RISK = 10;
 
-export interface SupportOptions {
+interface SupportOptions {
   readonly minimumAtRisk?: number;
   readonly weights?: RowWeights;
   readonly rows?: ArrayLike<number>;
@@ -197,4 +194,103 @@ export function groupSupport(observed: BinnedRightCensoredInput, options: Suppor
   let t = outcomes.T;
   while (t > 0 && atRisk[t] < minimumAtRisk) t--;
   return t;
+}
+
+// How much data a group needs before it is constrained or judged, for training, audit, tune and compare alike. With
+// less, neither a test nor a bound nor a constraint says anything.
+
+/** A test on fewer events says nothing, and no bound is given. */
+export const MINIMUM_EVENTS = 10;
+/** Share of the time bins that a group must be followed through. */
+export const MINIMUM_SUPPORT = 1 / 4;
+
+/** Whether a group with this many events, followed through this many of T bins, can be judged. */
+export function hasEnoughData(events: number, bins: number, T: number): boolean {
+  return events >= MINIMUM_EVENTS && bins >= MINIMUM_SUPPORT * T;
+}
+
+/** R's tolerance in survmean, √ε: a curve this close to one half is at one half. */
+const AT_HALF = 1.4901161193847656e-8;
+
+/** Survival at one time, with its limits and the number at risk. */
+export interface SurvivalAtTime {
+  readonly time: number;
+  /** Number under observation just before the time. */
+  readonly atRisk: number;
+  readonly survival: Measured;
+  /** Greenwood's standard error of S. */
+  readonly standardError: Measured;
+  readonly lower: Measured;
+  readonly upper: Measured;
+}
+
+/** The median time with its limits. */
+export interface MedianSurvival {
+  readonly estimate: Measured;
+  readonly lower: Measured;
+  readonly upper: Measured;
+}
+
+/** The area under a curve up to a time, with its standard error. */
+export interface RestrictedMean {
+  /** τ. */
+  readonly until: number;
+  readonly estimate: number;
+  readonly standardError: number;
+}
+
+/** The curve at a time; after its last time it has no value, unless it has reached 0. */
+export function survivalAt(km: KaplanMeier, time: number): SurvivalAtTime {
+  const passed = countAtMost(km.time, time);
+  const atRisk = km.atRisk[countBelow(km.time, time)] ?? 0;
+  if (passed === 0) return { time, atRisk, survival: 1, standardError: 0, lower: 1, upper: 1 };
+  const last = passed - 1;
+  if (passed === km.time.length && time > km.time[last] && km.survival[last] > 0) {
+    const ended = absent(`nobody is followed that long: the curve ends at ${km.time[last]}`);
+    return { time, atRisk, survival: ended, standardError: ended, lower: ended, upper: ended };
+  }
+  const defined = (value: number): Measured =>
+    Number.isNaN(value) ? absent(`undefined where survival is ${km.survival[last]}`) : value;
+  return {
+    time,
+    atRisk,
+    survival: km.survival[last],
+    standardError: defined(Math.sqrt(km.variance[last])),
+    lower: defined(km.lower[last]),
+    upper: defined(km.upper[last]),
+  };
+}
+
+/** The times at which the curve and its limits reach one half; the middle of the stretch if they stay there. */
+export function medianSurvival(km: KaplanMeier): MedianSurvival {
+  const crossing = (values: Float64Array, what: string): Measured => {
+    const at = values.findIndex((value) => value < 0.5 + AT_HALF);
+    if (at < 0) return absent(`${what} does not come down to one half`);
+    if (Math.abs(values[at] - 0.5) < AT_HALF) {
+      const below = values.findIndex((value, k) => k > at && value < values[at]);
+      if (below >= 0) return (km.time[at] + km.time[below]) / 2;
+    }
+    return km.time[at];
+  };
+  return {
+    estimate: crossing(km.survival, "the curve"),
+    lower: crossing(km.lower, "its lower limit"),
+    upper: crossing(km.upper, "its upper limit"),
+  };
+}
+
+/** ∫₀^τ S(t) dt; a curve that ends before τ is carried on at its last value, as in R. */
+export function restrictedMean(km: KaplanMeier, until: number): RestrictedMean {
+  const K = countAtMost(km.time, until);
+  // From τ backwards: the area to the right of each time, which is what that time's events affect.
+  let area = 0;
+  let variance = 0;
+  for (let k = K - 1; k >= 0; k--) {
+    const end = k + 1 < K ? km.time[k + 1] : until;
+    area += (end - km.time[k]) * km.survival[k];
+    const [n, d] = [km.atRisk[k], km.events[k]];
+    if (n > d) variance += (area * area * d) / (n * (n - d));
+  }
+  const first = K > 0 ? km.time[0] : until;
+  return { until, estimate: area + first, standardError: Math.sqrt(variance) };
 }

@@ -9,19 +9,25 @@ import { present } from "../core/present.ts";
 import { countOf } from "../core/text.ts";
 import { checkFeatures } from "../data/checks/check-features.ts";
 import { createNotice, type Notice } from "../data/checks/findings.ts";
-import { checkIndependence, type RowIndependence } from "../data/checks/repeated-people.ts";
-import { type CheckedTable, checkTable } from "../data/checks/sanity.ts";
+import {
+  type CheckedTable,
+  checkIndependence,
+  checkTable,
+  type RowIndependence,
+} from "../data/checks/sanity.ts";
 import { chooseFeatures, type FeatureChoice, type FeatureRequest } from "../data/encode/features.ts";
 import { fitEncoder } from "../data/encode/fit-encoder.ts";
-import { chooseInputGroups, groupColumnName, widenTable } from "../data/groups/group-columns.ts";
+import { chooseAutomaticGroups } from "../data/groups/automatic-groups.ts";
 import {
   ALL_GROUP,
-  chooseAutomaticGroups,
+  chooseInputGroups,
   type Group,
   type GroupMembers,
   type GroupsFile,
+  groupColumnName,
   groupsFromFile,
   refuseOutcomeGroups,
+  widenTable,
 } from "../data/groups/groups.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { readPeople } from "../data/outcomes/people.ts";

@@ -3,7 +3,7 @@
  * Kaplan-Meier curve of those rows, compared with the slack of training. Also the order of preference among iterates.
  */
 import type { Backend } from "../compute/backend.ts";
-import { mirrorArray } from "../compute/mirror.ts";
+import { mirrorArray } from "../compute/memory.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Network } from "../models/networks/network.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";

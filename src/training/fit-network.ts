@@ -4,7 +4,7 @@
  * every group.
  */
 import type { Backend } from "../compute/backend.ts";
-import { BackendScope } from "../compute/scope.ts";
+import { BackendScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
 import { findSplines } from "../data/encode/encoder.ts";
 import { createNetwork } from "../models/networks/create-network.ts";

@@ -1,11 +1,11 @@
 /**
  * Objective and constraints of a pass, on the host: logits come from the backend and are turned into curves, the loss
- * and the Lagrangian's term; their gradient goes back as dLogits. Both arrays are mirrors (compute/mirror.ts): the
+ * and the Lagrangian's term; their gradient goes back as dLogits. Both arrays are mirrors (compute/memory.ts): the
  * backend's own memory where that is shared, a copy where it is not. A device that computes likelihood and group
  * statistics itself replaces this file.
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
-import { mirrorArray } from "../compute/mirror.ts";
+import { mirrorArray } from "../compute/memory.ts";
 import { type BinnedRightCensored, pickBinned } from "../data/outcomes/outcomes.ts";
 import { type CurveWorkspace, createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
 import type { Lagrangian } from "./lagrangian/lagrangian.ts";

@@ -7,10 +7,9 @@ import { countOf } from "../core/text.ts";
 import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
 import { describePooling } from "../data/encode/rare-levels.ts";
-import { binningGap } from "../data/outcomes/binning-gap.ts";
 import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
-import type { TimeGrid } from "../data/outcomes/time-grid.ts";
+import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
 import type { TrainingRows } from "./trainer.ts";
 

@@ -8,8 +8,7 @@
 
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { GraduateError, restate } from "../core/errors.ts";
-import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../data/outcomes/right-censored.ts";
+import { type BinnedRightCensored, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import type { Network } from "../models/networks/network.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";

@@ -5,13 +5,13 @@
  * uses only the survival matrix and the observed outcomes.
  */
 import { isAbsent, type Measured } from "../core/measured.ts";
-import { toInt32 } from "../core/plain-arrays.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../data/outcomes/people.ts";
 import {
   type BinnedRightCensoredInput,
   type CurvesInput,
   toBinnedRightCensored,
   toCurves,
+  toInt32,
 } from "../data/plain-input.ts";
 import { type Agreement, type GroupAgreement, judgeAgreement } from "../stats/calibration/agreement.ts";
 import { type GroupNoiseFloor, simultaneousNoiseFloor } from "../stats/calibration/noise-floor.ts";
@@ -22,7 +22,7 @@ import {
   certify,
   type GroupBounds,
 } from "../stats/certificates/certificates.ts";
-import { logrankByPerson } from "../stats/logrank-people.ts";
+import { logrankByPerson } from "../stats/logrank.ts";
 import { type BootstrapOptions, bootstrapScores, type GroupBootstrap } from "../stats/scores/bootstrap.ts";
 import { type PreparedScores, prepareScores } from "../stats/scores/prepared-scores.ts";
 import { type Scores, scoreCurves } from "../stats/scores/scores.ts";

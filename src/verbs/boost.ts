@@ -1,29 +1,28 @@
 /**
  * Boost: repairs curves that any model predicted, on rows the model has not learnt from, and judges the repair on rows
  * that neither has seen. There are two ways. `hazards`, the default, multiplies each group's hazards by what its events
- * say, as far as these can be trusted (repair/hazard-boost.ts, hazard-share.ts). `mcboost` is the paper's baseline
- * MCBoostSurv (repair/mcboost.ts), corrected and with a limit on the number of rounds (repair/mcboost-rounds.ts); with
+ * say, as far as these can be trusted (repair/hazard-boost.ts, left-out.ts). `mcboost` is the paper's baseline
+ * MCBoostSurv (repair/mcboost.ts), corrected and with a limit on the number of rounds (repair/left-out.ts); with
  * `reference` it is the R package's form, with its faults and without the limit. On planted tables the first does what
  * it should more often and in a fiftieth of the time: docs/decisions/009-boost.md. Distances are of group means only.
  */
 import { InputError } from "../core/errors.ts";
-import { toInt32 } from "../core/plain-arrays.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import {
   type BinnedRightCensoredInput,
   type CurvesInput,
   toBinnedRightCensored,
   toCurves,
+  toInt32,
 } from "../data/plain-input.ts";
-import { type BoostTask, pickTask } from "../repair/boost-task.ts";
-import { fitHazardShare, type ShareChoice } from "../repair/hazard-share.ts";
+import { type BoostTask, pickTask } from "../repair/boost-input.ts";
+import { fitBoostRounds, fitHazardShare, type RoundChoice, type ShareChoice } from "../repair/left-out.ts";
 import { applyBoost, type Boost, type BoostOptions, fitBoost } from "../repair/mcboost.ts";
-import { fitBoostRounds, type RoundChoice } from "../repair/mcboost-rounds.ts";
-import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/enough-data.ts";
+import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../stats/kaplan-meier.ts";
 import { type Scores, scoreCurves } from "../stats/scores/scores.ts";
 
-export { type BoostTask, DEFAULT_FOLDS, pickTask } from "../repair/boost-task.ts";
-export { DEFAULT_REPEATS } from "../repair/mcboost-rounds.ts";
+export { type BoostTask, DEFAULT_FOLDS, pickTask } from "../repair/boost-input.ts";
+export { DEFAULT_REPEATS } from "../repair/left-out.ts";
 
 /** Which rows a repair is fitted on and which judge it. */
 export interface BoostRowSets {

@@ -3,11 +3,12 @@
  * one: hazard ratios with intervals, global tests, the test of proportional hazards, robust errors, strata. It turns a
  * table into the document that `graduate cox` prints; a page may call it as well.
  */
+
+import { joinTimes } from "../core/ascending.ts";
 import { InputError, NumericalError } from "../core/errors.ts";
 import { isAbsent, type Measured, toPlainNumbers } from "../core/measured.ts";
-import { joinTimes } from "../core/near-times.ts";
 import { present } from "../core/present.ts";
-import { countOf } from "../data/checks/findings.ts";
+import { countOf } from "../core/text.ts";
 import { checkTable } from "../data/checks/sanity.ts";
 import {
   buildDesign,
@@ -23,11 +24,10 @@ import {
   type FeatureRequest,
 } from "../data/encode/features.ts";
 import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
-import { refuseMergedIds } from "../data/outcomes/people.ts";
+import { numberRows, type RowKeys, refuseMergedIds } from "../data/outcomes/people.ts";
 import { noteOutcome, readOutcomes } from "../data/outcomes/read-outcomes.ts";
-import { numberRows, type RowKeys } from "../data/outcomes/row-keys.ts";
 import { findColumn, type Table } from "../data/table.ts";
-import { type CoxCoefficient, describeCoefficients } from "../models/cox/coefficients.ts";
+import { type CoxCoefficient, describeCoefficients, robustCox } from "../models/cox/coefficients.ts";
 import {
   type ChiSquareTest,
   type CoxFit,
@@ -37,7 +37,6 @@ import {
   linearPredictor,
 } from "../models/cox/cox.ts";
 import { type TimeTransform, testProportionalHazards } from "../models/cox/proportional.ts";
-import { robustCox } from "../models/cox/robust.ts";
 import { concordanceHarrell } from "../stats/concordance/concordance.ts";
 import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
 

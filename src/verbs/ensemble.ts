@@ -6,7 +6,7 @@
  * curves; only the test rows are left to validate them on.
  */
 import type { Backend } from "../compute/backend.ts";
-import { BackendScope } from "../compute/scope.ts";
+import { BackendScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { createRandom, shuffle } from "../core/random.ts";

@@ -3,14 +3,21 @@
  * them: survival at chosen times, the median, the restricted mean. It turns a table into the document that `graduate
  * km` prints; a page may call it as well.
  */
+
+import { joinTimes } from "../core/ascending.ts";
 import { isAbsent, type Reasons, toPlainNumbers } from "../core/measured.ts";
-import { joinTimes } from "../core/near-times.ts";
 import { groupByColumns } from "../data/groups/group-by.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { type OutcomeColumns, readOutcomes } from "../data/outcomes/read-outcomes.ts";
 import type { Table } from "../data/table.ts";
-import { type IntervalScale, type KaplanMeier, kaplanMeier } from "../stats/kaplan-meier.ts";
-import { medianSurvival, restrictedMean, survivalAt } from "../stats/kaplan-meier-summary.ts";
+import {
+  type IntervalScale,
+  type KaplanMeier,
+  kaplanMeier,
+  medianSurvival,
+  restrictedMean,
+  survivalAt,
+} from "../stats/kaplan-meier.ts";
 import { logrank } from "../stats/logrank.ts";
 
 /** Which curves to estimate, and what to read off them. */

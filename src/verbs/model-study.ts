@@ -9,7 +9,7 @@ import { isAbsent } from "../core/measured.ts";
 import { present } from "../core/present.ts";
 import type { Finding } from "../data/checks/findings.ts";
 import { checkTable } from "../data/checks/sanity.ts";
-import { widenTable } from "../data/groups/group-columns.ts";
+import { widenTable } from "../data/groups/groups.ts";
 import { inspectOutcomes, requireOutcomes } from "../data/outcomes/read-outcomes.ts";
 import { joinRows, type Split } from "../data/outcomes/split.ts";
 import type { Table } from "../data/table.ts";

@@ -3,15 +3,14 @@
  * the model's own; an unknown level or a missing column is refused, naming row and column.
  */
 import type { Backend, DeviceArray } from "../compute/backend.ts";
-import { mirrorArray } from "../compute/mirror.ts";
-import { BackendScope } from "../compute/scope.ts";
+import { BackendScope, mirrorArray } from "../compute/memory.ts";
 import { BackendError, NumericalError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { type Curves, isSurvival } from "../data/curves/curves.ts";
 import { type EncodedFeatures, encode } from "../data/encode/encode.ts";
 import { type CellWarning, warnOfCells } from "../data/encode/new-cells.ts";
-import { addGroupColumns, groupColumnName } from "../data/groups/group-columns.ts";
 import { columnsOf } from "../data/groups/group-expression.ts";
+import { addGroupColumns, groupColumnName } from "../data/groups/groups.ts";
 import { parseGroup } from "../data/groups/parse-group.ts";
 import { medianTime, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Table } from "../data/table.ts";

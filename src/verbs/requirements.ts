@@ -15,9 +15,9 @@
 import { InputError, unreachable } from "../core/errors.ts";
 import { namesOf } from "../core/names.ts";
 import { countOf } from "../core/text.ts";
-import { pointInto } from "../data/groups/group-tokens.ts";
+import { pointInto } from "../data/groups/group-expression.ts";
 import type { GroupCertificate } from "../stats/certificates/certificates.ts";
-import { MINIMUM_EVENTS } from "../stats/enough-data.ts";
+import { MINIMUM_EVENTS } from "../stats/kaplan-meier.ts";
 import { METRICS, metricOf, PAPER_METRICS } from "../stats/scores/metrics.ts";
 import type { Scores } from "../stats/scores/scores.ts";
 import type { AuditTable } from "./audit.ts";

@@ -5,7 +5,7 @@
  * verdict per group. Events are passed on as the trainer yields them.
  */
 import type { Backend } from "../compute/backend.ts";
-import { BackendScope } from "../compute/scope.ts";
+import { BackendScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { plainText } from "../core/sentence.ts";

@@ -18,7 +18,7 @@ import { parseNamedGroup, refuseOutcomeGroups } from "../../src/data/groups/grou
 import { splitFromTable } from "../../src/data/outcomes/split.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
-import { createTrainProgress } from "../../src/node/print/train-progress.ts";
+import { createTrainProgress } from "../../src/node/print/follow-training.ts";
 import type { Method } from "../../src/training/choices.ts";
 import type { Model } from "../../src/training/model.ts";
 import { predict } from "../../src/verbs/predict.ts";

@@ -3,8 +3,7 @@ import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { addTargets } from "../../paper/src/commands/reproduce.ts";
 import { createProgram } from "../../src/node/cli.ts";
-import { optionName } from "../../src/node/options/command-help.ts";
-import { basicOptions, headingOf, MAX_BASIC } from "../../src/node/options/option-groups.ts";
+import { basicOptions, headingOf, MAX_BASIC, optionName } from "../../src/node/options/command-help.ts";
 import { everyCommand } from "../../src/node/options/usage-errors.ts";
 import { runCli } from "./run-cli.ts";
 
@@ -38,7 +37,7 @@ describe("the table of options", () => {
       .filter(({ hidden }) => !hidden)
       .map(optionName)
       .filter((name) => headingOf(first, name) === "Other");
-    expect(lost, "add them to src/node/option-groups.ts").toEqual([]);
+    expect(lost, "add them to src/node/options/command-help.ts").toEqual([]);
   });
 
   test.each(commands)(

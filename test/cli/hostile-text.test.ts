@@ -4,8 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { packSections, unpackSections } from "../../src/files/container/container.ts";
-import { encodeJson } from "../../src/files/container/json-bytes.ts";
+import { encodeJson, packSections, unpackSections } from "../../src/files/container/container.ts";
 import { root, runCli, writeScratch } from "./run-cli.ts";
 
 /** Colours, a title, a bell, C1's CSI, DEL, a line separator, an override and an isolate. */

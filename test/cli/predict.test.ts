@@ -70,7 +70,7 @@ const predictions = new Map<string, Prediction>();
 beforeAll(async () => {
   writeFileSync(table, text);
   const people = await readPeople();
-  const { addGroupColumns, groupColumnName } = await import("../../src/data/groups/group-columns.ts");
+  const { addGroupColumns, groupColumnName } = await import("../../src/data/groups/groups.ts");
   const encoder = patientEncoder(addGroupColumns(people, groups), "keep", groups.map(groupColumnName));
   const backend = await openWasmBackend({ threads: 2 });
   for (const kind of kinds) {

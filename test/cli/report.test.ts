@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseHTML } from "linkedom";
 import { describe, expect, test } from "vitest";
-import { refuseUnwritable } from "../../src/node/io/writable.ts";
+import { refuseUnwritable } from "../../src/node/io/output-path.ts";
 import { auditSettings, describeCommand, quoteArgument } from "../../src/node/print/write-report.ts";
 import { spreadLabels } from "../../src/report/plots/plot-canvas.ts";
 import { momentOf } from "../../src/report/words/report-time.ts";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
 import { modelFromBytes } from "../../src/files/model/model-file.ts";
+import { TUNE_LINES } from "../../src/node/io/run-lines.ts";
 import { openRunResults } from "../../src/node/io/run-results.ts";
-import { TUNE_LINES } from "../../src/node/io/tune-lines.ts";
 import type { RunScores } from "../../src/verbs/tuning/scores.ts";
 import { root, runCli, runJson, writeScratch } from "./run-cli.ts";
 

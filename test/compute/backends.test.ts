@@ -1,7 +1,7 @@
 // Every case on every backend.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
-import { BackendScope } from "../../src/compute/scope.ts";
+import { BackendScope } from "../../src/compute/memory.ts";
 import { BACKENDS } from "./backends.ts";
 import { CASES } from "./cases.ts";
 

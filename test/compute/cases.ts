@@ -2,7 +2,7 @@
 // operations against the float64 reference at odd sizes. backends.test.ts runs all of them on all backends.
 import { expect } from "vitest";
 import type { Backend, Floats } from "../../src/compute/backend.ts";
-import { mirrorArray } from "../../src/compute/mirror.ts";
+import { mirrorArray } from "../../src/compute/memory.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import type { AdditiveShape, DenseShape, LstmShape } from "../../src/compute/shapes.ts";
 import {

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
+import { BackendScope } from "../../src/compute/memory.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { BackendScope } from "../../src/compute/scope.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";

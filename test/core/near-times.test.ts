@@ -1,6 +1,6 @@
 // Which times R's aeqSurv takes for one: the examples are what survival 3.5-3 answers.
 import { describe, expect, test } from "vitest";
-import { joinNearTimes, joinTimes, TIED_TIMES } from "../../src/core/near-times.ts";
+import { joinNearTimes, joinTimes, TIED_TIMES } from "../../src/core/ascending.ts";
 import { fitCox } from "../../src/models/cox/cox.ts";
 import { kaplanMeier } from "../../src/stats/kaplan-meier.ts";
 import { logrank } from "../../src/stats/logrank.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearestName } from "../../src/core/nearest-name.ts";
+import { nearestName } from "../../src/core/names.ts";
 
 test.each([
   ["evnt", ["time", "event"], "event"],

@@ -1,7 +1,14 @@
 // Text from outside as it is shown: control characters spelled out, long values cut.
 import { describe, expect, test } from "vitest";
-import { FormatError, GraduateError, InputError, NumericalError, restate } from "../../src/core/errors.ts";
-import { createMemoryError, isMemoryFailure } from "../../src/core/memory.ts";
+import {
+  createMemoryError,
+  FormatError,
+  GraduateError,
+  InputError,
+  isMemoryFailure,
+  NumericalError,
+  restate,
+} from "../../src/core/errors.ts";
 import { quoteValue, safeLine, safeText, shortenValues } from "../../src/core/text.ts";
 
 /**

@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { checkCells } from "../../src/data/checks/check-cells.ts";
-import { checkFeatures, findLeaders } from "../../src/data/checks/check-features.ts";
-import { concordanceAlone } from "../../src/data/checks/feature-concordance.ts";
+import { checkFeatures, concordanceAlone, findLeaders } from "../../src/data/checks/check-features.ts";
 import { checkTable } from "../../src/data/checks/sanity.ts";
 import { inspectOutcomes, readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
-import { readTableChunks } from "../../src/data/reading/read-table-chunks.ts";
+import { readTable, readTableChunks, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { concordanceHarrell } from "../../src/stats/concordance/concordance.ts";
 import { booleans, brief, categories, numbers, readNamed, simulateCohort, tableOf } from "./sanity-tables.ts";
 

@@ -2,15 +2,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { datasetSchema } from "../../src/data/dataset-schema.ts";
-import {
-  groupsFromFile,
-  parseGroupsFile,
-  resolveGroups,
-  selectGroups,
-} from "../../src/data/groups/groups.ts";
+import { selectGroups } from "../../src/data/groups/group-selection.ts";
+import { groupsFromFile, parseGroupsFile, resolveGroups } from "../../src/data/groups/groups.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { countMissing, findColumn, type Table } from "../../src/data/table.ts";
+import { datasetSchema } from "./dataset-schema.ts";
 
 const open = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url));
 const readJson = (path: string) => JSON.parse(open(path).toString("utf8"));

@@ -1,7 +1,6 @@
 // Groups as columns of a table, and which of them a network may take as inputs.
 import { expect, test } from "vitest";
-import { addGroupColumns, chooseInputGroups } from "../../src/data/groups/group-columns.ts";
-import { resolveGroups } from "../../src/data/groups/groups.ts";
+import { addGroupColumns, chooseInputGroups, resolveGroups } from "../../src/data/groups/groups.ts";
 import type { Table } from "../../src/data/table.ts";
 
 const N = 40;

@@ -7,7 +7,7 @@ import {
   type AutomaticGroupOptions,
   type OverlapDefinition,
   selectGroups,
-} from "../../src/data/groups/groups.ts";
+} from "../../src/data/groups/group-selection.ts";
 import type { Column, Table } from "../../src/data/table.ts";
 
 const NA = Number.NaN;

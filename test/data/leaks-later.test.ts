@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
 import { checkTable } from "../../src/data/checks/sanity.ts";
-import { compareExits, logChanceOfSoFew, logChanceOfSoMany } from "../../src/data/leaks/exits.ts";
+import { compareExits, logChanceOfSoFew, logChanceOfSoMany } from "../../src/data/leaks/follow-up.ts";
 import { collectLeakRows } from "../../src/data/leaks/rows.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import type { Column } from "../../src/data/table.ts";

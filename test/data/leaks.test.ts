@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
+import { compareIntervals, compareOrder, rankCorrelation } from "../../src/data/leaks/copies.ts";
 import { logChanceOfAllEvents, logChanceOfNoEvent } from "../../src/data/leaks/follow-up.ts";
-import { compareIntervals, compareOrder, rankCorrelation } from "../../src/data/leaks/orders.ts";
 import { collectLeakRows } from "../../src/data/leaks/rows.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import type { Column } from "../../src/data/table.ts";

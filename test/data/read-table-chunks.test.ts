@@ -3,9 +3,14 @@ import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { inWholeTable, type TableChunk } from "../../src/data/reading/read-chunk.ts";
-import { readTable, type TableSource, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
-import { type ReadChunksOptions, readTableChunks } from "../../src/data/reading/read-table-chunks.ts";
+import { inWholeTable, type TableChunk } from "../../src/data/reading/containers.ts";
+import {
+  type ReadChunksOptions,
+  readTable,
+  readTableChunks,
+  type TableSource,
+  tableSourceFromBytes,
+} from "../../src/data/reading/read-table.ts";
 import { cellText, findColumn, isMissing, type Table } from "../../src/data/table.ts";
 
 const N = 9000; // some blocks of 2^18 bytes

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
-import { tableSourceFromPath } from "../../src/node/io/table-file.ts";
+import { tableSourceFromPath } from "../../src/node/io/input-file.ts";
 
 let folder = "";
 beforeAll(() => {

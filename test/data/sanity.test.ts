@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { findDuplicateRows } from "../../src/data/checks/duplicate-rows.ts";
+import { findDuplicateRows } from "../../src/data/checks/check-cells.ts";
 import { checkFollowup, checkGroups, checkTable } from "../../src/data/checks/sanity.ts";
 import { cellText } from "../../src/data/table.ts";
 import * as tables from "./sanity-tables.ts";

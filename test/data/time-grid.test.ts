@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { isAbsent } from "../../src/core/measured.ts";
-import { binningGap } from "../../src/data/outcomes/binning-gap.ts";
 import type { RightCensored } from "../../src/data/outcomes/outcomes.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import {
+  binningGap,
   binOutcomes,
   DEFAULT_BINS,
   equalTimeGrid,

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { readTable } from "../../src/data/reading/read-table.ts";
-import { tableSourceFromPath } from "../../src/node/io/table-file.ts";
+import { tableSourceFromPath } from "../../src/node/io/input-file.ts";
 
 interface Refusal {
   readonly code: string;

@@ -6,8 +6,12 @@ import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { FormatError, GraduateError } from "../../src/core/errors.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
-import { FILE_VERSION, packSections, unpackSections } from "../../src/files/container/container.ts";
-import { encodeJson } from "../../src/files/container/json-bytes.ts";
+import {
+  encodeJson,
+  FILE_VERSION,
+  packSections,
+  unpackSections,
+} from "../../src/files/container/container.ts";
 import { readSafetensors, writeSafetensors } from "../../src/files/container/safetensors.ts";
 import { boostFromJson } from "../../src/files/model/boost-file.ts";
 import { checkpointFromBytes, checkpointToBytes } from "../../src/files/model/checkpoint-file.ts";

@@ -5,12 +5,12 @@ import { describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";
 import { sha256 } from "../../src/files/container/checksum.ts";
 import {
+  encodeJson,
   FILE_VERSION,
   MAX_HEADER_BYTES,
   packSections,
   unpackSections,
 } from "../../src/files/container/container.ts";
-import { encodeJson } from "../../src/files/container/json-bytes.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "../../src/files/container/safetensors.ts";
 import { checkpointFromBytes, checkpointToBytes } from "../../src/files/model/checkpoint-file.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";

@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
 import { createCoxWork, evaluateCox } from "../../src/models/cox/likelihood.ts";
-import { orderRows } from "../../src/models/cox/order.ts";
-import { type CoxTies, prepareRows } from "../../src/models/cox/rows.ts";
+import { type CoxTies, orderRows, prepareRows } from "../../src/models/cox/rows.ts";
 
 interface Case {
   readonly seed: number;

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findUnclaimed, markFile } from "../../src/node/io/claimed-path.ts";
+import { findUnclaimed, markFile } from "../../src/node/io/output-path.ts";
 import { launcher, root } from "../cli/run-cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "graduate-claimed-"));

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";
-import { type GrowingLines, openGrowingLines } from "../../src/node/io/growing-lines.ts";
+import { type GrowingLines, openGrowingLines } from "../../src/node/io/run-results.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "graduate-lines-"));
 const at = (name: string) => join(folder, name);
@@ -83,7 +83,7 @@ describe("openGrowingLines", () => {
 
   test("a disk that fills up takes none of a line, and the lines before stay", () => {
     const path = at("full");
-    const module = new URL("../../dist/node/io/growing-lines.js", import.meta.url).href;
+    const module = new URL("../../dist/node/io/run-results.js", import.meta.url).href;
     const program = `
       const { openGrowingLines } = await import(${JSON.stringify(module)});
       const file = openGrowingLines(${JSON.stringify(path)}, { read() {}, starts: [""], option: "--out" });

@@ -19,9 +19,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
-import { removeLeftovers } from "../../src/node/io/leftovers.ts";
+import { removeLeftovers, replaceFile } from "../../src/node/io/growing-file.ts";
 import { readCheckpoint, readModel, writeCheckpoint, writeModel } from "../../src/node/io/model-file.ts";
-import { replaceFile } from "../../src/node/io/replace-file.ts";
 import { smallCheckpoint, smallNetwork } from "../files/sample-models.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "graduate-replace-"));
@@ -143,7 +142,7 @@ describe("what a killed run left", () => {
 
   /** In a process of its own: one looks through a folder once for each path. */
   async function runElsewhere(path: string, text: string): Promise<void> {
-    const module = new URL("../../dist/node/io/replace-file.js", import.meta.url).href;
+    const module = new URL("../../dist/node/io/growing-file.js", import.meta.url).href;
     const program = `(await import(${JSON.stringify(module)})).replaceFile(${JSON.stringify(path)}, "${text}", "it")`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "inherit" });
     expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);

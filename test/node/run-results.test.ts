@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { FormatError } from "../../src/core/errors.ts";
-import { COMPARE_LINES } from "../../src/node/io/compare-lines.ts";
+import { COMPARE_LINES, TUNE_LINES } from "../../src/node/io/run-lines.ts";
 import {
   hashKey,
   keepRuns,
@@ -14,7 +14,6 @@ import {
   openRunResults,
   type RunForm,
 } from "../../src/node/io/run-results.ts";
-import { TUNE_LINES } from "../../src/node/io/tune-lines.ts";
 import type { CompareTask, MethodResult } from "../../src/verbs/comparison/method-run.ts";
 import { type RunEvent, runInTurn } from "../../src/verbs/runs.ts";
 

@@ -7,8 +7,8 @@ import { createNotice } from "../../src/data/checks/findings.ts";
 import { readCurves } from "../../src/data/curves/read-curves.ts";
 import { equalTimeGrid } from "../../src/data/outcomes/time-grid.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
+import type { ReportedModel } from "../../src/report/data/describe-model.ts";
 import type { GatherInput } from "../../src/report/data/gather-report.ts";
-import type { ReportedModel } from "../../src/report/data/gather-training.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../src/verbs/audit.ts";
 
 export const HOSTILE = [

@@ -18,20 +18,24 @@ import {
   verb,
   whole,
 } from "../../src/core/sentence.ts";
+import { calibrateByRisk } from "../../src/report/data/compare-curves.ts";
 import { gatherReport } from "../../src/report/data/gather-report.ts";
-import { withoutPeople } from "../../src/report/data/page-sentence.ts";
 import type { ReportData } from "../../src/report/data/report-data.ts";
-import { calibrateByRisk } from "../../src/report/data/risk-calibration.ts";
-import { createCells } from "../../src/report/data/small-cells.ts";
+import { createCells, withoutPeople } from "../../src/report/data/small-cells.ts";
 import { cleanText, html } from "../../src/report/page/html.ts";
-import { renderReport } from "../../src/report/page/render-report.ts";
-import { SORT_SCRIPT, SORT_SCRIPT_HASH } from "../../src/report/page/report-script.ts";
+import { renderReport, SORT_SCRIPT, SORT_SCRIPT_HASH } from "../../src/report/page/render-report.ts";
 import { spreadLabels } from "../../src/report/plots/plot-canvas.ts";
 import { shownBins } from "../../src/report/plots/plot-groups.ts";
-import { binOfTime, chooseTicks } from "../../src/report/plots/ticks.ts";
-import { chooseMoments, chooseTimeUnit } from "../../src/report/words/report-time.ts";
-import { ratioOf, rootGapOf, verdictSentence, verdictWord } from "../../src/report/words/report-words.ts";
-import { countRejections, type JudgedScores, judgeGroups } from "../../src/report/words/verdict.ts";
+import { binOfTime, chooseMoments, chooseTicks, chooseTimeUnit } from "../../src/report/words/report-time.ts";
+import {
+  countRejections,
+  type JudgedScores,
+  judgeGroups,
+  ratioOf,
+  rootGapOf,
+  verdictSentence,
+  verdictWord,
+} from "../../src/report/words/report-words.ts";
 import { meanCurve } from "../../src/stats/calibration/calibration.ts";
 import { kaplanMeier, kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
 import type { AuditedScores } from "../../src/verbs/audit.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chiSquareUpperTail } from "../../src/core/distributions.ts";
 import { absent } from "../../src/core/measured.ts";
-import { oneCalibration } from "../../src/stats/calibration/one-calibration.ts";
+import { oneCalibration } from "../../src/stats/calibration/d-calibration.ts";
 import {
   expectRelative,
   expectRelativeAll,

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readTable } from "../../src/data/reading/read-table.ts";
 import { findColumn, type Table } from "../../src/data/table.ts";
-import { tableSourceFromPath } from "../../src/node/io/table-file.ts";
+import { tableSourceFromPath } from "../../src/node/io/input-file.ts";
 import { type CoxRequest, coxDocument } from "../../src/verbs/cox.ts";
 import type { CoxDocument } from "../../src/verbs/cox-document.ts";
 

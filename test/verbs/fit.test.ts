@@ -6,7 +6,7 @@ import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { InputError } from "../../src/core/errors.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { selectRows } from "../../src/data/table.ts";
-import { fit as fitInNode } from "../../src/node/fit.ts";
+import { fit as fitInNode } from "../../src/node/library.ts";
 import { countMembers, type Model } from "../../src/training/model.ts";
 import { fit as fitModel } from "../../src/verbs/fit.ts";
 import type { TrainEvent } from "../../src/verbs/train.ts";

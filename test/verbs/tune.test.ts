@@ -10,7 +10,7 @@ import { splitRows } from "../../src/data/outcomes/split.ts";
 import { binOutcomes } from "../../src/data/outcomes/time-grid.ts";
 import type { Table } from "../../src/data/table.ts";
 import { plotFrontier } from "../../src/report/plots/frontier-plot.ts";
-import { plotFrontierAsText } from "../../src/report/plots/frontier-text.ts";
+import { plotFrontierAsText } from "../../src/report/plots/terminal-plots.ts";
 import { noiseFloor } from "../../src/stats/calibration/noise-floor.ts";
 import { audit } from "../../src/verbs/audit.ts";
 import { studyOf } from "../../src/verbs/model-study.ts";

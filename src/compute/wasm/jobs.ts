@@ -5,7 +5,7 @@
  */
 import { BackendError } from "../../core/errors.ts";
 import type { DeviceArray } from "../backend.ts";
-import type { HandleTable } from "../host/memory.ts";
+import type { HandleTable } from "../host.ts";
 import {
   type DenseShape,
   type DenseWeights,
@@ -35,8 +35,8 @@ import {
   JOB_X,
   TILE_ROWS,
 } from "./kernels/job.ts";
+import type { WorkAreas } from "./memory.ts";
 import type { JobWords } from "./team.ts";
-import type { WorkAreas } from "./work-areas.ts";
 import type { KernelExports } from "./worker.ts";
 
 /** Slots of one job: enough for an even load, few enough that adding up their sums costs nothing. */

@@ -12,7 +12,7 @@ import {
   JOB_RUNNING,
   JOB_WORDS,
 } from "./kernels/job.ts";
-import type { KernelMemory, KernelModule } from "./web-assembly.ts";
+import type { KernelMemory, KernelModule } from "./worker.ts";
 import { type FromKernelThread, KERNELS, type KernelName, type StartKernels } from "./worker.ts";
 
 export interface KernelThread {

@@ -1,19 +1,21 @@
 /**
  * The wasm backend: the operations of backend.ts in float32 SIMD on threads that share one memory. This file depends on
  * neither Node nor the DOM: it is given a compiled module and a way to start a thread. jobs.ts decides what the kernels
- * are told, work-areas.ts where they work. Tapes are kept while they fit in half of the memory limit; tiles beyond it
- * are run again, with the same result (tapes.ts).
+ * are told, memory.ts where they work and what is kept of a forward pass.
  */
 import type { Backend, DeviceArray } from "../backend.ts";
-import { additiveOnHost } from "../host/additive.ts";
-import { createHandles, hostAccess, refuseEmptyTape, rowsOnHost } from "../host/memory.ts";
+import { additiveOnHost, createHandles, hostAccess, refuseEmptyTape, rowsOnHost } from "../host.ts";
 import { checkSizes, createJobs } from "./jobs.ts";
 import { JOB_TAPE, JOB_TAPED_TILES, JOB_WORDS } from "./kernels/job.ts";
-import { createSharedMemory, type MemoryArea } from "./memory.ts";
-import { createTapes, type TapePlace } from "./tapes.ts";
+import {
+  createSharedMemory,
+  createTapes,
+  createWorkAreas,
+  type MemoryArea,
+  type TapePlace,
+} from "./memory.ts";
 import { type JobWords, type StartThread, startTeam } from "./team.ts";
-import type { KernelModule } from "./web-assembly.ts";
-import { createWorkAreas } from "./work-areas.ts";
+import type { KernelModule } from "./worker.ts";
 import { instantiateKernels } from "./worker.ts";
 
 export interface WasmParts {

@@ -2,11 +2,12 @@
  * What the sanity gate has to say about a table: findings. A finding is a value, not an exception: a sentence in parts
  * (core/sentence.ts), its plain text, and its numbers for programs. An "error" must be dealt with before a model is
  * fitted, a "warning" should be looked at, a "note" is for the record. Whether an error stops a run is the caller's
- * decision.
+ * decision; a `Problem` is a finding with what an exception adds to it.
  */
+import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import { createSentence, type Part, plainText, type Sentence } from "../../core/sentence.ts";
-
-export { countOf, percentOf } from "../../core/text.ts";
+import type { Column, Table } from "../table.ts";
 
 /** How much a finding matters. */
 export type FindingLevel = "error" | "warning" | "note";
@@ -91,4 +92,47 @@ export function toPlainFinding({
   evidence,
 }: Finding): Omit<Finding, "sentence"> {
   return { code, level, column, message, evidence };
+}
+
+/** A finding with what an exception adds to it. */
+export interface Problem {
+  readonly finding: Finding;
+  readonly rows: readonly number[]; // 1-based
+  readonly hint: string | undefined;
+}
+
+/** One column, or two, as numbers. */
+export interface Reading {
+  readonly values: Float64Array; // [N], NaN where unusable
+  readonly problems: readonly Problem[];
+  /** How they were read, in words. */
+  readonly rule: string;
+}
+
+export function problem(
+  code: FindingCode,
+  level: FindingLevel,
+  column: Column,
+  said: string | readonly Part[],
+  evidence: Finding["evidence"],
+  rows: readonly number[] = [],
+  hint?: string,
+): Problem {
+  const named: Finding["evidence"] =
+    rows.length > 0 ? { rows: rows.length, first: rows.slice(0, MAX_ROWS_NAMED).join(" ") } : {};
+  return {
+    finding: createFinding({ code, level, column: column.name, said, evidence: { ...named, ...evidence } }),
+    rows,
+    hint,
+  };
+}
+
+/** The problem as an exception, with its rows. */
+export function createProblemError(table: Table, { finding, rows, hint }: Problem): InputError {
+  const where = [table.name, ...(rows.length > 0 ? [nameRows(rows)] : []), `column "${finding.column}"`];
+  return new InputError(finding.message, {
+    code: finding.code,
+    where: where.join(", "),
+    ...present({ hint }),
+  });
 }

@@ -2,16 +2,15 @@
  * Columns that name rows or patients instead of describing them. The values of a measurement may well be all different,
  * so an identifier is recognised by what measurements do not do. It counts: integers one after the other in the order
  * of the rows, or dense and without ties. Or it is text that hardly ever repeats. Or it repeats because a patient has
- * several rows; then other columns are the same in all rows of one value, or its name says so (id-names.ts). Sparse
- * record numbers out of order are not recognised: nothing in their values tells them from a measurement.
+ * several rows; then other columns are the same in all rows of one value, or its name says so. A name alone proves
+ * nothing. Sparse record numbers out of order are not recognised: nothing in their values tells them from a
+ * measurement.
  */
+import { keepDistinct } from "../../core/ascending.ts";
 import { log } from "../../core/elementary.ts";
-import { compareIntervals, compareOrder } from "../leaks/orders.ts";
-import type { Column, Table } from "../table.ts";
-import { isMissing, MISSING_BOOLEAN } from "../table.ts";
-import { sameCells } from "./duplicate-rows.ts";
+import { compareIntervals, compareOrder } from "../leaks/copies.ts";
+import { type Column, isMissing, MISSING_BOOLEAN, sameCells, type Table } from "../table.ts";
 import { createFinding, type Finding, type FindingParts } from "./findings.ts";
-import { isNamedAsId, isNamedAsPerson, isNamedAsPlace } from "./id-names.ts";
 
 /** Share of known values, and of different ones among them, that still counts as all. */
 const NEARLY_ALL = 0.95;
@@ -152,10 +151,9 @@ function codeValues(column: Column, N: number): CodedValues | null {
       if (!Number.isInteger(values[row]) && !Number.isNaN(values[row])) return null;
     const sorted = values.filter((value) => !Number.isNaN(value)).sort();
     if (sorted.length === 0) return null;
-    let K = 0;
-    for (let i = 0; i < sorted.length; i++)
-      if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[K++] = sorted[i];
-    range = sorted[K - 1] - sorted[0] + 1;
+    const different = keepDistinct(sorted);
+    const K = different.length;
+    range = different[K - 1] - different[0] + 1;
     step = describeSteps(values, N);
     // Too few different values to identify anything: their codes are not needed.
     if (step === "none" && (K < MIN_PATIENTS || K * MAX_ROWS_EACH < sorted.length)) return null;
@@ -163,8 +161,7 @@ function codeValues(column: Column, N: number): CodedValues | null {
     if (K > NEARLY_ALL * sorted.length) {
       return { codes: new Int32Array(), known: sorted.length, distinct: K, range, step, isBalanced: false };
     }
-    const codeOf = new Map<number, number>();
-    for (let k = 0; k < K; k++) codeOf.set(sorted[k], k);
+    const codeOf = new Map(Array.from(different, (value, code) => [value, code]));
     codes = Int32Array.from(values, (value) => codeOf.get(value) ?? -1);
     levels = K;
   }
@@ -227,4 +224,58 @@ function isDerived(other: Column, column: Column, codes: Int32Array): boolean {
   const members = other.type === "category" ? other.codes : Int32Array.from(other.values);
   const levels = other.type === "category" ? other.levels.length : MISSING_BOOLEAN;
   return compareIntervals(members, levels, place, rows).evidence > 0;
+}
+
+/** Words for a person, … */
+const PERSON = new Set(
+  (
+    "patient pat pt subject subj person participant proband case client individual pseudonym pseudo mrn nhs chi " +
+    "ssn pid patid ptid subjid usubjid patientid personid subjectid caseid"
+  ).split(" "),
+);
+/** … and words that may stand beside one without making the column a measurement of the person. */
+const NUMBERING = new Set(
+  "id no nr num number nummer code key identifier study unique medical record".split(" "),
+);
+/** Words for places with many people. */
+const PLACE = new Set(
+  (
+    "zip zipcode postcode postal plz area region hospital clinic ward centre center site inst institution institute " +
+    "school county district city town village state province country municipality neighbourhood neighborhood " +
+    "gp practice"
+  ).split(" "),
+);
+/** The number under which a hospital knows a patient; `hospital_id` is the hospital's own. */
+const HOSPITAL_NUMBER = /^hospital(no|nr|num|number)$/;
+/** "loan_id", "case.id"; … */
+const ENDS_IN_ID = /(^|[._ -])p?id$/i;
+/** … and "patID", where only the capitals tell an id from the end of a word. */
+const CAPITAL_ID = /[a-z]ID$/;
+
+/** Cut at _ - . blanks and capitals (`PatientNr`, `nhs_number`), since "inpatient" and "age_of_person" are no ids. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== "");
+}
+
+export function isNamedAsPlace(name: string): boolean {
+  const words = wordsOf(name);
+  return words.some((word) => PLACE.has(word)) && !isNamedAsPerson(name);
+}
+
+/** Whether a column is named like an id of people, and like nothing else. */
+export function isNamedAsPerson(name: string): boolean {
+  const words = wordsOf(name);
+  if (HOSPITAL_NUMBER.test(words.join("")) || words.join("") === "id") return true;
+  return (
+    words.some((word) => PERSON.has(word)) && words.every((word) => PERSON.has(word) || NUMBERING.has(word))
+  );
+}
+
+export function isNamedAsId(name: string): boolean {
+  if (isNamedAsPerson(name)) return true;
+  return !isNamedAsPlace(name) && (ENDS_IN_ID.test(name) || CAPITAL_ID.test(name));
 }

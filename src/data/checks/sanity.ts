@@ -2,28 +2,36 @@
  * The sanity gate: what is looked at before anything is fitted. It looks for columns that are constant, that identify
  * rows, or that could only be known after the outcome (leaks/find-leaks.ts); for duplicate rows; for groups with too
  * few events; and for a test set whose follow-up the training set does not cover. It reports findings and changes
- * nothing. The outcome's own columns are checked where they are read (outcomes/read-outcomes.ts).
+ * nothing; only several rows of one person are refused until a run says whose they are. The outcome's own columns are
+ * checked where they are read (outcomes/read-outcomes.ts).
  */
-
+import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import { among, count, type Part, percent, personal, say, whole } from "../../core/sentence.ts";
+import {
+  among,
+  continueSentence,
+  count,
+  type Part,
+  percent,
+  personal,
+  say,
+  whole,
+} from "../../core/sentence.ts";
 import { percentOf } from "../../core/text.ts";
 import { checkLevels } from "../encode/rare-levels.ts";
 import { findLeaks } from "../leaks/find-leaks.ts";
-import type { RightCensored } from "../outcomes/outcomes.ts";
+import { type RightCensored, refuseBeyondCensoring } from "../outcomes/outcomes.ts";
+import type { PersonColumn } from "../outcomes/people.ts";
 import {
   type InspectedOutcomes,
   inspectOutcomes,
   type OutcomeColumns,
   outcomeNames,
 } from "../outcomes/read-outcomes.ts";
-import { refuseBeyondCensoring } from "../outcomes/right-censored.ts";
-import type { Column, Table } from "../table.ts";
-import { cellText, countMissing, findColumn } from "../table.ts";
-import { checkCells } from "./check-cells.ts";
-import { findDuplicateRows, sameCells } from "./duplicate-rows.ts";
-import { createFinding, type Finding } from "./findings.ts";
-import { findIdentifier } from "./identifiers.ts";
+import { type Column, cellText, countMissing, findColumn, sameCells, type Table } from "../table.ts";
+import { checkCells, findDuplicateRows } from "./check-cells.ts";
+import { createFinding, type Finding, type Notice } from "./findings.ts";
+import { findIdentifier, isNamedAsId } from "./identifiers.ts";
 
 export interface CheckedColumns extends OutcomeColumns {
   /** The columns to check; every column but time and event unless given. */
@@ -218,4 +226,78 @@ function countInside(times: Float64Array, { first, last }: TimeRange): number {
   let inside = 0;
   for (const time of times) if (time >= first && time <= last) inside++;
   return inside;
+}
+
+/** What a run is told about whose rows are whose. */
+export interface RowIndependence extends PersonColumn {
+  /** Rows are people even where a column looks like the id of people with several rows. */
+  readonly rowsAreIndependent?: boolean;
+}
+
+/** The finding that people have several rows, from the first column that shows it; null where none does. */
+export function findRepeatedPeople(
+  table: Table,
+  checked: CheckedTable,
+  outcome: { readonly time: string; readonly event: string },
+): Finding | null {
+  const isChecked = new Set(checked.features.map(({ name }) => name));
+  for (const column of table.columns) {
+    const { name } = column;
+    if (name === outcome.time || name === outcome.event) continue;
+    // A run that names its features has only those checked, yet its people may repeat all the same.
+    const finding = isChecked.has(name)
+      ? checked.findings.find((one) => one.code === "id" && one.column === name)
+      : findIdentifier(table, column);
+    if (finding && isOfPeople(table, finding)) return finding;
+  }
+  return null;
+}
+
+/**
+ * findIdentifier warns of more: a column whose values all occur equally often may also be a percentile. It counts here
+ * only if another column never differs within a value, if it holds texts, if its name is that of an id, or if it counts
+ * from row to row (1, 1, 2, 2, 3, 3).
+ */
+function isOfPeople(table: Table, { column, evidence }: Finding): boolean {
+  const { fixedColumns } = evidence;
+  if (column === null || typeof fixedColumns !== "number") return false;
+  if (fixedColumns > 0) return true;
+  const own = findColumn(table, column);
+  return own.type === "category" || isNamedAsId(column) || countsOn(own);
+}
+
+/** Whether the column's numbers stay the same or rise by 1 from each row to the next. */
+function countsOn(column: Column): boolean {
+  if (column.type !== "number") return false;
+  const { values } = column;
+  return values.every(
+    (value, row) => row === 0 || value === values[row - 1] || value === values[row - 1] + 1,
+  );
+}
+
+/**
+ * Refuses several rows of one person unless the run says whose they are; says so where rows are taken as they are. If
+ * rows are split one by one, such a person both teaches the model and judges it, and every interval counts one person
+ * twice.
+ */
+export function checkIndependence(
+  table: Table,
+  checked: CheckedTable,
+  request: RowIndependence & { readonly time: string; readonly event: string },
+): readonly Notice[] {
+  if (request.id !== undefined) return [];
+  const finding = findRepeatedPeople(table, checked, request);
+  if (finding === null) return [];
+  const { column, message } = finding;
+  if (request.rowsAreIndependent === true) {
+    const sentence = continueSentence(finding.sentence, "; they are taken as independent, as asked");
+    return [{ level: "warning", sentence }];
+  }
+  throw new InputError(message, {
+    code: "rows.repeated",
+    where: `${table.name}, column "${column}"`,
+    hint:
+      `--id ${column} keeps the rows of a person together; ` +
+      "--rows-are-independent takes every row as a person of its own",
+  });
 }

@@ -1,6 +1,13 @@
 /**
  * Predicted survival curves on a grid of T bins: S(t|x) at the upper edge of bin t, t = 1…T, and S(0) = 1 understood.
+ * And which columns of a table are such curves, told by their names. There are two forms: S1…ST, which count time bins,
+ * and names that give the time itself, in the unit of the table's times: "S(365)", "S_365", or plain "365" where no
+ * column is named with an S. A column for time 0 only states that S(0) = 1 and is left out. Columns may stand in any
+ * order.
  */
+import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
+import { MAX_BINS } from "../outcomes/time-grid.ts";
+import type { Column, Table } from "../table.ts";
 
 export interface Curves {
   readonly N: number;
@@ -13,4 +20,106 @@ export interface Curves {
 export function isSurvival({ survival }: Pick<Curves, "survival">): boolean {
   for (let k = 0; k < survival.length; k++) if (!(survival[k] >= 0 && survival[k] <= 1)) return false;
   return true;
+}
+
+/** Columns in the order of time. */
+export interface CurveColumns {
+  readonly columns: readonly Column[];
+  /** The times that the names give; null for S1…ST. */
+  readonly times: Float64Array | null;
+}
+
+export const EXPECTED =
+  'expected columns S1, S2, … ST (survival at the end of each time bin), "event" (0 or 1) and "bin" (1 to T), ' +
+  "or a time column and the horizon in place of bin; or columns S(90), S(180), … named by their times, event and time";
+
+const NUMBER = "([0-9]+(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)";
+const NAMED_BY_BIN = /^S([1-9][0-9]*)$/;
+const NAMED_BY_TIME = new RegExp(`^S(?:\\(${NUMBER}\\)|_${NUMBER})$`);
+const BARE_TIME = new RegExp(`^${NUMBER}$`);
+
+export function findCurveColumns(table: Table): CurveColumns {
+  const byBin = new Map<number, Column>();
+  for (const column of table.columns) {
+    const match = NAMED_BY_BIN.exec(column.name);
+    if (match) byBin.set(Number(match[1]), column);
+  }
+  if (byBin.size > 0) return { columns: inBinOrder(table, byBin), times: null };
+  for (const pattern of [NAMED_BY_TIME, BARE_TIME]) {
+    const named = table.columns.flatMap((column) => {
+      const match = pattern.exec(column.name);
+      return match === null ? [] : [{ column, time: Number(match[1] ?? match[2]) }];
+    });
+    if (named.length > 0) return inTimeOrder(table, named);
+  }
+  throw new InputError("no survival columns: S1, S2, …", {
+    code: "curves.none",
+    where: table.name,
+    hint: EXPECTED,
+  });
+}
+
+function inBinOrder(table: Table, byBin: ReadonlyMap<number, Column>): readonly Column[] {
+  let T = 0;
+  for (const t of byBin.keys()) if (t > T) T = t;
+  const missing: number[] = [];
+  // T comes from a column name and may be anything: stop looking when there is enough to report.
+  for (let t = 1; t <= T && missing.length < MAX_ROWS_NAMED; t++) if (!byBin.has(t)) missing.push(t);
+  if (missing.length > 0) {
+    const shown = missing.map((t) => `S${t}`).join(", ");
+    const rest = T - byBin.size - missing.length;
+    const more = rest > 0 ? ` (and ${rest} more)` : "";
+    throw new InputError(`missing columns between S1 and S${T}: ${shown}${more}`, {
+      code: "curves.hole",
+      where: table.name,
+      hint: EXPECTED,
+    });
+  }
+  return Array.from(byBin.keys())
+    .sort((a, b) => a - b)
+    .flatMap((t) => byBin.get(t) ?? []);
+}
+
+interface NamedColumn {
+  readonly column: Column;
+  readonly time: number;
+}
+
+function inTimeOrder(table: Table, named: readonly NamedColumn[]): CurveColumns {
+  const ordered = named.toSorted((a, b) => a.time - b.time);
+  const twin = ordered.findIndex(({ time }, k) => k > 0 && time === ordered[k - 1].time);
+  if (twin !== -1) {
+    const names = [ordered[twin - 1], ordered[twin]].map(({ column }) => `"${column.name}"`);
+    throw new InputError(`two survival columns for one time: ${names.join(" and ")}`, {
+      code: "curves.time",
+      where: table.name,
+      hint: "every time has one column",
+    });
+  }
+  for (const { column, time } of ordered) if (time === 0) checkStart(table, column);
+  const later = ordered.filter(({ time }) => time > 0);
+  if (later.length === 0 || later.length > MAX_BINS || !Number.isFinite(later[later.length - 1].time)) {
+    throw new InputError(`cannot audit curves with ${later.length} times after 0`, {
+      code: "curves.time",
+      where: table.name,
+      hint: `expected columns of 1 to ${MAX_BINS} times, each a number above 0`,
+    });
+  }
+  return {
+    columns: later.map(({ column }) => column),
+    times: Float64Array.from(later, ({ time }) => time),
+  };
+}
+
+/** Everyone is free of the event at time 0. */
+function checkStart(table: Table, column: Column): void {
+  const values = column.type === "number" ? column.values : null;
+  const bad: number[] = [];
+  for (let row = 0; row < table.rows; row++) if (values === null || values[row] !== 1) bad.push(row + 1);
+  if (bad.length === 0) return;
+  throw new InputError("survival at time 0 is not 1", {
+    code: "curves.start",
+    where: `${table.name}, ${nameRows(bad)}, column "${column.name}"`,
+    hint: "leave the column of time 0 out if the curves begin later",
+  });
 }

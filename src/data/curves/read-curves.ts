@@ -7,12 +7,11 @@
  * rising) and left as they are: an audit judges the curves that were predicted, not repaired ones.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
-import { binningGap } from "../outcomes/binning-gap.ts";
-import { createProblemError } from "../outcomes/outcome-problems.ts";
+import { createProblemError } from "../checks/findings.ts";
 import type { BinnedRightCensored, RightCensored } from "../outcomes/outcomes.ts";
 import { readEvent } from "../outcomes/read-event.ts";
-import { readTime } from "../outcomes/read-time.ts";
-import { binOutcomes, equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
+import { readTime } from "../outcomes/read-outcomes.ts";
+import { binningGap, binOutcomes, equalTimeGrid, type TimeGrid } from "../outcomes/time-grid.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import {
   type CategoryColumn,
@@ -23,8 +22,7 @@ import {
   MISSING_CODE,
   type Table,
 } from "../table.ts";
-import { EXPECTED, findCurveColumns } from "./curve-columns.ts";
-import type { Curves } from "./curves.ts";
+import { type Curves, EXPECTED, findCurveColumns } from "./curves.ts";
 
 /** Which columns hold the time bin and the event. */
 export interface ReadCurvesOptions {
@@ -223,13 +221,9 @@ function readAtTimes(
   { bin, time, origin, horizon }: ReadCurvesOptions,
 ): OutcomesRead {
   if (bin !== undefined || horizon !== undefined) {
-    throw new InputError(
-      "the survival columns are named by their times: they need neither bins nor a horizon",
-      {
-        code: "outcomes.options",
-        hint: "leave --bin and --horizon out; the last column is the horizon",
-      },
-    );
+    const message = "the survival columns are named by their times: they need neither bins nor a horizon";
+    const hint = "leave --bin and --horizon out; the last column is the horizon";
+    throw new InputError(message, { code: "outcomes.options", hint });
   }
   const grid: TimeGrid = { kind: "quantile", T: times.length, edges: Float64Array.of(0, ...times) };
   return readTimes(table, findNamed(table, time, "time"), origin, event, grid);

@@ -7,14 +7,15 @@
  * nothing could be said about it. Only training rows are looked at.
  */
 
-import { isNamedAsId } from "../checks/id-names.ts";
+import { isNamedAsId } from "../checks/identifiers.ts";
 import { type Column, findColumn, type Table } from "../table.ts";
 import { type CellColumn, cutColumn } from "./candidate-groups.ts";
 import { formatGroup, type GroupExpression } from "./group-expression.ts";
-import { evaluateGroup } from "./group-members.ts";
+import { evaluateNamedGroup } from "./group-members.ts";
 import {
   DEFAULT_MAX_OVERLAP,
   DEFAULT_MIN_ROWS,
+  isNatural,
   MAX_DISTINCT_INTEGERS,
   readLevel,
 } from "./group-selection.ts";
@@ -63,11 +64,10 @@ export function chooseAutomaticGroups(
 ): Group[] {
   const { limit, chosen = [], maxOverlap = DEFAULT_MAX_OVERLAP } = options;
   const { minRows = DEFAULT_MIN_ROWS, minEvents = DEFAULT_MIN_EVENTS } = options;
-  const taken: Members[] = chosen.map(({ name, expression }) => {
-    const inTable = evaluateGroup(expression, table, {
-      where: `${table.name}, group ${JSON.stringify(name)}`,
-    });
-    return toMembers(Uint8Array.from(trainingRows, (row) => inTable[row]));
+  const taken: Members[] = chosen.map((group) => {
+    const inTable = evaluateNamedGroup(group, table);
+    const isIn = Uint8Array.from(trainingRows, (row) => inTable[row]);
+    return { isIn, size: isIn.reduce((sum, one) => sum + one, 0) };
   });
   const names = new Set(chosen.map(({ name }) => name));
   const groups: Group[] = [];
@@ -101,10 +101,6 @@ export function chooseAutomaticGroups(
   return groups;
 }
 
-function toMembers(isIn: Uint8Array): Members {
-  return { isIn, size: isIn.reduce((sum, one) => sum + one, 0) };
-}
-
 /** |A ∩ B| / |B|, B chosen before. */
 function shareOf(rows: Int32Array, { isIn, size }: Members): number {
   let common = 0;
@@ -126,23 +122,7 @@ function orderColumns(columns: readonly Column[], rows: Int32Array): readonly Co
   return turns.flatMap((k) => [...natural.slice(k, k + 1), ...numbers.slice(k, k + 1)]);
 }
 
-/** Whether its values are groups by themselves: levels, true and false, and the few whole numbers of a code. */
-function isNatural(column: Column, rows: Int32Array): boolean {
-  if (column.type !== "number") return true;
-  const distinct = new Set<number>();
-  for (const row of rows) {
-    const value = column.values[row];
-    if (Number.isNaN(value)) continue;
-    distinct.add(value);
-    if (!Number.isInteger(value) || distinct.size > MAX_DISTINCT_INTEGERS) return false;
-  }
-  return true;
-}
-
-interface Fewest {
-  readonly minRows: number;
-  readonly minEvents: number;
-}
+type Fewest = Required<Pick<AutomaticChoice, "minRows" | "minEvents">>;
 
 /**
  * The candidates that are large enough, largest first; for a number, the finest bands that are all large enough, or

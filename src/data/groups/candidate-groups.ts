@@ -7,8 +7,8 @@
  */
 import { countAtMost, countBelow } from "../../core/ascending.ts";
 import { log10, powerOfTen } from "../../core/elementary.ts";
-import { type Column, isMissing } from "../table.ts";
-import type { GroupExpression, GroupValue } from "./group-expression.ts";
+import { type Column, dateText, isMissing } from "../table.ts";
+import type { Comparison, GroupExpression, GroupValue } from "./group-expression.ts";
 
 /** Cells first…last, both included. */
 export interface CellRun {
@@ -132,29 +132,29 @@ function cutRanges(
     Number.NEGATIVE_INFINITY,
     ...chooseCuts(sorted, { cells, rounding }, type === "date"),
   ];
-  const write = (value: number): GroupValue =>
-    type === "date" ? new Date(value * MS_PER_DAY).toISOString().replace("T00:00:00.000Z", "") : value;
+  const write = (value: number) => (type === "date" ? dateText(value) : value);
+  const compare = (comparison: Comparison, value: GroupValue): GroupExpression => ({
+    type: "compare",
+    column: name,
+    comparison,
+    value,
+  });
   const describe = ({ first, last }: CellRun): GroupExpression => {
     const lower = first === 0 ? null : write(bounds[first]);
     const isLast = last === bounds.length - 1;
     // Few values are named themselves; ranges end before the next cut.
     const upper = isLast ? null : write(distinct ? bounds[last] : bounds[last + 1]);
-    const below = distinct ? "<=" : "<";
-    if (distinct && first === last)
-      return { type: "compare", column: name, comparison: "=", value: write(bounds[first]) };
-    if (lower !== null && upper === null)
-      return { type: "compare", column: name, comparison: ">=", value: lower };
-    if (lower === null && upper !== null)
-      return { type: "compare", column: name, comparison: below, value: upper };
-    if (lower === null || upper === null || typeof lower === "boolean" || typeof upper === "boolean")
-      return { type: "not", term: { type: "missing", column: name } };
     const included = distinct !== null;
+    if (included && first === last) return compare("=", write(bounds[first]));
+    if (lower !== null && upper === null) return compare(">=", lower);
+    if (lower === null && upper !== null) return compare(included ? "<=" : "<", upper);
+    if (lower === null || upper === null) return { type: "not", term: { type: "missing", column: name } };
     return { type: "range", column: name, lower, lowerIncluded: true, upper, upperIncluded: included };
   };
-  return { ordered: true, cells: bounds.length, cellOf: (row) => findCell(bounds, values[row]), describe };
+  // The last cell whose bound is at most the value; the first for one below all bounds, whose row decided no cut.
+  const cellOf = (row: number) => Math.max(countAtMost(bounds, values[row]) - 1, 0);
+  return { ordered: true, cells: bounds.length, cellOf, describe };
 }
-
-const MS_PER_DAY = 86_400_000;
 
 /** The different values, when there are no more than `most`. */
 function countDistinct(sorted: Float64Array, most: number): number[] | null {
@@ -165,18 +165,6 @@ function countDistinct(sorted: Float64Array, most: number): number[] | null {
     distinct.push(value);
   }
   return distinct;
-}
-
-/** The last cell whose bound is at most the value; the first for a value below all bounds (its row decided no cut). */
-function findCell(bounds: readonly number[], value: number): number {
-  let low = 0;
-  let high = bounds.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (bounds[middle] <= value) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 /** Cuts near the quantiles k/cells, ascending; a cut c divides x < c from x >= c. */

@@ -7,7 +7,7 @@
  */
 
 import { InputError } from "../../core/errors.ts";
-import { nearestName } from "../../core/nearest-name.ts";
+import { nearestName } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
 import { shortenValue } from "../../core/text.ts";
 import { parseDateText } from "../reading/parse-cell.ts";
@@ -17,9 +17,10 @@ import {
   formatGroup,
   type GroupExpression,
   type GroupValue,
+  isNumberText,
   type LocatedGroup,
+  pointInto,
 } from "./group-expression.ts";
-import { isNumberText, pointInto } from "./group-tokens.ts";
 import { locateGroup } from "./parse-group.ts";
 
 export interface EvaluateOptions {
@@ -54,6 +55,18 @@ export function evaluateGroup(
   const located = locateGroup(text, where);
   const evaluation = { ...located, table, where, unknownLevels: options.unknownLevels ?? "reject" };
   return evaluateTruth(located.expression, evaluation).map((truth) => (truth === TRUE ? 1 : 0));
+}
+
+/** The same for a named group, whose name stands in messages. */
+export function evaluateNamedGroup(
+  { name, expression }: { readonly name: string; readonly expression: string },
+  table: Table,
+  options: Omit<EvaluateOptions, "where"> = {},
+): Uint8Array {
+  return evaluateGroup(expression, table, {
+    ...options,
+    where: `${table.name}, group ${JSON.stringify(name)}`,
+  });
 }
 
 function evaluateTruth(expression: GroupExpression, evaluation: Evaluation): Uint8Array {
@@ -101,67 +114,73 @@ function evaluateTruth(expression: GroupExpression, evaluation: Evaluation): Uin
 type ValueTest = Extract<GroupExpression, { readonly type: "holds" | "compare" | "range" | "in" }>;
 type RowTest = (row: number) => boolean;
 
+/** What an error points at: the column of a test, or one of its values. */
+interface Spot {
+  readonly test: GroupExpression;
+  readonly at: "column" | number;
+  readonly evaluation: Evaluation;
+}
+
 /** The test as a function of a row in which the column is not missing. */
 function createTest(test: ValueTest, column: Column, evaluation: Evaluation): RowTest {
+  const spotOf = (at: Spot["at"]): Spot => ({ test, at, evaluation });
   switch (test.type) {
     case "holds": {
-      if (column.type !== "boolean") {
-        const problem = `"${column.name}" is a ${column.type} column: it needs a comparison`;
-        throw typeError(test, evaluation, problem, "column");
-      }
-      return (row) => column.values[row] === 1;
+      if (column.type === "boolean") return (row) => column.values[row] === 1;
+      const problem = `"${column.name}" is a ${column.type} column: it needs a comparison`;
+      throw createGroupError("group.type", problem, spotOf("column"));
     }
     case "in":
-      return createEquality(test, test.values, column, evaluation);
+      return createEquality(test.values, column, spotOf);
     case "range": {
-      const above = createOrder(test, 0, test.lowerIncluded ? ">=" : ">", test.lower, column, evaluation);
-      const below = createOrder(test, 1, test.upperIncluded ? "<=" : "<", test.upper, column, evaluation);
+      const above = createOrder(test.lowerIncluded ? ">=" : ">", test.lower, column, spotOf(0));
+      const below = createOrder(test.upperIncluded ? "<=" : "<", test.upper, column, spotOf(1));
       return (row) => above(row) && below(row);
     }
     case "compare": {
       const { comparison, value } = test;
-      if (comparison !== "=" && comparison !== "!=")
-        return createOrder(test, 0, comparison, value, column, evaluation);
-      const equals = createEquality(test, [value], column, evaluation);
+      if (comparison !== "=" && comparison !== "!=") return createOrder(comparison, value, column, spotOf(0));
+      const equals = createEquality([value], column, spotOf);
       return comparison === "=" ? equals : (row) => !equals(row);
     }
   }
 }
 
 function createEquality(
-  test: ValueTest,
   values: readonly GroupValue[],
   column: Column,
-  evaluation: Evaluation,
+  spotOf: (place: number) => Spot,
 ): RowTest {
   if (column.type === "category") {
-    const wanted = new Uint8Array(column.levels.length);
+    const { name, levels } = column;
+    const wanted = new Uint8Array(levels.length);
     values.forEach((value, place) => {
       const codes = findLevels(column, value);
-      if (codes.length === 0 && evaluation.unknownLevels === "reject")
-        throw levelError(test, place, value, column, evaluation);
       for (const code of codes) wanted[code] = 1;
+      const spot = spotOf(place);
+      if (codes.length > 0 || spot.evaluation.unknownLevels === "allow") return;
+      const problem = `column "${name}" has no value ${JSON.stringify(value)} (have ${listSome(levels)})`;
+      throw createGroupError("group.level", problem, spot, suggest(String(value), levels));
     });
     return (row) => wanted[column.codes[row]] === 1;
   }
-  const wanted = new Set(values.map((value, place) => readValue(test, place, value, column, evaluation)));
+  const wanted = new Set(values.map((value, place) => readValue(value, column, spotOf(place))));
   return (row) => wanted.has(column.values[row]);
 }
 
 function createOrder(
-  test: ValueTest,
-  place: number,
   comparison: Exclude<Comparison, "=" | "!=">,
   value: GroupValue,
   column: Column,
-  evaluation: Evaluation,
+  spot: Spot,
 ): RowTest {
   if (column.type === "category" || column.type === "boolean") {
     const problem = `"${column.name}" is a ${column.type} column: "${comparison}" needs numbers or dates`;
-    throw typeError(test, evaluation, problem, "column", "use =, != or in {…} instead");
+    const hint = "use =, != or in {…} instead";
+    throw createGroupError("group.type", problem, { ...spot, at: "column" }, hint);
   }
   const { values } = column;
-  const bound = readValue(test, place, value, column, evaluation);
+  const bound = readValue(value, column, spot);
   switch (comparison) {
     case "<":
       return (row) => values[row] < bound;
@@ -175,17 +194,11 @@ function createOrder(
 }
 
 /** The value as a number or date column holds it, or 0 and 1 for a boolean one. */
-function readValue(
-  test: ValueTest,
-  place: number,
-  value: GroupValue,
-  column: Exclude<Column, CategoryColumn>,
-  evaluation: Evaluation,
-): number {
+function readValue(value: GroupValue, column: Exclude<Column, CategoryColumn>, spot: Spot): number {
   const text = String(value);
   const refuse = (hint: string) => {
     const problem = `"${column.name}" is a ${column.type} column: it cannot be compared with ${JSON.stringify(value)}`;
-    return typeError(test, evaluation, problem, place, hint);
+    return createGroupError("group.type", problem, spot, hint);
   };
   switch (column.type) {
     case "number":
@@ -217,46 +230,21 @@ function findLevels(column: CategoryColumn, value: GroupValue): number[] {
 }
 
 function findTestedColumn(test: GroupExpression, name: string, evaluation: Evaluation): Column {
-  const { table } = evaluation;
-  const found = table.columns.find((column) => column.name === name);
+  const { columns } = evaluation.table;
+  const found = columns.find((column) => column.name === name);
   if (found) return found;
-  const names = table.columns.map((column) => column.name);
-  const offset = evaluation.places.get(test)?.column ?? 0;
+  const names = columns.map((column) => column.name);
   const problem = `unknown column: ${JSON.stringify(name)} (have ${listSome(names)})`;
-  throw new InputError(`${problem}\n${pointInto(evaluation.text, offset)}`, {
-    code: "group.column",
-    where: evaluation.where,
-    ...suggest(name, names),
-  });
+  throw createGroupError("group.column", problem, { test, at: "column", evaluation }, suggest(name, names));
 }
 
-function levelError(
-  test: ValueTest,
-  place: number,
-  value: GroupValue,
-  column: CategoryColumn,
-  evaluation: Evaluation,
-) {
-  const offset = evaluation.places.get(test)?.values[place] ?? 0;
-  const problem = `column "${column.name}" has no value ${JSON.stringify(value)} (have ${listSome(column.levels)})`;
-  return new InputError(`${problem}\n${pointInto(evaluation.text, offset)}`, {
-    code: "group.level",
-    where: evaluation.where,
-    ...suggest(String(value), column.levels),
-  });
-}
-
-function typeError(
-  test: ValueTest,
-  evaluation: Evaluation,
-  problem: string,
-  at: "column" | number,
-  hint?: string,
-) {
+/** The problem, and a caret under the column or value that has it. */
+function createGroupError(code: string, problem: string, spot: Spot, hint?: string): InputError {
+  const { test, at, evaluation } = spot;
   const place = evaluation.places.get(test);
   const offset = (at === "column" ? place?.column : place?.values[at]) ?? 0;
   return new InputError(`${problem}\n${pointInto(evaluation.text, offset)}`, {
-    code: "group.type",
+    code,
     where: evaluation.where,
     ...present({ hint }),
   });
@@ -270,7 +258,7 @@ function listSome(names: readonly string[]): string {
   return names.length <= MAX_LISTED ? shown : `${shown}, … ${names.length} in all`;
 }
 
-function suggest(name: string, candidates: readonly string[]): { readonly hint?: string } {
+function suggest(name: string, candidates: readonly string[]): string | undefined {
   const nearest = nearestName(name, candidates);
-  return nearest === undefined ? {} : { hint: `did you mean ${JSON.stringify(nearest)}?` };
+  return nearest === undefined ? undefined : `did you mean ${JSON.stringify(nearest)}?`;
 }

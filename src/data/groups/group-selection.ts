@@ -10,7 +10,7 @@
 import { InputError } from "../../core/errors.ts";
 import { type Column, findColumn, isMissing, type Table } from "../table.ts";
 import { formatGroup, type GroupExpression, type GroupValue } from "./group-expression.ts";
-import { evaluateGroup } from "./group-members.ts";
+import { evaluateNamedGroup } from "./group-members.ts";
 import type { Group } from "./groups.ts";
 
 export type OverlapDefinition = "new" | "earlier" | "jaccard";
@@ -84,10 +84,8 @@ export function selectGroups(
 
   const columns = codeColumns(table, trainingRows, options);
   const candidates = listCandidates(columns, trainingRows.length, maxCross, minRows).sort(compareCandidates);
-  const named = chosen.map(({ name, expression }): DisjointChosen => {
-    const inTable = evaluateGroup(expression, table, {
-      where: `${table.name}, group ${JSON.stringify(name)}`,
-    });
+  const named = chosen.map((group): DisjointChosen => {
+    const inTable = evaluateNamedGroup(group, table);
     const groupOfRow = Int32Array.from(trainingRows, (row) => inTable[row] - 1);
     return { groupOfRow, sizes: [groupOfRow.reduce((size, group) => size + group + 1, 0)] };
   });
@@ -132,16 +130,19 @@ function codeColumns(
     return named.map((column) => codeColumn(column, trainingRows, table));
   }
   return table.columns
-    .filter((column) => !options.exclude?.includes(column.name) && formsGroups(column, trainingRows))
+    .filter(
+      (column) =>
+        !options.exclude?.includes(column.name) && column.type !== "date" && isNatural(column, trainingRows),
+    )
     .map((column) => codeColumn(column, trainingRows, table));
 }
 
-/** Whether a column that nobody named is used. */
-function formsGroups(column: Column, trainingRows: ArrayLike<number>): boolean {
-  if (column.type !== "number") return column.type !== "date";
+/** Whether its values are groups by themselves: levels, true and false, and the few whole numbers of a code. */
+export function isNatural(column: Column, rows: ArrayLike<number>): boolean {
+  if (column.type !== "number") return true;
   const distinct = new Set<number>();
-  for (let i = 0; i < trainingRows.length; i++) {
-    const value = column.values[trainingRows[i]];
+  for (let i = 0; i < rows.length; i++) {
+    const value = column.values[rows[i]];
     if (Number.isNaN(value)) continue;
     distinct.add(value);
     if (!Number.isInteger(value) || distinct.size > MAX_DISTINCT_INTEGERS) return false;

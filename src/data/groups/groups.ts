@@ -5,20 +5,17 @@
  *     "automatic": { "columns": ["sex"], "minRows": 100 } }
  * "all" (true unless said otherwise) is everyone; "automatic" takes the options of group-selection.ts, and without it
  * no group is chosen by rule. Groups come out in the order all, named, automatic; the rule counts those before it as
- * chosen.
+ * chosen. A group can also be a column of a table, true or false, that a model takes as a feature.
  */
 
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import type { Table } from "../table.ts";
+import type { BooleanColumn, Table } from "../table.ts";
 import { columnsOf } from "./group-expression.ts";
-import { type EvaluateOptions, evaluateGroup } from "./group-members.ts";
-import { selectGroups } from "./group-selection.ts";
+import { type EvaluateOptions, evaluateNamedGroup } from "./group-members.ts";
+import { type AutomaticGroupOptions, selectGroups } from "./group-selection.ts";
 import { parseGroup } from "./parse-group.ts";
-
-export { type AutomaticChoice, chooseAutomaticGroups } from "./automatic-groups.ts";
-export { type AutomaticGroupOptions, type OverlapDefinition, selectGroups } from "./group-selection.ts";
 
 /** A named group of people. */
 export interface Group {
@@ -61,12 +58,9 @@ export function resolveGroups(
   options: Omit<EvaluateOptions, "where"> = {},
 ): GroupMembers[] {
   requireDistinctNames(groups);
-  return groups.map(({ name, expression }) => {
-    const members = evaluateGroup(expression, table, {
-      ...options,
-      where: `${table.name}, group ${JSON.stringify(name)}`,
-    });
-    return { name, expression, rows: listMembers(members) };
+  return groups.map((group) => {
+    const members = evaluateNamedGroup(group, table, options);
+    return { name: group.name, expression: group.expression, rows: listMembers(members) };
   });
 }
 
@@ -179,17 +173,15 @@ function listNamed(file: GroupsFile): Group[] {
   return file.all ? [ALL_GROUP, ...named] : named;
 }
 
-export interface GroupsFromFileOptions {
-  /** Columns that the automatic rule does not take up by itself: the outcome's, at least. */
-  readonly exclude?: readonly string[];
-}
-
-/** The groups of the file on this table; the automatic ones are chosen on its training rows. */
+/**
+ * The groups of the file on this table; the automatic ones are chosen on its training rows. The rule does not take up
+ * the columns of `exclude` by itself: the outcome's, at least.
+ */
 export function groupsFromFile(
   file: GroupsFile,
   table: Table,
   trainingRows: ArrayLike<number>,
-  options: GroupsFromFileOptions = {},
+  options: Pick<AutomaticGroupOptions, "exclude"> = {},
 ): Group[] {
   const chosen = listNamed(file);
   if (file.automatic === undefined) return chosen;
@@ -197,4 +189,56 @@ export function groupsFromFile(
   const groups = [...chosen, ...selectGroups(table, trainingRows, { ...file.automatic, exclude, chosen })];
   requireDistinctNames(groups);
   return groups;
+}
+
+/** Fewer training rows inside or outside of a group say nothing about it. */
+const FEWEST_ROWS = 10;
+
+/** The name of a group's column, which no column of a file has by accident. */
+export function groupColumnName({ name }: Group): string {
+  return `group: ${name}`;
+}
+
+/** The table with one more column for each group: who is in it. */
+export function widenTable(table: Table, groups: readonly GroupMembers[]): Table {
+  if (groups.length === 0) return table;
+  const columns = groups.map((group): BooleanColumn => {
+    const values = new Uint8Array(table.rows);
+    for (const row of group.rows) values[row] = 1;
+    return { name: groupColumnName(group), type: "boolean", values };
+  });
+  return { ...table, columns: [...table.columns, ...columns] };
+}
+
+/** The same for groups whose members are not known yet. */
+export function addGroupColumns(table: Table, groups: readonly Group[]): Table {
+  // A table to predict for need not have every level that a group speaks of.
+  return widenTable(table, resolveGroups(groups, table, { unknownLevels: "allow" }));
+}
+
+/**
+ * The groups that can be inputs, in a table of so many rows: there are enough rows on both sides to learn from and,
+ * with features, all columns it is made of are features, since a trait kept from the model must not come in through its
+ * groups.
+ */
+export function chooseInputGroups(
+  groups: readonly GroupMembers[],
+  tableRows: number,
+  features: readonly string[] | null,
+  fitRows: Int32Array,
+): Group[] {
+  const isFitted = new Uint8Array(tableRows);
+  for (const row of fitRows) isFitted[row] = 1;
+  return groups
+    .filter(({ expression, rows: members }) => {
+      const columns = columnsOf(parseGroup(expression));
+      let inside = 0;
+      for (const row of members) inside += isFitted[row];
+      return (
+        columns.every((column) => features?.includes(column) ?? true) &&
+        inside >= FEWEST_ROWS &&
+        fitRows.length - inside >= FEWEST_ROWS
+      );
+    })
+    .map(({ name, expression }) => ({ name, expression }));
 }

@@ -6,13 +6,16 @@
 import type { InputError } from "../../core/errors.ts";
 import {
   type Comparison,
+  cutIntoTokens,
   type GroupExpression,
   type GroupValue,
+  groupSyntaxError,
   type LocatedGroup,
   MAX_NESTING,
+  RESERVED_WORDS,
   type TestPlace,
+  type Token,
 } from "./group-expression.ts";
-import { cutIntoTokens, groupSyntaxError, RESERVED_WORDS, type Token } from "./group-tokens.ts";
 
 const COMPARISONS: readonly string[] = ["=", "!=", "<", "<=", ">", ">="];
 const MIRRORED = { "=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
@@ -138,12 +141,7 @@ function parseColumnFirst(reader: TokenReader): GroupExpression {
   const negated = reader.accept(reader.isWord("not"));
   if (reader.accept(reader.isWord("in"))) return negate(parseSet(reader, column, offset), negated);
   if (negated) throw reader.fail('"in" after "not"');
-  const closes =
-    reader.isSymbol("&") ||
-    reader.isSymbol("|") ||
-    reader.isSymbol(")") ||
-    reader.isWord("and") ||
-    reader.isWord("or");
+  const closes = ["&", "|", ")"].some(reader.isSymbol) || ["and", "or"].some(reader.isWord);
   if (!closes && reader.peek().type !== "end")
     throw reader.fail(`a comparison after ${JSON.stringify(column)}`);
   return reader.placed({ type: "holds", column }, offset);
@@ -186,26 +184,20 @@ function parseValueFirst(reader: TokenReader): GroupExpression {
   if (typeof first === "boolean" || typeof last === "boolean") {
     throw reader.failAt(lastAt, "true and false have no order");
   }
-  const firstIncluded = comparison.endsWith("=");
-  const lastIncluded = second.endsWith("=");
-  const range: GroupExpression = rises
-    ? {
-        type: "range",
-        column,
-        lower: first,
-        lowerIncluded: firstIncluded,
-        upper: last,
-        upperIncluded: lastIncluded,
-      }
-    : {
-        type: "range",
-        column,
-        lower: last,
-        lowerIncluded: lastIncluded,
-        upper: first,
-        upperIncluded: firstIncluded,
-      };
-  return reader.placed(range, offset, rises ? [firstAt, lastAt] : [lastAt, firstAt]);
+  const ends = [
+    { value: first, included: comparison.endsWith("="), at: firstAt },
+    { value: last, included: second.endsWith("="), at: lastAt },
+  ];
+  const [lower, upper] = rises ? ends : ends.reverse();
+  const range: GroupExpression = {
+    type: "range",
+    column,
+    lower: lower.value,
+    lowerIncluded: lower.included,
+    upper: upper.value,
+    upperIncluded: upper.included,
+  };
+  return reader.placed(range, offset, [lower.at, upper.at]);
 }
 
 function negate(term: GroupExpression, negated: boolean): GroupExpression {

@@ -4,8 +4,9 @@
  * above against below a number or date. Which values go on a side is decided by counts alone, among so few choices that
  * chance can be accounted for: `logSearched` is what the search costs. What a cut means is event.ts' business.
  */
+import { countBelow } from "../../core/ascending.ts";
 import { log } from "../../core/elementary.ts";
-import { firstFrom, type LeakColumn, type LeakRows, logChoose } from "./rows.ts";
+import { type LeakColumn, type LeakRows, logChoose } from "./rows.ts";
 
 /** "values": the pure values against the rest; "majority": every value on the side of its majority. */
 export type CutKind = "missing" | "values" | "majority" | "threshold";
@@ -173,9 +174,7 @@ function cutByMembers(
   });
   const sideOf = (row: number) => {
     if (isMissingAt(column, row)) return withMissing ? member[K] : -1;
-    return member[
-      column.numbers ? firstFrom((k) => values[k], K, column.numbers[row]) : (column.codes?.[row] ?? K)
-    ];
+    return member[column.numbers ? countBelow(values, column.numbers[row]) : (column.codes?.[row] ?? K)];
   };
   return { kind, eventSide, otherSide, sideOf, logSearched };
 }

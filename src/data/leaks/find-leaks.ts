@@ -1,8 +1,8 @@
 /**
  * Leaks: columns that could only be filled in after the outcome was known. A model fitted on one looks excellent and is
  * worthless. The detectors look at what a column says about event (event.ts) and time (time.ts), and whether it behaves
- * like something known only later (later.ts, within.ts, later-outcome.ts); never at its name. The rules and their
- * reasons are in docs/decisions/005-leak-rules.md. The findings of a column come worst first.
+ * like something known only later (later.ts, within.ts); never at its name. The rules and their reasons are in
+ * docs/decisions/005-leak-rules.md. The findings of a column come worst first.
  */
 import type { Finding } from "../checks/findings.ts";
 import type { RightCensored } from "../outcomes/outcomes.ts";
@@ -10,11 +10,17 @@ import type { Column } from "../table.ts";
 import { commonQuotient } from "./copies.ts";
 import { findEventLeak } from "./event.ts";
 import { findLaterValue, poolHazards } from "./later.ts";
-import { describeLaterOutcomes, findLaterTime, judgeIndicator } from "./later-outcome.ts";
-import { findTimePairs, type PairColumn } from "./pairs.ts";
 import { collectLeakColumn, collectLeakRows, type LeakRows } from "./rows.ts";
-import { findTimeLeak } from "./time.ts";
-import { describeFollowUpTime, type FollowUpTime, findFollowUpTime, findOutcomePair } from "./within.ts";
+import { findTimeLeak, findTimePairs, type PairColumn } from "./time.ts";
+import {
+  describeFollowUpTime,
+  describeLaterOutcomes,
+  type FollowUpTime,
+  findFollowUpTime,
+  findLaterTime,
+  findOutcomePair,
+  judgeIndicator,
+} from "./within.ts";
 
 /** Columns that are not judged themselves. */
 export interface LeakContext {
@@ -46,28 +52,23 @@ export function findLeaks(
     const event = findEventLeak(collected, leak);
     const time = findTimeLeak(collected, unit, leak);
     const later = event === null ? findLaterValue(collected, leak, hazards) : null;
-    const within = findOwnTime({ name, type, numbers }, unit, leak);
-    const after = findLaterTime({ name, numbers }, unit, leak);
-    return { column, summary: { name, type, numbers }, event, time, later, within, after };
+    const summary = { name, type, numbers };
+    return { column, summary, event, time, later, ...findTimes(summary, unit, leak) };
   });
-  const others = partners.slice(0, MAX_PARTNERS).map((column) => summarise(column, leak));
+  const others = partners.slice(0, MAX_PARTNERS).map((column) => {
+    const summary = summarise(column, leak);
+    const unit = summary.numbers && commonQuotient(summary.numbers, leak.time);
+    return { summary, ...findTimes(summary, unit, leak) };
+  });
+  const all = [...single, ...others];
   const start = origin === undefined ? null : summarise(origin, leak);
   const suspects = single.filter(({ time }) => time?.level !== "error").map(({ summary }) => summary);
   const pairs = findTimePairs(start === null ? suspects : [start, ...suspects], leak);
-  const summaries = [...single.map(({ summary }) => summary), ...others];
-  const times = [
-    ...single.map(({ within }) => within),
-    ...others.map((other) =>
-      findOwnTime(other, other.numbers && commonQuotient(other.numbers, leak.time), leak),
-    ),
-    ...findDateTimes(summaries, start, leak),
-  ].filter((one) => one !== null);
-  const laterTimes = [
-    ...single.map(({ after }) => after),
-    ...others.map((other) =>
-      findLaterTime(other, other.numbers && commonQuotient(other.numbers, leak.time), leak),
-    ),
-  ].filter((one) => one !== null);
+  const summaries = all.map(({ summary }) => summary);
+  const times = [...all.map(({ within }) => within), ...findDateTimes(summaries, start, leak)].filter(
+    (one) => one !== null,
+  );
+  const laterTimes = all.map(({ after }) => after).filter((one) => one !== null);
   const laterOutcomes = describeLaterOutcomes(
     laterTimes.length === 0
       ? []
@@ -94,10 +95,16 @@ function summarise(column: Column, leak: LeakRows): PairColumn {
   return { name, type, numbers };
 }
 
-/** A column of numbers as a time within the follow-up; a date is a time only when counted from another date. */
-function findOwnTime({ name, type, numbers }: PairColumn, unit: number | null, leak: LeakRows) {
-  if (numbers === null || type === "date") return null;
-  return findFollowUpTime({ name, numbers, unit: unit ?? 1, partner: null }, leak);
+/**
+ * A column as a time within the follow-up, and as the time of a later outcome. A date is a time within it only when
+ * counted from another date.
+ */
+function findTimes({ name, type, numbers }: PairColumn, unit: number | null, leak: LeakRows) {
+  const within =
+    numbers === null || type === "date"
+      ? null
+      : findFollowUpTime({ name, numbers, unit: unit ?? 1, partner: null }, leak);
+  return { within, after: findLaterTime({ name, numbers }, unit, leak) };
 }
 
 /** Dates that lie within the follow-up, counted in days from the origin, or from any other date where none is named. */

@@ -10,9 +10,8 @@ import { log } from "../../core/elementary.ts";
 import { present } from "../../core/present.ts";
 import { personal, say, share, whole } from "../../core/sentence.ts";
 import { createFinding, type Finding } from "../checks/findings.ts";
-import { type ComparedExits, compareExits, logChanceOfSoFew, logChanceOfSoMany } from "./exits.ts";
-import { type LeakColumn, type LeakRows, MOST } from "./rows.ts";
-import { splitByValues, type ValueSplit } from "./splits.ts";
+import { type ComparedExits, compareExits, logChanceOfSoFew, logChanceOfSoMany } from "./follow-up.ts";
+import { type LeakColumn, type LeakRows, MOST, splitByValues, type ValueSplit } from "./rows.ts";
 
 /** "Almost no events": a rate surely below this share of the others'. Strong honest values reach that too, … */
 const ALMOST_NONE = 0.2;

@@ -1,9 +1,11 @@
 /**
  * What was observed of each person, in two shapes that everything downstream takes: at raw times, and on a time grid of
  * T bins, numbered 1…T. Time and event are always there. Late entry, competing causes, weights and ids are optional.
- * Most statistics take right-censored outcomes only: `RightCensored` is the type without late entry, causes and
- * weights, and right-censored.ts turns away at the door what has them.
+ * Most statistics take right-censored outcomes only. Read without its entry, a row that came late counts as at risk
+ * from the start; read without its cause, a death from something else counts as the event. That must not happen
+ * silently: what outcomes hold beyond right censoring is refused at the door by name, until it is handled.
  */
+import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 
 /** The outcome of every row. */
@@ -60,13 +62,14 @@ export function pickOutcomes(outcomes: RightCensored, rows: ArrayLike<number>): 
 export function pickOutcomes(outcomes: Outcomes, rows: ArrayLike<number>): Outcomes;
 export function pickOutcomes(outcomes: Outcomes, rows: ArrayLike<number>): Outcomes {
   const { time, event, entry, cause, weight, id } = outcomes;
+  const N = rows.length;
   const picked: EveryField<Outcomes> = {
-    time: pickNumbers(time, rows),
-    event: pickBytes(event, rows),
-    entry: entry && pickNumbers(entry, rows),
-    cause: cause && pickBytes(cause, rows),
-    weight: weight && pickNumbers(weight, rows),
-    id: id && pickIntegers(id, rows),
+    time: pickInto(new Float64Array(N), time, rows),
+    event: pickInto(new Uint8Array(N), event, rows),
+    entry: entry && pickInto(new Float64Array(N), entry, rows),
+    cause: cause && pickInto(new Uint8Array(N), cause, rows),
+    weight: weight && pickInto(new Float64Array(N), weight, rows),
+    id: id && pickInto(new Int32Array(N), id, rows),
   };
   return present(picked) as Outcomes;
 }
@@ -76,28 +79,17 @@ export function pickBinned(outcomes: BinnedRightCensored, rows: ArrayLike<number
 export function pickBinned(outcomes: BinnedOutcomes, rows: ArrayLike<number>): BinnedOutcomes;
 export function pickBinned(outcomes: BinnedOutcomes, rows: ArrayLike<number>): BinnedOutcomes {
   const { T, bin, event, firstBin, cause, weight, id } = outcomes;
+  const N = rows.length;
   const picked: EveryField<BinnedOutcomes> = {
     T,
-    bin: pickIntegers(bin, rows),
-    event: pickBytes(event, rows),
-    firstBin: firstBin && pickIntegers(firstBin, rows),
-    cause: cause && pickBytes(cause, rows),
-    weight: weight && pickNumbers(weight, rows),
-    id: id && pickIntegers(id, rows),
+    bin: pickInto(new Int32Array(N), bin, rows),
+    event: pickInto(new Uint8Array(N), event, rows),
+    firstBin: firstBin && pickInto(new Int32Array(N), firstBin, rows),
+    cause: cause && pickInto(new Uint8Array(N), cause, rows),
+    weight: weight && pickInto(new Float64Array(N), weight, rows),
+    id: id && pickInto(new Int32Array(N), id, rows),
   };
   return present(picked) as BinnedOutcomes;
-}
-
-function pickNumbers(values: Float64Array, rows: ArrayLike<number>): Float64Array {
-  return pickInto(new Float64Array(rows.length), values, rows);
-}
-
-function pickIntegers(values: Int32Array, rows: ArrayLike<number>): Int32Array {
-  return pickInto(new Int32Array(rows.length), values, rows);
-}
-
-function pickBytes(values: Uint8Array, rows: ArrayLike<number>): Uint8Array {
-  return pickInto(new Uint8Array(rows.length), values, rows);
 }
 
 function pickInto<Values extends Float64Array | Int32Array | Uint8Array>(
@@ -107,4 +99,46 @@ function pickInto<Values extends Float64Array | Int32Array | Uint8Array>(
 ): Values {
   for (let k = 0; k < rows.length; k++) picked[k] = values[rows[k]];
   return picked;
+}
+
+type OutcomeField = keyof Outcomes | keyof BinnedOutcomes;
+
+/** What a field adds to right censoring, in words; null for nothing. A new field has to be decided on here. */
+const ADDED: Readonly<Record<OutcomeField, string | null>> = {
+  time: null,
+  event: null,
+  entry: "late entry",
+  cause: "competing causes",
+  weight: "weighted people",
+  id: null,
+  T: null,
+  bin: null,
+  firstBin: "late entry",
+};
+const BEYOND_CENSORING = (Object.keys(ADDED) as OutcomeField[]).filter((field) => ADDED[field] !== null);
+
+/** What outcomes of any shape may hold beyond time and event. */
+export type Beyond = { readonly [Field in OutcomeField]?: unknown };
+
+/** Refuses late entry, causes and weights; `what` is the subject of the sentence, such as "Kaplan-Meier". */
+export function refuseBeyondCensoring(outcomes: Beyond, what: string): void {
+  for (const field of BEYOND_CENSORING) {
+    if (outcomes[field] === undefined) continue;
+    throw new InputError(`${what} does not take ${ADDED[field]} yet`, {
+      code: "outcomes.beyond",
+      where: `outcomes.${field}`,
+      hint: `leave out \`${field}\` only if time and event mean the same without it`,
+    });
+  }
+}
+
+/** The same outcomes, known to be right-censored and nothing else. */
+export function requireRightCensored(outcomes: Outcomes, what: string): RightCensored;
+export function requireRightCensored(outcomes: BinnedOutcomes, what: string): BinnedRightCensored;
+export function requireRightCensored(
+  outcomes: Outcomes | BinnedOutcomes,
+  what: string,
+): RightCensored | BinnedRightCensored {
+  refuseBeyondCensoring(outcomes, what);
+  return outcomes as RightCensored | BinnedRightCensored;
 }

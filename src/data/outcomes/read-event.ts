@@ -6,8 +6,8 @@
  */
 import { count, joinSaid, named, type Part, say } from "../../core/sentence.ts";
 import { shortenValue } from "../../core/text.ts";
+import { type Problem, problem, type Reading } from "../checks/findings.ts";
 import { type Column, cellText, isMissing } from "../table.ts";
-import { type Problem, problem, type Reading } from "./outcome-problems.ts";
 
 /** Enough to see what kind of values a column holds. */
 const MAX_VALUES_NAMED = 8;
@@ -109,19 +109,11 @@ export function readEvent(column: Column, N: number, eventIs: string | undefined
   const problems: Problem[] = [];
   const missing: number[] = [];
   for (let row = 0; row < N; row++) if (isMissing(column, row)) missing.push(row + 1);
-  const fill = "remove these rows or fill in the event";
-  if (missing.length > 0)
-    problems.push(
-      problem(
-        "event.missing",
-        "error",
-        column,
-        say`event is missing in ${named(missing)}`,
-        {},
-        missing,
-        fill,
-      ),
-    );
+  if (missing.length > 0) {
+    const said = say`event is missing in ${named(missing)}`;
+    const fill = "remove these rows or fill in the event";
+    problems.push(problem("event.missing", "error", column, said, {}, missing, fill));
+  }
   const texts = distinctTexts(column, N);
   const lower = texts.map((text) => text.toLowerCase());
   const only = (...allowed: string[]) => texts.length > 0 && lower.every((text) => allowed.includes(text));

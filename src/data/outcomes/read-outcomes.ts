@@ -1,20 +1,28 @@
 /**
- * Time and event of every row, read from the columns of a table (read-time.ts, read-event.ts). `readOutcomes` refuses
- * what cannot be read as meant. `inspectOutcomes` never refuses a value; it reports, and reads an invalid coding of the
- * event as "largest code = event", so that a description of the table can go on.
+ * Time and event of every row, read from the columns of a table. The time is a column of numbers, or the days from one
+ * date to another (`origin`); 0 is legal, while negative, infinite and missing times are problems with their rows.
+ * read-event.ts reads the event. `readOutcomes` refuses what cannot be read as meant. `inspectOutcomes` never refuses a
+ * value; it reports, and reads an invalid coding of the event as "largest code = event", so that a description of the
+ * table can go on.
  */
 
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import { say, whole } from "../../core/sentence.ts";
+import { count, named, type Part, personal, say, verb, whole } from "../../core/sentence.ts";
 import { countOf } from "../../core/text.ts";
-import type { Finding } from "../checks/findings.ts";
-import type { Table } from "../table.ts";
-import { findColumn } from "../table.ts";
-import { createProblemError, type Problem, problem } from "./outcome-problems.ts";
+import {
+  createProblemError,
+  type Finding,
+  type FindingCode,
+  type FindingLevel,
+  type Problem,
+  problem,
+  type Reading,
+} from "../checks/findings.ts";
+import { parseDateText } from "../reading/parse-cell.ts";
+import { type Column, cellText, findColumn, isMissing, type Table } from "../table.ts";
 import type { RightCensored } from "./outcomes.ts";
 import { readEvent } from "./read-event.ts";
-import { readTime } from "./read-time.ts";
 
 /** Which columns hold the outcome. */
 export interface OutcomeColumns {
@@ -135,4 +143,153 @@ export function pickOutcomeColumns({ time, origin, event, eventIs }: OutcomeColu
 /** What should be said of the outcome where nothing else is read of it. */
 export function noteOutcome(table: Table, columns: OutcomeColumns): string[] {
   return inspectOutcomes(table, columns).notes.map(({ message }) => message);
+}
+
+/** The numbers of a column, NaN where a cell holds none; categories may hold numbers among texts. */
+function cellNumbers(column: Column, N: number): Float64Array {
+  switch (column.type) {
+    case "number":
+      return Float64Array.from(column.values);
+    case "category": {
+      const numbers = column.levels.map((level) => (level.trim() === "" ? Number.NaN : Number(level)));
+      return Float64Array.from(column.codes, (code) => (code < 0 ? Number.NaN : numbers[code]));
+    }
+    default:
+      return new Float64Array(N).fill(Number.NaN);
+  }
+}
+
+/** With `origin`, the days from its dates to those of the column. */
+export function readTime(column: Column, origin: Column | null, N: number): Reading {
+  return origin === null ? readNumberTimes(column, N) : readDateTimes(column, origin, N);
+}
+
+/** Rows (1-based) by what is wrong with them. */
+interface BadTimes {
+  readonly missing: number[];
+  readonly infinite: number[];
+  readonly negative: number[];
+  readonly zero: number[];
+}
+
+const REMOVE = "remove these rows or fill in their times";
+
+function readNumberTimes(column: Column, N: number): Reading {
+  const values = cellNumbers(column, N);
+  const bad: BadTimes = { missing: [], infinite: [], negative: [], zero: [] };
+  const notNumbers: number[] = [];
+  for (let row = 0; row < N; row++) {
+    if (isMissing(column, row)) bad.missing.push(row + 1);
+    else if (Number.isNaN(values[row])) notNumbers.push(row + 1);
+    else sortTime(values[row], row, bad);
+    if (!(values[row] >= 0 && Number.isFinite(values[row]))) values[row] = Number.NaN;
+  }
+  const text = (rows: readonly number[]) => cellText(column, rows[0] - 1);
+  const problems: Problem[] = [];
+  if (notNumbers.length > 0 && column.type === "date") {
+    const message = say`times must be numbers: ${column.name} holds dates in ${named(notNumbers)}`;
+    const hint =
+      "name the date they are counted from with --origin COLUMN, or give the time itself, e.g. in days";
+    problems.push(problem("time.values", "error", column, message, {}, notNumbers, hint));
+  } else if (notNumbers.length > 0) {
+    const { length } = notNumbers;
+    const rows = say`${count(length, "row")} of ${column.name} ${verb(length, "is", "are")} not`;
+    const which = personal(` (${named(notNumbers).text}: "${text(notNumbers)}")`);
+    const message = say`times must be numbers: ${rows}${which}`;
+    problems.push(
+      problem("time.values", "error", column, message, {}, notNumbers, "correct or remove these rows"),
+    );
+  }
+  problems.push(
+    ...listProblems(column, bad, {
+      missing: "time is missing",
+      negative: (rows) => say`time is negative in ${named(rows)}${personal(`: "${text(rows)}"`)}`,
+      correct: "correct or remove these rows; times start at 0",
+    }),
+  );
+  return { values, problems, rule: column.name };
+}
+
+function isDateText(text: string): boolean {
+  return !Number.isNaN(parseDateText(text, "month-first")) || !Number.isNaN(parseDateText(text, "day-first"));
+}
+
+function readDateTimes(column: Column, origin: Column, N: number): Reading {
+  const values = new Float64Array(N).fill(Number.NaN);
+  const bad: BadTimes = { missing: [], infinite: [], negative: [], zero: [] };
+  const rule = `days from ${origin.name} to ${column.name}`;
+  for (const one of [column, origin]) {
+    if (one.type === "date") continue;
+    const all = Array.from({ length: N }, (_, row) => row + 1);
+    const known = all.filter((row) => !isMissing(one, row - 1));
+    // One impossible date makes a column of texts: name that one, not the others.
+    const wrong = known.filter((row) => !isDateText(cellText(one, row - 1)));
+    const blamed = wrong.length > 0 ? wrong : known;
+    const shown =
+      blamed.length > 0 ? personal(`: row ${blamed[0]} is "${cellText(one, blamed[0] - 1)}"`) : "";
+    const rows = blamed.length > 0 ? blamed : all;
+    const says =
+      wrong.length > 0 && wrong.length < known.length ? "holds texts that are no dates" : "holds no dates";
+    const message = say`time from ${origin.name} to ${column.name}: ${one.name} ${says}${shown}`;
+    const hint = "write dates as 2021-03-31; where the time is a number, leave --origin out";
+    return { values, problems: [problem("time.values", "error", one, message, {}, rows, hint)], rule };
+  }
+  if (column.type !== "date" || origin.type !== "date") return { values, problems: [], rule };
+  const unstarted: number[] = [];
+  for (let row = 0; row < N; row++) {
+    if (isMissing(origin, row)) unstarted.push(row + 1);
+    else if (isMissing(column, row)) bad.missing.push(row + 1);
+    else {
+      const days = column.values[row] - origin.values[row];
+      sortTime(days, row, bad);
+      if (days >= 0) values[row] = days;
+    }
+  }
+  const problems: Problem[] = [];
+  if (unstarted.length > 0) {
+    const message = say`${origin.name} is missing in ${named(unstarted)}: no time can be counted from it`;
+    problems.push(problem("time.missing", "error", origin, message, {}, unstarted, REMOVE));
+  }
+  const text = ([row]: readonly number[]) =>
+    personal(`: ${cellText(column, row - 1)} is before ${cellText(origin, row - 1)}`);
+  problems.push(
+    ...listProblems(column, bad, {
+      missing: `${column.name} is missing`,
+      negative: (rows) => say`${column.name} is before ${origin.name} in ${named(rows)}${text(rows)}`,
+      correct: "correct or remove these rows",
+    }),
+  );
+  return { values, problems, rule };
+}
+
+function sortTime(value: number, row: number, bad: BadTimes): void {
+  if (!Number.isFinite(value)) bad.infinite.push(row + 1);
+  else if (value < 0) bad.negative.push(row + 1);
+  else if (value === 0) bad.zero.push(row + 1);
+}
+
+interface TimeWords {
+  readonly missing: string;
+  readonly negative: (rows: readonly number[]) => readonly Part[];
+  readonly correct: string;
+}
+
+function listProblems(column: Column, bad: BadTimes, words: TimeWords): Problem[] {
+  const problems: Problem[] = [];
+  const add = (
+    code: FindingCode,
+    level: FindingLevel,
+    rows: readonly number[],
+    message: () => readonly Part[],
+    hint?: string,
+  ) => {
+    if (rows.length > 0) problems.push(problem(code, level, column, message(), {}, rows, hint));
+  };
+  const { missing, infinite, negative, zero } = bad;
+  add("time.missing", "error", missing, () => say`${words.missing} in ${named(missing)}`, REMOVE);
+  add("time.values", "error", infinite, () => say`time is infinite in ${named(infinite)}`, REMOVE);
+  add("time.nonpositive", "error", negative, () => words.negative(negative), words.correct);
+  const zeros = () => say`time is 0 in ${named(zero)}: legal, counted in the first bin`;
+  add("time.nonpositive", "warning", zero, zeros);
+  return problems;
 }

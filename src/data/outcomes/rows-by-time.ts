@@ -2,12 +2,11 @@
  * Rows in the order of their times, and who was at risk at each: every estimator and test that walks over raw times
  * starts here, and so does the product-limit estimate S(t) = Π (1 − d/n) with Greenwood's sum Σ d/(n(n−d)). Ties are
  * exact equality unless `timefix` is asked for, as Kaplan-Meier, the logrank test and Cox's model do: then times that
- * differ only by rounding are one (core/near-times.ts). Weights are multiplicities: 2 is the row twice, 0 the row
+ * differ only by rounding are one (core/ascending.ts). Weights are multiplicities: 2 is the row twice, 0 the row
  * absent.
  */
-import { countAtMost, keepDistinct } from "../../core/ascending.ts";
+import { countAtMost, joinNearTimes, keepDistinct } from "../../core/ascending.ts";
 import { InputError, nameRows } from "../../core/errors.ts";
-import { joinNearTimes } from "../../core/near-times.ts";
 import type { RightCensored, RowWeights } from "./outcomes.ts";
 
 /** Rows of positive weight grouped by distinct time, ascending; group k is rows[start[k]] … rows[start[k+1] − 1]. */

@@ -56,12 +56,8 @@ export function splitRows(rows: number, options: SplitOptions): Split {
   }
   if (people === undefined) return collectSets(drawSets(rows, options, "rows"));
   if (people.of.length !== rows) {
-    throw new InputError(
-      `people are given for ${people.of.length} rows, and there are ${rows} rows to split`,
-      {
-        code: "rows.mismatch",
-      },
-    );
+    const message = `people are given for ${people.of.length} rows, and there are ${rows} rows to split`;
+    throw new InputError(message, { code: "rows.mismatch" });
   }
   const event = stratifyBy && eventsOfPeople(people, stratifyBy);
   const setOf = drawSets(people.count, { ...options, ...present({ stratifyBy: event }) }, "people");
@@ -195,13 +191,9 @@ function setSizes(
   const [train, valid, test] = fractions;
   const valuesOk = fractions.length === 3 && fractions.every((fraction) => fraction >= 0) && train > 0;
   if (!valuesOk || Math.abs(train + valid + test - 1) > ROUNDING_SLACK) {
-    throw new InputError(
-      `fractions of the split do not sum to 1, or train has none: ${fractions.join(", ")}`,
-      {
-        code: "split.fractions",
-        hint: "three numbers from 0 up, train above 0, e.g. 0.6, 0.2, 0.2",
-      },
-    );
+    const message = `fractions of the split do not sum to 1, or train has none: ${fractions.join(", ")}`;
+    const hint = "three numbers from 0 up, train above 0, e.g. 0.6, 0.2, 0.2";
+    throw new InputError(message, { code: "split.fractions", hint });
   }
   const nTrain = Math.floor(train * rows + ROUNDING_SLACK);
   const rest = rows - nTrain;

@@ -4,13 +4,15 @@
  * other order puts some exact edges one bin too late. Quantile bins: inner edges at quantiles of the training event
  * times. Time 0 falls in bin 1; an event after the horizon is a censoring at T. Between edges a curve is piecewise
  * linear, with S(0) = 1 at time 0 and S(t) at the upper edge of bin t; that defines medians and values at raw times.
- * Censored times are rounded up with the rest, which biases Kaplan-Meier upwards: binning-gap.ts says by how much.
+ * Censored times are rounded up with the rest, which biases Kaplan-Meier upwards: `binningGap` says by how much.
  */
+
 import { InputError, nameRows } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
 import { type OutcomesInput, type RightCensoredInput, toOutcomes, toRightCensored } from "../plain-input.ts";
 import type { BinnedOutcomes, BinnedRightCensored, EveryField, RightCensored } from "./outcomes.ts";
+import { productLimit, tallyRisk } from "./rows-by-time.ts";
 
 export type TimeGridKind = "equal" | "quantile";
 
@@ -198,4 +200,43 @@ function largest(time: Float64Array): number {
   let max = 0;
   for (let i = 0; i < time.length; i++) if (time[i] > max) max = time[i];
   return max;
+}
+
+/** Kaplan-Meier at the horizon, by times and by bins. */
+export interface BinningGap {
+  /** Kaplan-Meier at the horizon from the times as given. */
+  readonly raw: number;
+  /** The same after rounding times up to bins. */
+  readonly binned: number;
+  /** Greenwood's, of `raw`; of the value before where the last event takes `raw` to 0 and leaves it undefined. */
+  readonly standardError: number;
+  readonly exceedsHalfStandardError: boolean;
+}
+
+/** Compares Kaplan-Meier of raw and of binned times at the horizon. */
+export function binningGap(input: RightCensoredInput, grid: TimeGrid): BinningGap {
+  const { time } = toRightCensored(input, "the binning gap");
+  // In `event`, events after the horizon are censored, which the raw times need as well.
+  const { bin, event } = binOutcomes(input, grid);
+  const { survival: raw, standardError } = estimateAtEnd({ time, event });
+  const { survival: binned } = estimateAtEnd({ time: Float64Array.from(bin), event });
+  return {
+    raw,
+    binned,
+    standardError,
+    exceedsHalfStandardError: Math.abs(raw - binned) > standardError / 2,
+  };
+}
+
+/** The last value of the product-limit estimate, and the last standard error that is defined. */
+function estimateAtEnd(outcomes: RightCensored): {
+  readonly survival: number;
+  readonly standardError: number;
+} {
+  const { survival, greenwood } = productLimit(tallyRisk(outcomes));
+  const K = survival.length;
+  if (K === 0) return { survival: 1, standardError: 0 };
+  const last = survival[K - 1] > 0 ? K - 1 : survival.indexOf(0) - 1;
+  const standardError = last < 0 ? 0 : survival[last] * Math.sqrt(greenwood[last]);
+  return { survival: survival[K - 1], standardError };
 }

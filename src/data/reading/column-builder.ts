@@ -11,10 +11,10 @@ import {
   columnFromLevels,
   createBadNumbersError,
   createNotUtf8Error,
-  type ForcedType,
   findDecimalMark,
   NUMBER_COLUMN_SHARE,
   type SlashDates,
+  type UntypedColumn,
 } from "./infer-types.ts";
 import {
   type DecimalMark,
@@ -63,10 +63,7 @@ interface ByteDictionary {
   codes: Int32Array;
 }
 
-export interface ColumnBuilder {
-  readonly name: string;
-  readonly table: string;
-  readonly forced: ForcedType | undefined;
+export interface ColumnBuilder extends UntypedColumn {
   /** Undefined until a value shows it, where both marks are possible: the first mark in a column decides. */
   mark: DecimalMark | undefined;
   mode: "dictionary" | "numbers";
@@ -97,10 +94,7 @@ function createDictionary(): ByteDictionary {
   };
 }
 
-export interface ColumnBuilderOptions {
-  readonly table: string;
-  readonly name: string;
-  readonly forced: ForcedType | undefined;
+interface ColumnBuilderOptions extends UntypedColumn {
   readonly canHaveDecimalComma: boolean;
   /** A guess at the rows to come, to allocate once; 0 when there is none. */
   readonly expectedRows: number;
@@ -361,12 +355,10 @@ function decodeLevels(builder: ColumnBuilder): string[] {
 }
 
 function createTooMuchTextError({ table, name }: ColumnBuilder): InputError {
-  return new InputError(
-    `too much text: more than ${MAX_TEXT_BYTES} bytes of distinct values in column "${name}"`,
-    {
-      code: "column.too-much-text",
-      where: `${table}, column "${name}"`,
-      hint: "leave the column out of the table",
-    },
-  );
+  const message = `too much text: more than ${MAX_TEXT_BYTES} bytes of distinct values in column "${name}"`;
+  return new InputError(message, {
+    code: "column.too-much-text",
+    where: `${table}, column "${name}"`,
+    hint: "leave the column out of the table",
+  });
 }

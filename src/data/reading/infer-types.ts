@@ -28,14 +28,18 @@ export interface BadCell {
   readonly text: string;
 }
 
-export interface LevelCells {
+/** A column before it has a type. */
+export interface UntypedColumn {
   readonly table: string;
   readonly name: string;
+  readonly forced: ForcedType | undefined;
+}
+
+export interface LevelCells extends UntypedColumn {
   /** Distinct texts in the order they came. */
   readonly levels: readonly string[];
   /** Index into levels, MISSING_CODE = missing; taken over by the column. */
   readonly codes: Int32Array; // [N]
-  readonly forced: ForcedType | undefined;
   readonly mark: DecimalMark | undefined;
   /** How to read 3/4/2021; undefined where only this column can tell. */
   readonly slashDates?: SlashDates | undefined;
@@ -74,7 +78,7 @@ export function columnFromLevels(cells: LevelCells): Column {
     if (numbers < present) throw findBadNumbers(cells, census);
     return { name, type: "number", values: pickValues(codes, values) };
   }
-  const truths = parseBooleans(levels, counts);
+  const truths = parseLevels(levels, counts, parseTruth);
   if (truths) {
     const picked = new Uint8Array(codes.length);
     for (let row = 0; row < codes.length; row++) {
@@ -84,7 +88,7 @@ export function columnFromLevels(cells: LevelCells): Column {
   }
   const first = cells.slashDates?.order ?? "month-first";
   for (const slashOrder of [first, first === "day-first" ? "month-first" : "day-first"] as const) {
-    const days = parseDates(levels, counts, slashOrder);
+    const days = parseLevels(levels, counts, (text) => parseDateText(text, slashOrder));
     if (!days) continue;
     const values = pickValues(codes, days);
     const used = levels.filter((_, level) => counts[level] > 0);
@@ -157,31 +161,24 @@ function findBadNumbers(
   return createBadNumbersError({ table, name, cells, count: present - numbers, texts, forced });
 }
 
-/** Every used level as 1 or 0, or undefined when one is neither true nor false. */
-function parseBooleans(levels: readonly string[], counts: Int32Array): Uint8Array | undefined {
-  const truths = new Uint8Array(levels.length);
-  for (let level = 0; level < levels.length; level++) {
-    if (counts[level] === 0) continue;
-    const text = levels[level].trim().toLowerCase();
-    if (text !== "true" && text !== "false") return undefined;
-    truths[level] = text === "true" ? 1 : 0;
-  }
-  return truths;
-}
-
-/** Every used level as a date, or undefined when one is not a date. */
-function parseDates(
+/** What every used level means, or undefined when one of them means nothing (NaN). */
+function parseLevels(
   levels: readonly string[],
   counts: Int32Array,
-  slashOrder: SlashOrder,
+  parse: (text: string) => number,
 ): Float64Array | undefined {
-  const days = new Float64Array(levels.length);
+  const values = new Float64Array(levels.length);
   for (let level = 0; level < levels.length; level++) {
     if (counts[level] === 0) continue;
-    days[level] = parseDateText(levels[level], slashOrder);
-    if (Number.isNaN(days[level])) return undefined;
+    values[level] = parse(levels[level]);
+    if (Number.isNaN(values[level])) return undefined;
   }
-  return days;
+  return values;
+}
+
+function parseTruth(level: string): number {
+  const text = level.trim().toLowerCase();
+  return text === "true" ? 1 : text === "false" ? 0 : Number.NaN;
 }
 
 function pickValues(codes: Int32Array, values: Float64Array): Float64Array {
@@ -213,14 +210,11 @@ function toCategory({ name, levels, codes }: LevelCells, counts: Int32Array, cen
   return { name, type: "category", codes, levels: used.map((level) => levels[level]) };
 }
 
-export interface BadNumbers {
-  readonly table: string;
-  readonly name: string;
+interface BadNumbers extends UntypedColumn {
   /** The first of `count` cells that are no numbers, `texts` of them text and the others infinite. */
   readonly cells: readonly BadCell[];
   readonly count: number;
   readonly texts: number;
-  readonly forced: ForcedType | undefined;
 }
 
 /** The error for text or infinity where numbers were meant. */

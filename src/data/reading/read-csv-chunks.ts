@@ -6,8 +6,7 @@
  * quote means the same in both.
  */
 import { MAX_ROWS_NAMED } from "../../core/errors.ts";
-import { createEmptyFileError, createNoRowsError, findForcedTypes } from "../checks/check-columns.ts";
-import { type CategoryColumn, type Column, findColumn, MISSING_CODE } from "../table.ts";
+import { type CategoryColumn, type Column, MISSING_CODE } from "../table.ts";
 import {
   appendFields,
   type ColumnBuilder,
@@ -16,36 +15,38 @@ import {
   listTexts,
 } from "./column-builder.ts";
 import {
+  createEmptyFileError,
+  createNoRowsError,
+  findForcedTypes,
+  findPositions,
+  inWholeTable,
+  type TableChunk,
+} from "./containers.ts";
+import {
   agreeOnSlashDates,
   createBadNumbersError,
   type ForcedType,
   findDecimalMark,
   judgeSlashDates,
 } from "./infer-types.ts";
+import { canHaveDecimalComma, type DecimalMark, parseDateText, type SlashOrder } from "./parse-cell.ts";
 import {
-  canHaveDecimalComma,
-  type DecimalMark,
-  type DecimalWriting,
-  parseDateText,
-  type SlashOrder,
-} from "./parse-cell.ts";
-import { inWholeTable, type TableChunk } from "./read-chunk.ts";
-import { createRaggedError, type RaggedRow, readHeader, type ScannedBlock, scanBlocks } from "./read-csv.ts";
+  createRaggedError,
+  type RaggedRow,
+  type ReadCsvInput,
+  readHeader,
+  type ScannedBlock,
+  scanBlocks,
+} from "./read-csv.ts";
 
-export interface ReadCsvChunksInput {
-  readonly name: string;
-  /** The text as UTF-8 without a byte order mark; called twice where `dates` names a column. */
-  open(): AsyncIterable<Uint8Array>;
+/** `open` is called twice where `dates` names a column. */
+export interface ReadCsvChunksInput extends Omit<ReadCsvInput, "byteLength"> {
   /** The columns to read; the others are not looked at. */
   readonly columns: readonly string[];
   /** Those of them that are dates. */
   readonly dates: readonly string[];
-  readonly category: readonly string[];
-  readonly number: readonly string[];
-  readonly decimal: DecimalWriting | undefined;
   /** The number of rows at which a part is handed over. */
   readonly rowsAtOnce: number;
-  onBlock(rows: number): void;
 }
 
 /** A column of the text and what is known of it beyond one part. */
@@ -148,12 +149,6 @@ function findWanted(
     canHaveDecimalComma: canHaveComma,
     mark: canHaveComma ? undefined : ".",
   }));
-}
-
-/** Where the columns are in the header; a missing one is an InputError that lists those there are. */
-function findPositions(table: string, header: readonly string[], names: readonly string[]): number[] {
-  const columns = header.map((name): Column => ({ name, type: "number", values: new Float64Array(0) }));
-  return names.map((name) => columns.indexOf(findColumn({ name: table, rows: 0, columns }, name)));
 }
 
 function createBuilder(table: string, column: Wanted, expectedRows: number): ColumnBuilder {

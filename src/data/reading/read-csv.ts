@@ -5,12 +5,6 @@
  * Records are found by scan-records.ts, typed by column-builder.ts and infer-types.ts.
  */
 import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
-import {
-  checkColumnNames,
-  createEmptyFileError,
-  createNoRowsError,
-  findForcedTypes,
-} from "../checks/check-columns.ts";
 import type { Column, Table } from "../table.ts";
 import {
   appendFields,
@@ -19,8 +13,15 @@ import {
   finishColumn,
   listTexts,
 } from "./column-builder.ts";
+import {
+  type CellOptions,
+  checkColumnNames,
+  createEmptyFileError,
+  createNoRowsError,
+  findForcedTypes,
+} from "./containers.ts";
 import { agreeOnSlashDates, createNotUtf8Error, judgeSlashDates } from "./infer-types.ts";
-import { canHaveDecimalComma, type DecimalWriting } from "./parse-cell.ts";
+import { canHaveDecimalComma } from "./parse-cell.ts";
 import { createRecordScanner, type RecordScanner, SENTINEL_BYTES, scanRecords } from "./scan-records.ts";
 
 /** In order of preference when tied. */
@@ -41,15 +42,12 @@ const EXPECTED_ROWS_MARGIN = 1.05;
 /** Most cells allocated ahead, 1 GiB as numbers: the first block may not be representative of the rest. */
 const MAX_EXPECTED_CELLS = 2 ** 27;
 
-export interface ReadCsvInput {
+export interface ReadCsvInput extends CellOptions {
   readonly name: string;
   /** The text as UTF-8 without a byte order mark; called again for a second pass. */
   open(): AsyncIterable<Uint8Array>;
   /** Of the whole text, where known. */
   readonly byteLength: number | undefined;
-  readonly category: readonly string[];
-  readonly number: readonly string[];
-  readonly decimal: DecimalWriting | undefined;
   onBlock(rows: number): void;
 }
 
@@ -309,12 +307,10 @@ function createScanError(table: string, scanner: RecordScanner, row: number): In
 }
 
 function createLongRecordError(table: string, row: number): InputError {
-  return new InputError(
-    `unterminated quote or no line ends: one row is longer than ${MAX_RECORD_BYTES} bytes`,
-    {
-      code: "row.too-long",
-      where: `${table}, ${row === 0 ? "header" : `row ${row}`}`,
-      hint: "close the quote in the row where it begins",
-    },
-  );
+  const message = `unterminated quote or no line ends: one row is longer than ${MAX_RECORD_BYTES} bytes`;
+  return new InputError(message, {
+    code: "row.too-long",
+    where: `${table}, ${row === 0 ? "header" : `row ${row}`}`,
+    hint: "close the quote in the row where it begins",
+  });
 }

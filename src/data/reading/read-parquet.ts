@@ -21,24 +21,29 @@ import {
 import { compressors } from "hyparquet-compressors";
 import { powerOfTen } from "../../core/elementary.ts";
 import { GraduateError, InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
-import { checkColumnNames, createNoRowsError, findForcedTypes } from "../checks/check-columns.ts";
-import { type Column, cellText, findColumn, MISSING_BOOLEAN, MISSING_CODE, type Table } from "../table.ts";
+import { type Column, cellText, MISSING_BOOLEAN, MISSING_CODE, type Table } from "../table.ts";
+import {
+  type CellOptions,
+  checkColumnNames,
+  createNoRowsError,
+  findForcedTypes,
+  findPositions,
+  inWholeTable,
+  type TableChunk,
+} from "./containers.ts";
 import {
   type BadCell,
   columnFromLevels,
   createBadNumbersError,
   createNotUtf8Error,
   type ForcedType,
+  type UntypedColumn,
 } from "./infer-types.ts";
 import { type DecimalWriting, isMissingText, MICROSECONDS_PER_DAY } from "./parse-cell.ts";
-import { inWholeTable, type TableChunk } from "./read-chunk.ts";
 import type { TableSource } from "./read-table.ts";
 
-export interface ReadParquetInput {
+export interface ReadParquetInput extends CellOptions {
   readonly source: TableSource;
-  readonly category: readonly string[];
-  readonly number: readonly string[];
-  readonly decimal: DecimalWriting | undefined;
   readonly onProgress: ((bytes: number, rows: number) => void) | undefined;
 }
 
@@ -119,7 +124,8 @@ export interface ReadParquetChunksInput extends ReadParquetInput {
 export async function* readParquetChunks(input: ReadParquetChunksInput): AsyncGenerator<TableChunk> {
   const opened = await openParquet(input);
   const { name, file, rows } = opened;
-  const wanted = input.columns.map((column) => findField(opened, column));
+  const header = opened.fields.map(({ element }) => element.name);
+  const wanted = findPositions(name, header, input.columns).map((position) => opened.fields[position]);
   const kinds = wanted.map((field) => findKind(name, field));
   const scans = await Promise.all(
     input.columns.map((column) => orDamaged(name, column, () => scanColumn(opened, column))),
@@ -158,13 +164,6 @@ async function openParquet(input: ReadParquetInput): Promise<OpenedParquet> {
   const rows = Number(metadata.num_rows);
   if (rows === 0) throw createNoRowsError(name);
   return { name, file, metadata, fields, rows, forced, decimal: input.decimal };
-}
-
-function findField({ name, fields }: OpenedParquet, column: string): SchemaTree {
-  const columns = fields.map(
-    ({ element }): Column => ({ name: element.name, type: "number", values: new Float64Array(0) }),
-  );
-  return fields[columns.indexOf(findColumn({ name, rows: 0, columns }, column))];
 }
 
 function describeParts(
@@ -289,14 +288,11 @@ function findKind(table: string, field: SchemaTree): ValueKind {
   }
 }
 
-interface ColumnParts {
-  readonly table: string;
-  readonly name: string;
+interface ColumnParts extends UntypedColumn {
   readonly kind: ValueKind;
   readonly element: SchemaElement;
   readonly parts: readonly DecodedArray[];
   readonly rows: number;
-  readonly forced: ForcedType | undefined;
   readonly decimal: DecimalWriting | undefined;
 }
 

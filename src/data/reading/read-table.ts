@@ -1,12 +1,17 @@
 /**
  * Reads a table whatever its container: Parquet, CSV or TSV text, or such text in gzip, told apart by their first bytes
  * and never by the file's name. Text is UTF-8, or UTF-16 with a byte order mark. Anything else is refused with a word
- * on what it seems to be. The cells' meaning is the same in every container: see parse-cell.ts and infer-types.ts.
+ * on what it seems to be. The cells' meaning is the same in every container: see parse-cell.ts and infer-types.ts. A
+ * table of any length is read part by part: only the columns that are asked for, and never more than a part of them in
+ * memory. Each part is typed by itself; what was a category in training must be requested as one, and conform-column.ts
+ * converts the rest to the types of training.
  */
+
 import { GraduateError, InputError } from "../../core/errors.ts";
-import { createEmptyFileError } from "../checks/check-columns.ts";
 import type { Table } from "../table.ts";
+import { createEmptyFileError, type TableChunk } from "./containers.ts";
 import { readCsv } from "./read-csv.ts";
+import { readCsvChunks } from "./read-csv-chunks.ts";
 
 /** A table's bytes. */
 export interface TableSource {
@@ -32,7 +37,7 @@ export interface ReadTableOptions {
 }
 
 /** Bytes at the front of a file that tell what it is; the rarest need eight. */
-export const HEAD_BYTES = 16;
+const HEAD_BYTES = 16;
 
 /** Bytes in memory as the source of a table. */
 export function tableSourceFromBytes(name: string, bytes: Uint8Array): TableSource {
@@ -52,7 +57,8 @@ export function tableSourceFromBytes(name: string, bytes: Uint8Array): TableSour
 export async function readTable(source: TableSource, options: ReadTableOptions = {}): Promise<Table> {
   const { name } = source;
   const { category = [], number = [], decimal, onProgress } = options;
-  const head = await readHead(source.open());
+  const counted = countBytes(source);
+  const head = await readHead(counted.open());
   if (head.length === 0) throw createEmptyFileError(name);
   if (startsWith(head, "PAR1")) {
     // Loaded when it is needed: its codecs take longer to load than a small table takes to read.
@@ -61,7 +67,6 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
   }
 
   const isGzip = startsWith(head, "\x1f\x8b");
-  const counted = countBytes(source);
   const openText = () => (isGzip ? gunzip(name, counted.open()) : counted.open());
   const textHead = isGzip ? await readHead(openText()) : head;
   if (textHead.length === 0) throw createEmptyFileError(name);
@@ -77,27 +82,21 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
   });
 }
 
-/** The first HEAD_BYTES bytes, or all where there are fewer. */
-async function readHead(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const head = new Uint8Array(HEAD_BYTES);
-  let length = 0;
-  for await (const chunk of chunks) {
-    const part = chunk.subarray(0, HEAD_BYTES - length);
-    head.set(part, length);
-    length += part.length;
-    if (length === HEAD_BYTES) break;
-  }
-  return head.subarray(0, length);
+/** The first bytes of a stream that is opened for them alone. */
+async function readHead(stream: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
+  const { head, close } = await peek(stream);
+  await close();
+  return head;
 }
 
 /** Whether the bytes begin with the signature, one character per byte. */
-export function startsWith(head: Uint8Array, signature: string): boolean {
+function startsWith(head: Uint8Array, signature: string): boolean {
   if (head.length < signature.length) return false;
   for (let k = 0; k < signature.length; k++) if (head[k] !== signature.charCodeAt(k)) return false;
   return true;
 }
 
-export async function* gunzip(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* gunzip(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const stream = new DecompressionStream("gzip");
   const writer = stream.writable.getWriter();
   const reader = stream.readable.getReader();
@@ -134,7 +133,7 @@ function createDamagedGzipError(name: string): InputError {
 }
 
 /** The text as UTF-8 without a byte order mark. */
-export async function* toUtf8(
+async function* toUtf8(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
   head: Uint8Array,
@@ -197,7 +196,7 @@ const SIGNATURES: readonly Signature[] = [
   { bytes: "\x7fELF", what: "a program" },
 ];
 
-export function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): void {
+function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): void {
   const inside = isGzip ? "inside gzip" : undefined;
   const refuse = (what: string, hint: string) => {
     throw new InputError(`not a table: it looks like ${[what, inside].filter(Boolean).join(" ")}`, {
@@ -215,7 +214,7 @@ export function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): v
 }
 
 /** The source, with the bytes read since it was last opened. */
-export function countBytes(source: TableSource): {
+function countBytes(source: TableSource): {
   readonly open: () => AsyncGenerator<Uint8Array>;
   readonly bytes: () => number;
 } {
@@ -228,4 +227,95 @@ export function countBytes(source: TableSource): {
     }
   }
   return { open, bytes: () => bytes };
+}
+
+/** Enough for a forward pass to be worth its start; with a hundred bins the curves of a part take 7 MB. */
+const ROWS_AT_ONCE = 8192;
+
+export interface ReadChunksOptions extends ReadTableOptions {
+  /** The columns to read. */
+  readonly columns: readonly string[];
+  /** Those of the columns that are dates. With any, text is gone through twice, and the source opened twice. */
+  readonly dates?: readonly string[];
+  /** Rows of a part, give or take one block of text. */
+  readonly rowsAtOnce?: number;
+}
+
+/** A table of any length in parts, in bounded memory: CSV some thousand rows at a time, Parquet a row group. */
+export async function* readTableChunks(
+  source: TableSource,
+  options: ReadChunksOptions,
+): AsyncGenerator<TableChunk> {
+  const { name } = source;
+  const { columns, dates = [], category = [], number = [], decimal, onProgress } = options;
+  const { rowsAtOnce = ROWS_AT_ONCE } = options;
+  const counted = countBytes(source);
+  const opened = await peek(counted.open());
+  if (opened.head.length === 0) throw createEmptyFileError(name);
+  if (startsWith(opened.head, "PAR1")) {
+    await opened.close();
+    const { readParquetChunks } = await import("./read-parquet.ts");
+    yield* readParquetChunks({ source, columns, category, number, decimal, rowsAtOnce, onProgress });
+    return;
+  }
+  let first: Peeked | null = opened;
+  /** The first call continues the stream that was opened for a first look, so that a pipe can be read. */
+  async function* openText(): AsyncGenerator<Uint8Array> {
+    const raw = first ?? (await peek(counted.open()));
+    first = null;
+    const isGzip = startsWith(raw.head, "\x1f\x8b");
+    const text = isGzip ? await peek(gunzip(name, raw.chunks)) : raw;
+    if (text.head.length === 0) throw createEmptyFileError(name);
+    refuseBinary(name, text.head, isGzip);
+    yield* toUtf8(name, text.chunks, text.head);
+  }
+  yield* readCsvChunks({
+    name,
+    open: openText,
+    columns,
+    dates,
+    category,
+    number,
+    decimal,
+    rowsAtOnce,
+    onBlock: (rows) => onProgress?.(counted.bytes(), rows),
+  });
+}
+
+interface Peeked {
+  readonly head: Uint8Array;
+  /** All bytes, the head among them. */
+  readonly chunks: AsyncGenerator<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** Looks at the first bytes of a stream that perhaps cannot be opened again. */
+async function peek(stream: AsyncGenerator<Uint8Array>): Promise<Peeked> {
+  const begun: Uint8Array[] = [];
+  const head = new Uint8Array(HEAD_BYTES);
+  let length = 0;
+  while (length < HEAD_BYTES) {
+    const next = await stream.next();
+    if (next.done) break;
+    begun.push(next.value);
+    const part = next.value.subarray(0, HEAD_BYTES - length);
+    head.set(part, length);
+    length += part.length;
+  }
+  async function* goOn(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* begun;
+      begun.length = 0;
+      yield* stream;
+    } finally {
+      await stream.return(undefined);
+    }
+  }
+  return {
+    head: head.subarray(0, length),
+    chunks: goOn(),
+    close: async () => {
+      await stream.return(undefined);
+    },
+  };
 }

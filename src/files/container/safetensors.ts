@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import { FormatError } from "../../core/errors.ts";
-import { decodeJson, encodeJson, UNREADABLE } from "./json-bytes.ts";
+import { decodeJson, encodeJson, UNREADABLE } from "./container.ts";
 
 export interface Tensor {
   readonly type: "F32" | "F64";
@@ -18,7 +18,7 @@ export interface Tensor {
 const BYTES = { F32: 4, F64: 8 } as const;
 const LENGTH_BYTES = 8;
 /** A network of a thousand layers needs a fifth of this. */
-export const MAX_TENSORS_HEADER_BYTES = 1 << 20;
+const MAX_TENSORS_HEADER_BYTES = 1 << 20;
 /** Not a tensor: free text that some writers add. */
 const METADATA = "__metadata__";
 

@@ -5,12 +5,18 @@
  * far), and members.2.NAME (an ensemble's finished runs). The trainer, which has the network, checks whether they fit
  * it; the caller checks whether the run is the same one by comparing `run`.
  */
+import { z } from "zod";
+import { namesOf } from "../../core/names.ts";
+import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
+import type { SingleNetworkSpec } from "../../models/networks/list.ts";
 import { memberParameter } from "../../models/networks/mean.ts";
-import { parameterShapes } from "../../models/networks/network-spec.ts";
+import { parameterShapes, singleNetworkSchema } from "../../models/networks/network-spec.ts";
+import { OPTIMISERS } from "../../training/choices.ts";
+import type { Evaluation } from "../../training/evaluation.ts";
+import type { LagrangianState } from "../../training/lagrangian/lagrangian.ts";
 import type { ModelHistoryEntry } from "../../training/model.ts";
 import type { Checkpoint, TrainedMember } from "../../training/trainer.ts";
-import { packSections } from "../container/container.ts";
-import { encodeJson } from "../container/json-bytes.ts";
+import { encodeJson, packSections } from "../container/container.ts";
 import { type Tensor, writeSafetensors } from "../container/safetensors.ts";
 import {
   checkHeader,
@@ -20,7 +26,8 @@ import {
   refuseWeights,
   takeParameters,
 } from "./model-file.ts";
-import { checkpointHeaderSchema } from "./model-schema.ts";
+import { historySchema } from "./model-schema.ts";
+import { anyNumber, count, describing, list, numbers } from "./schema-parts.ts";
 
 /** An unfinished run, with its history and a fingerprint of what it was started with. */
 export interface SavedCheckpoint {
@@ -31,6 +38,71 @@ export interface SavedCheckpoint {
   /** In an ensemble, the runs that ended before this one. */
   readonly members?: readonly TrainedMember[];
 }
+
+const evaluation = describing<Evaluation>()(
+  z.strictObject({
+    loss: anyNumber,
+    concordance: anyNumber.nullable(),
+    groups: list(
+      z.strictObject({
+        name: z.string(),
+        n: count,
+        events: count,
+        distance: anyNumber,
+        measured: z.boolean(),
+      }),
+    ),
+  }),
+);
+
+/** The Lagrangian of a run: its key in files is "held". */
+const held = describing<LagrangianState>()(
+  z.strictObject({
+    multipliers: numbers,
+    cells: list(
+      z.strictObject({
+        name: z.string(),
+        group: z.string(),
+        first: count,
+        last: count,
+        expectedEvents: anyNumber,
+      }),
+    ).nullable(),
+  }),
+)
+  .refine(({ multipliers }) => multipliers.every((one) => one >= 0 && one < Number.POSITIVE_INFINITY), {
+    path: ["multipliers"],
+    message: "expected multipliers from 0 up",
+  })
+  .refine(({ multipliers, cells }) => cells === null || cells.length === multipliers.length, {
+    path: ["cells"],
+    message: "expected a cell for every multiplier",
+  });
+
+/** A finished run of an ensemble, without its numbers. */
+const member = describing<Omit<TrainedMember, "parameters">>()(
+  z.strictObject({ network: describing<SingleNetworkSpec>()(singleNetworkSchema), steps: count }),
+).refine(({ network }) => network.T <= MAX_BINS, {
+  path: ["network", "T"],
+  message: `expected at most ${MAX_BINS} time bins`,
+});
+
+const checkpointHeaderSchema = z
+  .strictObject({
+    kind: z.literal("checkpoint"),
+    run: z.string().nullable(),
+    step: count,
+    optimiser: z.strictObject({ kind: z.enum(namesOf(OPTIMISERS)), steps: count }),
+    held: held.nullable(),
+    startMultipliers: numbers,
+    best: z.strictObject({ step: count, evaluation }).nullable(),
+    history: historySchema,
+    members: list(member).exactOptional(),
+  })
+  .refine(({ step, best }) => best === null || best.step <= step, {
+    path: ["best", "step"],
+    message: "expected a step that the run has taken",
+  });
 
 const SETS = ["parameters", "average", "first", "second", "best"] as const;
 const MEMBERS = "members.";
@@ -70,11 +142,8 @@ export function checkpointToBytes({ checkpoint, history, run, members }: SavedCh
 /** `name` is the file's name in errors. */
 export function checkpointFromBytes(bytes: Uint8Array, name: string): SavedCheckpoint {
   const { header, weights } = openSections(bytes, name, "checkpoint");
-  const { run, step, optimiser, held, startMultipliers, best, history, members } = parseHeader(
-    checkpointHeaderSchema,
-    header,
-    name,
-  );
+  const parsed = parseHeader(checkpointHeaderSchema, header, name);
+  const { run, step, optimiser, held: lagrangian, startMultipliers, best, history, members } = parsed;
   for (const key of weights.keys()) {
     if (![...SETS.map((set) => `${set}.`), MEMBERS].some((prefix) => key.startsWith(prefix))) {
       throw refuseWeights(`"${key.slice(0, 60)}" is none of a checkpoint's`, name);
@@ -110,7 +179,7 @@ export function checkpointFromBytes(bytes: Uint8Array, name: string): SavedCheck
       parameters,
       average: whole.average,
       optimiser: { ...optimiser, first: whole.first, second: whole.second },
-      lagrangian: held,
+      lagrangian,
       startMultipliers,
       best: best && { ...best, parameters: whole.best },
     },

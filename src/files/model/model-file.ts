@@ -9,12 +9,10 @@ import { FormatError } from "../../core/errors.ts";
 import { parameterShapes } from "../../models/networks/network-spec.ts";
 import type { ParameterValues } from "../../models/networks/parameters.ts";
 import type { Model, Predictor } from "../../training/model.ts";
-import { packSections, unpackSections } from "../container/container.ts";
-import { decodeJson, encodeJson, UNREADABLE } from "../container/json-bytes.ts";
+import { decodeJson, encodeJson, packSections, UNREADABLE, unpackSections } from "../container/container.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "../container/safetensors.ts";
 import { isAscending, modelHeaderSchema } from "./model-schema.ts";
 import { explainIssue } from "./schema-parts.ts";
-import { updateHeader } from "./update-header.ts";
 
 const PARAMETERS = "parameters.";
 const COX = ["coefficients", "means", "time", "cumulativeHazardAtMeans"] as const;
@@ -213,4 +211,44 @@ export function parseHeader<T>(schema: z.ZodType<T>, header: unknown, where: str
 /** The header as a reader will see it: through JSON and the schema, which also puts the fields in order. */
 export function checkHeader<T>(schema: z.ZodType<T>, header: object, where: string): T {
   return parseHeader(schema, decodeJson(encodeJson(header), "the header", where), where);
+}
+
+/** The first version with the present names. */
+const PRESENT_NAMES = 3;
+const SETS = { valid: "validation" } as const;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Converts headers of earlier versions to the present field names. Files before version 3 call the distance of a
+ * constraint `kind` and the validation rows `valid`. The schema reports anything else that is wrong with a header.
+ */
+function updateHeader(header: unknown, version: number): unknown {
+  if (version >= PRESENT_NAMES || !isObject(header)) return header;
+  const { options, training } = header;
+  return {
+    ...header,
+    ...(isObject(options) ? { options: updateField(options, "constraint", { kind: "distance" }) } : {}),
+    ...(isObject(training)
+      ? { training: updateField(updateField(training, "rows", SETS), "people", SETS) }
+      : {}),
+  };
+}
+
+/**
+ * The object with fields renamed in one of its inner objects, their order kept. A version spells a field in one way
+ * only: the present spelling in an earlier version is left out, and the schema then reports it missing.
+ */
+function updateField(object: Fields, name: string, names: Readonly<Record<string, string>>): Fields {
+  const field = object[name];
+  if (!isObject(field)) return object;
+  const present = new Set(Object.values(names));
+  const renamed = Object.entries(field)
+    .filter(([key]) => !present.has(key))
+    .map(([key, value]) => [Object.hasOwn(names, key) ? names[key] : key, value]);
+  return { ...object, [name]: Object.fromEntries(renamed) };
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

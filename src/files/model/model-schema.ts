@@ -1,37 +1,37 @@
 /**
- * The headers of models and checkpoints, field by field (docs/model-file.md). Every object is strict: a field this
+ * The header of a model, field by field (docs/model-file.md). Every object is strict: a field this
  * version does not know is refused, and one it writes but does not describe would not compile. Beyond types, it checks
  * that the parts fit together as prediction requires: grid with edges, encoder with its names, D and T the same
  * everywhere, groups that parse. It also checks that numbers make sense: scales above 0, no repeated columns or levels,
  * no more bins than can be predicted. Sizes are compared with the stored weights before a network is made of them
  * (model-file.ts). Names to choose from are those of training/choices.ts.
  */
-
 import { z } from "zod";
 import { namesOf } from "../../core/names.ts";
-import type { ColumnEncoding, Encoder, ValueRange } from "../../data/encode/encoder.ts";
-import { encodedWidth } from "../../data/encode/encoder.ts";
+import {
+  type ColumnEncoding,
+  type Encoder,
+  encodedWidth,
+  type ValueRange,
+} from "../../data/encode/encoder.ts";
 import type { ScoreLine } from "../../data/encode/spline.ts";
 import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
-import type { NetworkSpec, SingleNetworkSpec } from "../../models/networks/list.ts";
-import { networkSpecSchema, singleNetworkSchema } from "../../models/networks/network-spec.ts";
+import type { NetworkSpec } from "../../models/networks/list.ts";
+import { networkSpecSchema } from "../../models/networks/network-spec.ts";
 import { type PackedSplit, unpackSplit } from "../../study/split.ts";
-import { DISTANCES, KEEP_RULES, METHODS, OPTIMISERS, VARIANTS } from "../../training/choices.ts";
-import type { Evaluation } from "../../training/evaluation.ts";
-import type { LagrangianState } from "../../training/lagrangian/lagrangian.ts";
+import { DISTANCES, KEEP_RULES, METHODS, VARIANTS } from "../../training/choices.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.ts";
 import type { TrainingOptions } from "../../training/options.ts";
-import type { TrainedMember } from "../../training/trainer.ts";
-import { groupsSchema } from "./group-schema.ts";
-import { notices } from "./notice-schema.ts";
 import {
   anyNumber,
   count,
   describing,
   dictionary,
   finite,
+  groupsSchema,
   jsonObject,
   list,
+  notices,
   numbers,
 } from "./schema-parts.ts";
 
@@ -177,7 +177,7 @@ const options = describing<TrainingOptions>()(
   }),
 );
 
-const history = describing<readonly ModelHistoryEntry[]>()(
+export const historySchema = describing<readonly ModelHistoryEntry[]>()(
   list(
     z.strictObject({
       step: count,
@@ -212,7 +212,7 @@ const training = describing<Model["training"]>()(
     parameters: count,
     steps: count,
     bestStep: count,
-    history,
+    history: historySchema,
     verdict,
     multipliers: z.strictObject({ start: numbers, end: numbers, fixedPenalty: z.boolean() }).nullable(),
     warnings: texts,
@@ -286,68 +286,3 @@ export const modelHeaderSchema = describing<ModelHeader>()(
 function widthOfInput(one: z.output<typeof predictor>): number {
   return one.kind === "cox" ? one.D : one.network.D;
 }
-
-const evaluation = describing<Evaluation>()(
-  z.strictObject({
-    loss: anyNumber,
-    concordance: anyNumber.nullable(),
-    groups: list(
-      z.strictObject({
-        name: z.string(),
-        n: count,
-        events: count,
-        distance: anyNumber,
-        measured: z.boolean(),
-      }),
-    ),
-  }),
-);
-
-/** The Lagrangian of a run: its key in files is "held". */
-const held = describing<LagrangianState>()(
-  z.strictObject({
-    multipliers: numbers,
-    cells: list(
-      z.strictObject({
-        name: z.string(),
-        group: z.string(),
-        first: count,
-        last: count,
-        expectedEvents: anyNumber,
-      }),
-    ).nullable(),
-  }),
-)
-  .refine(({ multipliers }) => multipliers.every((one) => one >= 0 && one < Number.POSITIVE_INFINITY), {
-    path: ["multipliers"],
-    message: "expected multipliers from 0 up",
-  })
-  .refine(({ multipliers, cells }) => cells === null || cells.length === multipliers.length, {
-    path: ["cells"],
-    message: "expected a cell for every multiplier",
-  });
-
-/** A finished run of an ensemble, without its numbers. */
-const member = describing<Omit<TrainedMember, "parameters">>()(
-  z.strictObject({ network: describing<SingleNetworkSpec>()(singleNetworkSchema), steps: count }),
-).refine(({ network }) => network.T <= MAX_BINS, {
-  path: ["network", "T"],
-  message: `expected at most ${MAX_BINS} time bins`,
-});
-
-export const checkpointHeaderSchema = z
-  .strictObject({
-    kind: z.literal("checkpoint"),
-    run: z.string().nullable(),
-    step: count,
-    optimiser: z.strictObject({ kind: z.enum(namesOf(OPTIMISERS)), steps: count }),
-    held: held.nullable(),
-    startMultipliers: numbers,
-    best: z.strictObject({ step: count, evaluation }).nullable(),
-    history,
-    members: list(member).exactOptional(),
-  })
-  .refine(({ step, best }) => best === null || best.step <= step, {
-    path: ["best", "step"],
-    message: "expected a step that the run has taken",
-  });

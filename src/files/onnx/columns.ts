@@ -7,8 +7,7 @@
  */
 import { InputError } from "../../core/errors.ts";
 import type { ColumnEncoding, Encoder } from "../../data/encode/encoder.ts";
-import { groupColumnName } from "../../data/groups/group-columns.ts";
-import type { Group } from "../../data/groups/groups.ts";
+import { type Group, groupColumnName } from "../../data/groups/groups.ts";
 import { parseNumberText } from "../../data/reading/parse-cell.ts";
 import { type OnnxGraph, TEXT_DOMAIN } from "./graph.ts";
 import { type OnnxValue, TYPE_NUMBERS } from "./writer.ts";

@@ -9,7 +9,6 @@ import {
   type OnnxModel,
   type OnnxNode,
   type OnnxTensor,
-  type OnnxType,
   type OnnxValue,
   writeOnnx,
 } from "./writer.ts";
@@ -20,36 +19,20 @@ const OPERATORS_VERSION = 13;
 export const TEXT_DOMAIN = "ai.onnx.ml";
 const TEXT_OPERATORS_VERSION = 2;
 
-type Numbers = Exclude<OnnxType, "string">;
+export type OnnxGraph = ReturnType<typeof createOnnxGraph>;
 
-export interface OnnxGraph {
-  readonly inputs: readonly OnnxValue[];
-  /** Adds an operator with one result and returns the result's name. */
-  add(
-    op: string,
-    inputs: readonly string[],
-    attributes?: Readonly<Record<string, OnnxAttribute>>,
-    domain?: string,
-  ): string;
-  /** Numbers, row-major. `label` is what a viewer of the graph shows. */
-  constant(type: Numbers, shape: readonly number[], values: ArrayLike<number>, label?: string): string;
-  /** The whole graph as bytes, with `result` exposed as `output`. */
-  finish(result: string, output: OnnxValue, about: OnnxAbout): Uint8Array;
-  /** The name, or the first unused one of name_1, name_2, …. */
-  freeName(name: string): string;
-}
-
-export type OnnxAbout = Pick<OnnxModel, "producer" | "about" | "name" | "metadata">;
+type OnnxAbout = Pick<OnnxModel, "producer" | "about" | "name" | "metadata">;
 
 /** The largest float32: the limit of single precision. */
 const LARGEST_FLOAT32 = 3.4028234663852886e38;
 
-export function createOnnxGraph(inputs: readonly OnnxValue[]): OnnxGraph {
+export function createOnnxGraph(inputs: readonly OnnxValue[]) {
   const taken = new Set(inputs.map(({ name }) => name));
   const nodes: OnnxNode[] = [];
   const tensors: OnnxTensor[] = [];
   const counts = new Map<string, number>();
 
+  /** The name, or the first unused one of name_1, name_2, …. */
   function freeName(name: string): string {
     if (!taken.has(name)) return name;
     for (let k = counts.get(name) ?? 1; ; k++) {
@@ -66,12 +49,24 @@ export function createOnnxGraph(inputs: readonly OnnxValue[]): OnnxGraph {
   return {
     inputs,
     freeName,
-    add(op, from, attributes = {}, domain = "") {
+    /** Adds an operator with one result and returns the result's name. */
+    add(
+      op: string,
+      from: readonly string[],
+      attributes: Readonly<Record<string, OnnxAttribute>> = {},
+      domain = "",
+    ): string {
       const output = take(op);
       nodes.push({ op, domain, inputs: from, output, attributes });
       return output;
     },
-    constant(type, shape, values, label = "constant") {
+    /** Numbers, row-major. `label` is what a viewer of the graph shows. */
+    constant(
+      type: OnnxTensor["type"],
+      shape: readonly number[],
+      values: ArrayLike<number>,
+      label = "constant",
+    ): string {
       for (let i = 0; type === "float" && i < values.length; i++) {
         if (!(Math.abs(values[i]) > LARGEST_FLOAT32)) continue;
         throw new InputError(
@@ -83,10 +78,11 @@ export function createOnnxGraph(inputs: readonly OnnxValue[]): OnnxGraph {
         );
       }
       const name = take(label);
-      tensors.push({ name, shape, content: { type, values } });
+      tensors.push({ name, shape, type, values });
       return name;
     },
-    finish(result, output, about) {
+    /** The whole graph as bytes, with `result` exposed as `output`. */
+    finish(result: string, output: OnnxValue, about: OnnxAbout): Uint8Array {
       const usesTexts = nodes.some(({ domain }) => domain === TEXT_DOMAIN);
       return writeOnnx({
         ...about,

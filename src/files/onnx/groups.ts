@@ -5,9 +5,13 @@
  * as in the columns.
  */
 import { InputError } from "../../core/errors.ts";
-import type { Comparison, GroupExpression, GroupValue } from "../../data/groups/group-expression.ts";
-import { formatGroup } from "../../data/groups/group-expression.ts";
-import { isNumberText } from "../../data/groups/group-tokens.ts";
+import {
+  type Comparison,
+  formatGroup,
+  type GroupExpression,
+  type GroupValue,
+  isNumberText,
+} from "../../data/groups/group-expression.ts";
 import { parseDateText } from "../../data/reading/parse-cell.ts";
 import { findMissing, findTexts, levelNumber, missingTexts, type RawTensor } from "./columns.ts";
 import type { OnnxGraph } from "./graph.ts";

@@ -8,7 +8,7 @@
 import { InputError } from "../../core/errors.ts";
 import type { ColumnEncoding } from "../../data/encode/encoder.ts";
 import { type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
-import { groupColumnName } from "../../data/groups/group-columns.ts";
+import { groupColumnName } from "../../data/groups/groups.ts";
 import type { Model } from "../../training/model.ts";
 import { describeInput, rawColumnsOf } from "./columns.ts";
 import { encodeToOnnx } from "./encode.ts";

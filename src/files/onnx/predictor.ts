@@ -4,7 +4,6 @@
  * the upper edge of each bin, in double precision. The LSTM is ONNX's own operator over [T,N,D+1]: its gates are in the
  * order i, o, f, g, ours are i, f, g, o.
  */
-
 import { countAtMost } from "../../core/ascending.ts";
 import { FormatError } from "../../core/errors.ts";
 import { LARGEST_ENCODED } from "../../data/reading/conform-column.ts";

@@ -14,9 +14,8 @@ export const TYPE_NUMBERS = { float: 1, int32: 6, int64: 7, string: 8, bool: 9, 
 export interface OnnxTensor {
   readonly name: string;
   readonly shape: readonly number[];
-  readonly content:
-    | { readonly type: Exclude<OnnxType, "string">; readonly values: ArrayLike<number> } // row-major; bool as 0 and 1
-    | { readonly type: "string"; readonly values: readonly string[] };
+  readonly type: Exclude<OnnxType, "string">;
+  readonly values: ArrayLike<number>; // row-major; bool as 0 and 1
 }
 
 /** A whole number of at least 0, a list of them, or a list of texts. */
@@ -102,13 +101,12 @@ function writeListed(value: number | string): Uint8Array {
   return typeof value === "number" ? whole(8, value) : text(9, value);
 }
 
-function writeTensor({ name, shape, content }: OnnxTensor): Uint8Array {
+function writeTensor({ name, shape, type, values }: OnnxTensor): Uint8Array {
   return join([
     ...shape.map((size) => whole(1, size)),
-    whole(2, TYPE_NUMBERS[content.type]),
-    ...(content.type === "string" ? content.values.map((value) => text(6, value)) : []),
+    whole(2, TYPE_NUMBERS[type]),
     text(8, name),
-    ...(content.type === "string" ? [] : [bytes(9, writeNumbers(content.type, content.values))]),
+    bytes(9, writeNumbers(type, values)),
   ]);
 }
 

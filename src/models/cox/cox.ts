@@ -5,8 +5,8 @@
  * units given. What cannot be estimated is reported as in R's coxph: a column determined by earlier ones has no
  * coefficient (NaN) and a warning; a coefficient the likelihood pushes to infinity keeps the value where the likelihood
  * stopped changing, has no error, and a warning. Case weights act as in coxph: under Efron's ties a weight of 2 is not
- * quite the same as two rows. Curves are in baseline.ts, errors robust to repeated rows in robust.ts, and the test of
- * proportional hazards in proportional.ts. Delayed entry and time-varying covariates are not supported.
+ * quite the same as two rows. Curves are in baseline.ts, errors robust to repeated rows in coefficients.ts, and the
+ * test of proportional hazards in proportional.ts. Delayed entry and time-varying covariates are not supported.
  */
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../../core/distributions.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";
@@ -39,7 +39,7 @@ export type { CoxInput, CoxTies, StratifiedCoxInput } from "./rows.ts";
 export interface CoxOptions {
   /** How tied deaths are treated; default "efron". */
   readonly ties?: CoxTies;
-  /** Whether times that differ only by rounding are tied, by R's rule (core/near-times.ts); default true, as in R. */
+  /** Whether times that differ only by rounding are tied, by R's rule (core/ascending.ts); default true, as in R. */
   readonly timefix?: boolean;
   /** λ of the penalty ½·λ·Σβ²; default 0. */
   readonly ridge?: number;

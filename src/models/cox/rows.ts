@@ -1,18 +1,31 @@
 /**
- * The rows a Cox model is fitted to: validated, sorted by stratum into groups of tied times (order.ts), with covariates
+ * The rows a Cox model is fitted to: validated, sorted by stratum into groups of tied times, with covariates
  * centred by the median and scaled by the median distance from it. This conditions Newton's method, cannot overflow by
  * squaring, and keeps a column's digits for its many values, not for one extreme value.
  */
 import { InputError, nameRows } from "../../core/errors.ts";
-import { toEvents, toFloat64 } from "../../core/plain-arrays.ts";
 import { present } from "../../core/present.ts";
-import type { RightCensored } from "../../data/outcomes/outcomes.ts";
-import { refuseBeyondCensoring } from "../../data/outcomes/right-censored.ts";
-import type { RightCensoredInput } from "../../data/plain-input.ts";
-import { type CoxOrder, orderRows } from "./order.ts";
+import { type RightCensored, refuseBeyondCensoring } from "../../data/outcomes/outcomes.ts";
+import { groupRowsByTime, type RowsByTimeOptions } from "../../data/outcomes/rows-by-time.ts";
+import { type RightCensoredInput, toEvents, toFloat64 } from "../../data/plain-input.ts";
 
 /** How tied event times share the likelihood. */
 export type CoxTies = "efron" | "breslow";
+
+/**
+ * Rows by stratum and, in each, by ascending time in groups of tied times. Ties follow R's rule (core/ascending.ts) or
+ * exact equality.
+ */
+export interface CoxOrder {
+  /** Each row's index in the input. */
+  readonly order: Int32Array; // [N]
+  /** Time of each group of ties, ascending within a stratum. */
+  readonly times: Float64Array; // [K]
+  /** Group k consists of the rows start[k] … start[k+1]−1. */
+  readonly start: Int32Array; // [K+1]
+  /** A stratum's groups are firstGroup[s] … firstGroup[s+1]−1; strata without a row are left out. */
+  readonly firstGroup: Int32Array; // [S+1]
+}
 
 /** Rows sorted by stratum and time into groups of tied times, covariates centred and scaled. */
 export interface CoxRows extends CoxOrder {
@@ -79,6 +92,46 @@ export function toCoxRows(input: CoxInput | StratifiedCoxInput): TypedCoxInput {
   refuseBeyondCensoring(input, "Cox's model");
   const { time, event, x, D, names, strata } = input;
   return { time: toFloat64(time), event: toEvents(event), x: toFloat64(x), D, ...present({ names, strata }) };
+}
+
+/** Orders the rows of positive weight by stratum and, within each, by time; tied rows stay in the order given. */
+export function orderRows(
+  rowTimes: Float64Array,
+  strata: ArrayLike<number> | undefined,
+  options: RowsByTimeOptions,
+): CoxOrder {
+  const { rows: order, time: times, start } = groupRowsByTime(rowTimes, options);
+  if (strata === undefined) return { order, times, start, firstGroup: Int32Array.of(0, times.length) };
+  const counts: number[] = [];
+  for (const row of order) counts[strata[row]] = (counts[strata[row]] ?? 0) + 1;
+  const next: number[] = [];
+  let placed = 0;
+  for (let s = 0; s < counts.length; s++) {
+    next[s] = placed;
+    placed += counts[s] ?? 0;
+  }
+  const N = order.length;
+  const rows = new Int32Array(N);
+  const timeIndex = new Int32Array(N);
+  for (let k = 0; k < times.length; k++)
+    for (let i = start[k]; i < start[k + 1]; i++) {
+      const to = next[strata[order[i]]]++;
+      rows[to] = order[i];
+      timeIndex[to] = k;
+    }
+  const starts: number[] = [];
+  const firstGroup: number[] = [];
+  for (let i = 0; i < N; i++) {
+    const isNew = i === 0 || strata[rows[i]] !== strata[rows[i - 1]];
+    if (isNew) firstGroup.push(starts.length);
+    if (isNew || timeIndex[i] !== timeIndex[i - 1]) starts.push(i);
+  }
+  return {
+    order: rows,
+    times: Float64Array.from(starts, (i) => times[timeIndex[i]]),
+    start: Int32Array.from([...starts, N]),
+    firstGroup: Int32Array.from([...firstGroup, starts.length]),
+  };
 }
 
 export function prepareRows(

@@ -1,11 +1,11 @@
 /**
- * A network's parameters as the host works on them: weights and gradients in mirrors (compute/mirror.ts), in the
+ * A network's parameters as the host works on them: weights and gradients in mirrors (compute/memory.ts), in the
  * backend's own precision. The optimiser, the norm clip and the average of weights run here. Gradients are pulled after
  * a backward pass and weights pushed after a step; where memory is shared, neither does anything. A device with its own
  * optimiser replaces this.
  */
 import type { Floats } from "../../compute/backend.ts";
-import { type HostMirror, mirrorArray } from "../../compute/mirror.ts";
+import { type HostMirror, mirrorArray } from "../../compute/memory.ts";
 import type { Network, ParameterShape } from "./network.ts";
 import { findParameters, type ParameterValues } from "./parameters.ts";
 

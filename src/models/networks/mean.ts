@@ -6,7 +6,7 @@
  * separately; the mean itself is not trained.
  */
 import type { Backend, DeviceArray, Floats } from "../../compute/backend.ts";
-import { mirrorArray } from "../../compute/mirror.ts";
+import { mirrorArray } from "../../compute/memory.ts";
 import { exp, log } from "../../core/elementary.ts";
 import { BackendError } from "../../core/errors.ts";
 import { checkRows } from "./initialise.ts";

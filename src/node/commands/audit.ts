@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
@@ -16,45 +16,43 @@ import type { StudyGroup } from "../../study/study.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
 import { auditModel, tallyTrainingRows } from "../../verbs/audit-model.ts";
 import { chooseJudgedRows } from "../../verbs/judged-rows.ts";
-import { addGroups, type ModelStudy, openStudy } from "../../verbs/model-study.ts";
+import { addGroups, type ModelStudy } from "../../verbs/model-study.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
 import { describePeople, findPeople, warnOfKnownPeople } from "../../verbs/whose-rows.ts";
-import { readModel } from "../io/model-file.ts";
-import { addCurvesOptions, type PredictionOptions } from "../io/read-predictions.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import {
-  addRequireOptions,
-  checkRequirements,
-  printRequirements,
-  type RequireOptions,
-  readRequirements,
-} from "../options/require-options.ts";
+  addCurvesOptions,
+  openModelStudy,
+  type PredictionOptions,
+  readModelTable,
+} from "../io/read-predictions.ts";
 import {
   addGroupOptions,
   addIdOption,
   addTableOptions,
   type GroupOptions,
   namesOption,
-  openTableFile,
+  numberOption,
   parseCount,
   parseThreads,
   readGroups,
-  readingOf,
-  readSplitFile,
   readTableFile,
 } from "../options/table-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { print, printJson, warn } from "../print/output.ts";
 import {
   addReportOptions,
+  addRequireOptions,
   auditSettings,
+  checkRequirements,
+  printRequirements,
   type ReportedAudit,
   type ReportOptions,
+  type RequireOptions,
+  readRequirements,
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { openBackendOf } from "../workers/model-backend.ts";
 
 interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {
   readonly by?: readonly string[];
@@ -83,15 +81,13 @@ export function addAudit(program: Command): void {
         "--certify [alpha]",
         `bounds on every group's true distance that all hold with probability 1 - ALPHA (default: ${USUAL_ALPHA})`,
       )
-        .argParser(parseShare)
+        .argParser(parseAlpha)
         .preset(String(USUAL_ALPHA)),
     )
     .option("--seed <n>", "seed of draws and replicates", parseCount, 1)
     .option("--threads <n>", "worker threads for the intervals", parseThreads, availableParallelism())
     .option("--json", "print one JSON document")
-    .action(async (model: string | undefined, table: string | undefined, options: AuditCommandOptions) =>
-      runAudit(model, table, options),
-    );
+    .action(runAudit);
 }
 
 async function runAudit(
@@ -183,23 +179,20 @@ async function auditFile(
   requirements: readonly Requirement[],
 ): Promise<Audited> {
   if (options.curves !== undefined) throw refuseBoth();
-  const model = await readModel(modelPath);
-  const file = await openTableFile(path, readingOf(model, options));
-  const split = await readSplitFile(options.split, file.table);
-  const backend = await openBackendOf(model, options.threads);
+  const read = await readModelTable([modelPath, path], options);
+  const { study: opened, backend } = await openModelStudy(read, options);
   try {
-    const { table, sha256 } = file;
-    const opened = await openStudy(model, table, backend, { sha256, ...present({ id: options.id, split }) });
+    const { model, table, sha256 } = read;
     const study = addGroups(opened, await listMoreGroups(opened, options));
     checkRequiredGroups(requirements, study.groups.map(({ name }) => name).filter(isNamed));
     const { rows, which, isTest, warning } = chooseJudgedRows(study, { allRows: options.allRows === true });
-    const isSeen = study.isOwnTable && !isTest && split === undefined;
+    const isSeen = study.isOwnTable && !isTest && options.split === undefined;
     const audited = await auditModel(study, rows, backend, {
       ...settings,
       ...(isSeen ? { unbounded: SEEN } : {}),
       ...present({ certify: settings.certify && certifyStudy(settings.certify, study, { isSeen, isTest }) }),
     });
-    const relation = isTest || split !== undefined ? "heldOut" : isSeen ? "seen" : "newTable";
+    const relation = isTest || options.split !== undefined ? "heldOut" : isSeen ? "seen" : "newTable";
     const { id } = study.columns;
     return {
       title: `${basename(modelPath)} on ${table.name}`,
@@ -269,12 +262,7 @@ function refuseBoth(): InputError {
   });
 }
 
-function parseShare(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && value < 1))
-    throw new InvalidArgumentError("expected a share between 0 and 1, such as 0.05.");
-  return value;
-}
+const parseAlpha = numberOption((value) => value > 0 && value < 1, "a share between 0 and 1, such as 0.05");
 
 /** Rows that a model learnt from do not tell how far off it is for others. */
 const SEEN = "the model has seen rows among these: they bound nothing";

@@ -5,7 +5,7 @@
  */
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
@@ -14,8 +14,8 @@ import type { People } from "../../data/outcomes/people.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { boostFromJson, boostToJson, MAX_BOOST_BYTES } from "../../files/model/boost-file.ts";
 import { HAZARD_BOOST_DEFAULTS } from "../../repair/hazard-boost.ts";
+import { GUARDED_BOOST_DEFAULTS } from "../../repair/left-out.ts";
 import { applyBoost, BOOST_DEFAULTS, type Boost } from "../../repair/mcboost.ts";
-import { GUARDED_BOOST_DEFAULTS } from "../../repair/mcboost-rounds.ts";
 import {
   BOOST_METHODS,
   type BoostMethod,
@@ -26,18 +26,26 @@ import {
   type GuardedBoostOptions,
   judgeBoost,
 } from "../../verbs/boost.ts";
-import { type BoostSource, readApplySource, readFitSource, writeCurves } from "../io/boost-source.ts";
-import { addPredictionOptions, type PredictionOptions } from "../io/read-predictions.ts";
-import { readTextFile } from "../io/read-text.ts";
-import { replaceFile } from "../io/replace-file.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
+import { replaceFile } from "../io/growing-file.ts";
+import { readTextFile } from "../io/input-file.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
+import { writeCurves } from "../io/prediction-output.ts";
+import {
+  addPredictionOptions,
+  type BoostSource,
+  type PredictionOptions,
+  readApplySource,
+  readFitSource,
+} from "../io/read-predictions.ts";
 import {
   addGroupOptions,
   addTableOptions,
   type GroupOptions,
+  numberOption,
+  parseAtLeastOne,
   parseCount,
   parsePositive,
+  parseShare,
   parseThreads,
   readGroups,
 } from "../options/table-options.ts";
@@ -88,7 +96,7 @@ export function addBoost(program: Command): void {
     .option(
       "--time-ranges <n>",
       `ranges of time that are moved by themselves (default: ${ranges})`,
-      parseRanges,
+      parseAtLeastOne,
     )
     .option(
       "--doubt <n>",
@@ -123,30 +131,16 @@ export function addBoost(program: Command): void {
     });
 }
 
-function parseShare(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && value < 1)) throw new InvalidArgumentError("expected a number between 0 and 1.");
-  return value;
-}
-
-function parseRanges(text: string): number {
-  const value = parseCount(text);
-  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
-  return value;
-}
-
-function parseDoubt(text: string): number {
-  const value = Number(text);
-  if (text.trim() === "" || !(value >= 0 && Number.isFinite(value)))
-    throw new InvalidArgumentError("expected a number, 0 or more.");
-  return value;
-}
+const parseDoubt = numberOption(
+  (value, text) => text.trim() !== "" && value >= 0 && Number.isFinite(value),
+  "a number, 0 or more",
+);
 
 async function runBoost(paths: readonly string[], options: BoostCommandOptions): Promise<void> {
   const source = await readFitSource(paths, options);
   const { rows, warnings } = source.chooseRows({ seed: options.seed, ...present({ fit: options.fit }) });
   const { curves, outcomes, people } = source;
-  warnings.push(...source.notes, ...warnOfTornRows(people, rows));
+  warnings.push(...source.warnings, ...warnOfTornRows(people, rows));
   const groups = await chooseGroups(source, options);
   const task = { curves, outcomes, groups, ...present({ people: people ?? undefined }) };
   if (task.groups.length === 1) warnings.push("everyone is the only group: name others with --group");

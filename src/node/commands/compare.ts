@@ -3,14 +3,11 @@
  * difference from the first. A method may name its distance and a repair on the validation rows: graduate:atRisk,
  * cox+boost.
  */
-
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
-import { readPeople } from "../../data/outcomes/people.ts";
-import { splitRows } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
 import { toPlainStudy } from "../../study/prepare.ts";
 import {
@@ -32,23 +29,29 @@ import {
 } from "../../verbs/comparison/method-run.ts";
 import { type Runner, runInTurn } from "../../verbs/runs.ts";
 import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
-import { COMPARE_LINES } from "../io/compare-lines.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import type { TableFile } from "../io/provenance.ts";
+import { COMPARE_LINES, hashShared } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import { hashShared, parseSeeds } from "../options/run-options.ts";
+import {
+  openTableFile,
+  parseCount,
+  parseThreads,
+  repeatedOption,
+  type TableOptions,
+} from "../options/table-options.ts";
 import {
   addSubjectOptions,
+  parseSeeds,
+  readShares,
   readSplit,
   readTrainRequest,
   type TrainRequestOptions,
-} from "../options/subject-options.ts";
-import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
+} from "../options/train-options.ts";
 import { printComparison, tellMethod } from "../print/comparison.ts";
 import { followPlan } from "../print/follow-runs.ts";
 import { printJson } from "../print/output.ts";
-import { type CompareShared, openCompareRun } from "../workers/compare-run.ts";
+import { type CompareShared, openCompareRun } from "../workers/plan-runs.ts";
 import { runInPool, workerModule } from "../workers/run-pool.ts";
 
 interface CompareCommandOptions extends TrainRequestOptions, TableOptions {
@@ -96,7 +99,7 @@ export function addCompare(program: Command): void {
     .option(
       "--split <file|shares>",
       "a table of row (from 1) and set (train, validation, test; repeatable), or shares such as 0.6,0.2,0.2",
-      (text: string, before: readonly string[]) => [...before, text],
+      repeatedOption,
       [],
     )
     .option("--splines", "give networks splines of every number too, so that effects may bend")
@@ -112,7 +115,7 @@ export function addCompare(program: Command): void {
     .option("--deterministic", "the same bytes on every machine")
     .option("--results <file>", "keep the runs here as they end, and go on from those that are there")
     .option("--json", "print one JSON document")
-    .action(async (path: string, options: CompareCommandOptions) => runCompare(path, options));
+    .action(runCompare);
 }
 
 function parseMethods(text: string): readonly ComparedMethod[] {
@@ -158,6 +161,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
   const [{ split, seed }] = splits;
   const study = prepare(file.table, { ...request, split, seed }, file.sha256);
   const shared: CompareShared = {
+    kind: "compare",
     study: toPlainStudy(study),
     request,
     splits,
@@ -185,7 +189,7 @@ function chooseRunner(
   signal: AbortSignal,
 ): Runner<CompareTask, MethodResult> {
   if (workers === 1) return runInTurn(openCompareRun(shared), { signal });
-  const worker = workerModule("compare-worker");
+  const worker = workerModule("plan-worker");
   return (tasks) =>
     runInPool<CompareShared, CompareTask, MethodResult>(tasks, {
       worker,
@@ -237,19 +241,13 @@ async function readSplits(
   table: Table,
   { split, seeds, id }: CompareCommandOptions,
 ): Promise<readonly NamedSplit[]> {
-  const shares = split.map((text) => text.split(",").map(Number));
-  const isShares = (values: readonly number[]) =>
-    values.length === 3 && values.every((share) => share >= 0 && share <= 1);
-  if (split.length === 0 || (split.length === 1 && isShares(shares[0]))) {
-    const [train, valid, test] = shares[0] ?? [];
-    const fractions = split.length === 0 ? undefined : ([train, valid, test] as const);
-    const people = id === undefined ? undefined : readPeople(table, id);
-    return seeds.map((seed) => ({
-      name: `seed ${seed}`,
-      seed,
-      split: splitRows(table.rows, { seed, ...present({ fractions, people }) }),
-    }));
-  }
+  const draw = async (name: string, seed: number, one: string | undefined): Promise<NamedSplit> => ({
+    name,
+    seed,
+    split: await readSplit(table, { seed, ...present({ split: one, id }) }),
+  });
+  if (split.length === 0 || (split.length === 1 && readShares(split[0]) !== null))
+    return Promise.all(seeds.map((seed) => draw(`seed ${seed}`, seed, split[0])));
   if (seeds.length > 1) {
     throw new InputError("both --seeds and a split from a file were given", {
       code: "option.conflict",
@@ -257,9 +255,6 @@ async function readSplits(
     });
   }
   const read: NamedSplit[] = [];
-  for (const file of split) {
-    const [seed] = seeds;
-    read.push({ name: file, seed, split: await readSplit(table, { seed, split: file, ...present({ id }) }) });
-  }
+  for (const file of split) read.push(await draw(file, seeds[0], file));
   return read;
 }

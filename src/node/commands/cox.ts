@@ -1,6 +1,12 @@
-/** `graduate cox`: reads the options and the table, fits (verbs/cox.ts) and prints. */
+/**
+ * * `graduate cox`: fits (verbs/cox.ts) and prints coefficients that diverge to infinity first, then hazard ratios,
+ * global tests and the test of proportional hazards.
+ */
 import { type Command, Option } from "commander";
+import { describeInfinite } from "../../models/cox/cox.ts";
+import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
 import { type CoxRequest, coxDocument } from "../../verbs/cox.ts";
+import type { CoxDocument, CoxTestEntry } from "../../verbs/cox-document.ts";
 import {
   addOutcomeOptions,
   addTableOptions,
@@ -12,8 +18,15 @@ import {
   repeatedOption,
   type TableOptions,
 } from "../options/table-options.ts";
-import { printCox } from "../print/cox.ts";
-import { printJson } from "../print/output.ts";
+import {
+  nameColumn,
+  numberColumns,
+  print,
+  printJson,
+  printTable,
+  printWrapped,
+  warn,
+} from "../print/output.ts";
 
 interface CoxOptions extends CoxRequest, TableOptions {
   readonly json?: boolean;
@@ -50,4 +63,88 @@ export function addCox(program: Command): void {
       if (options.json) printJson(document);
       else printCox(document);
     });
+}
+
+export function printCox(document: CoxDocument): void {
+  const { strata, id, references } = document;
+  const infinite = document.infinite.length === 0 ? undefined : describeInfinite(document.infinite);
+  if (infinite !== undefined) {
+    printWrapped(capitalise(infinite));
+    print("");
+  }
+  const rows = document.omitted === 1 ? "row" : "rows";
+  const omitted = document.omitted > 0 ? `, ${document.omitted} ${rows} with missing values left out` : "";
+  print(`Cox, ${document.ties} ties: ${document.n} rows, ${document.events} events${omitted}`);
+  if (strata !== null) print(`stratified by ${strata.columns.join(", ")}: ${strata.count} baseline hazards`);
+  if (id !== null) print(`robust errors: ${id.people} values of ${id.column}, each one person`);
+  if (references.length > 0)
+    print(`compared with ${references.map(({ column, level }) => `${column}=${level}`).join(", ")}`);
+  print("");
+  printCoefficients(document);
+  print(
+    `\nlog-likelihood ${formatNumber(document.loglik)} (${formatNumber(document.loglikNull)} without features)`,
+  );
+  const { likelihoodRatio, wald, score, robustScore } = document.tests;
+  print(`likelihood ratio test: ${formatTest(likelihoodRatio)}`);
+  print(`Wald test${id === null ? "" : ", robust"}: ${formatTest(wald)}`);
+  print(`score (logrank) test: ${formatTest(score)}`);
+  if (robustScore !== null) print(`score test, robust: ${formatTest(robustScore)}`);
+  const { c, concordant, discordant, tiedRisk } = document.concordance;
+  print(`C-index ${formatNumber(c)} (${concordant} concordant, ${discordant} discordant, ${tiedRisk} tied)`);
+  printProportionalHazards(document);
+  for (const warning of document.warnings) if (warning !== infinite) warn(warning);
+}
+
+function capitalise(sentence: string): string {
+  return `${sentence[0].toUpperCase()}${sentence.slice(1)}`;
+}
+
+function formatTest({ chi2, df, p, absent }: CoxTestEntry): string {
+  return absent === null ? `chi2 ${formatNumber(chi2)} on ${df} df, p ${formatP(p)}` : `none: ${absent}`;
+}
+
+function printCoefficients(document: CoxDocument): void {
+  const robust = document.id !== null;
+  const infinite = new Set(document.infinite);
+  printTable(
+    [
+      nameColumn(""),
+      ...numberColumns("coefficient", "se"),
+      ...(robust ? numberColumns("robust se") : []),
+      ...numberColumns("hazard ratio", "95 % interval", "z", "p"),
+    ],
+    document.coefficients.map((one) => [
+      one.name,
+      infinite.has(one.name) ? `to ${(one.estimate ?? 0) < 0 ? "−" : "+"}∞` : formatNumber(one.estimate),
+      formatNumber(one.standardError),
+      ...(robust ? [formatNumber(one.robustStandardError)] : []),
+      formatNumber(one.hazardRatio),
+      formatRange(one.lower, one.upper),
+      formatNumber(one.z, 2),
+      formatP(one.p),
+    ]),
+  );
+}
+
+function printProportionalHazards({ proportionalHazards: { km, identity } }: CoxDocument): void {
+  if (km.global.absent !== null) {
+    print(`\nproportional hazards not tested: ${km.global.absent}`);
+    return;
+  }
+  print("\nproportional hazards (Schoenfeld residuals, as R's cox.zph): does a ratio change over time?");
+  const row = (name: string, first: CoxTestEntry, second: CoxTestEntry) => [
+    name,
+    String(first.df ?? "–"),
+    formatNumber(first.chi2),
+    formatP(first.p),
+    formatNumber(second.chi2),
+    formatP(second.p),
+  ];
+  printTable(
+    [nameColumn(""), ...numberColumns("df", "chi2 (km)", "p (km)", "chi2 (identity)", "p (identity)")],
+    [
+      ...km.terms.map((term, t) => row(term.term, term, identity.terms[t])),
+      ...(km.terms.length > 1 ? [row("all", km.global, identity.global)] : []),
+    ],
+  );
 }

@@ -1,8 +1,13 @@
-/** `graduate describe`: reads the table and its groups, describes them (data/checks/describe.ts) and prints. */
+/**
+ * `graduate describe`: reads the table and its groups, describes them (data/checks/describe.ts) and prints its size and
+ * outcomes, one line per column, its groups, and the problems found in it.
+ */
 import type { Command } from "commander";
-import { describeTable } from "../../data/checks/describe.ts";
-import { toPlainFinding } from "../../data/checks/findings.ts";
+import { shortenValues } from "../../core/text.ts";
+import { type ColumnSummary, describeTable, type TableDescription } from "../../data/checks/describe.ts";
+import { type Finding, toPlainFinding } from "../../data/checks/findings.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
+import { formatNumber } from "../../report/words/text-table.ts";
 import {
   addGroupOptions,
   addOutcomeOptions,
@@ -12,8 +17,7 @@ import {
   readTableFile,
   type TableOptions,
 } from "../options/table-options.ts";
-import { printDescription } from "../print/describe.ts";
-import { printJson } from "../print/output.ts";
+import { nameColumn, numberColumns, print, printJson, printTable, printWrapped } from "../print/output.ts";
 
 interface DescribeOptions extends OutcomeColumns, TableOptions, GroupOptions {
   readonly json?: boolean;
@@ -33,4 +37,62 @@ export function addDescribe(program: Command): void {
       if (options.json) printJson({ ...description, findings: description.findings.map(toPlainFinding) });
       else printDescription(description);
     });
+}
+
+const LEVEL_ORDER = { error: 0, warning: 1, note: 2 } as const;
+
+/** Days since 1970-01-01 as a date. */
+const day = (value: number) => new Date(Math.round(value) * 86_400_000).toISOString().slice(0, 10);
+
+function summaryOf(column: ColumnSummary): string {
+  if (column.levels !== undefined) {
+    const rest = column.distinct - column.levels.length;
+    const levels = column.levels.map((level) => `${level.value} ${level.rows}`).join(", ");
+    return rest > 0 ? `${levels}, and ${rest} more` : levels;
+  }
+  if (column.minimum === undefined || column.median === undefined || column.maximum === undefined)
+    return "no values";
+  const show = column.type === "date" ? day : (value: number) => formatNumber(value, 3);
+  return `${show(column.minimum)} … ${show(column.median)} … ${show(column.maximum)}`;
+}
+
+function printFindings(findings: readonly Finding[]): void {
+  const sorted = [...findings].sort((a, b) => LEVEL_ORDER[a.level] - LEVEL_ORDER[b.level]);
+  for (const finding of sorted) {
+    const message = shortenValues(finding.message);
+    printWrapped(`${finding.level.padEnd(7)}  ${finding.code}: ${message}`, "         ");
+  }
+}
+
+export function printDescription(description: TableDescription): void {
+  const { rows, events, censored } = description;
+  const share = events === null || rows === 0 ? "" : ` (${((100 * events) / rows).toFixed(1)} %)`;
+  print(`${description.table}: ${rows} rows, ${events ?? "?"} events${share}, ${censored ?? "?"} censored`);
+  if (description.timeRule !== undefined) print(`time: ${description.timeRule}`);
+  print(`event: ${description.eventRule}\n`);
+  printTable(
+    [
+      { title: "column" },
+      { title: "type" },
+      ...numberColumns("missing", "distinct"),
+      nameColumn("values (smallest … median … largest, or most frequent)"),
+    ],
+    description.columns.map((column) => [
+      column.name,
+      column.type,
+      String(column.missing),
+      String(column.distinct),
+      summaryOf(column),
+    ]),
+  );
+  if (description.groups.length > 0) {
+    print("");
+    printTable(
+      [nameColumn("group"), ...numberColumns("rows", "events")],
+      description.groups.map((group) => [group.name, String(group.rows), String(group.events ?? "?")]),
+    );
+  }
+  print("");
+  if (description.findings.length === 0) print("no findings");
+  else printFindings(description.findings);
 }

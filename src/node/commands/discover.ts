@@ -3,10 +3,10 @@
  * others.
  */
 import { availableParallelism } from "node:os";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
-import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { formatNumber, formatP, formatRange, formatTable } from "../../report/words/text-table.ts";
 import { chooseSearchColumns, type LeftOutColumn } from "../../verbs/discover/columns.ts";
 import { type DiscoveredGroup, type Discovery, discover } from "../../verbs/discover/discover.ts";
 import {
@@ -21,8 +21,25 @@ import {
   readModelTable,
   readWithCurves,
 } from "../io/read-predictions.ts";
-import { addTableOptions, namesOption, parseCount, parseThreads } from "../options/table-options.ts";
-import { print, printJson, terminalWidth, warn } from "../print/output.ts";
+import {
+  addTableOptions,
+  namesOption,
+  numberOption,
+  parseAtLeastOne,
+  parseCount,
+  parseShare,
+  parseThreads,
+} from "../options/table-options.ts";
+import {
+  nameColumn,
+  numberColumns,
+  print,
+  printJson,
+  printNote,
+  printWrapped,
+  terminalWidth,
+  warn,
+} from "../print/output.ts";
 
 interface DiscoverCommandOptions extends PredictionOptions {
   readonly columns?: readonly string[];
@@ -53,7 +70,7 @@ export function addDiscover(program: Command): void {
     .option("--cross <n>", "most columns in one group: 1, 2 or 3", parseCross, 2)
     .option("--min-rows <n>", "fewest rows of a group", parseAtLeastOne, 100)
     .option("--min-events <n>", "fewest events of a group, observed or expected", parseAtLeastOne, 10)
-    .option("--level <p>", "adjusted p-values up to this confirm", parseLevel, 0.05)
+    .option("--level <p>", "adjusted p-values up to this confirm", parseShare, 0.05)
     .option("--seed <n>", "seed of the two halves", parseCount, 1)
     .option("--threads <n>", "threads that predict", parseThreads, availableParallelism())
     .option("--json", "print one JSON document")
@@ -65,23 +82,7 @@ export function addDiscover(program: Command): void {
     );
 }
 
-function parseAtLeastOne(text: string): number {
-  const value = parseCount(text);
-  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
-  return value;
-}
-
-function parseCross(text: string): number {
-  const value = Number(text);
-  if (![1, 2, 3].includes(value)) throw new InvalidArgumentError("expected 1, 2 or 3.");
-  return value;
-}
-
-function parseLevel(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && value < 1)) throw new InvalidArgumentError("expected a number between 0 and 1.");
-  return value;
-}
+const parseCross = numberOption((value) => [1, 2, 3].includes(value), "1, 2 or 3");
 
 async function runDiscover(paths: readonly string[], options: DiscoverCommandOptions): Promise<void> {
   const { found, which, leftOut, warnings } =
@@ -146,15 +147,14 @@ const MAX_NAMED = 12;
 
 /** Which columns of the table were searched, and which were not. */
 function printColumns(searched: readonly string[], leftOut: readonly LeftOutColumn[]): void {
-  const width = terminalWidth();
-  print(wrapText(`searched: ${nameColumns(searched)}`, width));
+  printWrapped(`searched: ${nameColumns(searched)}`);
   const foreign = leftOut.filter(({ isForeign }) => isForeign).map(({ name }) => name);
   const others = leftOut.filter(({ isForeign }) => !isForeign).map(({ name }) => name);
   if (foreign.length > 0) {
     const why = "(not the model's; --columns all searches them too)";
-    print(wrapText(`not searched: ${nameColumns(foreign)} ${why}`, width));
+    printWrapped(`not searched: ${nameColumns(foreign)} ${why}`);
   }
-  if (others.length > MAX_NAMED) print(wrapText(`make no groups: ${nameColumns(others)}`, width));
+  if (others.length > MAX_NAMED) printWrapped(`make no groups: ${nameColumns(others)}`);
 }
 
 function nameColumns(names: readonly string[]): string {
@@ -170,47 +170,36 @@ function printDiscovery(
   which: ModelDiscovery["which"],
   leftOut: readonly LeftOutColumn[],
 ): void {
-  const width = terminalWidth();
   const { rows, people, events, columns, candidates, groups, level } = found;
   const of = (set: "search" | "confirm") => (people === undefined ? "" : ` of ${people[set]} people`);
   const confirmed = groups.filter((group) => group.confirmed);
   const others = groups.filter((group) => !group.confirmed);
-  print(
-    wrapText(
-      `${countOf(candidates, "group")} of ${countOf(columns.length, "column")} searched on ` +
-        `${rows.search} ${which.search}${of("search")} (${countOf(events.search, "event")}); ` +
-        `the ${groups.length} worst tested on ` +
-        `${which.search === which.confirm ? "the other " : ""}${rows.confirm} ${which.confirm}${of("confirm")} ` +
-        `(${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
-      width,
-    ),
+  printWrapped(
+    `${countOf(candidates, "group")} of ${countOf(columns.length, "column")} searched on ` +
+      `${rows.search} ${which.search}${of("search")} (${countOf(events.search, "event")}); ` +
+      `the ${groups.length} worst tested on ` +
+      `${which.search === which.confirm ? "the other " : ""}${rows.confirm} ${which.confirm}${of("confirm")} ` +
+      `(${countOf(events.confirm, "event")}): ${confirmed.length} confirmed.`,
   );
   printColumns(columns, leftOut);
   if (groups.length === 0) {
     print("No group of sufficient size stands out enough to be tested.");
     return;
   }
-  if (confirmed.length > 0) printGroups("confirmed", confirmed, width);
-  if (others.length > 0) printGroups("not confirmed", others, width);
-  print(`\n${wrapText(explainColumns(level), width)}`);
+  if (confirmed.length > 0) printGroups("confirmed", confirmed);
+  if (others.length > 0) printGroups("not confirmed", others);
+  printNote(explainColumns(level));
   const toName = confirmed.filter(({ explained }) => !explained).map(({ expression }) => expression);
   if (toName.length === 0) return;
   print("\nTo hold a model to them (train) or to watch them (audit):");
   for (const expression of toName) print(`  --group ${quoteForShell(expression)}`);
 }
 
-function printGroups(title: string, groups: readonly DiscoveredGroup[], width: number): void {
+function printGroups(title: string, groups: readonly DiscoveredGroup[]): void {
   const table = formatTable(
     [
-      { title, flexible: true },
-      { title: "n", align: "right" },
-      { title: "events", align: "right" },
-      { title: "predicted", align: "right" },
-      { title: "ratio", align: "right" },
-      { title: "95 %", align: "right" },
-      { title: "p search", align: "right" },
-      { title: "p again", align: "right" },
-      { title: "p adjusted", align: "right" },
+      nameColumn(title),
+      ...numberColumns("n", "events", "predicted", "ratio", "95 %", "p search", "p again", "p adjusted"),
     ],
     groups.map(({ expression, search, confirm, adjustedP }) => [
       expression,
@@ -223,7 +212,7 @@ function printGroups(title: string, groups: readonly DiscoveredGroup[], width: n
       formatP(confirm.replicationP),
       formatP(adjustedP),
     ]),
-    width,
+    terminalWidth(),
   );
   const [heading, ...lines] = table.split("\n");
   print(`\n${heading}`);

@@ -2,9 +2,9 @@
 import { type Command, Option } from "commander";
 import { modelToOnnx } from "../../files/onnx/onnx.ts";
 import { wrapText } from "../../report/words/text-table.ts";
+import { replaceFile } from "../io/growing-file.ts";
 import { readModel } from "../io/model-file.ts";
-import { replaceFile } from "../io/replace-file.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
+import { refuseWrongSuffix } from "../io/output-path.ts";
 import { print, printJson, terminalWidth } from "../print/output.ts";
 
 interface ExportOptions {

@@ -1,12 +1,15 @@
 /**
- * `graduate km`: reads the options and the table, estimates (verbs/km.ts), prints, and draws the plot if one is wanted.
+ * `graduate km`: estimates (verbs/km.ts) and prints the picture, one line per group, survival at the times asked for
+ * and the logrank test; draws the plot if one is wanted.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { present } from "../../core/present.ts";
 import { noteOutcome } from "../../data/outcomes/read-outcomes.ts";
+import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
+import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
 import { type KmDocument, type KmRequest, kmDocument } from "../../verbs/km.ts";
-import { replaceFile } from "../io/replace-file.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
+import { replaceFile } from "../io/growing-file.ts";
+import { refuseWrongSuffix } from "../io/output-path.ts";
 import {
   addOutcomeOptions,
   addTableOptions,
@@ -15,8 +18,16 @@ import {
   readTableFile,
   type TableOptions,
 } from "../options/table-options.ts";
-import { printKm } from "../print/km.ts";
-import { printJson, warn } from "../print/output.ts";
+import {
+  nameColumn,
+  numberColumns,
+  print,
+  printJson,
+  printNote,
+  printTable,
+  terminalWidth,
+  warn,
+} from "../print/output.ts";
 
 interface KmOptions extends KmRequest, TableOptions {
   readonly svg?: string;
@@ -76,4 +87,83 @@ async function writePlot(
     ...present({ logrankP: document.logrank?.p }),
   });
   await replaceFile(path, `${svg}\n`, "the plot");
+}
+
+/** A time for people, without meaningless digits. */
+function formatTime(time: number | null): string {
+  return formatNumber(time, 2);
+}
+
+export function printKm(document: KmDocument, options: { readonly svg?: string }): void {
+  const { groups, interval, timeUnit } = document;
+  const until = groups.length === 0 ? "" : String(Number(groups[0].rmst.until.toPrecision(6)));
+  print(plotCurvesAsText(groups, { width: Math.min(terminalWidth(), 84) }));
+  if (timeUnit !== null) print(`time in ${timeUnit}`);
+  print("");
+  printTable(
+    [
+      nameColumn("group"),
+      ...numberColumns(
+        "n",
+        "events",
+        "median",
+        "95 % interval",
+        "S(end)",
+        "95 % interval",
+        `mean to ${until}`,
+        "se",
+      ),
+    ],
+    groups.map((group) => {
+      const last = group.time.length - 1;
+      return [
+        group.name,
+        String(group.atRisk[0] ?? 0),
+        String(group.events.reduce((sum, e) => sum + e, 0)),
+        formatTime(group.median.estimate),
+        formatLimits(group.median.lower, group.median.upper),
+        formatNumber(group.survival[last]),
+        formatRange(group.lower[last], group.upper[last]),
+        formatTime(group.rmst.estimate),
+        formatTime(group.rmst.standardError),
+      ];
+    }),
+  );
+  if (groups.some(({ at }) => at.length > 0)) printAt(document);
+  printNote(
+    `Intervals are symmetric on the ${interval} scale. The mean is the area under the curve up to ${until}; ` +
+      "a curve that ends before is carried on at its last value.",
+  );
+  if (document.logrank !== null) {
+    const { chi2, df, p } = document.logrank;
+    print(`\nlogrank: chi2 ${formatNumber(chi2)} on ${df} df, p ${formatP(p)}`);
+  }
+  if (options.svg !== undefined) print(`\nplot written to ${options.svg}`);
+  if (document.omitted > 0) {
+    const rows = document.omitted === 1 ? "row" : "rows";
+    warn(`${document.omitted} ${rows} left out: a column of --by is missing there`);
+  }
+}
+
+/** A median without an upper limit is open above. */
+function formatLimits(lower: number | null, upper: number | null): string {
+  if (upper !== null) return `${formatTime(lower)} – ${formatTime(upper)}`;
+  return lower === null ? "–" : `from ${formatTime(lower)}`;
+}
+
+function printAt({ groups, timeUnit }: KmDocument): void {
+  print("");
+  printTable(
+    [nameColumn("group"), ...numberColumns(timeUnit ?? "time", "at risk", "survival", "se", "95 % interval")],
+    groups.flatMap(({ name, at }) =>
+      at.map(({ time, atRisk, survival, standardError, lower, upper }) => [
+        name,
+        String(time),
+        String(atRisk),
+        formatNumber(survival),
+        formatNumber(standardError),
+        formatRange(lower, upper),
+      ]),
+    ),
+  );
 }

@@ -5,20 +5,20 @@
  */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
+import { present } from "../../core/present.ts";
 import { addCellWarnings, type CellWarning } from "../../data/encode/new-cells.ts";
-import { inWholeTable } from "../../data/reading/read-chunk.ts";
-import { readTableChunks } from "../../data/reading/read-table-chunks.ts";
+import { inWholeTable } from "../../data/reading/containers.ts";
+import { readTableChunks } from "../../data/reading/read-table.ts";
 import type { Model } from "../../training/model.ts";
-import { categoriesOf, columnsNeeded, preparePredictor } from "../../verbs/predict.ts";
+import { columnsNeeded, preparePredictor } from "../../verbs/predict.ts";
 import { openGrowingFile, openStandardOutput } from "../io/growing-file.ts";
+import { openStreamedSource } from "../io/input-file.ts";
 import { readModel } from "../io/model-file.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { openCsvPredictions, openParquetPredictions } from "../io/prediction-output.ts";
-import { openStreamedSource } from "../io/streamed-source.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import { addTableOptions, parseThreads, type TableOptions } from "../options/table-options.ts";
+import { addTableOptions, parseThreads, readingOf, type TableOptions } from "../options/table-options.ts";
 import { createProgress, print, warn } from "../print/output.ts";
-import { openBackendOf } from "../workers/model-backend.ts";
+import { openBackendOf } from "../workers/wasm-backend.ts";
 
 /** The number of columns named in warnings. */
 const MAX_WARNINGS = 20;
@@ -54,19 +54,15 @@ export function addPredict(program: Command): void {
     });
 }
 
-interface PredictedFile {
-  readonly rows: number;
-  readonly warnings: readonly CellWarning[];
-}
-
 /** Returns how many rows there were, and the remarks on their cells. */
 async function predictFile(
   path: string,
   model: Model,
   options: PredictOptions,
   predictRows: ReturnType<typeof preparePredictor>,
-): Promise<PredictedFile> {
+): Promise<{ readonly rows: number; readonly warnings: readonly CellWarning[] }> {
   const columns = columnsNeeded(model);
+  const { category, number, decimal } = readingOf(model, options);
   const dates = columns.filter((name) =>
     model.encoder.columns.some(({ column, type }) => column === name && type === "date"),
   );
@@ -84,13 +80,8 @@ async function predictFile(
     const chunks = readTableChunks(source, {
       columns,
       dates,
-      category: [...new Set([...(options.category ?? []), ...categoriesOf(model)])],
-      ...(options.number === undefined ? {} : { number: options.number }),
-      ...(options.decimal === undefined ? {} : { decimal: options.decimal }),
-      onProgress: (bytes) => {
-        if (source.byteLength !== undefined)
-          progress.update(Math.min(bytes, source.byteLength), source.byteLength);
-      },
+      ...present({ category, number, decimal }),
+      onProgress: (bytes) => progress.update(bytes, source.byteLength),
     });
     for await (const chunk of chunks) {
       const predicted = await inWholeTable(chunk, () => predictRows(chunk.table));

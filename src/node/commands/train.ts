@@ -19,20 +19,29 @@ import { trainEnsemble } from "../../verbs/ensemble.ts";
 import { studyOf } from "../../verbs/model-study.ts";
 import type { Requirement, RequirementResult } from "../../verbs/requirements.ts";
 import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
-import { findUnclaimed, markFile } from "../io/claimed-path.ts";
 import { readCheckpoint, writeModel } from "../io/model-file.ts";
+import { findUnclaimed, markFile, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, fingerprintRun, type TableFile } from "../io/provenance.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import { checkRequirements, printRequirements, readRequirements } from "../options/require-options.ts";
-import { readSplit } from "../options/subject-options.ts";
 import { openTableFile } from "../options/table-options.ts";
-import { addTrainOptions, refuseConflicts, type TrainOptions, toRequest } from "../options/train-options.ts";
+import {
+  addTrainOptions,
+  readSplit,
+  refuseConflicts,
+  type TrainOptions,
+  toRequest,
+} from "../options/train-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { followTraining, leaveCheckpoint } from "../print/follow-training.ts";
 import { clearLive, print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps, printTraining } from "../print/training.ts";
-import { auditSettings, toleranceOf, writeReport } from "../print/write-report.ts";
+import {
+  auditSettings,
+  checkRequirements,
+  printRequirements,
+  readRequirements,
+  toleranceOf,
+  writeReport,
+} from "../print/write-report.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
 
 export function addTrain(program: Command): void {
@@ -40,7 +49,7 @@ export function addTrain(program: Command): void {
     .command("train")
     .description("fit a model whose curves stay close to Kaplan-Meier in every group")
     .argument("<table>", "CSV, gzip or Parquet file");
-  addTrainOptions(command).action(async (path: string, options: TrainOptions) => runTrain(path, options));
+  addTrainOptions(command).action(runTrain);
 }
 
 async function runTrain(path: string, options: TrainOptions): Promise<void> {

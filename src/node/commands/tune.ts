@@ -35,26 +35,31 @@ import {
   spellSetting,
 } from "../../verbs/tuning/settings.ts";
 import { writeModel } from "../io/model-file.ts";
+import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
+import { hashShared, TUNE_LINES } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
-import { TUNE_LINES } from "../io/tune-lines.ts";
-import { refuseUnwritable } from "../io/writable.ts";
-import { refuseWrongSuffix } from "../options/output-suffix.ts";
-import { hashShared, parseSeeds } from "../options/run-options.ts";
+import {
+  openTableFile,
+  parseCount,
+  parseThreads,
+  repeatedOption,
+  type TableOptions,
+} from "../options/table-options.ts";
 import {
   addSubjectOptions,
+  parseSeeds,
   readSplit,
   readSubject,
   type SubjectOptions,
-} from "../options/subject-options.ts";
-import { openTableFile, parseCount, parseThreads, type TableOptions } from "../options/table-options.ts";
+} from "../options/train-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { followPlan } from "../print/follow-runs.ts";
 import { print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps } from "../print/training.ts";
 import { printSweep, tellSetting, writeFrontier } from "../print/tune.ts";
+import type { TuneShared } from "../workers/plan-runs.ts";
 import { runInPool, workerModule } from "../workers/run-pool.ts";
-import type { TuneShared } from "../workers/tune-worker.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
 
 interface TuneCommandOptions extends SubjectOptions, TableOptions {
@@ -81,7 +86,7 @@ export function addTune(program: Command): void {
     .option(
       "--sweep <option=values>",
       "an option of train and its values, e.g. kappa=0.25,1,none (repeatable; every combination is run)",
-      (text: string, before: readonly string[]) => [...before, text],
+      repeatedOption,
       [],
     )
     .option("--one-at-a-time", "vary each option by itself instead of running every combination")
@@ -107,7 +112,7 @@ export function addTune(program: Command): void {
     command.option(`--${spellSetting(name)} <value>`, `for all runs: ${what} (${expected})`);
   }
   command.addOption(new Option("--strata <value>", "--risk-strata by its old name").hideHelp());
-  command.action(async (path: string, options: TuneCommandOptions) => runTune(path, options));
+  command.action(runTune);
 }
 
 /** The settings asked for, from --sweep and from the options given once. */
@@ -201,11 +206,11 @@ async function runSweep(
   const blind = hideTestRows(study);
   const base = hashShared(file, { ...request, split: blind.split }, options, "tune");
   const labels = labelSettings(choices.settings);
-  const shared: TuneShared = { study: toPlainStudy(blind), request, deterministic };
+  const shared: TuneShared = { kind: "tune", study: toPlainStudy(blind), request, deterministic };
   return followPlan({
     runner: (signal) => (tasks: readonly TuneTask[]) =>
       runInPool<TuneShared, TuneTask, TuneResult>(tasks, {
-        worker: workerModule("tune-worker"),
+        worker: workerModule("plan-worker"),
         shared,
         workers: options.workers,
         what: "a run of the sweep",

@@ -3,15 +3,25 @@
  * step. A full disk, an error or a kill in the middle leaves what was there before; if two programs write to one path,
  * the later one wins and nothing is mixed. Links are followed, even one that leads to nothing yet. Standard output,
  * pipes and devices get the bytes at once. What a killed run left beside a path is removed when that path is written
- * again (leftovers.ts).
+ * again.
  */
-import { unlinkSync } from "node:fs";
-import { access, constants, type FileHandle, open, rename, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { createHash, randomUUID } from "node:crypto";
+import { closeSync, fsyncSync, openSync, unlinkSync } from "node:fs";
+import {
+  access,
+  constants,
+  type FileHandle,
+  lstat,
+  open,
+  readdir,
+  rename,
+  stat,
+  unlink,
+} from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
 import { writeOutBytes } from "../print/output.ts";
-import { followLinks } from "./follow-links.ts";
-import { namePart, removeLeftovers } from "./leftovers.ts";
-import { syncFolder } from "./sync-folder.ts";
+import { followLinks } from "./output-path.ts";
 import { createUnwritableError } from "./write-errors.ts";
 
 export interface ByteOutput {
@@ -76,7 +86,7 @@ export async function openGrowingFile(path: string, what: string): Promise<ByteO
         await file.close();
         await rename(beside, target);
         settle();
-        await syncFolder(dirname(target));
+        syncFolder(dirname(target));
       }),
     abandon,
   };
@@ -136,4 +146,96 @@ function watchForEnd(): void {
 function stopWatching(): void {
   process.off("exit", removeParts);
   for (const signal of SIGNALS) process.off(signal, stopBySignal);
+}
+
+/** Writes a file whose contents are all in memory; `what` names them in an error: "the model". */
+export async function replaceFile(path: string, contents: Uint8Array | string, what: string): Promise<void> {
+  const file = await openGrowingFile(path, what);
+  try {
+    await file.write(typeof contents === "string" ? Buffer.from(contents) : contents);
+    await file.finish();
+  } finally {
+    await file.abandon();
+  }
+}
+
+/** Errors of systems that cannot synchronise a folder are ignored; those of a failing disk are not. */
+const UNSUPPORTED: ReadonlySet<unknown> = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR", "EPERM"]);
+
+/** Makes the name of a new file survive a power loss by synchronising its folder, on systems that can. */
+export function syncFolder(folder: string): void {
+  let file: number;
+  try {
+    file = openSync(folder, "r");
+  } catch {
+    return;
+  }
+  try {
+    fsyncSync(file);
+  } catch (error) {
+    if (!UNSUPPORTED.has((error as NodeJS.ErrnoException).code)) throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/*
+ * * Files are written beside others as NAME.HOST-PID-RANDOM.part. One that a killed run left is stale when its process,
+ * on this machine, is gone. For a file of another machine (or of 0.1.0, which did not name one) this is unknown, so it
+ * is stale after a day. Only names of exactly this form are ever removed.
+ */
+const DAY = 24 * 60 * 60 * 1000;
+/** The longest name, in bytes, that leaves room for the suffix; a longer one is replaced by its hash. */
+const MAX_BASE_BYTES = 180;
+const SUFFIX = /^\.(?:([0-9a-f]{6})-(\d{1,10})-)?[0-9a-f]{8}\.part$/;
+
+/** Equal for all processes that see the same processes: containers have their own names. */
+const host = createHash("sha256").update(hostname()).digest("hex").slice(0, 6);
+/** Names made by this process: others with its process number come from an earlier process. */
+const made = new Set<string>();
+/** Paths whose folder has already been searched: a checkpoint is written many times. */
+const looked = new Set<string>();
+
+function baseOf(path: string): string {
+  const name = basename(path);
+  if (Buffer.byteLength(name) <= MAX_BASE_BYTES) return name;
+  return createHash("sha256").update(name).digest("hex").slice(0, 16);
+}
+
+/** A name beside the path that no other process uses. */
+function namePart(path: string): string {
+  const name = `${baseOf(path)}.${host}-${process.pid}-${randomUUID().slice(0, 8)}.part`;
+  made.add(name);
+  return join(dirname(path), name);
+}
+
+/** Removes what earlier, killed runs left for this path; what cannot be inspected or removed stays. */
+export async function removeLeftovers(path: string): Promise<void> {
+  if (looked.has(path)) return;
+  looked.add(path);
+  const folder = dirname(path);
+  const base = baseOf(path);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const part = name.startsWith(base) ? SUFFIX.exec(name.slice(base.length)) : null;
+    if (part === null || made.has(name)) continue;
+    const file = join(folder, name);
+    if (await isStale(file, part[1], part[2])) await unlink(file).catch(() => undefined);
+  }
+}
+
+async function isStale(file: string, madeOn: string | undefined, pid: string | undefined): Promise<boolean> {
+  const found = await lstat(file).catch(() => null);
+  if (found === null || !found.isFile()) return false;
+  if (Date.now() - found.mtimeMs > DAY) return true;
+  return madeOn === host && (Number(pid) === process.pid || !isRunning(Number(pid)));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user cannot be signalled, but exists.
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Models and checkpoints on disk. The first bytes are checked before the rest is read, so that a wrong file of any size
- * is refused at once; writing replaces a file as a whole (replace-file.ts).
+ * is refused at once; writing replaces a file as a whole (growing-file.ts).
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
@@ -13,7 +13,8 @@ import {
 } from "../../files/model/checkpoint-file.ts";
 import { modelFromBytes, modelToBytes } from "../../files/model/model-file.ts";
 import type { Model } from "../../training/model.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./growing-file.ts";
+import { readAtMost, readBytes } from "./input-file.ts";
 import { createUnreadableError } from "./write-errors.ts";
 
 /** Enough bytes to recognise another kind of file. */
@@ -45,35 +46,11 @@ async function readWhole(path: string, what: string): Promise<Uint8Array> {
       checkPrelude(start, found.size, basename(path));
       return await readBytes(file, found.size);
     }
-    return await readPipe(file);
+    return await readAtMost(file, MAX_FILE_BYTES);
   } catch (error) {
     if (error instanceof GraduateError) throw error;
     throw createUnreadableError(path, what, error);
   } finally {
     await file?.close();
   }
-}
-
-/** The first `length` bytes, or fewer if the file has become shorter. */
-async function readBytes(file: FileHandle, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return bytes.subarray(0, filled);
-}
-
-/** A pipe has no known size and cannot be read twice; reading stops beyond the largest size of a model. */
-async function readPipe(file: FileHandle): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let total = 0;
-  for await (const part of file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>) {
-    parts.push(part);
-    total += part.length;
-    if (total > MAX_FILE_BYTES) break;
-  }
-  return Buffer.concat(parts);
 }

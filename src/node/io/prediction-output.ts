@@ -5,11 +5,14 @@
  * the file as it is.
  */
 import { powerOfTen } from "../../core/elementary.ts";
-import type { Prediction } from "../../verbs/predict.ts";
-import type { ByteOutput } from "./growing-file.ts";
+import type { Curves } from "../../data/curves/curves.ts";
+import type { BoostRowSets } from "../../verbs/boost.ts";
+import { medianTimes, type Prediction } from "../../verbs/predict.ts";
+import { type ByteOutput, openGrowingFile } from "./growing-file.ts";
+import type { BoostSource } from "./read-predictions.ts";
 
 /** What is known about rows besides their curves. */
-export interface KnownRows {
+interface KnownRows {
   readonly bin: Int32Array; // [N]
   readonly event: Uint8Array; // [N]
   /** "train", "validation" or "test", if rows had such a role. */
@@ -18,7 +21,7 @@ export interface KnownRows {
   readonly person?: Int32Array; // [N]
 }
 
-export interface PredictionOutput {
+interface PredictionOutput {
   /** Parts come in the order of the table. */
   write(prediction: Pick<Prediction, "curves" | "median">): Promise<void>;
   finish(): Promise<void>;
@@ -52,16 +55,15 @@ const LINE_FEED = 0x0a;
 
 /** `known` covers all rows that will be written. */
 export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownRows): PredictionOutput {
-  const more =
-    known === undefined
-      ? []
-      : ["bin", "event", ...(["set", "person"] as const).filter((name) => known[name])];
+  const more = known === undefined ? [] : listKnown(known);
   const bytes = new Uint8Array(PIECE_BYTES + T * PROBABILITY_BYTES + ROW_BYTES);
   let row = 0;
   return {
     async write({ curves, median }) {
       if (row === 0)
-        await output.write(Buffer.from(`${["row", ...curveNames(T), "median", ...more].join(",")}\n`));
+        await output.write(
+          Buffer.from(`${["row", ...curveNames(T), "median", ...more.map(({ name }) => name)].join(",")}\n`),
+        );
       const { N, survival } = curves;
       let at = 0;
       for (let i = 0; i < N; i++) {
@@ -72,12 +74,7 @@ export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownR
         }
         bytes[at++] = COMMA;
         if (!Number.isNaN(median[i])) at = writeText(String(median[i]), bytes, at);
-        if (known !== undefined) {
-          const { bin, event, set, person } = known;
-          at = writeText(`,${bin[row - 1]},${event[row - 1]}`, bytes, at);
-          if (set !== undefined) at = writeText(`,${set[row - 1]}`, bytes, at);
-          if (person !== undefined) at = writeText(`,${person[row - 1]}`, bytes, at);
-        }
+        for (const { values } of more) at = writeText(`,${values[row - 1]}`, bytes, at);
         bytes[at++] = LINE_FEED;
         if (at < PIECE_BYTES) continue;
         await output.write(bytes.subarray(0, at));
@@ -141,7 +138,7 @@ export async function openParquetPredictions(
     bytes.index = 0;
   };
   const names = curveNames(T);
-  const more = known === undefined ? [] : describeKnown(known);
+  const more = known === undefined ? [] : listKnown(known);
   const writer = new ParquetWriter({
     writer: bytes,
     // Probabilities rarely repeat: compression costs more time than it saves space.
@@ -151,7 +148,7 @@ export async function openParquetPredictions(
       { name: "row", type: "INT64", ...REQUIRED },
       ...names.map((name) => ({ name, type: "DOUBLE", ...REQUIRED }) as const),
       { name: "median", type: "DOUBLE", repetition_type: "OPTIONAL" },
-      ...more,
+      ...more.map(({ name, type }) => ({ name, ...type, ...REQUIRED })),
     ],
   });
   const columns = names.map(() => new Float64Array(ROW_GROUP_ROWS)); // [T] of [rows]
@@ -175,7 +172,11 @@ export async function openParquetPredictions(
           encoding: "PLAIN" as const,
         })),
         { name: "median", data: medians, encoding: "PLAIN" },
-        ...(known === undefined ? [] : pickKnown(known, first - 1, rows)),
+        ...more.map(({ name, values }) => ({
+          name,
+          data: values.slice(first - 1, first - 1 + rows),
+          encoding: "PLAIN" as const,
+        })),
       ],
     });
     await flush();
@@ -202,27 +203,60 @@ export async function openParquetPredictions(
   };
 }
 
-/** The schema of the columns that pickKnown fills. */
-function describeKnown({ set, person }: KnownRows) {
-  const number = (name: string) => ({ name, type: "INT32", ...REQUIRED }) as const;
-  const text = (name: string) => ({ name, type: "BYTE_ARRAY", converted_type: "UTF8", ...REQUIRED }) as const;
+interface KnownColumn {
+  readonly name: string;
+  readonly type:
+    | { readonly type: "INT32" }
+    | { readonly type: "BYTE_ARRAY"; readonly converted_type: "UTF8" };
+  /** As Parquet takes them. */
+  readonly values: Int32Array | readonly string[]; // [N]
+}
+
+/** What is known, in the order of its columns. */
+function listKnown({ bin, event, set, person }: KnownRows): readonly KnownColumn[] {
+  const number = (name: string, values: Int32Array): KnownColumn => ({
+    name,
+    type: { type: "INT32" },
+    values,
+  });
+  const text = { type: "BYTE_ARRAY", converted_type: "UTF8" } as const;
   return [
-    number("bin"),
-    number("event"),
-    ...(set === undefined ? [] : [text("set")]),
-    ...(person === undefined ? [] : [number("person")]),
+    number("bin", bin),
+    number("event", Int32Array.from(event)),
+    ...(set === undefined ? [] : [{ name: "set", type: text, values: set }]),
+    ...(person === undefined ? [] : [number("person", person)]),
   ];
 }
 
-/** Columns of some consecutive rows. */
-function pickKnown({ bin, event, set, person }: KnownRows, start: number, rows: number) {
-  const end = start + rows;
-  return [
-    { name: "bin", data: bin.slice(start, end), encoding: "PLAIN" as const },
-    { name: "event", data: Int32Array.from(event.subarray(start, end)), encoding: "PLAIN" as const },
-    ...(set === undefined ? [] : [{ name: "set", data: set.slice(start, end), encoding: "PLAIN" as const }]),
-    ...(person === undefined
-      ? []
-      : [{ name: "person", data: person.slice(start, end), encoding: "PLAIN" as const }]),
-  ];
+/** The role of each row, in the words of a split. */
+function nameSets(N: number, { fit, held }: BoostRowSets): string[] {
+  const sets = new Array<string>(N).fill("train");
+  for (const row of fit) sets[row] = "validation";
+  for (const row of held) sets[row] = "test";
+  return sets;
+}
+
+/** Writes curves as `graduate predict` does, with outcomes beside them if known; `rows` if some were fitted on. */
+export async function writeCurves(
+  path: string,
+  curves: Curves,
+  { grid, outcomes, people }: Pick<BoostSource, "grid" | "outcomes" | "people">,
+  rows?: BoostRowSets,
+): Promise<void> {
+  const { N, T } = curves;
+  const median = medianTimes(curves, grid);
+  const output = await openGrowingFile(path, "the repaired curves");
+  try {
+    const set = rows === undefined ? {} : { set: nameSets(N, rows) };
+    const person = people === null ? {} : { person: people.of.map((one) => one + 1) };
+    const known =
+      outcomes === null ? undefined : { bin: outcomes.bin, event: outcomes.event, ...set, ...person };
+    const written = path.endsWith(".parquet")
+      ? await openParquetPredictions(output, T, known)
+      : openCsvPredictions(output, T, known);
+    await written.write({ curves, median });
+    await written.finish();
+  } finally {
+    await output.abandon();
+  }
 }

@@ -2,7 +2,6 @@
  * Where a model comes from, as far as this machine knows: the program, what computed it, and the table's file by its
  * SHA-256.
  */
-
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -14,7 +13,10 @@ import type { Table } from "../../data/table.ts";
 import type { Provenance } from "../../training/model.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
 
-const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
+/** The version of the program. */
+export const { version: programVersion } = JSON.parse(
+  readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
+) as {
   version: string;
 };
 
@@ -31,14 +33,11 @@ export function describeOrigin(
   backend: (Backend & { readonly simd?: "plain" | "relaxed" }) | null,
 ): Provenance {
   return {
-    version,
+    version: programVersion,
     backend: backend && { name: backend.name, simd: backend.simd ?? null },
     table: sha256 === null ? null : { name: basename(path), rows: table.rows, sha256 },
   };
 }
-
-/** The version of the program. */
-export const programVersion = version;
 
 /** The hash of the file's bytes on disk; null for standard input and pipes. */
 export async function hashFile(path: string): Promise<string | null> {

@@ -1,22 +1,30 @@
 /**
  * Reads the input of commands that take "a model and a table, or curves": the study of the model on the table, or a
  * file of curves that any program wrote, with a table beside it, row by row, if the file of curves does not hold
- * everything.
+ * everything. For a boost it also says which rows may fit and which may judge.
  */
-
 import type { Command } from "commander";
 import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import { readCurves } from "../../data/curves/read-curves.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
-import type { People } from "../../data/outcomes/people.ts";
+import {
+  type CurvesWithOutcomes,
+  type ReadCurvesOptions,
+  readCurves,
+} from "../../data/curves/read-curves.ts";
+import type { Group } from "../../data/groups/groups.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
-import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
+import { binOutcomes } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
-import { type ModelStudy, openStudy } from "../../verbs/model-study.ts";
+import {
+  type ChosenBoostRows,
+  chooseBoostRows,
+  divideUnseen,
+  type FitShare,
+} from "../../verbs/judged-rows.ts";
+import { isTrainedOn, type ModelStudy, openStudy } from "../../verbs/model-study.ts";
+import { gridOf, predict, predictStudy } from "../../verbs/predict.ts";
 import { findPeople } from "../../verbs/whose-rows.ts";
 import {
   addIdOption,
@@ -27,35 +35,24 @@ import {
   readTableFile,
   type TableOptions,
 } from "../options/table-options.ts";
-import { openBackendOf } from "../workers/model-backend.ts";
+import { openBackendOf } from "../workers/wasm-backend.ts";
 import { readModel } from "./model-file.ts";
 import { hashFile, type TableFile } from "./provenance.ts";
 
-export interface PredictionOptions extends TableOptions {
+export interface PredictionOptions extends TableOptions, ReadCurvesOptions {
   readonly curves?: string;
-  readonly bin?: string;
-  readonly event?: string;
-  readonly time?: string;
-  readonly origin?: string;
-  readonly horizon?: number;
   readonly split?: string;
   readonly id?: string;
   readonly threads: number;
 }
 
 /** Curves of another program, with the outcomes and the columns of the same rows. */
-export interface Predictions {
-  readonly curves: Curves; // [N,T]
-  readonly outcomes: BinnedRightCensored; // [N]
-  /** In units of bins if the curves come without times. */
-  readonly grid: TimeGrid;
+export interface Predictions
+  extends Pick<CurvesWithOutcomes, "curves" | "outcomes" | "grid">,
+    ReturnType<typeof findPeople> {
   /** The same rows, including the outcome's columns. */
   readonly table: Table;
   readonly columns: OutcomeColumns;
-  /** The id column, and the person each row belongs to; null where rows are people. */
-  readonly id: string | null;
-  readonly people: People | null;
-  readonly warnings: readonly string[];
 }
 
 /** Options for predictions that do not come from a model. */
@@ -72,14 +69,6 @@ export function addCurvesOptions(command: Command): Command {
 export function addPredictionOptions(command: Command): Command {
   const split = "the row,set table that the model was trained with";
   return addIdOption(addCurvesOptions(command).option("--split <file>", split));
-}
-
-/** A model's study and the backend that computes its curves; the caller that opens it closes the backend. */
-export interface OpenedStudy {
-  readonly study: ModelStudy;
-  readonly backend: WasmBackend | null;
-  /** SHA-256 of the model's file. */
-  readonly modelHash: string | null;
 }
 
 /** A model and a table that were read together. */
@@ -104,16 +93,16 @@ export async function readModelTable(
   return { model, modelPath, ...(await openTableFile(path, readingOf(model, options))) };
 }
 
-/** Opens the study of a model on its table. */
+/** Opens the study of a model on its table, and the backend that computes its curves, which the caller closes. */
 export async function openModelStudy(
-  { model, modelPath, table, sha256 }: ModelTable,
+  { model, table, sha256 }: ModelTable,
   options: PredictionOptions,
-): Promise<OpenedStudy> {
+): Promise<{ readonly study: ModelStudy; readonly backend: WasmBackend | null }> {
   const split = await readSplitFile(options.split, table);
   const backend = await openBackendOf(model, options.threads);
   try {
     const study = await openStudy(model, table, backend, { sha256, ...present({ id: options.id, split }) });
-    return { study, backend, modelHash: await hashFile(modelPath) };
+    return { study, backend };
   } catch (error) {
     await backend?.close();
     throw error;
@@ -159,14 +148,113 @@ export async function readWithCurves(
     beside === null ? others.columns : beside.columns.filter((column) => !outcome.includes(column));
   const table = { name: beside?.name ?? file.name, rows: file.rows, columns: [...described, ...outcome] };
   const { id, people } = findPeople(table, options, null);
+  return { curves, outcomes, grid, table, columns, id, people, warnings: notes };
+}
+
+/** What can be repaired, whether or not its outcomes are known. */
+export interface BoostSource extends Omit<Predictions, "outcomes"> {
+  readonly outcomes: Predictions["outcomes"] | null; // [N]
+  /** The model's own groups. */
+  readonly groups: readonly Group[];
+  /** SHA-256 of the model's file; null for curves of another program. */
+  readonly modelHash: string | null;
+  /** SHA-256 of the file that the rows came from. */
+  readonly tableHash: string | null;
+  /** Whether the model was trained on rows of this table. */
+  readonly isOwnTable: boolean;
+}
+
+/** A source with outcomes, so that a boost can be fitted. */
+interface FitSource extends BoostSource {
+  readonly outcomes: Predictions["outcomes"];
+  /** Which rows fit and which judge. */
+  readonly chooseRows: (share: FitShare) => ChosenBoostRows;
+}
+
+/** `paths`: a model and a table; with --curves a table or nothing. */
+export async function readFitSource(
+  paths: readonly string[],
+  options: PredictionOptions,
+): Promise<FitSource> {
+  return options.curves === undefined
+    ? predictFitSource(await readModelTable(paths, options), options)
+    : readCurvesSource(options.curves, paths, options);
+}
+
+/** The same without requiring outcomes: a repair can be applied to rows that nobody has followed up. */
+export async function readApplySource(
+  paths: readonly string[],
+  options: PredictionOptions,
+): Promise<BoostSource> {
+  if (options.curves !== undefined || paths.length !== 2) return readFitSource(paths, options);
+  const read = await readModelTable(paths, options);
+  const { model, modelPath, table, sha256: tableHash } = read;
+  const names = new Set(table.columns.map(({ name }) => name));
+  if (outcomeNames(model.columns).every((name) => names.has(name))) return predictFitSource(read, options);
+  const whose = findPeople(table, options, model);
+  const backend = await openBackendOf(model, options.threads);
+  try {
+    return {
+      curves: (await predict(model, table, backend)).curves,
+      outcomes: null,
+      table,
+      columns: model.columns,
+      ...whose,
+      groups: model.groups,
+      grid: gridOf(model),
+      modelHash: await hashFile(modelPath),
+      tableHash,
+      isOwnTable: isTrainedOn(model, tableHash),
+    };
+  } finally {
+    await backend?.close();
+  }
+}
+
+async function predictFitSource(read: ModelTable, options: PredictionOptions): Promise<FitSource> {
+  const { study, backend } = await openModelStudy(read, options);
+  try {
+    const { table, columns, people, grid, warnings, model, isOwnTable, sha256 } = study;
+    const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
+    return {
+      curves: (await predictStudy(study, everyRow, backend)).curves,
+      outcomes: binOutcomes(study.outcomes, grid),
+      table,
+      columns,
+      id: columns.id ?? null,
+      people,
+      warnings,
+      groups: model.groups,
+      grid,
+      modelHash: await hashFile(read.modelPath),
+      tableHash: sha256,
+      isOwnTable,
+      chooseRows: (share) => chooseBoostRows(study, share),
+    };
+  } finally {
+    await backend?.close();
+  }
+}
+
+async function readCurvesSource(
+  path: string,
+  paths: readonly string[],
+  options: PredictionOptions,
+): Promise<FitSource> {
+  const read = await readWithCurves(path, paths, options);
+  const { curves, outcomes, people } = read;
+  const given = await readSplitFile(options.split, { ...read.table, rows: curves.N });
+  const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
+  const split = given ?? { train: new Int32Array(), validation: new Int32Array(), test: everyone };
   return {
-    curves,
-    outcomes,
-    grid,
-    table,
-    columns,
-    id,
-    people,
-    warnings: notes,
+    ...read,
+    groups: [],
+    modelHash: null,
+    tableHash: await hashFile(path),
+    isOwnTable: false,
+    chooseRows: (share) => ({
+      rows: divideUnseen(split, { people, event: outcomes.event }, share),
+      warnings: [],
+    }),
   };
 }

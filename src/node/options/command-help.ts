@@ -1,10 +1,10 @@
 /**
- * What `--help` shows: the options people need and how to see the rest, or, for `--help all`, every option under its
- * heading (option-groups.ts). On a narrow terminal a description stands below its term instead of beside it.
+ * What `--help` shows: the ten or fewer options people need and how to see the rest, or, for `--help all`, every option
+ * under its heading. On a narrow terminal a description stands below its term instead of beside it. An option missing
+ * from the tables is shown under "Other"; test/cli/help.test.ts reports it, so that none stays there.
  */
 import { type Command, Help, type Option } from "commander";
 import { wrapText } from "../../report/words/text-table.ts";
-import { basicOptions, HEADINGS, headingOf, MAX_BASIC } from "./option-groups.ts";
 import { isRequired } from "./usage-errors.ts";
 
 /** With fewer columns than this, a description does not fit beside its term. */
@@ -15,15 +15,11 @@ const DEEP_INDENT = "      ";
 /** The width of a terminal that does not report one. */
 const USUAL_WIDTH = 80;
 
-export interface HelpRequest {
-  /** The arguments to pass to the parser. */
+/** `--help all` and `help COMMAND` are one request each; the parser knows only `--help`. Returns what it gets. */
+export function readHelpRequest(given: readonly string[]): {
   readonly args: readonly string[];
-  /** Whether all options are wanted. */
   readonly all: boolean;
-}
-
-/** `--help all` and `help COMMAND` are one request each; the parser knows only `--help`. */
-export function readHelpRequest(given: readonly string[]): HelpRequest {
+} {
   const [first, ...rest] = given;
   const args = first === "help" ? [...rest.slice(0, 1), "--help", ...rest.slice(1)] : given;
   const at = args.findIndex((arg) => arg === "--help" || arg === "-h" || arg.startsWith("--help="));
@@ -34,7 +30,7 @@ export function readHelpRequest(given: readonly string[]): HelpRequest {
 }
 
 /** The first word after the program's name: reproduce's own commands share its table. */
-export function commandName(command: Command): string {
+function commandName(command: Command): string {
   return command.parent?.parent ? commandName(command.parent) : command.name();
 }
 
@@ -140,4 +136,85 @@ function formatItem(this: Help, term: string, termWidth: number, description: st
   const indent = " ".repeat(termWidth + 2 * INDENT.length);
   const wrapped = wrapText(description, beside, "").replaceAll("\n", `\n${indent}`);
   return `${INDENT}${term.padEnd(termWidth)}${INDENT}${wrapped}`;
+}
+
+/** In the order shown. */
+const HEADINGS = [
+  "Data",
+  "Groups",
+  "Model",
+  "Training",
+  "Estimates",
+  "Search",
+  "Repair",
+  "Scores",
+  "Runs",
+  "Output",
+  "Other",
+] as const;
+
+type Heading = (typeof HEADINGS)[number];
+
+/** Option without its dashes → heading, for every command without an entry below. */
+const HEADING_OF: Readonly<Record<string, Heading>> = {
+  ...under("Data", "time event event-is origin time-unit id rows-are-independent category number decimal"),
+  ...under("Data", "features drop allow-leak curves bin horizon split all-rows"),
+  ...under("Groups", "group groups auto-groups by"),
+  ...under("Model", "method methods distance slack kappa risk-strata lambda no-group-inputs preset network"),
+  ...under("Model", "splines hidden bins"),
+  ...under("Training", "seed seeds steps primal-steps batch rate decay ensemble threads workers backend"),
+  ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select"),
+  ...under("Estimates", "interval at rmst ties ridge iterations strata reference interaction no-timefix"),
+  ...under("Search", "columns top cross min-rows min-events level"),
+  ...under("Repair", "fit time-ranges doubt rounds step censoring"),
+  ...under("Scores", "replicates draws certify tolerance require strict"),
+  ...under("Runs", "systems cohorts data"),
+  ...under("Output", "out json report show-rows small-cells svg plot results save apply onnx raw"),
+  ...under("Output", "tables summary figures"),
+};
+
+/** For options that mean something else in one command than in the others. */
+const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = {
+  predict: under("Output", "at rmst threads"),
+  audit: under("Scores", "seed threads"),
+  discover: under("Search", "drop seed threads"),
+  boost: under("Repair", "method seed threads apply"),
+  compare: under("Training", "replicates"),
+  reproduce: {
+    ...under("Runs", "seeds preset workers threads systems splits eye truth part keep"),
+    ...under("Runs", "sizes distances audits alpha seed"),
+    ...under("Output", "page"),
+  },
+};
+
+/** What `--help` shows of each command, in this order. */
+const BASIC: Readonly<Record<string, string>> = {
+  describe: "time event event-is origin id group groups category number json",
+  km: "time event event-is origin by at rmst time-unit svg json",
+  cox: "time event event-is features drop id strata reference interaction json",
+  train: "time event event-is id group groups auto-groups drop report out",
+  predict: "at rmst out category number threads",
+  audit: "curves time event by group groups tolerance certify report require",
+  discover: "curves time event split columns drop top min-rows level json",
+  boost: "curves time event split group groups out save apply json",
+  compare: "time event event-is id group groups drop methods seeds json",
+  tune: "time event event-is id group groups drop sweep plot out",
+};
+
+/** A command with at most this many options shows them all. */
+export const MAX_BASIC = 10;
+
+/** "a b" → { a: heading, b: heading } */
+function under(heading: Heading, names: string): Record<string, Heading> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, heading]));
+}
+
+/** `command` is the first word after "graduate"; `name` is the option's, without its dashes. */
+export function headingOf(command: string, name: string): Heading {
+  return HEADING_IN[command]?.[name] ?? HEADING_OF[name] ?? "Other";
+}
+
+/** The options that `--help` shows, in order, or null for all of them. */
+export function basicOptions(command: string): readonly string[] | null {
+  return BASIC[command]?.split(" ") ?? null;
 }

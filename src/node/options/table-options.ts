@@ -16,9 +16,8 @@ import { readTable } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
+import { readTextFile, tableSourceFromPath } from "../io/input-file.ts";
 import { hashFile, type TableFile } from "../io/provenance.ts";
-import { readTextFile } from "../io/read-text.ts";
-import { tableSourceFromPath } from "../io/table-file.ts";
 import { createProgress } from "../print/output.ts";
 
 export interface TableOptions {
@@ -33,7 +32,7 @@ export interface GroupOptions {
 }
 
 /** "a,b" → ["a", "b"]; a name that holds a comma can be given by repeating the option. */
-function collectNames(text: string, before: readonly string[] = []): readonly string[] {
+export function namesOption(text: string, before: readonly string[] = []): readonly string[] {
   return [
     ...before,
     ...text
@@ -43,32 +42,39 @@ function collectNames(text: string, before: readonly string[] = []): readonly st
   ];
 }
 
-export function parseCount(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0)
-    throw new InvalidArgumentError("expected a whole number, 0 or more.");
-  return value;
+/** A parser that refuses numbers that are not right, and says what was expected. */
+export function numberOption(
+  isRight: (value: number, text: string) => boolean,
+  expected: string,
+): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!isRight(value, text)) throw new InvalidArgumentError(`expected ${expected}.`);
+    return value;
+  };
 }
 
-export function parsePositive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError("expected a number above 0.");
+const isCount = (value: number) => Number.isInteger(value) && value >= 0;
+export const parseCount = numberOption(isCount, "a whole number, 0 or more");
+export const parsePositive = numberOption((value) => value > 0 && Number.isFinite(value), "a number above 0");
+export const parseShare = numberOption((value) => value > 0 && value < 1, "a number between 0 and 1");
+
+export function parseAtLeastOne(text: string): number {
+  const value = parseCount(text);
+  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
   return value;
 }
 
 /** Each thread has its own stack and heap: a thousand of them fill the memory before they compute anything. */
 const MANY_THREADS = 64;
 
-/** Parses a number of threads or workers. */
-export function parseThreads(text: string): number {
-  const value = Number(text);
-  const most = Math.max(MANY_THREADS, availableParallelism());
-  if (!Number.isInteger(value) || value < 1 || value > most)
-    throw new InvalidArgumentError(`expected a whole number from 1 to ${most}.`);
-  return value;
-}
+const MOST_THREADS = Math.max(MANY_THREADS, availableParallelism());
 
-export const namesOption = collectNames;
+/** Parses a number of threads or workers. */
+export const parseThreads = numberOption(
+  (value) => Number.isInteger(value) && value >= 1 && value <= MOST_THREADS,
+  `a whole number from 1 to ${MOST_THREADS}`,
+);
 
 /** An option that may be given several times, one value each. */
 export function repeatedOption(text: string, before: readonly string[] = []): readonly string[] {
@@ -81,10 +87,6 @@ export function idOption(text: string, before?: string): string {
   return text;
 }
 
-export interface IdOptions {
-  readonly id?: string;
-}
-
 export function addIdOption(command: Command): Command {
   return command.option(
     "--id <column>",
@@ -95,8 +97,8 @@ export function addIdOption(command: Command): Command {
 
 export function addTableOptions(command: Command): Command {
   return command
-    .option("--category <columns>", "read these columns as categories", collectNames)
-    .option("--number <columns>", "read these columns as numbers", collectNames)
+    .option("--category <columns>", "read these columns as categories", namesOption)
+    .option("--number <columns>", "read these columns as numbers", namesOption)
     .addOption(
       new Option(
         "--decimal <mark>",
@@ -133,10 +135,7 @@ export async function readTableFile(
   try {
     return await readTable(source, {
       ...present({ category, number, decimal }),
-      onProgress: (bytes) => {
-        if (source.byteLength !== undefined)
-          progress.update(Math.min(bytes, source.byteLength), source.byteLength);
-      },
+      onProgress: (bytes) => progress.update(bytes, source.byteLength),
     });
   } finally {
     progress.finish();

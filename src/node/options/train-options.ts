@@ -1,15 +1,23 @@
-/** The options of `graduate train`, and the request made from them. */
-
+/**
+ * Options of commands that train, and the requests made from them: which columns and groups to use and how rows are
+ * split, which `train`, `compare` and `tune` share; then those of `train` alone.
+ */
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
 import { present } from "../../core/present.ts";
-import type { Split } from "../../data/outcomes/split.ts";
+import { parseNamedGroup } from "../../data/groups/groups.ts";
+import { readPeople } from "../../data/outcomes/people.ts";
+import type { OutcomeColumns } from "../../data/outcomes/read-outcomes.ts";
+import { refuseTornPeople, type Split, splitFromTable, splitRows } from "../../data/outcomes/split.ts";
+import type { Table } from "../../data/table.ts";
 import {
   BACKENDS,
   type BackendName,
   DISTANCES,
+  type DistanceName,
   METHODS,
   type Method,
   NETWORKS,
@@ -18,10 +26,129 @@ import {
 } from "../../training/choices.ts";
 import type { ObjectiveSpec } from "../../training/options.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
-import { addReportOptions, type ReportOptions } from "../print/write-report.ts";
-import { addRequireOptions, type RequireOptions } from "./require-options.ts";
-import { addSubjectOptions, readTrainRequest, type TrainRequestOptions } from "./subject-options.ts";
-import { parseCount, parsePositive, parseThreads, type TableOptions } from "./table-options.ts";
+import {
+  addReportOptions,
+  addRequireOptions,
+  type ReportOptions,
+  type RequireOptions,
+} from "../print/write-report.ts";
+import {
+  addGroupOptions,
+  addOutcomeOptions,
+  addTableOptions,
+  type GroupOptions,
+  idOption,
+  namesOption,
+  numberOption,
+  parseAtLeastOne,
+  parseCount,
+  parsePositive,
+  parseThreads,
+  readGroupsFile,
+  readTableFile,
+  type TableOptions,
+} from "./table-options.ts";
+
+/** What a run is about, whatever is fitted: request fields taken from options unchanged, and groups. */
+export interface SubjectOptions
+  extends OutcomeColumns,
+    GroupOptions,
+    Pick<TrainRequest, "features" | "drop" | "allowLeak" | "autoGroups" | "id" | "rowsAreIndependent">,
+    Pick<TrainRequest, "bins" | "horizon"> {}
+
+export interface TrainRequestOptions
+  extends SubjectOptions,
+    Pick<TrainRequest, "preset" | "splines" | "network" | "hidden"> {
+  readonly distance?: DistanceName;
+  readonly steps?: number;
+}
+
+/** Outcome, how columns are read, groups, features and time grid. */
+export function addSubjectOptions(command: Command): Command {
+  return addGroupOptions(addTableOptions(addOutcomeOptions(command)))
+    .option(
+      "--features <columns>",
+      "the columns to learn from (default: all but ids and constants)",
+      namesOption,
+    )
+    .option("--drop <columns>", "columns not to learn from", namesOption)
+    .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
+    .option("--auto-groups <n>", "add n groups: values of categories, bands of numbers", parseCount)
+    .option("--id <column>", "whose row it is: all rows of a person stay together", idOption)
+    .option(
+      "--rows-are-independent",
+      "take rows as people although a column looks like an id with several rows",
+    )
+    .option("--bins <n>", "time bins (default: 102)", parseCount)
+    .option(
+      "--horizon <time>",
+      "the end of the last bin (default: the largest training time)",
+      parsePositive,
+    );
+}
+
+/** Turns the options into the request, which holds the contents of the groups file. */
+export async function readSubject(options: SubjectOptions): Promise<TrainRequest> {
+  const { time, event, groups } = options;
+  return {
+    time,
+    event,
+    groups: options.group.map(parseNamedGroup),
+    // The order of the fields is part of a checkpoint's fingerprint (io/provenance.ts).
+    ...present({
+      eventIs: options.eventIs,
+      origin: options.origin,
+      features: options.features,
+      drop: options.drop,
+      allowLeak: options.allowLeak,
+      groupsFile: groups === undefined ? undefined : await readGroupsFile(groups),
+      autoGroups: options.autoGroups,
+      id: options.id,
+      rowsAreIndependent: options.rowsAreIndependent,
+      bins: options.bins,
+      horizon: options.horizon,
+    }),
+  };
+}
+
+/** The subject, and the settings common to every fit. */
+export async function readTrainRequest(options: TrainRequestOptions): Promise<TrainRequest> {
+  const { distance, steps, preset, splines, network, hidden } = options;
+  return {
+    ...(await readSubject(options)),
+    constraint: present({ distance }),
+    options: present({ steps }),
+    ...present({ preset, splines, network, hidden }),
+  };
+}
+
+/** Three shares such as 0.6,0.2,0.2; null if the text is something else. */
+export function readShares(text: string): readonly [number, number, number] | null {
+  const [train, validation, test, ...rest] = text.split(",").map(Number);
+  const isShare = (share: number | undefined) => share !== undefined && share >= 0 && share <= 1;
+  return [train, validation, test].every(isShare) && rest.length === 0 ? [train, validation, test] : null;
+}
+
+/** `split` is a row,set table or three shares; without it, the usual shares by seed. With `id`, splits by person. */
+export async function readSplit(
+  table: Table,
+  { seed, split, id }: { readonly seed: number; readonly split?: string; readonly id?: string },
+): Promise<Split> {
+  const people = id === undefined ? null : readPeople(table, id);
+  const drawn = { seed, ...present({ people: people ?? undefined }) };
+  if (split === undefined) return splitRows(table.rows, drawn);
+  const fractions = readShares(split);
+  if (fractions !== null) return splitRows(table.rows, { ...drawn, fractions });
+  if (split !== "-" && !existsSync(split)) {
+    throw new InputError(`no such split: "${split}"`, {
+      code: "split.missing",
+      hint: "--split takes a table of row,set, or three shares such as 0.6,0.2,0.2",
+    });
+  }
+  const read = splitFromTable(await readTableFile(split, {}), table.rows);
+  if (people !== null && id !== undefined) refuseTornPeople(read, people, { table, id });
+  return read;
+}
 
 export interface TrainOptions extends TrainRequestOptions, TableOptions, ReportOptions, RequireOptions {
   readonly method: Method;
@@ -71,7 +198,7 @@ export function addTrainOptions(command: Command): Command {
     .option(
       "--primal-steps <n>",
       "parameter updates to one update of the multipliers (default: 1)",
-      parseSteps,
+      parseAtLeastOne,
     )
     .option(
       "--ensemble <n>",
@@ -87,18 +214,17 @@ export function addTrainOptions(command: Command): Command {
     .option("--json", "print one JSON document");
 }
 
-function parseSlack(text: string): number | "auto" {
-  if (text === "auto") return "auto";
-  const value = Number(text);
-  if (!(value > 0) || !Number.isFinite(value))
-    throw new InvalidArgumentError("expected a number above 0, or auto.");
-  return value;
+/** "1,2,3", each once. */
+export function parseSeeds(text: string): readonly number[] {
+  const seeds = text.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
+  if (seeds.some((seed) => !Number.isSafeInteger(seed)))
+    throw new InvalidArgumentError("expected whole numbers, such as 1,2,3.");
+  return [...new Set(seeds)];
 }
 
-function parseSteps(text: string): number {
-  const value = parseCount(text);
-  if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");
-  return value;
+function parseSlack(text: string): number | "auto" {
+  if (text === "auto") return "auto";
+  return numberOption((value) => value > 0 && Number.isFinite(value), "a number above 0, or auto")(text);
 }
 
 export async function toRequest(options: TrainOptions, split: Split): Promise<TrainRequest> {

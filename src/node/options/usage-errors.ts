@@ -3,7 +3,7 @@
  * missing one, with the nearest known option; missing required options are named together. Exit code 1.
  */
 import type { Command, Option, OutputConfiguration } from "commander";
-import { nearestName } from "../../core/nearest-name.ts";
+import { nearestName } from "../../core/names.ts";
 import { MAX_VALUE, safeLine, shortenValues } from "../../core/text.ts";
 import { shorten, wrapText } from "../../report/words/text-table.ts";
 import { say, terminalWidth } from "../print/output.ts";

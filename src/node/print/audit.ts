@@ -1,16 +1,21 @@
 /**
  * The audit in a terminal: the table of scores, the verdict on each group, intervals, and what could not be computed.
  */
-
 import { countOf } from "../../core/text.ts";
-import { pointsOf, rootGapOf, tolerancePoints, verdictWord } from "../../report/words/report-words.ts";
-import { formatNumber, formatP, formatRange, formatTable, wrapText } from "../../report/words/text-table.ts";
-import { DEFAULT_TOLERANCE, judgeGroups, type ReportVerdict } from "../../report/words/verdict.ts";
+import {
+  DEFAULT_TOLERANCE,
+  judgeGroups,
+  pointsOf,
+  type ReportVerdict,
+  rootGapOf,
+  tolerancePoints,
+  verdictWord,
+} from "../../report/words/report-words.ts";
+import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
 import type { Certificates } from "../../stats/certificates/certificates.ts";
 import type { Scores } from "../../stats/scores/scores.ts";
 import type { AuditedScores, AuditTable } from "../../verbs/audit.ts";
-import { print, terminalWidth } from "./output.ts";
-import { nameColumn, numberColumns } from "./table-columns.ts";
+import { nameColumn, numberColumns, print, printNote, printTable, printWrapped } from "./output.ts";
 
 /** `tolerance`: how far off a group may be and still be acceptable to the reader, in survival. */
 export function printAudit(
@@ -18,72 +23,66 @@ export function printAudit(
   T: number,
   tolerance: number = DEFAULT_TOLERANCE,
 ): void {
-  const width = terminalWidth();
   const all = [overall, ...groups];
-  print(
-    formatTable(
-      [
-        nameColumn("group"),
-        ...numberColumns("n", "events", "C", "ECE", "floor", "p", "L2", "max z", "IBS", "indiv. p", "bins"),
-      ],
-      all.map((scores) => [
-        scores.name,
-        String(scores.n),
-        String(scores.events),
-        formatNumber(scores.concordance, 3),
-        formatNumber(scores.ece),
-        formatNumber(scores.noiseFloor?.ece),
-        formatP(scores.noiseFloor?.p),
-        scores.distanceL2 === null ? "–" : scores.distanceL2.toExponential(1),
-        formatNumber(scores.distanceVariance, 2),
-        formatNumber(scores.ibs),
-        formatP(scores.logrankIndividual.p),
-        `${scores.supported.bins}/${T}`,
-      ]),
-      width,
-    ),
+  printTable(
+    [
+      nameColumn("group"),
+      ...numberColumns("n", "events", "C", "ECE", "floor", "p", "L2", "max z", "IBS", "indiv. p", "bins"),
+    ],
+    all.map((scores) => [
+      scores.name,
+      String(scores.n),
+      String(scores.events),
+      formatNumber(scores.concordance, 3),
+      formatNumber(scores.ece),
+      formatNumber(scores.noiseFloor?.ece),
+      formatP(scores.noiseFloor?.p),
+      scores.distanceL2 === null ? "–" : scores.distanceL2.toExponential(1),
+      formatNumber(scores.distanceVariance, 2),
+      formatNumber(scores.ibs),
+      formatP(scores.logrankIndividual.p),
+      `${scores.supported.bins}/${T}`,
+    ]),
   );
   const note =
     "C: the paper's concordance, in which ties score 0. ECE, L2, max z: how far the mean curve is from Kaplan-Meier " +
     "over bins, the time bins up to the last with at least ten people at risk; floor and p: the ECE that a perfect " +
     "model has on these rows, and how often it is this large. indiv. p: logrank of the events against the sum of " +
     "everyone's own hazards (logrankIndividual).";
-  print(`\n${wrapText(note, width)}`);
-  printVerdicts(all, T, tolerance, width);
-  if (overall.intervals !== undefined) printIntervals(all, width);
-  if (certificates !== undefined) printCertificates(certificates, width);
+  printNote(note);
+  printVerdicts(all, T, tolerance);
+  if (overall.intervals !== undefined) printIntervals(all);
+  if (certificates !== undefined) printCertificates(certificates);
   const missing = all.flatMap(sayAbsent);
-  if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
+  printLines(missing);
 }
 
 /**
  * One line per group: how far it is from the observed, how far off it could be, and what may be said of it; then a
  * summary.
  */
-function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: number, width: number): void {
+function printVerdicts(all: readonly AuditedScores[], T: number, tolerance: number): void {
   const verdicts = judgeGroups(
     all.map((scores) => ({ scores, gap: null })),
     T,
     tolerance,
   );
   print("");
-  print(
-    formatTable(
-      [nameColumn("group"), ...numberColumns("r.m.s. gap", "up to"), { title: "verdict" }],
-      all.map((scores, g) => [
-        scores.name,
-        formatNumber(rootGapOf(scores)),
-        formatNumber(scores.bound),
-        verdictWord(verdicts[g]),
-      ]),
-      width,
-    ),
+  printTable(
+    [nameColumn("group"), ...numberColumns("r.m.s. gap", "up to"), { title: "verdict" }],
+    all.map((scores, g) => [
+      scores.name,
+      formatNumber(rootGapOf(scores)),
+      formatNumber(scores.bound),
+      verdictWord(verdicts[g]),
+    ]),
   );
   const note =
     "r.m.s. gap: the root of L2, an average over time. up to: what the true distance stays below, for all groups " +
     "together, in 95 of 100 audits (0.05 is 5 points of survival).";
-  print(`\n${wrapText(note, width)}\n`);
-  for (const line of sayVerdicts(all, verdicts, tolerance)) print(wrapText(line, width, "  "));
+  printNote(note);
+  print("");
+  for (const line of sayVerdicts(all, verdicts, tolerance)) printWrapped(line, "  ");
 }
 
 function sayVerdicts(
@@ -119,62 +118,72 @@ function sayVerdicts(
   ];
 }
 
-/** One line per reason: the fields of the JSON document that are null for it. */
+/** The fields of the JSON document that are null. */
 function sayAbsent({ name, absent, agreement }: AuditedScores): string[] {
+  // Repeated numbers, those of the paper and adjusted ones appear only in the JSON document.
+  const shown = Object.entries(absent).filter(
+    ([field]) =>
+      !(
+        /(^|\.)(supported|paper)\.|adjustedP$/.test(field) ||
+        (field === "bound" && agreement === "tooFewEvents")
+      ),
+  );
+  return sayReasons(name, shown);
+}
+
+/** One line per reason: the fields that are absent for it. */
+function sayReasons(name: string, absent: readonly (readonly [string, string])[]): string[] {
   const fields = new Map<string, string[]>();
-  for (const [field, reason] of Object.entries(absent)) {
-    // Repeated numbers, those of the paper and adjusted ones appear only in the JSON document.
-    if (/(^|\.)(supported|paper)\.|adjustedP$/.test(field)) continue;
-    if (field === "bound" && agreement === "tooFewEvents") continue;
-    fields.set(reason, [...(fields.get(reason) ?? []), field]);
-  }
+  for (const [field, reason] of absent) fields.set(reason, [...(fields.get(reason) ?? []), field]);
   return Array.from(fields, ([reason, list]) => `${name}: no ${list.join(", ")} (${reason})`);
 }
 
-function printIntervals(all: readonly Scores[], width: number): void {
+/** After an empty line, one paragraph each. */
+function printLines(lines: readonly string[]): void {
+  if (lines.length > 0) print("");
+  for (const line of lines) printWrapped(line, "  ");
+}
+
+function printIntervals(all: readonly Scores[]): void {
   const between = (interval: { lower: number | null; upper: number | null } | undefined) =>
     formatRange(interval?.lower, interval?.upper, 3);
   const level = Math.round(100 * (all[0].intervals?.level ?? 0));
   const title =
     `${level} % bootstrap intervals, ${all[0].intervals?.replicates} replicates, each group by itself; ` +
     "distances have an upper bound only";
-  print(`\n${wrapText(title, width)}\n`);
-  print(
-    formatTable(
-      [nameColumn("group"), ...numberColumns("C", "IBS", "ECE below", "r.m.s. gap", "below")],
-      all.map(({ name, intervals }) => [
-        name,
-        between(intervals?.concordance),
-        between(intervals?.ibs),
-        formatNumber(intervals?.ece.upper),
-        formatNumber(intervals?.distanceL2Root.estimate),
-        formatNumber(intervals?.distanceL2Root.upper),
-      ]),
-      width,
-    ),
+  printNote(title);
+  print("");
+  printTable(
+    [nameColumn("group"), ...numberColumns("C", "IBS", "ECE below", "r.m.s. gap", "below")],
+    all.map(({ name, intervals }) => [
+      name,
+      between(intervals?.concordance),
+      between(intervals?.ibs),
+      formatNumber(intervals?.ece.upper),
+      formatNumber(intervals?.distanceL2Root.estimate),
+      formatNumber(intervals?.distanceL2Root.upper),
+    ]),
   );
 }
 
-function printCertificates({ alpha, groups, theorem1, assumes }: Certificates, width: number): void {
+function printCertificates({ alpha, groups, theorem1, assumes }: Certificates): void {
   const level = Number((100 * (1 - alpha)).toPrecision(4));
   const title =
     "certificates: the r.m.s. distance between the mean curve and true survival is below these, " +
     `for all groups together with ${level} % confidence`;
-  print(`\n${wrapText(title, width)}\n`);
-  print(
-    formatTable(
-      [nameColumn("group"), ...numberColumns("n", "bins", "observed gap", "exact", "population", "tight")],
-      groups.map(({ name, n, bins, distance, exact, exactPopulation, tight }) => [
-        name,
-        String(n),
-        String(bins),
-        formatNumber(distance),
-        formatNumber(exact),
-        formatNumber(exactPopulation),
-        formatNumber(tight),
-      ]),
-      width,
-    ),
+  printNote(title);
+  print("");
+  printTable(
+    [nameColumn("group"), ...numberColumns("n", "bins", "observed gap", "exact", "population", "tight")],
+    groups.map(({ name, n, bins, distance, exact, exactPopulation, tight }) => [
+      name,
+      String(n),
+      String(bins),
+      formatNumber(distance),
+      formatNumber(exact),
+      formatNumber(exactPopulation),
+      formatNumber(tight),
+    ]),
   );
   const { rhoOverB, copies, vacuous } = theorem1;
   const lines = [
@@ -185,17 +194,6 @@ function printCertificates({ alpha, groups, theorem1, assumes }: Certificates, w
       `and ρ is at least ${rhoOverB.toFixed(1)} B, where B is the most it can be` +
       `${vacuous ? ": the theorem is vacuous here, it says nothing" : ""}.`,
   ];
-  print(`\n${lines.map((line) => wrapText(line, width, "  ")).join("\n")}`);
-  const missing = groups.flatMap(({ name, absent }) => {
-    const reasons = [...new Set(Object.values(absent))];
-    return reasons.map((reason) => `${name}: no ${listOf(absent, reason)} (${reason})`);
-  });
-  if (missing.length > 0) print(`\n${missing.map((line) => wrapText(line, width, "  ")).join("\n")}`);
-}
-
-/** The fields that share one reason. */
-function listOf(absent: Readonly<Record<string, string>>, reason: string): string {
-  return Object.keys(absent)
-    .filter((key) => absent[key] === reason)
-    .join(", ");
+  printLines(lines);
+  printLines(groups.flatMap(({ name, absent }) => sayReasons(name, Object.entries(absent))));
 }

@@ -2,16 +2,14 @@
  * What `graduate boost` prints: how much of a repair was kept, the factors on the groups' hazards, and the verdict on
  * unseen rows.
  */
-
 import { exp } from "../../core/elementary.ts";
 import { countOf } from "../../core/text.ts";
 import type { HazardBoost } from "../../repair/hazard-boost.ts";
-import { LARGEST_RISE } from "../../repair/hazard-share.ts";
-import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { LARGEST_RISE } from "../../repair/left-out.ts";
+import { formatNumber } from "../../report/words/text-table.ts";
 import type { BoostResult, BoostVerdict } from "../../verbs/boost.ts";
 import { programName } from "../program-name.ts";
-import { print, terminalWidth, warn } from "./output.ts";
-import { nameColumn, numberColumns } from "./table-columns.ts";
+import { nameColumn, numberColumns, print, printNote, printTable, printWrapped, warn } from "./output.ts";
 import { quoteArgument } from "./write-report.ts";
 
 /** A log hazard ratio smaller than this counts as no change. */
@@ -38,33 +36,26 @@ export function printFiles(
 
 export function printBoost(result: BoostResult, rows: { readonly fit: number; readonly held: number }): void {
   const { choice, boost: fitted, verdict } = result;
-  const width = terminalWidth();
   const left = `on rows left out of the fit (the ${countOf(rows.fit, "fitting row")}, cut`;
   if (choice === null) {
     const updates = countOf(fitted.updates.length, "update");
-    print(wrapText(`MCBoostSurv as the R package has it, faults included: ${updates}, unchecked.`, width));
+    printWrapped(`MCBoostSurv as the R package has it, faults included: ${updates}, unchecked.`);
   } else if (fitted.kind === "hazards") {
     const how = `${left} into ${choice.folds} folds)`;
     const limit = `${100 * LARGEST_RISE} %`;
-    print(
-      wrapText(
-        fitted.updates.length === 0
-          ? `No repair: any share of it might raise the Brier score by ${limit} or more ${how}. ${UNCHANGED}`
-          : `${sayShare(fitted.share)} of the repair: as much as does not raise the Brier score by ${limit}, ` +
-              `three standard errors included, ${how}.`,
-        width,
-      ),
+    printWrapped(
+      fitted.updates.length === 0
+        ? `No repair: any share of it might raise the Brier score by ${limit} or more ${how}. ${UNCHANGED}`
+        : `${sayShare(fitted.share)} of the repair: as much as does not raise the Brier score by ${limit}, ` +
+            `three standard errors included, ${how}.`,
     );
     printRatios(fitted);
   } else if ("rounds" in choice) {
     const how = `${left} ${choice.repeats} times into ${choice.folds} folds)`;
-    print(
-      wrapText(
-        choice.rounds === 0
-          ? `No repair: every number of rounds raised the groups' distances or the Brier score ${how}. ${UNCHANGED}`
-          : `${countOf(fitted.updates.length, "update")}, as many as did no harm ${how}.`,
-        width,
-      ),
+    printWrapped(
+      choice.rounds === 0
+        ? `No repair: every number of rounds raised the groups' distances or the Brier score ${how}. ${UNCHANGED}`
+        : `${countOf(fitted.updates.length, "update")}, as many as did no harm ${how}.`,
     );
   }
   printVerdict(verdict);
@@ -80,17 +71,14 @@ function printRatios({ groups, updates }: HazardBoost): void {
   if (updates.length === 0) return;
   print("\nhazards multiplied by, early to late:\n");
   if (moved.length > 0) {
-    print(
-      formatTable(
-        [nameColumn("group"), ...numberColumns("events", "expected"), { title: "times" }],
-        moved.map(({ group, logRatios }) => [
-          groups[group].name,
-          String(groups[group].events),
-          groups[group].expected.toFixed(1),
-          logRatios.map((a) => exp(a).toFixed(2)).join("  "),
-        ]),
-        terminalWidth(),
-      ),
+    printTable(
+      [nameColumn("group"), ...numberColumns("events", "expected"), { title: "times" }],
+      moved.map(({ group, logRatios }) => [
+        groups[group].name,
+        String(groups[group].events),
+        groups[group].expected.toFixed(1),
+        logRatios.map((a) => exp(a).toFixed(2)).join("  "),
+      ]),
     );
   }
   const rest = updates.length - moved.length;
@@ -98,34 +86,28 @@ function printRatios({ groups, updates }: HazardBoost): void {
 }
 
 export function printVerdict(verdict: BoostVerdict): void {
-  const width = terminalWidth();
   const { worst, ibs, ibsChange, concordance } = verdict;
   const rows = `${countOf(verdict.rows, "row")} (${countOf(verdict.events, "event")})`;
   print(`\non ${rows} that neither the model nor the repair has seen:\n`);
-  print(
-    formatTable(
-      [
-        nameColumn("group"),
-        ...numberColumns("n", "events", "L2 before", "after", "ECE before", "after", "bins"),
-      ],
-      verdict.groups.map(({ name, n, events, distance, ece, bins, judged }) => [
-        judged ? name : `${name} (too few to say)`,
-        String(n),
-        String(events),
-        sayDistance(distance.before),
-        sayDistance(distance.after),
-        formatNumber(ece.before),
-        formatNumber(ece.after),
-        String(bins),
-      ]),
-      width,
-    ),
+  printTable(
+    [
+      nameColumn("group"),
+      ...numberColumns("n", "events", "L2 before", "after", "ECE before", "after", "bins"),
+    ],
+    verdict.groups.map(({ name, n, events, distance, ece, bins, judged }) => [
+      judged ? name : `${name} (too few to say)`,
+      String(n),
+      String(events),
+      sayDistance(distance.before),
+      sayDistance(distance.after),
+      formatNumber(ece.before),
+      formatNumber(ece.after),
+      String(bins),
+    ]),
   );
   const say = (one: { readonly group: string; readonly distance: number } | null) =>
     one === null ? "–" : `${sayDistance(one.distance)} (${one.group})`;
-  print(
-    `\n${wrapText(`worst group: L2 ${say(worst.before)} before, ${say(worst.after)} after`, width, "  ")}`,
-  );
+  printNote(`worst group: L2 ${say(worst.before)} before, ${say(worst.after)} after`, "  ");
   const percent =
     ibsChange === null ? "" : ` (${ibsChange >= 0 ? "+" : "−"}${Math.abs(100 * ibsChange).toFixed(2)} %)`;
   print(
@@ -135,7 +117,7 @@ export function printVerdict(verdict: BoostVerdict): void {
   const note =
     "L2 and ECE: how far a group's mean curve is from its Kaplan-Meier curve over the bins with at least ten people " +
     "at risk; part of it is the noise of these rows, which no repair can lower.";
-  print(`\n${wrapText(note, width)}`);
+  printNote(note);
   if (worst.before !== null && worst.after !== null && worst.after.distance > worst.before.distance)
     warn("the worst group's distance rose on these rows: prefer the curves as they were");
   if (ibsChange !== null && ibsChange > WORTH_A_WARNING)

@@ -2,9 +2,8 @@
  * A comparison in a terminal: one line per run as it ends, the table of methods, the differences from the first, and
  * how to read them.
  */
-
 import { countOf } from "../../core/text.ts";
-import { formatNumber, formatP, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { formatNumber, formatP } from "../../report/words/text-table.ts";
 import type { Comparison, MethodRun } from "../../verbs/compare.ts";
 import {
   COMPARED_SCORES,
@@ -14,7 +13,16 @@ import {
 } from "../../verbs/comparison/differences.ts";
 import type { CompareTask, MethodResult } from "../../verbs/comparison/method-run.ts";
 import type { EndedRun } from "./follow-runs.ts";
-import { clearLive, print, say, terminalWidth } from "./output.ts";
+import {
+  clearLive,
+  nameColumn,
+  numberColumns,
+  print,
+  printNote,
+  printTable,
+  printWrapped,
+  say,
+} from "./output.ts";
 
 const WORDS: Readonly<Record<ComparedScore, string>> = {
   concordance: "C",
@@ -44,37 +52,32 @@ export function tellMethod({ task, index, result, progress }: EndedRun<CompareTa
 
 export function printComparison(comparison: Comparison): void {
   const { splits, differences } = comparison;
-  const width = terminalWidth();
   const [{ rows, people }] = splits;
   const perSplit = comparison.runs.length / splits.length;
   const runs = splits.map((_, j) => comparison.runs.slice(j * perSplit, (j + 1) * perSplit));
   const judged = runs[0].find(({ scores }) => scores !== null)?.scores?.judged ?? 0;
   const sets =
     people === undefined ? "" : ` of ${people.train}, ${people.validation} and ${people.test} people`;
-  print(
-    wrapText(
-      `${splits.length === 1 ? splits[0].name : `${splits.length} splits, their means`}: ${rows.train} training, ` +
-        `${rows.validation} validation and ${rows.test} test rows${sets}; ${countOf(judged, "group")} judged`,
-      width,
-    ),
+  printWrapped(
+    `${splits.length === 1 ? splits[0].name : `${splits.length} splits, their means`}: ${rows.train} training, ` +
+      `${rows.validation} validation and ${rows.test} test rows${sets}; ${countOf(judged, "group")} judged`,
   );
   print("");
-  print(formatMethods(runs, width));
+  printMethods(runs);
   print("");
-  print(formatDifferences(differences, width));
-  for (const line of sayAbsent(differences)) print(wrapText(line, width, "  "));
-  print(`\n${wrapText(explain(comparison, people !== undefined), width)}`);
+  printDifferences(differences);
+  for (const line of sayAbsent(differences)) printWrapped(line, "  ");
+  printNote(explain(comparison, people !== undefined));
 }
 
 /** By split and method. */
-function formatMethods(runs: readonly (readonly MethodRun[])[], width: number): string {
-  return formatTable(
+function printMethods(runs: readonly (readonly MethodRun[])[]): void {
+  printTable(
     [
-      { title: "method", flexible: true },
-      ...COMPARED_SCORES.map((score) => ({ title: WORDS[score], align: "right" as const })),
+      nameColumn("method"),
+      ...numberColumns(...COMPARED_SCORES.map((score) => WORDS[score])),
       { title: "worst group" },
-      { title: "met", align: "right" },
-      { title: "seconds", align: "right" },
+      ...numberColumns("met", "seconds"),
     ],
     runs[0].map(({ method }, m) => {
       const own = runs.map((split) => split[m]);
@@ -93,7 +96,6 @@ function formatMethods(runs: readonly (readonly MethodRun[])[], width: number): 
         (meanOf(own.map(({ seconds }) => seconds)) ?? 0).toFixed(1),
       ];
     }),
-    width,
   );
 }
 
@@ -110,17 +112,14 @@ function mostOften(names: readonly (string | null)[]): string | null {
   return [...counts].find(([, count]) => count === largest)?.[0] ?? null;
 }
 
-function formatDifferences(differences: readonly MethodDifference[], width: number): string {
+function printDifferences(differences: readonly MethodDifference[]): void {
   const signed = (value: number | null) =>
     value === null ? "–" : `${value > 0 ? "+" : ""}${formatDifference(value)}`;
-  return formatTable(
+  printTable(
     [
-      { title: "method", flexible: true },
+      nameColumn("method"),
       { title: `less ${differences[0].against}` },
-      { title: "difference", align: "right" },
-      { title: "95 %", align: "right" },
-      { title: "p", align: "right" },
-      { title: "p adjusted", align: "right" },
+      ...numberColumns("difference", "95 %", "p", "p adjusted"),
       { title: "" },
     ],
     differences.map(({ method, score, estimate, lower, upper, p, adjustedP, absent }, k) => [
@@ -132,7 +131,6 @@ function formatDifferences(differences: readonly MethodDifference[], width: numb
       formatP(adjustedP),
       absent === null ? sayReading(score, estimate ?? 0, adjustedP ?? 1) : "",
     ]),
-    width,
   );
 }
 

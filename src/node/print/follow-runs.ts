@@ -11,26 +11,16 @@ import { clearLive, EXIT_INTERRUPTED, isLive, say, showLive, warn } from "./outp
 /** Runs, or parts of them, that must be done before the time left is more than a guess. */
 const LEAST_DONE = 0.2;
 
-export interface RunProgress {
-  /** How many runs there are to make. */
-  expect(total: number): void;
-  underWay(index: number, share: number): void;
-  /** `last` is what the live line shows for the run that ended last. */
-  ended(index: number, last: string): void;
-  /** "3/8" */
-  count(): string;
-  /** ", 12 s left"; empty if it would be a guess. */
-  timeLeft(): string;
-  finish(): void;
-}
+type RunProgress = ReturnType<typeof createRunProgress>;
 
 /** A live line on a terminal, nothing elsewhere. */
-export function createRunProgress(quiet: boolean): RunProgress {
+function createRunProgress(quiet: boolean) {
   const live = isLive() && !quiet;
   const started = performance.now();
   const shares = new Map<number, number>();
   let [total, ended] = [0, 0];
   let shown = "";
+  /** ", 12 s left"; empty if it would be a guess. */
   const timeLeft = () => {
     if (ended === total) return "";
     const seconds = (performance.now() - started) / 1000;
@@ -41,19 +31,22 @@ export function createRunProgress(quiet: boolean): RunProgress {
     if (live) showLive(`${ended} of ${countOf(total, "run")}${timeLeft()}${shown}`);
   };
   return {
-    expect(expected) {
+    /** How many runs there are to make. */
+    expect(expected: number) {
       total = expected;
     },
-    underWay(index, share) {
+    underWay(index: number, share: number) {
       shares.set(index, share);
       show();
     },
-    ended(index, last) {
+    /** `last` is what the live line shows for the run that ended last. */
+    ended(index: number, last: string) {
       shares.delete(index);
       ended++;
       shown = `; last: ${last}`;
       show();
     },
+    /** "3/8" */
     count: () => `${ended}/${total}`,
     timeLeft,
     finish() {
@@ -70,7 +63,7 @@ export interface EndedRun<Task, Result> {
   readonly progress: RunProgress;
 }
 
-export interface FollowedPlan<Task, Result, Outcome> {
+interface FollowedPlan<Task, Result, Outcome> {
   /** Makes the runs. */
   readonly runner: (signal: AbortSignal) => Runner<Task, Result>;
   /** Plans the runs and turns their results into an outcome. */

@@ -5,10 +5,9 @@
  * error message.
  */
 import { fstatSync, writeSync } from "node:fs";
-import { GraduateError, InputError } from "../../core/errors.ts";
-import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
+import { createMemoryError, GraduateError, InputError, isMemoryFailure } from "../../core/errors.ts";
 import { safeLine, safeText, shortenValues } from "../../core/text.ts";
-import { MAX_WIDTH, shorten, wrapText } from "../../report/words/text-table.ts";
+import { formatTable, MAX_WIDTH, shorten, type TextColumn, wrapText } from "../../report/words/text-table.ts";
 import { explainErrno } from "../io/write-errors.ts";
 
 /** Exit code if the input cannot be used. */
@@ -31,6 +30,22 @@ export function print(text: string): void {
   writeOut(`${safeText(text)}\n`);
 }
 
+/** Prints a paragraph that fits the terminal; its later lines are indented. */
+export function printWrapped(text: string, indent = ""): void {
+  print(wrapText(text, terminalWidth(), indent));
+}
+
+/** The same after an empty line. */
+export function printNote(text: string, indent = ""): void {
+  print("");
+  printWrapped(text, indent);
+}
+
+/** Prints a table that fits the terminal. */
+export function printTable(columns: readonly TextColumn[], rows: readonly (readonly string[])[]): void {
+  print(formatTable(columns, rows, terminalWidth()));
+}
+
 /** Typed arrays become lists; a mathematically undefined value (NaN, infinite) becomes null. */
 function toPlainJson(_key: string, value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<number>);
@@ -43,17 +58,16 @@ export function printJson(document: unknown): void {
   writeOut(`${safeText(JSON.stringify(document, toPlainJson))}\n`);
 }
 
-const isStdoutFile = (() => {
-  let known: boolean | undefined;
-  return () => {
-    try {
-      known ??= fstatSync(1).isFile();
-    } catch {
-      known = false;
-    }
-    return known;
-  };
-})();
+let stdoutIsFile: boolean | undefined;
+
+function isStdoutFile(): boolean {
+  try {
+    stdoutIsFile ??= fstatSync(1).isFile();
+  } catch {
+    stdoutIsFile = false;
+  }
+  return stdoutIsFile;
+}
 
 /** Writes text that is already safe. */
 export function writeOut(text: string): void {
@@ -153,8 +167,8 @@ export function leaveQuietly(): void {
 
 /** A line about work under way. */
 export interface Progress {
-  /** Shows how much of it is done. */
-  update(done: number, total: number): void;
+  /** Shows how much of it is done; nothing where the total is not known. */
+  update(done: number, total: number | undefined): void;
   /** Removes the line. */
   finish(): void;
 }
@@ -164,8 +178,9 @@ export function createProgress(label: string): Progress {
   const live = isLive();
   const started = performance.now();
   return {
-    update(done, total) {
-      if (!live) return;
+    update(counted, total) {
+      if (!live || total === undefined) return;
+      const done = Math.min(counted, total);
       const share = total > 0 ? done / total : 0;
       const bar = "█".repeat(Math.round(share * 24)).padEnd(24, "░");
       const left = share > 0 ? ((performance.now() - started) / 1000) * (1 / share - 1) : Number.NaN;
@@ -174,4 +189,14 @@ export function createProgress(label: string): Progress {
     },
     finish: clearLive,
   };
+}
+
+/** A column of names. */
+export function nameColumn(title: string): TextColumn {
+  return { title, flexible: true };
+}
+
+/** One column of numbers for each title. */
+export function numberColumns(...titles: readonly string[]): TextColumn[] {
+  return titles.map((title) => ({ title, align: "right" }));
 }

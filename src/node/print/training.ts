@@ -2,21 +2,19 @@
  * The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to continue.
  */
 import { basename } from "node:path";
-import { formatNumber, formatTable, wrapText } from "../../report/words/text-table.ts";
+import { formatNumber } from "../../report/words/text-table.ts";
 import { DISTANCES } from "../../training/choices.ts";
 import { countMembers, type Model } from "../../training/model.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programName } from "../program-name.ts";
-import { print, terminalWidth, warn } from "./output.ts";
-import { nameColumn, numberColumns } from "./table-columns.ts";
+import { nameColumn, numberColumns, print, printNote, printTable, printWrapped, warn } from "./output.ts";
 import { describeCommand } from "./write-report.ts";
 
 export function printTraining(model: Model, seconds: number): void {
   const { verdict, multipliers } = model.training;
-  const width = terminalWidth();
-  print(wrapText(`${model.method}: ${describeFit(model, seconds.toFixed(1))}`, width, "  "));
-  if (verdict.length > 0) printConstraints(model, width);
+  printWrapped(`${model.method}: ${describeFit(model, seconds.toFixed(1))}`, "  ");
+  if (verdict.length > 0) printConstraints(model);
   if (multipliers?.fixedPenalty) warn("the multipliers hardly moved: this run was a fixed penalty");
 }
 
@@ -36,30 +34,27 @@ function describeFit(model: Model, seconds: string): string {
 }
 
 /** One line per group, how many constraints are met, and why a group has none. */
-function printConstraints({ training: { verdict }, options }: Model, width: number): void {
+function printConstraints({ training: { verdict }, options }: Model): void {
   const isValidated = verdict.some(({ validation }) => validation !== null);
   print("");
-  print(
-    formatTable(
-      [
-        nameColumn("group"),
-        ...numberColumns("n", "events", "slack", "training"),
-        ...(isValidated ? numberColumns("validation") : []),
-        ...numberColumns("noise"),
-        { title: "met" },
-      ],
-      verdict.map((one) => [
-        one.group,
-        String(one.n),
-        String(one.events),
-        formatNumber(one.slack, 5),
-        formatNumber(one.train, 5),
-        ...(isValidated ? [formatNumber(one.validation, 5)] : []),
-        formatNumber(one.noise, 5),
-        one.met === null ? "–" : one.met ? "yes" : "no",
-      ]),
-      width,
-    ),
+  printTable(
+    [
+      nameColumn("group"),
+      ...numberColumns("n", "events", "slack", "training"),
+      ...(isValidated ? numberColumns("validation") : []),
+      ...numberColumns("noise"),
+      { title: "met" },
+    ],
+    verdict.map((one) => [
+      one.group,
+      String(one.n),
+      String(one.events),
+      formatNumber(one.slack, 5),
+      formatNumber(one.train, 5),
+      ...(isValidated ? [formatNumber(one.validation, 5)] : []),
+      formatNumber(one.noise, 5),
+      one.met === null ? "–" : one.met ? "yes" : "no",
+    ]),
   );
   const held = verdict.filter(({ met }) => met !== null);
   const met = held.filter((one) => one.met === true).length;
@@ -69,9 +64,9 @@ function printConstraints({ training: { verdict }, options }: Model, width: numb
     `${met} of ${held.length} constraints met on the training rows. training, validation: the distance on those ` +
     "rows; slack: the distance allowed; noise: what a perfect model shows on a fresh sample of the group's size; " +
     `–: too few events or too little follow-up there to say${distance}`;
-  print(`\n${wrapText(note, width)}`);
+  printNote(note);
   for (const { group, reason } of verdict) {
-    if (reason !== null) print(wrapText(`${group}: not constrained (${reason})`, width, "  "));
+    if (reason !== null) printWrapped(`${group}: not constrained (${reason})`, "  ");
   }
 }
 
@@ -99,7 +94,7 @@ export function printNextSteps(model: Model, path: string, options: NextStepOpti
   const kept = out ?? `${stem}.model`;
   if (out === undefined) {
     const note = `the model was not kept: the same command with --out ${kept} writes it; then`;
-    print(wrapText(note, terminalWidth()));
+    printWrapped(note);
   }
   const reading = readingOptions(model, options);
   const isFile = options.split !== undefined && !/^[\d.,\s]+$/.test(options.split) && options.split !== "-";

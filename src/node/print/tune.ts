@@ -3,14 +3,24 @@
  * for the choice.
  */
 import { countOf } from "../../core/text.ts";
-import { markOf, plotFrontierAsText } from "../../report/plots/frontier-text.ts";
-import { formatNumber, formatP, formatTable, shorten, wrapText } from "../../report/words/text-table.ts";
+import { markOf, plotFrontierAsText } from "../../report/plots/terminal-plots.ts";
+import { formatNumber, formatP, shorten } from "../../report/words/text-table.ts";
 import type { TuneOutcome, TuneResult, TuneTask } from "../../verbs/tune.ts";
 import type { SettingSummary } from "../../verbs/tuning/selection.ts";
 import { describeSetting, sharedSetting } from "../../verbs/tuning/settings.ts";
-import { replaceFile } from "../io/replace-file.ts";
+import { replaceFile } from "../io/growing-file.ts";
 import type { EndedRun } from "./follow-runs.ts";
-import { isLive, print, say, terminalWidth } from "./output.ts";
+import {
+  isLive,
+  nameColumn,
+  numberColumns,
+  print,
+  printNote,
+  printTable,
+  printWrapped,
+  say,
+  terminalWidth,
+} from "./output.ts";
 
 /** A wider frontier shows nothing more. */
 const PICTURE_WIDTH = 80;
@@ -50,25 +60,22 @@ export interface SweepFiles {
 
 export function printSweep(outcome: TuneOutcome, files: SweepFiles): void {
   const { settings } = outcome;
-  const width = terminalWidth();
-  print(wrapText(describeSweep(outcome), width));
+  printWrapped(describeSweep(outcome));
   const shared = sharedSetting(settings.map(({ setting }) => setting));
   if (settings.length > 1 && Object.keys(shared).length > 0) print(`all with ${describeSetting(shared)}`);
   print("");
-  print(formatSettings(outcome, width));
-  print("");
-  print(wrapText(LEGEND, width));
-  const failures = settings.flatMap(({ failure }, k) =>
-    failure === null ? [] : [wrapText(`${markOf(k)} failed: ${failure}`, width, "  ")],
-  );
-  if (failures.length > 0) print(`\n${failures.join("\n")}`);
+  printSettings(outcome);
+  printNote(LEGEND);
+  if (settings.some(({ failure }) => failure !== null)) print("");
+  for (const [k, { failure }] of settings.entries())
+    if (failure !== null) printWrapped(`${markOf(k)} failed: ${failure}`, "  ");
   const picture = plotFrontierAsText(
     settings.map((one, k) => ({ ...one, mark: markOf(k) })),
-    { width: Math.min(width, PICTURE_WIDTH) },
+    { width: Math.min(terminalWidth(), PICTURE_WIDTH) },
   );
   if (picture !== "") print(`\n${picture}`);
   print("");
-  printChoice(outcome, files, width);
+  printChoice(outcome, files);
 }
 
 function describeSweep({ settings, seeds, rows }: TuneOutcome): string {
@@ -80,15 +87,11 @@ function describeSweep({ settings, seeds, rows }: TuneOutcome): string {
   );
 }
 
-function formatSettings({ settings, selection }: TuneOutcome, width: number): string {
-  return formatTable(
+function printSettings({ settings, selection }: TuneOutcome): void {
+  printTable(
     [
-      { title: "   setting", flexible: true },
-      { title: "C", align: "right" },
-      { title: "total", align: "right" },
-      { title: "error", align: "right" },
-      { title: "p", align: "right" },
-      { title: "met", align: "right" },
+      nameColumn("   setting"),
+      ...numberColumns("C", "total", "error", "p", "met"),
       { title: "worst group" },
       { title: "" },
     ],
@@ -102,7 +105,6 @@ function formatSettings({ settings, selection }: TuneOutcome, width: number): st
       one.failure === null ? shorten(one.worstGroup?.group ?? "–", 24) : "failed",
       [one.onFrontier ? "frontier" : "", k === selection.chosen ? "chosen" : ""].filter(Boolean).join(", "),
     ]),
-    width,
   );
 }
 
@@ -114,9 +116,8 @@ const LEGEND =
 function printChoice(
   { settings, selection: { rule, words, chosen } }: TuneOutcome,
   { results, plot, out }: SweepFiles,
-  width: number,
 ): void {
-  print(wrapText(`rule (${rule}): ${words}.`, width));
+  printWrapped(`rule (${rule}): ${words}.`);
   print(
     chosen === null
       ? "chosen: none; no run gave scores"

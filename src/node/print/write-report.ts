@@ -1,16 +1,26 @@
-/** `--report FILE.html`: gathers what was audited into one page and writes it, as a whole or not at all. */
-
+/**
+ * What commands that audit share: the options of the audit, `--report FILE.html`, which is written as a whole or not at
+ * all, and `--require`, whose requirements are read before the work, judged and printed after it, and give exit code 2
+ * if one is not met.
+ */
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { present } from "../../core/present.ts";
 import type { GatherInput } from "../../report/data/gather-report.ts";
-import { DEFAULT_TOLERANCE } from "../../report/words/verdict.ts";
-import type { AuditOptions } from "../../verbs/audit.ts";
+import { DEFAULT_TOLERANCE } from "../../report/words/report-words.ts";
+import { formatNumber, formatP, wrapText } from "../../report/words/text-table.ts";
+import type { AuditOptions, AuditTable } from "../../verbs/audit.ts";
+import {
+  judgeRequirements,
+  parseRequirement,
+  type Requirement,
+  type RequirementResult,
+} from "../../verbs/requirements.ts";
+import { replaceFile } from "../io/growing-file.ts";
 import { hashFile, programVersion } from "../io/provenance.ts";
-import { replaceFile } from "../io/replace-file.ts";
-import { parseCount } from "../options/table-options.ts";
+import { parseCount, repeatedOption } from "../options/table-options.ts";
 import { bootstrapInParallel } from "../workers/replicate-pool.ts";
-import { createProgress, renamedNote, warn } from "./output.ts";
+import { createProgress, print, renamedNote, terminalWidth, warn } from "./output.ts";
 
 export interface ReportOptions {
   readonly report?: string;
@@ -160,4 +170,61 @@ export function describeCommand(args: readonly string[], program = "graduate"): 
 /** Quoted for a shell: bare if possible, otherwise in single quotes. */
 export function quoteArgument(text: string): string {
   return /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+export const EXIT_REQUIREMENT = 2;
+
+export interface RequireOptions {
+  readonly require: readonly string[];
+  readonly strict?: boolean;
+}
+
+export function addRequireOptions(command: Command): Command {
+  return command
+    .option(
+      "--require <requirement>",
+      'exit code 2 unless it is met, e.g. "all groups: ece<0.05" (repeatable)',
+      repeatedOption,
+      [],
+    )
+    .option("--strict", "a requirement that cannot be judged, for want of events, counts as not met");
+}
+
+export function readRequirements({ require }: RequireOptions): readonly Requirement[] {
+  return require.map(parseRequirement);
+}
+
+/** Judges the requirements and sets the exit code; names those not met on stderr if stdout is for a program. */
+export function checkRequirements(
+  requirements: readonly Requirement[],
+  audited: AuditTable,
+  options: { readonly strict?: boolean; readonly json?: boolean },
+): readonly RequirementResult[] {
+  const results = judgeRequirements(requirements, audited, options);
+  if (results.some(({ met }) => met === false)) process.exitCode = EXIT_REQUIREMENT;
+  if (options.json)
+    for (const result of results) if (result.met === false) warn(explainResult(result).join("; "));
+  return results;
+}
+
+/** "not met: all groups: ece<0.05", then one line for each group that fails or cannot be judged. */
+function explainResult({ text, met, metric, failed, undecided }: RequirementResult): string[] {
+  const format = (value: number) =>
+    /(^|\.)(p|adjustedP)$/.test(metric) ? formatP(value) : formatNumber(value);
+  return [
+    `${met === null ? "cannot say" : met ? "met" : "not met"}: ${text}`,
+    ...failed.map(({ group, value }) => `${group} has ${format(value)}`),
+    ...undecided.map(({ group, reason }) => `${group}: cannot say (${reason})`),
+  ];
+}
+
+export function printRequirements(results: readonly RequirementResult[]): void {
+  if (results.length === 0) return;
+  const width = terminalWidth();
+  print("\nrequirements");
+  for (const result of results) {
+    const [first, ...rest] = explainResult(result);
+    print(`  ${wrapText(first, width - 2, "    ")}`);
+    for (const line of rest) print(`    ${wrapText(line, width - 4, "      ")}`);
+  }
 }

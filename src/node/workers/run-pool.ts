@@ -7,8 +7,7 @@
  */
 import { fork } from "node:child_process";
 import { Worker } from "node:worker_threads";
-import { BackendError, InputError } from "../../core/errors.ts";
-import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
+import { BackendError, createMemoryError, InputError, isMemoryFailure } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { RunEvent } from "../../verbs/runs.ts";
 import { type FromRunWorker, restoreRefusal, type ToRunWorker } from "./run-worker.ts";

@@ -5,8 +5,15 @@
  * the worker.
  */
 import { parentPort } from "node:worker_threads";
-import { BackendError, FormatError, GraduateError, InputError, NumericalError } from "../../core/errors.ts";
-import { createMemoryError, isMemoryFailure } from "../../core/memory.ts";
+import {
+  BackendError,
+  createMemoryError,
+  FormatError,
+  GraduateError,
+  InputError,
+  isMemoryFailure,
+  NumericalError,
+} from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { Run } from "../../verbs/runs.ts";
 

@@ -3,16 +3,16 @@
  * Node 20 has it behind a flag, which is set here before the module is compiled again. `deterministic` uses plain SIMD,
  * whose every operation is defined to the last bit on any machine.
  */
-
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import type { KernelThread } from "../../compute/wasm/team.ts";
 import { createWasmBackend, type WasmBackend } from "../../compute/wasm/wasm-backend.ts";
-import { type KernelModule, webAssembly } from "../../compute/wasm/web-assembly.ts";
 import type { FromKernelThread } from "../../compute/wasm/worker.ts";
+import { type KernelModule, webAssembly } from "../../compute/wasm/worker.ts";
 import { BackendError, InputError } from "../../core/errors.ts";
+import type { Model } from "../../training/model.ts";
 
 export interface WasmBackendOptions {
   /** By default as many as the machine runs at once. */
@@ -93,4 +93,15 @@ export async function openWasmBackend(options: WasmBackendOptions = {}): Promise
     });
   }
   return createWasmBackend({ module, simd, threads, memoryLimit, startThread });
+}
+
+/**
+ * * What computes a model's predictions: nothing for Cox, the SIMD kernels for a network; close it when done. Relaxed
+ * SIMD, whose last digits depend on the machine, is used only for a model that was trained with it: one trained with
+ * --deterministic predicts the same digits everywhere.
+ */
+export async function openBackendOf(model: Model, threads: number): Promise<WasmBackend | null> {
+  if (model.predictor.kind === "cox") return null;
+  const trainedWith = model.provenance?.backend;
+  return openWasmBackend({ threads, deterministic: trainedWith?.simd === "plain" });
 }

@@ -1,15 +1,21 @@
 /**
  * What a report says about a model and its table, for `train` and `audit` alike: the outcome and how it was read, the
- * unit of its times, and what the checks found, worded for people who only read the report. The findings are passed in
- * because the caller that prepared the table has already run the checks.
+ * unit of its times, what the checks found, worded for people who only read the report, how the model was trained,
+ * which constraints it was held to and with which settings. The findings are passed in because the caller that prepared
+ * the table has already run the checks. It names the groups of the recorded distances and adds no number.
  */
 
 import { present } from "../../core/present.ts";
 import { continueSentence, createSentence, type Sentence } from "../../core/sentence.ts";
+import { countOf } from "../../core/text.ts";
 import type { Finding } from "../../data/checks/findings.ts";
-import type { Model } from "../../training/model.ts";
+import { DISTANCES } from "../../training/choices.ts";
+import type { GroupVerdict } from "../../training/finish.ts";
+import type { Model, ModelHistoryEntry } from "../../training/model.ts";
+import type { ConstraintSpec, TrainingOptions } from "../../training/options.ts";
 import type { GatherInput } from "./gather-report.ts";
-import type { ReportFinding } from "./report-data.ts";
+import type { HistoryEntry, ReportFinding, ReportTraining } from "./report-data.ts";
+import { forPage } from "./small-cells.ts";
 
 /** The outcome's columns and how the event was read. */
 export function describeOutcome(
@@ -54,4 +60,114 @@ function sayPeople({ parts }: Sentence, { id: trained }: Model["columns"], id: s
 
 function sayUnused({ parts, consequence }: Sentence): Sentence {
   return continueSentence({ parts, ...present({ consequence }) }, " (the model does not use it)");
+}
+
+/** The parts of a model that a report needs; training's `Model` has them. */
+export interface ReportedModel {
+  readonly method: string;
+  readonly predictor: { readonly kind: string; readonly network?: object };
+  readonly options:
+    | (Omit<Partial<TrainingOptions>, "constraint"> & {
+        readonly constraint?: Partial<ConstraintSpec> | null;
+      })
+    | null;
+  readonly training: Pick<
+    Model["training"],
+    | "seed"
+    | "backend"
+    | "rows"
+    | "parameters"
+    | "steps"
+    | "bestStep"
+    | "history"
+    | "verdict"
+    | "warnings"
+    | "notices"
+  > & { readonly multipliers: { readonly fixedPenalty: boolean } | null };
+}
+
+/** Lists longer than this (baseline hazards) are internal to the model, not settings. */
+const LONGEST_SETTING = 8;
+
+/** What the reader may see of individual people: their rows and values, and small counts of them. */
+export interface Shown {
+  readonly showRows?: boolean;
+  readonly showSmallCells?: boolean;
+}
+
+export function describeTraining(model: ReportedModel, shown: Shown): ReportTraining {
+  const { method, predictor, training, options } = model;
+  const { steps, bestStep, history, verdict, multipliers } = training;
+  const distance = options?.constraint?.distance;
+  const { members = [0] } = (predictor.network ?? {}) as { readonly members?: readonly unknown[] };
+  return {
+    method,
+    members: members.length,
+    steps,
+    bestStep,
+    history: history.map((entry) => nameGroups(entry, verdict)),
+    constraints: verdict,
+    distance: distance === undefined ? null : DISTANCES[distance].words,
+    fixedPenalty: multipliers?.fixedPenalty ?? false,
+    warnings: listWarnings(training, shown),
+  };
+}
+
+/**
+ * Older files keep warnings as plain sentences. Nothing tells which of their numbers belong to individual people, so
+ * the warnings are only counted, unless both rows and small counts are shown.
+ */
+function listWarnings(
+  { notices, warnings }: ReportedModel["training"],
+  shown: Shown,
+): readonly ReportFinding[] {
+  if (notices !== undefined) return notices.map((notice) => forPage(notice, shown));
+  if (warnings.length === 0) return [];
+  if (shown.showRows === true && shown.showSmallCells === true) {
+    return warnings.map((said) => ({ level: "warning", sentence: createSentence(said) }));
+  }
+  const said =
+    `training gave ${countOf(warnings.length, "warning")}; the model file keeps such sentences whole, ` +
+    "and they are left out here because they may be about single people";
+  return [{ level: "note", sentence: createSentence(said) }];
+}
+
+/** Where the number of groups in the record differs from the verdict's, they cannot be named and are left out. */
+function nameGroups(entry: ModelHistoryEntry, verdict: readonly GroupVerdict[]): HistoryEntry {
+  const { step, loss, concordance, distances, multipliers } = entry;
+  const plain = { step, loss, concordance };
+  if (distances?.length !== verdict.length || verdict.length === 0) return plain;
+  const groups = verdict.map(({ group, slack }, g) => ({
+    name: group,
+    distance: distances[g],
+    slack,
+    multiplier: multipliers?.[g] ?? null,
+  }));
+  return { ...plain, groups };
+}
+
+/** The settings the model was trained with, as path and value. */
+export function listSettings({ method, predictor, options, training }: ReportedModel) {
+  return [
+    { name: "method", value: method },
+    ...flatten("network", predictor.network ?? {}),
+    ...flatten("", options ?? {}),
+    { name: "parameters", value: String(training.parameters) },
+    { name: "backend", value: training.backend },
+    ...(options === null ? [{ name: "seed", value: String(training.seed) }] : []),
+  ];
+}
+
+/** Writes { a: { b: 1 } } as a.b 1; for a list of objects, gives its length. */
+function flatten(path: string, value: object): { readonly name: string; readonly value: string }[] {
+  return Object.entries(value).flatMap(([key, entry]) => {
+    const name = path === "" ? key : `${path}.${key}`;
+    if (Array.isArray(entry)) {
+      if (entry.every((one) => typeof one === "object" && one !== null))
+        return [{ name, value: String(entry.length) }];
+      return entry.length > LONGEST_SETTING ? [] : [{ name, value: entry.join(", ") }];
+    }
+    if (typeof entry === "object" && entry !== null) return flatten(name, entry);
+    return [{ name, value: entry === null ? "none" : String(entry) }];
+  });
 }

@@ -20,11 +20,9 @@ import {
   type JudgedGroup,
   type JudgedScores,
   judgeGroups,
-} from "../words/verdict.ts";
-import { chooseExamples } from "./example-people.ts";
-import { describeTraining, listSettings, type ReportedModel } from "./gather-training.ts";
-import { measureCurve } from "./group-curve.ts";
-import { forPage } from "./page-sentence.ts";
+} from "../words/report-words.ts";
+import { calibrateByRisk, chooseExamples, cutByRisk, measureCurve } from "./compare-curves.ts";
+import { describeTraining, listSettings, type ReportedModel } from "./describe-model.ts";
 import type {
   AuditedRelation,
   ReportCohort,
@@ -35,8 +33,7 @@ import type {
   ReportSubject,
   ReportTime,
 } from "./report-data.ts";
-import { cutByRisk } from "./risk-bands.ts";
-import { calibrateByRisk } from "./risk-calibration.ts";
+import { forPage } from "./small-cells.ts";
 
 /**
  * What a report is made from: curves, outcomes, groups and their audit, and the model and its training if there is one.

@@ -9,7 +9,7 @@ import type { GroupCertificate } from "../../stats/certificates/certificates.ts"
 import type { SetSizes } from "../../study/split.ts";
 import type { GroupVerdict } from "../../training/finish.ts";
 import type { ModelHistoryEntry } from "../../training/model.ts";
-import type { JudgedScores, RejectionCount, ReportVerdict } from "../words/verdict.ts";
+import type { JudgedScores, RejectionCount, ReportVerdict } from "../words/report-words.ts";
 
 /** What the checks found in the table or training reported: its sentence in parts, and how much it matters. */
 export type ReportFinding = Notice;
@@ -115,16 +115,13 @@ export interface ExampleCurve {
   readonly survival: readonly number[];
 }
 
-export interface HistoryGroup {
-  readonly name: string;
-  readonly distance: number;
-  readonly slack: number;
-  readonly multiplier: number | null;
-}
-
 /** An evaluation while training, with its groups by name. */
 export interface HistoryEntry extends Pick<ModelHistoryEntry, "step" | "loss" | "concordance"> {
-  readonly groups?: readonly HistoryGroup[];
+  readonly groups?: readonly (Pick<GroupVerdict, "slack"> & {
+    readonly name: string;
+    readonly distance: number;
+    readonly multiplier: number | null;
+  })[];
 }
 
 export interface ReportTraining {

@@ -1,22 +1,19 @@
 /**
  * One HTML file with everything a reader of an audit needs. It uses no network and no second file, opens from disk and
  * prints to A4. The policy in its head lets it load nothing and run only the sorting script, so even a mistake in
- * escaping could not run a stranger's code.
+ * escaping could not run a stranger's code. Without scripts everything is still there, in the order of the audit.
  */
 
 import type { ReportData } from "../data/report-data.ts";
 import type { PlotDocument } from "../plots/plot-canvas.ts";
-import { renderCohort } from "../sections/cohort.ts";
-import { renderGlance } from "../sections/glance.ts";
-import { renderPanels } from "../sections/groups.ts";
+import { renderCohort, renderSubject } from "../sections/cohort.ts";
+import { renderGlance, renderPanels } from "../sections/groups.ts";
 import { renderHeadline } from "../sections/headline.ts";
 import { renderSettings, renderWords } from "../sections/method.ts";
 import { renderBands, renderExamples, renderRiskCalibration } from "../sections/people.ts";
 import { renderScores } from "../sections/scores.ts";
-import { renderSubject } from "../sections/subject.ts";
 import { renderTraining } from "../sections/training.ts";
 import { cleanText, html, trustMarkup } from "./html.ts";
-import { SORT_SCRIPT, SORT_SCRIPT_HASH } from "./report-script.ts";
 import { REPORT_STYLE } from "./report-style.ts";
 
 /** What rendering needs besides the data. */
@@ -24,6 +21,45 @@ export interface RenderOptions {
   /** What creates the SVG elements: `document` in a page, linkedom's in Node. */
   readonly document: unknown;
 }
+
+/** The page's only script: it sorts the table of scores. */
+export const SORT_SCRIPT = `
+"use strict";
+for (const table of document.querySelectorAll("table[data-sortable]")) {
+  const body = table.querySelector("tbody[data-rows]");
+  const said = document.getElementById("sorted");
+  const heads = [...table.querySelectorAll("thead th")];
+  heads.forEach((head, column) => {
+    const button = head.querySelector("button");
+    if (!button) return;
+    button.addEventListener("click", () => {
+      const before = head.getAttribute("aria-sort");
+      const first = head.dataset.first;
+      const order = before === null ? first : before === "ascending" ? "descending" : "ascending";
+      for (const other of heads) {
+        other.removeAttribute("aria-sort");
+        const arrow = other.querySelector(".arrow");
+        if (arrow) arrow.textContent = "\\u2195";
+      }
+      head.setAttribute("aria-sort", order);
+      head.querySelector(".arrow").textContent = order === "ascending" ? "\\u2191" : "\\u2193";
+      const sign = order === "ascending" ? 1 : -1;
+      const keyOf = (row) => row.cells[column].dataset.value;
+      const rows = [...body.rows].sort((a, b) => {
+        const x = keyOf(a);
+        const y = keyOf(b);
+        if (x === undefined || y === undefined) return (x === undefined ? 1 : 0) - (y === undefined ? 1 : 0);
+        return sign * (head.dataset.kind === "text" ? x.localeCompare(y) : Number(x) - Number(y));
+      });
+      body.append(...rows);
+      said.textContent = "Sorted by " + button.dataset.name + ", " + order;
+    });
+  });
+}
+`;
+
+/** The hash of SORT_SCRIPT, as the Content-Security-Policy writes it; a test recomputes it. */
+export const SORT_SCRIPT_HASH = "sha256-lWGp/z+OYdEQoCTxO5aOtJP07ZXZpj6fMvTHU3BTyEs=";
 
 const POLICY =
   `default-src 'none'; style-src 'unsafe-inline'; script-src '${SORT_SCRIPT_HASH}'; img-src data:; ` +

@@ -6,6 +6,7 @@
  */
 import * as Plot from "@observablehq/plot";
 import { svgMarkup } from "../page/html.ts";
+import { type PlotDocument, SVG } from "./plot-canvas.ts";
 
 export interface FrontierSetting {
   readonly label: string;
@@ -20,8 +21,6 @@ export interface FrontierSetting {
 export interface FrontierPlotOptions {
   /** What creates the SVG elements: `document` in a page, linkedom's in Node. */
   readonly document: unknown;
-  readonly width?: number;
-  readonly height?: number;
 }
 
 const DOT = "#0072B2";
@@ -37,6 +36,8 @@ const LEAST_SPAN = 0.002;
 /** The width of a 12-pixel character, on the generous side. */
 const CHARACTER_WIDTH = 7;
 const LINE_HALF = 8;
+const WIDTH = 720;
+const HEIGHT = 440;
 const MARGIN_LEFT = 56;
 const MARGIN_RIGHT = 24;
 const MARGIN_TOP = 34;
@@ -60,19 +61,13 @@ interface Label {
   readonly dy: number;
 }
 
-interface Box {
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
-}
+type Box = Readonly<Record<"left" | "right" | "top" | "bottom", number>>;
 
 /** Places a label beside, above or below its dot, wherever there is room; a label without room is left out. */
 function placeLabels(
   settings: readonly PlacedSetting[],
   xOf: (value: number) => number,
   yOf: (value: number) => number,
-  width: number,
 ): readonly Label[] {
   const around = (x: number, y: number, half: number, high: number): Box => ({
     left: x - half,
@@ -104,7 +99,7 @@ function placeLabels(
       const free = tries.find(
         ({ box }) =>
           box.left >= MARGIN_LEFT &&
-          box.right <= width &&
+          box.right <= WIDTH &&
           !taken.some(
             (other) =>
               box.left < other.right &&
@@ -121,27 +116,23 @@ function placeLabels(
 }
 
 export function plotFrontier(settings: readonly FrontierSetting[], options: FrontierPlotOptions): string {
-  const placed: PlacedSetting[] = settings.flatMap((one) =>
-    one.concordance === null || one.worst === null
-      ? []
-      : [{ ...one, concordance: one.concordance, worst: one.worst }],
+  const placed = settings.filter(
+    (one): one is PlacedSetting => one.concordance !== null && one.worst !== null,
   );
   const frontier = placed.filter(({ onFrontier }) => onFrontier).sort((a, b) => a.worst - b.worst);
   const chosen = placed.filter(({ isChosen }) => isChosen);
   const x = fitDomain([1, ...placed.map(({ worst }) => worst)]);
   const y = placed.length === 0 ? [0, 1] : fitDomain(placed.map(({ concordance }) => concordance));
-  const { width = 720, height = 440 } = options;
   const labels = placeLabels(
     placed,
-    (value) => MARGIN_LEFT + ((value - x[0]) / (x[1] - x[0])) * (width - MARGIN_LEFT - MARGIN_RIGHT),
-    (value) => MARGIN_TOP + ((y[1] - value) / (y[1] - y[0])) * (height - MARGIN_TOP - MARGIN_BOTTOM),
-    width,
+    (value) => MARGIN_LEFT + ((value - x[0]) / (x[1] - x[0])) * (WIDTH - MARGIN_LEFT - MARGIN_RIGHT),
+    (value) => MARGIN_TOP + ((y[1] - value) / (y[1] - y[0])) * (HEIGHT - MARGIN_TOP - MARGIN_BOTTOM),
   );
   const chart = Plot.plot({
-    document: options.document as NonNullable<Plot.PlotOptions["document"]>,
+    document: options.document as PlotDocument,
     ariaLabel: `Validation C-index against the worst group's calibration error of ${placed.length} settings`,
-    width,
-    height,
+    width: WIDTH,
+    height: HEIGHT,
     marginLeft: MARGIN_LEFT,
     marginTop: MARGIN_TOP,
     marginBottom: MARGIN_BOTTOM,
@@ -192,10 +183,9 @@ export function plotFrontier(settings: readonly FrontierSetting[], options: Fron
         dy: -26,
         dx: 14,
         fill: QUIET,
-        text: (text: string) => text,
       }),
     ],
   });
-  chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  chart.setAttribute("xmlns", SVG);
   return svgMarkup(chart.outerHTML);
 }

@@ -1,11 +1,13 @@
 /**
- * What the report's figures share. They are SVG made with Observable Plot, in the page's own colour variables
- * (report-style.ts), so a figure follows light, dark and print; every difference of colour is also one of shape or
- * dash. The document that creates the elements is passed in. A figure has no text for screen readers: the page puts a
- * sentence and the numbers beside it.
+ * What the figures share. They are SVG made with Observable Plot; those of the report are in the page's own colour
+ * variables (report-style.ts), so a figure follows light, dark and print; every difference of colour is also one of
+ * shape or dash. The document that creates the elements is passed in. A figure of the report has no text for screen
+ * readers: the page puts a sentence and the numbers beside it.
  */
+
 import * as Plot from "@observablehq/plot";
-import { type Html, svgMarkup, trustMarkup } from "../page/html.ts";
+import { cleanText, type Html, svgMarkup, trustMarkup } from "../page/html.ts";
+import { chooseTicks } from "../words/report-time.ts";
 
 /** What creates the SVG elements: `document` in a page, linkedom's in Node. */
 export type PlotDocument = NonNullable<Plot.PlotOptions["document"]>;
@@ -37,6 +39,36 @@ export function drawPlot(document: PlotDocument, options: Plot.PlotOptions): Htm
   return trustMarkup(markup);
 }
 
+/** Kaplan-Meier curves are steps, mean predicted curves dashed. */
+export const OBSERVED_LINE = { stroke: OBSERVED, strokeWidth: 1.8, curve: "step-after" } as const;
+export const PREDICTED_LINE = { stroke: PREDICTED, strokeWidth: 2.2, strokeDasharray: "7 3" } as const;
+
+/** The label of the horizontal axis, this many pixels below it. */
+export function labelAxis(label: string, below: number) {
+  return Plot.text([cleanText(label)], { frameAnchor: "bottom", dy: below });
+}
+
+/** The name of a curve, beside its end. */
+export function labelEnd(name: string, x: number, y: number, look: Plot.TextOptions = {}) {
+  return Plot.text([name], { x, y, textAnchor: "start", dx: 8, ...look });
+}
+
+/** The horizontal axis of a figure over time or steps. */
+export function axisTo(end: number, ticksWanted: number) {
+  const ticks = [...chooseTicks(end, ticksWanted)];
+  return { domain: [0, end], label: null, ticks, tickFormat: formatTick, tickSize: 4 };
+}
+
+/** The vertical axis of a figure of survival. */
+export function survivalAxis(floor: number) {
+  return { domain: [floor, 1], label: null, ticks: survivalTicks(floor), tickFormat: ".1f", tickSize: 0 };
+}
+
+/** The start of a vertical axis of survival, in tenths. */
+export function floorBelow(lowest: number): number {
+  return Math.max(0, Math.min(0.9, Math.floor(lowest * 10 - 1e-9) / 10));
+}
+
 /** As in the text: no commas, which half of the world reads as decimal points. */
 export function formatTick(value: number): string {
   return String(Number(value.toPrecision(6)));
@@ -65,4 +97,28 @@ export function spreadLabels(places: readonly number[], gap: number): readonly n
     placed[order[i]] = Math.max(placed[order[i]], below);
   }
   return placed;
+}
+
+export const SVG = "http://www.w3.org/2000/svg";
+
+/** The parts of a document and its elements that are used here. */
+export interface SvgElement {
+  textContent: string | null;
+  setAttribute(name: string, value: string): void;
+  append(...children: unknown[]): void;
+}
+export interface SvgDocument {
+  createElementNS(namespace: string, name: string): SvgElement;
+}
+
+export function createElement(
+  { document }: { readonly document: SvgDocument },
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  text?: string,
+): SvgElement {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  if (text !== undefined) element.textContent = text;
+  return element;
 }

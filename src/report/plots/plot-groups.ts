@@ -5,20 +5,24 @@
 import * as Plot from "@observablehq/plot";
 import type { GroupCurve } from "../data/report-data.ts";
 import type { Cells } from "../data/small-cells.ts";
-import { cleanText, type Html } from "../page/html.ts";
-import type { VerdictLook } from "../words/verdict.ts";
+import type { Html } from "../page/html.ts";
+import { binOfTime, chooseTicks } from "../words/report-time.ts";
+import type { EventRatio, VerdictLook } from "../words/report-words.ts";
 import {
+  axisTo,
   drawPlot,
-  formatTick,
+  floorBelow,
   GRID,
   LINE,
+  labelAxis,
   MUTED,
   OBSERVED,
+  OBSERVED_LINE,
   type PlotDocument,
-  PREDICTED,
+  PREDICTED_LINE,
+  survivalAxis,
   survivalTicks,
 } from "./plot-canvas.ts";
-import { binOfTime, chooseTicks } from "./ticks.ts";
 
 /** The start of a shared vertical axis, in tenths of survival, low enough for every panel. */
 export function survivalFloor(curves: readonly GroupCurve[]): number {
@@ -28,7 +32,7 @@ export function survivalFloor(curves: readonly GroupCurve[]): number {
       lowest = Math.min(lowest, lower[t] ?? observed[t], predicted?.[t] ?? 1);
     }
   }
-  return Math.max(0, Math.min(0.9, Math.floor(lowest * 10 - 1e-9) / 10));
+  return floorBelow(lowest);
 }
 
 /** If no panel is followed for at least this share of the bins, the horizontal axis is cut. */
@@ -82,8 +86,8 @@ export function drawGroupPanel(document: PlotDocument, curve: GroupCurve, option
     marginRight: PANEL.right,
     marginTop: PANEL.top,
     marginBottom: PANEL.bottom,
-    x: { domain: [0, end], label: null, ticks: [...ticks], tickFormat: formatTick, tickSize: 4 },
-    y: { domain: [floor, 1], label: null, ticks: survivalTicks(floor), tickFormat: ".1f", tickSize: 0 },
+    x: axisTo(end, PANEL_TICKS),
+    y: survivalAxis(floor),
     marks: [
       Plot.gridY({ ticks: survivalTicks(floor), stroke: GRID, strokeOpacity: 1 }),
       unsupported
@@ -98,22 +102,8 @@ export function drawGroupPanel(document: PlotDocument, curve: GroupCurve, option
         fillOpacity: 0.2,
         curve: "step-after",
       }),
-      Plot.lineY(points, {
-        x: "time",
-        y: "observed",
-        stroke: OBSERVED,
-        strokeWidth: 1.8,
-        curve: "step-after",
-      }),
-      predicted === null
-        ? null
-        : Plot.lineY(points, {
-            x: "time",
-            y: "predicted",
-            stroke: PREDICTED,
-            strokeWidth: 2.2,
-            strokeDasharray: "7 3",
-          }),
+      Plot.lineY(points, { x: "time", y: "observed", ...OBSERVED_LINE }),
+      predicted === null ? null : Plot.lineY(points, { x: "time", y: "predicted", ...PREDICTED_LINE }),
       Plot.text(counts, { x: "time", y: floor, text: "count", dy: AT_RISK_BELOW, fill: MUTED }),
       Plot.text(["at risk"], {
         frameAnchor: "bottom-left",
@@ -123,23 +113,15 @@ export function drawGroupPanel(document: PlotDocument, curve: GroupCurve, option
         dy: AT_RISK_BELOW,
         fill: MUTED,
         fontSize: 11,
-        text: (text: string) => text,
       }),
-      Plot.text([timeLabel], {
-        frameAnchor: "bottom",
-        dy: LABEL_BELOW,
-        text: (text: string) => cleanText(text),
-      }),
+      labelAxis(timeLabel, LABEL_BELOW),
     ],
   });
 }
 
 const STRIP = { width: 280, height: 26, side: 8 };
 
-export interface NoiseStrip {
-  readonly ece: number | null;
-  readonly floor: number | null;
-  readonly critical: number | null;
+interface NoiseStrip extends Readonly<Record<"ece" | "floor" | "critical", number | null>> {
   readonly mark: VerdictLook;
 }
 
@@ -155,11 +137,7 @@ export function drawNoiseStrip(document: PlotDocument, strip: NoiseStrip, end: n
   ]);
 }
 
-export interface RatioStrip {
-  readonly ratio: number | null;
-  /** The range of observed/expected 95 times out of 100 if the model is right. */
-  readonly low: number | null;
-  readonly high: number | null;
+interface RatioStrip extends EventRatio {
   readonly mark: VerdictLook;
 }
 

@@ -3,21 +3,26 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { ExampleCurve, RiskBand, RiskCalibration } from "../data/report-data.ts";
-import { cleanText, type Html } from "../page/html.ts";
+import type { Html } from "../page/html.ts";
+import { binOfTime, chooseTicks } from "../words/report-time.ts";
 import {
+  axisTo,
   drawPlot,
-  formatTick,
+  floorBelow,
   GRID,
   LINE,
+  labelAxis,
+  labelEnd,
   MUTED,
   OBSERVED,
+  OBSERVED_LINE,
   type PlotDocument,
-  PREDICTED,
+  PREDICTED_LINE,
   spreadLabels,
+  survivalAxis,
   survivalTicks,
 } from "./plot-canvas.ts";
 import type { PanelOptions } from "./plot-groups.ts";
-import { binOfTime, chooseTicks } from "./ticks.ts";
 
 /** Observed against predicted risk, one mark for each part of the people. */
 export function drawRiskCalibration(document: PlotDocument, { bins }: RiskCalibration): Html {
@@ -62,13 +67,8 @@ export function drawRiskCalibration(document: PlotDocument, { bins }: RiskCalibr
         strokeWidth: 1.8,
         fill: (bin: { supported: boolean }) => (bin.supported ? OBSERVED : "var(--surface)"),
       }),
-      Plot.text(["predicted risk, %"], { frameAnchor: "bottom", dy: 38, text: (text: string) => text }),
-      Plot.text(["observed risk, %"], {
-        frameAnchor: "left",
-        dx: -38,
-        rotate: -90,
-        text: (text: string) => text,
-      }),
+      labelAxis("predicted risk, %", 38),
+      Plot.text(["observed risk, %"], { frameAnchor: "left", dx: -38, rotate: -90 }),
     ],
     color: { type: "identity" },
   });
@@ -81,6 +81,9 @@ const EXAMPLE_STYLES = {
   high: { stroke: "var(--series-3)", dash: "2 3" },
 } as const;
 
+/** The share of the height that a line of text takes. */
+const LABEL_SHARE = 0.06;
+
 /** Three people's curves with the times at which they were last seen, over the mean of everyone. */
 export function drawExamples(
   document: PlotDocument,
@@ -91,8 +94,9 @@ export function drawExamples(
   const end = edges[edges.length - 1];
   const toPoints = (survival: readonly number[]) =>
     survival.slice(0, edges.length).map((S, t) => ({ time: edges[t], S }));
-  const ends = examples.map((one) => ({ ...one, S: one.survival[one.survival.length - 1] }));
-  const endLabels = spreadLabels([...ends.map(({ S }) => S), everyone?.[edges.length - 1] ?? 0], 0.06);
+  const line = { x: "time", y: "S" } as const;
+  const ends = examples.map(({ survival }) => survival[survival.length - 1]);
+  const endLabels = spreadLabels([...ends, everyone?.[edges.length - 1] ?? 0], LABEL_SHARE);
   return drawPlot(document, {
     ...survivalFrame(end, { floor: 0, labels: 150 }),
     marks: [
@@ -100,44 +104,19 @@ export function drawExamples(
       Plot.ruleY([0], { stroke: LINE }),
       everyone === null
         ? null
-        : Plot.lineY(toPoints(everyone), {
-            x: "time",
-            y: "S",
-            stroke: MUTED,
-            strokeWidth: 4,
-            strokeOpacity: 0.35,
-          }),
+        : Plot.lineY(toPoints(everyone), { ...line, stroke: MUTED, strokeWidth: 4, strokeOpacity: 0.35 }),
       everyone === null
         ? null
-        : Plot.text([{ S: endLabels[examples.length] }], {
-            x: end,
-            y: "S",
-            text: () => "mean of everyone",
-            textAnchor: "start",
-            dx: 8,
-            fill: MUTED,
-          }),
+        : labelEnd("mean of everyone", end, endLabels[examples.length], { fill: MUTED }),
       ...examples.flatMap((one, k) => {
         const { stroke, dash } = EXAMPLE_STYLES[one.risk];
         const at = readCurve(one.survival, edges, one.time);
         return [
-          Plot.lineY(toPoints(one.survival), {
-            x: "time",
-            y: "S",
-            stroke,
-            strokeWidth: 2.2,
-            strokeDasharray: dash,
-          }),
+          Plot.lineY(toPoints(one.survival), { ...line, stroke, strokeWidth: 2.2, strokeDasharray: dash }),
           ...(one.time > end
             ? []
             : [
-                Plot.ruleX([one.time], {
-                  y1: 0,
-                  y2: at,
-                  stroke,
-                  strokeWidth: 1,
-                  strokeOpacity: 0.7,
-                }),
+                Plot.ruleX([one.time], { y1: 0, y2: at, stroke, strokeWidth: 1, strokeOpacity: 0.7 }),
                 Plot.dot([{ time: one.time, S: at }], {
                   x: "time",
                   y: "S",
@@ -147,24 +126,13 @@ export function drawExamples(
                   fill: one.event ? stroke : "var(--surface)",
                 }),
               ]),
-          Plot.text([{ S: endLabels[k] }], {
-            x: end,
-            y: "S",
-            text: () => `${one.risk} risk, row ${one.row}`,
-            textAnchor: "start",
-            dx: 8,
-            fill: stroke,
-            fontWeight: 600,
-          }),
+          labelEnd(`${one.risk} risk, row ${one.row}`, end, endLabels[k], { fill: stroke, fontWeight: 600 }),
         ];
       }),
-      Plot.text([timeLabel], { frameAnchor: "bottom", dy: 40, text: (text: string) => cleanText(text) }),
+      labelAxis(timeLabel, 40),
     ],
   });
 }
-
-/** The share of the height that a line of text takes. */
-const LABEL_SHARE = 0.06;
 
 /**
  * The mean predicted curve of each part of the people (dashed) over its Kaplan-Meier curve (steps), labelled at the
@@ -179,7 +147,7 @@ export function drawBands(
   const end = edges[edges.length - 1];
   const toPoints = (survival: readonly number[]) => survival.map((S, t) => ({ time: edges[t], S }));
   const lowest = Math.min(...bands.flatMap(({ predicted, observed }) => [...predicted, ...observed]));
-  const floor = Math.max(0, Math.min(0.9, Math.floor(lowest * 10 - 1e-9) / 10));
+  const floor = floorBelow(lowest);
   const places = spreadLabels(
     bands.map(({ predicted }) => predicted[predicted.length - 1] - floor),
     LABEL_SHARE * (1 - floor),
@@ -190,29 +158,11 @@ export function drawBands(
       Plot.gridY({ ticks: survivalTicks(floor), stroke: GRID, strokeOpacity: 1 }),
       Plot.ruleY([floor], { stroke: LINE }),
       ...bands.flatMap(({ predicted, observed }, k) => [
-        Plot.lineY(toPoints(observed), {
-          x: "time",
-          y: "S",
-          stroke: OBSERVED,
-          strokeWidth: 1.8,
-          curve: "step-after",
-        }),
-        Plot.lineY(toPoints(predicted), {
-          x: "time",
-          y: "S",
-          stroke: PREDICTED,
-          strokeWidth: 2.2,
-          strokeDasharray: "7 3",
-        }),
-        Plot.text([{ S: places[k] + floor }], {
-          x: end,
-          y: "S",
-          text: () => nameOf(k),
-          textAnchor: "start",
-          dx: 8,
-        }),
+        Plot.lineY(toPoints(observed), { x: "time", y: "S", ...OBSERVED_LINE }),
+        Plot.lineY(toPoints(predicted), { x: "time", y: "S", ...PREDICTED_LINE }),
+        labelEnd(nameOf(k), end, places[k] + floor),
       ]),
-      Plot.text([timeLabel], { frameAnchor: "bottom", dy: 40, text: (text: string) => cleanText(text) }),
+      labelAxis(timeLabel, 40),
     ],
   });
 }
@@ -226,14 +176,8 @@ function survivalFrame(end: number, { floor, labels }: { readonly floor: number;
     marginRight: labels,
     marginBottom: 46,
     marginTop: 12,
-    x: {
-      domain: [0, end],
-      label: null,
-      ticks: [...chooseTicks(end, 7)],
-      tickFormat: formatTick,
-      tickSize: 4,
-    },
-    y: { domain: [floor, 1], label: null, ticks: survivalTicks(floor), tickFormat: ".1f", tickSize: 0 },
+    x: axisTo(end, 7),
+    y: survivalAxis(floor),
   };
 }
 

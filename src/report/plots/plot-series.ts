@@ -1,8 +1,18 @@
 /** The figures for training: lines over steps, with the ones worth naming in colour and the others in grey. */
 import * as Plot from "@observablehq/plot";
 import { cleanText, type Html } from "../page/html.ts";
-import { drawPlot, formatTick, GRID, MUTED, type PlotDocument, spreadLabels } from "./plot-canvas.ts";
-import { chooseTicks } from "./ticks.ts";
+import { shorten } from "../words/text-table.ts";
+import {
+  axisTo,
+  drawPlot,
+  formatTick,
+  GRID,
+  labelAxis,
+  labelEnd,
+  MUTED,
+  type PlotDocument,
+  spreadLabels,
+} from "./plot-canvas.ts";
 
 export interface SeriesLine {
   readonly name: string;
@@ -11,8 +21,7 @@ export interface SeriesLine {
   readonly isNamed: boolean;
 }
 
-export interface SeriesOptions {
-  readonly label: string;
+interface SeriesOptions {
   readonly scale: "linear" | "log";
   /** A horizontal line with a meaning. */
   readonly reference?: { readonly value: number; readonly label: string };
@@ -48,13 +57,7 @@ export function drawSeries(
     marginRight: hasLabels ? 160 : 20,
     marginTop: 16,
     marginBottom: 44,
-    x: {
-      domain: [0, end],
-      label: null,
-      ticks: [...chooseTicks(end, 6)],
-      tickFormat: formatTick,
-      tickSize: 4,
-    },
+    x: axisTo(end, 6),
     y: {
       type: scale,
       domain,
@@ -73,7 +76,7 @@ export function drawSeries(
         scale,
         hasLabels ? { end, axis } : null,
       ),
-      Plot.text(["step"], { frameAnchor: "bottom", dy: 38, text: (text: string) => text }),
+      labelAxis("step", 38),
     ],
   });
 }
@@ -125,7 +128,6 @@ function markReference({ value, label }: NonNullable<SeriesOptions["reference"]>
       fill: MUTED,
       stroke: "var(--surface)",
       strokeWidth: 4,
-      text: (text: string) => text,
     }),
   ];
 }
@@ -163,16 +165,9 @@ function drawNamed(
       strokeWidth: 2,
     });
     if (labels === null || places === null) return [curve];
-    const label = Plot.text([0], {
-      x: labels.end,
-      y: labels.axis.valueAt(places[k]),
-      dx: 8,
-      textAnchor: "start",
-      fill: colour,
-      fontWeight: 600,
-      text: () => shortenLabel(line.name),
-    });
-    return [curve, label];
+    const name = shorten(cleanText(line.name), LABEL_LENGTH);
+    const look = { fill: colour, fontWeight: 600 };
+    return [curve, labelEnd(name, labels.end, labels.axis.valueAt(places[k]), look)];
   });
 }
 
@@ -189,11 +184,4 @@ function logTicks(low: number, high: number): number[] {
 /** A log axis has no place for 0: such points are left out. */
 function drawable(points: SeriesLine["points"], scale: "linear" | "log") {
   return scale === "log" ? points.filter(({ value }) => value > 0) : points;
-}
-
-function shortenLabel(name: string): string {
-  const characters = [...cleanText(name)];
-  return characters.length <= LABEL_LENGTH
-    ? characters.join("")
-    : `${characters.slice(0, LABEL_LENGTH - 1).join("")}…`;
 }

@@ -5,21 +5,25 @@
  * Okabe and Ito's, which colour-blind readers can tell apart; curves end where their follow-up ends.
  */
 import * as Plot from "@observablehq/plot";
+import { countBelow } from "../../core/ascending.ts";
 import { safeLine } from "../../core/text.ts";
 import { svgMarkup } from "../page/html.ts";
+import { chooseTicks } from "../words/report-time.ts";
 import { formatP, shorten } from "../words/text-table.ts";
-import { type PlotDocument, spreadLabels } from "./plot-canvas.ts";
-import { createElement, SVG, type SvgDocument, type SvgElement } from "./svg-elements.ts";
-import { chooseTicks } from "./ticks.ts";
+import {
+  createElement,
+  formatTick,
+  type PlotDocument,
+  SVG,
+  type SvgDocument,
+  type SvgElement,
+  spreadLabels,
+} from "./plot-canvas.ts";
 
-export interface KaplanMeierPlotGroup {
+type Drawn = "time" | "survival" | "lower" | "upper" | "atRisk" | "censored";
+
+export interface KaplanMeierPlotGroup extends Readonly<Record<Drawn, ArrayLike<number>>> {
   readonly name: string;
-  readonly time: ArrayLike<number>;
-  readonly survival: ArrayLike<number>;
-  readonly lower: ArrayLike<number>;
-  readonly upper: ArrayLike<number>;
-  readonly atRisk: ArrayLike<number>;
-  readonly censored: ArrayLike<number>;
 }
 
 export interface PlotOptions {
@@ -28,15 +32,15 @@ export interface PlotOptions {
   readonly timeLabel: string;
   /** The p-value of the logrank test, if there is one. */
   readonly logrankP?: number;
-  readonly width?: number;
-  /** The height of the picture above the table. */
-  readonly height?: number;
 }
 
 const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933"];
 /** Curves beyond the number of colours are dashed. */
 const DASHES = ["", "6 3", "2 2", "8 3 2 3"];
 const FONT = "12px sans-serif";
+const WIDTH = 720;
+/** The height of the picture above the table. */
+const HEIGHT = 400;
 /** The mean width of a character of that font. It decides where names are cut; the full name shows on hover. */
 const CHARACTER = 7.2;
 const LONGEST_NAME = 26;
@@ -56,19 +60,13 @@ const ENDS_HIGH = 0.6;
 const TICK_SIZE = 4;
 const TICK_GAP = 4;
 
-interface PlotPoint {
-  readonly name: string;
-  readonly time: number;
-  readonly survival: number;
-  readonly lower: number;
-  readonly upper: number;
-}
+type PlotPoint = Readonly<Record<"time" | "survival" | "lower" | "upper", number>>;
 
 export function plotKaplanMeier(groups: readonly KaplanMeierPlotGroup[], options: PlotOptions): string {
   const names = groups.map(({ name }) => safeLine(name));
   const end = groups.reduce((last, { time }) => Math.max(last, time[time.length - 1] ?? 0), 0);
-  const frame = layOut(names, options);
-  const { width, height, margin, labelEnds } = frame;
+  const frame = layOut(names);
+  const { margin, labelEnds } = frame;
   const ticks = chooseTicks(end, TICKS_WANTED);
   const chart = drawCurves(groups, { ...frame, end, ticks }, options);
   const scaleOf = (name: "x" | "y") => {
@@ -80,8 +78,8 @@ export function plotKaplanMeier(groups: readonly KaplanMeierPlotGroup[], options
     x: scaleOf("x"),
     y: scaleOf("y"),
     left: margin.left,
-    right: width - margin.right,
-    bottom: height - AXIS_HEIGHT,
+    right: WIDTH - margin.right,
+    bottom: HEIGHT - AXIS_HEIGHT,
   };
   const overlay = createElement(canvas, "g", { "text-anchor": "start" });
   const middle = (MARGIN_TOP + canvas.bottom) / 2;
@@ -105,15 +103,13 @@ function styleOf(g: number) {
   };
 }
 
-/** Sizes of the figure and of its margins, which hold the names. */
+/** The margins of the figure, which hold the names. */
 interface Frame {
-  readonly width: number;
-  readonly height: number;
   readonly margin: { readonly left: number; readonly right: number; readonly bottom: number };
   readonly labelEnds: boolean;
 }
 
-function layOut(names: readonly string[], { width = 720, height = 400 }: PlotOptions): Frame {
+function layOut(names: readonly string[]): Frame {
   const lengths = names.map((name) => [...name].length);
   const longest = Math.min(LONGEST_NAME, Math.max(7, ...lengths));
   const labelEnds =
@@ -121,8 +117,6 @@ function layOut(names: readonly string[], { width = 720, height = 400 }: PlotOpt
     names.length <= MOST_END_LABELS &&
     lengths.every((length) => length <= LONGEST_END_LABEL);
   return {
-    width,
-    height,
     margin: {
       left: Math.round(longest * CHARACTER) + SWATCH + 34,
       right: labelEnds ? Math.round(longest * CHARACTER) + 12 : 24,
@@ -135,14 +129,14 @@ function layOut(names: readonly string[], { width = 720, height = 400 }: PlotOpt
 /** The curves with their bands, on axes; everything around them is drawn on top. */
 function drawCurves(
   groups: readonly KaplanMeierPlotGroup[],
-  { width, height, margin, end, ticks }: Frame & { readonly end: number; readonly ticks: readonly number[] },
+  { margin, end, ticks }: Frame & { readonly end: number; readonly ticks: readonly number[] },
   options: PlotOptions,
 ) {
   return Plot.plot({
     document: options.document as PlotDocument,
     ariaLabel: "Kaplan-Meier curves and numbers at risk",
-    width,
-    height: height - AXIS_HEIGHT + margin.bottom,
+    width: WIDTH,
+    height: HEIGHT - AXIS_HEIGHT + margin.bottom,
     marginTop: MARGIN_TOP,
     marginLeft: margin.left,
     marginRight: margin.right,
@@ -155,7 +149,7 @@ function drawCurves(
       labelOffset: 38,
       domain: [0, end > 0 ? end : 1],
       ticks,
-      tickFormat: (time: number) => String(Number(time.toPrecision(6))),
+      tickFormat: formatTick,
     },
     y: { label: null, domain: [0, 1], grid: true },
     marks: groups.flatMap((group, g) => {
@@ -190,15 +184,15 @@ function round(pixels: number): number {
   return Math.round(pixels * 10) / 10;
 }
 
-function collectPoints({ name, time, survival, lower, upper }: KaplanMeierPlotGroup): PlotPoint[] {
-  const points: PlotPoint[] = [{ name, time: 0, survival: 1, lower: 1, upper: 1 }];
+function collectPoints({ time, survival, lower, upper }: KaplanMeierPlotGroup): PlotPoint[] {
+  const points: PlotPoint[] = [{ time: 0, survival: 1, lower: 1, upper: 1 }];
   for (let i = 0; i < time.length; i++) {
     // Times without a step add nothing to the picture, except the end of follow-up.
     if (i + 1 < time.length && survival[i] === (i === 0 ? 1 : survival[i - 1])) continue;
     // An undefined limit (the curve has reached 0) is drawn as the curve itself.
     const low = Number.isNaN(lower[i]) ? survival[i] : lower[i];
     const high = Number.isNaN(upper[i]) ? survival[i] : upper[i];
-    points.push({ name, time: time[i], survival: survival[i], lower: low, upper: high });
+    points.push({ time: time[i], survival: survival[i], lower: low, upper: high });
   }
   return points;
 }
@@ -286,14 +280,8 @@ function drawAtRisk(
     elements.push(writeName(canvas, names[g], LONGEST_NAME, label));
     for (const tick of ticks) {
       const place = { x: canvas.x(tick), y, dy: "0.32em", "text-anchor": "middle" };
-      elements.push(createElement(canvas, "text", place, String(atRisk[countBefore(time, tick)] ?? 0)));
+      elements.push(createElement(canvas, "text", place, String(atRisk[countBelow(time, tick)] ?? 0)));
     }
   });
   return elements;
-}
-
-function countBefore(time: ArrayLike<number>, at: number): number {
-  let k = 0;
-  while (k < time.length && time[k] < at) k++;
-  return k;
 }

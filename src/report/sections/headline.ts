@@ -1,4 +1,6 @@
 /** The top of the report: what a reader must know after ten seconds, in words and then in four numbers. */
+
+import { countOf } from "../../core/text.ts";
 import { FAMILY_LEVEL, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells } from "../data/small-cells.ts";
@@ -11,20 +13,19 @@ import {
   iconOf,
   levelOf,
   pointsOf,
+  type RejectionCount,
   tolerancePoints,
   unitOf,
   unitsOf,
+  type VerdictLook,
   verdictSentence,
 } from "../words/report-words.ts";
-import { formatNumber } from "../words/text-table.ts";
-import type { RejectionCount, VerdictLook } from "../words/verdict.ts";
+import { formatNumber, formatRange } from "../words/text-table.ts";
 
 /** Worst first. */
 export const SEVERITY: readonly VerdictLook[] = ["off", "open", "within", "few"];
 /** If a sentence would have more names than this, they are left to the table below. */
 const MOST_NAMES = 4;
-
-const groupsOf = (count: number) => `${count} ${count === 1 ? "group" : "groups"}`;
 
 function listNames(groups: readonly ReportGroup[]): Html {
   const shown = groups.slice(0, MOST_NAMES);
@@ -89,7 +90,9 @@ function sayInShort({ overall, groups, tolerance }: ReportData): Html {
   const judged = groups.length - ofLook(groups, "few").length;
   if (off.length > 0) {
     const share =
-      off.length === judged && judged > 1 ? `all ${judged} groups` : `${off.length} of ${groupsOf(judged)}`;
+      off.length === judged && judged > 1
+        ? `all ${judged} groups`
+        : `${off.length} of ${countOf(judged, "group")}`;
     return html`The predicted curves disagree with what was observed in ${share}: ${listNames(off)}.`;
   }
   if (overall.verdict.look === "off") {
@@ -184,13 +187,13 @@ function renderTiles(data: ReportData): Html {
   const between = intervals?.concordance;
   const events = observed ?? scores.events;
   const isShown = cells.shows(events, scores.n);
-  const inGroups = groups.length === 0 ? "together" : `together and in ${groupsOf(groups.length)}`;
+  const inGroups = groups.length === 0 ? "together" : `together and in ${countOf(groups.length, "group")}`;
   return html`<div class="tiles">
 <div class="card tile"><h3>Ranking: C-index</h3>
 <div class="value">${formatNumber(C, 3)} ${
     between?.lower == null
       ? null
-      : html`<small>${formatNumber(between.lower, 3)} – ${formatNumber(between.upper, 3)} (${level})</small>`
+      : html`<small>${formatRange(between.lower, between.upper, 3)} (${level})</small>`
   }</div>
 <p>${
     C === null
@@ -207,7 +210,7 @@ function renderTiles(data: ReportData): Html {
 <p>${
     scores.ece === null
       ? (scores.absent.ece ?? "")
-      : "Distance of the mean predicted from the observed curve, " + "by tenths of predicted survival. "
+      : "Distance of the mean predicted from the observed curve, by tenths of predicted survival. "
   }${floorSentence(scores)}</p></div>
 <div class="card tile"><h3>Events</h3>
 <div class="value">${cells.text(events, scores.n)} \
@@ -240,9 +243,9 @@ function renderConstraintTile(training: ReportData["training"]): Html {
   const reported = training.constraints.length - held.length;
   const isTight = held.filter(({ slack, noise }) => slack < noise).length * 2 > held.length;
   return html`<div class="card tile"><h3>Constraints met in training</h3>
-<div class="value">${met} <small>of ${groupsOf(held.length)}${withEveryone}</small></div>
+<div class="value">${met} <small>of ${countOf(held.length, "group")}${withEveryone}</small></div>
 <p>On the training rows, at the weights that were \
-kept.${reported > 0 ? ` ${groupsOf(reported)} had too little data to be constrained.` : ""} ${
+kept.${reported > 0 ? ` ${countOf(reported, "group")} had too little data to be constrained.` : ""} ${
     isTight
       ? "The slack is tighter than the noise of a fresh sample: missing it is no verdict on the model, the " +
         "lines below are."

@@ -1,7 +1,7 @@
 /** What the terms mean, and everything needed to make the report again. */
 
 import { FAMILY_LEVEL } from "../../stats/calibration/agreement.ts";
-import { MINIMUM_EVENTS } from "../../stats/enough-data.ts";
+import { MINIMUM_EVENTS } from "../../stats/kaplan-meier.ts";
 import type { ReportData } from "../data/report-data.ts";
 import { SMALLEST_CELL } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";

@@ -3,6 +3,7 @@
  * when asked for.
  */
 
+import { countOf } from "../../core/text.ts";
 import type { ReportData, RiskBand, RiskCalibration } from "../data/report-data.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "../data/small-cells.ts";
 import { type Html, html } from "../page/html.ts";
@@ -33,7 +34,7 @@ function renderHorizon(one: RiskCalibration, data: ReportData, cells: Cells, doc
   const inside = shown.filter(
     ({ predicted, lower, upper }) => predicted >= lower && predicted <= upper,
   ).length;
-  const parts = `${shown.length} ${shown.length === 1 ? "part" : "parts"}`;
+  const parts = countOf(shown.length, "part");
   const says =
     `Observed against predicted risk by ${when}: in ${inside} of ${parts} the predicted risk lies ` +
     "within the 95 % limits of the observed.";

@@ -4,23 +4,26 @@
  * that must not be printed, and anything it could be computed from, has no value.
  */
 import { namesOf } from "../../core/names.ts";
+import type { Interval } from "../../stats/scores/bootstrap.ts";
 import { METRICS, type MetricName, metricOf } from "../../stats/scores/metrics.ts";
 import type { ReportGroup } from "../data/report-data.ts";
 import type { Cells } from "../data/small-cells.ts";
 import { ratioOf, rootGapOf } from "../words/report-words.ts";
-import { formatNumber, formatP } from "../words/text-table.ts";
+import { formatNumber, formatP, formatRange } from "../words/text-table.ts";
 
 export interface ScoreColumn {
   readonly key: string;
   readonly title: string;
   readonly small?: string;
   readonly value: (group: ReportGroup) => number | null;
-  readonly format: (value: number, group: ReportGroup) => string;
+  /** Four digits by default. */
+  readonly format?: (value: number, group: ReportGroup) => string;
   /** A second line: interval, bound, or what to compare with. */
   readonly below?: (group: ReportGroup) => string | null;
-  /** The path under which the audit says why there is no value. */
-  readonly path: string;
-  readonly first: "ascending" | "descending";
+  /** The path under which the audit says why there is no value; the key by default. */
+  readonly path?: string;
+  /** The order in which it is sorted first; descending by default. */
+  readonly first?: "ascending" | "descending";
 }
 
 /** A metric's column, following its definition, with the worst group first. */
@@ -33,24 +36,14 @@ function columnOf(name: MetricName, more: Pick<ScoreColumn, "small" | "below"> =
     ...more,
     value: ({ scores }) => scores[name],
     format: digits(count),
-    path: name,
     first: better === "higher" ? "ascending" : "descending",
   };
 }
 
 const digits = (count: number) => (value: number) => formatNumber(value, count);
 
-function between(
-  interval: { readonly lower: number | null; readonly upper: number | null } | undefined,
-  count: number,
-) {
-  return interval?.lower == null
-    ? null
-    : `${formatNumber(interval.lower, count)} – ${formatNumber(interval.upper, count)}`;
-}
-
-function below(upper: number | null | undefined, count: number): string | null {
-  return upper == null ? null : `< ${formatNumber(upper, count)}`;
+function between(interval: Interval | undefined, count: number): string | null {
+  return interval?.lower == null ? null : formatRange(interval.lower, interval.upper, count);
 }
 
 /** What a reader needs. */
@@ -61,16 +54,12 @@ export function mainColumns(cells: Cells, unit: "person" | "row"): readonly Scor
       title: unit === "row" ? "Rows" : "People",
       value: ({ scores }) => cells.value(scores.n),
       format: (_, { scores }) => cells.text(scores.n),
-      path: "n",
-      first: "descending",
     },
     {
       key: "events",
       title: "Events",
       value: ({ scores }) => cells.value(scores.events, scores.n),
       format: (_, { scores }) => cells.text(scores.events, scores.n),
-      path: "events",
-      first: "descending",
     },
     columnOf("concordance", {
       small: "interval",
@@ -85,17 +74,12 @@ export function mainColumns(cells: Cells, unit: "person" | "row"): readonly Scor
       key: "rootGap",
       title: "R.m.s. gap",
       value: ({ scores }) => rootGapOf(scores),
-      format: digits(4),
       path: "distanceL2",
-      first: "descending",
     },
     {
       key: "bound",
       title: "Could be up to",
       value: ({ verdict }) => verdict.bound,
-      format: digits(4),
-      path: "bound",
-      first: "descending",
     },
     {
       key: "ratio",
@@ -108,7 +92,6 @@ export function mainColumns(cells: Cells, unit: "person" | "row"): readonly Scor
           ? null
           : `${one.observed} ÷ ${one.expected.toFixed(1)}`,
       path: "logrankIndividual",
-      first: "descending",
     },
   ];
 }
@@ -120,9 +103,7 @@ const FURTHER_COLUMNS: readonly ScoreColumn[] = [
     title: "ECE by chance",
     small: "mean",
     value: ({ scores }) => scores.noiseFloor?.ece ?? null,
-    format: digits(4),
     path: "noiseFloor",
-    first: "descending",
   },
   {
     key: "noiseFloor.adjustedP",
@@ -150,18 +131,12 @@ const FURTHER_COLUMNS: readonly ScoreColumn[] = [
     title: "ECE below",
     small: "alone",
     value: ({ scores }) => scores.intervals?.ece.upper ?? null,
-    format: digits(4),
-    path: "intervals.ece",
-    first: "descending",
   },
   {
     key: "intervals.distanceL2Root",
     title: "Gap below",
     small: "alone",
     value: ({ scores }) => scores.intervals?.distanceL2Root.upper ?? null,
-    format: digits(4),
-    path: "intervals.distanceL2Root",
-    first: "descending",
   },
   columnOf("ibs", {
     small: "interval",
@@ -186,7 +161,5 @@ export const CERTIFIED: ScoreColumn = {
   small: "tight",
   value: ({ certificate }) => certificate?.exact ?? null,
   format: digits(3),
-  below: ({ certificate }) => below(certificate?.tight, 3),
-  path: "certificate",
-  first: "descending",
+  below: ({ certificate }) => (certificate?.tight == null ? null : `< ${formatNumber(certificate.tight, 3)}`),
 };

@@ -7,8 +7,16 @@ import type { Scores } from "../../stats/scores/scores.ts";
 import type { ReportData, ReportGroup } from "../data/report-data.ts";
 import { type Cells, createCells, SMALLEST_CELL } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
-import { chipOf, everyGroup, groupId, lackWords, levelOf, unitOf } from "../words/report-words.ts";
-import type { ReportVerdict } from "../words/verdict.ts";
+import {
+  chipOf,
+  everyGroup,
+  groupId,
+  lackWords,
+  levelOf,
+  type ReportVerdict,
+  unitOf,
+} from "../words/report-words.ts";
+import { formatNumber } from "../words/text-table.ts";
 import { CERTIFIED, MORE_COLUMNS, mainColumns, type ScoreColumn } from "./score-columns.ts";
 
 /** The verdicts, short enough for a column; direction and bound are in the panels and in the next columns. */
@@ -31,12 +39,13 @@ function reasonOf(group: ReportGroup, column: ScoreColumn, cells: Cells): string
     return `a count under ${SMALLEST_CELL} would follow from it`;
   }
   if (column.key === "bound" && group.verdict.lacks === "events") return lackWords(group.verdict);
-  const said = absent[column.path] ?? absent[column.path.split(".")[0]];
+  const { key, path = key } = column;
+  const said = absent[path] ?? absent[path.split(".")[0]];
   if (said !== undefined) return said;
   if (column === CERTIFIED) return group.certificate?.absent.exact ?? "not certified";
   if (column.key === "logrankIndividual.adjustedP") return `not tested: ${lackWords(group.verdict)}`;
-  if (column.path === "noiseFloor" && noiseFloor === null) return "the noise floor was not drawn";
-  if (column.path.startsWith("intervals") && intervals === undefined) return "no intervals were asked for";
+  if (path === "noiseFloor" && noiseFloor === null) return "the noise floor was not drawn";
+  if (path.startsWith("intervals") && intervals === undefined) return "no intervals were asked for";
   return "not computed for these rows";
 }
 
@@ -90,7 +99,9 @@ function renderTable(
   );
   const judged = kind === "main" ? html`<th scope="col" class="judged">Disagreement</th>` : null;
   const group = renderHead("name", "Group", undefined, "text", "ascending");
-  const heads = columns.map(({ key, title, small, first }) => renderHead(key, title, small, "number", first));
+  const heads = columns.map(({ key, title, small, first = "descending" }) =>
+    renderHead(key, title, small, "number", first),
+  );
   return html`<table data-sortable class="${kind}"><thead><tr>${group}${judged}${heads}</tr></thead>
 <tbody class="everyone">${overall}</tbody><tbody data-rows>${groups}</tbody></table>`;
 }
@@ -150,7 +161,7 @@ function renderRow(
     const label = column.small === undefined ? column.title : `${column.title} (${column.small})`;
     if (value !== null)
       return html`<td data-key="${column.key}" data-label="${label}" \
-data-value="${value}">${column.format(value, group)}${more}</td>`;
+data-value="${value}">${column.format?.(value, group) ?? formatNumber(value)}${more}</td>`;
     const note = notes.number(reasonOf(group, column, cells));
     const reason = notes.reasons[note - 1];
     return html`<td data-key="${column.key}" data-label="${label}"><a href="#why-${note}" title="${reason}">–\

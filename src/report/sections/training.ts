@@ -59,9 +59,12 @@ function renderHistory(
   const draw = (title: string, line: SeriesLine, count: number) =>
     line.points.length < 2
       ? null
-      : renderFigure(title, `${title}: ${endpoints(line, count)}.`, html`${endpoints(line, count)}.`, [
-          drawSeries(document, [line], { label: title, scale: "linear", ...kept }),
-        ]);
+      : renderFigure(
+          title,
+          `${title}: ${endpoints(line, count)}.`,
+          html`${endpoints(line, count)}.`,
+          drawSeries(document, [line], { scale: "linear", ...kept }),
+        );
   const ratios = groupLines(
     history,
     ({ distance, slack }) => (slack > 0 ? distance / slack : null),
@@ -79,14 +82,7 @@ function renderHistory(
           `Distance divided by slack of ${ratios.length} groups by step. At the end: ${listEnds(ratios, 2)}.`,
           html`Below 1 the constraint is met. In colour the ${Math.min(NAMED_LINES, ratios.length)} largest at \
 the end.`,
-          [
-            drawSeries(document, ratios, {
-              label: "distance over slack",
-              scale: "log",
-              reference: { value: 1, label: "slack" },
-              ...kept,
-            }),
-          ],
+          drawSeries(document, ratios, { scale: "log", reference: { value: 1, label: "slack" }, ...kept }),
         ),
     multipliers.length === 0
       ? null
@@ -95,13 +91,13 @@ the end.`,
           `Multipliers of ${multipliers.length} groups by step. At the end: ${listEnds(multipliers, 4)}.`,
           html`How hard the constraint presses; 0 is not at all. In colour the \
 ${Math.min(NAMED_LINES, multipliers.length)} that pressed hardest.`,
-          [drawSeries(document, multipliers, { label: "multiplier", scale: "linear", ...kept })],
+          drawSeries(document, multipliers, { scale: "linear", ...kept }),
         ),
   ];
   return figures.filter((figure) => figure !== null);
 }
 
-function renderFigure(title: string, says: string, caption: Html, content: readonly Html[]): Html {
+function renderFigure(title: string, says: string, caption: Html, content: Html): Html {
   return html`<figure class="card"><h3>${title}</h3><div class="figure" role="img" aria-label="${says}">${content}\
 </div><figcaption>${caption}</figcaption></figure>`;
 }

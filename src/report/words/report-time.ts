@@ -1,6 +1,7 @@
 /**
  * Times as a reader wants them: round, and in years where the table counts days, weeks or months and the horizon is
- * long. A moment is written with its unit, in the singular for one; times known only by their bin say so.
+ * long. A moment is written with its unit, in the singular for one; times known only by their bin say so. Also the
+ * round numbers of an axis, and the bin that holds a time.
  */
 
 /** How many of each unit make a year, the mean calendar year. */
@@ -86,4 +87,27 @@ export function roundedDurationOf(time: number, label: string): string {
   const rounded = Number(time.toPrecision(ROUNDED_DIGITS));
   if (label === BIN_LABEL || rounded === time) return durationOf(time, label);
   return `about ${durationOf(rounded, label)}`;
+}
+
+/** 0, step, 2·step … up to the end, where the step is 1, 2 or 5 times a power of ten. */
+export function chooseTicks(end: number, wanted: number): readonly number[] {
+  if (!(end > 0)) return [0];
+  const rough = end / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+  return Array.from({ length: Math.floor(end / step) + 1 }, (_, k) => k * step);
+}
+
+/**
+ * The bin 1…T that holds the time: the first whose upper edge is not below it. Times after the last edge are in bin T.
+ */
+export function binOfTime(edges: readonly number[], time: number): number {
+  let low = 1;
+  let high = edges.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (time <= edges[middle]) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -9,7 +9,7 @@
  */
 import { countOf } from "../../core/text.ts";
 import { holm } from "../comparison.ts";
-import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../enough-data.ts";
+import { MINIMUM_EVENTS, MINIMUM_SUPPORT } from "../kaplan-meier.ts";
 import type { Scores } from "../scores/scores.ts";
 
 /** What may be said about a group. */

@@ -57,10 +57,6 @@ export function matchOutcomes(
   return { curves, binned };
 }
 
-/**
- * Throws unless curves, outcomes and weights have the same rows and grid: every score that reads a curve at a bin
- * starts here.
- */
 export function checkMatching(curves: Curves, binned: BinnedRightCensored, weights?: RowWeights): void {
   const { N, T } = curves;
   checkLength("bin", binned.bin.length, N);

@@ -10,7 +10,7 @@
 import { square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
+import { present } from "../../core/present.ts";
 import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
 import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
@@ -20,6 +20,7 @@ import {
   distanceL2,
   distanceVariance,
   expectedCalibrationError,
+  type MatchedOutcomes,
   matchOutcomes,
   meanCurve,
 } from "./calibration.ts";
@@ -71,27 +72,18 @@ export interface NoiseFloor {
 type Simulated = Readonly<Record<NoiseMetric, Float64Array>>; // [1 + draws]
 
 function simulate(
-  curves: Curves,
-  binned: BinnedRightCensored,
-  rows: ArrayLike<number>,
-  mean: Float64Array,
-  draws: number,
-  seed: number,
-  people: People | undefined,
-): Simulated {
+  { curves, binned }: MatchedOutcomes,
+  { rows = Int32Array.from({ length: curves.N }, (_, row) => row) }: Pick<NoiseGroup, "rows">,
+  { draws = DEFAULT_DRAWS, seed, people }: NoiseFloorOptions,
+): Measured<Simulated> {
+  const mean = meanCurve(curves, undefined, rows);
+  if (isAbsent(mean)) return mean;
   const { T } = curves;
   const width = T + 1;
   const drawn = drawOutcomes(curves, binned, rows, draws, seed, people);
-  const newColumn = () => new Float64Array(1 + draws).fill(Number.NaN);
-  const simulated: Simulated = {
-    ece: newColumn(),
-    distanceL2: newColumn(),
-    distanceVariance: newColumn(),
-    logrankIndividual: newColumn(),
-    paperEce: newColumn(),
-    paperDistanceL2: newColumn(),
-    paperDistanceVariance: newColumn(),
-  };
+  const simulated = Object.fromEntries(
+    NOISE_METRICS.map((metric) => [metric, new Float64Array(1 + draws).fill(Number.NaN)]),
+  ) as Simulated;
   // Kaplan-Meier from counts: one row per bin and outcome, weighted by how many there are.
   const tally: BinnedRightCensored = {
     T,
@@ -160,19 +152,6 @@ function checkDraws(draws: number): void {
   });
 }
 
-function simulateRows(
-  curves: Curves,
-  binned: BinnedRightCensored,
-  rows: ArrayLike<number> | undefined,
-  draws: number,
-  seed: number,
-  people: People | undefined,
-): Measured<Simulated> {
-  const chosen = rows ?? Int32Array.from({ length: curves.N }, (_, row) => row);
-  const mean = meanCurve(curves, undefined, chosen);
-  return isAbsent(mean) ? mean : simulate(curves, binned, chosen, mean, draws, seed, people);
-}
-
 /** `rows` are 0-based; all rows if undefined. */
 export function noiseFloor(
   predicted: CurvesInput,
@@ -180,10 +159,10 @@ export function noiseFloor(
   rows: ArrayLike<number> | undefined,
   options: NoiseFloorOptions,
 ): Measured<NoiseFloor> {
-  const { draws = DEFAULT_DRAWS, seed, people } = options;
+  const { draws = DEFAULT_DRAWS, seed } = options;
   checkDraws(draws);
-  const { curves, binned } = matchOutcomes(predicted, observed, "the noise floor");
-  const simulated = simulateRows(curves, binned, rows, draws, seed, people);
+  const matched = matchOutcomes(predicted, observed, "the noise floor");
+  const simulated = simulate(matched, present({ rows }), options);
   return isAbsent(simulated) ? simulated : summarise(simulated, draws, seed);
 }
 
@@ -240,10 +219,10 @@ export function simultaneousNoiseFloor(
   groups: readonly NoiseGroup[],
   options: NoiseFloorOptions,
 ): SimultaneousNoiseFloor {
-  const { draws = DEFAULT_DRAWS, seed, people } = options;
+  const { draws = DEFAULT_DRAWS, seed } = options;
   checkDraws(draws);
-  const { curves, binned } = matchOutcomes(predicted, observed, "the noise floor");
-  const simulated = groups.map(({ rows }) => simulateRows(curves, binned, rows, draws, seed, people));
+  const matched = matchOutcomes(predicted, observed, "the noise floor");
+  const simulated = groups.map((group) => simulate(matched, group, options));
   const supported = rankGroups(simulated, "ece", draws);
   const paper = rankGroups(simulated, "paperEce", draws);
   return {

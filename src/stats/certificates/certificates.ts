@@ -11,13 +11,11 @@
 import { log, log2 } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
-import { toInt32 } from "../../core/plain-arrays.ts";
 import { present } from "../../core/present.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../../data/outcomes/people.ts";
-import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import { type BinnedRightCensoredInput, type CurvesInput, toInt32 } from "../../data/plain-input.ts";
 import { matchOutcomes, meanCurve } from "../calibration/calibration.ts";
-import { MINIMUM_EVENTS } from "../enough-data.ts";
-import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
+import { groupSupport, kaplanMeierBinned, MINIMUM_AT_RISK, MINIMUM_EVENTS } from "../kaplan-meier.ts";
 import { boundExactly, expectedSupport, type FollowUp } from "./exact.ts";
 import { boundByMultipliers, rootGap, type TightGroup } from "./tight.ts";
 
@@ -86,10 +84,7 @@ export interface CertifyOptions {
 }
 
 /** The tight bounds alone of an audit's groups. */
-export interface GroupBounds {
-  readonly alpha: number;
-  readonly draws: number;
-  readonly seed: number;
+export interface GroupBounds extends Pick<Certificates, "alpha" | "draws" | "seed"> {
   /** Bounds on ‖E[Ŝ|g] − S_g‖ over the group's support, in the order of the groups. */
   readonly groups: readonly Measured[];
 }
@@ -196,12 +191,7 @@ export function boundGroups(
         : countPeopleWithEvents(people, outcomes.event, rows);
     return whyNotTight(events, km.atRisk[last]) ?? bounded.push({ rows, mean, km, last }) - 1;
   });
-  const tight = boundByMultipliers(curves, outcomes, bounded, {
-    alpha,
-    draws,
-    seed,
-    ...present({ people }),
-  });
+  const tight = boundByMultipliers(curves, outcomes, bounded, { alpha, draws, seed, ...present({ people }) });
   return {
     alpha,
     draws,

@@ -12,13 +12,11 @@
 import { betaQuantile, betaRegularised } from "../../core/distributions.ts";
 import { exp, log, log1p, power } from "../../core/elementary.ts";
 import { type BinnedRightCensoredInput, toBinnedRightCensored } from "../../data/plain-input.ts";
-import { MINIMUM_AT_RISK, tallyBins } from "../kaplan-meier.ts";
+import { type BinTable, MINIMUM_AT_RISK, tallyBins } from "../kaplan-meier.ts";
 
 /** How a group was followed, or is expected to be: who was at risk and what happened in each bin. */
-export interface FollowUp {
+export interface FollowUp extends Pick<BinTable, "atRisk" | "events"> {
   readonly n: number;
-  readonly atRisk: Float64Array; // [T+1]
-  readonly events: Float64Array; // [T+1]
 }
 
 /** Limits of S(t) for all t at once, t = 0…T. */

@@ -16,6 +16,7 @@ import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import { groupByPerson, type People } from "../../data/outcomes/people.ts";
 import type { BinnedKaplanMeier } from "../kaplan-meier.ts";
 import { quantile } from "../scores/bootstrap.ts";
+import type { CertifyOptions } from "./certificates.ts";
 
 export interface TightGroup {
   readonly rows: ArrayLike<number>;
@@ -28,11 +29,7 @@ export interface TightGroup {
 export interface TightBounds {
   /** The quantile q of the largest standardised ‖Z‖. */
   readonly quantile: number;
-  readonly groups: readonly {
-    readonly distance: number;
-    readonly scale: number;
-    readonly upper: number;
-  }[];
+  readonly groups: readonly Readonly<Record<"distance" | "scale" | "upper", number>>[];
 }
 
 /** Keeps this stream apart from those of the noise floor and the bootstrap under the same seed. */
@@ -162,12 +159,7 @@ export function boundByMultipliers(
   curves: Curves,
   outcomes: BinnedRightCensored,
   groups: readonly TightGroup[],
-  options: {
-    readonly alpha: number;
-    readonly draws: number;
-    readonly seed: number;
-    readonly people?: People;
-  },
+  options: Required<Pick<CertifyOptions, "alpha" | "draws" | "seed">> & Pick<CertifyOptions, "people">,
 ): TightBounds {
   const { alpha, draws, seed, people } = options;
   const signs = drawSigns(curves.N, draws, seed, people);

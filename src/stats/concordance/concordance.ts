@@ -54,12 +54,11 @@ export interface UnoOptions {
   readonly tau?: number;
 }
 
-export interface ConcordanceUno {
+type RankedPairs = Pick<PairCounts, "concordant" | "discordant" | "tiedRisk">;
+
+/** Sums of weights, not numbers of pairs. */
+interface ConcordanceUno extends RankedPairs {
   readonly c: Measured;
-  /** Sums of weights, not numbers of pairs. */
-  readonly concordant: number;
-  readonly discordant: number;
-  readonly tiedRisk: number;
 }
 
 interface Convention {
@@ -223,20 +222,13 @@ export function concordanceUno(
   const { pairs, ties, leftLimit, tauIncluded, tolerance } = CONVENTIONS[options.convention];
   const { weights, censoring = outcomes, tau = Number.POSITIVE_INFINITY } = options;
   const censoringWeights = options.censoring === undefined ? weights : options.censoringWeights;
-  const G = censoringKaplanMeier(censoring, {
-    ties,
-    ...present({ weights: censoringWeights }),
-  });
+  const G = censoringKaplanMeier(censoring, { ties, ...present({ weights: censoringWeights }) });
   const timeWeight = (time: number) => {
     if (time > tau || (time === tau && !tauIncluded)) return 0;
     return 1 / square(stepValue(G.time, G.survival, time, leftLimit));
   };
-  const { concordant, discordant, tiedRisk } = countPairs(outcomes, risk, {
-    pairs,
-    weights,
-    tolerance,
-    timeWeight,
-  });
+  const rule = { pairs, weights, tolerance, timeWeight };
+  const { concordant, discordant, tiedRisk } = countPairs(outcomes, risk, rule);
   if (!Number.isFinite(concordant + discordant + tiedRisk)) {
     const c = absent("everyone was censored before an event time: its censoring weight is infinite");
     return { c, concordant: 0, discordant: 0, tiedRisk: 0 };
@@ -244,7 +236,7 @@ export function concordanceUno(
   return { c: halfTies({ concordant, discordant, tiedRisk }), concordant, discordant, tiedRisk };
 }
 
-function halfTies(counts: { concordant: number; discordant: number; tiedRisk: number }): Measured {
+function halfTies(counts: RankedPairs): Measured {
   const comparable = counts.concordant + counts.discordant + counts.tiedRisk;
   return comparable > 0 ? (counts.concordant + counts.tiedRisk / 2) / comparable : absent(NO_PAIRS);
 }

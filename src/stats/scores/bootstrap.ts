@@ -48,12 +48,10 @@ export interface Interval {
 }
 
 /** One-sided: the true value is below `upper` at the stated level. There is no lower limit. */
-export interface UpperBound {
-  readonly upper: number | null;
-}
+type UpperBound = Pick<Interval, "upper">;
 
 /** The same for a distance reported here in root units, with its estimate in those units. */
-export interface RootUpperBound extends UpperBound {
+interface RootUpperBound extends UpperBound {
   readonly estimate: number | null;
 }
 
@@ -69,21 +67,18 @@ const INTERVAL_METRICS = namesOf(METRICS).filter((name): name is IntervalMetric 
  * group's n: the size of a group in a replicate is random. Resampling adds noise to the ECE inside the total score, so
  * near a perfect model its interval lies a little low.
  */
-export interface ScoreIntervals extends Readonly<Record<IntervalMetric, Interval>> {
+export interface ScoreIntervals extends Readonly<Record<IntervalMetric, Interval>>, CalibrationBounds {
   readonly level: number;
   readonly replicates: number;
-  readonly ece: UpperBound;
-  /** √ of the L2 distance: the r.m.s. gap. */
-  readonly distanceL2Root: RootUpperBound;
-  readonly distanceVariance: UpperBound;
   /** The same three bounds, which are over the supported bins. */
   readonly supported: CalibrationBounds;
   /** Over all bins. */
   readonly paper: CalibrationBounds & { readonly totalScore: Interval };
 }
 
-export interface CalibrationBounds {
+interface CalibrationBounds {
   readonly ece: UpperBound;
+  /** √ of the L2 distance: the r.m.s. gap. */
   readonly distanceL2Root: RootUpperBound;
   readonly distanceVariance: UpperBound;
 }
@@ -185,11 +180,10 @@ export function runReplicate(
 }
 
 /** The replicates of one field; those of a sum are scaled to the group's own n. */
-export function replicatesOf(group: GroupBootstrap, field: ScoreField): Float64Array {
-  return readReplicates(group.values, group.estimate, field);
-}
-
-function readReplicates(values: Float64Array, estimate: Float64Array, field: ScoreField): Float64Array {
+export function replicatesOf(
+  { values, estimate }: Pick<GroupBootstrap, "values" | "estimate">,
+  field: ScoreField,
+): Float64Array {
   const K = SCORE_FIELDS.length;
   const n = SCORE_POSITION.n;
   const isSum = isMetric(field) && metricOf(field).isSum === true;
@@ -208,7 +202,7 @@ function summariseGroup(
   const estimate = evaluate(prepared, new Uint8Array(prepared.N).fill(1));
   const reasons: Record<string, string> = {};
   const defined = (path: string, field: ScoreField): Float64Array | undefined => {
-    const found = readReplicates(values, estimate, field).filter((value) => !Number.isNaN(value));
+    const found = replicatesOf({ values, estimate }, field).filter((value) => !Number.isNaN(value));
     if (Number.isNaN(estimate[SCORE_POSITION[field]])) reasons[path] = "the score itself is absent";
     else if (found.length < (1 - MAX_UNDEFINED_SHARE) * replicates) {
       reasons[path] = `undefined in ${replicates - found.length} of ${replicates} resamples`;
@@ -239,13 +233,11 @@ function summariseGroup(
   for (const key of Object.keys(supported)) {
     if (reasons[key] !== undefined) reasons[`supported.${key}`] = reasons[key];
   }
+  const twoSided = Object.fromEntries(INTERVAL_METRICS.map((name) => [name, interval(name)]));
   const intervals: ScoreIntervals = {
     level,
     replicates,
-    ...(Object.fromEntries(INTERVAL_METRICS.map((name) => [name, interval(name)])) as Record<
-      IntervalMetric,
-      Interval
-    >),
+    ...(twoSided as Record<IntervalMetric, Interval>),
     ...supported,
     supported,
     paper: {
@@ -289,16 +281,13 @@ export function* bootstrapScores(
   return summariseReplicates(groups, values, options);
 }
 
-/**
- * The difference first − second with a percentile interval: two models on the same rows, or two groups of one table.
- */
-export interface PairedDifference {
-  readonly estimate: number;
-  readonly lower: number;
-  readonly upper: number;
-}
+/** A difference with its percentile interval. */
+type PairedDifference = Readonly<Record<"estimate" | "lower" | "upper", number>>;
 
-/** Replicates in which either score is undefined are dropped; the interval is absent if there are too many of them. */
+/**
+ * The difference first − second of two models on the same rows, or of two groups of one table. Replicates in which
+ * either score is undefined are dropped; the interval is absent if there are too many of them.
+ */
 export function pairedDifference(
   first: GroupBootstrap,
   second: GroupBootstrap,

@@ -195,10 +195,7 @@ export function brierScore(input: BrierInput): BrierScores {
   const K = times.length;
   const source = input.training ?? outcomes;
   const sourceWeights = input.training === undefined ? weights : input.trainingWeights;
-  const G = censoringKaplanMeier(source, {
-    ties: TIES[convention],
-    ...present({ weights: sourceWeights }),
-  });
+  const G = censoringKaplanMeier(source, { ties: TIES[convention], ...present({ weights: sourceWeights }) });
 
   const deadScore = new Float64Array(K);
   const deadWeight = new Float64Array(K);

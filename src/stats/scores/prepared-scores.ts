@@ -14,8 +14,8 @@ import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-inp
 import { matchOutcomes, meanCurve } from "../calibration/calibration.ts";
 import { dCalibrationShare } from "../calibration/d-calibration.ts";
 import { type GapReference, referGap } from "../calibration/gap-norms.ts";
-import { totalHazards } from "../hazard-totals.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
+import { totalHazards } from "../logrank.ts";
 import { scoreRow } from "./rps.ts";
 
 /** Counts of events of one bin; 16 bits unless some bin has more events than that. */

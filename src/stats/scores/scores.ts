@@ -12,15 +12,14 @@
 import { InputError } from "../../core/errors.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import { namesOf } from "../../core/names.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import { type BinnedRightCensored, pickBinned } from "../../data/outcomes/outcomes.ts";
+import { pickBinned } from "../../data/outcomes/outcomes.ts";
 import {
   type BinnedRightCensoredInput,
   type CurvesInput,
   toBinnedRightCensored,
   toCurves,
 } from "../../data/plain-input.ts";
-import { meanCurve } from "../calibration/calibration.ts";
+import { type MatchedOutcomes, meanCurve } from "../calibration/calibration.ts";
 import { dCalibration } from "../calibration/d-calibration.ts";
 import { timeDependentPairs } from "../concordance/time-dependent.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
@@ -63,19 +62,8 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
     /** Rows per tenth of predicted survival at the row's own time, lowest first. */
     readonly counts: readonly number[] | null;
   };
-  readonly logrank: {
-    readonly observed: number | null;
-    readonly expected: number | null;
-    readonly chi2: number | null;
-    readonly p: number | null;
-  };
-  readonly logrankIndividual: {
-    readonly observed: number | null;
-    readonly expected: number | null;
-    readonly variance: number | null;
-    readonly chi2: number | null;
-    readonly p: number | null;
-  };
+  readonly logrank: Readonly<Record<(typeof LOGRANK)[number], number | null>>;
+  readonly logrankIndividual: Readonly<Record<(typeof LOGRANK_INDIVIDUAL)[number], number | null>>;
   readonly supported: SupportedScores;
   readonly paper: PaperScores;
   /**
@@ -89,11 +77,7 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
 }
 
 /** Curves and outcomes of the given rows, in that order; a row may be repeated. */
-export function selectScored(
-  curves: Curves,
-  binned: BinnedRightCensored,
-  rows: ArrayLike<number>,
-): { readonly curves: Curves; readonly binned: BinnedRightCensored } {
+function selectScored({ curves, binned }: MatchedOutcomes, rows: ArrayLike<number>): MatchedOutcomes {
   const { T } = curves;
   const N = rows.length;
   const survival = new Float64Array(N * T);
@@ -105,30 +89,31 @@ export function selectScored(
     }
     survival.set(curves.survival.subarray(rows[i] * T, (rows[i] + 1) * T), i * T);
   }
-  return {
-    curves: { N, T, survival },
-    binned: pickBinned(binned, rows),
-  };
+  return { curves: { N, T, survival }, binned: pickBinned(binned, rows) };
 }
 
-/** Extracts numbers from measured values and records why one is missing. */
+/** Extracts numbers, and results of several fields, from measured values and records why one is missing. */
 function createCollector() {
   const reasons: Record<string, string> = {};
-  const number = (path: string, value: Measured): number | null => {
-    if (!isAbsent(value)) return value;
-    reasons[path] = value.absent;
-    return null;
-  };
-  /** A result of several fields that is absent as a whole, recorded under its own path. */
-  const part = <Value>(path: string, value: Measured<Value>): Value | null => {
+  const take = <Value>(path: string, value: Measured<Value>): Value | null => {
     if (!isAbsent(value)) return value as Value;
     reasons[path] = value.absent;
     return null;
   };
-  return { reasons, number, part };
+  return { reasons, take };
 }
 
 type Collector = ReturnType<typeof createCollector>;
+
+/** What the audit gives of its two logrank tests. */
+const LOGRANK = ["observed", "expected", "chi2", "p"] as const;
+const LOGRANK_INDIVIDUAL = ["observed", "expected", "variance", "chi2", "p"] as const;
+
+/** Some numbers of a result, null where it is absent. */
+function numbersOf<Key extends string>(keys: readonly Key[], result: Readonly<Record<Key, number>> | null) {
+  const entries = keys.map((key) => [key, result?.[key] ?? null]);
+  return Object.fromEntries(entries) as Readonly<Record<Key, number | null>>;
+}
 
 /** Calibration scores that the audit gives over the supported bins and, as in the paper, over all bins. */
 const CALIBRATION = ["ece", "distanceL2", "distanceVariance"] as const satisfies readonly MetricName[];
@@ -139,7 +124,10 @@ function collectMetrics<Name extends MetricName>(
   collect: Collector,
   prefix = "",
 ): Readonly<Record<Name, number | null>> {
-  const entries = names.map((name) => [name, collect.number(prefix + name, METRICS[name].measure(group))]);
+  const entries = names.map((name) => [
+    name,
+    collect.take<number>(prefix + name, METRICS[name].measure(group)),
+  ]);
   return Object.fromEntries(entries) as Record<Name, number | null>;
 }
 
@@ -150,9 +138,11 @@ export function scoreCurves(
   observed: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
 ): Scores {
-  const curves = toCurves(predicted);
-  const binned = toBinnedRightCensored(observed, "a table of scores");
-  const scored = rows === undefined ? { curves, binned } : selectScored(curves, binned, rows);
+  const everyone = {
+    curves: toCurves(predicted),
+    binned: toBinnedRightCensored(observed, "a table of scores"),
+  };
+  const scored = rows === undefined ? everyone : selectScored(everyone, rows);
   const collect = createCollector();
   const km = kaplanMeierBinned(scored.binned);
   const brier = brierBinned(scored.curves, scored.binned);
@@ -169,10 +159,10 @@ export function scoreCurves(
   const unsupported = { ...group, supported: {} };
   // Absent scores are listed in the order in which they are found.
   collectMetrics(["ibs"], group, collect);
-  const distribution = collect.part("dCalibration", dCalibration(scored.curves, scored.binned));
+  const distribution = collect.take("dCalibration", dCalibration(scored.curves, scored.binned));
   collectMetrics(["rps"], group, collect);
-  const logrank = collect.part("logrank", logrankMeanCurve(scored.curves, scored.binned));
-  const individual = collect.part("logrankIndividual", logrankIndividual(scored.curves, scored.binned));
+  const logrank = collect.take("logrank", logrankMeanCurve(scored.curves, scored.binned));
+  const individual = collect.take("logrankIndividual", logrankIndividual(scored.curves, scored.binned));
   const supported = collectMetrics(CALIBRATION, group, collect);
   collectMetrics(CALIBRATION, unsupported, collect, "paper.");
   for (const key of CALIBRATION) {
@@ -190,19 +180,8 @@ export function scoreCurves(
       counts: distribution === null ? null : Array.from(distribution.counts),
     },
     rps,
-    logrank: {
-      observed: logrank?.observed ?? null,
-      expected: logrank?.expected ?? null,
-      chi2: logrank?.chi2 ?? null,
-      p: logrank?.p ?? null,
-    },
-    logrankIndividual: {
-      observed: individual?.observed ?? null,
-      expected: individual?.expected ?? null,
-      variance: individual?.variance ?? null,
-      chi2: individual?.chi2 ?? null,
-      p: individual?.p ?? null,
-    },
+    logrank: numbersOf(LOGRANK, logrank),
+    logrankIndividual: numbersOf(LOGRANK_INDIVIDUAL, individual),
     totalScore,
     supported: { bins, ...supported },
     paper: collectMetrics(PAPER_METRICS, unsupported, collect, "paper."),

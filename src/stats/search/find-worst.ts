@@ -14,25 +14,18 @@ import {
   isMember,
   measureAgain,
   type SearchColumns,
+  type SearchOptions,
   searchGroups,
 } from "./search-groups.ts";
 
-export interface FindOptions {
+interface FindOptions extends Omit<SearchOptions, "keep" | "minScore"> {
   /** Maximum number of groups to find. */
   readonly top: number;
-  /** Maximum number of columns in a group: 1, 2 or 3. */
-  readonly maxCross: number;
-  readonly minRows: number;
-  /** Minimum number of observed or expected events, whichever is larger. */
-  readonly minEvents: number;
 }
 
 /** A group that was found, with who is in it among the searched rows. */
-export interface ChosenGroup {
-  /** Empty: everyone. */
-  readonly terms: readonly FoundTerm[];
+interface ChosenGroup extends Omit<FoundGroup, "charge"> {
   readonly members: Uint8Array; // [N], 1 for members
-  readonly score: number;
 }
 
 export interface WorstGroups {
@@ -83,8 +76,7 @@ export function findWorst(totals: BlockTotals, columns: SearchColumns, options: 
   const queue = [...best];
   let left = totals;
   while (found.length < options.top && queue.length > 0) {
-    const group = queue[0];
-    queue.shift();
+    const [group] = queue.splice(0, 1);
     if ((measuredAt.get(group) ?? 0) < found.length) {
       const again = measureAgain(group, left, columns);
       measuredAt.set(again, found.length);

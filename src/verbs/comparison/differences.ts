@@ -12,7 +12,7 @@ import { betaQuantile } from "../../core/distributions.ts";
 import { InputError } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
 import { correctedResampledT, holm, type SplitSizes } from "../../stats/comparison.ts";
-import { hasEnoughData } from "../../stats/enough-data.ts";
+import { hasEnoughData } from "../../stats/kaplan-meier.ts";
 import {
   type GroupBootstrap,
   MAX_UNDEFINED_SHARE,

@@ -9,7 +9,7 @@ import { JOB_SCRATCH_BYTES, JOB_SLOT_BYTES, JOB_SLOT_SUMS, JOB_SLOTS, JOB_WEIGHT
 import { JOB_ACTIVATED, JOB_TANH } from "./job.ts";
 import { addSlots } from "./lstm-backward.ts";
 import { fillZero, takeSlot, madd, word } from "./simd.ts";
-import { applyTanh, differentiateTanh } from "./tanh.ts";
+import { applyTanh, differentiateTanh } from "./activations.ts";
 
 /** Rows of x packed at a time for the weight gradient. */
 const DENSE_ROWS: usize = 128;

@@ -4,7 +4,7 @@
  * when no tape is kept, two bins are used in turn.
  */
 import { JOB_NEXT_SLOT, JOB_OUT, JOB_SLOTS, JOB_TAPE, JOB_TAPED_TILES, JOB_WEIGHTS } from "./job.ts";
-import { exp2Plus, TANH_SCALE } from "./exponential.ts";
+import { exp2Plus, TANH_SCALE } from "./activations.ts";
 import {
   biases,
   binBytes,

@@ -7,7 +7,7 @@
  * One bin on a tape: gates [H][4][16] (i, f, g, o after their activations), cell [H][16], hidden [K][16].
  */
 import { JOB_D, JOB_H, JOB_N, JOB_SCRATCH, JOB_SCRATCH_BYTES, JOB_T, JOB_WEIGHTS, JOB_X } from "./job.ts";
-import { EXPONENTIAL_CONSTANTS, SIGMOID_SCALE, storeConstants, TANH_SCALE } from "./exponential.ts";
+import { EXPONENTIAL_CONSTANTS, SIGMOID_SCALE, storeConstants, TANH_SCALE } from "./activations.ts";
 import { fillZero, word } from "./simd.ts";
 
 /** Bins whose gate gradients are collected before they are multiplied by h: fewer passes over the sums of dW. */
@@ -26,7 +26,7 @@ export let K: usize = 0;
 export let T: usize = 0;
 export let x: usize = 0;
 
-export let constants: usize = 0; // of exponential.ts
+export let constants: usize = 0; // of activations.ts
 export let times: usize = 0; // [T + CHUNK]: t/T, then zeros
 export let gateWeights: usize = 0; // [H][K][4], scaled for the activations
 export let timeWeights: usize = 0; // [H][4], scaled

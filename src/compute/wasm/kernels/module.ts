@@ -1,11 +1,11 @@
 /** What the module exports. Everything in this folder is AssemblyScript, compiled by asc (bin/build.js), not by tsc. */
 import { denseBackward, denseForward, denseGradient, denseScratchBytes, denseSlotBytes } from "./dense.ts";
-import { activate } from "./exponential.ts";
+import { activate } from "./activations.ts";
 import { addRecurrent, differentiateGates, multiplyBack } from "./lstm-backward.ts";
 import { lstmBackward, lstmGradient, lstmSlotBytes } from "./lstm-backward.ts";
 import { lstmForward } from "./lstm-forward.ts";
 import { lstmScratchBytes, lstmTapeBytes } from "./lstm-scratch.ts";
-import { chainMultiplyAdds } from "./peak.ts";
+import { chainMultiplyAdds } from "./simd.ts";
 
 export { activate, chainMultiplyAdds };
 export { denseBackward, denseForward, denseGradient, denseScratchBytes, denseSlotBytes };

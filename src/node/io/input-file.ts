@@ -1,0 +1,196 @@
+/**
+ * * The files that commands read. A table on disk, or on standard input ("-"), is opened as the byte source that
+ * readTable takes: streamed from the beginning for text, read at any position for Parquet. Small texts are read whole.
+ * It deals with bytes only.
+ */
+import { createReadStream, mkdtempSync, rmSync } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { InputError } from "../../core/errors.ts";
+import { type TableSource, tableSourceFromBytes } from "../../data/reading/read-table.ts";
+import { createUnreadableError, createUnwritableError, explainUnreadable } from "./write-errors.ts";
+
+/** Bytes read from the disk at a time. */
+const CHUNK_BYTES = 1 << 18;
+
+/** A file, or standard input for "-", as the source of a table. */
+export async function tableSourceFromPath(path: string): Promise<TableSource> {
+  if (path === "-") return tableSourceFromBytes("standard input", await collect(process.stdin));
+  const found = await orInputError(path, () => stat(path));
+  if (found.isDirectory()) {
+    throw new InputError(`a directory, not a table: "${path}"`, { code: "file.directory", where: path });
+  }
+  const name = basename(path);
+  // a pipe or a device can be read only once, and has no length
+  if (!found.isFile()) return tableSourceFromBytes(name, await collect(readChunks(path)));
+  // fails now rather than at the first byte, if the file may not be read
+  await orInputError(path, async () => (await open(path, "r")).close());
+  return {
+    name,
+    byteLength: found.size,
+    open: () => readChunks(path),
+    slice: (start, end) => orInputError(path, () => readSlice(path, start, end)),
+  };
+}
+
+async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }))
+      yield chunk as Uint8Array;
+  } catch (error) {
+    throw toInputError(path, error);
+  }
+}
+
+async function readSlice(path: string, start: number, end: number): Promise<ArrayBuffer> {
+  const file = await open(path, "r");
+  try {
+    const bytes = await readBytes(file, end - start, start);
+    return bytes.buffer.slice(0, bytes.length);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Bytes from a position on, fewer if the file is, or has become, shorter. */
+export async function readBytes(
+  file: FileHandle,
+  length: number,
+  start = 0,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/** What has no known size and cannot be read twice, such as a pipe; reading stops beyond the limit. */
+export async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  for await (const part of file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>) {
+    parts.push(part);
+    total += part.length;
+    if (total > limit) break;
+  }
+  return Buffer.concat(parts);
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
+}
+
+async function orInputError<R>(path: string, step: () => Promise<R>): Promise<R> {
+  try {
+    return await step();
+  } catch (error) {
+    throw toInputError(path, error);
+  }
+}
+
+function toInputError(path: string, error: unknown): InputError {
+  if (error instanceof InputError) return error;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ENOENT" || code === "ENOTDIR") {
+    return new InputError(`no such file: "${path}"`, { code: "file.missing", where: path });
+  }
+  return new InputError(`cannot read file: "${path}" (${explainUnreadable(error)})`, {
+    code: "file.unreadable",
+    where: path,
+  });
+}
+
+interface StreamedSource {
+  readonly source: TableSource;
+  close(): void;
+}
+
+const PARQUET_START = "PAR1";
+
+/**
+ * * Opens a table that is read part by part; `reads` is how often the text will be opened. Standard input and pipes,
+ * which other commands hold in memory, are passed on as they come. Only if they would have to be read twice, or from
+ * the end as Parquet is, do they go into a temporary file first, which is removed on closing or, at the latest, when
+ * the program ends.
+ */
+export async function openStreamedSource(path: string, reads: number): Promise<StreamedSource> {
+  const isPipe = path === "-" || ((await stat(path).catch(() => null))?.isFIFO() ?? false);
+  if (!isPipe) return { source: await tableSourceFromPath(path), close: () => undefined };
+  const name = path === "-" ? "standard input" : basename(path);
+  const stream = path === "-" ? (process.stdin as AsyncIterable<Uint8Array>) : readChunks(path);
+  const chunks = stream[Symbol.asyncIterator]();
+  const begun: Uint8Array[] = [];
+  let length = 0;
+  while (length < PARQUET_START.length) {
+    const next = await chunks.next();
+    if (next.done) break;
+    begun.push(next.value);
+    length += next.value.length;
+  }
+  async function* goOn(): AsyncGenerator<Uint8Array> {
+    yield* begun;
+    begun.length = 0;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+  }
+  const isParquet = Buffer.concat(begun).toString("latin1").startsWith(PARQUET_START);
+  if (reads > 1 || isParquet) return spool(name, goOn());
+  return { source: { name, open: goOn }, close: () => undefined };
+}
+
+async function spool(name: string, chunks: AsyncIterable<Uint8Array>): Promise<StreamedSource> {
+  let folder: string;
+  try {
+    folder = mkdtempSync(join(tmpdir(), "graduate-"));
+  } catch (error) {
+    throw createUnwritableError(tmpdir(), "what comes in by the pipe", error);
+  }
+  const close = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", close);
+  const path = join(folder, "table");
+  try {
+    const file = await open(path, "wx", 0o600);
+    try {
+      for await (const chunk of chunks) await file.writeFile(chunk);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw createUnwritableError(path, "what comes in by the pipe", error);
+  }
+  return { source: { ...(await tableSourceFromPath(path)), name }, close };
+}
+
+/** Far larger than any list of groups or plan of runs. */
+const MAX_TEXT_BYTES = 1 << 24;
+
+/**
+ * Reads a text that people write or that this program saved: groups, plans, boosts. A file too large to be any of these
+ * is not read, nor is one without an end. `what` names the contents in an error: "the groups file".
+ */
+export async function readTextFile(
+  path: string,
+  what: string,
+  limit: number = MAX_TEXT_BYTES,
+): Promise<string> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, "r");
+    const bytes = await readAtMost(file, limit);
+    if (bytes.length <= limit) return bytes.toString("utf8");
+    throw new InputError(`too large to be ${what}: "${path}" (more than ${limit} bytes)`, {
+      code: "file.large",
+    });
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw createUnreadableError(path, what, error);
+  } finally {
+    await file?.close();
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Runs of `graduate compare` and `graduate tune` as lines of a results file: what the keys of saved runs depend on, and
+ * what is kept of a run. That is the method, the split by name and what `--json` reports of the run, with the scores of
+ * every resample if there were any; or the setting, the seed, and its scores or why it failed.
+ */
+import { z } from "zod";
+import { InputError } from "../../core/errors.ts";
+import { DISTANCES, PRESETS } from "../../training/choices.ts";
+import { DEFAULT_PRESET_HIDDEN } from "../../training/options.ts";
+import type { AuditTable } from "../../verbs/audit.ts";
+import { COMPARED_SCORES, type ComparedScore, type ScoreDraws } from "../../verbs/comparison/differences.ts";
+import type { CompareTask, MethodResult } from "../../verbs/comparison/method-run.ts";
+import type { TrainRequest } from "../../verbs/train-request.ts";
+import type { TuneResult, TuneTask } from "../../verbs/tune.ts";
+import type { Setting } from "../../verbs/tuning/settings.ts";
+import type { TableOptions } from "../options/table-options.ts";
+import { programVersion, type TableFile } from "./provenance.ts";
+import { hashKey, KEY_PATTERN, type RunForm } from "./run-results.ts";
+
+/** The part of a key that all runs of a plan share; `what` names what needs it, for error messages. */
+export function hashShared(
+  { sha256 }: TableFile,
+  request: TrainRequest,
+  options: TableOptions & { readonly deterministic?: boolean },
+  what: string,
+): string {
+  if (sha256 === null) {
+    throw new InputError(`${what} needs a table in a file`, {
+      code: "results.source",
+      hint: "runs are kept by the file's hash, so that they can be taken up again; standard input leaves none",
+    });
+  }
+  return hashKey({
+    version: programVersion,
+    table: sha256,
+    read: [options.category ?? [], options.number ?? []],
+    deterministic: options.deterministic === true,
+    blind: request,
+    defaults: [
+      PRESETS,
+      Object.values(DISTANCES).map(({ defaults, paper }) => ({ defaults, paper })),
+      DEFAULT_PRESET_HIDDEN,
+    ],
+  });
+}
+
+const score = z.number().nullable();
+const byScore = <Schema extends z.ZodType>(schema: Schema) => ({
+  concordance: schema,
+  ece: schema,
+  groupEce: schema,
+  worstEce: schema,
+  ibs: schema,
+});
+
+const compareSchema = z.strictObject({
+  compare: z.literal(1),
+  key: z.string().regex(KEY_PATTERN),
+  method: z.strictObject({
+    label: z.string(),
+    method: z.string(),
+    distance: z.string().nullable(),
+    boosted: z.boolean(),
+  }),
+  split: z.string(),
+  replicates: z.int().nullable(),
+  scores: z
+    .strictObject({ ...byScore(score), worstGroup: z.string().nullable(), judged: z.int() })
+    .nullable(),
+  met: z.int().nullable(),
+  constrained: z.int().nullable(),
+  seconds: score,
+  failure: z.string().nullable(),
+  warnings: z.array(z.string()),
+  /** A null in a list means that the score is undefined in that resample. */
+  draws: z.strictObject(byScore(z.array(score))).nullable(),
+  audit: z.looseObject({ overall: z.looseObject({}), groups: z.array(z.looseObject({})) }).nullable(),
+});
+
+type Line = z.infer<typeof compareSchema>;
+
+/** Applies `to` to every score. */
+function eachScore<From, To>(
+  draws: Readonly<Record<ComparedScore, From>>,
+  to: (one: From) => To,
+): Record<ComparedScore, To> {
+  const entries = COMPARED_SCORES.map((name) => [name, to(draws[name])] as const);
+  return Object.fromEntries(entries) as Record<ComparedScore, To>;
+}
+
+const readDraws = (draws: NonNullable<Line["draws"]>): ScoreDraws =>
+  eachScore(draws, (values) => Float64Array.from(values, (value) => value ?? Number.NaN));
+const writeDraws = (draws: ScoreDraws): Line["draws"] =>
+  eachScore(draws, (values) => Array.from(values, (value) => (Number.isNaN(value) ? null : value)));
+
+export const COMPARE_LINES: RunForm<CompareTask, MethodResult> = {
+  of: "compare",
+  code: "compare.results",
+  option: "--results",
+  starts: ['{"compare":1,'],
+  parse(json) {
+    const parsed = compareSchema.safeParse(json);
+    if (!parsed.success) return null;
+    const { compare: _, key, method, split, replicates, draws, audit, ...rest } = parsed.data;
+    return {
+      key,
+      task: { method: method as CompareTask["method"], split, replicates },
+      result: {
+        ...rest,
+        draws: draws === null ? null : readDraws(draws),
+        audit: audit as AuditTable | null,
+      },
+    };
+  },
+  write({ key, task, result: { draws, audit, ...rest } }) {
+    return { compare: 1, key, ...task, ...rest, draws: draws === null ? null : writeDraws(draws), audit };
+  },
+};
+
+const scoresSchema = z.strictObject({
+  concordance: score,
+  ece: score,
+  total: score,
+  worst: z
+    .strictObject({ group: z.string(), ece: z.number(), critical: z.number(), ratio: z.number() })
+    .nullable(),
+  p: score,
+  met: z.int(),
+  constrained: z.int(),
+  steps: z.int(),
+});
+
+const tuneSchema = z.strictObject({
+  tune: z.literal(1),
+  key: z.string().regex(KEY_PATTERN),
+  setting: z.record(z.string(), z.union([z.string(), z.number()])),
+  seed: z.int(),
+  scores: scoresSchema.nullable(),
+  failure: z.string().nullable(),
+});
+
+export const TUNE_LINES: RunForm<TuneTask, TuneResult> = {
+  of: "tune",
+  code: "tune.results",
+  option: "--results",
+  starts: ['{"tune":1,'],
+  parse(json) {
+    const parsed = tuneSchema.safeParse(json);
+    if (!parsed.success) return null;
+    const { key, setting, seed, scores, failure } = parsed.data;
+    return { key, task: { setting: setting as Setting, seed }, result: { scores, failure, warnings: [] } };
+  },
+  write({ key, task: { setting, seed }, result: { scores, failure } }): z.infer<typeof tuneSchema> {
+    return { tune: 1, key, setting: setting as Record<string, string | number>, seed, scores, failure };
+  },
+};
