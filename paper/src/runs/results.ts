@@ -230,6 +230,9 @@ export function summariseScores(all: readonly Scores[]): GroupScores {
   };
 }
 
+/** One letter a group. */
+const MET_MARKS = { met: "y", unmet: "n", infeasible: "n", unsupported: "-" } as const;
+
 export function summariseTraining(training: Model["training"], boostRounds: number | null): TrainingSummary {
   const { parameters, steps, bestStep, verdict, multipliers } = training;
   const short = (list: readonly number[]) => list.map((one) => Number(one.toPrecision(CHANCE_DIGITS)));
@@ -237,7 +240,7 @@ export function summariseTraining(training: Model["training"], boostRounds: numb
     parameters,
     steps,
     bestStep,
-    met: verdict.map(({ met }) => (met === null ? "-" : met ? "y" : "n")).join(""),
+    met: verdict.map(({ status }) => MET_MARKS[status]).join(""),
     multipliers:
       multipliers === null || multipliers.end.length === 0
         ? null

@@ -237,8 +237,8 @@ async function scoreRun(run: QualityRun, scored: Scored, seconds: number): Promi
     logrankIndividualP: overall.logrankIndividual.p ?? Number.NaN,
     groupsRejected: judged.filter(({ logrankIndividual }) => (logrankIndividual.p ?? 1) < 0.05).length,
     groups: judged.length,
-    met: verdict.filter(({ met }) => met === true).length,
-    held: verdict.filter(({ met }) => met !== null).length,
+    met: verdict.filter(({ status }) => status === "met").length,
+    held: verdict.filter(({ status }) => status !== "unsupported").length,
     multipliers: multipliers && {
       start: multipliers.start,
       end: multipliers.end.map((value) => Number(value.toPrecision(4))),

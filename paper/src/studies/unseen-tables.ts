@@ -181,10 +181,10 @@ export async function runUnseen(
     const seconds = Number(((performance.now() - started) / 1000).toFixed(1));
     const audited = await auditRows(model, used, split.test, groups, backend);
     const { verdict, warnings, bestStep, parameters } = model.training;
-    const held = verdict.filter(({ met }) => met !== null);
-    const counts = { met: held.filter(({ met }) => met === true).length, held: held.length };
+    const held = verdict.filter(({ status }) => status !== "unsupported");
+    const counts = { met: held.filter(({ status }) => status === "met").length, held: held.length };
     // The group terms of Cox repeat columns it already has, as intended.
-    const said = { unmet: held.filter(({ met }) => !met).map(({ group }) => group), warnings };
+    const said = { unmet: held.filter(({ status }) => status !== "met").map(({ group }) => group), warnings };
     return {
       ...identity,
       testEvents: audited.overall.events,

@@ -8,7 +8,7 @@
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
-import { createEmptyFileError, createNoRowsError } from "../checks/check-columns.ts";
+import { createEmptyFileError, createNoRowsError } from "../reading/containers.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import { readHeader } from "../reading/read-csv.ts";
 import { createRecordScanner, SENTINEL_BYTES, scanRecords } from "../reading/scan-records.ts";

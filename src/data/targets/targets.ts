@@ -6,7 +6,7 @@
  */
 
 import { InputError } from "../../core/errors.ts";
-import { nearestName } from "../../core/nearest-name.ts";
+import { nearestName } from "../../core/names.ts";
 import { ALL_GROUP } from "../groups/groups.ts";
 
 /** Deaths of every cause, or survival as it would be if the disease were the only cause. */

@@ -213,18 +213,45 @@ export function checkHeader<T>(schema: z.ZodType<T>, header: object, where: stri
   return parseHeader(schema, decodeJson(encodeJson(header), "the header", where), where);
 }
 
-/** The first version with the present names. */
+/** The first version with the present names, and the first with the present verdicts. */
 const PRESENT_NAMES = 3;
+const PRESENT_VERDICTS = 4;
 const SETS = { valid: "validation" } as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Converts headers of earlier versions to the present field names. Files before version 3 call the distance of a
- * constraint `kind` and the validation rows `valid`. The schema reports anything else that is wrong with a header.
+ * constraint `kind` and the validation rows `valid`; files before version 4 have verdicts without a solve. The schema reports anything else that is wrong with a header.
  */
 function updateHeader(header: unknown, version: number): unknown {
-  if (version >= PRESENT_NAMES || !isObject(header)) return header;
+  if (version >= PRESENT_VERDICTS || !isObject(header)) return header;
+  const named = version >= PRESENT_NAMES ? header : updateNames(header);
+  const { training } = named;
+  if (!isObject(training) || !Array.isArray(training.verdict)) return named;
+  return { ...named, training: { ...training, verdict: training.verdict.map(updateVerdict) } };
+}
+
+/** Runs of those versions were not solved, and told every group that they had a column for. */
+function updateVerdict(verdict: unknown): unknown {
+  if (!isObject(verdict)) return verdict;
+  const { group, n, events, slack, train, met, reason } = verdict;
+  return {
+    group,
+    told: true,
+    n,
+    events,
+    slack,
+    distance: { solve: train, fresh: null },
+    fresh: null,
+    status: met === null ? "unsupported" : met === true ? "met" : "unmet",
+    reachable: null,
+    price: null,
+    reason,
+  };
+}
+
+function updateNames(header: Fields): Fields {
   const { options, training } = header;
   return {
     ...header,

@@ -19,9 +19,11 @@ import { MAX_BINS } from "../../data/outcomes/time-grid.ts";
 import type { NetworkSpec } from "../../models/networks/list.ts";
 import { networkSpecSchema } from "../../models/networks/network-spec.ts";
 import { type PackedSplit, unpackSplit } from "../../study/split.ts";
-import { DISTANCES, KEEP_RULES, METHODS, VARIANTS } from "../../training/choices.ts";
+import { DISTANCES, HOLDS, KEEP_RULES, METHODS, SOLVES, VARIANTS } from "../../training/choices.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../../training/model.ts";
 import type { TrainingOptions } from "../../training/options.ts";
+import { SOLVED_ON, type SolveReport } from "../../training/solve/hold.ts";
+import { VERDICT_STATUSES } from "../../training/solve/verdict.ts";
 import {
   anyNumber,
   count,
@@ -174,6 +176,8 @@ const options = describing<TrainingOptions>()(
     evaluateEvery: anyNumber,
     patience: anyNumber.nullable(),
     seed: anyNumber,
+    solve: z.enum(namesOf(SOLVES)).exactOptional(),
+    hold: z.enum(namesOf(HOLDS)).exactOptional(),
   }),
 );
 
@@ -192,14 +196,42 @@ export const historySchema = describing<readonly ModelHistoryEntry[]>()(
 const verdict = list(
   z.strictObject({
     group: z.string(),
+    told: z.boolean(),
     n: count,
     events: count,
     slack: anyNumber,
-    noise: anyNumber,
-    train: anyNumber,
-    validation: anyNumber.nullable(),
-    met: z.boolean().nullable(),
+    distance: z.strictObject({ solve: anyNumber, fresh: anyNumber.nullable() }),
+    fresh: z.strictObject({ p: anyNumber, adjusted: anyNumber }).nullable(),
+    status: z.enum(VERDICT_STATUSES),
+    reachable: anyNumber.nullable(),
+    price: anyNumber.nullable(),
     reason: z.string().nullable(),
+  }),
+);
+
+const solve = describing<SolveReport>()(
+  z.strictObject({
+    solvedOn: z.enum(SOLVED_ON),
+    iterations: count,
+    residuals: z.strictObject({ stationarity: anyNumber, violation: anyNumber, complementarity: anyNumber }),
+    mixture: z
+      .strictObject({
+        share: anyNumber,
+        losses: list(z.strictObject({ share: anyNumber, loss: anyNumber })),
+        gain: anyNumber,
+        standardError: anyNumber,
+      })
+      .nullable(),
+    hold: z.enum(namesOf(HOLDS)),
+    blind: list(
+      z.strictObject({
+        group: z.string(),
+        auc: anyNumber,
+        explained: anyNumber,
+        frontier: list(z.strictObject({ share: anyNumber, distance: anyNumber, lost: anyNumber })),
+        budget: anyNumber.nullable(),
+      }),
+    ),
   }),
 );
 
@@ -214,6 +246,7 @@ const training = describing<Model["training"]>()(
     bestStep: count,
     history: historySchema,
     verdict,
+    solve: solve.exactOptional(),
     multipliers: z.strictObject({ start: numbers, end: numbers, fixedPenalty: z.boolean() }).nullable(),
     warnings: texts,
     notices: notices.exactOptional(),

@@ -8,7 +8,7 @@
  */
 import { z } from "zod";
 import type { Backend } from "../../compute/backend.ts";
-import { mirrorArray } from "../../compute/mirror.ts";
+import { mirrorArray } from "../../compute/memory.ts";
 import { countNumbers } from "../../compute/shapes.ts";
 import { exp } from "../../core/elementary.ts";
 import { BackendError } from "../../core/errors.ts";

@@ -13,6 +13,7 @@ import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/des
 import type { PreparedStudy } from "../../study/prepare.ts";
 import type { Study } from "../../study/study.ts";
 import { countMembers, type Model } from "../../training/model.ts";
+import type { SolveReport } from "../../training/solve/hold.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
 import { type AuditedRows, addIntervals, auditModel } from "../../verbs/audit-model.ts";
 import { trainEnsemble } from "../../verbs/ensemble.ts";
@@ -222,6 +223,13 @@ function toReport(
   };
 }
 
+/** Which rows were spent is beside the verdict. */
+function describeSolve(solve: SolveReport | undefined) {
+  if (solve === undefined) return null;
+  const { solvedOn: _rows, ...rest } = solve;
+  return rest;
+}
+
 function toDocument(
   model: Model,
   seconds: number,
@@ -231,7 +239,7 @@ function toDocument(
 ) {
   const { training, method } = model;
   const members = countMembers(model);
-  const { seed, steps, bestStep, parameters, verdict, multipliers, warnings } = training;
+  const { seed, steps, bestStep, parameters, verdict, solve, multipliers, warnings } = training;
   return {
     method,
     seed,
@@ -240,6 +248,8 @@ function toDocument(
     seconds,
     parameters,
     verdict,
+    solvedOn: solve?.solvedOn ?? null,
+    solve: describeSolve(solve),
     multipliers,
     warnings,
     test,

@@ -166,6 +166,12 @@ export function createTrainProgress(): (event: TrainEvent) => void {
         showLive(`${which}step ${event.step}/${total}, ${loss}${validation}${constraints}, ${left} s left`);
         return;
       }
+      case "solve": {
+        const what = `${which}solving the output layer under every group's constraint`;
+        if (live) showLive(what);
+        else say(`${what}, ${seconds.toFixed(1)} s`);
+        return;
+      }
       case "evaluation": {
         const { loss, concordance } = event.evaluation;
         validation = `, validation C ${formatNumber(concordance, 3)}`;

@@ -2,7 +2,7 @@
  * The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to continue.
  */
 import { basename } from "node:path";
-import { formatNumber } from "../../report/words/text-table.ts";
+import { formatNumber, formatP } from "../../report/words/text-table.ts";
 import { DISTANCES } from "../../training/choices.ts";
 import { countMembers, type Model } from "../../training/model.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
@@ -34,45 +34,56 @@ function describeFit(model: Model, seconds: string): string {
 }
 
 /** One line per group, how many constraints are met, and why a group has none. */
-function printConstraints({ training: { verdict }, options }: Model): void {
-  const isValidated = verdict.some(({ validation }) => validation !== null);
+function printConstraints({ training: { verdict, solve, rows }, options }: Model): void {
+  const isFresh = verdict.some(({ fresh }) => fresh !== null);
+  const isPriced = verdict.some(({ price }) => price !== null && price > 0);
   print("");
   printTable(
     [
       nameColumn("group"),
-      ...numberColumns("n", "events", "slack", "training"),
-      ...(isValidated ? numberColumns("validation") : []),
-      ...numberColumns("noise"),
-      { title: "met" },
+      ...numberColumns("n", "events", "slack", "distance"),
+      ...(isFresh ? numberColumns("fresh", "p") : []),
+      ...(isPriced ? numberColumns("price") : []),
+      { title: "status" },
     ],
     verdict.map((one) => [
-      one.group,
+      one.told ? one.group : `${one.group} (not told)`,
       String(one.n),
       String(one.events),
-      formatNumber(one.slack, 5),
-      formatNumber(one.train, 5),
-      ...(isValidated ? [formatNumber(one.validation, 5)] : []),
-      formatNumber(one.noise, 5),
-      one.met === null ? "–" : one.met ? "yes" : "no",
+      one.status === "unsupported" ? "–" : formatNumber(one.slack, 5),
+      formatNumber(one.distance.solve, 5),
+      ...(isFresh ? [formatNumber(one.distance.fresh, 2), one.fresh === null ? "–" : formatP(one.fresh.adjusted)] : []),
+      ...(isPriced ? [formatNumber(one.price, 2)] : []),
+      one.status,
     ]),
   );
-  const held = verdict.filter(({ met }) => met !== null);
-  const met = held.filter((one) => one.met === true).length;
+  const held = verdict.filter(({ status }) => status !== "unsupported");
+  const met = held.filter(({ status }) => status === "met").length;
   const name = options?.constraint?.distance;
   const distance = name === undefined ? "" : `; distance: ${DISTANCES[name].words}`;
-  const note =
-    `${met} of ${held.length} constraints met on the training rows. training, validation: the distance on those ` +
-    "rows; slack: the distance allowed; noise: what a perfect model shows on a fresh sample of the group's size; " +
-    `–: too few events or too little follow-up there to say${distance}`;
-  printNote(note);
-  for (const { group, reason } of verdict) {
-    if (reason !== null) printWrapped(`${group}: not constrained (${reason})`, "  ");
+  const fresh = isFresh
+    ? `; fresh: the distance on the ${rows.test} test rows, and p that it is chance, all groups considered`
+    : "";
+  const price = isPriced ? "; price: nats of log-likelihood for a unit of slack" : "";
+  printNote(
+    `${met} of ${held.length} groups met on the ${solve?.solvedOn ?? "training rows"}. ` +
+      `slack: the distance allowed${fresh}${price}${distance}`,
+  );
+  for (const { group, reason, status, reachable } of verdict) {
+    const reach = reachable === null ? "" : `, ${formatNumber(reachable, 2)} is within reach`;
+    if (reason !== null) printWrapped(`${group}: ${status}${reach} (${reason})`, "  ");
   }
 }
 
 function keptText(model: Model): string {
   const { keep } = model.options ?? { keep: "last" };
-  if (model.training.steps === 0) return "the start";
+  const share = model.training.solve?.mixture?.share ?? null;
+  if (model.training.steps === 0 || share === 0) return "the start";
+  if (share !== null && share < 1) return `a mixture of start and ${keptStep(model, keep)}, share ${share}`;
+  return keptStep(model, keep);
+}
+
+function keptStep(model: Model, keep: string): string {
   if (keep === "average") return "the average over the end of training";
   return `step ${model.training.bestStep}`;
 }

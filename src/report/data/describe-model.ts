@@ -10,9 +10,9 @@ import { continueSentence, createSentence, type Sentence } from "../../core/sent
 import { countOf } from "../../core/text.ts";
 import type { Finding } from "../../data/checks/findings.ts";
 import { DISTANCES } from "../../training/choices.ts";
-import type { GroupVerdict } from "../../training/finish.ts";
 import type { Model, ModelHistoryEntry } from "../../training/model.ts";
 import type { ConstraintSpec, TrainingOptions } from "../../training/options.ts";
+import type { GroupVerdict } from "../../training/solve/verdict.ts";
 import type { GatherInput } from "./gather-report.ts";
 import type { HistoryEntry, ReportFinding, ReportTraining } from "./report-data.ts";
 import { forPage } from "./small-cells.ts";
@@ -81,6 +81,7 @@ export interface ReportedModel {
     | "bestStep"
     | "history"
     | "verdict"
+    | "solve"
     | "warnings"
     | "notices"
   > & { readonly multipliers: { readonly fixedPenalty: boolean } | null };
@@ -99,7 +100,8 @@ export function describeTraining(model: ReportedModel, shown: Shown): ReportTrai
   const { method, predictor, training, options } = model;
   const { steps, bestStep, history, verdict, multipliers } = training;
   const distance = options?.constraint?.distance;
-  const { members = [0] } = (predictor.network ?? {}) as { readonly members?: readonly unknown[] };
+  const network = (predictor.network ?? {}) as { readonly base?: object };
+  const { members = [0] } = (network.base ?? network) as { readonly members?: readonly unknown[] };
   return {
     method,
     members: members.length,
@@ -107,6 +109,7 @@ export function describeTraining(model: ReportedModel, shown: Shown): ReportTrai
     bestStep,
     history: history.map((entry) => nameGroups(entry, verdict)),
     constraints: verdict,
+    solve: training.solve ?? null,
     distance: distance === undefined ? null : DISTANCES[distance].words,
     fixedPenalty: multipliers?.fixedPenalty ?? false,
     warnings: listWarnings(training, shown),

@@ -7,7 +7,8 @@
 import type { Notice } from "../../data/checks/findings.ts";
 import type { GroupCertificate } from "../../stats/certificates/certificates.ts";
 import type { SetSizes } from "../../study/split.ts";
-import type { GroupVerdict } from "../../training/finish.ts";
+import type { SolveReport } from "../../training/solve/hold.ts";
+import type { GroupVerdict } from "../../training/solve/verdict.ts";
 import type { ModelHistoryEntry } from "../../training/model.ts";
 import type { JudgedScores, RejectionCount, ReportVerdict } from "../words/report-words.ts";
 
@@ -133,6 +134,8 @@ export interface ReportTraining {
   readonly bestStep: number;
   readonly history: readonly HistoryEntry[];
   readonly constraints: readonly GroupVerdict[];
+  /** How the output layer was solved; null where it was not. */
+  readonly solve: SolveReport | null;
   /** What the distances are; null if unknown. */
   readonly distance: string | null;
   /** True when the multipliers hardly moved. */

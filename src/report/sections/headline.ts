@@ -229,7 +229,7 @@ function sayAudited(data: ReportData, cells: Cells): string {
 }
 
 function renderConstraintTile(training: ReportData["training"]): Html {
-  const held = training?.constraints.filter(({ met }) => met !== null) ?? [];
+  const held = training?.constraints.filter(({ status }) => status !== "unsupported") ?? [];
   if (training === null || held.length === 0) {
     const says =
       training === null
@@ -238,17 +238,11 @@ function renderConstraintTile(training: ReportData["training"]): Html {
     return html`<div class="card tile"><h3>Constraints</h3><div class="value">–</div>
 <p>${says}</p></div>`;
   }
-  const met = held.filter((one) => one.met === true).length;
+  const met = held.filter(({ status }) => status === "met").length;
   const withEveryone = held.some(({ group }) => group === "all") ? ", everyone included" : "";
   const reported = training.constraints.length - held.length;
-  const isTight = held.filter(({ slack, noise }) => slack < noise).length * 2 > held.length;
   return html`<div class="card tile"><h3>Constraints met in training</h3>
 <div class="value">${met} <small>of ${countOf(held.length, "group")}${withEveryone}</small></div>
-<p>On the training rows, at the weights that were \
-kept.${reported > 0 ? ` ${countOf(reported, "group")} had too little data to be constrained.` : ""} ${
-    isTight
-      ? "The slack is tighter than the noise of a fresh sample: missing it is no verdict on the model, the " +
-        "lines below are."
-      : "Whether the model is right for new people is what the lines below say."
-  }</p></div>`;
+<p>On the ${training.solve?.solvedOn ?? "training rows"}.${reported > 0 ? ` ${countOf(reported, "group")} had too little data to be held.` : ""} \
+Whether the model is right for new people is what the lines below say.</p></div>`;
 }

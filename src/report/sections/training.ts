@@ -4,14 +4,15 @@
  */
 
 import { countOf } from "../../core/text.ts";
-import type { GroupVerdict } from "../../training/finish.ts";
+import type { SolveReport } from "../../training/solve/hold.ts";
+import type { GroupVerdict, VerdictStatus } from "../../training/solve/verdict.ts";
 import type { HistoryEntry, ReportData, ReportTraining } from "../data/report-data.ts";
 import { type Cells, createCells, formatCount } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";
 import type { PlotDocument } from "../plots/plot-canvas.ts";
 import { drawSeries, type SeriesLine } from "../plots/plot-series.ts";
 import { iconOf, unitOf } from "../words/report-words.ts";
-import { formatNumber } from "../words/text-table.ts";
+import { formatNumber, formatP } from "../words/text-table.ts";
 
 /** The groups drawn in colour, with their names; the others stay grey. */
 const NAMED_LINES = 4;
@@ -143,44 +144,69 @@ function groupLines(
   return lines.sort((a, b) => rank(b) - rank(a)).map((line, k) => ({ ...line, isNamed: k < NAMED_LINES }));
 }
 
-function renderConstraints({ constraints, distance }: ReportTraining, data: ReportData): Html {
-  const { hidesSmallCells } = data;
-  const cells = createCells(hidesSmallCells);
-  const word = (met: boolean | null) =>
-    met === null
-      ? html`<span class="chip few">not constrained</span>`
-      : html`<span class="chip ${met ? "within" : "off"}">${iconOf(met ? "within" : "off")} ${met ? "met" : "not met"}\
-</span>`;
+const STATUS_LOOKS: Readonly<Record<VerdictStatus, "within" | "off" | "few">> = {
+  met: "within",
+  infeasible: "off",
+  unmet: "off",
+  unsupported: "few",
+};
+
+function renderConstraints({ constraints, distance, solve }: ReportTraining, data: ReportData): Html {
+  const cells = createCells(data.hidesSmallCells);
+  const chip = (status: VerdictStatus) => {
+    const look = STATUS_LOOKS[status];
+    return html`<span class="chip ${look}">${look === "few" ? null : iconOf(look)} ${status}</span>`;
+  };
   const columns = [
     unitOf(data) === "row" ? "Rows" : "People",
     "Events",
     "Slack",
-    "Distance, training rows",
-    "Distance, validation rows",
-    "Noise",
-    "On training rows",
+    "Distance",
+    "On test rows",
+    "p, all groups",
+    "Price",
+    "Status",
   ];
-  return html`<div class="card"><h3>Constraints at the weights that were kept</h3>
-<p class="lead">${distance === null ? "" : `Distance: ${distance}. `}Slack: the distance allowed. Noise: what a \
-perfect model shows on a fresh sample of the group’s size. These distances are of the rows the model learnt and was \
-chosen by, not of those audited above.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="Constraints at the end of training">\
+  const rows = solve?.solvedOn ?? "training rows";
+  return html`<div class="card"><h3>What each group was held to</h3>
+<p class="lead">${distance === null ? "" : `Distance: ${distance}. `}Slack: the distance allowed on the ${rows}. On test \
+rows: the same for people whom nothing was fitted to, and p, the chance of as large a distance if the predicted events \
+are right. Price: nats of log-likelihood that a unit of slack costs.${sayMixture(solve)}</p>
+<div class="scroll" tabindex="0" role="region" aria-label="What each group was held to">\
 <table class="constraints">
 <thead><tr><th scope="col">Group</th>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${constraints.map((one) => {
     const values: readonly (string | Html)[] = [
       cells.text(one.n),
       cells.text(one.events, one.n),
-      formatNumber(one.slack, 5),
-      formatNumber(one.train, 5),
-      formatNumber(one.validation, 5),
-      formatNumber(one.noise, 5),
-      word(one.met),
+      one.status === "unsupported" ? "–" : formatNumber(one.slack, 3),
+      formatNumber(one.distance.solve, 3),
+      formatNumber(one.distance.fresh, 2),
+      one.fresh === null ? "–" : formatP(one.fresh.adjusted),
+      formatNumber(one.price, 2),
+      chip(one.status),
+    ];
+    const said = [
+      ...(one.told ? [] : ["held, not told"]),
+      ...(one.reachable === null ? [] : [`${formatNumber(one.reachable, 2)} is within reach`]),
+      ...(one.reason === null ? [] : [sayReason(one.reason, one, cells)]),
     ];
     return html`<tr><th scope="row">${nameOf(one.group)}${
-      one.reason === null ? null : html`<small>${sayReason(one.reason, one, cells)}</small>`
+      said.length === 0 ? null : html`<small>${said.join("; ")}</small>`
     }</th>${values.map((value, k) => html`<td data-label="${columns[k]}">${value}</td>`)}</tr>`;
   })}</tbody></table></div></div>`;
+}
+
+/** Which model the solve was put on. */
+function sayMixture(solve: SolveReport | null): string {
+  const mixture = solve?.mixture;
+  if (!mixture) return "";
+  const gain = `${formatNumber(mixture.gain, 4)} ± ${formatNumber(mixture.standardError, 4)} of log-likelihood a row`;
+  if (mixture.share === 0) {
+    return ` The additive start was kept: on the validation rows training gained ${gain}, which is not beyond noise.`;
+  }
+  const kept = mixture.share === 1 ? "The trained network" : `A mixture (${mixture.share} of training)`;
+  return ` ${kept} was kept over the additive start: on the validation rows it gained ${gain}.`;
 }
 
 /** Where a reason begins with the group's own number of events, replaces the number with what may be printed. */

@@ -60,9 +60,12 @@ export interface HeldFit extends SolvedLayer {
   readonly solve: SolveReport;
 }
 
+/** The rows that an output layer is solved on. */
+export const SOLVED_ON = ["training rows", "training and validation rows"] as const;
+
 /** What a model file keeps of the solve. */
 export interface SolveReport {
-  readonly solvedOn: "training rows" | "training and validation rows";
+  readonly solvedOn: (typeof SOLVED_ON)[number];
   readonly iterations: number;
   readonly residuals: Residuals;
   /** Null where there was nothing to choose between, or nothing to choose by. */
@@ -79,8 +82,8 @@ export interface BlindReport {
   readonly explained: number;
   /** Distances on the training rows; `lost` is the validation rows' log-likelihood, in nats. */
   readonly frontier: readonly { readonly share: number; readonly distance: number; readonly lost: number }[];
-  /** The most that could be lost. */
-  readonly budget: number;
+  /** The most that could be lost; null where a slack was named instead. */
+  readonly budget: number | null;
 }
 
 export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
@@ -121,7 +124,7 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
           distance: point.solved.distance[g],
           lost: point.lost,
         })),
-        budget: choice.budget,
+        budget: choice.budget < Number.POSITIVE_INFINITY ? choice.budget : null,
       })),
     },
   };

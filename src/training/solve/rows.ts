@@ -4,7 +4,7 @@
  * in order, so that training and validation rows can be solved on together.
  */
 import type { Backend } from "../../compute/backend.ts";
-import { mirrorArray } from "../../compute/mirror.ts";
+import { mirrorArray } from "../../compute/memory.ts";
 import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { Network } from "../../models/networks/network.ts";
 import type { NamedRows } from "../../objectives/constraints.ts";

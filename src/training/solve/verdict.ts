@@ -12,7 +12,8 @@ import { MINIMUM_BLOCK_VARIANCE } from "../../objectives/distances/at-risk.ts";
 import { holm } from "../../stats/comparison.ts";
 
 /** Whether a group's promise was kept. */
-export type VerdictStatus = "met" | "infeasible" | "unsupported" | "unmet";
+export const VERDICT_STATUSES = ["met", "infeasible", "unsupported", "unmet"] as const;
+export type VerdictStatus = (typeof VERDICT_STATUSES)[number];
 
 /** One group's verdict. */
 export interface GroupVerdict {
