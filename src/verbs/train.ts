@@ -11,6 +11,9 @@ import { present } from "../core/present.ts";
 import { plainText } from "../core/sentence.ts";
 import { countOf } from "../core/text.ts";
 import { createNotice, type Notice } from "../data/checks/findings.ts";
+import { pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { binOutcomes } from "../data/outcomes/time-grid.ts";
+import { atRiskShare } from "../stats/mortality-risk.ts";
 import { type PreparedStudy, redesign } from "../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { encodeStudyRows } from "../study/study.ts";
@@ -158,13 +161,14 @@ function describeStart(
 
 /** The fields that any model keeps of its study. */
 function describeModel(study: PreparedStudy, { method = "graduate", provenance }: TrainingRequest) {
-  const { table, sha256, columns, encoder, inputGroups, grid, groups, split } = study;
+  const { table, sha256, columns, encoder, inputGroups, grid, groups, split, fitRows, outcomes } = study;
+  const atRisk = atRiskShare(binOutcomes(pickOutcomes(outcomes, fitRows), grid));
   return {
     method,
     columns,
     encoder,
     inputGroups,
-    grid: { ...grid, edges: Array.from(grid.edges) },
+    grid: { ...grid, edges: Array.from(grid.edges), atRisk: Array.from(atRisk) },
     groups: groups.map(({ name, expression }) => ({ name, expression })),
     split: packSplit(split, table.rows, sha256),
     ...present({ provenance }),

@@ -13,9 +13,10 @@ import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-tab
 import { selectRows, type Table } from "../../src/data/table.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
+import { atRiskShare, mortalityRisk } from "../../src/stats/mortality-risk.ts";
 import { scoreCurves } from "../../src/stats/scores/scores.ts";
 import type { Model } from "../../src/training/model.ts";
-import { gridOf, predict } from "../../src/verbs/predict.ts";
+import { gridOf, knowsAtRisk, predict, riskOf } from "../../src/verbs/predict.ts";
 import type { TrainEvent, TrainRequest } from "../../src/verbs/train.ts";
 import { trainTable } from "./train-table.ts";
 
@@ -239,6 +240,23 @@ describe("train and predict", () => {
     const { curves, median } = await predict(model, selectRows(nwtco, [0, 1]), null);
     expect(curves.survival[101]).toBeLessThan(curves.survival[203]);
     expect(Number.isNaN(median[1])).toBe(true);
+  });
+
+  test("ranks people by the hazard while training rows were at risk; a file without their share counts all bins", async () => {
+    const request = { time: "edrel", event: "rel", features: ["histol", "stage", "age"] } as const;
+    const { model } = await run(nwtco, { ...request, method: "cox", bins: 12 });
+    const { train: learnt, test: tested } = splitRows(nwtco.rows, { seed: 1 });
+    const binned = binOutcomes(pickOutcomes(readOutcomes(nwtco, request), learnt), gridOf(model));
+    expect(model.grid.atRisk).toEqual([...atRiskShare(binned)]);
+    const read = modelFromBytes(modelToBytes(model), "cox.model");
+    const { curves } = await predict(read, nwtco, null, tested);
+    expect(riskOf(read, curves)).toEqual(mortalityRisk(curves, atRiskShare(binned)));
+    const { atRisk: _, ...grid } = model.grid;
+    const older = riskOf({ grid }, curves);
+    older.forEach((risk, i) => {
+      expect(risk).toBeCloseTo(-Math.log(curves.survival[12 * i + 11]), 12);
+    });
+    expect([knowsAtRisk(read), knowsAtRisk({ grid })]).toEqual([true, false]);
   });
 
   test("a leaking column is refused unless it is allowed by name", async () => {

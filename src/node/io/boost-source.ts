@@ -177,8 +177,8 @@ export async function writeCurves(
     const known =
       outcomes === null ? undefined : { bin: outcomes.bin, event: outcomes.event, ...set, ...person };
     const written = path.endsWith(".parquet")
-      ? await openParquetPredictions(output, T, known)
-      : openCsvPredictions(output, T, known);
+      ? await openParquetPredictions(output, T, { known })
+      : openCsvPredictions(output, T, { known });
     await written.write({ curves, median });
     await written.finish();
   } finally {

@@ -2,9 +2,10 @@
  * Writes predictions part by part: `row` (1-based, as in the table), S1 … ST and `median`, which is empty where a curve
  * stays above one half. CSV gives probabilities to ten decimals; Parquet gives the numbers themselves, in row groups.
  * If outcomes are known, `bin`, `event` and perhaps `set` and `person` follow, so that `graduate audit --curves` reads
- * the file as it is.
+ * the file as it is. `risk`, where it is asked for, comes last.
  */
 import { powerOfTen } from "../../core/elementary.ts";
+import type { Curves } from "../../data/curves/curves.ts";
 import type { Prediction } from "../../verbs/predict.ts";
 import type { ByteOutput } from "./growing-file.ts";
 
@@ -16,6 +17,14 @@ export interface KnownRows {
   readonly set?: readonly string[]; // [N]
   /** The person each row belongs to, numbered from 1, where people have several rows. */
   readonly person?: Int32Array; // [N]
+}
+
+/** Columns besides curves and medians. */
+export interface MoreColumns {
+  /** Covers all rows that will be written. */
+  readonly known?: KnownRows | undefined;
+  /** The last column: one risk per person. */
+  readonly riskOf?: ((curves: Curves) => Float64Array) | undefined;
 }
 
 export interface PredictionOutput {
@@ -40,8 +49,8 @@ const LEAST_PLAIN = 1e-6;
 const NEAR_A_HALF = 1e-3;
 /** The most bytes of a probability and its comma: "1.23e-10,". */
 const PROBABILITY_BYTES = 16;
-/** The most bytes of two float64, a row's outcome and set, and a line end. */
-const ROW_BYTES = 128;
+/** The most bytes of three float64, a row's outcome and set, and a line end. */
+const ROW_BYTES = 160;
 /** Bytes passed on at a time. */
 const PIECE_BYTES = 1 << 18;
 
@@ -50,19 +59,27 @@ const POINT = 0x2e;
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 
-/** `known` covers all rows that will be written. */
-export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownRows): PredictionOutput {
-  const more =
-    known === undefined
+export function openCsvPredictions(
+  output: ByteOutput,
+  T: number,
+  { known, riskOf }: MoreColumns = {},
+): PredictionOutput {
+  const names = [
+    "row",
+    ...curveNames(T),
+    "median",
+    ...(known === undefined
       ? []
-      : ["bin", "event", ...(["set", "person"] as const).filter((name) => known[name])];
+      : ["bin", "event", ...(["set", "person"] as const).filter((name) => known[name])]),
+    ...(riskOf === undefined ? [] : ["risk"]),
+  ];
   const bytes = new Uint8Array(PIECE_BYTES + T * PROBABILITY_BYTES + ROW_BYTES);
   let row = 0;
   return {
     async write({ curves, median }) {
-      if (row === 0)
-        await output.write(Buffer.from(`${["row", ...curveNames(T), "median", ...more].join(",")}\n`));
+      if (row === 0) await output.write(Buffer.from(`${names.join(",")}\n`));
       const { N, survival } = curves;
+      const risk = riskOf?.(curves);
       let at = 0;
       for (let i = 0; i < N; i++) {
         at = writeText(String(++row), bytes, at);
@@ -78,6 +95,7 @@ export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownR
           if (set !== undefined) at = writeText(`,${set[row - 1]}`, bytes, at);
           if (person !== undefined) at = writeText(`,${person[row - 1]}`, bytes, at);
         }
+        if (risk !== undefined) at = writeText(`,${risk[i]}`, bytes, at);
         bytes[at++] = LINE_FEED;
         if (at < PIECE_BYTES) continue;
         await output.write(bytes.subarray(0, at));
@@ -130,7 +148,7 @@ const REQUIRED = { repetition_type: "REQUIRED" } as const;
 export async function openParquetPredictions(
   output: ByteOutput,
   T: number,
-  known?: KnownRows,
+  { known, riskOf }: MoreColumns = {},
 ): Promise<PredictionOutput> {
   // Loaded only when needed: most predictions are written as CSV.
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
@@ -141,7 +159,7 @@ export async function openParquetPredictions(
     bytes.index = 0;
   };
   const names = curveNames(T);
-  const more = known === undefined ? [] : describeKnown(known);
+  const more = describeMore({ known, riskOf });
   const writer = new ParquetWriter({
     writer: bytes,
     // Probabilities rarely repeat: compression costs more time than it saves space.
@@ -156,6 +174,7 @@ export async function openParquetPredictions(
   });
   const columns = names.map(() => new Float64Array(ROW_GROUP_ROWS)); // [T] of [rows]
   const medians: (number | null)[] = [];
+  const risks = new Float64Array(riskOf === undefined ? 0 : ROW_GROUP_ROWS);
   let first = 1; // of the row group
 
   async function writeGroup(): Promise<void> {
@@ -176,6 +195,7 @@ export async function openParquetPredictions(
         })),
         { name: "median", data: medians, encoding: "PLAIN" },
         ...(known === undefined ? [] : pickKnown(known, first - 1, rows)),
+        ...(riskOf === undefined ? [] : pickRisks(risks, rows)),
       ],
     });
     await flush();
@@ -186,8 +206,10 @@ export async function openParquetPredictions(
   return {
     async write({ curves, median }) {
       const { N, survival } = curves;
+      const risk = riskOf?.(curves);
       for (let i = 0; i < N; i++) {
         const place = medians.length;
+        if (risk !== undefined) risks[place] = risk[i];
         for (let t = 0; t < T; t++) columns[t][place] = survival[i * T + t];
         medians.push(Number.isNaN(median[i]) ? null : median[i]);
         if (medians.length === ROW_GROUP_ROWS) await writeGroup();
@@ -200,6 +222,18 @@ export async function openParquetPredictions(
       await output.finish();
     },
   };
+}
+
+/** The schema of the columns after the medians. */
+function describeMore({ known, riskOf }: MoreColumns) {
+  return [
+    ...(known === undefined ? [] : describeKnown(known)),
+    ...(riskOf === undefined ? [] : [{ name: "risk", type: "DOUBLE", ...REQUIRED } as const]),
+  ];
+}
+
+function pickRisks(risks: Float64Array, rows: number) {
+  return [{ name: "risk", data: risks.subarray(0, rows), encoding: "PLAIN" as const }];
 }
 
 /** The schema of the columns that pickKnown fills. */
