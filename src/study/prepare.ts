@@ -12,8 +12,7 @@ import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { checkIndependence, type RowIndependence } from "../data/checks/repeated-people.ts";
 import { type CheckedTable, checkTable } from "../data/checks/sanity.ts";
 import { chooseFeatures, type FeatureChoice, type FeatureRequest } from "../data/encode/features.ts";
-import { fitEncoder } from "../data/encode/fit-encoder.ts";
-import { chooseInputGroups, groupColumnName, widenTable } from "../data/groups/group-columns.ts";
+import { widenTable } from "../data/groups/group-columns.ts";
 import {
   ALL_GROUP,
   chooseAutomaticGroups,
@@ -35,9 +34,10 @@ import {
 import type { Split } from "../data/outcomes/split.ts";
 import { fitTimeGrid } from "../data/outcomes/time-grid.ts";
 import type { Table } from "../data/table.ts";
+import { completeEncoding, createDesign, type EncodingRequest } from "./design.ts";
 import { createMembers } from "./members.ts";
 import { chooseSplit, dropId, type SplitRequest } from "./split.ts";
-import type { Design, Study, Subject } from "./study.ts";
+import type { Study, Subject } from "./study.ts";
 
 /** What a study is about: columns, people, groups, rows, time. */
 export interface StudyRequest extends FeatureRequest, RowIndependence, SplitRequest, EncodingRequest {
@@ -53,19 +53,6 @@ export interface StudyRequest extends FeatureRequest, RowIndependence, SplitRequ
   readonly horizon?: number;
   /** Rows that the encoder, time grid and groups are fitted to; the training rows unless several runs share a fit. */
   readonly fitRows?: Int32Array;
-}
-
-/** What a model sees of the columns. */
-export interface EncodingRequest {
-  /**
-   * Groups whose membership is an input. "auto": the study's groups whose columns are features themselves; "none": no
-   * groups.
-   */
-  readonly inputGroups?: readonly Group[] | "auto" | "none";
-  /** "drop" leaves out the first level of a category, as Cox needs. */
-  readonly reference?: "keep" | "drop";
-  /** Also give each number its splines. */
-  readonly splines?: boolean;
 }
 
 /** A study that is ready for training, with the request and the notices to show before a run. */
@@ -177,37 +164,17 @@ function divide(subject: Undivided, request: StudyRequest, split: Split, rows?: 
 
 /** The same study as another kind of model sees it. */
 export function redesign(study: PreparedStudy, asked: EncodingRequest): PreparedStudy {
-  const { inputGroups = "auto", reference = "keep", splines = false } = asked;
-  const had = study.request;
-  const isSame =
-    inputGroups === (had.inputGroups ?? "auto") &&
-    reference === (had.reference ?? "keep") &&
-    splines === (had.splines ?? false);
+  const request = completeEncoding(asked);
+  const had = completeEncoding(study.request);
+  const isSame = (Object.keys(request) as (keyof EncodingRequest)[]).every(
+    (name) => request[name] === had[name],
+  );
   if (isSame) return study;
-  const request = { ...had, inputGroups, reference, splines };
-  return { ...study, ...createDesign(study, study, request), request };
-}
-
-function createDesign(
-  { table, features, membersOf }: Undivided,
-  { groups, fitRows }: { readonly groups: readonly Group[]; readonly fitRows: Int32Array },
-  { inputGroups: asked = "auto", reference = "keep", splines = false }: EncodingRequest,
-): Design {
-  const chosen =
-    asked === "none"
-      ? []
-      : asked === "auto"
-        ? chooseInputGroups(membersOf(groups), table.rows, features, fitRows)
-        : chooseInputGroups(membersOf(asked), table.rows, null, fitRows);
-  const widened = widenTable(table, membersOf(chosen));
-  const encoder = fitEncoder(widened, {
-    features: [...features, ...chosen.map(groupColumnName)],
-    rows: fitRows,
-    reference,
-    splines,
-    rareLevels: "pool",
-  });
-  return { inputGroups: chosen, widened, encoder };
+  return {
+    ...study,
+    ...createDesign(study, study, request),
+    request: { ...study.request, ...request },
+  };
 }
 
 /** Everyone first, then the named groups, then the file's, then the automatic ones. */

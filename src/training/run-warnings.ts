@@ -6,6 +6,7 @@ import { count, say } from "../core/sentence.ts";
 import { countOf } from "../core/text.ts";
 import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
+import { describeShapes } from "../data/encode/number-shape.ts";
 import { describePooling } from "../data/encode/rare-levels.ts";
 import { binningGap } from "../data/outcomes/binning-gap.ts";
 import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
@@ -27,6 +28,7 @@ export function listNotices(study: PreparedStudy, training: TrainingRows): Notic
     ...study.checked.findings.filter(({ level, column }) => level === "warning" && isUsed(column)),
     ...study.notes,
     ...describePooling(encoder, fitRows.length).map((said) => createNotice("warning", said)),
+    ...describeShapes(encoder).map((said) => createNotice("note", said)),
     ...warnOfManyFeatures(encoder.names.length, events),
     ...checkGroups(training.groups, learnt),
     ...(split.test.length > 0 ? checkFollowup(learnt, pickOutcomes(outcomes, split.test)) : []),

@@ -2,12 +2,8 @@
 import type { Table } from "../data/table.ts";
 import { requireNetwork } from "../models/networks/create-network.ts";
 import type { NetworkName } from "../models/networks/list.ts";
-import {
-  type EncodingRequest,
-  type PreparedStudy,
-  prepareStudy,
-  type StudyRequest,
-} from "../study/prepare.ts";
+import type { EncodingRequest } from "../study/design.ts";
+import { type PreparedStudy, prepareStudy, type StudyRequest } from "../study/prepare.ts";
 import type { SetSizes } from "../study/split.ts";
 import type { Method } from "../training/choices.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
@@ -44,14 +40,17 @@ export function prepare(table: Table, request: TrainRequest, sha256: string | nu
 
 /** What the model of a request sees of the columns. */
 export function designOf(request: TrainingRequest): Required<EncodingRequest> {
-  const { method, preset = "default", network = "anchored", inputGroups, splines } = request;
+  const { method, preset = "default", network = "anchored", inputGroups, splines, numbers } = request;
   const isCox = method === "cox";
   // Cox is what others would fit; a network without offsets would only learn the same facts twice.
   const takesGroups = !isCox && requireNetwork(network).takesGroups;
+  // The prior of the additive start is what holds columns that the data choose.
+  const decides = preset === "default" && requireNetwork(network).takesGroups;
   return {
     inputGroups: takesGroups ? (inputGroups ?? (preset === "paper" ? "none" : "auto")) : "none",
     reference: isCox ? "drop" : "keep",
-    splines: splines === true && !isCox,
+    splines: isCox ? false : (splines ?? (decides ? "auto" : false)),
+    numbers: isCox ? "raw" : (numbers ?? (decides ? "auto" : "raw")),
   };
 }
 

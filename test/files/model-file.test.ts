@@ -24,9 +24,10 @@ import {
   smallMembers,
   smallMlp,
   smallNetwork,
+  smallShaped,
 } from "./sample-models.ts";
 
-const models = { smallNetwork, smallMlp, smallMean, smallBent, smallCox };
+const models = { smallNetwork, smallMlp, smallMean, smallBent, smallShaped, smallCox };
 const tiny = new Uint8Array(readFileSync(new URL("../oracles/model-file/tiny.model", import.meta.url)));
 const headerBytes = new DataView(tiny.buffer, tiny.byteOffset).getUint32(12, true);
 const saved = { checkpoint: smallCheckpoint, history: smallNetwork.training.history, run: "the run" };

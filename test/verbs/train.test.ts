@@ -17,7 +17,7 @@ import { atRiskShare, mortalityRisk } from "../../src/stats/mortality-risk.ts";
 import { scoreCurves } from "../../src/stats/scores/scores.ts";
 import type { Model } from "../../src/training/model.ts";
 import { gridOf, knowsAtRisk, predict, riskOf } from "../../src/verbs/predict.ts";
-import type { TrainEvent, TrainRequest } from "../../src/verbs/train.ts";
+import { prepare, type TrainEvent, type TrainRequest } from "../../src/verbs/train.ts";
 import { trainTable } from "./train-table.ts";
 
 const datasets = new URL("../../datasets/", import.meta.url);
@@ -141,21 +141,39 @@ describe("train and predict", () => {
       network: "linear",
       options: { steps: 1 },
     };
-    const riskOf = async (one: Model) => {
+    const earlyRiskOf = async (one: Model) => {
       const { curves } = await predict(one, table, createReferenceBackend());
       const at = (years: number) => age.findIndex((value) => Math.abs(value - years) < 0.5);
       return [25, 50, 75].map((years) => 1 - curves.survival[at(years) * 12 + 2]);
     };
     const { model: bent } = await run(table, { ...request, splines: true });
     expect(bent.encoder.names).toEqual(["age", "age.score", "age.bend1", "age.bend2", "age.bend3"]);
-    const [young, middle, old] = await riskOf(bent);
+    const [young, middle, old] = await earlyRiskOf(bent);
     expect(Math.min(young, old)).toBeGreaterThan(3 * middle);
-    const { model: straight } = await run(table, request);
-    const [first, second, third] = await riskOf(straight);
+    // Events are enough for the default to choose them, and the run says so.
+    const { model: decided, events } = await run(table, request);
+    expect(decided.encoder).toEqual(bent.encoder);
+    expect(events[0].type === "start" && events[0].warnings).toContain("how numbers enter: splines of age");
+    const { model: straight } = await run(table, { ...request, splines: false });
+    const [first, second, third] = await earlyRiskOf(straight);
     expect(second).toBeGreaterThan(Math.min(first, third));
     const again = modelFromBytes(modelToBytes(bent), "bent.model");
     expect(again.encoder).toEqual(bent.encoder);
-    expect(await riskOf(again)).toEqual([young, middle, old]);
+    expect(await earlyRiskOf(again)).toEqual([young, middle, old]);
+  });
+
+  test("splines come by themselves only with events enough; Cox and the paper's preset take numbers as written", () => {
+    const columns = { time: "edrel", event: "rel", features: ["stage", "age"] };
+    const namesOf = (table: Table, more: Partial<TrainRequest> = {}) =>
+      prepare(table, { ...columns, ...more }).encoder.names;
+    const codes = ["stage=1", "stage=2", "stage=3", "stage=4"];
+    const bends = ["age.score", "age.bend1", "age.bend2", "age.bend3"];
+    expect(namesOf(nwtco)).toEqual(["stage", ...codes, "age", ...bends]);
+    expect(namesOf(quarter)).not.toContain("age.score");
+    expect(namesOf(quarter, { splines: true })).toContain("age.score");
+    const asWritten = [{ preset: "paper" }, { network: "mlp" }, { splines: false, numbers: "raw" }] as const;
+    for (const more of asWritten) expect(namesOf(nwtco, more)).toEqual(["stage", "age"]);
+    expect(namesOf(nwtco, { method: "cox" })).toEqual(["stage", "age"]);
   });
 
   test("splines are refused where nothing would hold them: the paper's preset, more columns than Newton can carry", async () => {

@@ -232,7 +232,6 @@ async function trainOnFold(
     features: featuresOf(fold),
     groups,
     method: system === "drsa" ? "drsa" : "graduate",
-    splines: system === "graduate with splines" || system === "five with splines",
     split,
     seed,
     horizon,
@@ -240,7 +239,8 @@ async function trainOnFold(
     rowsAreIndependent: true,
   };
   const members = isEnsemble(system) ? { ensemble: MEMBERS } : {};
-  const model = await fitModel(table, { ...request, ...members }, backend);
+  const bends = system === "graduate with splines" || system === "five with splines" ? { splines: true } : {};
+  const model = await fitModel(table, { ...request, ...bends, ...members }, backend);
   const curves = await predictRows(model, table, test, backend);
   return { risk: riskOf(model, curves), survival: readAtTimes(curves, timeGridOf(model), times) };
 }

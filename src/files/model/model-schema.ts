@@ -61,6 +61,10 @@ const encoding = describing<ColumnEncoding>()(
       missingIndicator: z.boolean(),
       range: range.exactOptional(),
       spline: spline.exactOptional(),
+      logFloor: finite.refine((value) => value > 0, "expected a value above 0").exactOptional(),
+      codes: numbers
+        .refine((codes) => isAscending(codes) && codes.every(Number.isFinite), "expected ascending values")
+        .exactOptional(),
     }),
     z.strictObject({
       column: z.string(),

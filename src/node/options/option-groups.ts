@@ -27,7 +27,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Data", "features drop allow-leak curves bin horizon split all-rows"),
   ...under("Groups", "group groups auto-groups by"),
   ...under("Model", "method methods distance slack kappa risk-strata lambda no-group-inputs preset network"),
-  ...under("Model", "splines hidden bins"),
+  ...under("Model", "splines no-splines hidden bins"),
   ...under("Training", "seed seeds steps primal-steps batch rate decay ensemble threads workers backend"),
   ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select"),
   ...under("Estimates", "interval at rmst ties ridge iterations strata reference interaction no-timefix"),

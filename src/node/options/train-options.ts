@@ -59,7 +59,8 @@ export function addTrainOptions(command: Command): Command {
     .option("--no-group-inputs", "keep the network from knowing who is in which group")
     .addOption(new Option("--preset <name>", "defaults").choices(namesOf(PRESETS)).default("default"))
     .addOption(new Option("--network <kind>", "the network").choices(namesOf(NETWORKS)))
-    .option("--splines", "give the network splines of every number too, so that effects may bend")
+    .option("--splines", "give the network splines of every number too (default: where events are enough)")
+    .option("--no-splines", "give it none")
     .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
     .option(
