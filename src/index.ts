@@ -35,7 +35,7 @@ export type { Curves } from "./data/curves/curves.ts";
 export { type AuditInput, type AuditOptions, type AuditTable, audit } from "./verbs/audit.ts";
 export { type AuditedRows, auditModel } from "./verbs/audit-model.ts";
 export { type ModelStudy, openStudy } from "./verbs/model-study.ts";
-export { gridOf, type Prediction, predict, preparePredictor } from "./verbs/predict.ts";
+export { gridOf, type Prediction, predict, preparePredictor, riskOf } from "./verbs/predict.ts";
 export { judgeRequirements, parseRequirement } from "./verbs/requirements.ts";
 
 // Question and repair; many runs.

@@ -228,10 +228,9 @@ beforeAll(() => {
     "2",
   ];
   const shared = [...given, "--batch", "50", "--decay", "0.1", "--kappa", "2", "--distance", "l2"];
-  const swept = ["method=cox", "risk-strata=2", "slack=0.5,none", "rate=1e30"].flatMap((one) => [
-    "--sweep",
-    one,
-  ]);
+  const swept = ["method=cox", "risk-strata=2", "slack=0.5,none", "rate=1e30", "splines=no"].flatMap(
+    (one) => ["--sweep", one],
+  );
   const kept = ["--workers", "1", "--results", scratch("runs.jsonl"), "--out", scratch("tuned.model")];
   print("tune", "chosen", [...inVeteran, "--one-at-a-time", ...shared, ...swept, ...kept]);
   const runaway = ["--workers", "1", "--hidden", "2", "--rate", "1e30", "--sweep", "steps=2"];

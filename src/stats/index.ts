@@ -58,6 +58,7 @@ export {
   survivalAt,
 } from "./kaplan-meier.ts";
 export { logrank, logrankIndividual, logrankMeanCurve, logrankOneSample } from "./logrank.ts";
+export { atRiskShare, mortalityRisk } from "./mortality-risk.ts";
 export {
   type BootstrapOptions,
   bootstrapScores,

@@ -1,7 +1,7 @@
+export type { EncodingRequest } from "./design.ts";
 export { placesAmong, type ResolveMembers } from "./members.ts";
 export {
   divideAgain,
-  type EncodingRequest,
   fromPlainStudy,
   type PlainStudy,
   type PreparedStudy,

@@ -5,6 +5,7 @@
  * anything twice.
  */
 
+import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { countOf } from "../core/text.ts";
 import { checkFeatures } from "../data/checks/check-features.ts";
@@ -16,15 +17,12 @@ import {
   type RowIndependence,
 } from "../data/checks/sanity.ts";
 import { chooseFeatures, type FeatureChoice, type FeatureRequest } from "../data/encode/features.ts";
-import { fitEncoder } from "../data/encode/fit-encoder.ts";
 import { chooseAutomaticGroups } from "../data/groups/automatic-groups.ts";
 import {
   ALL_GROUP,
-  chooseInputGroups,
   type Group,
   type GroupMembers,
   type GroupsFile,
-  groupColumnName,
   groupsFromFile,
   refuseOutcomeGroups,
   widenTable,
@@ -40,10 +38,11 @@ import {
 } from "../data/outcomes/read-outcomes.ts";
 import type { Split } from "../data/outcomes/split.ts";
 import { fitTimeGrid } from "../data/outcomes/time-grid.ts";
-import type { Table } from "../data/table.ts";
+import { findColumn, type Table } from "../data/table.ts";
+import { completeEncoding, createDesign, type EncodingRequest } from "./design.ts";
 import { createMembers } from "./members.ts";
 import { chooseSplit, dropId, type SplitRequest } from "./split.ts";
-import type { Design, Study, Subject } from "./study.ts";
+import type { Study, Subject } from "./study.ts";
 
 /** What a study is about: columns, people, groups, rows, time. */
 export interface StudyRequest extends FeatureRequest, RowIndependence, SplitRequest, EncodingRequest {
@@ -59,19 +58,6 @@ export interface StudyRequest extends FeatureRequest, RowIndependence, SplitRequ
   readonly horizon?: number;
   /** Rows that the encoder, time grid and groups are fitted to; the training rows unless several runs share a fit. */
   readonly fitRows?: Int32Array;
-}
-
-/** What a model sees of the columns. */
-export interface EncodingRequest {
-  /**
-   * Groups whose membership is an input. "auto": the study's groups whose columns are features themselves; "none": no
-   * groups.
-   */
-  readonly inputGroups?: readonly Group[] | "auto" | "none";
-  /** "drop" leaves out the first level of a category, as Cox needs. */
-  readonly reference?: "keep" | "drop";
-  /** Also give each number its splines. */
-  readonly splines?: boolean;
 }
 
 /** A study that is ready for training, with the request and the notices to show before a run. */
@@ -98,7 +84,7 @@ export function prepareStudy(
   const inspected = inspectOutcomes(table, request);
   const outcomes = requireOutcomes(table, inspected);
   const checked = checkTable(table, request, inspected);
-  const { features, leftOut } = chooseFeatures(table, checked, dropId(table, request));
+  const { features, leftOut } = chooseFeatures(table, checked, dropProtected(table, dropId(table, request)));
   const independence = checkIndependence(table, checked, request);
   const people = request.id === undefined ? null : readPeople(table, request.id);
   let findings = request.features === undefined ? checked.findings : null;
@@ -122,6 +108,21 @@ export function prepareStudy(
     independence,
   };
   return divide(subject, request, chooseSplit(table, request, people), request.fitRows);
+}
+
+/** The request with the protected columns among those that are not learnt from. */
+function dropProtected<Request extends FeatureRequest>(table: Table, request: Request): Request {
+  const { protected: hidden = [], features, drop = [], time, event } = request;
+  for (const name of hidden) findColumn(table, name);
+  const clash = hidden.find((name) => features?.includes(name) || name === time || name === event);
+  if (clash !== undefined) {
+    throw new InputError(`a protected column cannot be ${features?.includes(clash) ? "a feature" : "the outcome"}: "${clash}"`, {
+      code: "protected.role",
+      where: table.name,
+      hint: "the model never sees a protected column; groups over it can be held all the same",
+    });
+  }
+  return hidden.length === 0 ? request : { ...request, drop: [...drop, ...hidden] };
 }
 
 type Undivided = Omit<PreparedStudy, keyof Study | keyof Divided> & Subject;
@@ -183,37 +184,17 @@ function divide(subject: Undivided, request: StudyRequest, split: Split, rows?: 
 
 /** The same study as another kind of model sees it. */
 export function redesign(study: PreparedStudy, asked: EncodingRequest): PreparedStudy {
-  const { inputGroups = "auto", reference = "keep", splines = false } = asked;
-  const had = study.request;
-  const isSame =
-    inputGroups === (had.inputGroups ?? "auto") &&
-    reference === (had.reference ?? "keep") &&
-    splines === (had.splines ?? false);
+  const request = completeEncoding(asked);
+  const had = completeEncoding(study.request);
+  const isSame = (Object.keys(request) as (keyof EncodingRequest)[]).every(
+    (name) => request[name] === had[name],
+  );
   if (isSame) return study;
-  const request = { ...had, inputGroups, reference, splines };
-  return { ...study, ...createDesign(study, study, request), request };
-}
-
-function createDesign(
-  { table, features, membersOf }: Undivided,
-  { groups, fitRows }: { readonly groups: readonly Group[]; readonly fitRows: Int32Array },
-  { inputGroups: asked = "auto", reference = "keep", splines = false }: EncodingRequest,
-): Design {
-  const chosen =
-    asked === "none"
-      ? []
-      : asked === "auto"
-        ? chooseInputGroups(membersOf(groups), table.rows, features, fitRows)
-        : chooseInputGroups(membersOf(asked), table.rows, null, fitRows);
-  const widened = widenTable(table, membersOf(chosen));
-  const encoder = fitEncoder(widened, {
-    features: [...features, ...chosen.map(groupColumnName)],
-    rows: fitRows,
-    reference,
-    splines,
-    rareLevels: "pool",
-  });
-  return { inputGroups: chosen, widened, encoder };
+  return {
+    ...study,
+    ...createDesign(study, study, request),
+    request: { ...study.request, ...request },
+  };
 }
 
 /** Everyone first, then the named groups, then the file's, then the automatic ones. */

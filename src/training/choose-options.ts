@@ -9,6 +9,7 @@ import { requireNetwork } from "../models/networks/create-network.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import { canStart } from "../models/start/additive-start.ts";
 import { DISTANCES, type Method, type NetworkName } from "./choices.ts";
+import type { TargetRequest } from "./solve/hold-targets.ts";
 import {
   type ConstraintSpec,
   DEFAULT_PRESET_HIDDEN,
@@ -22,7 +23,7 @@ import {
   XCAL_LAMBDAS,
 } from "./options.ts";
 
-export interface RunRequest {
+export interface RunRequest extends Partial<Omit<TargetRequest, "allowClash">> {
   readonly network?: NetworkName;
   readonly hidden?: number;
   readonly constraint?: Partial<ConstraintSpec>;

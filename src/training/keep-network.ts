@@ -18,9 +18,11 @@ import type { NetworkFit, PlannedFit } from "./fit-network.ts";
 import type { ConstraintSpec, TrainingOptions } from "./options.ts";
 import { prepareRows } from "./prepare-rows.ts";
 import { type HeldCurve, holdToKaplanMeier } from "./solve/curve-constraints.ts";
-import { type HoldInput, holdNetwork, mixNetwork, type SolveReport } from "./solve/hold.ts";
+import { type HeldFit, type HoldInput, holdNetwork, mixNetwork, type SolveReport } from "./solve/hold.ts";
+import { listTargetCurves, reportTargets, type TargetRequest } from "./solve/hold-targets.ts";
 import type { SolveRows } from "./solve/layout.ts";
 import type { GroupVerdict } from "./solve/verdict.ts";
+import type { TrainingRows } from "./trainer.ts";
 
 export interface KeptNetwork {
   readonly kept: NetworkSpec;
@@ -37,7 +39,7 @@ interface Trained {
 }
 
 export async function keepNetwork(
-  { study, training, validation }: NetworkFit,
+  { study, training, validation, request }: NetworkFit,
   { network: spec, start }: PlannedFit,
   { options, result, startParameters }: Trained,
   backend: Backend,
@@ -58,7 +60,7 @@ export async function keepNetwork(
     splines: findSplines(study.encoder),
     told: study.inputGroups.length,
     isTold,
-    ...holdRequest(constraint),
+    ...holdRequest(constraint, study, request),
     hold,
     solvedOn: validation === null ? "training rows" : "training and validation rows",
   };
@@ -69,7 +71,9 @@ export async function keepNetwork(
       return { ...plain, parameters: await mixNetwork(input), verdict: [] };
     case "held": {
       const held = await holdNetwork(input);
-      return { kept: held.spec, parameters: held.parameters, verdict: held.verdict, solve: held.solve };
+      const sets = validation === null ? [training] : [training, validation];
+      const solve = await tellTargets(held, study, request, sets, backend);
+      return { kept: held.spec, parameters: held.parameters, verdict: held.verdict, solve };
     }
     default:
       return unreachable(solve);
@@ -89,12 +93,11 @@ export function listTold({ groups, inputGroups, fitRows }: Study): boolean[] {
 }
 
 /** What a constraint asks of the solve: the distance, what each group is allowed, and which mean curves are held. */
-export function holdRequest({
-  distance,
-  variant,
-  slack,
-  kappa,
-}: ConstraintSpec): Pick<HoldInput, "distance" | "slackOf" | "listCurves" | "budget"> {
+export function holdRequest(
+  { distance, variant, slack, kappa }: ConstraintSpec,
+  study: Study,
+  { targets, targetSlack }: Partial<TargetRequest>,
+): Pick<HoldInput, "distance" | "slackOf" | "listCurves" | "budget"> {
   const allow = (groups: readonly ConstraintGroup[]) =>
     resolveSlack({ groups, distance, variant }, slack, present({ kappa }));
   const ofCurves = (curves: readonly HeldCurve[]) =>
@@ -106,12 +109,29 @@ export function holdRequest({
       const ofGroups = groups.map(({ constrained }, g) => (constrained && own ? own[g] : Number.POSITIVE_INFINITY));
       return Float64Array.from([...ofGroups, ...ofCurves(heldCurves)]);
     },
-    ...(distance !== "atRisk" && {
-      listCurves: (groups, rows) => holdToKaplanMeier(distance, groups, allow(groups), meanCurveOf(rows)),
+    ...((distance !== "atRisk" || targets !== undefined) && {
+      listCurves: (groups, rows) => [
+        ...(distance === "atRisk" ? [] : holdToKaplanMeier(distance, groups, allow(groups), meanCurveOf(rows))),
+        ...(targets === undefined
+          ? []
+          : listTargetCurves(study, { targets, ...present({ targetSlack }) })(groups, rows)),
+      ],
     }),
     // Whoever names a slack has chosen the point: only what cannot be solved is out of reach then.
     ...(slack !== "auto" && { budget: Number.POSITIVE_INFINITY }),
   };
+}
+
+/** The report of the solve, with what became of targets. */
+export async function tellTargets(
+  { solve, spec, parameters }: HeldFit,
+  study: Study,
+  { targets }: Partial<TargetRequest>,
+  sets: readonly TrainingRows[],
+  backend: Backend,
+): Promise<SolveReport> {
+  if (targets === undefined) return solve;
+  return { ...solve, targets: await reportTargets(study, { targets }, { spec, parameters }, sets, backend) };
 }
 
 /** Mean curves of some rows under the network below. */

@@ -77,7 +77,16 @@ export interface Model {
   readonly encoder: Encoder;
   /** Groups whose membership the network takes as inputs. */
   readonly inputGroups: readonly Group[];
-  readonly grid: { readonly kind: TimeGridKind; readonly T: number; readonly edges: readonly number[] };
+  readonly grid: {
+    readonly kind: TimeGridKind;
+    readonly T: number;
+    readonly edges: readonly number[];
+    /**
+     * The share of the rows that the grid was fitted to still at risk in each bin, by which one risk per person is
+     * summed up; not in files older than version 3.
+     */
+    readonly atRisk?: readonly number[];
+  };
   readonly groups: readonly Group[];
   /**
    * Which rows of which table trained it; absent in files older than version 3, whose split is drawn again from the

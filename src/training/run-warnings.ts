@@ -6,7 +6,10 @@ import { count, say } from "../core/sentence.ts";
 import { countOf } from "../core/text.ts";
 import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { checkFollowup, checkGroups } from "../data/checks/sanity.ts";
+import { describeShapes } from "../data/encode/number-shape.ts";
 import { describePooling } from "../data/encode/rare-levels.ts";
+import { columnsOf } from "../data/groups/group-expression.ts";
+import { parseGroup } from "../data/groups/parse-group.ts";
 import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
@@ -26,13 +29,31 @@ export function listNotices(study: PreparedStudy, training: TrainingRows): Notic
     ...study.checked.findings.filter(({ level, column }) => level === "warning" && isUsed(column)),
     ...study.notes,
     ...describePooling(encoder, fitRows.length).map((said) => createNotice("warning", said)),
+    ...describeShapes(encoder).map((said) => createNotice("note", said)),
     ...warnOfManyFeatures(encoder.names.length, events),
     ...checkGroups(training.groups, learnt),
     ...(split.test.length > 0 ? checkFollowup(learnt, pickOutcomes(outcomes, split.test)) : []),
     ...warnOfBinning(learnt, grid),
     ...study.independence,
     ...study.missingGroups,
+    ...tellBlindGroups(study),
   ].map(({ level, sentence }) => ({ level, sentence }));
+}
+
+/** Groups over columns that the model may not see are held all the same: whoever named them should know how. */
+function tellBlindGroups({ groups, features }: PreparedStudy): Notice[] {
+  const seen = new Set(features);
+  const unseen = groups.map(({ name, expression }) => ({
+    name,
+    columns: columnsOf(parseGroup(expression)).filter((column) => !seen.has(column)),
+  }));
+  const blind = unseen.filter(({ columns }) => columns.length > 0);
+  if (blind.length === 0) return [];
+  const hidden = [...new Set(blind.flatMap(({ columns }) => columns))];
+  const said =
+    `held, not told: ${blind.map(({ name }) => name).join(", ")} ` +
+    `(the model may not see ${hidden.join(", ")})`;
+  return [createNotice("note", said)];
 }
 
 /** With more features than events, a fit can follow any training rows, whatever they are. */

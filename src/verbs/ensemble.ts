@@ -22,7 +22,7 @@ import { divideAgain, type PreparedStudy, redesign, withSplit } from "../study/p
 import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { createEvaluator } from "../training/evaluation.ts";
 import { judgeGroups } from "../training/finish.ts";
-import { holdRequest, listTold } from "../training/keep-network.ts";
+import { holdRequest, listTold, tellTargets } from "../training/keep-network.ts";
 import type { Model, Predictor } from "../training/model.ts";
 import { PRESETS, type TrainingOptions } from "../training/options.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
@@ -181,7 +181,7 @@ async function joinMembers(
   const { preset = "default" } = request;
   const solve = request.options?.solve ?? PRESETS[preset].solve;
   const options = last.options && { ...last.options, seed, ...present({ solve }) };
-  const { predictor, verdict, report } = await holdMembers(members, options, study, backend);
+  const { predictor, verdict, report } = await holdMembers(members, options, { request, seed, study }, backend);
   const steps = members.reduce((sum, one) => sum + one.steps, 0);
   return {
     ...last,
@@ -244,7 +244,7 @@ interface HeldMembers {
 async function holdMembers(
   members: readonly TrainedMember[],
   options: TrainingOptions | null,
-  study: PreparedStudy,
+  { request, study }: JoinedRun,
   backend: Backend,
 ): Promise<HeldMembers> {
   const predictor = joinNetworks(members);
@@ -274,12 +274,13 @@ async function holdMembers(
     splines,
     told,
     isTold: listTold(study),
-    ...holdRequest(options.constraint),
+    ...holdRequest(options.constraint, study, request),
     hold: options.hold ?? "balanced",
     solvedOn: "training and validation rows",
   });
   const network = { kind: "network", network: held.spec, parameters: held.parameters } as const;
-  return { predictor: network, verdict: held.verdict, report: held.solve };
+  const report = await tellTargets(held, study, request, [training], backend);
+  return { predictor: network, verdict: held.verdict, report };
 }
 
 /** The mean of the members' parameters: what the prior takes as the slopes and offsets of the mean curve. */

@@ -54,7 +54,7 @@ export {
 } from "./judged-rows.ts";
 export type { KmDocument, KmRequest } from "./km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
-export { medianTimes, type PredictRows } from "./predict.ts";
+export { knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
 export type { Requirement, RequirementResult } from "./requirements.ts";
 export {
   type Run,

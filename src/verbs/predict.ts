@@ -18,6 +18,7 @@ import { coxCurvesOnGrid } from "../models/cox/baseline.ts";
 import { createNetwork } from "../models/networks/create-network.ts";
 import { writeParameters } from "../models/networks/parameters.ts";
 import { survivalCurves } from "../objectives/curves.ts";
+import { mortalityRisk } from "../stats/mortality-risk.ts";
 import type { Design } from "../study/study.ts";
 import { coxPredictor, type Model } from "../training/model.ts";
 
@@ -31,8 +32,21 @@ export interface Prediction {
 }
 
 /** The time grid that a model predicts on. */
-export function gridOf(model: Model): TimeGrid {
-  return { ...model.grid, edges: Float64Array.from(model.grid.edges) };
+export function gridOf({ grid: { kind, T, edges } }: Pick<Model, "grid">): TimeGrid {
+  return { kind, T, edges: Float64Array.from(edges) };
+}
+
+/** Whether a model's file says how many people were at risk when; `riskOf` counts all bins alike where it does not. */
+export function knowsAtRisk({ grid }: Pick<Model, "grid">): boolean {
+  return grid.atRisk !== undefined;
+}
+
+/**
+ * One risk per person, by which the model's curves rank people (stats/mortality-risk.ts). A model without the share at
+ * risk counts all bins alike: the cumulative hazard at the horizon.
+ */
+export function riskOf({ grid }: Pick<Model, "grid">, curves: Curves): Float64Array {
+  return mortalityRisk(curves, grid.atRisk ?? Array<number>(grid.T).fill(1));
 }
 
 /** `backend` is for networks; a Cox model needs none. */

@@ -2,21 +2,18 @@
 import type { Table } from "../data/table.ts";
 import { requireNetwork } from "../models/networks/create-network.ts";
 import type { NetworkName } from "../models/networks/list.ts";
-import {
-  type EncodingRequest,
-  type PreparedStudy,
-  prepareStudy,
-  type StudyRequest,
-} from "../study/prepare.ts";
+import type { EncodingRequest } from "../study/design.ts";
+import { type PreparedStudy, prepareStudy, type StudyRequest } from "../study/prepare.ts";
 import type { SetSizes } from "../study/split.ts";
 import type { Method } from "../training/choices.ts";
 import type { SolveEvent } from "../training/fit-network.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
-import type { ConstraintSpec, PresetName, TrainingOptions } from "../training/options.ts";
+import { type ConstraintSpec, PRESETS, type PresetName, type TrainingOptions } from "../training/options.ts";
+import type { TargetRequest } from "../training/solve/hold-targets.ts";
 import type { OptimiseHooks, TrainingEvent } from "../training/trainer.ts";
 
 /** How to train on a study: method, network, constraint, options. */
-export interface TrainingRequest extends Omit<EncodingRequest, "reference"> {
+export interface TrainingRequest extends Omit<EncodingRequest, "reference">, Partial<TargetRequest> {
   /** What to fit: "graduate" unless another is named. */
   readonly method?: Method;
   /** Where the defaults come from: ours, or the paper's. */
@@ -45,15 +42,23 @@ export function prepare(table: Table, request: TrainRequest, sha256: string | nu
 
 /** What the model of a request sees of the columns. */
 export function designOf(request: TrainingRequest): Required<EncodingRequest> {
-  const { method, preset = "default", network = "anchored", inputGroups, splines } = request;
+  const { method, preset = "default", network = "anchored", inputGroups, splines, numbers } = request;
   const isCox = method === "cox";
   // Cox is what others would fit; a network without offsets would only learn the same facts twice.
-  const takesGroups = !isCox && requireNetwork(network).takesGroups;
+  const takesGroups = !isCox && (requireNetwork(network).takesGroups || isHeld(request));
+  // The prior of the additive start is what holds columns that the data choose.
+  const decides = preset === "default" && requireNetwork(network).takesGroups;
   return {
     inputGroups: takesGroups ? (inputGroups ?? (preset === "paper" ? "none" : "auto")) : "none",
     reference: isCox ? "drop" : "keep",
-    splines: splines === true && !isCox,
+    splines: isCox ? false : (splines ?? (decides ? "auto" : false)),
+    numbers: isCox ? "raw" : (numbers ?? (decides ? "auto" : "raw")),
   };
+}
+
+/** Whether the run ends in the solve, whose output layer takes the groups whatever the network does. */
+function isHeld({ method = "graduate", preset = "default", options }: TrainingRequest): boolean {
+  return method === "graduate" && (options?.solve ?? PRESETS[preset].solve) === "held";
 }
 
 /** Where to resume an interrupted run. */

@@ -11,6 +11,9 @@ import { present } from "../core/present.ts";
 import { plainText } from "../core/sentence.ts";
 import { countOf } from "../core/text.ts";
 import { createNotice, type Notice } from "../data/checks/findings.ts";
+import { pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { binOutcomes } from "../data/outcomes/time-grid.ts";
+import { atRiskShare } from "../stats/mortality-risk.ts";
 import { type PreparedStudy, redesign } from "../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { encodeStudyRows } from "../study/study.ts";
@@ -19,6 +22,7 @@ import { fitNetwork, planFit } from "../training/fit-network.ts";
 import type { Model } from "../training/model.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
 import { listNotices } from "../training/run-warnings.ts";
+import { refuseClash } from "../training/solve/hold-targets.ts";
 import type { TrainingRows } from "../training/trainer.ts";
 import {
   designOf,
@@ -73,7 +77,9 @@ async function* runTraining(
   refuseNoEvents(study, training);
   // Cells that cannot be encoded are refused now, not when the model is scored.
   for (const _ of encodeStudyRows(study, split.test));
-  const notices = listNotices(study, training);
+  const { targets } = request;
+  const clashes = targets === undefined ? [] : refuseClash(study, { ...request, targets });
+  const notices = [...listNotices(study, training), ...clashes];
   const start = describeStart(study, training, notices);
   const model = describeModel(study, request);
   const { rows, people, warnings } = start;
@@ -160,13 +166,14 @@ function describeStart(
 
 /** The fields that any model keeps of its study. */
 function describeModel(study: PreparedStudy, { method = "graduate", provenance }: TrainingRequest) {
-  const { table, sha256, columns, encoder, inputGroups, grid, groups, split } = study;
+  const { table, sha256, columns, encoder, inputGroups, grid, groups, split, fitRows, outcomes } = study;
+  const atRisk = atRiskShare(binOutcomes(pickOutcomes(outcomes, fitRows), grid));
   return {
     method,
     columns,
     encoder,
     inputGroups,
-    grid: { ...grid, edges: Array.from(grid.edges) },
+    grid: { ...grid, edges: Array.from(grid.edges), atRisk: Array.from(atRisk) },
     groups: groups.map(({ name, expression }) => ({ name, expression })),
     split: packSplit(split, table.rows, sha256),
     ...present({ provenance }),

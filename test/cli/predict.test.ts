@@ -9,11 +9,12 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { Table } from "../../src/data/table.ts";
-import { modelToBytes } from "../../src/files/model/model-file.ts";
+import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import { writeProbability } from "../../src/node/io/prediction-output.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
+import { mortalityRisk } from "../../src/stats/mortality-risk.ts";
 import type { Model } from "../../src/training/model.ts";
-import { type Prediction, predict } from "../../src/verbs/predict.ts";
+import { type Prediction, predict, riskOf } from "../../src/verbs/predict.ts";
 import { patientEncoder, patientModel } from "../files/onnx-models.ts";
 import { root, runCli } from "./run-cli.ts";
 
@@ -113,6 +114,29 @@ describe("the same as of the whole table", () => {
     expect(expected.some((time) => time === undefined) && expected.some((time) => time !== undefined)).toBe(
       true,
     );
+  });
+
+  test("--risk comes last, in CSV and in Parquet; a file without the share at risk says how it counts", async () => {
+    const [old, aware, out] = ["cox.model", "aware.model", "risk.parquet"].map(inScratch);
+    const model = modelFromBytes(new Uint8Array(readFileSync(old)), "cox.model");
+    const atRisk = [1, 0.9, 0.5, 0.3, 0.1, 0];
+    writeFileSync(aware, modelToBytes({ ...model, grid: { ...model.grid, atRisk } }));
+    const { curves } = predictionOf("cox");
+    const risks = (stdout: string) =>
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.split(",").at(-1));
+    const told = runCli(["predict", aware, table, "--risk"]);
+    expect([told.code, told.stderr]).toEqual([0, FILLED]);
+    expect(risks(told.stdout)).toEqual(["risk", ...Array.from(mortalityRisk(curves, atRisk), String)]);
+    const untold = runCli(["predict", old, table, "--risk"]);
+    expect(untold.stderr.replace(/\s+/g, " ")).toContain("the risk counts all time bins alike");
+    expect(risks(untold.stdout)).toEqual(["risk", ...Array.from(riskOf(model, curves), String)]);
+    expect(runCli(["predict", aware, table, "--risk", "--out", out]).code).toBe(0);
+    const rows = await parquetReadObjects({ file: new Uint8Array(readFileSync(out)).buffer });
+    expect(Object.keys(rows[0]).at(-1)).toBe("risk");
+    expect(rows.map(({ risk }) => risk)).toEqual([...mortalityRisk(curves, atRisk)]);
   });
 
   test("from standard input, dates to be settled over all rows included", () => {

@@ -77,6 +77,13 @@ describe("a Cox model", () => {
   });
 });
 
+/** Gives the first column another field. */
+function shapeAge(fields: object): (header: Header) => void {
+  return ({ encoder }) => {
+    Object.assign((encoder as { columns: object[] }).columns[0], fields);
+  };
+}
+
 describe("an encoder, a grid, a checkpoint", () => {
   const [plain, bent] = [smallNetwork, smallBent].map(modelToBytes);
   const held = checkpointToBytes({ checkpoint: smallCheckpoint, history: [], run: "run" });
@@ -113,6 +120,9 @@ describe("an encoder, a grid, a checkpoint", () => {
         set(columns[0].spline, "scores", [1, 0, 2]);
       },
     ],
+    ["a logarithm of 0", plain, "encoder.columns[0].logFloor", shapeAge({ logFloor: 0 })],
+    ["a code twice", plain, "encoder.columns[0].codes", shapeAge({ codes: [1, 1, 2] })],
+    ["codes without names", plain, "encoder.names", shapeAge({ codes: [1, 2, 3] })],
     ["edges that go back", plain, "grid.edges", ({ grid }) => set(grid, "edges", [0, 5, 2.5, 7.5, 10])],
   ])("%s", (_, bytes, says, change) => {
     expect(refusal(() => modelFromBytes(withChange(bytes, change), "m"))).toContain(says);

@@ -24,9 +24,10 @@ import {
   smallMembers,
   smallMlp,
   smallNetwork,
+  smallShaped,
 } from "./sample-models.ts";
 
-const models = { smallNetwork, smallMlp, smallMean, smallBent, smallCox };
+const models = { smallNetwork, smallMlp, smallMean, smallBent, smallShaped, smallCox };
 const tiny = new Uint8Array(readFileSync(new URL("../oracles/model-file/tiny.model", import.meta.url)));
 const headerBytes = new DataView(tiny.buffer, tiny.byteOffset).getUint32(12, true);
 const saved = { checkpoint: smallCheckpoint, history: smallNetwork.training.history, run: "the run" };
@@ -254,6 +255,10 @@ describe("a header that was tampered with and given a new checksum", () => {
     ["grid.edges", put2("grid", "edges", [0, 2, 3, 7, "NaN"])],
     ["grid.edges", put2("grid", "edges", [0, 2, 3, 7, "Infinity"])],
     ["grid.edges[1]", put2("grid", "edges", [0, "2", 3, 7, 10])],
+    ["grid.atRisk", put2("grid", "atRisk", [1, 0.5, 0.25])],
+    ["grid.atRisk", put2("grid", "atRisk", [1, 0.5, 0.75, 0])],
+    ["grid.atRisk", put2("grid", "atRisk", [1.5, 1, 0.5, 0])],
+    ["grid.atRisk", put2("grid", "atRisk", [1, 0.5, 0.25, "NaN"])],
     ["encoder.names", put2("encoder", "names", ["age"])],
     ["encoder.columns[0]", put2("encoder", "columns", [0])],
     ["groups[0].expression", put("groups", [{ name: "a", expression: "age >=" }])],

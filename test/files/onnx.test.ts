@@ -145,6 +145,32 @@ describe.skipIf(runtime === null)("a table of every type", () => {
     });
   });
 
+  test("x with logarithms and codes is encode's, beyond the training rows too", async () => {
+    const lines = Array.from({ length: 90 }, (_, k) => {
+      const marker = k % 11 === 3 ? "" : 2 ** ((k * 5) % 14);
+      return `${marker},${k < 80 ? 1 + (k % 3) : k - 78},${30 + ((k * 17) % 45) / 2},${k % 2 === 0},${k % 5}`;
+    });
+    const table = await readPatients(`marker,stage,age,smoker,grade\n${lines.join("\n")}\n`, []);
+    const own = fitEncoder(table, {
+      features: ["marker", "stage", "age", "smoker", "grade"],
+      rows: Array.from({ length: 80 }, (_, k) => k),
+      missingIndicator: true,
+      splines: true,
+      logs: true,
+      codes: true,
+    });
+    expect(own.names).toContain("marker.log");
+    expect(own.names.filter((name) => name.includes("="))).toEqual(["stage=1", "stage=2", "stage=3"]);
+    const { N, D, values } = encode(own, table);
+    const x = await runOnnx(encodeAlone(own), feedRaw(own, table));
+    expect([x.type, ...x.dims]).toEqual(["float64", N, D]);
+    expect(largestDifference(numbersOf(x), values)).toBeLessThan(1e-12);
+    const features = describeFeatures({ encoder: own, inputGroups: [] });
+    expect(features.map(({ name }) => name)).toEqual(own.names);
+    expect(features[0]).toMatchObject({ type: "number", column: "marker", logFloor: 0.5 });
+    expect(features.find(({ name }) => name === "stage=2")).toMatchObject({ type: "code", value: 2 });
+  });
+
   test.each(["keep", "drop"] as const)(
     "levels that were pooled, of texts and of numbers, reference %s",
     async (reference) => {

@@ -201,6 +201,19 @@ export const smallBent: Model = {
   },
 };
 
+/** Its number enters by its logarithm, and has columns for its values. */
+export const smallShaped: Model = {
+  ...smallBent,
+  encoder: {
+    ...base.encoder,
+    columns: [
+      { ...base.encoder.columns[0], logFloor: 1e-300, codes: [-1, 0, 2, 3] },
+      base.encoder.columns[1],
+    ],
+    names: ["age.log", "age=-1", "age=0", "age=2", "age=3", "sexNaN", "sex-0"],
+  },
+};
+
 const like = (scale: number) => ({
   baseline: [1, 2, 3, 4].map((v) => v * scale),
   skip: [5, 6, 7].map((v) => v * scale),

@@ -14,6 +14,7 @@ import { selectRows, type Table } from "../../src/data/table.ts";
 import { checkpointFromBytes, checkpointToBytes } from "../../src/files/model/checkpoint-file.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import { groupSupport, kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
+import { atRiskShare } from "../../src/stats/mortality-risk.ts";
 import { countMembers, type Model } from "../../src/training/model.ts";
 import { cutRows, type EnsembleRequest } from "../../src/verbs/ensemble.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
@@ -97,6 +98,9 @@ describe("an ensemble", () => {
     );
     expect(model.training.verdict.map(({ n }) => n)).toEqual(sizes);
     expect(model.training.verdict.every(({ validation }) => validation === null)).toBe(true);
+    const rows = Int32Array.from([...learnt, ...valid]).sort();
+    const binned = binOutcomes(pickOutcomes(readOutcomes(table, request), rows), gridOf(model));
+    expect(model.grid.atRisk).toEqual([...atRiskShare(binned)]);
   });
 
   test("the verdict is of the mean curves: everyone's against Kaplan-Meier, on the same rows", async () => {

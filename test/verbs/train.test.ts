@@ -13,10 +13,11 @@ import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-tab
 import { selectRows, type Table } from "../../src/data/table.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
+import { atRiskShare, mortalityRisk } from "../../src/stats/mortality-risk.ts";
 import { scoreCurves } from "../../src/stats/scores/scores.ts";
 import type { Model } from "../../src/training/model.ts";
-import { gridOf, predict } from "../../src/verbs/predict.ts";
-import type { TrainEvent, TrainRequest } from "../../src/verbs/train.ts";
+import { gridOf, knowsAtRisk, predict, riskOf } from "../../src/verbs/predict.ts";
+import { prepare, type TrainEvent, type TrainRequest } from "../../src/verbs/train.ts";
 import { trainTable } from "./train-table.ts";
 
 const datasets = new URL("../../datasets/", import.meta.url);
@@ -140,21 +141,39 @@ describe("train and predict", () => {
       network: "linear",
       options: { steps: 1 },
     };
-    const riskOf = async (one: Model) => {
+    const earlyRiskOf = async (one: Model) => {
       const { curves } = await predict(one, table, createReferenceBackend());
       const at = (years: number) => age.findIndex((value) => Math.abs(value - years) < 0.5);
       return [25, 50, 75].map((years) => 1 - curves.survival[at(years) * 12 + 2]);
     };
     const { model: bent } = await run(table, { ...request, splines: true });
     expect(bent.encoder.names).toEqual(["age", "age.score", "age.bend1", "age.bend2", "age.bend3"]);
-    const [young, middle, old] = await riskOf(bent);
+    const [young, middle, old] = await earlyRiskOf(bent);
     expect(Math.min(young, old)).toBeGreaterThan(3 * middle);
-    const { model: straight } = await run(table, request);
-    const [first, second, third] = await riskOf(straight);
+    // Events are enough for the default to choose them, and the run says so.
+    const { model: decided, events } = await run(table, request);
+    expect(decided.encoder).toEqual(bent.encoder);
+    expect(events[0].type === "start" && events[0].warnings).toContain("how numbers enter: splines of age");
+    const { model: straight } = await run(table, { ...request, splines: false });
+    const [first, second, third] = await earlyRiskOf(straight);
     expect(second).toBeGreaterThan(Math.min(first, third));
     const again = modelFromBytes(modelToBytes(bent), "bent.model");
     expect(again.encoder).toEqual(bent.encoder);
-    expect(await riskOf(again)).toEqual([young, middle, old]);
+    expect(await earlyRiskOf(again)).toEqual([young, middle, old]);
+  });
+
+  test("splines come by themselves only with events enough; Cox and the paper's preset take numbers as written", () => {
+    const columns = { time: "edrel", event: "rel", features: ["stage", "age"] };
+    const namesOf = (table: Table, more: Partial<TrainRequest> = {}) =>
+      prepare(table, { ...columns, ...more }).encoder.names;
+    const codes = ["stage=1", "stage=2", "stage=3", "stage=4"];
+    const bends = ["age.score", "age.bend1", "age.bend2", "age.bend3"];
+    expect(namesOf(nwtco)).toEqual(["stage", ...codes, "age", ...bends]);
+    expect(namesOf(quarter)).not.toContain("age.score");
+    expect(namesOf(quarter, { splines: true })).toContain("age.score");
+    const asWritten = [{ preset: "paper" }, { network: "mlp" }, { splines: false, numbers: "raw" }] as const;
+    for (const more of asWritten) expect(namesOf(nwtco, more)).toEqual(["stage", "age"]);
+    expect(namesOf(nwtco, { method: "cox" })).toEqual(["stage", "age"]);
   });
 
   test("splines are refused where nothing would hold them: the paper's preset, more columns than Newton can carry", async () => {
@@ -239,6 +258,23 @@ describe("train and predict", () => {
     const { curves, median } = await predict(model, selectRows(nwtco, [0, 1]), null);
     expect(curves.survival[101]).toBeLessThan(curves.survival[203]);
     expect(Number.isNaN(median[1])).toBe(true);
+  });
+
+  test("ranks people by the hazard while training rows were at risk; a file without their share counts all bins", async () => {
+    const request = { time: "edrel", event: "rel", features: ["histol", "stage", "age"] } as const;
+    const { model } = await run(nwtco, { ...request, method: "cox", bins: 12 });
+    const { train: learnt, test: tested } = splitRows(nwtco.rows, { seed: 1 });
+    const binned = binOutcomes(pickOutcomes(readOutcomes(nwtco, request), learnt), gridOf(model));
+    expect(model.grid.atRisk).toEqual([...atRiskShare(binned)]);
+    const read = modelFromBytes(modelToBytes(model), "cox.model");
+    const { curves } = await predict(read, nwtco, null, tested);
+    expect(riskOf(read, curves)).toEqual(mortalityRisk(curves, atRiskShare(binned)));
+    const { atRisk: _, ...grid } = model.grid;
+    const older = riskOf({ grid }, curves);
+    older.forEach((risk, i) => {
+      expect(risk).toBeCloseTo(-Math.log(curves.survival[12 * i + 11]), 12);
+    });
+    expect([knowsAtRisk(read), knowsAtRisk({ grid })]).toEqual([true, false]);
   });
 
   test("a leaking column is refused unless it is allowed by name", async () => {

@@ -66,7 +66,11 @@ describe("a sweep", () => {
       slack: 0.5,
       network: "linear",
     });
-    expect(expandSweep([parseSweep("splines=no,yes")]).settings).toEqual([{}, { splines: "yes" }]);
+    expect(expandSweep([parseSweep("splines=auto,no,yes")]).settings).toEqual([
+      {},
+      { splines: "no" },
+      { splines: "yes" },
+    ]);
   });
 
   test("settings are named by what sets them apart", () => {
@@ -78,6 +82,8 @@ describe("a sweep", () => {
   test("a setting becomes a request of train", () => {
     const common: TrainRequest = { time: "t", event: "e" };
     expect(requestOfSetting({ splines: "yes" }, common, 1).splines).toBe(true);
+    expect(requestOfSetting({ splines: "no" }, common, 1).splines).toBe(false);
+    expect(requestOfSetting({ splines: "auto" }, common, 1)).not.toHaveProperty("splines");
     expect(requestOfSetting({}, common, 1)).not.toHaveProperty("splines");
     expect(
       requestOfSetting({ kappa: 2, distance: "l2", hidden: 8, batch: 0, rate: 0.01 }, common, 7),

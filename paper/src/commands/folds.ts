@@ -47,9 +47,10 @@ const lineSchema = z.strictObject({
   task: z.string(),
   system: z.enum(FOLD_SYSTEMS),
   iteration: z.int(),
-  harrell: z.number(),
-  uno: z.number(),
-  ibs: z.number(),
+  harrell: z.number().nullable(),
+  uno: z.number().nullable(),
+  ibs: z.number().nullable(),
+  notes: z.array(z.string()).exactOptional(),
   seconds: z.number(),
 });
 
@@ -82,6 +83,7 @@ async function runFolds(options: FoldOptions): Promise<void> {
           if (lines.some((line) => isOf(line, task.task.name, system, iteration))) continue;
           progress.update(lines.length, total);
           const { seconds, ...line } = await runOne({ ...task, test }, { system, iteration, plan }, options);
+          for (const note of line.notes ?? []) warn(`${line.task}, ${system}, fold ${iteration}: ${note}`);
           kept.append({ ...line, seconds });
           lines.push(line);
         }

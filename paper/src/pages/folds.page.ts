@@ -94,8 +94,9 @@ export function foldsSummary(
         const own = linesOf(lines, task, system);
         const ranked = rankLearners(task, measure, own, published);
         const place = ranked.find(({ name }) => name === (system === "cox" ? PUBLISHED_COX : system));
-        const average = mean(own.map((line) => line[measure.key]));
-        return `${average.toFixed(4)}, ${place?.rank ?? "–"} of ${ranked.length}`;
+        const scores = own.map((line) => line[measure.key]).filter((score) => score !== null);
+        const average = scores.length === 0 ? "–" : mean(scores).toFixed(4);
+        return `${average}, ${place?.rank ?? "–"} of ${ranked.length}`;
       });
     return [
       `| | ${MEASURES.map(({ title }) => title).join(" | ")} |`,
@@ -128,7 +129,11 @@ function sayDifferences({ name: task, test, train }: FoldSizes, lines: readonly 
         return other === undefined ? [] : [{ own, other }];
       });
       const parts = MEASURES.map(({ key, title, higher }) => {
-        const differences = pairs.map(({ own, other }) => own[key] - other[key]);
+        const differences = pairs.flatMap(({ own, other }) => {
+          const [score, against] = [own[key], other[key]];
+          return score === null || against === null ? [] : [score - against];
+        });
+        if (differences.length === 0) return `${title} undefined on every fold`;
         const better = differences.filter((value) => (higher ? value > 0 : value < 0)).length;
         const average = mean(differences);
         const tested = correctedResampledT(differences, { testSize: test, trainSize: train });

@@ -6,16 +6,19 @@
  * first with four fifths of the rows gone.
  *
  * Cox is the gate: with the same conventions, our scores must equal the published ones, fold by fold, before anything
- * else is compared. Cox uses raw times; networks are interpolated between the bin edges of their grid. A network's
+ * else is compared. Cox uses raw times; networks are interpolated between the bin edges of their grid and rank people
+ * by their mean cumulative hazard (`riskOf`). A score that is undefined on a fold is absent with its reason, and the
+ * others are kept; so is Cox where only the test rows have a level. A network's
  * validation rows are drawn from the rows outside the fold; "five graduates" is the ensemble of five runs
  * (ensemble.ts), each with a different fifth of those rows for validation; "… with splines" are trained with splines of
  * numbers (data/spline.ts).
  */
 
-import type { Backend, TrainRequest } from "graduate";
+import { type Backend, riskOf, type TrainRequest } from "graduate";
 import { createRandom, FormatError, InputError, isAbsent, type Measured, shuffle } from "graduate/core";
 import {
   type Curves,
+  type Encoder,
   encode,
   findColumn,
   fitEncoder,
@@ -94,10 +97,13 @@ export function readFolds(table: Table, where: string): ReadonlyMap<number, Int3
   return new Map(Array.from(folds, ([iteration, list]) => [iteration, Int32Array.from(list)]));
 }
 
+/** Null where a score is undefined on the fold; `notes` say why. */
 export interface FoldScores {
-  readonly harrell: number;
-  readonly uno: number;
-  readonly ibs: number;
+  readonly harrell: number | null;
+  readonly uno: number | null;
+  readonly ibs: number | null;
+  /** What could not be scored, and what was not as it should be; absent where there is nothing to say. */
+  readonly notes?: readonly string[];
 }
 
 /** One fold of a task: the rows to learn from and the rows to score. */
@@ -122,8 +128,7 @@ export async function runFold(fold: Fold, request: FoldRequest, backend: Backend
   const times = mlr3probaTimes(scored.outcomes);
   if (request.system === "cox") return scoreFold(scored, times, fitFoldCox(fold, rest, outcomes, times));
   const horizon = Math.max(...scored.training.time);
-  const { curves, grid } = await trainOnFold(fold, rest, { ...request, horizon }, backend);
-  return scoreFold(scored, times, { risk: sumHazards(curves), survival: readAtTimes(curves, grid, times) });
+  return scoreFold(scored, times, await trainOnFold(fold, rest, { ...request, horizon, times }, backend));
 }
 
 /** A share of the rows outside the fold. */
@@ -137,6 +142,7 @@ interface FoldPrediction {
   /** Greater for people who are expected to have the event earlier. */
   readonly risk: Float64Array; // [N]
   readonly survival: Float64Array; // [N, times]
+  readonly notes?: readonly string[];
 }
 
 interface ScoredRows {
@@ -144,19 +150,26 @@ interface ScoredRows {
   readonly outcomes: RightCensored;
 }
 
-function scoreFold(rows: ScoredRows, times: Float64Array, { risk, survival }: FoldPrediction): FoldScores {
-  const { training, outcomes } = rows;
-  return {
-    harrell: definedValue(concordanceHarrell(outcomes, risk, { pairs: "strict" }).c),
-    uno: definedValue(concordanceUno(outcomes, risk, { convention: "mlr3proba", censoring: training }).c),
-    ibs: definedValue(integratedBrier({ outcomes, times, survival, convention: "mlr3proba", training })),
+export function scoreFold(
+  { training, outcomes }: ScoredRows,
+  times: Float64Array,
+  { risk, survival, notes: before = [] }: FoldPrediction,
+): FoldScores {
+  const notes = [...before];
+  const definedValue = (name: string, score: Measured) => {
+    if (!isAbsent(score)) return score;
+    notes.push(`${name}: ${score.absent}`);
+    return null;
   };
-}
-
-function definedValue(score: Measured): number {
-  if (isAbsent(score))
-    throw new InputError(`a score of the fold is undefined: ${score.absent}`, { code: "folds.score" });
-  return score;
+  const harrell = concordanceHarrell(outcomes, risk, { pairs: "strict" }).c;
+  const uno = concordanceUno(outcomes, risk, { convention: "mlr3proba", censoring: training }).c;
+  const ibs = integratedBrier({ outcomes, times, survival, convention: "mlr3proba", training });
+  const scores = {
+    harrell: definedValue("Harrell's C", harrell),
+    uno: definedValue("Uno's C", uno),
+    ibs: definedValue("IBS", ibs),
+  };
+  return notes.length === 0 ? scores : { ...scores, notes };
 }
 
 function featuresOf({ task, table }: Fold): string[] {
@@ -170,7 +183,12 @@ function fitFoldCox(
   times: Float64Array,
 ): FoldPrediction {
   const { table, test } = fold;
-  const encoder = fitEncoder(table, { features: featuresOf(fold), rows: rest, reference: "drop" });
+  const encoder = fitEncoder(table, {
+    features: featuresOf(fold),
+    rows: rest,
+    reference: "drop",
+    unknownLevels: "allow",
+  });
   const training = encode(encoder, table, rest);
   const { time, event } = pickOutcomes(outcomes, rest);
   const model = fitCox({ time, event, x: training.values, D: training.D });
@@ -179,15 +197,29 @@ function fitFoldCox(
   return {
     risk: linearPredictor(model, scored.values),
     survival: coxCurves(model, scored.values, times),
+    notes: listUnknownLevels(encoder, table, test),
   };
+}
+
+/** A sentence for each category with levels that only these rows have; Cox takes them for the first level. */
+function listUnknownLevels(encoder: Encoder, table: Table, rows: Int32Array): string[] {
+  return encoder.columns.flatMap((encoding) => {
+    const column = findColumn(table, encoding.column);
+    if (encoding.type !== "category" || column.type !== "category") return [];
+    const levels = new Set(Array.from(rows, (row) => column.levels[column.codes[row]] ?? "(missing)"));
+    const known = new Set([...encoding.levels, ...(encoding.missingLevel ? ["(missing)"] : [])]);
+    const unknown = [...levels].filter((level) => !known.has(level)).sort();
+    if (unknown.length === 0) return [];
+    return [`${encoding.column}: only test rows have ${unknown.join(", ")}, taken as ${encoding.levels[0]}`];
+  });
 }
 
 async function trainOnFold(
   fold: Fold,
   rest: Int32Array,
-  { horizon, ...asked }: FoldRequest & { readonly horizon: number },
+  { horizon, times, ...asked }: FoldRequest & { readonly horizon: number; readonly times: Float64Array },
   backend: Backend,
-): Promise<{ readonly curves: Curves; readonly grid: TimeGrid }> {
+): Promise<FoldPrediction> {
   const { task, table, test } = fold;
   const { system, seed } = asked;
   const validation = drawValidation(rest, asked);
@@ -200,7 +232,6 @@ async function trainOnFold(
     features: featuresOf(fold),
     groups,
     method: system === "drsa" ? "drsa" : "graduate",
-    splines: system === "graduate with splines" || system === "five with splines",
     split,
     seed,
     horizon,
@@ -208,24 +239,14 @@ async function trainOnFold(
     rowsAreIndependent: true,
   };
   const members = isEnsemble(system) ? { ensemble: MEMBERS } : {};
-  const model = await fitModel(table, { ...request, ...members }, backend);
-  return { curves: await predictRows(model, table, test, backend), grid: timeGridOf(model) };
+  const bends = system === "graduate with splines" || system === "five with splines" ? { splines: true } : {};
+  const model = await fitModel(table, { ...request, ...bends, ...members }, backend);
+  const curves = await predictRows(model, table, test, backend);
+  return { risk: riskOf(model, curves), survival: readAtTimes(curves, timeGridOf(model), times) };
 }
 
 /** Separate from every stream that a run of the same seed uses. */
 const VALIDATION_STREAM = 0x60000000;
-/** A network in single precision cannot tell survival probabilities below this from 0. */
-const LEAST_SURVIVAL = 1e-12;
-
-/** Cumulative hazards summed over the bins: the events expected of many people like this one ("expected mortality"). */
-function sumHazards({ N, T, survival }: Curves): Float64Array {
-  return Float64Array.from({ length: N }, (_, i) => {
-    let sum = 0;
-    for (let t = 0; t < T; t++) sum -= Math.log(Math.max(survival[i * T + t], LEAST_SURVIVAL));
-    return sum;
-  });
-}
-
 /** Interpolates between bin edges; test times after the last training time keep the last value. */
 function readAtTimes({ N, T, survival }: Curves, grid: TimeGrid, times: Float64Array): Float64Array {
   const horizon = grid.edges[T];
@@ -233,7 +254,8 @@ function readAtTimes({ N, T, survival }: Curves, grid: TimeGrid, times: Float64A
   for (let i = 0; i < N; i++) {
     const curve = survival.subarray(i * T, (i + 1) * T);
     times.forEach((time, k) => {
-      read[i * times.length + k] = definedValue(interpolateCurve(curve, grid, Math.min(time, horizon)));
+      const at = interpolateCurve(curve, grid, Math.min(time, horizon));
+      if (!isAbsent(at)) read[i * times.length + k] = at;
     });
   }
   return read;

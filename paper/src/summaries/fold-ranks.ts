@@ -1,7 +1,8 @@
 /**
  * The published table of the folds with our rows in it: means over the folds, each learner's rank, and the differences
  * from the Cox model (ours, which equals the published one) fold by fold. A published learner's C is from its tuning
- * for C, its Brier score from its tuning for that. A learner that failed on a fold is left out of that score's ranks.
+ * for C, its Brier score from its tuning for that. A learner that failed on a fold is left out of that score's ranks. A
+ * fold on which none of our systems has a score counts for nobody.
  * Folds of one cross-validation share training rows, so the differences are tested with the corrected resampled t.
  */
 
@@ -86,15 +87,14 @@ export function compareCox(lines: readonly FoldLine[], published: readonly Publi
     );
     if (theirs === undefined) continue;
     folds++;
-    concordance = Math.max(
-      concordance,
-      Math.abs(line.harrell - theirs.harrell),
-      Math.abs(line.uno - theirs.uno),
-    );
-    ibs = Math.max(ibs, Math.abs(line.ibs - theirs.ibs));
+    concordance = Math.max(concordance, apart(line.harrell, theirs.harrell), apart(line.uno, theirs.uno));
+    ibs = Math.max(ibs, apart(line.ibs, theirs.ibs));
   }
   return { folds, concordance, ibs, passed: concordance <= GATE.concordance && ibs <= GATE.ibs };
 }
+
+/** A score that is undefined here has nothing to be compared with. */
+const apart = (own: number | null, theirs: number) => (own === null ? 0 : Math.abs(own - theirs));
 
 export interface RankedLearner {
   readonly name: string;
@@ -117,20 +117,24 @@ export function rankLearners(
     entry.values.push(value);
     scores.set(name, entry);
   };
+  const folds = new Set<number>();
   for (const line of lines) {
-    if (line.task === task && line.system !== "cox") add(line.system, true, line[key]);
+    const score = line[key];
+    if (line.task !== task || score === null) continue;
+    folds.add(line.iteration);
+    if (line.system !== "cox") add(line.system, true, score);
   }
   for (const one of published) {
-    if (one.task === task && one.tunedFor.includes(tunedFor)) add(one.learner, false, one[key]);
+    if (one.task !== task || !one.tunedFor.includes(tunedFor)) continue;
+    if (folds.has(one.iteration)) add(one.learner, false, one[key]);
   }
-  const folds = new Set(lines.filter((line) => line.task === task).map(({ iteration }) => iteration)).size;
   return Array.from(scores, ([name, { ours, values }]) => ({
     name,
     ours,
     count: values.length,
     mean: mean(values),
   }))
-    .filter(({ count, mean }) => count === folds && Number.isFinite(mean))
+    .filter(({ count, mean }) => count === folds.size && Number.isFinite(mean))
     .sort((a, b) => (higher ? b.mean - a.mean : a.mean - b.mean))
     .map(({ name, ours, mean }, k) => ({ name, ours, mean, rank: k + 1 }));
 }

@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createRandom } from "graduate/core";
 import { readTable } from "graduate/data";
 import { openWasmBackend, tableSourceFromPath } from "graduate/node";
 import { expect, test } from "vitest";
@@ -13,6 +14,16 @@ import { compareCox, type FoldLine, type PublishedFold } from "../../src/summari
 
 const numbers = (name: string, values: readonly number[]) =>
   ({ name, type: "number", values: Float64Array.from(values) }) as const;
+
+const TASK: FoldTask = {
+  name: "nwtco",
+  table: "-",
+  testRows: "-",
+  time: "edrel",
+  event: "rel",
+  category: ["stage"],
+  groups: ["stage 1: stage = 1"],
+};
 
 test("Cox on a fold is R's", async () => {
   const table = await readTable(await tableSourceFromPath(join(root, "datasets/nwtco/nwtco.csv")), {
@@ -45,23 +56,64 @@ test("Cox on a fold is R's", async () => {
   };
   const folds = readFolds(thirds, "folds");
   expect([...folds.keys()]).toEqual([4]);
-  const task: FoldTask = {
-    name: "nwtco",
-    table: "-",
-    testRows: "-",
-    time: "edrel",
-    event: "rel",
-    category: ["stage"],
-    groups: ["stage 1: stage = 1"],
-  };
   const backend = await openWasmBackend({ threads: 1, deterministic: true });
   const test = folds.get(4) ?? new Int32Array();
   const request = { system: "cox", seed: 4, validation: 0.25 } as const;
-  const { harrell } = await runFold({ task, table: first, test }, request, backend);
+  const { harrell } = await runFold({ task: TASK, table: first, test }, request, backend);
   await backend.close();
   // coxph(Surv(edrel, rel) ~ age + histol + factor(stage)) on rows 1–900 that are not a multiple of 3; concordance()
   // on the others: 8696 concordant, 4025 discordant, 27 tied.
   expect(harrell).toBeCloseTo((8696 + 27 / 2) / (8696 + 4025 + 27), 14);
+});
+
+test("a score that is undefined leaves the others; a level of the test rows alone does not stop Cox", async () => {
+  const random = createRandom(2);
+  const N = 60;
+  const test = Int32Array.from({ length: 20 }, (_, k) => 3 * k);
+  // Level c is that of one test row alone.
+  const codes = Int32Array.from({ length: N }, (_, row) => (row === 0 ? 2 : random.integer(2)));
+  const table = {
+    name: "small",
+    rows: N,
+    columns: [
+      { name: "site", type: "category", levels: ["a", "b", "c"], codes } as const,
+      numbers(
+        "time",
+        Array.from(codes, (code) => 1 + (10 - 4 * (code % 2)) * random.uniform()),
+      ),
+      numbers(
+        "status",
+        Array.from(codes, (_, row) => (row % 3 === 0 ? 0 : 1)),
+      ),
+    ],
+  };
+  const task = { ...TASK, time: "time", event: "status", category: ["site"], groups: ["site = a"] };
+  const backend = await openWasmBackend({ threads: 1, deterministic: true });
+  const request = { system: "cox", seed: 1, validation: 0.25 } as const;
+  const { harrell, uno, ibs, notes } = await runFold({ task, table, test }, request, backend);
+  await backend.close();
+  // No test row has the event: there is no pair to rank, and curves can be scored all the same.
+  expect([harrell, uno, typeof ibs]).toEqual([null, null, "number"]);
+  expect(notes?.[0]).toBe("site: only test rows have c, taken as a");
+  expect(notes?.slice(1).map((note) => note.split(":")[0])).toEqual(["Harrell's C", "Uno's C"]);
+});
+
+test("a fold without a score counts for nobody in that score, and for everybody in the others", () => {
+  const lines = [
+    line("cox", 1, 0.7, 0.2),
+    { ...line("cox", 2, 0, 0.1), harrell: null, uno: null },
+    line("graduate", 1, 0.74, 0.15),
+    { ...line("graduate", 2, 0, 0.11), harrell: null, uno: null },
+  ];
+  const theirs = [
+    published("CPH", "harrell_c,isbs", 1, 0.7, 0.2),
+    published("CPH", "harrell_c,isbs", 2, 0.1, 0.1),
+  ];
+  expect(compareCox(lines, theirs)).toEqual({ folds: 2, concordance: 0, ibs: 0, passed: true });
+  const summary = foldsSummary([{ name: "a", test: 10, train: 20 }], lines, theirs);
+  expect(summary).toContain("| graduate | 0.7400, 1 of 2 | 0.7400, 1 of 2 | 0.1300, 1 of 2 |");
+  expect(summary).toContain("Harrell's C +0.0400 (better on 1 of 1 folds");
+  expect(summary).toContain("IBS −0.0200 (better on 1 of 2 folds");
 });
 
 const line = (system: FoldLine["system"], iteration: number, harrell: number, ibs: number): FoldLine => ({

@@ -6,7 +6,8 @@
 import { type LevelSource, type PickedRows, readLevels, readNumbers } from "../reading/conform-column.ts";
 import { checkRows, findColumn, MISSING_CODE, rowBlocks, type Table } from "../table.ts";
 import { type BooleanEncoding, type Encoder, type NumberEncoding, placeColumns } from "./encoder.ts";
-import { fillSplines } from "./spline.ts";
+import { shapeNumber } from "./number-shape.ts";
+import { fillSplines, SPLINE_COLUMNS } from "./spline.ts";
 
 /** The numbers a model takes. */
 export interface EncodedFeatures {
@@ -80,6 +81,8 @@ function fillRows(encoder: Encoder, fills: readonly FillBlock[], from: number, t
   return { N, D, names: encoder.names, values };
 }
 
+type NumberScale = Pick<NumberEncoding, "median" | "mean" | "sd">;
+
 function fillNumbers(
   encoding: NumberEncoding | BooleanEncoding,
   source: Float64Array,
@@ -87,18 +90,19 @@ function fillNumbers(
 ): FillBlock {
   const { D, first, rows } = place;
   const { missingIndicator } = encoding;
-  const { median, mean, sd, spline } =
-    encoding.type === "boolean"
-      ? { median: encoding.majority, mean: 0, sd: 1, spline: undefined }
-      : { spline: undefined, ...encoding };
-  const splines = missingIndicator ? 2 : 1;
+  const { median, mean, sd, spline, logFloor, codes }: Partial<NumberEncoding> & NumberScale =
+    encoding.type === "boolean" ? { median: encoding.majority, mean: 0, sd: 1 } : encoding;
+  const bends = missingIndicator ? 2 : 1;
+  const coded = spline ? bends + SPLINE_COLUMNS : bends;
   return (values, base, from, to) => {
     for (let i = from, at = (from - base) * D + first; i < to; i++, at += D) {
       const isMissing = Number.isNaN(source[rows[i]]);
       const value = isMissing ? median : source[rows[i]];
-      values[at] = (value - mean) / sd;
+      values[at] = (shapeNumber(value, logFloor) - mean) / sd;
       if (isMissing && missingIndicator) values[at + 1] = 1;
-      if (spline) fillSplines(spline, value, values, at + splines);
+      if (spline) fillSplines(spline, value, values, at + bends);
+      const code = codes?.indexOf(value) ?? -1;
+      if (code >= 0) values[at + coded + code] = 1;
     }
   };
 }

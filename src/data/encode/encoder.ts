@@ -2,7 +2,8 @@
  * A fitted encoder: how the columns of a table become the numbers a model takes, x [N,D]. It is plain JSON data,
  * travels in the model file and is never refitted. fit-encoder.ts fits one on training rows, encode.ts applies it.
  *   number, date   missing → training median, then (value − mean) / sd of the imputed training column (population sd);
- *                  on request its splines too (spline.ts)
+ *                  on request its splines too (spline.ts), or by its logarithm, or with a 0/1 column for each of a
+ *                  few values (number-shape.ts)
  *   boolean        0/1; missing → the training majority (false on a tie)
  *   category       one-hot over the levels seen in training, ascending, named as R does (histol2, sexM)
  * Where training had missing values, they are a level of their own in a category and a column `NAME.missing` for a
@@ -22,7 +23,7 @@ export interface NumberEncoding {
   readonly type: "number" | "date";
   /** Stands in for a missing value. */
   readonly median: number;
-  /** 0 and 1 where the encoder does not standardise. */
+  /** 0 and 1 where the encoder does not standardise; of the logarithms where the number enters by them. */
   readonly mean: number;
   readonly sd: number;
   readonly missingIndicator: boolean;
@@ -30,6 +31,10 @@ export interface NumberEncoding {
   readonly range?: ValueRange;
   /** Where the number has splines too. */
   readonly spline?: ScoreLine;
+  /** Where the number enters by its logarithm: values below this count as this. */
+  readonly logFloor?: number;
+  /** Where the number is a code: the values with a 0/1 column, ascending. */
+  readonly codes?: readonly number[];
 }
 
 export interface BooleanEncoding {
@@ -72,12 +77,17 @@ export interface Encoder {
 /** How many columns of x one column of the table becomes. */
 export function encodedWidth(encoding: ColumnEncoding): number {
   if (encoding.type !== "category") {
-    const splines = encoding.type !== "boolean" && encoding.spline ? SPLINE_COLUMNS : 0;
-    return (encoding.missingIndicator ? 2 : 1) + splines;
+    return (encoding.missingIndicator ? 2 : 1) + countBends(encoding);
   }
   const { levels, otherLevel = false, missingLevel, dropFirst } = encoding;
   const all = levels.length + (otherLevel ? 1 : 0) + (missingLevel ? 1 : 0);
   return Math.max(0, all - (dropFirst ? 1 : 0));
+}
+
+/** How many of a number's columns let its effect bend: its splines, and the 0/1 columns of its values. */
+function countBends(encoding: ColumnEncoding): number {
+  if (encoding.type === "category" || encoding.type === "boolean") return 0;
+  return (encoding.spline ? SPLINE_COLUMNS : 0) + (encoding.codes?.length ?? 0);
 }
 
 /** Where the columns of x made from each column of the table begin, and how many there are. */
@@ -97,10 +107,14 @@ export function placeColumns(
 export function outputNames(encoding: ColumnEncoding): readonly string[] {
   const { column } = encoding;
   if (encoding.type !== "category") {
+    const missing = encoding.missingIndicator ? [`${column}.missing`] : [];
+    if (encoding.type === "boolean") return [column, ...missing];
+    const { logFloor, spline, codes = [] } = encoding;
     return [
-      column,
-      ...(encoding.missingIndicator ? [`${column}.missing`] : []),
-      ...(encoding.type !== "boolean" && encoding.spline ? nameSplines(column) : []),
+      logFloor === undefined ? column : `${column}.log`,
+      ...missing,
+      ...(spline ? nameSplines(column) : []),
+      ...codes.map((code) => `${column}=${code}`),
     ];
   }
   const other = encoding.otherLevel === true ? [`${column}(other)`] : [];
@@ -109,11 +123,10 @@ export function outputNames(encoding: ColumnEncoding): readonly string[] {
   return encoding.dropFirst ? names.slice(1) : names;
 }
 
-/** Columns of x that are splines. */
+/** Columns of x that let the effect of a number bend: its splines, and the 0/1 columns of its values. */
 export function findSplines({ columns }: Encoder): number[] {
   return placeColumns(columns).flatMap(({ encoding, first, width }) => {
-    const isBent = encoding.type !== "category" && encoding.type !== "boolean" && encoding.spline;
-    const begin = first + width - SPLINE_COLUMNS;
-    return isBent ? Array.from({ length: SPLINE_COLUMNS }, (_, k) => begin + k) : [];
+    const bends = countBends(encoding);
+    return Array.from({ length: bends }, (_, k) => first + width - bends + k);
   });
 }

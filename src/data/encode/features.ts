@@ -15,6 +15,8 @@ export interface FeatureRequest extends OutcomeColumns {
   readonly features?: readonly string[];
   /** Columns not to learn from. */
   readonly drop?: readonly string[];
+  /** Columns that the model may not see, not even through a group: groups over them are held without being told. */
+  readonly protected?: readonly string[];
   /** Columns to learn from although they give the outcome away. */
   readonly allowLeak?: readonly string[];
 }

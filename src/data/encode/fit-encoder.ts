@@ -3,6 +3,7 @@
  * categories. It chooses no features and fills nothing from other columns.
  */
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import { refuseInfinite } from "../reading/conform-column.ts";
 import {
   type CategoryColumn,
@@ -16,6 +17,7 @@ import {
   type Table,
 } from "../table.ts";
 import { type CategoryEncoding, type ColumnEncoding, type Encoder, outputNames } from "./encoder.ts";
+import { findCodes, fitLogFloor, shapeNumber } from "./number-shape.ts";
 import { fewestLevelRows } from "./rare-levels.ts";
 import { fitScoreLine } from "./spline.ts";
 
@@ -33,6 +35,10 @@ export interface EncoderOptions {
   readonly standardise?: boolean;
   /** Give numbers their splines (spline.ts) too, where enough training values differ. */
   readonly splines?: boolean;
+  /** Let skewed numbers enter by their logarithms (number-shape.ts). */
+  readonly logs?: boolean;
+  /** Give numbers that are codes a 0/1 column for each value (number-shape.ts), and no splines. */
+  readonly codes?: boolean;
   /**
    * "pool" merges the levels below `fewestLevelRows` into one, including those that only other rows of the table have.
    */
@@ -84,15 +90,17 @@ function fitColumn(table: Table, column: Column, rows: Int32Array, options: Enco
     case "number":
     case "date": {
       const observed = sortObserved(table, column, rows);
-      const scale = fitScale(table, column, rows, observed, standardise);
-      const spline = options.splines === true ? fitScoreLine(observed) : null;
+      const isNumber = column.type === "number";
+      const logFloor = (isNumber && options.logs ? fitLogFloor(observed) : null) ?? undefined;
+      const codes = (isNumber && options.codes ? findCodes(observed) : null) ?? undefined;
+      const spline = (options.splines && !codes ? fitScoreLine(observed) : null) ?? undefined;
       return {
         column: name,
         type: column.type,
-        ...scale,
+        ...fitScale(table, column, rows, observed, { standardise, logFloor }),
         missingIndicator: missingIndicator && hasMissing,
         range: { minimum: observed[0] + 0, maximum: observed[observed.length - 1] + 0 }, // no −0
-        ...(spline && { spline }),
+        ...present({ spline, logFloor, codes }),
       };
     }
     case "boolean": {
@@ -141,21 +149,23 @@ function fitScale(
   table: Table,
   column: NumberColumn | DateColumn,
   rows: Int32Array,
-  observed: Float64Array,
-  standardise: boolean,
+  raw: Float64Array,
+  { standardise, logFloor }: { readonly standardise: boolean; readonly logFloor: number | undefined },
 ) {
-  const present = observed.length;
-  const half = observed.length >> 1;
-  const median = observed.length % 2 === 1 ? observed[half] : observed[half - 1] / 2 + observed[half] / 2;
+  const known = raw.length;
+  const half = known >> 1;
+  const median = known % 2 === 1 ? raw[half] : raw[half - 1] / 2 + raw[half] / 2;
+  const observed = logFloor === undefined ? raw : raw.map((value) => shapeNumber(value, logFloor));
+  const filled = shapeNumber(median, logFloor);
   if (!standardise) return { median, mean: 0, sd: 1 };
   // Decided by the values, not the sd: the sd of a constant such as 0.1 comes out as 1e-17, and would turn it into
   // noise.
-  if (observed[0] === observed[observed.length - 1]) return { median, mean: median, sd: 1 };
-  let sum = median * (rows.length - present);
-  for (let i = 0; i < present; i++) sum += observed[i];
+  if (observed[0] === observed[known - 1]) return { median, mean: filled, sd: 1 };
+  let sum = filled * (rows.length - known);
+  for (let i = 0; i < known; i++) sum += observed[i];
   const mean = sum / rows.length;
-  let squares = (median - mean) * (median - mean) * (rows.length - present);
-  for (let i = 0; i < present; i++) squares += (observed[i] - mean) * (observed[i] - mean);
+  let squares = (filled - mean) * (filled - mean) * (rows.length - known);
+  for (let i = 0; i < known; i++) squares += (observed[i] - mean) * (observed[i] - mean);
   const sd = Math.sqrt(squares / rows.length);
   if (!(sd > 0 && sd < Number.POSITIVE_INFINITY)) throw createScaleError(table, column, rows, sd);
   return { median, mean, sd };

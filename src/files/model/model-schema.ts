@@ -63,6 +63,10 @@ const encoding = describing<ColumnEncoding>()(
       missingIndicator: z.boolean(),
       range: range.exactOptional(),
       spline: spline.exactOptional(),
+      logFloor: finite.refine((value) => value > 0, "expected a value above 0").exactOptional(),
+      codes: numbers
+        .refine((codes) => isAscending(codes) && codes.every(Number.isFinite), "expected ascending values")
+        .exactOptional(),
     }),
     z.strictObject({
       column: z.string(),
@@ -102,15 +106,29 @@ function isDistinct(all: readonly string[]): boolean {
 }
 
 const grid = describing<Model["grid"]>()(
-  z.strictObject({ kind: z.enum(["equal", "quantile"]), T: z.int().min(1).max(MAX_BINS), edges: numbers }),
-).refine(
-  ({ T, edges }) =>
-    edges.length === T + 1 && edges[0] === 0 && isAscending(edges) && edges[T] < Number.POSITIVE_INFINITY,
-  {
-    path: ["edges"],
-    message: "expected T + 1 edges, ascending from 0",
-  },
-);
+  z.strictObject({
+    kind: z.enum(["equal", "quantile"]),
+    T: z.int().min(1).max(MAX_BINS),
+    edges: numbers,
+    atRisk: numbers.exactOptional(),
+  }),
+)
+  .refine(
+    ({ T, edges }) =>
+      edges.length === T + 1 && edges[0] === 0 && isAscending(edges) && edges[T] < Number.POSITIVE_INFINITY,
+    {
+      path: ["edges"],
+      message: "expected T + 1 edges, ascending from 0",
+    },
+  )
+  .refine(({ T, atRisk }) => atRisk === undefined || (atRisk.length === T && isShareAtRisk(atRisk)), {
+    path: ["atRisk"],
+    message: "expected T shares from 0 to 1 that never rise",
+  });
+
+function isShareAtRisk(shares: readonly number[]): boolean {
+  return shares.every((share, t) => share >= 0 && share <= (t === 0 ? 1 : shares[t - 1]));
+}
 
 export function isAscending(values: ArrayLike<number>): boolean {
   for (let i = 1; i < values.length; i++) if (!(values[i] > values[i - 1])) return false;
@@ -232,6 +250,23 @@ const solve = describing<SolveReport>()(
         budget: anyNumber.nullable(),
       }),
     ),
+    targets: list(
+      z.strictObject({
+        group: z.string(),
+        time: numbers,
+        target: numbers,
+        standardError: numbers,
+        local: list(anyNumber.nullable()),
+        model: numbers,
+        clash: z.strictObject({
+          observed: count,
+          expected: anyNumber,
+          z: anyNumber.nullable(),
+          p: anyNumber,
+          adjusted: anyNumber,
+        }),
+      }),
+    ).exactOptional(),
   }),
 );
 

@@ -57,13 +57,18 @@ export function encodeToOnnx(graph: OnnxGraph, encoder: Encoder, inputGroups: re
       one.type !== "boolean" && one.spline ? [{ k, line: one.spline }] : [],
     );
     if (bent.length > 0) blocks.push(splinesToOnnx(graph, value, bent));
+    const coded = numeric.flatMap((one, k) => codesOf(one).map((code) => ({ k, code })));
+    if (coded.length > 0) blocks.push(codesToOnnx(graph, value, coded));
+    let nextCode = width + SPLINE_COLUMNS * bent.length;
     numeric.forEach((one, k) => {
       const own = one.missingIndicator ? [k, numeric.length + k] : [k];
       if (one.type !== "boolean" && one.spline) {
         for (let j = 0; j < SPLINE_COLUMNS; j++) own.push(width++);
       }
+      for (const _ of codesOf(one)) own.push(nextCode++);
       places.set(one, own);
     });
+    width = nextCode;
   }
   for (const one of categories) {
     const table = oneHotTable(one, encoder.unknownLevels);
@@ -92,6 +97,41 @@ function pickColumns(graph: OnnxGraph, from: string, order: readonly number[]): 
 
 type Numeric = NumberEncoding | BooleanEncoding;
 
+function codesOf(one: Numeric): readonly number[] {
+  return one.type === "boolean" ? [] : (one.codes ?? []);
+}
+
+/** [N, codes], double: 1 where column k of `value` [N,columns] is the code. */
+function codesToOnnx(
+  graph: OnnxGraph,
+  value: string,
+  coded: readonly { readonly k: number; readonly code: number }[],
+): string {
+  const picked = pickColumns(
+    graph,
+    value,
+    coded.map(({ k }) => k),
+  );
+  const codes = graph.constant(
+    "double",
+    [1, coded.length],
+    coded.map(({ code }) => code),
+    "codes",
+  );
+  return graph.add("Cast", [graph.add("Equal", [picked, codes])], { to: TYPE_NUMBERS.double });
+}
+
+/** [N,columns]: the logarithms of the columns that enter by them, the others as they are. */
+function takeLogs(graph: OnnxGraph, numeric: readonly Numeric[], value: string): string {
+  const floors = numeric.map((one) => (one.type === "boolean" ? undefined : one.logFloor));
+  if (floors.every((floor) => floor === undefined)) return value;
+  const row = (type: "double" | "bool", of: (floor: number | undefined) => number, label: string) =>
+    graph.constant(type, [1, numeric.length], floors.map(of), label);
+  const raised = graph.add("Max", [value, row("double", (floor) => floor ?? 1, "log floor")]);
+  const isLogged = row("bool", (floor) => (floor === undefined ? 0 : 1), "by logarithm");
+  return graph.add("Where", [isLogged, graph.add("Log", [raised]), value]);
+}
+
 /** All [N,columns], double; `value` has the missing ones filled. */
 function scaleNumbers(
   graph: OnnxGraph,
@@ -109,7 +149,7 @@ function scaleNumbers(
   const sd = row("sd", (one) => (one.type === "boolean" ? 1 : one.sd));
   return {
     value,
-    scaled: graph.add("Div", [graph.add("Sub", [value, mean]), sd]),
+    scaled: graph.add("Div", [graph.add("Sub", [takeLogs(graph, numeric, value), mean]), sd]),
     missing: graph.add("Cast", [isMissing], { to: TYPE_NUMBERS.double }),
   };
 }

@@ -5,7 +5,9 @@
  * scaling and the time grid are in the file's metadata, as JSON. The other contents of a model file (options, history,
  * verdict) are left out.
  */
+
 import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { ColumnEncoding } from "../../data/encode/encoder.ts";
 import { type ScoreLine, SPLINE_COLUMNS } from "../../data/encode/spline.ts";
 import { groupColumnName } from "../../data/groups/groups.ts";
@@ -85,11 +87,19 @@ function describeModel(model: Model): Record<string, string> {
 /**
  * One column of x: a scaled number (value − mean) / sd, with the median where it is missing; a 0/1, with the majority
  * where it is missing; an indicator that is 1 where a level or any of several is met, a value is missing, or a row is
- * in a group; or a spline of a number (data/encode/spline.ts), whose normal score is interpolated between `scores` at
- * the values `at`.
+ * in a group, or a number has a `value`; or a spline of a number (data/encode/spline.ts), whose normal score is
+ * interpolated between `scores` at the values `at`. A number with `logFloor` enters as log(max(value, logFloor)) in
+ * place of its value.
  */
 export type OnnxFeature = { readonly name: string; readonly column: string } & (
-  | { readonly type: "number" | "date"; readonly median: number; readonly mean: number; readonly sd: number }
+  | {
+      readonly type: "number" | "date";
+      readonly median: number;
+      readonly mean: number;
+      readonly sd: number;
+      readonly logFloor?: number;
+    }
+  | { readonly type: "code"; readonly value: number; readonly median: number }
   | { readonly type: "boolean"; readonly majority: 0 | 1 }
   | { readonly type: "level"; readonly level: string }
   | { readonly type: "levels"; readonly levels: readonly string[] }
@@ -125,19 +135,18 @@ function describeColumn(encoding: ColumnEncoding): Unnamed<OnnxFeature>[] {
     ];
     return encoding.dropFirst ? all.slice(1) : all;
   }
-  const value: Unnamed<OnnxFeature> =
-    type === "boolean"
-      ? { column, type, majority: encoding.majority }
-      : { column, type, median: encoding.median, mean: encoding.mean, sd: encoding.sd };
-  const spline = type === "boolean" ? undefined : encoding.spline;
+  const missingToo = encoding.missingIndicator ? [missing] : [];
+  if (type === "boolean") return [{ column, type, majority: encoding.majority }, ...missingToo];
+  const { median, mean, sd, logFloor, spline, codes = [] } = encoding;
   return [
-    value,
-    ...(encoding.missingIndicator ? [missing] : []),
+    { column, type, median, mean, sd, ...present({ logFloor }) },
+    ...missingToo,
     ...(spline
       ? Array.from(
           { length: SPLINE_COLUMNS },
           (_, part) => ({ column, type: "spline", part, ...spline }) as const,
         )
       : []),
+    ...codes.map((value) => ({ column, type: "code", value, median }) as const),
   ];
 }

@@ -102,7 +102,8 @@ export function addCompare(program: Command): void {
       repeatedOption,
       [],
     )
-    .option("--splines", "give networks splines of every number too, so that effects may bend")
+    .option("--splines", "give networks splines of every number too (default: where events are enough)")
+    .option("--no-splines", "give them none")
     .option("--steps <n>", "parameter updates", parseCount)
     .option(
       "--replicates <n>",

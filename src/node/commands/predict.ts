@@ -6,11 +6,12 @@
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import { present } from "../../core/present.ts";
+import type { Curves } from "../../data/curves/curves.ts";
 import { addCellWarnings, type CellWarning } from "../../data/encode/new-cells.ts";
 import { inWholeTable } from "../../data/reading/containers.ts";
 import { readTableChunks } from "../../data/reading/read-table.ts";
 import type { Model } from "../../training/model.ts";
-import { columnsNeeded, preparePredictor } from "../../verbs/predict.ts";
+import { columnsNeeded, knowsAtRisk, preparePredictor, riskOf } from "../../verbs/predict.ts";
 import { openGrowingFile, openStandardOutput } from "../io/growing-file.ts";
 import { openStreamedSource } from "../io/input-file.ts";
 import { readModel } from "../io/model-file.ts";
@@ -22,9 +23,13 @@ import { openBackendOf } from "../workers/wasm-backend.ts";
 
 /** The number of columns named in warnings. */
 const MAX_WARNINGS = 20;
+/** Of a model whose file has no share at risk. */
+const EQUAL_WEIGHTS =
+  "this model's file does not say how many people were at risk when: the risk counts all time bins alike";
 
 interface PredictOptions extends TableOptions {
   readonly out?: string;
+  readonly risk?: true;
   readonly threads: number;
 }
 
@@ -36,11 +41,13 @@ export function addPredict(program: Command): void {
     .argument("<table>", "CSV, gzip or Parquet file, of any length; - is standard input");
   addTableOptions(command)
     .option("--out <file>", "write CSV here, or Parquet if it ends in .parquet (default: standard output)")
+    .option("--risk", "add a last column `risk`, the one number by which the curves rank people")
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
     .action(async (modelPath: string, path: string, options: PredictOptions) => {
       await refuseUnwritable([options.out], [modelPath, path]);
       refuseWrongSuffix({ curves: options.out });
       const model = await readModel(modelPath);
+      if (options.risk && !knowsAtRisk(model)) warn(EQUAL_WEIGHTS);
       const backend = await openBackendOf(model, options.threads);
       try {
         const predictRows = preparePredictor(model, backend);
@@ -74,9 +81,10 @@ async function predictFile(
   let warnings: readonly CellWarning[] = [];
   try {
     const { T } = model.grid;
+    const more = options.risk ? { riskOf: (curves: Curves) => riskOf(model, curves) } : {};
     const written = options.out?.endsWith(".parquet")
-      ? await openParquetPredictions(output, T)
-      : openCsvPredictions(output, T);
+      ? await openParquetPredictions(output, T, more)
+      : openCsvPredictions(output, T, more);
     const chunks = readTableChunks(source, {
       columns,
       dates,

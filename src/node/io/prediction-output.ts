@@ -53,18 +53,30 @@ const POINT = 0x2e;
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 
-/** `known` covers all rows that will be written. */
-export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownRows): PredictionOutput {
+/** Columns besides curves and medians. */
+interface MoreColumns {
+  /** Covers all rows that will be written. */
+  readonly known?: KnownRows;
+  /** The last column: one risk per person. */
+  readonly riskOf?: (curves: Curves) => Float64Array;
+}
+
+export function openCsvPredictions(
+  output: ByteOutput,
+  T: number,
+  { known, riskOf }: MoreColumns = {},
+): PredictionOutput {
   const more = known === undefined ? [] : listKnown(known);
   const bytes = new Uint8Array(PIECE_BYTES + T * PROBABILITY_BYTES + ROW_BYTES);
   let row = 0;
   return {
     async write({ curves, median }) {
-      if (row === 0)
-        await output.write(
-          Buffer.from(`${["row", ...curveNames(T), "median", ...more.map(({ name }) => name)].join(",")}\n`),
-        );
+      if (row === 0) {
+        const last = [...more.map(({ name }) => name), ...(riskOf ? ["risk"] : [])];
+        await output.write(Buffer.from(`${["row", ...curveNames(T), "median", ...last].join(",")}\n`));
+      }
       const { N, survival } = curves;
+      const risk = riskOf?.(curves);
       let at = 0;
       for (let i = 0; i < N; i++) {
         at = writeText(String(++row), bytes, at);
@@ -75,6 +87,7 @@ export function openCsvPredictions(output: ByteOutput, T: number, known?: KnownR
         bytes[at++] = COMMA;
         if (!Number.isNaN(median[i])) at = writeText(String(median[i]), bytes, at);
         for (const { values } of more) at = writeText(`,${values[row - 1]}`, bytes, at);
+        if (risk !== undefined) at = writeText(`,${risk[i]}`, bytes, at);
         bytes[at++] = LINE_FEED;
         if (at < PIECE_BYTES) continue;
         await output.write(bytes.subarray(0, at));
@@ -127,7 +140,7 @@ const REQUIRED = { repetition_type: "REQUIRED" } as const;
 export async function openParquetPredictions(
   output: ByteOutput,
   T: number,
-  known?: KnownRows,
+  { known, riskOf }: MoreColumns = {},
 ): Promise<PredictionOutput> {
   // Loaded only when needed: most predictions are written as CSV.
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
@@ -144,15 +157,17 @@ export async function openParquetPredictions(
     // Probabilities rarely repeat: compression costs more time than it saves space.
     codec: "UNCOMPRESSED",
     schema: [
-      { name: "root", num_children: T + 2 + more.length },
+      { name: "root", num_children: T + 2 + more.length + (riskOf ? 1 : 0) },
       { name: "row", type: "INT64", ...REQUIRED },
       ...names.map((name) => ({ name, type: "DOUBLE", ...REQUIRED }) as const),
       { name: "median", type: "DOUBLE", repetition_type: "OPTIONAL" },
       ...more.map(({ name, type }) => ({ name, ...type, ...REQUIRED })),
+      ...(riskOf ? [{ name: "risk", type: "DOUBLE", ...REQUIRED } as const] : []),
     ],
   });
   const columns = names.map(() => new Float64Array(ROW_GROUP_ROWS)); // [T] of [rows]
   const medians: (number | null)[] = [];
+  const risks = new Float64Array(riskOf ? ROW_GROUP_ROWS : 0);
   let first = 1; // of the row group
 
   async function writeGroup(): Promise<void> {
@@ -177,6 +192,7 @@ export async function openParquetPredictions(
           data: values.slice(first - 1, first - 1 + rows),
           encoding: "PLAIN" as const,
         })),
+        ...(riskOf ? [{ name: "risk", data: risks.subarray(0, rows), encoding: "PLAIN" as const }] : []),
       ],
     });
     await flush();
@@ -187,9 +203,11 @@ export async function openParquetPredictions(
   return {
     async write({ curves, median }) {
       const { N, survival } = curves;
+      const risk = riskOf?.(curves);
       for (let i = 0; i < N; i++) {
         const place = medians.length;
         for (let t = 0; t < T; t++) columns[t][place] = survival[i * T + t];
+        if (risk !== undefined) risks[place] = risk[i];
         medians.push(Number.isNaN(median[i]) ? null : median[i]);
         if (medians.length === ROW_GROUP_ROWS) await writeGroup();
       }
@@ -252,8 +270,8 @@ export async function writeCurves(
     const known =
       outcomes === null ? undefined : { bin: outcomes.bin, event: outcomes.event, ...set, ...person };
     const written = path.endsWith(".parquet")
-      ? await openParquetPredictions(output, T, known)
-      : openCsvPredictions(output, T, known);
+      ? await openParquetPredictions(output, T, { known })
+      : openCsvPredictions(output, T, { known });
     await written.write({ curves, median });
     await written.finish();
   } finally {

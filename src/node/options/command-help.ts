@@ -158,10 +158,10 @@ type Heading = (typeof HEADINGS)[number];
 /** Option without its dashes → heading, for every command without an entry below. */
 const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Data", "time event event-is origin time-unit id rows-are-independent category number decimal"),
-  ...under("Data", "features drop allow-leak curves bin horizon split all-rows"),
+  ...under("Data", "features drop protected allow-leak curves bin horizon split all-rows"),
   ...under("Groups", "group groups auto-groups by"),
   ...under("Model", "method methods distance slack kappa risk-strata lambda no-group-inputs preset network"),
-  ...under("Model", "splines hidden bins"),
+  ...under("Model", "splines no-splines hidden bins hold targets target-slack allow-clash"),
   ...under("Training", "seed seeds steps primal-steps batch rate decay ensemble threads workers backend"),
   ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select"),
   ...under("Estimates", "interval at rmst ties ridge iterations strata reference interaction no-timefix"),
@@ -175,7 +175,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
 
 /** For options that mean something else in one command than in the others. */
 const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = {
-  predict: under("Output", "at rmst threads"),
+  predict: under("Output", "at rmst risk threads"),
   audit: under("Scores", "seed threads"),
   discover: under("Search", "drop seed threads"),
   boost: under("Repair", "method seed threads apply"),
@@ -193,7 +193,7 @@ const BASIC: Readonly<Record<string, string>> = {
   km: "time event event-is origin by at rmst time-unit svg json",
   cox: "time event event-is features drop id strata reference interaction json",
   train: "time event event-is id group groups auto-groups drop report out",
-  predict: "at rmst out category number threads",
+  predict: "at rmst risk out category number threads",
   audit: "curves time event by group groups tolerance certify report require",
   discover: "curves time event split columns drop top min-rows level json",
   boost: "curves time event split group groups out save apply json",

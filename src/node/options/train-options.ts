@@ -13,11 +13,15 @@ import { readPeople } from "../../data/outcomes/people.ts";
 import type { OutcomeColumns } from "../../data/outcomes/read-outcomes.ts";
 import { refuseTornPeople, type Split, splitFromTable, splitRows } from "../../data/outcomes/split.ts";
 import type { Table } from "../../data/table.ts";
+import { parseTargets } from "../../data/targets/parse-targets.ts";
+import type { Targets } from "../../data/targets/targets.ts";
 import {
   BACKENDS,
   type BackendName,
   DISTANCES,
   type DistanceName,
+  type Hold,
+  HOLDS,
   METHODS,
   type Method,
   NETWORKS,
@@ -26,6 +30,7 @@ import {
 } from "../../training/choices.ts";
 import type { ObjectiveSpec } from "../../training/options.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
+import { readTextFile } from "../io/input-file.ts";
 import {
   addReportOptions,
   addRequireOptions,
@@ -53,7 +58,7 @@ import {
 export interface SubjectOptions
   extends OutcomeColumns,
     GroupOptions,
-    Pick<TrainRequest, "features" | "drop" | "allowLeak" | "autoGroups" | "id" | "rowsAreIndependent">,
+    Pick<TrainRequest, "features" | "drop" | "protected" | "allowLeak" | "autoGroups" | "id" | "rowsAreIndependent">,
     Pick<TrainRequest, "bins" | "horizon"> {}
 
 export interface TrainRequestOptions
@@ -72,6 +77,11 @@ export function addSubjectOptions(command: Command): Command {
       namesOption,
     )
     .option("--drop <columns>", "columns not to learn from", namesOption)
+    .option(
+      "--protected <columns>",
+      "columns that the model may not see; groups over them are held, not told",
+      namesOption,
+    )
     .option("--allow-leak <columns>", "learn from these although they give the outcome away", namesOption)
     .option("--auto-groups <n>", "add n groups: values of categories, bands of numbers", parseCount)
     .option("--id <column>", "whose row it is: all rows of a person stay together", idOption)
@@ -107,6 +117,7 @@ export async function readSubject(options: SubjectOptions): Promise<TrainRequest
       rowsAreIndependent: options.rowsAreIndependent,
       bins: options.bins,
       horizon: options.horizon,
+      protected: options.protected,
     }),
   };
 }
@@ -157,6 +168,10 @@ export interface TrainOptions extends TrainRequestOptions, TableOptions, ReportO
   /** The former name of `riskStrata`. */
   readonly strata?: number;
   readonly slack?: number | "auto";
+  readonly hold?: Hold;
+  readonly targets?: string;
+  readonly targetSlack?: number | "auto";
+  readonly allowClash?: readonly string[];
   readonly lambda?: number;
   readonly groupInputs: boolean;
   readonly split?: string;
@@ -178,6 +193,18 @@ export function addTrainOptions(command: Command): Command {
     .option("--risk-strata <n>", "constrain each group in n strata of predicted risk", parseCount)
     .addOption(new Option("--strata <n>", "--risk-strata by its old name").argParser(parseCount).hideHelp())
     .option("--slack <c>", "the distance allowed to a group: a number, or auto", parseSlack)
+    .addOption(
+      new Option("--hold <how>", "how hard groups over protected columns are held (default: balanced)").choices(
+        namesOf(HOLDS),
+      ),
+    )
+    .option("--targets <file>", "survival known from outside, to hold groups to: group,time,survival,se")
+    .option(
+      "--target-slack <c>",
+      "mean squared gap to a target, in standard errors; auto weighs it beside the rows",
+      parseSlack,
+    )
+    .option("--allow-clash <groups>", "hold these targets although the rows contradict them", namesOption)
     .option(
       "--lambda <weight>",
       "X-Cal's penalty (default: the best of 1, 10, 100 on the validation rows)",
@@ -186,7 +213,8 @@ export function addTrainOptions(command: Command): Command {
     .option("--no-group-inputs", "keep the network from knowing who is in which group")
     .addOption(new Option("--preset <name>", "defaults").choices(namesOf(PRESETS)).default("default"))
     .addOption(new Option("--network <kind>", "the network").choices(namesOf(NETWORKS)))
-    .option("--splines", "give the network splines of every number too, so that effects may bend")
+    .option("--splines", "give the network splines of every number too (default: where events are enough)")
+    .option("--no-splines", "give it none")
     .option("--hidden <n>", "hidden units (default: 12, paper 50)", parseCount)
     .option("--seed <n>", "seed of split, weights and batches", parseCount, 1)
     .option(
@@ -245,10 +273,20 @@ export async function toRequest(options: TrainOptions, split: Split): Promise<Tr
         batch: options.batch === 0 ? null : options.batch,
         primalSteps: options.primalSteps,
         objective,
+        hold: options.hold,
       }),
     },
     ...(options.groupInputs ? {} : { inputGroups: "none" }),
+    ...present({
+      targets: options.targets === undefined ? undefined : await readTargets(options.targets),
+      targetSlack: options.targetSlack,
+      allowClash: options.allowClash,
+    }),
   };
+}
+
+async function readTargets(path: string): Promise<Targets> {
+  return parseTargets(await readTextFile(path, "the targets file"), { name: path });
 }
 
 export function refuseConflicts({ splines, method }: TrainOptions): void {

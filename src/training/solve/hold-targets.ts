@@ -5,6 +5,7 @@
 import type { Backend } from "../../compute/backend.ts";
 import { exp } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
+import { isAbsent, type Measured } from "../../core/measured.ts";
 import { countOf } from "../../core/text.ts";
 import { createNotice, type Notice } from "../../data/checks/findings.ts";
 import { pickOutcomes } from "../../data/outcomes/outcomes.ts";
@@ -40,7 +41,7 @@ export interface TargetReport {
   readonly target: readonly number[];
   readonly standardError: readonly number[];
   /** Kaplan-Meier of the rows of the solve. */
-  readonly local: readonly number[];
+  readonly local: readonly (number | null)[];
   /** The model's mean curve over them. */
   readonly model: readonly number[];
   readonly clash: Omit<Clash, "group">;
@@ -95,7 +96,8 @@ export function listTargetCurves(study: Study, { targets, targetSlack = "auto" }
 }
 
 /** S(t|x) of every row under the network below. */
-function curvesBelow({ N, logits, first }: SolveRows, T: number): Float64Array {
+function curvesBelow({ logits, first }: Pick<SolveRows, "logits" | "first">, T: number): Float64Array {
+  const N = first.length - 1;
   const survival = new Float64Array(N * T);
   for (let n = 0; n < N; n++) {
     let alive = 1;
@@ -119,7 +121,7 @@ export async function reportTargets(
   const network = createNetwork(backend, layer.spec, 0);
   writeParameters(network, layer.parameters);
   const gathered = await gatherRows(backend, network, sets, true);
-  const survival = curvesBelow({ N: gathered.binned.bin.length, ...gathered } as SolveRows, grid.T);
+  const survival = curvesBelow(gathered, grid.T);
   const rows = joinRows(split.train, split.validation);
   const local = pickOutcomes(outcomes, rows);
   const clashes = testTargets(study, targets);
@@ -136,11 +138,15 @@ export async function reportTargets(
       time: Array.from(time),
       target: Array.from(target),
       standardError: Array.from(se),
-      local: Array.from(time, (at) => survivalAt(km, at).survival),
-      model: Array.from(time, (at) => Number(interpolateCurve(mean, grid, at))),
+      local: Array.from(time, (at) => numberOrNull(survivalAt(km, at).survival)),
+      model: Array.from(time, (at) => numberOrNull(interpolateCurve(mean, grid, at)) ?? 0),
       clash,
     };
   });
+}
+
+function numberOrNull(value: Measured): number | null {
+  return isAbsent(value) ? null : value;
 }
 
 function orderOf({ groups }: Study, rows: Int32Array, name: string): Int32Array {

@@ -17,6 +17,7 @@ import { fitMembership } from "./blind.ts";
 import { chooseBase } from "./choose-base.ts";
 import { type ChosenPoint, choosePoint, featuresOf } from "./choose-point.ts";
 import { slackAt } from "./frontier.ts";
+import type { TargetReport } from "./hold-targets.ts";
 import { judgeHeld } from "./judge.ts";
 import { createLayer, type SolvedLayer } from "./layer.ts";
 import type { Mixture } from "./mixture.ts";
@@ -72,6 +73,8 @@ export interface SolveReport {
   readonly mixture: Mixture | null;
   readonly hold: Hold;
   readonly blind: readonly BlindReport[];
+  /** Targets from outside that the model was held to. */
+  readonly targets?: readonly TargetReport[];
 }
 
 /** What holding a group that the model may not see costs. */

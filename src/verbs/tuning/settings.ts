@@ -30,7 +30,7 @@ export interface Setting {
   readonly strata?: number;
   readonly slack?: number | "auto" | "none";
   readonly kappa?: number | "none";
-  readonly splines?: "yes" | "no";
+  readonly splines?: "auto" | "yes" | "no";
   readonly network?: NonNullable<TrainingRequest["network"]>;
   readonly hidden?: number;
   readonly steps?: number;
@@ -81,7 +81,11 @@ export const SETTING_OPTIONS: Readonly<Record<SettingName, SettingOption>> = {
   strata: whole("constrain each group in n strata of predicted risk", 1),
   slack: above0("the distance allowed to a group; none is no constraint", ["auto", "none"]),
   kappa: above0("the automatic slack in multiples of the group's noise; none is no constraint", ["none"]),
-  splines: oneOf("splines of every number among the features", ["yes", "no"]),
+  splines: oneOf("splines of every number among the features; auto: where events are enough", [
+    "auto",
+    "yes",
+    "no",
+  ]),
   network: oneOf("the network", namesOf(NETWORKS)),
   hidden: whole("hidden units", 1),
   steps: whole("parameter updates", 1),
@@ -200,7 +204,7 @@ export function reduceSetting(setting: Setting): Setting {
   // κ multiplies an automatic slack; the variance distance is in standard errors already and takes no κ.
   if (typeof left.get("slack") === "number" || left.get("distance") === "variance") remove("kappa");
   if (left.has("kappa")) remove("slack");
-  if (left.get("splines") === "no") remove("splines");
+  if (left.get("splines") === "auto") remove("splines");
   if (left.get("network") === "linear") remove("hidden");
   return Object.fromEntries(
     SETTING_NAMES.flatMap((name) => {
@@ -243,6 +247,7 @@ export function requestOfSetting<Request extends TrainingRequest>(
 ): Request {
   const { method, preset, distance, strata, slack, kappa } = setting;
   const { splines, network, hidden, steps, batch, rate, decay } = setting;
+  const asked = splines === "auto" ? undefined : splines;
   const { optimiser } = PRESETS[preset ?? "default"];
   const isFree = slack === "none" || kappa === "none";
   const hasOwnRate = rate !== undefined || decay !== undefined;
@@ -264,7 +269,7 @@ export function requestOfSetting<Request extends TrainingRequest>(
       slack: isFree ? undefined : kappa === undefined ? slack : ("auto" as const),
       kappa: isFree ? undefined : kappa,
     }),
-    ...present({ splines: splines === "yes" ? true : undefined, network, hidden }),
+    ...present({ splines: asked === undefined ? undefined : asked === "yes", network, hidden }),
     options,
     seed,
   };
