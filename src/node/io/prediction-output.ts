@@ -5,6 +5,7 @@
  * the file as it is.
  */
 import { powerOfTen } from "../../core/elementary.ts";
+import { present } from "../../core/present.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import type { BoostRowSets } from "../../verbs/boost.ts";
 import { medianTimes, type Prediction } from "../../verbs/predict.ts";
@@ -270,8 +271,8 @@ export async function writeCurves(
     const known =
       outcomes === null ? undefined : { bin: outcomes.bin, event: outcomes.event, ...set, ...person };
     const written = path.endsWith(".parquet")
-      ? await openParquetPredictions(output, T, { known })
-      : openCsvPredictions(output, T, { known });
+      ? await openParquetPredictions(output, T, present({ known }))
+      : openCsvPredictions(output, T, present({ known }));
     await written.write({ curves, median });
     await written.finish();
   } finally {
