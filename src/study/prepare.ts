@@ -116,11 +116,14 @@ function dropProtected<Request extends FeatureRequest>(table: Table, request: Re
   for (const name of hidden) findColumn(table, name);
   const clash = hidden.find((name) => features?.includes(name) || name === time || name === event);
   if (clash !== undefined) {
-    throw new InputError(`a protected column cannot be ${features?.includes(clash) ? "a feature" : "the outcome"}: "${clash}"`, {
-      code: "protected.role",
-      where: table.name,
-      hint: "the model never sees a protected column; groups over it can be held all the same",
-    });
+    throw new InputError(
+      `a protected column cannot be ${features?.includes(clash) ? "a feature" : "the outcome"}: "${clash}"`,
+      {
+        code: "protected.role",
+        where: table.name,
+        hint: "the model never sees a protected column; groups over it can be held all the same",
+      },
+    );
   }
   return hidden.length === 0 ? request : { ...request, drop: [...drop, ...hidden] };
 }

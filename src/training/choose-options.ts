@@ -9,7 +9,6 @@ import { requireNetwork } from "../models/networks/create-network.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import { canStart } from "../models/start/additive-start.ts";
 import { DISTANCES, type Method, type NetworkName } from "./choices.ts";
-import type { TargetRequest } from "./solve/hold-targets.ts";
 import {
   type ConstraintSpec,
   DEFAULT_PRESET_HIDDEN,
@@ -22,6 +21,7 @@ import {
   XCAL_LAMBDA,
   XCAL_LAMBDAS,
 } from "./options.ts";
+import type { TargetRequest } from "./solve/hold-targets.ts";
 
 export interface RunRequest extends Partial<Omit<TargetRequest, "allowClash">> {
   readonly network?: NetworkName;

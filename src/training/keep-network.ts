@@ -106,12 +106,16 @@ export function holdRequest(
     distance,
     slackOf: ({ groups, heldCurves }) => {
       const own = distance === "atRisk" ? allow(groups) : null;
-      const ofGroups = groups.map(({ constrained }, g) => (constrained && own ? own[g] : Number.POSITIVE_INFINITY));
+      const ofGroups = groups.map(({ constrained }, g) =>
+        constrained && own ? own[g] : Number.POSITIVE_INFINITY,
+      );
       return Float64Array.from([...ofGroups, ...ofCurves(heldCurves)]);
     },
     ...((distance !== "atRisk" || targets !== undefined) && {
       listCurves: (groups, rows) => [
-        ...(distance === "atRisk" ? [] : holdToKaplanMeier(distance, groups, allow(groups), meanCurveOf(rows))),
+        ...(distance === "atRisk"
+          ? []
+          : holdToKaplanMeier(distance, groups, allow(groups), meanCurveOf(rows))),
         ...(targets === undefined
           ? []
           : listTargetCurves(study, { targets, ...present({ targetSlack }) })(groups, rows)),

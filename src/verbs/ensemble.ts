@@ -118,7 +118,11 @@ function tellOfMember(event: TrainEvent, which: string, before: readonly Trained
 }
 
 function keepMember({ predictor, training }: Model): TrainedMember {
-  if (predictor.kind !== "network" || predictor.network.kind === "mean" || predictor.network.kind === "held") {
+  if (
+    predictor.kind !== "network" ||
+    predictor.network.kind === "mean" ||
+    predictor.network.kind === "held"
+  ) {
     throw refuseMethod();
   }
   return { network: predictor.network, parameters: predictor.parameters, steps: training.steps };
@@ -181,7 +185,12 @@ async function joinMembers(
   const { preset = "default" } = request;
   const solve = request.options?.solve ?? PRESETS[preset].solve;
   const options = last.options && { ...last.options, seed, ...present({ solve }) };
-  const { predictor, verdict, report } = await holdMembers(members, options, { request, seed, study }, backend);
+  const { predictor, verdict, report } = await holdMembers(
+    members,
+    options,
+    { request, seed, study },
+    backend,
+  );
   const steps = members.reduce((sum, one) => sum + one.steps, 0);
   return {
     ...last,
@@ -254,7 +263,11 @@ async function holdMembers(
     const network = createNetwork(backend, predictor.network, 0);
     writeParameters(network, predictor.parameters);
     const evaluation = await createEvaluator(backend, network, training, options.constraint)();
-    return { predictor, verdict: judgeGroups({ training }, options, evaluation, listTold(study)), report: null };
+    return {
+      predictor,
+      verdict: judgeGroups({ training }, options, evaluation, listTold(study)),
+      report: null,
+    };
   }
   const { test } = study.split;
   const splines = findSplines(study.encoder);

@@ -155,7 +155,8 @@ function meanLogits(graph: OnnxGraph, members: readonly string[], T: number): st
     graph.add("Log", [sum(parts.map(({ died }) => died))]),
     graph.add("Log", [sum(parts.map(({ survival }) => survival))]),
   ]);
-  const limit = (sign: number) => graph.constant("float", [1, T], new Float64Array(T).fill(sign * LARGEST_LOGIT));
+  const limit = (sign: number) =>
+    graph.constant("float", [1, T], new Float64Array(T).fill(sign * LARGEST_LOGIT));
   return graph.add("Max", [graph.add("Min", [ratio, limit(1)]), limit(-1)]);
 }
 

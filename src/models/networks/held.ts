@@ -89,7 +89,12 @@ export function createHeld(backend: Backend, spec: HeldSpec, base: Network): Net
 }
 
 /** σ(M [x, 1]) of one group. */
-export function chanceOf(x: ArrayLike<number>, membership: ArrayLike<number>, group: number, D: number): number {
+export function chanceOf(
+  x: ArrayLike<number>,
+  membership: ArrayLike<number>,
+  group: number,
+  D: number,
+): number {
   const from = group * (D + 1);
   let sum = membership[from + D];
   for (let j = 0; j < D; j++) sum += membership[from + j] * x[j];

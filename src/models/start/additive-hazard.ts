@@ -6,6 +6,7 @@
  * membership columns, 0 or 1, at the end of x.
  */
 import { exp, log, log1p } from "../../core/elementary.ts";
+import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../../core/linear-algebra.ts";
 import { GROUP_KNOTS, placeKnots } from "../networks/group-offsets.ts";
 import type { LinearStartInput } from "./linear-start.ts";
 
@@ -55,6 +56,7 @@ export function createHazardFit(
     return base[t] + slope + atKnots[k] + share[t] * (atKnots[k + 1] - atKnots[k]);
   };
 
+  const features = new Float64Array(own);
   const residual = new Float64Array(K);
   const weights = new Float64Array(K * K);
   /** Fills the row's sums over its bins; returns its negative log-likelihood. */
@@ -79,11 +81,16 @@ export function createHazardFit(
       let value = 0;
       const gradient = new Float64Array(P);
       const information = new Float64Array(P * P);
+      const slopes = createOuterSum(own);
       for (let i = 0; i < N; i++) {
         openRow(i, theta);
         value += sumBins(i);
-        const features = { x, first: i * D, own };
-        addRow({ residual, weights, members, count }, features, gradient, information);
+        for (let j = 0; j < own; j++) features[j] = x[i * D + j];
+        addRow({ residual, weights, members, count }, features, slopes, gradient, information);
+      }
+      flushOuter(slopes);
+      for (let j = 0; j < own; j++) {
+        for (let m = 0; m <= j; m++) information[j * P + m] = slopes.matrix[j * slopes.width + m];
       }
       return { value, gradient, information };
     },
@@ -127,20 +134,15 @@ interface RowSums {
   readonly count: number;
 }
 
-/** The row's features are `own` numbers of x, starting at `first`. */
-interface RowFeatures {
-  readonly x: ArrayLike<number>;
-  readonly first: number;
-  readonly own: number;
-}
-
-/** Adds a row to the gradient and the information. */
+/** Adds a row to the gradient and the information, and its features to the outer products of the slopes. */
 function addRow(
   { residual, weights, members, count }: RowSums,
-  { x, first, own }: RowFeatures,
+  features: Float64Array, // [own]
+  slopes: OuterSum,
   gradient: Float64Array, // [P]
   information: Float64Array, // [P,P]
 ): void {
+  const own = features.length;
   const K = residual.length;
   const P = gradient.length;
   const sums = new Float64Array(K);
@@ -151,17 +153,13 @@ function addRow(
     all += sums[k];
     gap += residual[k];
   }
-  for (let j = 0; j < own; j++) {
-    const feature = x[first + j];
-    if (feature === 0) continue;
-    gradient[j] += gap * feature;
-    for (let m = 0; m <= j; m++) information[j * P + m] += all * feature * x[first + m];
-  }
+  for (let j = 0; j < own; j++) gradient[j] += gap * features[j];
+  addOuter(slopes, all, features, 0, own);
   for (let c = 0; c < count; c++) {
     for (let k = 0; k < K; k++) {
       const at = own + members[c] * K + k;
       gradient[at] += residual[k];
-      for (let j = 0; j < own; j++) information[at * P + j] += sums[k] * x[first + j];
+      for (let j = 0; j < own; j++) information[at * P + j] += sums[k] * features[j];
       for (let d = 0; d <= c; d++) {
         const other = own + members[d] * K;
         const last = Math.min(k + 1, d < c ? K - 1 : k);

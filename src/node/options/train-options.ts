@@ -20,8 +20,8 @@ import {
   type BackendName,
   DISTANCES,
   type DistanceName,
-  type Hold,
   HOLDS,
+  type Hold,
   METHODS,
   type Method,
   NETWORKS,
@@ -58,7 +58,10 @@ import {
 export interface SubjectOptions
   extends OutcomeColumns,
     GroupOptions,
-    Pick<TrainRequest, "features" | "drop" | "protected" | "allowLeak" | "autoGroups" | "id" | "rowsAreIndependent">,
+    Pick<
+      TrainRequest,
+      "features" | "drop" | "protected" | "allowLeak" | "autoGroups" | "id" | "rowsAreIndependent"
+    >,
     Pick<TrainRequest, "bins" | "horizon"> {}
 
 export interface TrainRequestOptions
@@ -194,9 +197,10 @@ export function addTrainOptions(command: Command): Command {
     .addOption(new Option("--strata <n>", "--risk-strata by its old name").argParser(parseCount).hideHelp())
     .option("--slack <c>", "the distance allowed to a group: a number, or auto", parseSlack)
     .addOption(
-      new Option("--hold <how>", "how hard groups over protected columns are held (default: balanced)").choices(
-        namesOf(HOLDS),
-      ),
+      new Option(
+        "--hold <how>",
+        "how hard groups over protected columns are held (default: balanced)",
+      ).choices(namesOf(HOLDS)),
     )
     .option("--targets <file>", "survival known from outside, to hold groups to: group,time,survival,se")
     .option(

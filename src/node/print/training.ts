@@ -52,7 +52,9 @@ function printConstraints({ training: { verdict, solve, rows }, options }: Model
       String(one.events),
       one.status === "unsupported" ? "–" : formatNumber(one.slack, 5),
       formatNumber(one.distance.solve, 5),
-      ...(isFresh ? [formatNumber(one.distance.fresh, 2), one.fresh === null ? "–" : formatP(one.fresh.adjusted)] : []),
+      ...(isFresh
+        ? [formatNumber(one.distance.fresh, 2), one.fresh === null ? "–" : formatP(one.fresh.adjusted)]
+        : []),
       ...(isPriced ? [formatNumber(one.price, 2)] : []),
       one.status,
     ]),

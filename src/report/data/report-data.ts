@@ -7,9 +7,9 @@
 import type { Notice } from "../../data/checks/findings.ts";
 import type { GroupCertificate } from "../../stats/certificates/certificates.ts";
 import type { SetSizes } from "../../study/split.ts";
+import type { ModelHistoryEntry } from "../../training/model.ts";
 import type { SolveReport } from "../../training/solve/hold.ts";
 import type { GroupVerdict } from "../../training/solve/verdict.ts";
-import type { ModelHistoryEntry } from "../../training/model.ts";
 import type { JudgedScores, RejectionCount, ReportVerdict } from "../words/report-words.ts";
 
 /** What the checks found in the table or training reported: its sentence in parts, and how much it matters. */

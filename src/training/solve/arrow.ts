@@ -3,7 +3,12 @@
  * each block has in common with the border; blocks have nothing in common with one another. Solved by eliminating the
  * blocks (Schur complement): with 300 groups and 10 blocks that is a thirtieth of the work of the whole matrix.
  */
-import { type CholeskyFactor, factorCholesky, type OuterSum, solveCholesky } from "../../core/linear-algebra.ts";
+import {
+  type CholeskyFactor,
+  factorCholesky,
+  type OuterSum,
+  solveCholesky,
+} from "../../core/linear-algebra.ts";
 import { countTheta, type Layout, type RowLists } from "./layout.ts";
 
 export interface ArrowMatrix {

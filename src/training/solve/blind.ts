@@ -46,7 +46,12 @@ export function fitMembership(features: Features, N: number, members: ArrayLike<
     const own = fitLogistic(features, isMember, (n) => n % PARTS !== part, coefficients);
     for (let n = part; n < N; n += PARTS) chances[n] = 1 / (1 + exp(-scoreOf(features, n, own)));
   }
-  return { coefficients, chances, auc: areaUnderCurve(chances, isMember), explained: explain(chances, isMember) };
+  return {
+    coefficients,
+    chances,
+    auc: areaUnderCurve(chances, isMember),
+    explained: explain(chances, isMember),
+  };
 }
 
 /** The chances of other rows, from the fit to all. */

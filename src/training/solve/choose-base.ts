@@ -8,7 +8,7 @@ import type { HoldInput } from "./hold.ts";
 import { canMix, chooseMixture, MIXTURES, type Mixture, mixParameters } from "./mixture.ts";
 import { frameProblem, mixLogits, type SolveFrame, sumsOf, takeFirst, takeRest } from "./problem.ts";
 import { type GatheredRows, gatherRows } from "./rows.ts";
-import { solveHeld } from "./sqp.ts";
+import { type Solved, solveHeld } from "./sqp.ts";
 
 /** A choice between likelihoods needs no more. */
 const CHOICE_TOLERANCE = 1e-4;
@@ -35,15 +35,17 @@ export async function chooseBase(input: HoldInput, frame: SolveFrame, count: num
     return { mixture: null, gathered: ofTrained, parameters: trained };
   }
   const ofStart = await gather(mixParameters(start, trained, 0));
-  let from: Float64Array | undefined;
+  let last: Solved | null = null;
   const losses = MIXTURES.map((share) => {
     const mixed = mixLogits(ofStart, ofTrained, share);
     const source = { spec, parameters: mixParameters(start, trained, share), precisions, splines };
     const problem = frameProblem(frame, takeFirst(mixed, count), [], source);
     const free = new Float64Array(problem.groups.length).fill(Number.POSITIVE_INFINITY);
-    const solved = solveHeld(problem, free, { tolerance: CHOICE_TOLERANCE, ...(from && { from }) });
-    from = solved.theta;
-    return sumsOf(problem.layout, frame, takeRest(mixed, count), []).losses(solved.theta);
+    last = solveHeld(problem, free, {
+      tolerance: CHOICE_TOLERANCE,
+      ...(last && { from: last.theta, factor: last.factor }),
+    });
+    return sumsOf(problem.layout, frame, takeRest(mixed, count), []).losses(last.theta);
   });
   const mixture = chooseMixture(losses);
   return {

@@ -89,7 +89,12 @@ export function holdToTarget(
   const inverse = invertRows(lower, kept, J);
   const whole = places.map((weights, j) => ({ weights, target: survival[j] }));
   const residuals = inverse.map((row) => residualOf(whole, row));
-  return { term: { rows, residuals, isConstraint: false }, group, slack: Number.POSITIVE_INFINITY, isTarget: true };
+  return {
+    term: { rows, residuals, isConstraint: false },
+    group,
+    slack: Number.POSITIVE_INFINITY,
+    isTarget: true,
+  };
 }
 
 type Place = readonly { readonly bin: number; readonly weight: number }[];
@@ -134,7 +139,10 @@ function covarianceOfMeans(
   const means = new Float64Array(J);
   rows.forEach((row, i) => {
     places.forEach((place, j) => {
-      const value = place.reduce((sum, { bin, weight }) => sum + weight * (bin < 0 ? 1 : survival[row * T + bin]), 0);
+      const value = place.reduce(
+        (sum, { bin, weight }) => sum + weight * (bin < 0 ? 1 : survival[row * T + bin]),
+        0,
+      );
       values[i * J + j] = value;
       means[j] += value / n;
     });
@@ -142,7 +150,8 @@ function covarianceOfMeans(
   const out = new Float64Array(J * J);
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < J; j++) {
-      for (let k = 0; k < J; k++) out[j * J + k] += (values[i * J + j] - means[j]) * (values[i * J + k] - means[k]);
+      for (let k = 0; k < J; k++)
+        out[j * J + k] += (values[i * J + j] - means[j]) * (values[i * J + k] - means[k]);
     }
   }
   return out.map((sum) => sum / Math.max(n - 1, 1) / n);

@@ -22,7 +22,13 @@ import { judgeHeld } from "./judge.ts";
 import { createLayer, type SolvedLayer } from "./layer.ts";
 import type { Mixture } from "./mixture.ts";
 import type { PriorSource } from "./prior.ts";
-import { countConstraints, type FramedProblem, frameProblem, type ListCurves, type SolveFrame } from "./problem.ts";
+import {
+  countConstraints,
+  type FramedProblem,
+  frameProblem,
+  type ListCurves,
+  type SolveFrame,
+} from "./problem.ts";
 import { type Residuals, type Solved, solveHeld } from "./sqp.ts";
 import type { GroupVerdict } from "./verdict.ts";
 
@@ -97,7 +103,9 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const source: PriorSource = { spec, parameters, ...input.shrunk, precisions, splines };
   const choice = choosePoint(input, frame, source, gathered, count);
   const N = gathered.binned.bin.length;
-  const members = choice.blind.map((g) => fitMembership(featuresOf(gathered, frame), N, gathered.groups[g].rows));
+  const members = choice.blind.map((g) =>
+    fitMembership(featuresOf(gathered, frame), N, gathered.groups[g].rows),
+  );
   const chances = members.map((one) => one.chances);
   const problem = frameProblem(frame, gathered, chances, source, input.listCurves);
   const slack = input.slackOf(problem);

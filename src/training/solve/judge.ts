@@ -56,7 +56,9 @@ export async function judgeHeld(
       price: constrained ? price : null,
       reason:
         reason ??
-        (status === "infeasible" ? tellInfeasible(choice, place) : tellUntested(test, fresh?.groups[g].reason)),
+        (status === "infeasible"
+          ? tellInfeasible(choice, place)
+          : tellUntested(test, fresh?.groups[g].reason)),
     };
   });
   return adjustFresh(verdicts);
@@ -68,9 +70,16 @@ function readConstraint(last: LastSolve, g: number, kind: HoldInput["distance"])
   const { distance, multipliers } = solved;
   const G = problem.groups.length;
   const curves = problem.heldCurves.filter(({ term }) => term.isConstraint);
-  const own = kind === "atRisk" ? [g] : curves.flatMap(({ group, isTarget }, i) => (group === g && !isTarget ? [G + i] : []));
-  if (!problem.groups[g].constrained || own.length === 0) return { distance: distance[g], slack: 0, price: 0 };
-  const worst = own.reduce((most, k) => (distance[k] / slack[k] > distance[most] / slack[most] ? k : most), own[0]);
+  const own =
+    kind === "atRisk"
+      ? [g]
+      : curves.flatMap(({ group, isTarget }, i) => (group === g && !isTarget ? [G + i] : []));
+  if (!problem.groups[g].constrained || own.length === 0)
+    return { distance: distance[g], slack: 0, price: 0 };
+  const worst = own.reduce(
+    (most, k) => (distance[k] / slack[k] > distance[most] / slack[most] ? k : most),
+    own[0],
+  );
   const root = (value: number) => (kind === "variance" ? Math.sqrt(value) : value);
   // What it was held to: its slack, or more where that is out of reach.
   const held = Math.max(distance[worst], slack[worst]);

@@ -52,28 +52,40 @@ function judge(
   const ofCurves = curves?.measure(theta);
   const distance = ofCurves ? Float64Array.from([...groups, ...ofCurves.distance]) : groups;
   let value = loss + (ofCurves?.penalty ?? 0);
-  for (let k = 0; k < theta.length; k++) value += (prior.precision[k] * square(theta[k] - prior.centre[k])) / 2;
-  const r = distance.map((one, g) => (slack[g] < Number.POSITIVE_INFINITY ? Math.sqrt(one / slack[g]) - 1 : -1));
+  for (let k = 0; k < theta.length; k++)
+    value += (prior.precision[k] * square(theta[k] - prior.centre[k])) / 2;
+  const r = distance.map((one, g) =>
+    slack[g] < Number.POSITIVE_INFINITY ? Math.sqrt(one / slack[g]) - 1 : -1,
+  );
   return { value, loss, distance, r, V };
 }
 
-export function assemble(problem: HeldProblem, theta: Float64Array, slack: Float64Array): Assembled {
+/** `point` is what takeMeasure found at θ. */
+export function assemble(
+  problem: HeldProblem,
+  theta: Float64Array,
+  slack: Float64Array,
+  point: Point,
+): Assembled {
   const { sums, prior, followed, curves, layout } = problem;
   const { length: G } = followed;
   const B = layout.blocks.length;
-  const before = takeMeasure(problem, theta, slack);
-  const near = Array.from(slack.keys()).filter((g) => before.r[g] > FAR_BELOW);
+  const near = Array.from(slack.keys()).filter((g) => point.r[g] > FAR_BELOW);
   const inGroups = near.filter((g) => g < G);
   const known = sums.differentiate(theta, inGroups);
-  const point = before;
-  const ofCurves = curves?.differentiate(theta, near.filter((g) => g >= G).map((g) => g - G));
+  const ofCurves = curves?.differentiate(
+    theta,
+    near.filter((g) => g >= G).map((g) => g - G),
+  );
   const gradient = known.gradient.slice();
   for (let k = 0; k < theta.length; k++) gradient[k] += prior.precision[k] * (theta[k] - prior.centre[k]);
   if (ofCurves) for (let k = 0; k < theta.length; k++) gradient[k] += ofCurves.penaltyGradient[k];
   const scaleOf = (g: number) => 1 / (2 * Math.sqrt(Math.max(point.distance[g], 1e-300) * slack[g]));
   const normals = near.map((g) => {
     const normal =
-      g < G ? spread(problem, known, g) : (ofCurves?.gradients[g - G] ?? new Float64Array(theta.length)).slice();
+      g < G
+        ? spread(problem, known, g)
+        : (ofCurves?.gradients[g - G] ?? new Float64Array(theta.length)).slice();
     const scale = scaleOf(g);
     for (let k = 0; k < normal.length; k++) normal[k] *= scale;
     return normal;

@@ -27,7 +27,8 @@ export function createLayer(
   for (let j = 0; j < dense; j++) coefficients.fill(theta[j], j * B, (j + 1) * B);
   for (let s = 0; s < told + chances; s++) {
     const input = s < told ? D - told + s : D + s - told;
-    for (let b = 0; b < B; b++) coefficients[input * B + b] += theta[dense + s] + theta[offsetAt(layout, b, s)];
+    for (let b = 0; b < B; b++)
+      coefficients[input * B + b] += theta[dense + s] + theta[offsetAt(layout, b, s)];
   }
   const rows = membership.flatMap((row) => {
     const whole = new Float64Array(D + 1);
@@ -38,7 +39,9 @@ export function createLayer(
   return {
     spec: { kind: "held", D, T, base, blocks: blocks.map(({ last }) => last), chances },
     parameters: {
-      ...Object.fromEntries(Object.entries(parameters).map(([name, values]) => [baseParameter(name), values])),
+      ...Object.fromEntries(
+        Object.entries(parameters).map(([name, values]) => [baseParameter(name), values]),
+      ),
       "held.baseline": Array.from({ length: T }, (_, t) => theta[at[blockOf[t]] + binOf[t]]),
       "held.coefficients": Array.from(coefficients),
       ...(chances > 0 && { "held.membership": rows }),

@@ -31,7 +31,11 @@ export function canMix(parameters: ParameterValues): boolean {
   return parameters.baseline !== undefined && parameters.skip !== undefined;
 }
 
-export function mixParameters(start: ParameterValues, trained: ParameterValues, share: number): ParameterValues {
+export function mixParameters(
+  start: ParameterValues,
+  trained: ParameterValues,
+  share: number,
+): ParameterValues {
   return Object.fromEntries(
     Object.entries(trained).map(([name, values]) => {
       if (OUTPUT.includes(name)) return [name, values.map((value) => share * value)];

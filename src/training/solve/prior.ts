@@ -56,7 +56,11 @@ export function createPrior(layout: Layout, told: number, source: PriorSource | 
 }
 
 /** What the network below adds for a group, the mean over each block; null where it has no such offsets. */
-function effectOf({ spec, parameters }: PriorSource, group: number, { blocks, T }: Layout): Float64Array | null {
+function effectOf(
+  { spec, parameters }: PriorSource,
+  group: number,
+  { blocks, T }: Layout,
+): Float64Array | null {
   const { groupOffsets } = parameters;
   if (groupOffsets === undefined || !("baselineHazard" in spec)) return null;
   const { knot, share } = placeKnots(T, spec.baselineHazard);

@@ -73,7 +73,12 @@ export function frameProblem(
 }
 
 /** Sums over rows that are only judged: nothing is solved on them. */
-export function sumsOf(layout: Layout, frame: SolveFrame, gathered: GatheredRows, chances: readonly Float64Array[]): RowSums {
+export function sumsOf(
+  layout: Layout,
+  frame: SolveFrame,
+  gathered: GatheredRows,
+  chances: readonly Float64Array[],
+): RowSums {
   const rows = toSolveRows(gathered, frame.dense, listMembers(gathered, frame.told, chances));
   return createRowSums(layout, rows, listByRow(rows.N, gathered.groups), gathered.groups.length);
 }

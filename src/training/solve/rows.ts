@@ -95,7 +95,11 @@ function takeColumns(x: GatheredRows["x"], N: number, D: number, dense: number):
 }
 
 /** The last `count` columns of x as lists of their entries that are not 0. */
-export function listMembers({ x, D, binned }: GatheredRows, count: number, extra: readonly Float64Array[] = []): RowLists {
+export function listMembers(
+  { x, D, binned }: GatheredRows,
+  count: number,
+  extra: readonly Float64Array[] = [],
+): RowLists {
   const N = binned.bin.length;
   const columns = Array.from({ length: count }, (_, j) => {
     const rows: number[] = [];

@@ -11,8 +11,8 @@ import { MINIMUM_BLOCK_VARIANCE } from "../../objectives/distances/at-risk.ts";
 import type { ArrowFactor } from "./arrow.ts";
 import { solveBoxQp } from "./box-qp.ts";
 import type { CurveTerms } from "./curve-terms.ts";
-import { countTheta, type Layout, type Prior } from "./layout.ts";
 import { type Assembled, assemble, type Point, takeMeasure } from "./lagrangian-parts.ts";
+import { countTheta, type Layout, type Prior } from "./layout.ts";
 import type { RowSums } from "./sums.ts";
 
 /** A problem with everything frozen but θ. */
@@ -51,6 +51,8 @@ export interface Solved {
   readonly residuals: Residuals;
   readonly iterations: number;
   readonly converged: boolean;
+  /** Of the last Hessian, for a problem close to this one. */
+  readonly factor: ArrowFactor | null;
 }
 
 export interface SolveOptions {
@@ -60,6 +62,8 @@ export interface SolveOptions {
   /** Largest multiplier: what a constraint that cannot be met is pressed with. */
   readonly mostPressure?: number;
   readonly from?: Float64Array;
+  /** A Hessian's factor to begin with, of a problem close to this one. */
+  readonly factor?: ArrowFactor | null;
 }
 
 const TOLERANCE = 1e-7;
@@ -74,6 +78,8 @@ const MERIT = 1.5;
 /** Above this many rows the information is taken from about this many, until the end is near. */
 const INFORMATION_ROWS = 20000;
 const NEAR_THE_END = 1e-2;
+/** A factor is used again as long as each step with it leaves at most this share of the gradient. */
+const FAST_ENOUGH = 0.3;
 
 /** `slack` Infinity: measured, not held. */
 export function solveHeld(problem: HeldProblem, slack: Float64Array, options: SolveOptions = {}): Solved {
@@ -86,25 +92,35 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
   let residuals: Residuals = { stationarity: Number.POSITIVE_INFINITY, violation: 0, complementarity: 0 };
   let iteration = 0;
   let stride = Math.max(1, Math.floor(problem.rows / INFORMATION_ROWS));
+  let factor = options.factor ?? null;
   for (; ; iteration++) {
-    const parts = assemble(problem, theta, slack);
-    let step = planStep(parts, mu, stride, pressure);
+    const parts = assemble(problem, theta, slack, point);
+    // Without a constraint in sight a Hessian serves several steps: it costs as much as many gradients.
+    const before = residuals.stationarity;
+    const isFast = largest(parts.gradient) / largest(problem.eventTotals) <= FAST_ENOUGH * before;
+    const isReused = factor !== null && parts.near.length === 0 && (iteration === 0 || isFast);
+    let step = planStep(parts, isReused && factor ? factor : parts.factor(mu, stride), mu, pressure);
     // The first multipliers are found without the constraints' own curvature: once more, with it.
-    if (iteration === 0 && step.mu.some((one) => one > 0)) step = planStep(parts, step.mu, stride, pressure);
+    if (iteration === 0 && step.mu.some((one) => one > 0)) {
+      step = planStep(parts, parts.factor(step.mu, stride), step.mu, pressure);
+    }
+    factor = step.factor;
     residuals = measureResiduals(problem, parts, step.mu);
     mu = step.mu;
     const isDone = Object.values(residuals).every((one) => one <= tolerance);
     if (isDone || iteration === most) break;
     if (residuals.stationarity < NEAR_THE_END && stride > 1) {
       stride = 1;
-      step = planStep(parts, mu, stride, pressure);
+      step = planStep(parts, parts.factor(mu, stride), mu, pressure);
+      factor = step.factor;
       mu = step.mu;
     }
     weights = weights.map((one, g) => Math.max(one, MERIT * mu[g]));
     const moved = searchLine(problem, { theta, point, slack, weights }, step, parts);
     if (moved === null) {
-      if (stride === 1) break;
+      if (stride === 1 && !isReused) break;
       stride = 1;
+      factor = null;
       continue;
     }
     theta = moved.theta;
@@ -119,6 +135,7 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
     multipliers: mu,
     residuals,
     iterations: iteration,
+    factor,
     converged: Object.values(residuals).every((one) => one <= tolerance),
   };
 }
@@ -130,8 +147,7 @@ interface PlannedStep {
 }
 
 /** The step to the optimum of the quadratic model, and its multipliers. */
-function planStep(parts: Assembled, mu: Float64Array, stride: number, pressure: number): PlannedStep {
-  const factor = parts.factor(mu, stride);
+function planStep(parts: Assembled, factor: ArrowFactor, mu: Float64Array, pressure: number): PlannedStep {
   const { near, normals, gradient, point } = parts;
   const free = factor.solve(gradient);
   const solved = normals.map((normal) => factor.solve(normal));
@@ -227,7 +243,11 @@ function correctStep(
   active.forEach((i, a) => {
     for (let b = 0; b < active.length; b++) K[a * active.length + b] = dot(normals[i], solved[b]);
   });
-  const back = solveBoxQp(K, Float64Array.from(active, (i) => r[near[i]]), Number.POSITIVE_INFINITY);
+  const back = solveBoxQp(
+    K,
+    Float64Array.from(active, (i) => r[near[i]]),
+    Number.POSITIVE_INFINITY,
+  );
   const out = theta.slice();
   solved.forEach((one, a) => {
     for (let k = 0; k < out.length; k++) out[k] -= back[a] * one[k];

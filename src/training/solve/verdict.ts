@@ -61,7 +61,9 @@ export function testFresh({ D, V, solveV }: FreshSums): { readonly distance: num
     sum += square(D[b]) / floored;
     chi2 += square(D[b]) / (floored * (1 + V[b] / Math.max(solveV[b], MINIMUM_BLOCK_VARIANCE)));
   }
-  return blocks === 0 ? { distance: 0, p: 1 } : { distance: sum / blocks, p: chiSquareUpperTail(chi2, blocks) };
+  return blocks === 0
+    ? { distance: 0, p: 1 }
+    : { distance: sum / blocks, p: chiSquareUpperTail(chi2, blocks) };
 }
 
 /** The p-values adjusted among the groups that have one. */
