@@ -249,7 +249,7 @@ function certifyStudy(
     throw new InputError("the model has seen rows that are to certify it", {
       code: "certify.seen",
       where: study.table.name,
-      hint: "give rows it has not seen, or its split with --split FILE",
+      hint: `give rows it has not seen${study.stored === null ? ", or its split with --split FILE" : ""}`,
     });
   }
   return { ...certify, ...(isTest ? { followUp: tallyTrainingRows(study) } : {}) };
