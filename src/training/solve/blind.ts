@@ -25,16 +25,18 @@ export interface Membership {
 }
 
 const PARTS = 5;
-/** A standard normal prior on the slopes of standardised features. */
-const RIDGE = 1;
+/** The precision of the slopes of standardised features; 1 to 20 tell members alike. */
+const RIDGE = 5;
 const MOST_STEPS = 30;
 const SETTLED = 1e-9;
 
 export interface Features {
   readonly x: Float32Array | Float64Array; // [N,D]
   readonly D: number;
-  /** How many of the first columns are used. */
+  /** How many of the first columns are looked at. */
   readonly columns: number;
+  /** Those of them that are left out: splines, which cost more by their number than they tell. */
+  readonly leftOut: readonly number[];
 }
 
 export function fitMembership(features: Features, N: number, members: ArrayLike<number>): Membership {
@@ -61,7 +63,7 @@ export function chancesOf(features: Features, N: number, { coefficients }: Membe
 
 function scoreOf({ x, D, columns }: Features, n: number, coefficients: Float64Array): number {
   let sum = coefficients[columns];
-  for (let j = 0; j < columns; j++) sum += coefficients[j] * x[n * D + j];
+  for (let j = 0; j < columns; j++) if (coefficients[j] !== 0) sum += coefficients[j] * x[n * D + j];
   return sum;
 }
 
@@ -72,8 +74,9 @@ function fitLogistic(
   takes: (row: number) => boolean,
   from?: Float64Array,
 ): Float64Array {
-  const { x, D, columns } = features;
+  const { x, D, columns, leftOut } = features;
   const P = columns + 1;
+  const isLeftOut = new Set(leftOut);
   const N = isMember.length;
   const loss = (at: Float64Array) => {
     let sum = 0;
@@ -94,7 +97,7 @@ function fitLogistic(
     row[columns] = 1;
     for (let n = 0; n < N; n++) {
       if (!takes(n)) continue;
-      for (let j = 0; j < columns; j++) row[j] = x[n * D + j];
+      for (let j = 0; j < columns; j++) row[j] = isLeftOut.has(j) ? 0 : x[n * D + j];
       const p = 1 / (1 + exp(-scoreOf(features, n, theta)));
       for (let j = 0; j < P; j++) gradient[j] += (p - isMember[n]) * row[j];
       addOuter(outer, p * (1 - p), row, 0, P);

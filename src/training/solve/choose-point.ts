@@ -4,7 +4,7 @@
  */
 import { log, log1p } from "../../core/elementary.ts";
 import { tallyBins } from "../../stats/kaplan-meier.ts";
-import { chancesOf, fitMembership, type Membership } from "./blind.ts";
+import { chancesOf, type Features, fitMembership, type Membership } from "./blind.ts";
 import { BUDGETS, type FrontierPoint, walkFrontier } from "./frontier.ts";
 import type { HoldInput } from "./hold.ts";
 import type { PriorSource } from "./prior.ts";
@@ -54,8 +54,12 @@ const LEAST_AUC = 0.6;
 const REACHED = 1 + 1e-4;
 
 /** The columns that give a group away: all but the membership of told groups, which are made of them. */
-export function featuresOf({ x, D }: GatheredRows, { told }: SolveFrame) {
-  return { x, D, columns: D - told };
+export function featuresOf(
+  { x, D }: GatheredRows,
+  { told }: SolveFrame,
+  leftOut: readonly number[],
+): Features {
+  return { x, D, columns: D - told, leftOut };
 }
 
 /** `count`: how many of the gathered rows are training rows. */
@@ -76,7 +80,9 @@ export function choosePoint(
     ),
   );
   if (supported.length === 0) return { ...NONE, unsupported };
-  const fitted = supported.map((g) => fitMembership(featuresOf(training, frame), count, groups[g].rows));
+  const fitted = supported.map((g) =>
+    fitMembership(featuresOf(training, frame, input.splines), count, groups[g].rows),
+  );
   const isToldApart = (k: number) => fitted[k].auc >= LEAST_AUC || input.budget !== undefined;
   const blind = supported.filter((_, k) => isToldApart(k));
   const members = fitted.filter((_, k) => isToldApart(k));
@@ -92,7 +98,7 @@ export function choosePoint(
   const hasValidation = input.validation !== null;
   const judged = hasValidation ? takeRest(gathered, count) : training;
   const chances = hasValidation
-    ? members.map((one) => chancesOf(featuresOf(judged, frame), judged.binned.bin.length, one))
+    ? members.map((one) => chancesOf(featuresOf(judged, frame, input.splines), judged.binned.bin.length, one))
     : own;
   const sums = sumsOf(problem.layout, frame, judged, chances);
   const lossOf = (theta: Float64Array) => sums.measure(theta).value;

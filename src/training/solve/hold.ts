@@ -104,7 +104,7 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const choice = choosePoint(input, frame, source, gathered, count);
   const N = gathered.binned.bin.length;
   const members = choice.blind.map((g) =>
-    fitMembership(featuresOf(gathered, frame), N, gathered.groups[g].rows),
+    fitMembership(featuresOf(gathered, frame, splines), N, gathered.groups[g].rows),
   );
   const chances = members.map((one) => one.chances);
   const problem = frameProblem(frame, gathered, chances, source, input.listCurves);

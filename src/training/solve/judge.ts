@@ -56,9 +56,7 @@ export async function judgeHeld(
       price: constrained ? price : null,
       reason:
         reason ??
-        (status === "infeasible"
-          ? tellInfeasible(choice, g)
-          : tellUntested(test, fresh?.groups[g].reason)),
+        (status === "infeasible" ? tellInfeasible(choice, g) : tellUntested(test, fresh?.groups[g].reason)),
     };
   });
   return adjustFresh(verdicts);

@@ -27,8 +27,16 @@ export interface PriorSource {
   readonly splines: readonly number[];
 }
 
-/** `told`: how many of the shaped columns are groups that the network knows. */
-export function createPrior(layout: Layout, told: number, source: PriorSource | null): Prior {
+/**
+ * `told`: how many of the shaped columns are groups that the network knows. The others are chances, whose effects are
+ * shrunk on the scale of one standard deviation of the chance: `variances` has their squares.
+ */
+export function createPrior(
+  layout: Layout,
+  told: number,
+  source: PriorSource | null,
+  variances: ArrayLike<number> = [],
+): Prior {
   const { dense, shaped, blocks, binsIn, at } = layout;
   const precision = new Float64Array(countTheta(layout));
   const centre = new Float64Array(countTheta(layout));
@@ -42,13 +50,14 @@ export function createPrior(layout: Layout, told: number, source: PriorSource | 
   blocks.forEach((_, b) => precision.fill(BIN_PRECISION, at[b], at[b] + binsIn[b]));
   for (let j = 0; j < shaped; j++) {
     const estimated = j < told ? source?.precisions : undefined;
-    precision[dense + j] = estimated?.level[j] ?? DEFAULT_PRECISION;
+    const scale = j < told ? 1 : variances[j - told];
+    precision[dense + j] = estimated?.level[j] ?? scale * DEFAULT_PRECISION;
     const effect = j < told && source !== null ? effectOf(source, j, layout) : null;
     const level = effect === null ? 0 : effect.reduce((sum, one) => sum + one, 0) / effect.length;
     centre[dense + j] = -level;
     blocks.forEach((_, b) => {
       const k = offsetAt(layout, b, j);
-      precision[k] = estimated ? (estimated.shape[j] * GROUP_KNOTS) / blocks.length : SHAPE_PRECISION;
+      precision[k] = estimated ? (estimated.shape[j] * GROUP_KNOTS) / blocks.length : scale * SHAPE_PRECISION;
       if (effect !== null) centre[k] = -(effect[b] - level);
     });
   }

@@ -63,7 +63,7 @@ export function frameProblem(
     ...(terms.length > 0 && { curves: createCurveTerms(layout, rows, terms) }),
     layout,
     sums: createRowSums(layout, rows, held, groups.length),
-    prior: createPrior(layout, told, source),
+    prior: createPrior(layout, told, source, chances.map(varianceOf)),
     rows: rows.N,
     rowsOf: rows,
     eventTotals: sumEvents(layout, rows),
@@ -81,6 +81,11 @@ export function sumsOf(
 ): RowSums {
   const rows = toSolveRows(gathered, frame.dense, listMembers(gathered, frame.told, chances));
   return createRowSums(layout, rows, listByRow(rows.N, gathered.groups), gathered.groups.length);
+}
+
+function varianceOf(values: Float64Array): number {
+  const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
+  return values.reduce((sum, one) => sum + (one - mean) * (one - mean), 0) / values.length;
 }
 
 /** Σ y φ, the scale that residuals are measured on. */
