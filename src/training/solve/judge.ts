@@ -39,7 +39,7 @@ export async function judgeHeld(
     const status = !constrained ? "unsupported" : isMet ? "met" : "infeasible";
     const part = (values: Float64Array) => values.subarray(g * B, (g + 1) * B);
     const tested =
-      constrained && fresh !== null && fresh.groups[g].constrained
+      fresh !== null && constrained && fresh.groups[g].constrained
         ? testFresh({ D: part(fresh.D), V: part(fresh.V), solveV: part(solved.variance) })
         : null;
     const place = choice.blind.indexOf(g);

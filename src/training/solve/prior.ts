@@ -39,7 +39,7 @@ export function createPrior(layout: Layout, told: number, source: PriorSource | 
     precision[r] = bends.has(r) ? splines : slopes;
     if (skip !== undefined) centre[r] = -skip[r];
   }
-  blocks.forEach((_, b) => precision.fill(BIN_PRECISION, at[b], at[b] + binsIn[b]));
+  for (let b = 0; b < blocks.length; b++) precision.fill(BIN_PRECISION, at[b], at[b] + binsIn[b]);
   for (let j = 0; j < shaped; j++) {
     const estimated = j < told ? source?.precisions : undefined;
     precision[dense + j] = estimated?.level[j] ?? DEFAULT_PRECISION;

@@ -65,8 +65,12 @@ export async function gatherRows(
 
 /** One set of rows after the other; every set has the same groups. */
 function joinSets(sets: readonly TrainingRows[], T: number): Pick<GatheredRows, "binned" | "groups"> {
-  const starts = sets.reduce((list, { binned }) => [...list, list[list.length - 1] + binned.bin.length], [0]);
-  const N = starts[sets.length];
+  let N = 0;
+  const starts = sets.map(({ binned }) => {
+    const start = N;
+    N += binned.bin.length;
+    return start;
+  });
   const bin = new Int32Array(N);
   const event = new Uint8Array(N);
   sets.forEach(({ binned }, s) => {
