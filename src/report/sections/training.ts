@@ -168,8 +168,9 @@ function renderConstraints({ constraints, distance, solve }: ReportTraining, dat
     "Status",
   ];
   const rows = solve?.solvedOn ?? "training rows";
+  const inWords = distance === null ? "" : `Distance: ${distance}. `;
   return html`<div class="card"><h3>What each group was held to</h3>
-<p class="lead">${distance === null ? "" : `Distance: ${distance}. `}Slack: the distance allowed on the ${rows}. On test \
+<p class="lead">${inWords}Slack: the distance allowed on the ${rows}. On test \
 rows: the same for people whom nothing was fitted to, and p, the chance of as large a distance if the predicted events \
 are right. Price: nats of log-likelihood that a unit of slack costs.${sayMixture(solve)}</p>
 <div class="scroll" tabindex="0" role="region" aria-label="What each group was held to">\

@@ -1,6 +1,6 @@
 /**
- * The verdict on every group after the solve: its distance on the rows of the solve against its slack, what it cost, and
- * the test on the test rows (verdict.ts).
+ * The verdict on every group after the solve: its distance on the rows of the solve against its slack, what it cost,
+ * and the test on the test rows (verdict.ts).
  */
 import type { Backend } from "../../compute/backend.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
@@ -95,7 +95,8 @@ function tellInfeasible({ members, budget }: ChosenPoint, place: number): string
   if (member === undefined) return "no curves of this model come closer";
   return (
     "the model may not see who is in it, and its features give membership away with an area under the curve of " +
-    `${member.auc.toFixed(2)}: coming closer would cost more than ${budget.toFixed(1)} nats of the validation rows' likelihood`
+    `${member.auc.toFixed(2)}: coming closer would cost more than ${budget.toFixed(1)} nats of the validation rows' ` +
+    "likelihood"
   );
 }
 

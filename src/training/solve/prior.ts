@@ -1,8 +1,8 @@
 /**
  * The prior of the output layer. What is shrunk is the whole effect, that of the network below and of the layer
  * together: a solve on training and validation rows is then a penalised fit to both, not a free correction of a
- * penalised one. So an entry's centre is minus what the network below has already, and its precision is the one that the
- * start estimated (models/start/additive-start.ts). The baseline is free but for rounding.
+ * penalised one. So an entry's centre is minus what the network below has already, and its precision is the one that
+ * the start estimated (models/start/additive-start.ts). The baseline is free but for rounding.
  */
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../models/networks/group-offsets.ts";
 import type { NetworkSpec } from "../../models/networks/list.ts";
