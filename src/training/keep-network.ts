@@ -8,6 +8,8 @@ import { exp } from "../core/elementary.ts";
 import { unreachable } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { findSplines } from "../data/encode/encoder.ts";
+import { columnsOf } from "../data/groups/group-expression.ts";
+import { parseGroup } from "../data/groups/parse-group.ts";
 import type { NetworkSpec } from "../models/networks/list.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { ConstraintGroup } from "../objectives/constraints.ts";
@@ -66,7 +68,7 @@ export async function keepNetwork(
   };
   switch (solve) {
     case "none":
-      return { ...plain, verdict: judgeGroups({ training }, options, result.train, isTold) };
+      return { ...plain, verdict: judgeGroups({ training }, options, result.train, listSeen(study)) };
     case "mixture":
       return { ...plain, parameters: await mixNetwork(input), verdict: [] };
     case "held": {
@@ -89,6 +91,16 @@ export function listTold({ groups, inputGroups, fitRows }: Study): boolean[] {
     let inside = 0;
     for (const row of rows) if (fitted.has(row)) inside++;
     return inside === fitted.size;
+  });
+}
+
+/** For each group, whether a model without columns of groups may know who is in it: all its columns are features. */
+export function listSeen(study: Study): boolean[] {
+  const seen = new Set(study.encoder.columns.map(({ column }) => column));
+  const isTold = listTold(study);
+  return study.groups.map(({ expression }, g) => {
+    if (isTold[g] || expression === undefined) return isTold[g];
+    return columnsOf(parseGroup(expression)).every((column) => seen.has(column));
   });
 }
 

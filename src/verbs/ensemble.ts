@@ -22,7 +22,7 @@ import { divideAgain, type PreparedStudy, redesign, withSplit } from "../study/p
 import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { createEvaluator } from "../training/evaluation.ts";
 import { judgeGroups } from "../training/finish.ts";
-import { holdRequest, listTold, tellTargets } from "../training/keep-network.ts";
+import { holdRequest, listSeen, listTold, tellTargets } from "../training/keep-network.ts";
 import type { Model, Predictor } from "../training/model.ts";
 import { PRESETS, type TrainingOptions } from "../training/options.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
@@ -265,7 +265,7 @@ async function holdMembers(
     const evaluation = await createEvaluator(backend, network, training, options.constraint)();
     return {
       predictor,
-      verdict: judgeGroups({ training }, options, evaluation, listTold(study)),
+      verdict: judgeGroups({ training }, options, evaluation, listSeen(study)),
       report: null,
     };
   }

@@ -233,7 +233,7 @@ function updateHeader(header: unknown, version: number): unknown {
   return { ...named, training: { ...training, verdict: training.verdict.map(updateVerdict) } };
 }
 
-/** Runs of those versions were not solved, and told every group that they had a column for. */
+/** Runs of those versions were not solved. Whom they were not told of they did not say: `told` stands for all. */
 function updateVerdict(verdict: unknown): unknown {
   if (!isObject(verdict)) return verdict;
   const { group, n, events, slack, train, met, reason } = verdict;
