@@ -48,6 +48,7 @@ export async function keepNetwork(
 ): Promise<KeptNetwork> {
   const { constraint, solve = "none", hold = "balanced" } = options;
   const isTold = listTold(study);
+  const usesBoth = validation !== null && solve === "held";
   const plain = { kept: spec, parameters: result.parameters, solve: null };
   if (constraint === null) return { ...plain, verdict: [] };
   const input: HoldInput = {
@@ -64,16 +65,17 @@ export async function keepNetwork(
     isTold,
     ...holdRequest(constraint, study, request),
     hold,
-    solvedOn: validation === null ? "training rows" : "training and validation rows",
+    solvedOn: usesBoth ? "training and validation rows" : "training rows",
   };
   switch (solve) {
     case "none":
       return { ...plain, verdict: judgeGroups({ training }, options, result.train, listSeen(study)) };
     case "mixture":
       return { ...plain, parameters: await mixNetwork(input), verdict: [] };
-    case "held": {
+    case "held":
+    case "heldOnTraining": {
       const held = await holdNetwork(input);
-      const sets = validation === null ? [training] : [training, validation];
+      const sets = usesBoth ? [training, validation] : [training];
       const solve = await tellTargets(held, study, request, sets, backend);
       return { kept: held.spec, parameters: held.parameters, verdict: held.verdict, solve };
     }

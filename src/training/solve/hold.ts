@@ -2,7 +2,8 @@
  * The end of a run of `graduate`: what was trained is held to its groups. The steps: choose the mixture of start and
  * trained network on the validation rows (choose-base.ts); for groups that the model may not see, walk the frontier and
  * choose a point within the budget (choose-point.ts); freeze all of that and solve once more on training and validation
- * rows together; judge every group there, and on the test rows (judge.ts). The validation rows are spent afterwards.
+ * rows together; judge every group there, and on the test rows (judge.ts). The validation rows are spent afterwards. A
+ * sweep, which has yet to choose by them, solves on the training rows alone.
  */
 import type { Backend } from "../../compute/backend.ts";
 import type { HeldSpec } from "../../models/networks/held.ts";
@@ -28,6 +29,7 @@ import {
   frameProblem,
   type ListCurves,
   type SolveFrame,
+  takeFirst,
 } from "./problem.ts";
 import { type Residuals, type Solved, solveHeld } from "./sqp.ts";
 import type { GroupVerdict } from "./verdict.ts";
@@ -102,12 +104,11 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const { spec, precisions, splines } = input;
   const source: PriorSource = { spec, parameters, ...input.shrunk, precisions, splines };
   const choice = choosePoint(input, frame, source, gathered, count);
-  const N = gathered.binned.bin.length;
-  const members = choice.blind.map((g) =>
-    fitMembership(featuresOf(gathered, frame), N, gathered.groups[g].rows),
-  );
+  const last = input.solvedOn === "training rows" ? takeFirst(gathered, count) : gathered;
+  const N = last.binned.bin.length;
+  const members = choice.blind.map((g) => fitMembership(featuresOf(last, frame), N, last.groups[g].rows));
   const chances = members.map((one) => one.chances);
-  const problem = frameProblem(frame, gathered, chances, source, input.listCurves);
+  const problem = frameProblem(frame, last, chances, source, input.listCurves);
   const slack = input.slackOf(problem);
   const solved = solveLast(problem, slack, choice);
   const layer = createLayer(
