@@ -1,7 +1,9 @@
 /**
  * Which rows of a model's study are used for what. To judge: rows that are new to the model. To search for groups: also
  * rows it knows, separate from the rows that confirm. To repair curves: rows that fit and rows that judge, neither of
- * which it has learnt from. Where the split is unknown, every row is used and a warning says what that is worth.
+ * which it has learnt from. A network that has learnt from its validation rows too, because its output layer was solved
+ * on them or because it is an ensemble, has its test rows alone: they are divided, and without any there is nothing to
+ * do. Where the split is unknown, every row is used and a warning says what that is worth.
  */
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
@@ -9,7 +11,7 @@ import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { type People, pickPeople } from "../data/outcomes/people.ts";
 import { joinRows, type Split, splitRows } from "../data/outcomes/split.ts";
 import type { BoostRowSets } from "./boost.ts";
-import type { ModelStudy } from "./model-study.ts";
+import { isSameRows, type ModelStudy } from "./model-study.ts";
 
 /** Rows to judge a model on. */
 export interface JudgedRows {
@@ -18,26 +20,57 @@ export interface JudgedRows {
   readonly which: string;
   /** Whether they are the test rows of the table that the model was trained on. */
   readonly isTest: boolean;
+  /** Whether the model is known to have learnt from some of them, or to have been chosen by them. */
+  readonly isSeen: boolean;
   readonly warning: string | null;
 }
 
 /** `allRows`: every row of the model's own table, whether seen in training or not. */
 export function chooseJudgedRows(study: ModelStudy, { allRows = false } = {}): JudgedRows {
-  const { model, split, acquaintance, isOwnTable, table } = study;
+  const { split, acquaintance, table } = study;
   const { test } = split;
-  if (acquaintance === "given") {
-    if (test.length === 0) throw new InputError('no row of the split is in "test"', { code: "split.test" });
-    const isTest = isOwnTable && test.length === model.training.rows.test;
-    return { rows: test, which: "test rows", isTest, warning: null };
+  if (acquaintance === "given") return judgeGiven(study);
+  const isSeen = false;
+  if (acquaintance === "new") {
+    return { rows: test, which: "rows of the table", isTest: false, isSeen, warning: null };
   }
-  if (acquaintance === "new") return { rows: test, which: "rows of the table", isTest: false, warning: null };
   const isKnown = acquaintance === "stored" || acquaintance === "redrawn";
   if (isKnown && test.length > 0 && !allRows) {
-    return { rows: test, which: "test rows", isTest: true, warning: tellOfTestRows(study) };
+    return { rows: test, which: "test rows", isTest: true, isSeen, warning: tellOfTestRows(study) };
   }
   const which = "rows of the table, those it was trained on among them";
   const rows = Int32Array.from({ length: table.rows }, (_, row) => row);
-  return { rows, which, isTest: false, warning: allRows ? ALL_ROWS : isKnown ? NO_TEST_ROWS : UNKNOWN_ROWS };
+  const warning = allRows ? ALL_ROWS : isKnown ? NO_TEST_ROWS : UNKNOWN_ROWS;
+  return { rows, which, isTest: false, isSeen: true, warning };
+}
+
+/** The test rows that the caller names. Those of them that the model has seen are said, if its file knows. */
+function judgeGiven(study: ModelStudy): JudgedRows {
+  const { model, split, isOwnTable, stored } = study;
+  const { test: rows } = split;
+  if (rows.length === 0) throw new InputError('no row of the split is in "test"', { code: "split.test" });
+  const isSame = stored === null ? rows.length === model.training.rows.test : isSameRows(stored.test, rows);
+  const [warning = null] = warnOfSeenRows(study);
+  return { rows, which: "test rows", isTest: isOwnTable && isSame, isSeen: warning !== null, warning };
+}
+
+/** A Cox model has not seen its validation rows; those of a network decided at least when it stopped. */
+function warnOfSeenRows({ model, split: { test }, stored }: ModelStudy): string[] {
+  if (stored === null) return [];
+  const { train, validation } = stored;
+  const known = new Set(model.predictor.kind === "cox" ? train : joinRows(train, validation));
+  const seen = test.filter((row) => known.has(row)).length;
+  return seen === 0
+    ? []
+    : [`the model has seen ${seen} of the ${test.length} test rows of the split: ${BY_HEART}`];
+}
+
+/** What is to be said of a given split: rows that are not what it calls them. */
+function warnOfGiven(study: ModelStudy): string[] {
+  const { split, spent } = study;
+  const isPart = spent.length > 0 && split.validation.length > 0;
+  const part = `the model has learnt from ${spent.length} validation rows of the split: they are left out`;
+  return [...(isPart ? [part] : []), ...warnOfSeenRows(study)];
 }
 
 const BY_HEART = "what it learnt by heart will look right";
@@ -54,6 +87,30 @@ function tellOfTestRows({ split, acquaintance }: ModelStudy): string {
 
 const REDRAWN = "its file is of an earlier version and keeps no split, so these were drawn again by its seed";
 
+/** Whether a network has learnt from all rows of its table but the test rows; these alone are new to it. */
+function hasTestRowsAlone({ model, split, acquaintance, spent }: ModelStudy): boolean {
+  if (model.predictor.kind === "cox" || split.validation.length > 0) return false;
+  return acquaintance === "stored" || acquaintance === "redrawn" || spent.length > 0;
+}
+
+/** Says how the test rows of such a network are divided: "one half", what becomes of it, and of the others. */
+function tellOfDivision(study: ModelStudy, share: string, first: string, others: string): string[] {
+  const { model, split, table, acquaintance, people } = study;
+  const { test } = split;
+  const learnt = `the model has learnt from its ${model.training.solve?.solvedOn ?? "training rows"}`;
+  if (test.length === 0) {
+    throw new InputError(`${learnt}, and the table has no others`, {
+      code: "rows.spent",
+      where: table.name,
+      hint: "give a table of rows it has not seen, or keep rows for the test in training: --split 0.6,0.2,0.2",
+    });
+  }
+  const whose = people === null ? "" : `the ${pickPeople(people, test).count} people in `;
+  const division = `${share} of ${whose}its ${test.length} test rows ${first}, and ${others}`;
+  const sentence = `${learnt}: ${division}${acquaintance === "redrawn" ? `; ${REDRAWN}` : ""}`;
+  return [sentence, ...(acquaintance === "given" ? warnOfGiven(study) : [])];
+}
+
 /** Rows to search and rows to confirm on or, where no split is known, rows to divide at random. */
 export interface SearchedRows {
   readonly rows: Int32Array;
@@ -63,21 +120,33 @@ export interface SearchedRows {
   readonly names: { readonly search: string; readonly confirm: string };
   /** How many rows trained the model, where they are from this table; null otherwise. */
   readonly trainingRows: number | null;
-  readonly warning: string | null;
+  readonly warnings: readonly string[];
 }
 
 /**
  * The rows to search and, separately, the rows that the model has not seen. A Cox model learns only from its training
  * rows: those are searched, and validation and test rows confirm. A network can know its training rows by heart, and
- * the validation rows decided when it stopped: those are searched, and the test rows confirm.
+ * the validation rows decided when it stopped: those are searched, and the test rows confirm. If it has learnt from
+ * these too, curves and group means are right there by construction: one half of the test rows is searched, by seed,
+ * and the other confirms.
  */
 export function chooseSearchedRows(study: ModelStudy): SearchedRows {
   const { split, acquaintance } = study;
+  if (hasTestRowsAlone(study)) {
+    return {
+      rows: split.test,
+      confirm: null,
+      names: { search: "test rows", confirm: "test rows" },
+      trainingRows: split.train.length,
+      warnings: tellOfDivision(study, "one half", "is searched", "the other half confirms"),
+    };
+  }
   const sets = acquaintance === "new" || acquaintance === "unknown" ? null : chooseSets(study);
   if (sets === null) {
     const { rows, isTest, warning } = chooseJudgedRows(study);
     const name = isTest ? "test rows" : "rows";
-    return { rows, confirm: null, names: { search: name, confirm: name }, trainingRows: null, warning };
+    const warnings = warning === null ? [] : [warning];
+    return { rows, confirm: null, names: { search: name, confirm: name }, trainingRows: null, warnings };
   }
   const { search, confirm, names } = sets;
   const rows = joinRows(search, confirm);
@@ -90,8 +159,10 @@ export function chooseSearchedRows(study: ModelStudy): SearchedRows {
     confirm: Int32Array.from(rows.keys()).filter((place) => confirms.has(rows[place])),
     names,
     trainingRows: split.train.length,
-    warning:
-      acquaintance === "given" ? null : acquaintance === "redrawn" ? `${warning}; ${REDRAWN}` : warning,
+    warnings:
+      acquaintance === "given"
+        ? warnOfGiven(study)
+        : [acquaintance === "redrawn" ? `${warning}; ${REDRAWN}` : warning],
   };
 }
 
@@ -126,7 +197,16 @@ export interface ChosenBoostRows {
 export function chooseBoostRows(study: ModelStudy, options: FitShare): ChosenBoostRows {
   const { split, acquaintance, people, outcomes } = study;
   const rowsOf = (one: Split): BoostRowSets => divideUnseen(one, { people, event: outcomes.event }, options);
-  if (acquaintance === "given" || acquaintance === "new") return { rows: rowsOf(split), warnings: [] };
+  if (hasTestRowsAlone(study)) {
+    const { fit } = options;
+    const warnings =
+      fit === undefined
+        ? tellOfDivision(study, "one half", "fits", "the other half judges")
+        : tellOfDivision(study, `a share of ${fit}`, "fits", "the others judge");
+    return { rows: rowsOf(split), warnings };
+  }
+  if (acquaintance === "given") return { rows: rowsOf(split), warnings: warnOfGiven(study) };
+  if (acquaintance === "new") return { rows: rowsOf(split), warnings: [] };
   if (acquaintance !== "unknown") {
     const unseen = split.validation.length + split.test.length;
     const warning =

@@ -2,7 +2,8 @@
  * The study of a model: a table as the model sees it, with the model's own groups, encoder and grid, and which of its
  * rows the model has not learnt from. A model that was trained on this very table (by the SHA-256 of its file) stores
  * its split, which is looked up. A file from before version 3 stores none: its split is drawn again by its seed, and
- * accepted if the test rows show the observed and expected events that were recorded at the end of training.
+ * accepted if the test rows show the observed and expected events that were recorded at the end of training. A model
+ * whose output layer was solved on its validation rows too has spent them: they count as training rows here.
  */
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
@@ -28,10 +29,14 @@ import { findPeople } from "./whose-rows.ts";
  */
 export type Acquaintance = "new" | "stored" | "redrawn" | "given" | "unknown";
 
-/** A table, a model, and which rows are new to it. */
+/** A table, a model, and which rows are new to it. Of its split, the training rows are all that the model learnt from. */
 export interface ModelStudy extends Study {
   readonly model: Model;
   readonly acquaintance: Acquaintance;
+  /** Those of the training rows that were for validation: stored or given as such, and learnt from all the same. */
+  readonly spent: Int32Array;
+  /** The rows that the model used, as its file keeps them; null where it keeps none of this table. */
+  readonly stored: Split | null;
   /** Whether the model was trained on rows of this table, whether or not it is known which. */
   readonly isOwnTable: boolean;
   /** Warnings about whose rows are whose. */
@@ -61,16 +66,18 @@ export async function openStudy(
   const columns = { ...subject.columns, ...present({ id: id ?? undefined }) };
   const isOwnTable = isTrainedOn(model, sha256);
   const everyRow = { train: new Int32Array(), validation: new Int32Array(), test: allRows(table.rows) };
-  const study = { ...studyOf(model, { ...subject, columns }, everyRow), isOwnTable, warnings };
+  const stored = findStored(model, table, { isOwnTable, ...options });
+  const spent = new Int32Array();
+  const own = studyOf(model, { ...subject, columns }, everyRow);
+  const study = { ...own, isOwnTable, spent, stored, warnings };
   if (options.split !== undefined) {
-    return { ...study, acquaintance: "given", split: joinLearnt(model, options.split) };
+    return { ...study, acquaintance: "given", ...joinSpent(model, options.split, study) };
   }
   if (!isOwnTable) return { ...study, acquaintance: "new" };
   if (model.split !== undefined) {
-    const split = model.split.rows === table.rows ? unpackSplit(model.split) : null;
-    return split === null
+    return stored === null
       ? { ...study, acquaintance: "unknown" }
-      : { ...study, acquaintance: "stored", split };
+      : { ...study, acquaintance: "stored", ...joinSpent(model, stored, study) };
   }
   const split = redrawSplit(model, table);
   const isIt = split !== null && split.test.length > 0 && (await isAsRecorded({ ...study, split }, backend));
@@ -104,8 +111,35 @@ export function addGroups<Any extends Study>(study: Any, more: readonly StudyGro
 }
 
 /** Whether the model was trained on rows of the file with this hash. */
-export function isTrainedOn({ split, provenance }: Model, sha256: string | null): boolean {
-  return sha256 !== null && (split?.sha256 ?? provenance?.table?.sha256) === sha256;
+export function isTrainedOn(model: Model, sha256: string | null): boolean {
+  return sha256 !== null && hashOf(model) === sha256;
+}
+
+/** SHA-256 of the file that the model was trained on, if it came from one. */
+function hashOf({ split, provenance }: Model): string | null {
+  return split?.sha256 ?? provenance?.table?.sha256 ?? null;
+}
+
+/**
+ * The model's own split, if these are its rows: by the hash of the file or, where the caller gives a split, because
+ * nothing is known against it. The same table in another form has another hash, and the same test rows.
+ */
+function findStored(
+  model: Model,
+  table: Table,
+  { isOwnTable, sha256 = null, split: given }: OpenStudyOptions & { readonly isOwnTable: boolean },
+): Split | null {
+  if (model.split === undefined || model.split.rows !== table.rows) return null;
+  const stored = unpackSplit(model.split);
+  if (stored === null || isOwnTable) return stored;
+  if (given === undefined) return null;
+  const isUnknown = sha256 === null || hashOf(model) === null;
+  return isUnknown || isSameRows(stored.test, given.test) ? stored : null;
+}
+
+/** Whether two sets have the same rows; both ascend. */
+export function isSameRows(one: Int32Array, other: Int32Array): boolean {
+  return one.length === other.length && one.every((row, k) => row === other[k]);
 }
 
 function readSubject({ columns }: Model, table: Table, sha256: string | null): Subject {
@@ -126,10 +160,33 @@ function readSubject({ columns }: Model, table: Table, sha256: string | null): S
   };
 }
 
-/** A model without rows for validation alone, such as an ensemble, also learnt from the split's validation rows. */
-function joinLearnt({ training }: Model, split: Split): Split {
-  if (training.rows.validation > 0) return split;
-  return { train: joinRows(split.train, split.validation), validation: new Int32Array(), test: split.test };
+/** The split with the validation rows that the model has learnt from among the training rows. */
+function joinSpent(
+  model: Model,
+  split: Split,
+  own: Pick<ModelStudy, "stored" | "isOwnTable">,
+): Pick<ModelStudy, "split" | "spent"> {
+  const spent = findSpent(model, split, own);
+  const isSpent = new Set(spent);
+  const validation = split.validation.filter((row) => !isSpent.has(row));
+  return { spent, split: { train: joinRows(split.train, spent), validation, test: split.test } };
+}
+
+/**
+ * The validation rows of a split that the model has learnt from: all of them where it has no rows for validation alone,
+ * as an ensemble; of its own table those that its output layer was solved on. A given split may divide the model's test
+ * rows, so that its validation rows are new to the model.
+ */
+function findSpent(
+  { training }: Model,
+  { validation }: Split,
+  { stored, isOwnTable }: Pick<ModelStudy, "stored" | "isOwnTable">,
+): Int32Array {
+  if (training.rows.validation === 0) return validation;
+  if (training.solve?.solvedOn !== "training and validation rows") return new Int32Array();
+  if (stored === null) return isOwnTable ? validation : new Int32Array();
+  const learnt = new Set(joinRows(stored.train, stored.validation));
+  return validation.filter((row) => learnt.has(row));
 }
 
 /** Expected events agree with those recorded in training within this share, whichever machine computed them. */

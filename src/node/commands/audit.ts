@@ -185,14 +185,14 @@ async function auditFile(
     const { model, table, sha256 } = read;
     const study = addGroups(opened, await listMoreGroups(opened, options));
     checkRequiredGroups(requirements, study.groups.map(({ name }) => name).filter(isNamed));
-    const { rows, which, isTest, warning } = chooseJudgedRows(study, { allRows: options.allRows === true });
-    const isSeen = study.isOwnTable && !isTest && options.split === undefined;
+    const allRows = options.allRows === true;
+    const { rows, which, isTest, isSeen, warning } = chooseJudgedRows(study, { allRows });
     const audited = await auditModel(study, rows, backend, {
       ...settings,
       ...(isSeen ? { unbounded: SEEN } : {}),
       ...present({ certify: settings.certify && certifyStudy(settings.certify, study, { isSeen, isTest }) }),
     });
-    const relation = isTest || options.split !== undefined ? "heldOut" : isSeen ? "seen" : "newTable";
+    const relation = isSeen ? "seen" : isTest || options.split !== undefined ? "heldOut" : "newTable";
     const { id } = study.columns;
     return {
       title: `${basename(modelPath)} on ${table.name}`,
@@ -249,7 +249,7 @@ function certifyStudy(
     throw new InputError("the model has seen rows that are to certify it", {
       code: "certify.seen",
       where: study.table.name,
-      hint: "give rows it has not seen, or its split with --split FILE",
+      hint: `give rows it has not seen${study.stored === null ? ", or its split with --split FILE" : ""}`,
     });
   }
   return { ...certify, ...(isTest ? { followUp: tallyTrainingRows(study) } : {}) };

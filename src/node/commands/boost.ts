@@ -79,7 +79,7 @@ export function addBoost(program: Command): void {
   addPredictionOptions(command);
   const split = command.options.find(({ long }) => long === "--split");
   if (split !== undefined)
-    split.description = "a row,set table: its validation rows fit, its test rows judge";
+    split.description = "a row,set table: validation rows new to the model fit, test rows judge";
   addGroupOptions(addTableOptions(command))
     .option(
       "--fit <share>",

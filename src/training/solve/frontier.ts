@@ -2,7 +2,8 @@
  * How far groups that the model may not see can be held. Any group can be met by some curves at absurd cost, so each
  * point of the frontier has a price: the root of the groups' distances falls by steps to a fifth of what it is when
  * nobody is held, the other groups keep what they have, and the walk ends where the validation rows' likelihood has
- * lost more than the budget. The budget is a share of what the model gains over Kaplan-Meier: people at large pay it.
+ * lost more than the budget, or at a slack that a person has named. The budget is a share of what the model gains over
+ * Kaplan-Meier: people at large pay it.
  */
 import type { Hold } from "../choices.ts";
 import { type HeldProblem, type Solved, solveHeld } from "./sqp.ts";
@@ -19,7 +20,8 @@ const OTHERS_GROW = 1.05;
 const OTHERS_LEAST = 0.02;
 /** Solves with groups that the model may not see end here: their constraint is far from linear. */
 const BLIND_TOLERANCE = 1e-5;
-/** The largest multiplier: beyond it a point counts as out of reach. */
+/** A point that takes more steps or a larger multiplier counts as out of reach. */
+const MOST_STEPS = 25;
 const MOST_PRESSURE = 1e5;
 
 /** One point: everyone's constraint solved at once. */
@@ -43,17 +45,19 @@ export interface FrontierRequest {
   readonly lossOf: (theta: Float64Array) => number;
   /** The most that may be lost. */
   readonly budget: number;
+  /** Whether the walk ends at the slack, which a person has named; otherwise it ends with the budget. */
+  readonly endsAtSlack: boolean;
 }
 
 /** What every group is allowed where the blind ones are held to a share of their root distance. */
 export function slackAt(
   { distance }: Pick<Solved, "distance">,
   slack: Float64Array,
-  blind: readonly number[],
+  { blind, endsAtSlack }: Pick<FrontierRequest, "blind" | "endsAtSlack">,
   share: number,
 ): Float64Array {
   return slack.map((own, g) => {
-    if (blind.includes(g)) return Math.max(own, share * share * distance[g]);
+    if (blind.includes(g)) return Math.max(endsAtSlack ? own : 0, share * share * distance[g]);
     return own < Number.POSITIVE_INFINITY
       ? Math.min(own, Math.max(OTHERS_GROW * distance[g], OTHERS_LEAST))
       : own;
@@ -62,9 +66,10 @@ export function slackAt(
 
 /** The points within the budget, from the model that holds nobody on; the last one holds most. */
 export function walkFrontier(request: FrontierRequest): FrontierPoint[] {
-  const { free, blind, slack } = request;
+  const { free, blind, slack, endsAtSlack } = request;
   const points: FrontierPoint[] = [{ share: 1, solved: free, lost: 0 }];
-  const isMet = (solved: Solved) => blind.every((g) => solved.distance[g] <= slack[g] * (1 + 1e-6));
+  const isMet = (solved: Solved) =>
+    endsAtSlack && blind.every((g) => solved.distance[g] <= slack[g] * (1 + BLIND_TOLERANCE));
   let beyond = 0;
   for (const share of STEPS) {
     const last = points[points.length - 1];
@@ -89,9 +94,10 @@ export function walkFrontier(request: FrontierRequest): FrontierPoint[] {
 
 /** Null where the point is out of reach or beyond the budget. */
 function tryPoint(request: FrontierRequest, share: number, from: FrontierPoint): FrontierPoint | null {
-  const { problem, free, blind, slack, lossOf, budget } = request;
-  const solved = solveHeld(problem, slackAt(free, slack, blind, share), {
+  const { problem, free, slack, lossOf, budget } = request;
+  const solved = solveHeld(problem, slackAt(free, slack, request, share), {
     from: from.solved.theta,
+    iterations: MOST_STEPS,
     tolerance: BLIND_TOLERANCE,
     mostPressure: MOST_PRESSURE,
   });

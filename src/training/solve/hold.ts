@@ -127,19 +127,23 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
       residuals: solved.residuals,
       mixture,
       hold: input.hold,
-      blind: choice.blind.map((g, k) => ({
-        group: problem.groups[g].name,
-        auc: choice.members[k].auc,
-        explained: choice.members[k].explained,
-        frontier: choice.points.map((point) => ({
-          share: point.share,
-          distance: point.solved.distance[g],
-          lost: point.lost,
-        })),
-        budget: choice.budget < Number.POSITIVE_INFINITY ? choice.budget : null,
-      })),
+      blind: describeBlind(problem, choice),
     },
   };
+}
+
+function describeBlind({ groups }: FramedProblem, choice: ChosenPoint): BlindReport[] {
+  const { blind, hidden, members, points, budget } = choice;
+  const most = budget < Number.POSITIVE_INFINITY ? budget : null;
+  const held = blind.map((g, k): BlindReport => {
+    const { auc, explained } = members[k];
+    const frontier = points.map(({ share, solved, lost }) => ({ share, distance: solved.distance[g], lost }));
+    return { group: groups[g].name, auc, explained, frontier, budget: most };
+  });
+  const unheld = hidden.map(({ group, membership: { auc, explained } }): BlindReport => {
+    return { group: groups[group].name, auc, explained, frontier: [], budget: null };
+  });
+  return [...held, ...unheld];
 }
 
 /** The mixture alone, for a network whose curves are averaged with others before anything is held. */
@@ -154,11 +158,14 @@ function frameOf({ training, spec: { D }, told }: HoldInput): SolveFrame {
 }
 
 /** The solve on all rows: without the blind groups first, which says where their distances stand. */
-function solveLast(problem: FramedProblem, slack: Float64Array, { blind, share }: ChosenPoint): Solved {
+function solveLast(problem: FramedProblem, slack: Float64Array, choice: ChosenPoint): Solved {
+  const { blind, share, unsupported, hidden } = choice;
+  const isUnheld = (g: number) => unsupported.has(g) || hidden.some(({ group }) => group === g);
   const none = new Float64Array(countConstraints(problem)).fill(Number.POSITIVE_INFINITY);
   const free = solveHeld(problem, none);
-  const toldOnly = slack.map((own, g) => (blind.includes(g) ? Number.POSITIVE_INFINITY : own));
+  const kept = slack.map((own, g) => (isUnheld(g) ? Number.POSITIVE_INFINITY : own));
+  const toldOnly = kept.map((own, g) => (blind.includes(g) ? Number.POSITIVE_INFINITY : own));
   const told = solveHeld(problem, toldOnly, { from: free.theta });
   if (blind.length === 0 || share === 1) return told;
-  return solveHeld(problem, slackAt(told, slack, blind, share), { from: told.theta });
+  return solveHeld(problem, slackAt(told, kept, choice, share), { from: told.theta });
 }

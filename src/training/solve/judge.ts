@@ -52,13 +52,11 @@ export async function judgeHeld(
       distance: { solve: distance, fresh: tested?.distance ?? null },
       fresh: tested && { p: tested.p, adjusted: tested.p },
       status,
-      reachable: status !== "infeasible" ? null : place < 0 ? distance : choice.reachable[place],
+      reachable: status !== "infeasible" ? null : (choice.reachable[place] ?? distance),
       price: constrained ? price : null,
       reason:
         reason ??
-        (status === "infeasible"
-          ? tellInfeasible(choice, place)
-          : tellUntested(test, fresh?.groups[g].reason)),
+        (status === "infeasible" ? tellInfeasible(choice, g) : tellUntested(test, fresh?.groups[g].reason)),
     };
   });
   return adjustFresh(verdicts);
@@ -74,7 +72,7 @@ function readConstraint(last: LastSolve, g: number, kind: HoldInput["distance"])
     kind === "atRisk"
       ? [g]
       : curves.flatMap(({ group, isTarget }, i) => (group === g && !isTarget ? [G + i] : []));
-  if (!problem.groups[g].constrained || own.length === 0)
+  if (own.length === 0 || slack[own[0]] === Number.POSITIVE_INFINITY)
     return { distance: distance[g], slack: 0, price: 0 };
   const worst = own.reduce(
     (most, k) => (distance[k] / slack[k] > distance[most] / slack[most] ? k : most),
@@ -90,13 +88,18 @@ function readConstraint(last: LastSolve, g: number, kind: HoldInput["distance"])
   };
 }
 
-function tellInfeasible({ members, budget }: ChosenPoint, place: number): string {
-  const member = members[place];
+function tellInfeasible({ blind, members, hidden, budget }: ChosenPoint, g: number): string {
+  const unseen = "the model may not see who is in it";
+  const area = (auc: number) => `an area under the curve of ${auc.toFixed(2)}`;
+  const untold = hidden.find(({ group }) => group === g);
+  if (untold) {
+    return `${unseen}, and its features hardly tell (${area(untold.membership.auc)}): it is left as it is`;
+  }
+  const member = members[blind.indexOf(g)];
   if (member === undefined) return "no curves of this model come closer";
   return (
-    "the model may not see who is in it, and its features give membership away with an area under the curve of " +
-    `${member.auc.toFixed(2)}: coming closer would cost more than ${budget.toFixed(1)} nats of the validation rows' ` +
-    "likelihood"
+    `${unseen}; its features tell with ${area(member.auc)}, and coming closer would cost more than ` +
+    `${budget.toFixed(1)} nats of the validation rows' likelihood`
   );
 }
 

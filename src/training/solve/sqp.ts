@@ -76,7 +76,7 @@ const ARMIJO = 1e-4;
 /** The merit's weight is this many times the multiplier. */
 const MERIT = 1.5;
 /** Above this many rows the information is taken from about this many, until the end is near. */
-const INFORMATION_ROWS = 20000;
+const INFORMATION_ROWS = 8000;
 const NEAR_THE_END = 1e-2;
 /** A factor is used again as long as each step with it leaves at most this share of the gradient. */
 const FAST_ENOUGH = 0.3;

@@ -30,7 +30,7 @@ export async function discoverModel(
   backend: Backend | null,
   { columns: asked, drop, ...options }: ModelDiscoverOptions = {},
 ): Promise<ModelDiscovery> {
-  const { rows, confirm, names, trainingRows, warning } = chooseSearchedRows(study);
+  const { rows, confirm, names, trainingRows, warnings } = chooseSearchedRows(study);
   const { curves, binned, people } = await predictRows(study, rows, backend);
   const table = selectRows(study.table, rows);
   const { columns, leftOut } = chooseSearchColumns(table, study.columns, {
@@ -51,6 +51,6 @@ export async function discoverModel(
     found,
     which: names,
     leftOut,
-    warnings: [...(warning === null ? [] : [warning]), ...study.warnings],
+    warnings: [...warnings, ...study.warnings],
   };
 }
