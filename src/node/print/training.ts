@@ -73,7 +73,7 @@ function printConstraints({ training: { verdict, solve, rows }, options }: Model
       `slack: the distance allowed${fresh}${price}${distance}`,
   );
   for (const { group, reason, status, reachable } of verdict) {
-    const reach = reachable === null ? "" : `, ${formatNumber(reachable, 2)} is within reach`;
+    const reach = reachable === null ? "" : `, ${formatNumber(reachable, 5)} is within reach`;
     if (reason !== null) printWrapped(`${group}: ${status}${reach} (${reason})`, "  ");
   }
 }

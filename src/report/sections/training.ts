@@ -192,7 +192,7 @@ are right. Price: nats of log-likelihood that a unit of slack costs.${sayMixture
     ];
     const said = [
       ...(one.told ? [] : ["held, not told"]),
-      ...(one.reachable === null ? [] : [`${formatNumber(one.reachable, 2)} is within reach`]),
+      ...(one.reachable === null ? [] : [`${formatNumber(one.reachable, 3)} is within reach`]),
       ...(one.reason === null ? [] : [sayReason(one.reason, one, cells)]),
     ];
     return html`<tr><th scope="row">${nameOf(one.group)}${

@@ -37,9 +37,9 @@ export interface FrontierRequest {
   readonly problem: HeldProblem;
   /** The solution that holds none of these groups. */
   readonly free: Solved;
-  /** Places of the groups to hold. */
+  /** The constraints of the groups to hold. */
   readonly blind: readonly number[];
-  /** c_g of every group; Infinity where it is not held. */
+  /** c of every constraint; Infinity where it is not held. */
   readonly slack: Float64Array;
   /** −ℓ of the validation rows. */
   readonly lossOf: (theta: Float64Array) => number;

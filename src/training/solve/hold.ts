@@ -24,10 +24,12 @@ import { createLayer, type SolvedLayer } from "./layer.ts";
 import type { Mixture } from "./mixture.ts";
 import type { PriorSource } from "./prior.ts";
 import {
+  constraintsOf,
   countConstraints,
   type FramedProblem,
   frameProblem,
   type ListCurves,
+  leaveOut,
   type SolveFrame,
   takeFirst,
 } from "./problem.ts";
@@ -133,11 +135,11 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
 }
 
 function describeBlind({ groups }: FramedProblem, choice: ChosenPoint): BlindReport[] {
-  const { blind, hidden, members, points, budget } = choice;
+  const { blind, hidden, members, points, distances, budget } = choice;
   const most = budget < Number.POSITIVE_INFINITY ? budget : null;
   const held = blind.map((g, k): BlindReport => {
     const { auc, explained } = members[k];
-    const frontier = points.map(({ share, solved, lost }) => ({ share, distance: solved.distance[g], lost }));
+    const frontier = points.map(({ share, lost }, p) => ({ share, distance: distances[k][p], lost }));
     return { group: groups[g].name, auc, explained, frontier, budget: most };
   });
   const unheld = hidden.map(({ group, membership: { auc, explained } }): BlindReport => {
@@ -159,13 +161,13 @@ function frameOf({ training, spec: { D }, told }: HoldInput): SolveFrame {
 
 /** The solve on all rows: without the blind groups first, which says where their distances stand. */
 function solveLast(problem: FramedProblem, slack: Float64Array, choice: ChosenPoint): Solved {
-  const { blind, share, unsupported, hidden } = choice;
-  const isUnheld = (g: number) => unsupported.has(g) || hidden.some(({ group }) => group === g);
+  const { blind, share, unsupported, hidden, endsAtSlack } = choice;
+  const ofGroups = (which: readonly number[]) => constraintsOf(problem, slack, which);
   const none = new Float64Array(countConstraints(problem)).fill(Number.POSITIVE_INFINITY);
   const free = solveHeld(problem, none);
-  const kept = slack.map((own, g) => (isUnheld(g) ? Number.POSITIVE_INFINITY : own));
-  const toldOnly = kept.map((own, g) => (blind.includes(g) ? Number.POSITIVE_INFINITY : own));
-  const told = solveHeld(problem, toldOnly, { from: free.theta });
+  const kept = leaveOut(slack, ofGroups([...unsupported.keys(), ...hidden.map(({ group }) => group)]));
+  const told = solveHeld(problem, leaveOut(kept, ofGroups(blind)), { from: free.theta });
   if (blind.length === 0 || share === 1) return told;
-  return solveHeld(problem, slackAt(told, kept, choice, share), { from: told.theta });
+  const held = { blind: ofGroups(blind), endsAtSlack };
+  return solveHeld(problem, slackAt(told, kept, held, share), { from: told.theta });
 }
