@@ -124,6 +124,7 @@ describe("an interrupted run", () => {
     expect(runCli([...long, "--resume", checkpoint, "--out", resumed]).code).toBe(0);
     expect(readFileSync(resumed).equals(readFileSync(whole))).toBe(true);
     const { training, provenance } = modelFromBytes(readFileSync(whole), "whole");
+    expect(training.solve?.solvedOn).toBe("training and validation rows");
     expect(training.history.map(({ step }) => step)).toEqual(
       Array.from({ length: 8 }, (_, k) => 25 * (k + 1)),
     );
