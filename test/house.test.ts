@@ -17,6 +17,8 @@ const MAX_FOLDER_FILES = 20;
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   "data/reading/scan-records.ts scanRecords":
     "the loop over bytes: a call for each of them would be paid for",
+  "training/solve/sums.ts createRowSums":
+    "a kernel: its loops share the sums of a row, which would else be passed on for every bin",
 };
 
 /** Lines that cannot be broken: a pattern of characters, a diagram of weights. */

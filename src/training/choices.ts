@@ -70,9 +70,15 @@ export const SOLVES = {
   none: "nothing: the trained weights as they are",
   mixture: "the mixture of the start and the trained network that the validation rows choose",
   held: "that mixture, and an output layer solved under every group's constraint",
+  heldOnTraining: "the same, solved on the training rows alone: the validation rows may still judge it",
 } as const satisfies Readonly<Record<string, string>>;
 /** The name of what follows training. */
 export type SolveMode = keyof typeof SOLVES;
+
+/** Whether a run ends in the solve of its output layer. */
+export function endsHeld(solve: SolveMode | undefined): boolean {
+  return solve === "held" || solve === "heldOnTraining";
+}
 
 /** How hard groups that the model may not see are held. */
 export const HOLDS = {

@@ -8,6 +8,8 @@ import { exp } from "../core/elementary.ts";
 import { unreachable } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { findSplines } from "../data/encode/encoder.ts";
+import { columnsOf } from "../data/groups/group-expression.ts";
+import { parseGroup } from "../data/groups/parse-group.ts";
 import type { NetworkSpec } from "../models/networks/list.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { ConstraintGroup } from "../objectives/constraints.ts";
@@ -46,6 +48,7 @@ export async function keepNetwork(
 ): Promise<KeptNetwork> {
   const { constraint, solve = "none", hold = "balanced" } = options;
   const isTold = listTold(study);
+  const usesBoth = validation !== null && solve === "held";
   const plain = { kept: spec, parameters: result.parameters, solve: null };
   if (constraint === null) return { ...plain, verdict: [] };
   const input: HoldInput = {
@@ -62,16 +65,17 @@ export async function keepNetwork(
     isTold,
     ...holdRequest(constraint, study, request),
     hold,
-    solvedOn: validation === null ? "training rows" : "training and validation rows",
+    solvedOn: usesBoth ? "training and validation rows" : "training rows",
   };
   switch (solve) {
     case "none":
-      return { ...plain, verdict: judgeGroups({ training }, options, result.train, isTold) };
+      return { ...plain, verdict: judgeGroups({ training }, options, result.train, listSeen(study)) };
     case "mixture":
       return { ...plain, parameters: await mixNetwork(input), verdict: [] };
-    case "held": {
+    case "held":
+    case "heldOnTraining": {
       const held = await holdNetwork(input);
-      const sets = validation === null ? [training] : [training, validation];
+      const sets = usesBoth ? [training, validation] : [training];
       const solve = await tellTargets(held, study, request, sets, backend);
       return { kept: held.spec, parameters: held.parameters, verdict: held.verdict, solve };
     }
@@ -89,6 +93,16 @@ export function listTold({ groups, inputGroups, fitRows }: Study): boolean[] {
     let inside = 0;
     for (const row of rows) if (fitted.has(row)) inside++;
     return inside === fitted.size;
+  });
+}
+
+/** For each group, whether a model without columns of groups may know who is in it: all its columns are features. */
+export function listSeen(study: Study): boolean[] {
+  const seen = new Set(study.encoder.columns.map(({ column }) => column));
+  const isTold = listTold(study);
+  return study.groups.map(({ expression }, g) => {
+    if (isTold[g] || expression === undefined) return isTold[g];
+    return columnsOf(parseGroup(expression)).every((column) => seen.has(column));
   });
 }
 

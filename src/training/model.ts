@@ -101,6 +101,7 @@ export interface Model {
     readonly rows: SetSizes;
     /** Present where the run was told which rows belong to which person. */
     readonly people?: SetSizes;
+    /** Of all that is kept: the networks, and the layer that was solved. */
     readonly parameters: number;
     readonly steps: number;
     readonly bestStep: number;

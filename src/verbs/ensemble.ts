@@ -20,9 +20,10 @@ import { type ParameterValues, writeParameters } from "../models/networks/parame
 import { fitAdditiveStart } from "../models/start/additive-start.ts";
 import { divideAgain, type PreparedStudy, redesign, withSplit } from "../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../study/split.ts";
+import { endsHeld } from "../training/choices.ts";
 import { createEvaluator } from "../training/evaluation.ts";
 import { judgeGroups } from "../training/finish.ts";
-import { holdRequest, listTold, tellTargets } from "../training/keep-network.ts";
+import { holdRequest, listSeen, listTold, tellTargets } from "../training/keep-network.ts";
 import type { Model, Predictor } from "../training/model.ts";
 import { PRESETS, type TrainingOptions } from "../training/options.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
@@ -100,7 +101,7 @@ export async function* trainEnsemble(
 function memberRequest(request: TrainingRequest): TrainingRequest {
   const { preset = "default", options } = request;
   const solve = options?.solve ?? PRESETS[preset].solve;
-  return solve === "held" ? { ...request, options: { ...options, solve: "mixture" } } : request;
+  return endsHeld(solve) ? { ...request, options: { ...options, solve: "mixture" } } : request;
 }
 
 /** Turns an event of one member into one of the ensemble. */
@@ -259,13 +260,13 @@ async function holdMembers(
   const predictor = joinNetworks(members);
   if (options === null || options.constraint === null) return { predictor, verdict: [], report: null };
   const training = prepareRows(backend, study, study.split.train);
-  if (options.solve !== "held") {
+  if (!endsHeld(options.solve)) {
     const network = createNetwork(backend, predictor.network, 0);
     writeParameters(network, predictor.parameters);
     const evaluation = await createEvaluator(backend, network, training, options.constraint)();
     return {
       predictor,
-      verdict: judgeGroups({ training }, options, evaluation, listTold(study)),
+      verdict: judgeGroups({ training }, options, evaluation, listSeen(study)),
       report: null,
     };
   }

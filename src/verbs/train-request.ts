@@ -56,9 +56,12 @@ export function designOf(request: TrainingRequest): Required<EncodingRequest> {
   };
 }
 
-/** Whether the run ends in the solve, whose output layer takes the groups whatever the network does. */
+/**
+ * Whether the run ends in the solve, whose output layer takes the groups whatever the network does. A member of an
+ * ensemble is mixed only, and its columns are those of the ensemble that is held.
+ */
 function isHeld({ method = "graduate", preset = "default", options }: TrainingRequest): boolean {
-  return method === "graduate" && (options?.solve ?? PRESETS[preset].solve) === "held";
+  return method === "graduate" && (options?.solve ?? PRESETS[preset].solve) !== "none";
 }
 
 /** Where to resume an interrupted run. */

@@ -13,6 +13,7 @@ import { countOf } from "../core/text.ts";
 import { createNotice, type Notice } from "../data/checks/findings.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { binOutcomes } from "../data/outcomes/time-grid.ts";
+import { countParameters } from "../models/networks/network-spec.ts";
 import { atRiskShare } from "../stats/mortality-risk.ts";
 import { type PreparedStudy, redesign } from "../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../study/split.ts";
@@ -105,8 +106,7 @@ async function* runTraining(
 
   const fit = { study, method, preset, request, training, validation };
   const plan = await planFit(fit, backend);
-  const { parameters } = plan;
-  yield { ...start, parameters, steps: plan.options.steps, backend: backend.name };
+  yield { ...start, parameters: plan.parameters, steps: plan.options.steps, backend: backend.name };
   const fitted = yield* fitNetwork(fit, plan, backend, hooks);
   const { result, history, options, kept, verdict, solve } = fitted;
   const { steps, bestStep, multipliers } = result;
@@ -119,7 +119,7 @@ async function* runTraining(
       backend: backend.name,
       rows,
       ...present({ people }),
-      parameters,
+      parameters: countParameters(kept),
       steps,
       bestStep,
       history,

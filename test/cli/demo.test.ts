@@ -14,7 +14,7 @@ test("the demo describes, trains, audits and writes the report", async () => {
   for (const part of [
     "4028 rows",
     "seqno",
-    "of 12 constraints met",
+    "12 of 12 groups met on the training and validation rows",
     "on the test rows:",
     "12 groups",
     `\n  ${report}\n`,

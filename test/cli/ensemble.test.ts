@@ -52,7 +52,7 @@ describe("graduate train --ensemble", () => {
   test("the report names the runs and not a list of objects", () => {
     const page = readFileSync(report, "utf8");
     expect(page).toContain("the mean of 3 runs of 90 steps in all");
-    expect(page).toContain("<dt>network.members</dt><dd>3</dd>");
+    expect(page).toContain("<dt>network.base.members</dt><dd>3</dd>");
     expect(page).not.toContain("[object Object]");
   });
 

@@ -50,7 +50,7 @@ describe("graduate train --report --require", () => {
     const wide = stdout.split("\n").filter((line) => [...line].length > 100 && !line.includes(model));
     expect(wide).toEqual([]);
     expect(stdout).toContain("50 steps on 2416 training and 806 validation rows");
-    expect(stdout).toMatch(/of 12 constraints met on the training rows/);
+    expect(stdout).toMatch(/12 of 12 groups met on the training and validation\s+rows/);
     expect(stdout).toMatch(
       /no disagreement shown: \d+ of 12 groups, everyone included; could be off by up to/,
     );

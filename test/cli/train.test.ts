@@ -31,9 +31,10 @@ interface TrainDocument {
   readonly parameters: number;
   readonly verdict: readonly {
     readonly group: string;
-    readonly met: boolean | null;
-    readonly train: number;
+    readonly told: boolean;
+    readonly status: string;
     readonly slack: number;
+    readonly distance: { readonly solve: number; readonly fresh: number | null };
   }[];
   readonly test: {
     readonly overall: { readonly n: number; readonly concordance: number };
@@ -48,7 +49,10 @@ describe("graduate train", () => {
     const document = runJson<TrainDocument>(["train", ...request, "--steps", "100", "--out", model]);
     expect([document.method, document.seed, document.steps]).toEqual(["graduate", 1, 100]);
     expect(document.verdict).toHaveLength(12);
-    for (const { met, train, slack } of document.verdict) expect(met).toBe(train <= slack);
+    for (const { told, status, distance, slack } of document.verdict) {
+      expect([told, status]).toEqual([true, "met"]);
+      expect(distance.solve).toBeLessThanOrEqual(slack * (1 + 1e-6));
+    }
     expect(document.test.overall.n).toBe(806);
     expect(document.test.overall.concordance).toBeGreaterThan(0.68);
     expect(document.test.groups).toHaveLength(11);
@@ -120,6 +124,7 @@ describe("an interrupted run", () => {
     expect(runCli([...long, "--resume", checkpoint, "--out", resumed]).code).toBe(0);
     expect(readFileSync(resumed).equals(readFileSync(whole))).toBe(true);
     const { training, provenance } = modelFromBytes(readFileSync(whole), "whole");
+    expect(training.solve?.solvedOn).toBe("training and validation rows");
     expect(training.history.map(({ step }) => step)).toEqual(
       Array.from({ length: 8 }, (_, k) => 25 * (k + 1)),
     );

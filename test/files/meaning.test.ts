@@ -249,6 +249,31 @@ describe("files of version 0.1.0", () => {
     expectCurves(name, survival, T);
   });
 
+  test.each<[string, readonly (readonly [string, string, number])[]]>([
+    [
+      "graduate.model",
+      [
+        ["all", "met", 0.6613],
+        ["grade = 2", "unmet", 1.1864],
+        ["hormon = 0", "met", 0.4715],
+        ["meno = 1", "met", 0.7944],
+      ],
+    ],
+    ["ensemble.model", [["all", "met", 0.6217]]],
+    ["cox.model", []],
+  ])("%s says by a status what was met, on the training rows alone", (name, verdicts) => {
+    const { training } = modelFromBytes(bytesOf(name), name);
+    expect(training.solve).toBeUndefined();
+    expect(
+      training.verdict.map(({ group, status, distance }) => [
+        group,
+        status,
+        Number(distance.solve.toFixed(4)),
+        distance.fresh,
+      ]),
+    ).toEqual(verdicts.map((verdict) => [...verdict, null]));
+  });
+
   test.each(["hazards.boost.json", "mcboost.boost.json"])("%s repairs what it did", async (name) => {
     const { boost, warnings } = boostFromJson(readFileSync(fixture(name), "utf8"), name);
     expect(warnings).toHaveLength(1);

@@ -20,6 +20,8 @@ import {
   smallBent,
   smallCheckpoint,
   smallCox,
+  smallHeld,
+  smallHeldMean,
   smallMean,
   smallMembers,
   smallMlp,
@@ -27,7 +29,16 @@ import {
   smallShaped,
 } from "./sample-models.ts";
 
-const models = { smallNetwork, smallMlp, smallMean, smallBent, smallShaped, smallCox };
+const models = {
+  smallNetwork,
+  smallMlp,
+  smallMean,
+  smallHeld,
+  smallHeldMean,
+  smallBent,
+  smallShaped,
+  smallCox,
+};
 const tiny = new Uint8Array(readFileSync(new URL("../oracles/model-file/tiny.model", import.meta.url)));
 const headerBytes = new DataView(tiny.buffer, tiny.byteOffset).getUint32(12, true);
 const saved = { checkpoint: smallCheckpoint, history: smallNetwork.training.history, run: "the run" };
@@ -52,6 +63,24 @@ function rewrite(
   const edited = encodeJson(edit(JSON.parse(new TextDecoder().decode(header))));
   return asVersion(packSections({ header: edited, weights }), version);
 }
+
+/** What tiny.model says of its groups, as it is written now: what was met is said by a status. */
+const PRESENT_VERDICTS = [
+  ["all", "met", null],
+  ["<b>é 𝒮</b>", "unsupported", "fewer than 10 events"],
+].map(([group, status, reason]) => ({
+  group,
+  told: true,
+  n: 20,
+  events: 4,
+  slack: "Infinity",
+  distance: { solve: "-0", fresh: null },
+  fresh: null,
+  status,
+  reachable: null,
+  price: null,
+  reason,
+}));
 
 describe("a model file", () => {
   test.each(Object.entries(models))("%s comes back as it was, and its bytes with it", (_, model) => {
@@ -97,10 +126,51 @@ describe("a model file", () => {
         .replace('"constraint":{"kind":', '"constraint":{"distance":')
         .replace(/"valid":/g, '"validation":');
       expect(renamed).not.toBe(text);
-      const current = resealed(withHeader(asVersion(tiny, FILE_VERSION), JSON.parse(renamed)));
+      const header = JSON.parse(renamed);
+      header.training.verdict = PRESENT_VERDICTS;
+      const current = resealed(withHeader(asVersion(tiny, FILE_VERSION), header));
       expect(modelToBytes(smallNetwork)).toEqual(current);
     },
   );
+
+  test.each([
+    [true, "met"],
+    [false, "unmet"],
+    [null, "unsupported"],
+  ])("version 3, whose verdict says met: %s, is read as %s", (met, status) => {
+    const header = headerOf(modelToBytes(smallNetwork)) as { training: { verdict: object[] } };
+    const old = {
+      group: "all",
+      n: 20,
+      events: 4,
+      slack: 1,
+      noise: 1,
+      train: 0.5,
+      validation: 2,
+      met,
+      reason: null,
+    };
+    header.training.verdict = [old];
+    const bytes = resealed(withHeader(asVersion(modelToBytes(smallNetwork), 3), header));
+    const { training } = modelFromBytes(bytes, "m");
+    expect(training.verdict).toEqual([
+      {
+        group: "all",
+        told: true,
+        n: 20,
+        events: 4,
+        slack: 1,
+        distance: { solve: 0.5, fresh: null },
+        fresh: null,
+        status,
+        reachable: null,
+        price: null,
+        reason: null,
+      },
+    ]);
+    expect(training).not.toHaveProperty("solve");
+    expect(refusal(() => modelFromBytes(asVersion(bytes, 4), "m")).message).toContain("training.verdict[0]");
+  });
 
   test("a version spells a field in one way only", () => {
     const ofKind = refusal(() => modelFromBytes(asVersion(tiny, FILE_VERSION), "m"));
@@ -192,8 +262,8 @@ describe("a file that is no model", () => {
       "model.trailing",
       new RegExp(`${2 * tiny.length} bytes`),
     ],
-    ["version 4", edited(8, 4), "model.version", /newer format: 4 \(this program knows 1 to 3\)/],
-    ["version 0", edited(8, 0), "model.version", /older format: 0 \(this program knows 1 to 3\)/],
+    ["version 5", edited(8, 5), "model.version", /newer format: 5 \(this program knows 1 to 4\)/],
+    ["version 0", edited(8, 0), "model.version", /older format: 0 \(this program knows 1 to 4\)/],
     ["a header of 4 GB", edited(12, 0xffffffff), "model.size", /4294967295/],
     [
       "a header of one byte more",

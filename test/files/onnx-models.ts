@@ -87,11 +87,10 @@ function drawWeights(length: number, start: number): number[] {
   return Array.from({ length }, (_, k) => Math.fround((((start + k) * 37) % 121) / 100 - 0.6));
 }
 
-export function patientModel(
-  encoder: Encoder,
-  kind: NetworkSpec["kind"] | "cox",
-  inputGroups: readonly Group[] = [],
-): Model {
+/** "held mean": the solved layer over a mean of two; "held blind": over one network, with chances of membership. */
+export type PatientKind = SingleNetworkSpec["kind"] | "mean" | "held" | "held mean" | "held blind" | "cox";
+
+export function patientModel(encoder: Encoder, kind: PatientKind, inputGroups: readonly Group[] = []): Model {
   const D = encoder.names.length;
   return {
     ...smallCox,
@@ -115,11 +114,8 @@ function coxOn(D: number): Predictor {
   };
 }
 
-function networkOn(D: number, kind: NetworkSpec["kind"], groups: number): Predictor {
-  const network: NetworkSpec =
-    kind === "mean"
-      ? { kind, D, T, members: (["anchored", "mlp"] as const).map((one) => specOn(D, one, groups)) }
-      : specOn(D, kind, groups);
+function networkOn(D: number, kind: Exclude<PatientKind, "cox">, groups: number): Predictor {
+  const network = specFor(D, kind, groups);
   const parameters = Object.fromEntries(
     Array.from(parameterShapes(network), ([name, shape], k) => [
       name,
@@ -130,6 +126,23 @@ function networkOn(D: number, kind: NetworkSpec["kind"], groups: number): Predic
     ]),
   );
   return { kind: "network", network, parameters };
+}
+
+function specFor(D: number, kind: Exclude<PatientKind, "cox">, groups: number): NetworkSpec {
+  const members = () => (["anchored", "mlp"] as const).map((one) => specOn(D, one, groups));
+  const held = { kind: "held", D, T, blocks: [1, 4, T] } as const;
+  switch (kind) {
+    case "mean":
+      return { kind, D, T, members: members() };
+    case "held":
+      return { ...held, base: specOn(D, "anchored", groups), chances: 0 };
+    case "held mean":
+      return { ...held, base: { kind: "mean", D, T, members: members() }, chances: 0 };
+    case "held blind":
+      return { ...held, base: specOn(D, "linear", groups), chances: 2 };
+    default:
+      return specOn(D, kind, groups);
+  }
 }
 
 function specOn(D: number, kind: SingleNetworkSpec["kind"], groups: number): SingleNetworkSpec {

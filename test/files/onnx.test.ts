@@ -46,7 +46,7 @@ import {
 /** Of a probability. */
 const TOLERANCE = 1e-5;
 const TRAINED = [...NETWORK_NAMES, "cox"] as const;
-const KINDS = [...TRAINED, "mean"] as const;
+const KINDS = [...TRAINED, "mean", "held", "held mean", "held blind"] as const;
 
 const about = { producer: { name: "test", version: "" }, name: "test", about: "", metadata: {} };
 const numbersOf = (tensor: Tensor) => tensor.data as Float32Array;

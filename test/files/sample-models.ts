@@ -30,7 +30,16 @@ const base = {
   ],
 } as const;
 
-const verdict = { n: 20, events: 4, slack: Number.POSITIVE_INFINITY, noise: Number.NaN, train: -0 };
+const verdict = {
+  told: true,
+  n: 20,
+  events: 4,
+  slack: Number.POSITIVE_INFINITY,
+  distance: { solve: -0, fresh: null },
+  fresh: null,
+  reachable: null,
+  price: null,
+} as const;
 
 /** Every weight is a float32. */
 export const smallNetwork: Model = {
@@ -74,8 +83,8 @@ export const smallNetwork: Model = {
       { step: 100, loss: Number.NaN, concordance: 0.71, distances: [0.01, -0], multipliers: [0, 2.5] },
     ],
     verdict: [
-      { ...verdict, group: "all", validation: 5e-324, met: true, reason: null },
-      { ...verdict, group: "<b>é 𝒮</b>", validation: null, met: null, reason: "fewer than 10 events" },
+      { ...verdict, group: "all", status: "met", reason: null },
+      { ...verdict, group: "<b>é 𝒮</b>", status: "unsupported", reason: "fewer than 10 events" },
     ],
     multipliers: { start: [0, 0], end: [1 / 3, Number.NEGATIVE_INFINITY], fixedPenalty: false },
     warnings: ["line\nbreak", "\u2028"],
@@ -137,6 +146,115 @@ export const smallMean: Model = {
     rows: { train: 80, validation: 0, test: 20 },
     history: [],
     multipliers: null,
+  },
+};
+
+/** Held to its groups, one of which it may not see: a solved layer over one network, in numbers of odd sizes. */
+export const smallHeld: Model = {
+  ...smallNetwork,
+  predictor: {
+    kind: "network",
+    network: {
+      kind: "held",
+      D: 3,
+      T: 4,
+      base: { kind: "linear", D: 3, T: 4, baselineHazard: [0.1, 0.2, 1e-7, 0.05] },
+      blocks: [1, 4],
+      chances: 1,
+    },
+    parameters: {
+      "base.baseline": [-2.25, 0.5, -0, 4],
+      "base.skip": [0.5, -0.25, 3],
+      "held.baseline": [0.1, -0, 5e-324, 1e300],
+      "held.coefficients": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, -0.8],
+      "held.membership": [1 / 3, -0, 2, -1.5],
+    },
+  },
+  options: { ...PRESETS.default, solve: "held", hold: "strict" },
+  training: {
+    ...smallNetwork.training,
+    verdict: [
+      {
+        ...verdict,
+        group: "all",
+        slack: 1,
+        distance: { solve: 0.1 + 0.2, fresh: 1.5 },
+        fresh: { p: 0.01, adjusted: 0.02 },
+        status: "met",
+        price: 0,
+        reason: null,
+      },
+      {
+        ...verdict,
+        group: "<b>é 𝒮</b>",
+        told: false,
+        slack: 1,
+        distance: { solve: 3.25, fresh: null },
+        status: "infeasible",
+        reachable: 3.25,
+        price: 1 / 3,
+        reason: "the model may not see who is in it",
+      },
+    ],
+    solve: {
+      solvedOn: "training and validation rows",
+      iterations: 12,
+      residuals: { stationarity: 1e-9, violation: 0, complementarity: 5e-324 },
+      mixture: { share: 0.25, losses: [{ share: 0, loss: 0.3 }], gain: -0, standardError: 1e-3 },
+      hold: "strict",
+      blind: [
+        {
+          group: "<b>é 𝒮</b>",
+          auc: 0.71,
+          explained: 0,
+          frontier: [{ share: 1, distance: 9, lost: -0.5 }],
+          budget: null,
+        },
+      ],
+      targets: [
+        {
+          group: "all",
+          time: [1, 2.5],
+          target: [0.9, 0.8],
+          standardError: [0.01, 0.02],
+          local: [0.91, null],
+          model: [0.905, 0.81],
+          clash: { observed: 4, expected: 3.75, z: null, p: 0.5, adjusted: 1 },
+        },
+      ],
+    },
+  },
+};
+
+/** The same over the mean of two, without anybody it may not see. */
+export const smallHeldMean: Model = {
+  ...smallHeld,
+  predictor: {
+    kind: "network",
+    network: {
+      kind: "held",
+      D: 3,
+      T: 4,
+      base: {
+        kind: "mean",
+        D: 3,
+        T: 4,
+        members: [
+          { kind: "linear", D: 3, T: 4 },
+          { kind: "mlp", D: 3, T: 4, hidden: [] },
+        ],
+      },
+      blocks: [2, 3, 4],
+      chances: 0,
+    },
+    parameters: {
+      "base.1.baseline": [-2.25, 0.5, -0, 4],
+      "base.1.skip": [0.5, -0.25, 3],
+      "base.2.dense0.weight": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+      "base.2.dense0.bias": [0, 1, 2, 3],
+      "held.baseline": [1, 2, 3, 4],
+      "held.coefficients": [1, 2, 3, 4, 5, 6, 7, 8, 9],
+    },
   },
 };
 

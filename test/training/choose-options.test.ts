@@ -24,6 +24,8 @@ describe("the paper's preset", () => {
       evaluateEvery: 5,
       patience: 500,
       seed: 1,
+      solve: "none",
+      hold: "balanced",
     });
     expect(PRESETS.paper).toEqual(paper());
   });

@@ -11,7 +11,7 @@ import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
 import { shuffleBatches } from "../../src/training/batches.ts";
 import { createEvaluator } from "../../src/training/evaluation.ts";
-import { finishRun } from "../../src/training/finish.ts";
+import { finishRun, judgeGroups } from "../../src/training/finish.ts";
 import type { OptimiserSpec } from "../../src/training/optimiser.ts";
 import { PRESETS, type TrainingOptions } from "../../src/training/options.ts";
 import {
@@ -205,12 +205,15 @@ describe("a run", () => {
     expect(mean(steps.slice(-12))).toBeLessThan(mean(steps.slice(0, 12)) - 0.02);
     const result = await finishRun(input, options, last);
     expect(await readParameters(input.network)).toEqual(last.average);
-    expect(result.verdict.map(({ group, met }) => [group, met === null])).toEqual([
-      ["all", false],
-      ["high", false],
+    const verdict = judgeGroups(input, options, result.train, [true, true, false]);
+    expect(verdict.map(({ group, told }) => [group, told])).toEqual([
+      ["all", true],
+      ["high", true],
       ["other", false],
     ]);
-    for (const { train, slack, met } of result.verdict) expect(met).toBe(train <= slack);
+    for (const { distance, slack, status } of verdict) {
+      expect(status).toBe(distance.solve <= slack ? "met" : "unmet");
+    }
     expect(result.validation?.concordance).toBeGreaterThan((before.concordance ?? 1) + 0.05);
     expect(result.train.loss).toBeLessThan(before.loss);
   });
@@ -256,8 +259,9 @@ describe("a run", () => {
       dual: { form: "ascent", rate: 0.1, start: 1 } as const,
     };
     const { last } = await follow(input, options);
-    const { verdict } = await finishRun(input, options, last);
-    expect(verdict.every(({ met }) => met === false)).toBe(true);
+    const { train } = await finishRun(input, options, last);
+    const verdict = judgeGroups(input, options, train, [true, true, true]);
+    expect(verdict.map(({ status }) => status)).toEqual(["unmet", "unmet", "unmet"]);
   });
 
   test("multipliers that never move are called a fixed penalty", async () => {

@@ -16,6 +16,7 @@ import { audit } from "../../src/verbs/audit.ts";
 import { studyOf } from "../../src/verbs/model-study.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
 import { prepare, type TrainRequest, train } from "../../src/verbs/train.ts";
+import { trainChosen } from "../../src/verbs/tune.ts";
 import { type RunScores, scoreRun } from "../../src/verbs/tuning/scores.ts";
 import { findFrontier, selectSetting, summariseRuns } from "../../src/verbs/tuning/selection.ts";
 import {
@@ -94,10 +95,15 @@ describe("a sweep", () => {
       preset: "default",
       constraint: { distance: "l2", slack: "auto", kappa: 2 },
       hidden: 8,
-      options: { batch: null, optimiser: { kind: "adamw", rate: 0.01, decay: 1 } },
+      options: {
+        batch: null,
+        optimiser: { kind: "adamw", rate: 0.01, decay: 1 },
+        solve: "heldOnTraining",
+      },
       seed: 7,
     });
     expect(requestOfSetting({ slack: "none" }, common, 1)).toMatchObject({ method: "nll", constraint: {} });
+    expect(requestOfSetting({ preset: "paper" }, common, 1)).toMatchObject({ options: { solve: "none" } });
   });
 
   test.each([
@@ -341,3 +347,57 @@ describe("the pictures", () => {
     expect(svg).not.toContain("NaN");
   });
 });
+
+test("a setting's output layer is solved on the training rows alone: the validation rows are to choose", async () => {
+  const table = tableOf(800);
+  const request: TrainRequest = {
+    time: "time",
+    event: "event",
+    bins: 10,
+    network: "linear",
+    groups: [{ name: "a", expression: "half = a" }],
+    split: splitRows(table.rows, { seed: 1 }),
+    options: { steps: 5 },
+  };
+  const study = prepare(table, request);
+  const { validation: scores, model } = await trainChosen(
+    study,
+    request,
+    { setting: { kappa: 0.5 }, seed: 1 },
+    createReferenceBackend(),
+  );
+  const { training } = model;
+  expect(training.solve?.solvedOn).toBe("training rows");
+  expect(training.verdict.map(({ group, n, status }) => [group, n, status])).toEqual([
+    ["all", training.rows.train, "met"],
+    ["a", expect.any(Number), "met"],
+  ]);
+  expect(scores).toMatchObject({ met: 2, constrained: 2 });
+  // Outcomes of validation rows that all changed for the worse cannot be seen in the layer.
+  const spoilt = prepare(spoilEvents(table, study.split.validation), request);
+  const again = await trainChosen(
+    spoilt,
+    { ...request, options: { steps: 0 } },
+    { setting: { kappa: 0.5 }, seed: 1 },
+    createReferenceBackend(),
+  );
+  const before = await trainChosen(
+    study,
+    { ...request, options: { steps: 0 } },
+    { setting: { kappa: 0.5 }, seed: 1 },
+    createReferenceBackend(),
+  );
+  expect(again.model.predictor).toEqual(before.model.predictor);
+  expect(again.validation.concordance).not.toBe(before.validation.concordance);
+});
+
+/** Everyone among the rows has the event. */
+function spoilEvents(table: Table, rows: Int32Array): Table {
+  const columns = table.columns.map((column) => {
+    if (column.name !== "event" || column.type !== "number") return column;
+    const values = column.values.slice();
+    for (const row of rows) values[row] = 1;
+    return { ...column, values };
+  });
+  return { ...table, columns };
+}

@@ -17,7 +17,7 @@
  *   … with splines        graduate or five of them, with splines of every number among the features
  *   controls              placebo groups: the named groups have the same sizes and overlaps, but members drawn at
  *                         random; all only: no groups are named; no multipliers: the groups are named, but their
- *                         multipliers are held at 0
+ *                         multipliers are held at 0, and nothing is solved
  *   generator             the family the simulated people are drawn from, fitted by maximum likelihood: the best that
  *                         can be reached
  */
@@ -64,6 +64,9 @@ export interface FitRequest {
   readonly bins?: number;
   readonly steps?: number;
 }
+
+/** Nobody is held: not by multipliers, and not by the solve that ends a run. */
+export const UNHELD = { dual: { form: "ascent", rate: 0, start: 0 }, solve: "none" } as const;
 
 type TrainedRequest = FitRequest & { readonly system: Exclude<SystemName, "generator"> };
 
@@ -224,7 +227,7 @@ export function requestOf(
     case "five with splines":
       return { ...held, splines: true };
     case "no multipliers":
-      return { ...held, options: { ...asked.options, dual: { form: "ascent", rate: 0, start: 0 } } };
+      return { ...held, options: { ...asked.options, ...UNHELD } };
     case "all only":
       return { ...asked, groups: [] };
     case "placebo groups": {

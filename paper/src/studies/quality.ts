@@ -32,6 +32,7 @@ import type { Model } from "graduate/training";
 import { checkoutFile, readCheckout } from "../runs/checkout.ts";
 import { auditCurves, fitModel, membersAmong, predictRows, timeGridOf } from "../runs/fit.ts";
 import { addPlacebos, namePlacebos } from "../runs/placebo.ts";
+import { UNHELD } from "../runs/systems.ts";
 
 export const QUALITY_TABLES = ["nwtco", "flchain", "eye"] as const;
 export type QualityTable = (typeof QUALITY_TABLES)[number];
@@ -145,7 +146,7 @@ function requestOf(system: QualitySystem, name: QualityTable, groups: readonly G
     case "graduate":
       return asked;
     case "no multipliers":
-      return { ...asked, options: { dual: { form: "ascent", rate: 0, start: 0 } } };
+      return { ...asked, options: UNHELD };
     case "all only":
       return { ...asked, groups: [] };
     case "placebo groups": {

@@ -222,7 +222,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Converts headers of earlier versions to the present field names. Files before version 3 call the distance of a
- * constraint `kind` and the validation rows `valid`; files before version 4 have verdicts without a solve. The schema reports anything else that is wrong with a header.
+ * constraint `kind` and the validation rows `valid`; files before version 4 have verdicts without a solve. The schema
+ * reports anything else that is wrong with a header.
  */
 function updateHeader(header: unknown, version: number): unknown {
   if (version >= PRESENT_VERDICTS || !isObject(header)) return header;
@@ -232,7 +233,7 @@ function updateHeader(header: unknown, version: number): unknown {
   return { ...named, training: { ...training, verdict: training.verdict.map(updateVerdict) } };
 }
 
-/** Runs of those versions were not solved, and told every group that they had a column for. */
+/** Runs of those versions were not solved. Whom they were not told of they did not say: `told` stands for all. */
 function updateVerdict(verdict: unknown): unknown {
   if (!isObject(verdict)) return verdict;
   const { group, n, events, slack, train, met, reason } = verdict;

@@ -3,8 +3,8 @@
  * below it adds, in time block b of bin t,
  *   β_t + Σ_j u_j c_jb,   u = [x, σ(M [x, 1])],
  * a free baseline, a coefficient for each input in each block (group columns are inputs), and with `chances` the chance
- * of membership in groups that the model may not see. Everything is linear in the coefficients, which is why they can be
- * solved for exactly. Computed in float64 on the host. The layer is solved, not trained.
+ * of membership in groups that the model may not see. Everything is linear in the coefficients, which is why they can
+ * be solved for exactly. Computed in float64 on the host. The layer is solved, not trained.
  */
 import { z } from "zod";
 import type { Backend } from "../../compute/backend.ts";

@@ -88,10 +88,7 @@ export function createHazardFit(
         for (let j = 0; j < own; j++) features[j] = x[i * D + j];
         addRow({ residual, weights, members, count }, features, slopes, gradient, information);
       }
-      flushOuter(slopes);
-      for (let j = 0; j < own; j++) {
-        for (let m = 0; m <= j; m++) information[j * P + m] = slopes.matrix[j * slopes.width + m];
-      }
+      placeSlopes(slopes, own, information, P);
       return { value, gradient, information };
     },
     evaluate(theta) {
@@ -168,6 +165,14 @@ function addRow(
         }
       }
     }
+  }
+}
+
+/** The outer products of the slopes, in the first rows of the information. */
+function placeSlopes(slopes: OuterSum, own: number, information: Float64Array, P: number): void {
+  flushOuter(slopes);
+  for (let j = 0; j < own; j++) {
+    for (let m = 0; m <= j; m++) information[j * P + m] = slopes.matrix[j * slopes.width + m];
   }
 }
 

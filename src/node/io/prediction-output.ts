@@ -153,19 +153,9 @@ export async function openParquetPredictions(
   };
   const names = curveNames(T);
   const more = known === undefined ? [] : listKnown(known);
-  const writer = new ParquetWriter({
-    writer: bytes,
-    // Probabilities rarely repeat: compression costs more time than it saves space.
-    codec: "UNCOMPRESSED",
-    schema: [
-      { name: "root", num_children: T + 2 + more.length + (riskOf ? 1 : 0) },
-      { name: "row", type: "INT64", ...REQUIRED },
-      ...names.map((name) => ({ name, type: "DOUBLE", ...REQUIRED }) as const),
-      { name: "median", type: "DOUBLE", repetition_type: "OPTIONAL" },
-      ...more.map(({ name, type }) => ({ name, ...type, ...REQUIRED })),
-      ...(riskOf ? [{ name: "risk", type: "DOUBLE", ...REQUIRED } as const] : []),
-    ],
-  });
+  // Probabilities rarely repeat: compression costs more time than it saves space.
+  const schema = parquetSchema(names, more, riskOf !== undefined);
+  const writer = new ParquetWriter({ writer: bytes, codec: "UNCOMPRESSED", schema });
   const columns = names.map(() => new Float64Array(ROW_GROUP_ROWS)); // [T] of [rows]
   const medians: (number | null)[] = [];
   const risks = new Float64Array(riskOf ? ROW_GROUP_ROWS : 0);
@@ -220,6 +210,17 @@ export async function openParquetPredictions(
       await output.finish();
     },
   };
+}
+
+function parquetSchema(names: readonly string[], more: readonly KnownColumn[], hasRisk: boolean) {
+  return [
+    { name: "root", num_children: names.length + 2 + more.length + (hasRisk ? 1 : 0) },
+    { name: "row", type: "INT64", ...REQUIRED } as const,
+    ...names.map((name) => ({ name, type: "DOUBLE", ...REQUIRED }) as const),
+    { name: "median", type: "DOUBLE", repetition_type: "OPTIONAL" } as const,
+    ...more.map(({ name, type }) => ({ name, ...type, ...REQUIRED })),
+    ...(hasRisk ? [{ name: "risk", type: "DOUBLE", ...REQUIRED } as const] : []),
+  ];
 }
 
 interface KnownColumn {

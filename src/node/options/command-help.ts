@@ -182,7 +182,7 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
   compare: under("Training", "replicates"),
   reproduce: {
     ...under("Runs", "seeds preset workers threads systems splits eye truth part keep"),
-    ...under("Runs", "sizes distances audits alpha seed"),
+    ...under("Runs", "sizes distances audits alpha seed strengths rows"),
     ...under("Output", "page"),
   },
 };

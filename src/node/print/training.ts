@@ -63,8 +63,9 @@ function printConstraints({ training: { verdict, solve, rows }, options }: Model
   const met = held.filter(({ status }) => status === "met").length;
   const name = options?.constraint?.distance;
   const distance = name === undefined ? "" : `; distance: ${DISTANCES[name].words}`;
+  const onTest = name === undefined || name === "atRisk" ? "the distance" : DISTANCES.atRisk.words;
   const fresh = isFresh
-    ? `; fresh: the distance on the ${rows.test} test rows, and p that it is chance, all groups considered`
+    ? `; fresh: ${onTest} on the ${rows.test} test rows, and p that it is chance, all groups considered`
     : "";
   const price = isPriced ? "; price: nats of log-likelihood for a unit of slack" : "";
   printNote(
@@ -72,7 +73,7 @@ function printConstraints({ training: { verdict, solve, rows }, options }: Model
       `slack: the distance allowed${fresh}${price}${distance}`,
   );
   for (const { group, reason, status, reachable } of verdict) {
-    const reach = reachable === null ? "" : `, ${formatNumber(reachable, 2)} is within reach`;
+    const reach = reachable === null ? "" : `, ${formatNumber(reachable, 5)} is within reach`;
     if (reason !== null) printWrapped(`${group}: ${status}${reach} (${reason})`, "  ");
   }
 }

@@ -241,8 +241,9 @@ function renderConstraintTile(training: ReportData["training"]): Html {
   const met = held.filter(({ status }) => status === "met").length;
   const withEveryone = held.some(({ group }) => group === "all") ? ", everyone included" : "";
   const reported = training.constraints.length - held.length;
+  const unheld = reported > 0 ? ` ${countOf(reported, "group")} had too little data to be held.` : "";
   return html`<div class="card tile"><h3>Constraints met in training</h3>
 <div class="value">${met} <small>of ${countOf(held.length, "group")}${withEveryone}</small></div>
-<p>On the ${training.solve?.solvedOn ?? "training rows"}.${reported > 0 ? ` ${countOf(reported, "group")} had too little data to be held.` : ""} \
+<p>On the ${training.solve?.solvedOn ?? "training rows"}.${unheld} \
 Whether the model is right for new people is what the lines below say.</p></div>`;
 }

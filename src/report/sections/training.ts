@@ -4,6 +4,7 @@
  */
 
 import { countOf } from "../../core/text.ts";
+import { DISTANCES } from "../../training/choices.ts";
 import type { SolveReport } from "../../training/solve/hold.ts";
 import type { GroupVerdict, VerdictStatus } from "../../training/solve/verdict.ts";
 import type { HistoryEntry, ReportData, ReportTraining } from "../data/report-data.ts";
@@ -168,9 +169,12 @@ function renderConstraints({ constraints, distance, solve }: ReportTraining, dat
     "Status",
   ];
   const rows = solve?.solvedOn ?? "training rows";
+  const onTest =
+    distance === null || distance === DISTANCES.atRisk.words ? "the same" : DISTANCES.atRisk.words;
+  const inWords = distance === null ? "" : `Distance: ${distance}. `;
   return html`<div class="card"><h3>What each group was held to</h3>
-<p class="lead">${distance === null ? "" : `Distance: ${distance}. `}Slack: the distance allowed on the ${rows}. On test \
-rows: the same for people whom nothing was fitted to, and p, the chance of as large a distance if the predicted events \
+<p class="lead">${inWords}Slack: the distance allowed on the ${rows}. On test \
+rows: ${onTest}, for people whom nothing was fitted to, and p, the chance of as large a distance if the predicted events \
 are right. Price: nats of log-likelihood that a unit of slack costs.${sayMixture(solve)}</p>
 <div class="scroll" tabindex="0" role="region" aria-label="What each group was held to">\
 <table class="constraints">
@@ -188,7 +192,7 @@ are right. Price: nats of log-likelihood that a unit of slack costs.${sayMixture
     ];
     const said = [
       ...(one.told ? [] : ["held, not told"]),
-      ...(one.reachable === null ? [] : [`${formatNumber(one.reachable, 2)} is within reach`]),
+      ...(one.reachable === null ? [] : [`${formatNumber(one.reachable, 3)} is within reach`]),
       ...(one.reason === null ? [] : [sayReason(one.reason, one, cells)]),
     ];
     return html`<tr><th scope="row">${nameOf(one.group)}${

@@ -1,10 +1,11 @@
 /**
  * Groups that are held, not told: the model may not see the columns they are made of, so it knows a person only by the
- * chance ŵ(x) = P(group | x) that the features give away. A logistic regression with a ridge, cross-fitted in five parts:
- * the rows of a solve get the chance that a fit to the other rows gives, so that nobody's own membership is in it. What
- * the features give away is said beside it: the area under the curve, and the share of the variance of membership.
+ * chance ŵ(x) = P(group | x) that the features give away. A logistic regression with a ridge, cross-fitted in five
+ * parts: the rows of a solve get the chance that a fit to the other rows gives, so that nobody's own membership is in
+ * it. What the features give away is said beside it: the area under the curve, and the share of the variance of
+ * membership.
  */
-import { exp, log1p } from "../../core/elementary.ts";
+import { exp, log1p, square } from "../../core/elementary.ts";
 import {
   addOuter,
   createOuterSum,
@@ -148,7 +149,7 @@ function explain(chances: Float64Array, isMember: Uint8Array): number {
   const N = chances.length;
   const share = isMember.reduce((sum, one) => sum + one, 0) / N;
   let left = 0;
-  for (let n = 0; n < N; n++) left += (isMember[n] - chances[n]) ** 2;
+  for (let n = 0; n < N; n++) left += square(isMember[n] - chances[n]);
   const all = N * share * (1 - share);
   return all > 0 ? Math.max(0, 1 - left / all) : 0;
 }

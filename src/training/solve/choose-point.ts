@@ -8,7 +8,15 @@ import { chancesOf, type Features, fitMembership, type Membership } from "./blin
 import { BUDGETS, type FrontierPoint, walkFrontier } from "./frontier.ts";
 import type { HoldInput } from "./hold.ts";
 import type { PriorSource } from "./prior.ts";
-import { frameProblem, type SolveFrame, sumsOf, takeFirst, takeRest } from "./problem.ts";
+import {
+  constraintsOf,
+  frameProblem,
+  leaveOut,
+  type SolveFrame,
+  sumsOf,
+  takeFirst,
+  takeRest,
+} from "./problem.ts";
 import type { GatheredRows } from "./rows.ts";
 import { solveHeld } from "./sqp.ts";
 
@@ -22,6 +30,8 @@ export interface ChosenPoint {
   /** Fitted to the training rows. */
   readonly members: readonly Membership[];
   readonly points: readonly FrontierPoint[];
+  /** For each of the groups, its distance at every point, in its own unit. */
+  readonly distances: readonly (readonly number[])[];
   /** Nats of the validation rows' likelihood. */
   readonly budget: number;
   /** Of the root distance, for the last solve. */
@@ -38,6 +48,7 @@ const NONE: ChosenPoint = {
   hidden: [],
   members: [],
   points: [],
+  distances: [],
   budget: 0,
   share: 1,
   endsAtSlack: false,
@@ -45,8 +56,8 @@ const NONE: ChosenPoint = {
 };
 
 /**
- * Below this area under the curve a group is not held unless a slack is named for it: at .57 the validation rows' budget
- * was spent on a gap that did not close.
+ * Below this area under the curve a group is not held unless a slack is named for it: at .57 the validation rows'
+ * budget was spent on a gap that did not close.
  */
 const LEAST_AUC = 0.6;
 
@@ -91,10 +102,10 @@ export function choosePoint(
   const own = members.map(({ chances }) => chances);
   const problem = frameProblem(frame, training, own, source, input.listCurves);
   const slack = input.slackOf(problem);
-  const free = solveHeld(
-    problem,
-    slack.map((allowed, g) => (blind.includes(g) ? Number.POSITIVE_INFINITY : allowed)),
-  );
+  const ofGroups = (which: readonly number[]) => constraintsOf(problem, slack, which);
+  const unheld = groups.flatMap((_, g) => (input.isTold[g] || blind.includes(g) ? [] : [g]));
+  const kept = leaveOut(slack, ofGroups(unheld));
+  const free = solveHeld(problem, leaveOut(kept, ofGroups(blind)));
   const hasValidation = input.validation !== null;
   const judged = hasValidation ? takeRest(gathered, count) : training;
   const chances = hasValidation
@@ -106,7 +117,11 @@ export function choosePoint(
   const budget = input.budget ?? BUDGETS[input.hold] * Math.max(gained, 0);
   const endsAtSlack = input.budget !== undefined;
   const walk = (which: readonly number[]) =>
-    walkFrontier({ problem, free, blind: which, slack, lossOf, budget, endsAtSlack });
+    walkFrontier({ problem, free, blind: ofGroups(which), slack: kept, lossOf, budget, endsAtSlack });
+  const distanceOf = ({ solved: { distance } }: FrontierPoint, g: number) => {
+    const worst = Math.max(...ofGroups([g]).map((k) => distance[k]));
+    return input.distance === "variance" ? Math.sqrt(worst) : worst;
+  };
   const points = walk(blind);
   const last = points[points.length - 1];
   return {
@@ -116,11 +131,15 @@ export function choosePoint(
     members,
     points,
     budget,
-    share: endsAtSlack && blind.every((g) => last.solved.distance[g] <= slack[g] * REACHED) ? 0 : last.share,
+    share:
+      endsAtSlack && ofGroups(blind).every((k) => last.solved.distance[k] <= slack[k] * REACHED)
+        ? 0
+        : last.share,
+    distances: blind.map((g) => points.map((point) => distanceOf(point, g))),
     endsAtSlack,
     reachable: blind.map((g) => {
       const walked = blind.length === 1 ? points : walk([g]);
-      return walked[walked.length - 1].solved.distance[g];
+      return distanceOf(walked[walked.length - 1], g);
     }),
   };
 }

@@ -1,10 +1,11 @@
 /**
  * Which mean curves are held to what. Distances of the paper: `l2`, one term of all bins against Kaplan-Meier, and
  * `variance`, a term for each bin, since the largest must be small. Targets from outside (a registry's curve with its
- * standard errors): held to a slack, mean over times of (m − S*)²/(se² + s²/n) ≤ c, or by default a penalty, ½ dᵀΣ⁻¹d with
- * Σ_jk = S*_j S*_k min(G_j, G_k) + Cov_jk/n and G = (se/S*)², which is how much such a curve weighs beside the rows. s²
- * and Cov are those of people's curves in the group, frozen at the network below.
+ * standard errors): held to a slack, mean over times of (m − S*)²/(se² + s²/n) ≤ c, or by default a penalty, ½ dᵀΣ⁻¹d
+ * with Σ_jk = S*_j S*_k min(G_j, G_k) + Cov_jk/n and G = (se/S*)², which is how much such a curve weighs beside the
+ * rows. s² and Cov are those of people's curves in the group, frozen at the network below.
  */
+import { square } from "../../core/elementary.ts";
 import { factorCholesky } from "../../core/linear-algebra.ts";
 import type { TargetCurve } from "../../data/targets/targets.ts";
 import type { ConstraintGroup } from "../../objectives/constraints.ts";
@@ -78,7 +79,7 @@ export function holdToTarget(
     return { term: { rows, residuals, isConstraint: true }, group, slack, isTarget: true };
   }
   const sigma = new Float64Array(J * J);
-  const grown = Array.from(se, (one, j) => (one / survival[j]) ** 2);
+  const grown = Array.from(se, (one, j) => square(one / survival[j]));
   for (let j = 0; j < J; j++) {
     for (let k = 0; k < J; k++) {
       sigma[j * J + k] = survival[j] * survival[k] * Math.min(grown[j], grown[k]) + covariance[j * J + k];

@@ -1,8 +1,9 @@
 /**
  * How far groups that the model may not see can be held. Any group can be met by some curves at absurd cost, so each
  * point of the frontier has a price: the root of the groups' distances falls by steps to a fifth of what it is when
- * nobody is held, the other groups keep what they have, and the walk ends where the validation rows' likelihood has lost
- * more than the budget, or at a slack that a person has named. The budget is a share of what the model gains over Kaplan-Meier: people at large pay it.
+ * nobody is held, the other groups keep what they have, and the walk ends where the validation rows' likelihood has
+ * lost more than the budget, or at a slack that a person has named. The budget is a share of what the model gains over
+ * Kaplan-Meier: people at large pay it.
  */
 import type { Hold } from "../choices.ts";
 import { type HeldProblem, type Solved, solveHeld } from "./sqp.ts";
@@ -36,9 +37,9 @@ export interface FrontierRequest {
   readonly problem: HeldProblem;
   /** The solution that holds none of these groups. */
   readonly free: Solved;
-  /** Places of the groups to hold. */
+  /** The constraints of the groups to hold. */
   readonly blind: readonly number[];
-  /** c_g of every group; Infinity where it is not held. */
+  /** c of every constraint; Infinity where it is not held. */
   readonly slack: Float64Array;
   /** −ℓ of the validation rows. */
   readonly lossOf: (theta: Float64Array) => number;

@@ -27,6 +27,7 @@ import { gatherRows } from "./rows.ts";
 
 /** Targets and how they are held. */
 export interface TargetRequest {
+  /** Survival of groups at given times, with its standard errors. */
   readonly targets: Targets;
   /** c of the mean squared gap in standard errors; "auto" weighs the target beside the rows instead. */
   readonly targetSlack?: number | "auto";
@@ -69,7 +70,8 @@ export function refuseClash(study: Study, { targets, allowClash = [] }: TargetRe
 }
 
 function tellClash({ group, observed, expected, adjusted }: Clash): string {
-  return `${group} had ${countOf(observed, "event")} where ${expected.toFixed(1)} were expected (p ${adjusted.toPrecision(2)})`;
+  const had = `${group} had ${countOf(observed, "event")}`;
+  return `${had} where ${expected.toFixed(1)} were expected (p ${adjusted.toPrecision(2)})`;
 }
 
 /** Each target against the rows that are learnt from. */

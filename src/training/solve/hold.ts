@@ -2,7 +2,8 @@
  * The end of a run of `graduate`: what was trained is held to its groups. The steps: choose the mixture of start and
  * trained network on the validation rows (choose-base.ts); for groups that the model may not see, walk the frontier and
  * choose a point within the budget (choose-point.ts); freeze all of that and solve once more on training and validation
- * rows together; judge every group there, and on the test rows (judge.ts). The validation rows are spent afterwards.
+ * rows together; judge every group there, and on the test rows (judge.ts). The validation rows are spent afterwards. A
+ * sweep, which has yet to choose by them, solves on the training rows alone.
  */
 import type { Backend } from "../../compute/backend.ts";
 import type { HeldSpec } from "../../models/networks/held.ts";
@@ -23,11 +24,14 @@ import { createLayer, type SolvedLayer } from "./layer.ts";
 import type { Mixture } from "./mixture.ts";
 import type { PriorSource } from "./prior.ts";
 import {
+  constraintsOf,
   countConstraints,
   type FramedProblem,
   frameProblem,
   type ListCurves,
+  leaveOut,
   type SolveFrame,
+  takeFirst,
 } from "./problem.ts";
 import { type Residuals, type Solved, solveHeld } from "./sqp.ts";
 import type { GroupVerdict } from "./verdict.ts";
@@ -102,12 +106,12 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const { spec, precisions, splines } = input;
   const source: PriorSource = { spec, parameters, ...input.shrunk, precisions, splines };
   const choice = choosePoint(input, frame, source, gathered, count);
-  const N = gathered.binned.bin.length;
-  const members = choice.blind.map((g) =>
-    fitMembership(featuresOf(gathered, frame, splines), N, gathered.groups[g].rows),
-  );
+  const last = input.solvedOn === "training rows" ? takeFirst(gathered, count) : gathered;
+  const N = last.binned.bin.length;
+  const features = featuresOf(last, frame, splines);
+  const members = choice.blind.map((g) => fitMembership(features, N, last.groups[g].rows));
   const chances = members.map((one) => one.chances);
-  const problem = frameProblem(frame, gathered, chances, source, input.listCurves);
+  const problem = frameProblem(frame, last, chances, source, input.listCurves);
   const slack = input.slackOf(problem);
   const solved = solveLast(problem, slack, choice);
   const layer = createLayer(
@@ -132,11 +136,11 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
 }
 
 function describeBlind({ groups }: FramedProblem, choice: ChosenPoint): BlindReport[] {
-  const { blind, hidden, members, points, budget } = choice;
+  const { blind, hidden, members, points, distances, budget } = choice;
   const most = budget < Number.POSITIVE_INFINITY ? budget : null;
   const held = blind.map((g, k): BlindReport => {
     const { auc, explained } = members[k];
-    const frontier = points.map(({ share, solved, lost }) => ({ share, distance: solved.distance[g], lost }));
+    const frontier = points.map(({ share, lost }, p) => ({ share, distance: distances[k][p], lost }));
     return { group: groups[g].name, auc, explained, frontier, budget: most };
   });
   const unheld = hidden.map(({ group, membership: { auc, explained } }): BlindReport => {
@@ -158,13 +162,13 @@ function frameOf({ training, spec: { D }, told }: HoldInput): SolveFrame {
 
 /** The solve on all rows: without the blind groups first, which says where their distances stand. */
 function solveLast(problem: FramedProblem, slack: Float64Array, choice: ChosenPoint): Solved {
-  const { blind, share, unsupported, hidden } = choice;
-  const isUnheld = (g: number) => unsupported.has(g) || hidden.some(({ group }) => group === g);
+  const { blind, share, unsupported, hidden, endsAtSlack } = choice;
+  const ofGroups = (which: readonly number[]) => constraintsOf(problem, slack, which);
   const none = new Float64Array(countConstraints(problem)).fill(Number.POSITIVE_INFINITY);
   const free = solveHeld(problem, none);
-  const kept = slack.map((own, g) => (isUnheld(g) ? Number.POSITIVE_INFINITY : own));
-  const toldOnly = kept.map((own, g) => (blind.includes(g) ? Number.POSITIVE_INFINITY : own));
-  const told = solveHeld(problem, toldOnly, { from: free.theta });
+  const kept = leaveOut(slack, ofGroups([...unsupported.keys(), ...hidden.map(({ group }) => group)]));
+  const told = solveHeld(problem, leaveOut(kept, ofGroups(blind)), { from: free.theta });
   if (blind.length === 0 || share === 1) return told;
-  return solveHeld(problem, slackAt(told, kept, choice, share), { from: told.theta });
+  const held = { blind: ofGroups(blind), endsAtSlack };
+  return solveHeld(problem, slackAt(told, kept, held, share), { from: told.theta });
 }

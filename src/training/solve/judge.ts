@@ -1,6 +1,6 @@
 /**
- * The verdict on every group after the solve: its distance on the rows of the solve against its slack, what it cost, and
- * the test on the test rows (verdict.ts).
+ * The verdict on every group after the solve: its distance on the rows of the solve against its slack, what it cost,
+ * and the test on the test rows (verdict.ts).
  */
 import type { Backend } from "../../compute/backend.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
@@ -9,7 +9,7 @@ import type { TrainingRows } from "../trainer.ts";
 import type { ChosenPoint } from "./choose-point.ts";
 import type { HoldInput } from "./hold.ts";
 import type { SolvedLayer } from "./layer.ts";
-import { type FramedProblem, frameProblem, type SolveFrame } from "./problem.ts";
+import { constraintsOf, type FramedProblem, frameProblem, type SolveFrame } from "./problem.ts";
 import { gatherRows } from "./rows.ts";
 import type { Solved } from "./sqp.ts";
 import { adjustFresh, type GroupVerdict, testFresh } from "./verdict.ts";
@@ -39,7 +39,7 @@ export async function judgeHeld(
     const status = !constrained ? "unsupported" : isMet ? "met" : "infeasible";
     const part = (values: Float64Array) => values.subarray(g * B, (g + 1) * B);
     const tested =
-      constrained && fresh !== null && fresh.groups[g].constrained
+      fresh !== null && constrained && fresh.groups[g].constrained
         ? testFresh({ D: part(fresh.D), V: part(fresh.V), solveV: part(solved.variance) })
         : null;
     const place = choice.blind.indexOf(g);
@@ -52,7 +52,7 @@ export async function judgeHeld(
       distance: { solve: distance, fresh: tested?.distance ?? null },
       fresh: tested && { p: tested.p, adjusted: tested.p },
       status,
-      reachable: status !== "infeasible" ? null : (choice.reachable[place] ?? distance),
+      reachable: status === "infeasible" ? reachableFrom(distance, choice, place) : null,
       price: constrained ? price : null,
       reason:
         reason ??
@@ -62,18 +62,19 @@ export async function judgeHeld(
   return adjustFresh(verdicts);
 }
 
+/** What was within reach of a group on the training rows, on the scale of the rows of the solve, which are more. */
+function reachableFrom(distance: number, { distances, reachable }: ChosenPoint, place: number): number {
+  if (place < 0) return distance;
+  const reached = distances[place][distances[place].length - 1];
+  return reached > 0 ? distance * (reachable[place] / reached) : distance;
+}
+
 /** A group's distance in its own units, what it is allowed, and −dF/dc = μ/(2c) at what it was held to. */
 function readConstraint(last: LastSolve, g: number, kind: HoldInput["distance"]) {
   const { problem, slack, solved } = last;
   const { distance, multipliers } = solved;
-  const G = problem.groups.length;
-  const curves = problem.heldCurves.filter(({ term }) => term.isConstraint);
-  const own =
-    kind === "atRisk"
-      ? [g]
-      : curves.flatMap(({ group, isTarget }, i) => (group === g && !isTarget ? [G + i] : []));
-  if (own.length === 0 || slack[own[0]] === Number.POSITIVE_INFINITY)
-    return { distance: distance[g], slack: 0, price: 0 };
+  const own = constraintsOf(problem, slack, [g]);
+  if (own.length === 0) return { distance: distance[g], slack: 0, price: 0 };
   const worst = own.reduce(
     (most, k) => (distance[k] / slack[k] > distance[most] / slack[most] ? k : most),
     own[0],

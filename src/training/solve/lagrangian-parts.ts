@@ -8,8 +8,8 @@
  */
 import { square } from "../../core/elementary.ts";
 import { MINIMUM_BLOCK_VARIANCE } from "../../objectives/distances/at-risk.ts";
-import type { ArrowFactor } from "./arrow.ts";
-import { withLowRank } from "./low-rank.ts";
+import type { ArrowFactor } from "./algebra/arrow.ts";
+import { withLowRank } from "./algebra/low-rank.ts";
 import { distancesOf, type HeldProblem } from "./sqp.ts";
 import type { BlockSlopes, Differentiated } from "./sums.ts";
 

@@ -1,8 +1,9 @@
 /**
  * The network must earn its place. Beside the trained network stands the additive model it started from, and between
- * them the mixtures z = z_start + α (z_trained − z_start). The output layer is solved for each on the training rows; the
- * validation rows choose α by their likelihood, and the start is kept unless the best mixture beats it by more than the
- * noise of that comparison. A mixture is again a network of the same kind: everything but the LSTM's inside is linear.
+ * them the mixtures z = z_start + α (z_trained − z_start). The output layer is solved for each on the training rows;
+ * the validation rows choose α by their likelihood, and the start is kept unless the best mixture beats it by more than
+ * the noise of that comparison. A mixture is again a network of the same kind: everything but the LSTM's inside is
+ * linear.
  */
 import type { ParameterValues } from "../../models/networks/parameters.ts";
 

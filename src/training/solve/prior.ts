@@ -1,8 +1,8 @@
 /**
  * The prior of the output layer. What is shrunk is the whole effect, that of the network below and of the layer
  * together: a solve on training and validation rows is then a penalised fit to both, not a free correction of a
- * penalised one. So an entry's centre is minus what the network below has already, and its precision is the one that the
- * start estimated (models/start/additive-start.ts). The baseline is free but for rounding.
+ * penalised one. So an entry's centre is minus what the network below has already, and its precision is the one that
+ * the start estimated (models/start/additive-start.ts). The baseline is free but for rounding.
  */
 import { GROUP_KNOTS, OFFSET_SCALE, placeKnots } from "../../models/networks/group-offsets.ts";
 import type { NetworkSpec } from "../../models/networks/list.ts";
@@ -47,7 +47,7 @@ export function createPrior(
     precision[r] = bends.has(r) ? splines : slopes;
     if (skip !== undefined) centre[r] = -skip[r];
   }
-  blocks.forEach((_, b) => precision.fill(BIN_PRECISION, at[b], at[b] + binsIn[b]));
+  for (let b = 0; b < blocks.length; b++) precision.fill(BIN_PRECISION, at[b], at[b] + binsIn[b]);
   for (let j = 0; j < shaped; j++) {
     const estimated = j < told ? source?.precisions : undefined;
     const scale = j < told ? 1 : variances[j - told];

@@ -38,6 +38,26 @@ export function countConstraints({ groups, heldCurves }: FramedProblem): number 
   return groups.length + heldCurves.filter(({ term }) => term.isConstraint).length;
 }
 
+/** The constraints that hold groups to their own rows: their places, or those of their mean curves; no targets. */
+export function constraintsOf(
+  { groups, heldCurves }: FramedProblem,
+  slack: ArrayLike<number>,
+  which: readonly number[],
+): number[] {
+  const places = which.filter((g) => slack[g] < Number.POSITIVE_INFINITY);
+  const curves = heldCurves.filter(({ term }) => term.isConstraint);
+  const ofCurves = curves.flatMap(({ group, isTarget }, i) =>
+    which.includes(group) && !isTarget ? [groups.length + i] : [],
+  );
+  return [...places, ...ofCurves];
+}
+
+/** What is allowed where some constraints are left out. */
+export function leaveOut(slack: Float64Array, constraints: readonly number[]): Float64Array {
+  const left = new Set(constraints);
+  return slack.map((own, k) => (left.has(k) ? Number.POSITIVE_INFINITY : own));
+}
+
 /** `chances`: for each group that enters by its chance, the chance of every row. */
 export function frameProblem(
   frame: SolveFrame,

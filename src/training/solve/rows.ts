@@ -1,7 +1,7 @@
 /**
- * The rows of a solve, from a model and rows in a backend's memory: the model's logits in every bin at risk (in all bins
- * where mean curves are held too), the columns of x that take part, and who is in which group. Sets of rows are joined
- * in order, so that training and validation rows can be solved on together.
+ * The rows of a solve, from a model and rows in a backend's memory: the model's logits in every bin at risk (in all
+ * bins where mean curves are held too), the columns of x that take part, and who is in which group. Sets of rows are
+ * joined in order, so that training and validation rows can be solved on together.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/memory.ts";
@@ -65,8 +65,12 @@ export async function gatherRows(
 
 /** One set of rows after the other; every set has the same groups. */
 function joinSets(sets: readonly TrainingRows[], T: number): Pick<GatheredRows, "binned" | "groups"> {
-  const starts = sets.reduce((list, { binned }) => [...list, list[list.length - 1] + binned.bin.length], [0]);
-  const N = starts[sets.length];
+  let N = 0;
+  const starts = sets.map(({ binned }) => {
+    const start = N;
+    N += binned.bin.length;
+    return start;
+  });
   const bin = new Int32Array(N);
   const event = new Uint8Array(N);
   sets.forEach(({ binned }, s) => {

@@ -1,12 +1,12 @@
 /**
  * Sums over the rows of a solve at given parameters: the negative log-likelihood −ℓ = Σ softplus(z) − y z over the bins
- * at risk, its gradient and information, and for the held groups what the at-risk distance is made of: D_gb = Σ (y − h),
- * V_gb = Σ h(1−h) and their derivatives. A row's bins are added up to its free bins and blocks before any product with
- * its columns, so that a row costs its bins plus blocks × columns.
+ * at risk, its gradient and information, and for the held groups what the at-risk distance is made of: D_gb = Σ (y −
+ * h), V_gb = Σ h(1−h) and their derivatives. A row's bins are added up to its free bins and blocks before any product
+ * with its columns, so that a row costs its bins plus blocks × columns.
  */
 import { exp, log1p } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter } from "../../core/linear-algebra.ts";
-import { type ArrowMatrix, createArrow } from "./arrow.ts";
+import { type ArrowMatrix, createArrow } from "./algebra/arrow.ts";
 import { countTheta, type Layout, type RowLists, type SolveRows } from "./layout.ts";
 
 export interface HeldSums {

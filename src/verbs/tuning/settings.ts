@@ -250,8 +250,12 @@ export function requestOfSetting<Request extends TrainingRequest>(
   const asked = splines === "auto" ? undefined : splines;
   const { optimiser } = PRESETS[preset ?? "default"];
   const isFree = slack === "none" || kappa === "none";
+  // The validation rows are to choose among settings: none may have been solved on them.
+  const { solve: usual } = PRESETS[preset ?? "default"];
+  const solve = usual === "held" ? "heldOnTraining" : usual;
   const hasOwnRate = rate !== undefined || decay !== undefined;
   const options: Partial<TrainingOptions> = {
+    ...present({ solve }),
     ...common.options,
     ...present({
       steps,

@@ -1,15 +1,15 @@
 /**
- * A positive definite matrix in the form of an arrow: one dense square for each time block, one for the border, and what
- * each block has in common with the border; blocks have nothing in common with one another. Solved by eliminating the
- * blocks (Schur complement): with 300 groups and 10 blocks that is a thirtieth of the work of the whole matrix.
+ * A positive definite matrix in the form of an arrow: one dense square for each time block, one for the border, and
+ * what each block has in common with the border; blocks have nothing in common with one another. Solved by eliminating
+ * the blocks (Schur complement): with 300 groups and 10 blocks that is a thirtieth of the work of the whole matrix.
  */
 import {
   type CholeskyFactor,
   factorCholesky,
   type OuterSum,
   solveCholesky,
-} from "../../core/linear-algebra.ts";
-import { countTheta, type Layout, type RowLists } from "./layout.ts";
+} from "../../../core/linear-algebra.ts";
+import { countTheta, type Layout, type RowLists } from "../layout.ts";
 
 export interface ArrowMatrix {
   /** Adds a row's weight in one free bin. */

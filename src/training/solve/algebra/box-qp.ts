@@ -4,7 +4,7 @@
  * between the bounds now and then, which is what makes it end. The upper bound is what an infeasible linearisation runs
  * into instead of infinity.
  */
-import { factorCholesky, solveCholesky } from "../../core/linear-algebra.ts";
+import { factorCholesky, solveCholesky } from "../../../core/linear-algebra.ts";
 
 const MOST_SWEEPS = 500;
 /** Relative to the largest gradient at 0. */

@@ -2,7 +2,7 @@
  * Solving with A + Σ_k v_k v_kᵀ where A is factored: Woodbury's identity. For the few vectors that meet every block at
  * once, such as the slope of a group's mean curve at one time, which would fill the arrow.
  */
-import { factorCholesky, solveCholesky } from "../../core/linear-algebra.ts";
+import { factorCholesky, solveCholesky } from "../../../core/linear-algebra.ts";
 import type { ArrowFactor } from "./arrow.ts";
 
 export function withLowRank(plain: ArrowFactor, vectors: readonly Float64Array[]): ArrowFactor {
