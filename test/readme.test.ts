@@ -51,7 +51,7 @@ describe("README", () => {
       "Cox",
       "*Cox, validation rows too*",
       "MCBoostSurv (mended)",
-      "GRADUATE (default)",
+      "GRADUATE (default of 0.1.0)",
       "*no multipliers*",
       "*five graduates*",
       "*generator*",

@@ -188,7 +188,7 @@ function coxClaim(inputs: ClaimInputs): Claim {
       "GRADUATE has the best trade-off between discrimination and calibration; Cox's model is said not to " +
       "generalise well, and is not among the baselines.",
     check:
-      "Both variants' mean total against that of plain Cox on the same rows, by tests. *GRADUATE (default)*, our " +
+      "Both variants' mean total against that of plain Cox on the same rows, by tests. *GRADUATE (default of 0.1.0)*, our " +
       "recipe, is shown and not judged.",
     systems: ["cox", ...VARIANTS],
     titles: [...labelsOf(rows).map((label) => `total ${label}`), "printed best total"],

@@ -203,7 +203,7 @@ function controlsClaim(inputs: ClaimInputs): Claim {
     statement:
       "Because each named subpopulation has a constraint of its own, GRADUATE attains good multicalibration.",
     check:
-      "The paper has no control. Here: the mean ECE over groups of GRADUATE (default) with the real groups, less " +
+      "The paper has no control. Here: the mean ECE over groups of GRADUATE (default of 0.1.0) with the real groups, less " +
       "that with random groups of the same sizes and overlaps, with everyone only, and with the groups known and " +
       "nobody held to them, paired by repeat. It holds where the first and the last difference are below 0 at 5 %, " +
       "does not where one of them is above, and is not separated otherwise: random groups say whether it matters " +

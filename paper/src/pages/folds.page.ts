@@ -36,6 +36,9 @@ function writePage({ about, gate }: FoldsShown, sections: string): string {
 
 ${about}
 
+The lines of graduate were made with the default of version 0.1.0, ranked by the sum of the cumulative hazards over equal \
+bins; the default that decides by the data, and the one risk, came later.
+
 Our Cox model against the published one, ${gate.folds} folds: \
 concordances differ by at most ${gate.concordance.toExponential(1)} \
 (${GATE.concordance.toExponential(0)} allowed), \

@@ -31,6 +31,16 @@ import type { Model } from "graduate/training";
 
 export type { Backend, TrainEvent, TrainRequest };
 
+/**
+ * What the committed runs of the `default` preset were made with, so that they can be made again: version 0.1.0 took
+ * numbers as they are written and ended with the trained network. What came later has studies of its own.
+ */
+export function asIn010(
+  options: TrainRequest["options"] = {},
+): Pick<TrainRequest, "splines" | "numbers" | "options"> {
+  return { splines: false, numbers: "raw", options: { ...options, solve: "none" } };
+}
+
 /** For any table with the model's columns; all of its rows unless some are named. */
 export type PredictTable = (table: Table, rows?: ArrayLike<number>) => Promise<Curves>;
 

@@ -11,7 +11,7 @@
  *                         would be no test), repaired on the validation rows by our corrected form of MCBoostSurv: with
  *                         the reference's 25 rounds (`paper`), or as many as folds allow (`default`); mcboost
  *                         reference: by the R package's form, faults included
- *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it is (atRisk)
+ *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it was in 0.1.0 (atRisk)
  *   five graduates        the ensemble of five runs of graduate, which also learns from the validation rows; so does
  *                         cox of all rows
  *   … with splines        graduate or five of them, with splines of every number among the features
@@ -42,7 +42,7 @@ import type { Model, PresetName } from "graduate/training";
 import { fitGenerator } from "../eye/generator-fit.ts";
 import type { EyeCohort } from "../eye/simulate.ts";
 import type { OpenCohort } from "./cohorts.ts";
-import { fitModel, membersAmong, type PredictTable, predictTables, timeGridOf } from "./fit.ts";
+import { asIn010, fitModel, membersAmong, type PredictTable, predictTables, timeGridOf } from "./fit.ts";
 import { addPlacebos, namePlacebos } from "./placebo.ts";
 import type { Plan, RunLine, SystemName } from "./plan.ts";
 import { boostedNetwork, isBoosted, type NetworkShelf } from "./shared-network.ts";
@@ -183,7 +183,7 @@ export function requestOf(
     groups: real,
     inputGroups: "none",
     ...(bins === undefined ? {} : { bins }),
-    options: steps === undefined ? {} : { steps },
+    ...asIn010(steps === undefined ? {} : { steps }),
   };
   const isPaper = preset === "paper";
   const held: TrainRequest = isPaper ? asked : { ...asked, inputGroups: real };

@@ -30,7 +30,7 @@ import { openWasmBackend, tableSourceFromPath } from "graduate/node";
 import { groupSupport } from "graduate/stats";
 import type { Model } from "graduate/training";
 import { checkoutFile, readCheckout } from "../runs/checkout.ts";
-import { auditCurves, fitModel, membersAmong, predictRows, timeGridOf } from "../runs/fit.ts";
+import { asIn010, auditCurves, fitModel, membersAmong, predictRows, timeGridOf } from "../runs/fit.ts";
 import { addPlacebos, namePlacebos } from "../runs/placebo.ts";
 import { UNHELD } from "../runs/systems.ts";
 
@@ -138,7 +138,7 @@ const withoutAll = (groups: readonly Group[]) => groups.filter(({ name }) => nam
 function requestOf(system: QualitySystem, name: QualityTable, groups: readonly Group[]): TrainRequest {
   const { time, event, drop, paperSlack } = TABLES[name];
   const real = withoutAll(groups);
-  const asked: TrainRequest = { time, event, drop, groups: real, inputGroups: real };
+  const asked: TrainRequest = { time, event, drop, groups: real, inputGroups: real, ...asIn010() };
   switch (system) {
     case "cox":
     case "cox with group terms":
@@ -146,7 +146,7 @@ function requestOf(system: QualitySystem, name: QualityTable, groups: readonly G
     case "graduate":
       return asked;
     case "no multipliers":
-      return { ...asked, options: UNHELD };
+      return { ...asked, ...asIn010(UNHELD) };
     case "all only":
       return { ...asked, groups: [] };
     case "placebo groups": {

@@ -20,7 +20,7 @@ import {
 import { openWasmBackend, tableSourceFromPath } from "graduate/node";
 import { MINIMUM_EVENTS } from "graduate/stats";
 import { readCheckout } from "../runs/checkout.ts";
-import { auditRows, fitModel } from "../runs/fit.ts";
+import { asIn010, auditRows, fitModel } from "../runs/fit.ts";
 import { mean } from "../summaries/summary.ts";
 
 export const UNSEEN_SYSTEMS = ["cox", "cox with group terms", "graduate"] as const;
@@ -176,7 +176,8 @@ export async function runUnseen(
   try {
     // The split already keeps a patient's rows together.
     const rowsAreIndependent = entry.patient !== undefined;
-    const request = { time, event, drop, groups, method, split, seed, rowsAreIndependent } as const;
+    const own = method === "cox" ? {} : asIn010();
+    const request = { time, event, drop, groups, method, split, seed, rowsAreIndependent, ...own } as const;
     const model = await fitModel(used, request, backend);
     const seconds = Number(((performance.now() - started) / 1000).toFixed(1));
     const audited = await auditRows(model, used, split.test, groups, backend);

@@ -18,7 +18,7 @@ export const SYSTEM_LABELS: Readonly<Record<SystemName, string>> = {
   "rps kept by loss": "RPS, kept by loss",
   "graduate l2": "GRADUATE (L²)",
   "graduate variance": "GRADUATE (variance)",
-  graduate: "GRADUATE (default)",
+  graduate: "GRADUATE (default of 0.1.0)",
   "five graduates": "*five graduates*",
   "graduate with splines": "*graduate with splines*",
   "five with splines": "*five with splines*",
