@@ -29,7 +29,7 @@ import { findPeople } from "./whose-rows.ts";
  */
 export type Acquaintance = "new" | "stored" | "redrawn" | "given" | "unknown";
 
-/** A table, a model, and which rows are new to it. Of its split, the training rows are all that the model learnt from. */
+/** A table, a model, and which rows are new to it. The training rows of its split are all that it learnt from. */
 export interface ModelStudy extends Study {
   readonly model: Model;
   readonly acquaintance: Acquaintance;
