@@ -111,7 +111,7 @@ export function holdRequest(
   { distance, variant, slack, kappa }: ConstraintSpec,
   study: Study,
   { targets, targetSlack }: Partial<TargetRequest>,
-): Pick<HoldInput, "distance" | "slackOf" | "listCurves" | "budget"> {
+): Pick<HoldInput, "distance" | "slackOf" | "listCurves" | "budget" | "loose"> {
   const allow = (groups: readonly ConstraintGroup[]) =>
     resolveSlack({ groups, distance, variant }, slack, present({ kappa }));
   const ofCurves = (curves: readonly HeldCurve[]) =>
@@ -125,6 +125,9 @@ export function holdRequest(
       );
       return Float64Array.from([...ofGroups, ...ofCurves(heldCurves)]);
     },
+    loose: study.inputGroups.flatMap(({ name }, j) =>
+      targets?.curves.some(({ group }) => group === name) ? [j] : [],
+    ),
     ...((distance !== "atRisk" || targets !== undefined) && {
       listCurves: (groups, rows) => [
         ...(distance === "atRisk"

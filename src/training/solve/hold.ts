@@ -51,6 +51,8 @@ export interface HoldInput {
   readonly shrunk?: Pick<PriorSource, "spec" | "parameters">;
   readonly precisions: Precisions | null;
   readonly splines: readonly number[];
+  /** Told groups whose effects are only weakly shrunk, as places among the told columns. */
+  readonly loose?: readonly number[];
   readonly told: number;
   /** For each group, whether the model may know who is in it. */
   readonly isTold: readonly boolean[]; // [G]
@@ -103,8 +105,8 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const count = input.training.binned.bin.length;
   const frame = frameOf(input);
   const { mixture, gathered, parameters } = await chooseBase(input, frame, count);
-  const { spec, precisions, splines } = input;
-  const source: PriorSource = { spec, parameters, ...input.shrunk, precisions, splines };
+  const { spec, precisions, splines, loose = [] } = input;
+  const source: PriorSource = { spec, parameters, ...input.shrunk, precisions, splines, loose };
   const choice = choosePoint(input, frame, source, gathered, count);
   const last = input.solvedOn === "training rows" ? takeFirst(gathered, count) : gathered;
   const N = last.binned.bin.length;

@@ -25,6 +25,8 @@ export interface PriorSource {
   readonly precisions: Precisions | null;
   /** Columns of x that are splines of others. */
   readonly splines: readonly number[];
+  /** Told groups that are held to an outside curve: what their own rows could not tell must not keep them from it. */
+  readonly loose?: readonly number[];
 }
 
 /**
@@ -49,7 +51,7 @@ export function createPrior(
   }
   for (let b = 0; b < blocks.length; b++) precision.fill(BIN_PRECISION, at[b], at[b] + binsIn[b]);
   for (let j = 0; j < shaped; j++) {
-    const estimated = j < told ? source?.precisions : undefined;
+    const estimated = j < told && !source?.loose?.includes(j) ? source?.precisions : undefined;
     const scale = j < told ? 1 : variances[j - told];
     precision[dense + j] = estimated?.level[j] ?? scale * DEFAULT_PRECISION;
     const effect = j < told && source !== null ? effectOf(source, j, layout) : null;

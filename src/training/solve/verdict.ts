@@ -49,21 +49,34 @@ export interface FreshSums {
   readonly solveV: ArrayLike<number>; // [B]
 }
 
+/** Blocks with less variance than this are taken together before the test: χ² needs a few events in each. */
+const LEAST_TESTED = 3;
+
 /** The distance on fresh rows, and the p-value of as large a one. */
 export function testFresh({ D, V, solveV }: FreshSums): { readonly distance: number; readonly p: number } {
   let sum = 0;
-  let chi2 = 0;
-  let blocks = 0;
+  let followed = 0;
+  const tested: { D: number; V: number; solveV: number }[] = [];
+  let open = { D: 0, V: 0, solveV: 0 };
   for (let b = 0; b < D.length; b++) {
     if (V[b] === 0) continue;
-    const floored = Math.max(V[b], MINIMUM_BLOCK_VARIANCE);
-    blocks++;
-    sum += square(D[b]) / floored;
-    chi2 += square(D[b]) / (floored * (1 + V[b] / Math.max(solveV[b], MINIMUM_BLOCK_VARIANCE)));
+    followed++;
+    sum += square(D[b]) / Math.max(V[b], MINIMUM_BLOCK_VARIANCE);
+    open = { D: open.D + D[b], V: open.V + V[b], solveV: open.solveV + solveV[b] };
+    if (open.V < LEAST_TESTED) continue;
+    tested.push(open);
+    open = { D: 0, V: 0, solveV: 0 };
   }
-  return blocks === 0
-    ? { distance: 0, p: 1 }
-    : { distance: sum / blocks, p: chiSquareUpperTail(chi2, blocks) };
+  if (followed === 0) return { distance: 0, p: 1 };
+  // What is left over joins the last block.
+  const last = tested.pop() ?? { D: 0, V: 0, solveV: 0 };
+  tested.push({ D: last.D + open.D, V: last.V + open.V, solveV: last.solveV + open.solveV });
+  const chi2 = tested.reduce(
+    (total, one) =>
+      total + square(one.D) / (one.V * (1 + one.V / Math.max(one.solveV, MINIMUM_BLOCK_VARIANCE))),
+    0,
+  );
+  return { distance: sum / followed, p: chiSquareUpperTail(chi2, tested.length) };
 }
 
 /** The p-values adjusted among the groups that have one. */
