@@ -25,7 +25,10 @@ function draw(
   const changed = change(training.solve);
   const solve = changed === null ? null : { ...training.solve, ...changed };
   const whole = { ...training, solve, ...(constraints && { constraints }) };
-  const page = renderReport({ ...data, ...shown, training: whole }, { document: parseHTML("<html></html>").document });
+  const page = renderReport(
+    { ...data, ...shown, training: whole },
+    { document: parseHTML("<html></html>").document },
+  );
   const { document } = parseHTML(page);
   const textOf = (id: string) =>
     document.querySelector(`section[aria-labelledby=${id}]`)?.textContent?.replace(/\s+/g, " ") ?? null;
@@ -89,10 +92,19 @@ describe("the price of holding", () => {
       ...rest,
     ];
     const own = few("3 events, fewer than 10", "unsupported");
-    expect(draw(() => ({}), {}, own).textOf("price")).toContain("It is not held: under 5 events, fewer than 10.");
-    const among = few("the model may not see who is in it, and among the training rows 2 events, fewer than 10", "infeasible");
-    expect(draw(() => ({}), {}, among).textOf("price")).toContain("among the training rows under 5 events, fewer");
-    expect(draw(() => ({}), { hidesSmallCells: false }, among).textOf("price")).toContain("rows 2 events, fewer");
+    expect(draw(() => ({}), {}, own).textOf("price")).toContain(
+      "It is not held: under 5 events, fewer than 10.",
+    );
+    const among = few(
+      "the model may not see who is in it, and among the training rows 2 events, fewer than 10",
+      "infeasible",
+    );
+    expect(draw(() => ({}), {}, among).textOf("price")).toContain(
+      "among the training rows under 5 events, fewer",
+    );
+    expect(draw(() => ({}), { hidesSmallCells: false }, among).textOf("price")).toContain(
+      "rows 2 events, fewer",
+    );
   });
 
   test("is left out where no group is held without being told", () => {
@@ -120,7 +132,9 @@ describe("held to outside curves", () => {
     expect(textOf("targets")).toContain("had under 5 events. The chance");
     expect(textOf("targets")).toContain("is at least 0.05.");
     expect(textOf("targets")).not.toContain("1.8");
-    expect(draw(() => ({}), { hidesSmallCells: false }).textOf("targets")).toContain("had 3 events, and the target");
+    expect(draw(() => ({}), { hidesSmallCells: false }).textOf("targets")).toContain(
+      "had 3 events, and the target",
+    );
   });
 
   test("is left out without targets", () => {
@@ -133,7 +147,10 @@ describe("which model was kept", () => {
     draw(({ mixture }) => ({ mixture: mixture && { ...mixture, share } })).textOf("training");
 
   test.each([
-    [0.5, "the weights kept are those of step 800. A mixture (0.5 of training) was kept over the additive start"],
+    [
+      0.5,
+      "the weights kept are those of step 800. A mixture (0.5 of training) was kept over the additive start",
+    ],
     [1, "the weights kept are those of step 800. The trained network was kept over the additive start"],
     [0, "1000 steps. The additive start was kept"],
   ])("a share of %s is said", (share, said) => {
