@@ -241,7 +241,7 @@ footer { color: var(--muted); font-size: 13.5px; padding-top: 30px; padding-bott
   h1 { font-size: 20pt; }
   h2 { font-size: 14pt; margin-top: 20pt; break-after: avoid; }
   h2 + .lead { break-after: avoid; }
-  .lead { max-width: none; }
+  .lead { max-width: none; } h4 { font-size: 9pt; }
   .card { padding: 9pt 10pt; } .headline .say { font-size: 14pt; } .tile .value { font-size: 18pt; }
   .tiles { grid-template-columns: repeat(4, 1fr); gap: 7pt; }
   .tile p { font-size: 8pt; }

@@ -37,6 +37,9 @@ interface Cost {
 /** Below this a change of C or of the Brier score is called none. */
 const LEAST_COST = 5e-4;
 
+/** Columns that tell less than this share of what the strongest tells are not named. */
+const WEAK = 0.1;
+
 export function renderPrice(data: ReportData, document: PlotDocument): Html | null {
   const { training } = data;
   const solve = training?.solve;
@@ -44,8 +47,8 @@ export function renderPrice(data: ReportData, document: PlotDocument): Html | nu
   const known = new Set(solve.blind.map(({ group }) => group));
   const others = training.constraints.filter(({ told, group }) => !told && !known.has(group));
   return html`<section aria-labelledby="price"><h2 id="price">The price of holding</h2>
-<p class="lead">These groups are held, and the model never sees who is in them. It can come closer to such a group only \
-through columns that tell membership, and everyone who resembles its members is moved along. \
+<p class="lead">These groups are held, and the model never sees who is in them. It can come closer to such a group \
+only through columns that tell membership, and everyone who resembles its members is moved along. \
 ${sayBudget(solve, rowsOf(data))}</p>
 <div class="stack">
 ${solve.blind.map((one) => renderGroup(one, training, rowsOf(data), document))}
@@ -61,7 +64,7 @@ function renderGroup(one: BlindReport, training: ReportTraining, rows: string, d
 <p>The model never sees who is in ${nameOf(group)}. ${sayPrice(one, verdict, together - 1)}</p>
 <p class="lead">${sayFeatures(one)}</p>
 ${frontier.length < 2 ? null : html`<div class="three">${drawCosts(one, document)}</div>`}
-${frontier.length < 2 ? null : renderPoints(one, training, rows)}</div>`;
+${frontier.length < 2 ? null : renderPoints(one, training, rows, verdict)}</div>`;
 }
 
 /** A group that the rows say too little of. */
@@ -122,7 +125,9 @@ function shortOf(value: number): string {
 
 function sayFeatures({ features }: BlindReport): string {
   if (features.length === 0) return "No column tells membership.";
-  const named = features.map(
+  const least = WEAK * Math.abs(features[0].slope);
+  const strong = features.filter(({ slope }) => Math.abs(slope) >= least);
+  const named = strong.map(
     ({ name, slope }) => `${name} (${slope > 0 ? "+" : "−"}${Math.abs(slope).toFixed(2)})`,
   );
   return (
@@ -167,12 +172,22 @@ ${drawPrice(document, points, axis)}</div></figure>`;
   });
 }
 
-function renderPoints({ group, frontier }: BlindReport, { distance }: ReportTraining, rows: string): Html {
+function renderPoints(
+  { group, frontier }: BlindReport,
+  { distance, solve }: ReportTraining,
+  rows: string,
+  verdict: GroupVerdict | undefined,
+): Html {
   const columns = ["Distance", ...COSTS.map(({ title }) => title), "Nats lost"];
   const last = frontier.length - 1;
+  const again =
+    verdict === undefined || !solve || solve.solvedOn === "training rows"
+      ? ""
+      : ` The model was then solved once more, on ${solve.solvedOn} together: there the group’s distance is ` +
+        `${formatNumber(verdict.distance.solve, 3)}.`;
   const inWords = distance === null ? "" : `Distance: ${distance}, on the training rows. `;
   return html`<p class="lead">Ring: the group is not held. Filled: the point that was kept. ${inWords}C-index, Brier \
-score and nats of log-likelihood lost are those of the ${rows}.</p>
+score and nats of log-likelihood lost are those of the ${rows}.${again}</p>
 <div class="scroll" tabindex="0" role="region" aria-label="The frontier of ${group}">\
 <table class="constraints">
 <thead><tr><th scope="col">Point</th>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>

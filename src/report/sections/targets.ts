@@ -36,12 +36,12 @@ Kaplan-Meier curve of the group’s own ${solvedOn ?? "rows"} and the model’s 
 
 function renderTarget(one: TargetReport, data: ReportData, document: PlotDocument): Html {
   const { label, given } = data.time;
-  const moments = listMoments(one, given?.divisor ?? 1);
+  const moments = listMoments(one, given?.divisor ?? 1, showsEvents(one, data));
   const within = moments.filter(({ model, lower, upper }) => model >= lower && model <= upper).length;
   const says =
     `Survival of ${one.group} at ${moments.length} times: the model is within the target’s limits at ` +
     `${within} of them.`;
-  const columns = ["Local Kaplan-Meier", "Target", "95 % limits", "Model"];
+  const columns = ["Local", "Target", "95 % limits", "Model"];
   return html`<div class="card"><h3>${nameOf(one.group)}</h3>
 <div class="figure" role="img" aria-label="${says}">${drawTarget(document, moments, label)}</div>
 <p>${sayClash(one, data)}</p>
@@ -61,27 +61,39 @@ function renderTarget(one: TargetReport, data: ReportData, document: PlotDocumen
   })}</tbody></table></div></div>`;
 }
 
-function listMoments(one: TargetReport, divisor: number): readonly TargetMoment[] {
+/** Whether the count of events is printed; where it is not, the local curve would give it away. */
+function showsEvents({ group, clash }: TargetReport, data: ReportData): boolean {
+  return createCells(data.hidesSmallCells).shows(clash.observed, peopleIn(group, data));
+}
+
+function peopleIn(name: string, { training }: ReportData): number | undefined {
+  return training?.constraints.find(({ group }) => group === name)?.n;
+}
+
+function listMoments(one: TargetReport, divisor: number, showsLocal: boolean): readonly TargetMoment[] {
   const { time, target, standardError, local, model } = one;
   return time.map((at, j) => ({
     time: at / divisor,
     target: target[j],
     lower: Math.max(0, target[j] - LIMITS * standardError[j]),
     upper: Math.min(1, target[j] + LIMITS * standardError[j]),
-    local: local[j],
+    local: showsLocal ? local[j] : null,
     model: model[j],
   }));
 }
 
 /** Observed and expected events; where the count is hidden, nothing from which it would follow. */
-function sayClash({ group, clash }: TargetReport, { hidesSmallCells, training }: ReportData): string {
+function sayClash(target: TargetReport, data: ReportData): string {
+  const { group, clash } = target;
   const { observed, expected, p, adjusted } = clash;
-  const cells = createCells(hidesSmallCells);
-  const n = training?.constraints.find((one) => one.group === group)?.n;
-  const had = `Up to the last of these times the group had ${cells.countOf(observed, "event", n)}`;
-  if (!cells.shows(observed, n)) {
+  const events = createCells(data.hidesSmallCells).countOf(observed, "event", peopleIn(group, data));
+  const had = `Up to the last of these times the group had ${events}`;
+  if (!showsEvents(target, data)) {
     const side = adjusted < COARSE_P ? "below" : "at least";
-    return `${had}. The chance of as large a difference from what the target expects is ${side} ${COARSE_P}.`;
+    return (
+      `${had}; its local curve, which would give the count away, is left out. The chance of as large a difference ` +
+      `from what the target expects is ${side} ${COARSE_P}.`
+    );
   }
   const all = adjusted === p ? "" : ` (${formatP(adjusted)} with all targets considered)`;
   return (

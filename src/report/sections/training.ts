@@ -176,8 +176,8 @@ function renderConstraints({ constraints, distance, solve }: ReportTraining, dat
   const inWords = distance === null ? "" : `Distance: ${distance}. `;
   return html`<div class="card"><h3>What each group was held to</h3>
 <p class="lead">${inWords}Slack: the distance allowed on the ${rows}. On test \
-rows: ${onTest}, for people whom nothing was fitted to, and p, the chance of as large a distance if the predicted events \
-are right. Price: nats of log-likelihood that a unit of slack costs.</p>
+rows: ${onTest}, for people whom nothing was fitted to, and p, the chance of as large a distance if the predicted \
+events are right. Price: nats of log-likelihood that a unit of slack costs.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="What each group was held to">\
 <table class="constraints">
 <thead><tr><th scope="col">Group</th>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>

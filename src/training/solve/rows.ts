@@ -1,7 +1,7 @@
 /**
  * The rows of a solve, from a model and rows in a backend's memory: the model's logits in every bin at risk (in all
- * bins where curves are held or priced too), the columns of x that take part, and who is in which group. Sets of rows are
- * joined in order, so that training and validation rows can be solved on together.
+ * bins where curves are held or priced too), the columns of x that take part, and who is in which group. Sets of rows
+ * are joined in order, so that training and validation rows can be solved on together.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/memory.ts";
