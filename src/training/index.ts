@@ -17,7 +17,7 @@ export {
   type PresetName,
   type TrainingOptions,
 } from "./options.ts";
-export type { BlindReport, SolveReport } from "./solve/hold.ts";
+export type { BlindPoint, BlindReport, SolveReport } from "./solve/hold.ts";
 export type { GroupVerdict, VerdictStatus } from "./solve/verdict.ts";
 export {
   type Checkpoint,

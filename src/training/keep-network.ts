@@ -61,6 +61,7 @@ export async function keepNetwork(
     start: startParameters,
     precisions: start.precisions,
     splines: findSplines(study.encoder),
+    names: study.encoder.names,
     told: study.inputGroups.length,
     isTold,
     ...holdRequest(constraint, study, request),

@@ -286,6 +286,7 @@ async function holdMembers(
     shrunk: { spec: members[0].network, parameters: averageMembers(members) },
     precisions: fitAdditiveStart(start).precisions,
     splines,
+    names: study.encoder.names,
     told,
     isTold: listTold(study),
     ...holdRequest(options.constraint, study, request),

@@ -9,6 +9,7 @@ import { equalTimeGrid } from "../../src/data/outcomes/time-grid.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import type { ReportedModel } from "../../src/report/data/describe-model.ts";
 import type { GatherInput } from "../../src/report/data/gather-report.ts";
+import type { SolveReport } from "../../src/training/solve/hold.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../src/verbs/audit.ts";
 
 export const HOSTILE = [
@@ -82,6 +83,59 @@ export async function makeInput(
   };
 }
 
+/** A group that is held along a frontier, one that nothing tells, and two targets, of which one has few events. */
+function makeSolve(names: readonly string[]): SolveReport {
+  const shares = [1, 0.85, 0.7, 0.5, 0.35];
+  return {
+    solvedOn: "training and validation rows",
+    iterations: 12,
+    residuals: { stationarity: 0, violation: 0, complementarity: 0 },
+    mixture: { share: 0.5, losses: [{ share: 0, loss: 0.5 }], gain: 0.0123, standardError: 0.0045 },
+    hold: "balanced",
+    blind: [
+      {
+        group: names[1],
+        auc: 0.861,
+        explained: 0.4,
+        features: [
+          { name: HOSTILE[0], slope: 1.25 },
+          { name: "age", slope: -0.5 },
+        ],
+        frontier: shares.map((share, k) => ({
+          share,
+          distance: 3.6 * share * share,
+          others: 0.62 + 0.01 * k,
+          lost: 0.4 * k,
+          concordance: 0.678 - 0.001 * k,
+          ibs: 0.104 + 0.0005 * k,
+        })),
+        budget: 1.76,
+      },
+      { group: names[3], auc: 0.57, explained: 0.01, features: [], frontier: [], budget: null },
+    ],
+    targets: [
+      {
+        group: names[0],
+        time: [1000, 3000, 5000],
+        target: [0.9, 0.86, 0.84],
+        standardError: [0.01, 0.015, 0.02],
+        local: [0.89, 0.85, null],
+        model: [0.895, 0.856, 0.835],
+        clash: { observed: 62, expected: 55.25, z: 0.9, p: 0.37, adjusted: 0.74 },
+      },
+      {
+        group: names[2],
+        time: [2000],
+        target: [0.95],
+        standardError: [0.03],
+        local: [0.92],
+        model: [0.94],
+        clash: { observed: 3, expected: 1.75, z: null, p: 0.5, adjusted: 0.74 },
+      },
+    ],
+  };
+}
+
 function makeModel(names: readonly string[]): ReportedModel {
   const steps = Array.from({ length: 21 }, (_, k) => 50 * k);
   return {
@@ -118,6 +172,7 @@ function makeModel(names: readonly string[]): ReportedModel {
         price: g === 3 ? null : 0.125 * g,
         reason: g === 3 ? "no rows" : g === 11 ? "its features give membership away" : null,
       })),
+      solve: makeSolve(names),
       multipliers: { fixedPenalty: false },
       warnings: ["102 time bins raise Kaplan-Meier at the end"],
       notices: [createNotice("warning", "102 time bins raise Kaplan-Meier at the end")],

@@ -246,7 +246,17 @@ const solve = describing<SolveReport>()(
         group: z.string(),
         auc: anyNumber,
         explained: anyNumber,
-        frontier: list(z.strictObject({ share: anyNumber, distance: anyNumber, lost: anyNumber })),
+        features: list(z.strictObject({ name: z.string(), slope: anyNumber })),
+        frontier: list(
+          z.strictObject({
+            share: anyNumber,
+            distance: anyNumber,
+            others: anyNumber.nullable(),
+            lost: anyNumber,
+            concordance: anyNumber.nullable(),
+            ibs: anyNumber.nullable(),
+          }),
+        ),
         budget: anyNumber.nullable(),
       }),
     ),

@@ -2,9 +2,11 @@
  * The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to continue.
  */
 import { basename } from "node:path";
+import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP } from "../../report/words/text-table.ts";
 import { DISTANCES } from "../../training/choices.ts";
 import { countMembers, type Model } from "../../training/model.ts";
+import type { SolveReport } from "../../training/solve/hold.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programName } from "../program-name.ts";
@@ -15,6 +17,7 @@ export function printTraining(model: Model, seconds: number): void {
   const { verdict, multipliers } = model.training;
   printWrapped(`${model.method}: ${describeFit(model, seconds.toFixed(1))}`, "  ");
   if (verdict.length > 0) printConstraints(model);
+  if (model.training.solve) printHeld(model.training.solve);
   if (multipliers?.fixedPenalty) warn("the multipliers hardly moved: this run was a fixed penalty");
 }
 
@@ -75,6 +78,29 @@ function printConstraints({ training: { verdict, solve, rows }, options }: Model
   for (const { group, reason, status, reachable } of verdict) {
     const reach = reachable === null ? "" : `, ${formatNumber(reachable, 5)} is within reach`;
     if (reason !== null) printWrapped(`${group}: ${status}${reach} (${reason})`, "  ");
+  }
+}
+
+/** One line for each group that is held and not told, and for each target from outside. */
+function printHeld({ blind, targets = [] }: SolveReport): void {
+  for (const { group, auc, frontier } of blind) {
+    const [first, last] = [frontier[0], frontier[frontier.length - 1]];
+    const held =
+      frontier.length === 0
+        ? "left as it is"
+        : `distance ${formatNumber(first.distance, 2)} → ${formatNumber(last.distance, 2)}, ` +
+          `${formatNumber(last.lost, 2)} nats of log-likelihood lost`;
+    printWrapped(`${group}: not told, its features tell with AUC ${auc.toFixed(2)}; ${held}`, "  ");
+  }
+  for (const { group, time, target, standardError, local, model, clash } of targets) {
+    const j = time.length - 1;
+    printWrapped(
+      `${group}: target ${formatNumber(target[j], 3)} ± ${formatNumber(1.96 * standardError[j], 3)} at ` +
+        `${formatNumber(time[j], 1)}, local ${formatNumber(local[j], 3)}, model ${formatNumber(model[j], 3)}; ` +
+        `${countOf(clash.observed, "event")}, ${formatNumber(clash.expected, 1)} expected, ` +
+        `p ${formatP(clash.adjusted)}`,
+      "  ",
+    );
   }
 }
 

@@ -11,7 +11,9 @@ import { renderGlance, renderPanels } from "../sections/groups.ts";
 import { renderHeadline } from "../sections/headline.ts";
 import { renderSettings, renderWords } from "../sections/method.ts";
 import { renderBands, renderExamples, renderRiskCalibration } from "../sections/people.ts";
+import { renderPrice } from "../sections/price.ts";
 import { renderScores } from "../sections/scores.ts";
+import { renderTargets } from "../sections/targets.ts";
 import { renderTraining } from "../sections/training.ts";
 import { cleanText, html, trustMarkup } from "./html.ts";
 import { REPORT_STYLE } from "./report-style.ts";
@@ -72,6 +74,8 @@ export function renderReport(data: ReportData, options: RenderOptions): string {
   const bands = renderBands(data, document);
   const people = renderExamples(data, document);
   const training = renderTraining(data, document);
+  const price = renderPrice(data, document);
+  const targets = renderTargets(data, document);
   const contents = [
     { id: "glance", title: "At a glance" },
     { id: "cohort", title: "Who was audited" },
@@ -81,6 +85,8 @@ export function renderReport(data: ReportData, options: RenderOptions): string {
     ...(bands === null ? [] : [{ id: "bands", title: "From low to high risk" }]),
     ...(people === null ? [] : [{ id: "people", title: "Three people" }]),
     ...(training === null ? [] : [{ id: "training", title: "Training" }]),
+    ...(price === null ? [] : [{ id: "price", title: "The price of holding" }]),
+    ...(targets === null ? [] : [{ id: "targets", title: "Held to outside curves" }]),
     { id: "words", title: "What the words mean" },
     { id: "settings", title: "Settings" },
   ];
@@ -113,6 +119,8 @@ ${risk}
 ${bands}
 ${people}
 ${training}
+${price}
+${targets}
 ${renderWords(data)}
 ${renderSettings(data)}
 </main>

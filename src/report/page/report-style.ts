@@ -39,6 +39,7 @@ header { padding-top: 30px; }
 .eyebrow { margin: 0; color: var(--muted); font-size: 14px; letter-spacing: .02em; }
 h1 { font-size: 30px; line-height: 1.2; margin: 4px 0 6px; letter-spacing: -.01em; overflow-wrap: break-word; }
 h2 { font-size: 22px; line-height: 1.25; margin: 44px 0 6px; letter-spacing: -.005em; }
+h4 { font-size: 14px; margin: 0; }
 h3 { font-size: 16px; margin: 0; overflow-wrap: break-word; }
 p { margin: 0 0 12px; } .lead { color: var(--muted); max-width: 78ch; }
 a { color: var(--link); }
@@ -164,6 +165,7 @@ details th, details td { padding: 2px 5px; }
 .findings li { padding: 6px 0; border-bottom: 1px solid var(--rule); overflow-wrap: break-word; }
 .findings li:last-child { border: 0; }
 .findings .chip { margin-right: 8px; }
+.card > h3 + p { margin-top: 6px; } .three + .lead { margin-top: 12px; } p code { white-space: nowrap; }
 .three { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 16px; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(440px, 100%), 1fr)); gap: 16px; }
 .stack > * + * { margin-top: 16px; }
@@ -239,7 +241,7 @@ footer { color: var(--muted); font-size: 13.5px; padding-top: 30px; padding-bott
   h1 { font-size: 20pt; }
   h2 { font-size: 14pt; margin-top: 20pt; break-after: avoid; }
   h2 + .lead { break-after: avoid; }
-  .lead { max-width: none; }
+  .lead { max-width: none; } h4 { font-size: 9pt; }
   .card { padding: 9pt 10pt; } .headline .say { font-size: 14pt; } .tile .value { font-size: 18pt; }
   .tiles { grid-template-columns: repeat(4, 1fr); gap: 7pt; }
   .tile p { font-size: 8pt; }

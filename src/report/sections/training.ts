@@ -30,8 +30,12 @@ ${constraints.length === 0 ? null : renderConstraints(training, data)}
 </div></section>`;
 }
 
-function describeRun({ method, members, steps, bestStep, history, fixedPenalty }: ReportTraining): string {
-  const kept = bestStep === steps ? "" : `; the weights kept are those of step ${formatCount(bestStep)}`;
+function describeRun(training: ReportTraining): string {
+  const { method, members, steps, bestStep, history, fixedPenalty, solve } = training;
+  const kept =
+    bestStep === steps || keepsStart(training)
+      ? ""
+      : `; the weights kept are those of step ${formatCount(bestStep)}`;
   if (members > 1) {
     return (
       `Method ${method}: the mean of ${members} runs of ${formatCount(steps)} steps in all, each with ` +
@@ -40,14 +44,12 @@ function describeRun({ method, members, steps, bestStep, history, fixedPenalty }
   }
   const recorded = history.length < 2 ? " No history was recorded." : "";
   const penalty = fixedPenalty ? " The multipliers hardly moved: this run was a fixed penalty." : "";
-  return `Method ${method}, ${formatCount(steps)} steps${kept}.${recorded}${penalty}`;
+  return `Method ${method}, ${formatCount(steps)} steps${kept}.${sayMixture(solve)}${recorded}${penalty}`;
 }
 
-function renderHistory(
-  { history, bestStep, steps }: ReportTraining,
-  document: PlotDocument,
-): readonly Html[] {
-  const kept = bestStep === steps ? {} : { keptStep: bestStep };
+function renderHistory(training: ReportTraining, document: PlotDocument): readonly Html[] {
+  const { history, bestStep, steps } = training;
+  const kept = bestStep === steps || keepsStart(training) ? {} : { keptStep: bestStep };
   const single = (name: string, value: (entry: HistoryEntry) => number | null): SeriesLine => ({
     name,
     isNamed: true,
@@ -175,7 +177,7 @@ function renderConstraints({ constraints, distance, solve }: ReportTraining, dat
   return html`<div class="card"><h3>What each group was held to</h3>
 <p class="lead">${inWords}Slack: the distance allowed on the ${rows}. On test \
 rows: ${onTest}, for people whom nothing was fitted to, and p, the chance of as large a distance if the predicted \
-events are right. Price: nats of log-likelihood that a unit of slack costs.${sayMixture(solve)}</p>
+events are right. Price: nats of log-likelihood that a unit of slack costs.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="What each group was held to">\
 <table class="constraints">
 <thead><tr><th scope="col">Group</th>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
@@ -201,6 +203,11 @@ events are right. Price: nats of log-likelihood that a unit of slack costs.${say
   })}</tbody></table></div></div>`;
 }
 
+/** Whether nothing of training was kept. */
+function keepsStart({ solve }: ReportTraining): boolean {
+  return solve?.mixture?.share === 0;
+}
+
 /** Which model the solve was put on. */
 function sayMixture(solve: SolveReport | null): string {
   const mixture = solve?.mixture;
@@ -213,8 +220,12 @@ function sayMixture(solve: SolveReport | null): string {
   return ` ${kept} was kept over the additive start: on the validation rows it gained ${gain}.`;
 }
 
-/** Where a reason begins with the group's own number of events, replaces the number with what may be printed. */
-function sayReason(reason: string, { events, n }: GroupVerdict, cells: Cells): string {
+/** The number of events that a reason begins with, or names among the training rows, as it may be printed. */
+export function sayReason(reason: string, { events, n }: GroupVerdict, cells: Cells): string {
   const own = countOf(events, "event");
-  return reason.startsWith(own) ? cells.countOf(events, "event", n) + reason.slice(own.length) : reason;
+  if (reason.startsWith(own)) return cells.countOf(events, "event", n) + reason.slice(own.length);
+  return reason.replace(
+    /(among the training rows )(\d+) events?/,
+    (_, before: string, count: string) => before + cells.countOf(Number(count), "event"),
+  );
 }

@@ -23,7 +23,19 @@ export interface Membership {
   readonly auc: number;
   /** The share of the variance of membership that the chances explain. */
   readonly explained: number;
+  /** The features that give most away, strongest first. */
+  readonly strongest: readonly Tell[];
 }
+
+/** What one feature says of membership. */
+export interface Tell {
+  readonly column: number;
+  /** Log-odds of membership for a standard deviation of the feature. */
+  readonly slope: number;
+}
+
+/** How many features are named. */
+const MOST_TELLS = 5;
 
 const PARTS = 5;
 /** The precision of the slopes of standardised features; 1 to 20 tell members alike. */
@@ -54,7 +66,25 @@ export function fitMembership(features: Features, N: number, members: ArrayLike<
     chances,
     auc: areaUnderCurve(chances, isMember),
     explained: explain(chances, isMember),
+    strongest: rankFeatures(features, N, coefficients),
   };
+}
+
+function rankFeatures({ x, D, columns }: Features, N: number, coefficients: Float64Array): Tell[] {
+  const tells = Array.from({ length: columns }, (_, column): Tell => {
+    let sum = 0;
+    let squares = 0;
+    for (let n = 0; n < N; n++) {
+      sum += x[n * D + column];
+      squares += square(x[n * D + column]);
+    }
+    const sd = Math.sqrt(Math.max(0, squares / N - square(sum / N)));
+    return { column, slope: coefficients[column] * sd };
+  });
+  return tells
+    .filter(({ slope }) => slope !== 0)
+    .sort((a, b) => Math.abs(b.slope) - Math.abs(a.slope))
+    .slice(0, MOST_TELLS);
 }
 
 /** The chances of other rows, from the fit to all. */

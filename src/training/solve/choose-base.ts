@@ -4,6 +4,7 @@
  */
 import { createNetwork } from "../../models/networks/create-network.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
+import type { TrainingRows } from "../trainer.ts";
 import type { HoldInput } from "./hold.ts";
 import { canMix, chooseMixture, MIXTURES, type Mixture, mixParameters } from "./mixture.ts";
 import { frameProblem, mixLogits, type SolveFrame, sumsOf, takeFirst, takeRest } from "./problem.ts";
@@ -26,9 +27,12 @@ export async function chooseBase(input: HoldInput, frame: SolveFrame, count: num
   const { backend, spec, trained, start, training, validation, precisions, splines } = input;
   const network = createNetwork(backend, spec, 0);
   const sets = validation === null ? [training] : [training, validation];
+  // Where groups are held and not told, the frontier is priced by the curves of these rows.
+  const priced = input.isTold.every((told) => told) ? null : (validation ?? training);
+  const needsCurves = (set: TrainingRows) => input.listCurves !== undefined || set === priced;
   const gather = async (parameters: ParameterValues) => {
     writeParameters(network, parameters);
-    return gatherRows(backend, network, sets, input.listCurves !== undefined);
+    return gatherRows(backend, network, sets, needsCurves);
   };
   const ofTrained = await gather(trained);
   if (start === null || validation === null || !canMix(trained)) {

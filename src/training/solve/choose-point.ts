@@ -7,6 +7,7 @@ import { tallyBins } from "../../stats/kaplan-meier.ts";
 import { chancesOf, type Features, fitMembership, type Membership } from "./blind.ts";
 import { BUDGETS, type FrontierPoint, walkFrontier } from "./frontier.ts";
 import type { HoldInput } from "./hold.ts";
+import { type PointScores, scorePoint } from "./price.ts";
 import type { PriorSource } from "./prior.ts";
 import {
   constraintsOf,
@@ -32,6 +33,10 @@ export interface ChosenPoint {
   readonly points: readonly FrontierPoint[];
   /** For each of the groups, its distance at every point, in its own unit. */
   readonly distances: readonly (readonly number[])[];
+  /** For each of the groups, the largest distance of the others that are held, at every point; null without others. */
+  readonly others: readonly (readonly (number | null)[])[];
+  /** At every point, on the rows that price it. */
+  readonly scores: readonly PointScores[];
   /** Nats of the validation rows' likelihood. */
   readonly budget: number;
   /** Of the root distance, for the last solve. */
@@ -49,6 +54,8 @@ const NONE: ChosenPoint = {
   members: [],
   points: [],
   distances: [],
+  others: [],
+  scores: [],
   budget: 0,
   share: 1,
   endsAtSlack: false,
@@ -122,6 +129,11 @@ export function choosePoint(
     const worst = Math.max(...ofGroups([g]).map((k) => distance[k]));
     return input.distance === "variance" ? Math.sqrt(worst) : worst;
   };
+  const held = groups.flatMap((_, g) => (ofGroups([g]).length > 0 && !unheld.includes(g) ? [g] : []));
+  const worstBeside = (point: FrontierPoint, own: number) => {
+    const others = held.filter((g) => g !== own);
+    return others.length === 0 ? null : Math.max(...others.map((g) => distanceOf(point, g)));
+  };
   const points = walk(blind);
   const last = points[points.length - 1];
   return {
@@ -136,6 +148,8 @@ export function choosePoint(
         ? 0
         : last.share,
     distances: blind.map((g) => points.map((point) => distanceOf(point, g))),
+    others: blind.map((g) => points.map((point) => worstBeside(point, g))),
+    scores: points.map(({ solved }) => scorePoint(problem.layout, frame, judged, chances, solved.theta)),
     endsAtSlack,
     reachable: blind.map((g) => {
       const walked = blind.length === 1 ? points : walk([g]);

@@ -108,6 +108,13 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
   };
 }
 
+/** S(t|x) of every row at θ; `rows` has logits in every bin. */
+export function curvesAt(layout: Layout, rows: SolveRows, theta: Float64Array): Float64Array {
+  const { open, survival } = createCurvePass(layout, rows);
+  open(theta);
+  return survival; // [N,T]
+}
+
 /** Hazards and curves of every row at one θ, kept until the next. */
 function createCurvePass(layout: Layout, { N, logits, first, x, shaped }: SolveRows) {
   const { T, blocks, blockOf, binOf, binsIn, dense: R, at } = layout;
@@ -174,5 +181,5 @@ function createCurvePass(layout: Layout, { N, logits, first, x, shaped }: SolveR
     return out;
   }
 
-  return { open, meanOf, pullBack };
+  return { open, survival, meanOf, pullBack };
 }

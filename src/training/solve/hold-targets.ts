@@ -122,7 +122,7 @@ export async function reportTargets(
   const { split, outcomes, grid } = study;
   const network = createNetwork(backend, layer.spec, 0);
   writeParameters(network, layer.parameters);
-  const gathered = await gatherRows(backend, network, sets, true);
+  const gathered = await gatherRows(backend, network, sets, () => true);
   const survival = curvesBelow(gathered, grid.T);
   const rows = joinRows(split.train, split.validation);
   const local = pickOutcomes(outcomes, rows);

@@ -14,7 +14,7 @@ import type { DistanceName } from "../../objectives/distances/list.ts";
 import { equalEventBlocks } from "../../objectives/time-blocks.ts";
 import type { Hold } from "../choices.ts";
 import type { TrainingRows } from "../trainer.ts";
-import { fitMembership } from "./blind.ts";
+import { fitMembership, type Membership } from "./blind.ts";
 import { chooseBase } from "./choose-base.ts";
 import { type ChosenPoint, choosePoint, featuresOf } from "./choose-point.ts";
 import { slackAt } from "./frontier.ts";
@@ -22,6 +22,7 @@ import type { TargetReport } from "./hold-targets.ts";
 import { judgeHeld } from "./judge.ts";
 import { createLayer, type SolvedLayer } from "./layer.ts";
 import type { Mixture } from "./mixture.ts";
+import type { PointScores } from "./price.ts";
 import type { PriorSource } from "./prior.ts";
 import {
   constraintsOf,
@@ -53,6 +54,8 @@ export interface HoldInput {
   readonly splines: readonly number[];
   /** Told groups whose effects are only weakly shrunk, as places among the told columns. */
   readonly loose?: readonly number[];
+  /** Of the columns of x. */
+  readonly names: readonly string[]; // [D]
   readonly told: number;
   /** For each group, whether the model may know who is in it. */
   readonly isTold: readonly boolean[]; // [G]
@@ -95,10 +98,26 @@ export interface BlindReport {
   /** How well the features give membership away: area under the curve, and share of the variance. */
   readonly auc: number;
   readonly explained: number;
-  /** Distances on the training rows; `lost` is the validation rows' log-likelihood, in nats. */
-  readonly frontier: readonly { readonly share: number; readonly distance: number; readonly lost: number }[];
+  /** The features that give most away, strongest first: log-odds of membership for a standard deviation. */
+  readonly features: readonly { readonly name: string; readonly slope: number }[];
+  /** From the model that holds none of these groups to the point that was kept; empty where holding was not tried. */
+  readonly frontier: readonly BlindPoint[];
   /** The most that could be lost; null where a slack was named instead. */
   readonly budget: number | null;
+}
+
+/**
+ * A point of the frontier. Distances are those of the training rows; likelihood, concordance and Brier score those of
+ * the validation rows, or of the training rows where there are none.
+ */
+export interface BlindPoint extends PointScores {
+  /** Share of the root distance that was allowed. */
+  readonly share: number;
+  readonly distance: number;
+  /** The largest distance of the other groups that are held; null where there are none. */
+  readonly others: number | null;
+  /** Log-likelihood lost, in nats. */
+  readonly lost: number;
 }
 
 export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
@@ -132,21 +151,30 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
       residuals: solved.residuals,
       mixture,
       hold: input.hold,
-      blind: describeBlind(problem, choice),
+      blind: describeBlind(problem, choice, input.names),
     },
   };
 }
 
-function describeBlind({ groups }: FramedProblem, choice: ChosenPoint): BlindReport[] {
-  const { blind, hidden, members, points, distances, budget } = choice;
+function describeBlind(
+  { groups }: FramedProblem,
+  choice: ChosenPoint,
+  names: readonly string[],
+): BlindReport[] {
+  const { blind, hidden, members, points, distances, others, scores, budget } = choice;
   const most = budget < Number.POSITIVE_INFINITY ? budget : null;
+  const describe = (g: number, { auc, explained, strongest }: Membership) => {
+    const features = strongest.map(({ column, slope }) => ({ name: names[column], slope }));
+    return { group: groups[g].name, auc, explained, features };
+  };
   const held = blind.map((g, k): BlindReport => {
-    const { auc, explained } = members[k];
-    const frontier = points.map(({ share, lost }, p) => ({ share, distance: distances[k][p], lost }));
-    return { group: groups[g].name, auc, explained, frontier, budget: most };
+    const frontier = points.map(({ share, lost }, p): BlindPoint => {
+      return { share, distance: distances[k][p], others: others[k][p], lost, ...scores[p] };
+    });
+    return { ...describe(g, members[k]), frontier, budget: most };
   });
-  const unheld = hidden.map(({ group, membership: { auc, explained } }): BlindReport => {
-    return { group: groups[group].name, auc, explained, frontier: [], budget: null };
+  const unheld = hidden.map(({ group, membership }): BlindReport => {
+    return { ...describe(group, membership), frontier: [], budget: null };
   });
   return [...held, ...unheld];
 }

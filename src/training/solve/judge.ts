@@ -89,8 +89,10 @@ function readConstraint(last: LastSolve, g: number, kind: HoldInput["distance"])
   };
 }
 
-function tellInfeasible({ blind, members, hidden, budget }: ChosenPoint, g: number): string {
+function tellInfeasible({ blind, members, hidden, unsupported, budget }: ChosenPoint, g: number): string {
   const unseen = "the model may not see who is in it";
+  const tooFew = unsupported.get(g);
+  if (tooFew !== undefined) return `${unseen}, and ${tooFew}: it is left as it is`;
   const area = (auc: number) => `an area under the curve of ${auc.toFixed(2)}`;
   const untold = hidden.find(({ group }) => group === g);
   if (untold) {

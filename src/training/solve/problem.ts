@@ -73,7 +73,7 @@ export function frameProblem(
     events[binned.bin[n] - 1] += event;
   });
   const layout = createLayout(blocks, events, { dense, shaped: told + chances.length });
-  const rows = toSolveRows(gathered, dense, listMembers(gathered, told, chances));
+  const rows = judgedRows(frame, gathered, chances);
   const constraints = prepareConstraints({ binned, groups, distance: "atRisk", variant: "default", blocks });
   const held = listByRow(rows.N, groups);
   const heldCurves = listCurves?.(constraints.groups, rows) ?? [];
@@ -92,14 +92,23 @@ export function frameProblem(
   };
 }
 
-/** Sums over rows that are only judged: nothing is solved on them. */
+/** Rows that are only judged: nothing is solved on them. */
+export function judgedRows(
+  { dense, told }: SolveFrame,
+  gathered: GatheredRows,
+  chances: readonly Float64Array[],
+): SolveRows {
+  return toSolveRows(gathered, dense, listMembers(gathered, told, chances));
+}
+
+/** Sums over rows that are only judged. */
 export function sumsOf(
   layout: Layout,
   frame: SolveFrame,
   gathered: GatheredRows,
   chances: readonly Float64Array[],
 ): RowSums {
-  const rows = toSolveRows(gathered, frame.dense, listMembers(gathered, frame.told, chances));
+  const rows = judgedRows(frame, gathered, chances);
   return createRowSums(layout, rows, listByRow(rows.N, gathered.groups), gathered.groups.length);
 }
 

@@ -1,7 +1,7 @@
 /**
  * The rows of a solve, from a model and rows in a backend's memory: the model's logits in every bin at risk (in all
- * bins where mean curves are held too), the columns of x that take part, and who is in which group. Sets of rows are
- * joined in order, so that training and validation rows can be solved on together.
+ * bins where curves are held or priced too), the columns of x that take part, and who is in which group. Sets of rows
+ * are joined in order, so that training and validation rows can be solved on together.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/memory.ts";
@@ -22,18 +22,22 @@ export interface GatheredRows {
   readonly first: Float64Array; // [N+1]
 }
 
-/** `wholeCurves`: logits past a row's own time too. */
+/** `isWhole`: which sets have logits past a row's own time too. */
 export async function gatherRows(
   backend: Backend,
   network: Pick<Network, "forward" | "D" | "T">,
   sets: readonly TrainingRows[],
-  wholeCurves = false,
+  isWhole: (set: TrainingRows) => boolean = () => false,
 ): Promise<GatheredRows> {
   const { D, T } = network;
   const { binned, groups } = joinSets(sets, T);
   const N = binned.bin.length;
   const first = new Float64Array(N + 1);
-  for (let n = 0; n < N; n++) first[n + 1] = first[n] + (wholeCurves ? T : binned.bin[n]);
+  let row = 0;
+  for (const set of sets) {
+    const whole = isWhole(set);
+    for (const bin of set.binned.bin) first[++row] = first[row - 1] + (whole ? T : bin);
+  }
   const isWide = backend.precision === "f64";
   const logits = isWide ? new Float64Array(first[N]) : new Float32Array(first[N]);
   const x = isWide ? new Float64Array(N * D) : new Float32Array(N * D);
