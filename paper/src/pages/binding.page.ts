@@ -1,0 +1,187 @@
+/** The page docs/results/binding.md: what holding a run to its groups does (summaries/binding.ts has the numbers). */
+import { type BindingPartLine, PART_LINES } from "../studies/binding-parts.ts";
+import {
+  type BindingDifference,
+  type BindingMeans,
+  type BindingSummary,
+  type Estimate,
+  WANTED_RESIDUAL,
+  WANTED_SHARE,
+} from "../summaries/binding.ts";
+import { formatMarkdown, formatSigned } from "./markdown.ts";
+
+/** Digits of errors A and of ISE. */
+const DIGITS = { worst: 4, ise: 5, everyone: 4, average: 4 } as const;
+const TITLES = {
+  worst: "worst told A",
+  ise: "ISE",
+  everyone: "A of everyone",
+  average: "mean told A",
+} as const;
+
+export function bindingPage(summary: BindingSummary): string {
+  const { done, planned, told, truthPeople, sizes, differences } = summary;
+  const wanted = differences.filter(({ score }) => score === "worst" || score === "ise");
+  const seen = differences.filter((one) => !wanted.includes(one));
+  return `# Held to its groups
+
+Made by \`graduate reproduce binding\` and \`graduate reproduce binding --page\`; every run is a line of
+\`paper/binding.jsonl\`, and \`paper/plans/binding.json\` is the plan. **${done} of ${planned} planned lines are done**${
+    done < planned ? "; what is said below is of these" : ""
+  }.
+
+People are drawn from the law of the simulated eye cohort (level 2, dependent censoring), so the true curves are known.
+Every seed draws people, split and weights anew. ${told} groups are told, and everyone. Scores are of ${truthPeople}
+fresh people. *A* is the root mean square over time of a group's mean predicted minus mean true curve: of everyone, of
+the worst told group of each run, and on average over the told groups. *ISE* is each person's mean squared error. C is
+the C-index of the fresh people, uncensored. Numbers are means over seeds ± standard errors. *Met* counts groups over all
+runs, on the rows that the run was fitted to. *Residual* is the largest of all runs. *Kept the start*: runs whose
+validation rows did not want the trained network. Seconds are of one thread on a busy machine; those of the end are of
+choosing the mixture and solving.
+
+The systems: *held* is the default run. *Trained* is the same without the solve, *start* without that and without
+training. *0.1.0* and its start take the columns as version 0.1.0 did: numbers as they are, no splines. The controls with
+4374 rows are held too, but to everyone alone, or to groups of random members; *no solve of groups* is the network on
+the likelihood alone.
+${sizes.map(sizeSection).join("")}
+## What was wanted, and whether it holds
+
+A difference holds or does not where a t-test of the paired differences says so at 5 %; else it is unclear, and the
+sign is that of the mean.
+
+${[sayRatio(summary), ...wanted.map(sayDifference), sayMet(summary), sayResidual(summary)].join("\n")}
+
+## Seen beside that
+
+Other errors of *held* less those of the starts, over the same seeds; below zero *held* is better.
+
+${seen.length === 0 ? "No line is done." : differencesTable(seen)}
+
+*Held* has more to learn from: its last solve is on training and validation rows together, and the starts and trained
+networks learn from the training rows alone. The controls that are held have the same rows as *held*.
+
+## Large tables and many groups
+
+${sayParts(summary.parts)}
+`;
+}
+
+function sizeSection({ rows, done, planned, means }: BindingSummary["sizes"][number]): string {
+  return `
+## ${rows} rows
+
+${done} of ${planned} planned lines.
+
+${means.length === 0 ? "No line is done." : meansTable(means)}
+`;
+}
+
+function within({ mean, error }: Estimate, digits: number): string {
+  return `${mean.toFixed(digits)}${error === null ? "" : ` ± ${error.toFixed(digits)}`}`;
+}
+
+function meansTable(means: readonly BindingMeans[]): string {
+  return formatMarkdown(
+    [
+      "system",
+      "seeds",
+      "A of everyone",
+      "A, worst told",
+      "A, mean told",
+      "ISE",
+      "C",
+      "met",
+      "residual",
+      "kept the start",
+      "seconds",
+      "of the end",
+    ],
+    means.map((one) => [
+      one.system,
+      String(one.seeds),
+      within(one.everyone, DIGITS.worst),
+      within(one.worst, DIGITS.worst),
+      within(one.average, DIGITS.worst),
+      within(one.ise, DIGITS.ise),
+      within(one.concordance, 4),
+      one.held === 0 ? "–" : `${one.met} of ${one.held}`,
+      one.residual === null ? "–" : one.residual.toExponential(1),
+      one.keptStart === null ? "–" : `${one.keptStart.runs} of ${one.keptStart.of}`,
+      one.seconds.toFixed(1),
+      one.endSeconds === null ? "–" : one.endSeconds.toFixed(1),
+    ]),
+  );
+}
+
+const verdict = (holds: boolean) => (holds ? "**Holds.**" : "**Does not hold.**");
+const ofSeeds = (seeds: number) => `${seeds} ${seeds === 1 ? "seed" : "seeds"}`;
+
+function sayRatio({ ratio }: BindingSummary): string {
+  const wanted = `the worst told A of *held* is at most ${WANTED_SHARE} of that of *0.1.0*`;
+  if (ratio === null) return `- Not known yet: ${wanted}.`;
+  const { rows, seeds, value, within: met } = ratio;
+  return `- ${verdict(value <= WANTED_SHARE)} With ${rows} rows ${wanted}: it is ${value.toFixed(2)} of it \
+in the mean, and at most ${WANTED_SHARE} of it for ${met} of ${ofSeeds(seeds)}.`;
+}
+
+const FOUND = { better: "**Holds.**", worse: "**Does not hold.**", unclear: "**Unclear.**" } as const;
+
+function sayDifference({ rows, score, other, seeds, difference, wins, found }: BindingDifference): string {
+  const { mean, error } = difference;
+  const digits = DIGITS[score];
+  const spread = error === null ? "no standard error from one seed" : `± ${error.toFixed(digits)}`;
+  return `- ${FOUND[found]} With ${rows} rows the ${TITLES[score]} of *held* is no worse than that of *${other}*: \
+the paired difference is ${formatSigned(mean, digits)} (${spread}), and *held* is better for ${wins} of \
+${ofSeeds(seeds)}.`;
+}
+
+function differencesTable(differences: readonly BindingDifference[]): string {
+  return formatMarkdown(
+    ["score", "rows", "against", "difference", "better for", "by the t-test"],
+    differences.map(({ rows, score, other, seeds, difference: { mean, error }, wins, found }) => [
+      TITLES[score],
+      String(rows),
+      other,
+      `${formatSigned(mean, DIGITS[score])}${error === null ? "" : ` ± ${error.toFixed(DIGITS[score])}`}`,
+      `${wins} of ${seeds}`,
+      found,
+    ]),
+  );
+}
+
+function sayMet({ allMet: { runs, of, supported }, told }: BindingSummary): string {
+  if (of === 0) return "- Not known yet: every supported group is met in every run of *held*.";
+  return `- ${verdict(runs === of)} Every supported group is met in every run of *held*: in ${runs} of ${of}. All \
+${told + 1} groups, with everyone, had support enough in ${supported} of ${of}.`;
+}
+
+function sayResidual({ residual }: BindingSummary): string {
+  const wanted = `no solve leaves a residual above ${WANTED_RESIDUAL}`;
+  if (residual === null) return `- Not known yet: ${wanted}.`;
+  const { largest, runs } = residual;
+  return `- ${verdict(largest <= WANTED_RESIDUAL)} Of ${runs} runs with a solve, ${wanted}: the largest is \
+${largest.toExponential(1)}.`;
+}
+
+function sayParts(parts: readonly BindingPartLine[]): string {
+  const count = `${parts.length} of ${PART_LINES} planned lines, one seed each, made by \`reproduce binding --parts\`. MCBoostSurv was not run.`;
+  return [`${count}`, ...(parts.length === 0 ? [] : ["", ...parts.map(sayPart)])].join("\n");
+}
+
+function sayPart(line: BindingPartLine): string {
+  const { rows, seed, met, held, residual, seconds, megabytes } = line;
+  const solved = residual === null ? "" : `, residual ${residual.toExponential(1)}`;
+  const ran = `${met} of ${held} groups met${solved}; ${seconds.toFixed(0)} s, ${megabytes} MB at most`;
+  switch (line.part) {
+    case "size":
+      return `- *held* with ${rows} rows and ${line.groups} groups (seed ${seed}): ${ran}. True A of everyone \
+${line.everyoneError.toFixed(4)}, of the worst told group ${line.worstError.toFixed(4)}.`;
+    case "jump":
+      return `- *held* with ${rows} rows and ${line.columns} columns, the hazard times ${line.jump} in a tenth of the \
+time, two groups (seed ${seed}): everyone is ${line.everyone}; ${ran}. Test rows: largest z of everyone \
+${line.largestZ.toFixed(2)}, individual logrank p ${line.logrankIndividualP.toFixed(3)}.`;
+    case "many groups":
+      return `- ${line.system}, ${rows} rows (seed ${seed}), ${line.told} groups told, scored on ${line.groups}: mean \
+true A ${line.meanError.toFixed(4)}, worst ${line.worstError.toFixed(4)}; ${ran}.`;
+  }
+}
