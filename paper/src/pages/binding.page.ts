@@ -7,8 +7,9 @@ import {
   type Estimate,
   WANTED_RESIDUAL,
   WANTED_SHARE,
+  type WorstGroup,
 } from "../summaries/binding.ts";
-import { formatMarkdown, formatSigned } from "./markdown.ts";
+import { formatMarkdown, formatSigned, listOf } from "./markdown.ts";
 
 /** Digits of errors A and of ISE. */
 const DIGITS = { worst: 4, ise: 5, everyone: 4, average: 4 } as const;
@@ -20,7 +21,7 @@ const TITLES = {
 } as const;
 
 export function bindingPage(summary: BindingSummary): string {
-  const { done, planned, told, truthPeople, sizes, differences } = summary;
+  const { done, planned, told, truthPeople, sizes, differences, idle } = summary;
   const wanted = differences.filter(({ score }) => score === "worst" || score === "ise");
   const seen = differences.filter((one) => !wanted.includes(one));
   return `# Held to its groups
@@ -57,6 +58,10 @@ Other errors of *held* less those of the starts, over the same seeds; below zero
 
 ${seen.length === 0 ? "No line is done." : differencesTable(seen)}
 
+Do the constraints bind? In ${listOf(idle.map(sayIdle))}
+the output layer solved without any constraint met every group already, and the last solve took no step. What such a run has over its start comes from solving the layer and from
+the rows it is solved on, not from the constraints.
+
 *Held* has more to learn from: its last solve is on training and validation rows together, and the starts and trained
 networks learn from the training rows alone. The controls that are held have the same rows as *held*.
 
@@ -66,14 +71,22 @@ ${sayParts(summary.parts)}
 `;
 }
 
-function sizeSection({ rows, done, planned, means }: BindingSummary["sizes"][number]): string {
+function sizeSection({ rows, done, planned, means, worstGroups }: BindingSummary["sizes"][number]): string {
   return `
 ## ${rows} rows
 
 ${done} of ${planned} planned lines.
 
 ${means.length === 0 ? "No line is done." : meansTable(means)}
-`;
+${worstGroups.length === 0 ? "" : `\nThe worst told group of *held*: ${listOf(worstGroups.map(sayTimes))}.\n`}`;
+}
+
+function sayIdle({ rows, runs, of }: BindingSummary["idle"][number]): string {
+  return `${runs} of ${of} runs of *held* with ${rows} rows`;
+}
+
+function sayTimes({ group, runs, error }: WorstGroup): string {
+  return `${group} (${runs} ${runs === 1 ? "run" : "runs"}, A ${error.toFixed(DIGITS.worst)})`;
 }
 
 function within({ mean, error }: Estimate, digits: number): string {
@@ -113,14 +126,19 @@ function meansTable(means: readonly BindingMeans[]): string {
   );
 }
 
-const verdict = (holds: boolean) => (holds ? "**Holds.**" : "**Does not hold.**");
+/** Of what is counted; a plan that is not done may still say something else. */
+function verdict(holds: boolean, { done, planned }: BindingSummary): string {
+  return `**${holds ? "Holds" : "Does not hold"}${done < planned ? " so far" : ""}.**`;
+}
+
 const ofSeeds = (seeds: number) => `${seeds} ${seeds === 1 ? "seed" : "seeds"}`;
 
-function sayRatio({ ratio }: BindingSummary): string {
+function sayRatio(summary: BindingSummary): string {
+  const { ratio } = summary;
   const wanted = `the worst told A of *held* is at most ${WANTED_SHARE} of that of *0.1.0*`;
   if (ratio === null) return `- Not known yet: ${wanted}.`;
   const { rows, seeds, value, within: met } = ratio;
-  return `- ${verdict(value <= WANTED_SHARE)} With ${rows} rows ${wanted}: it is ${value.toFixed(2)} of it \
+  return `- ${verdict(value <= WANTED_SHARE, summary)} With ${rows} rows ${wanted}: it is ${value.toFixed(2)} of it \
 in the mean, and at most ${WANTED_SHARE} of it for ${met} of ${ofSeeds(seeds)}.`;
 }
 
@@ -149,29 +167,49 @@ function differencesTable(differences: readonly BindingDifference[]): string {
   );
 }
 
-function sayMet({ allMet: { runs, of, supported }, told }: BindingSummary): string {
+function sayMet(summary: BindingSummary): string {
+  const { allMet, told } = summary;
+  const { runs, of, supported } = allMet;
   if (of === 0) return "- Not known yet: every supported group is met in every run of *held*.";
-  return `- ${verdict(runs === of)} Every supported group is met in every run of *held*: in ${runs} of ${of}. All \
+  return `- ${verdict(runs === of, summary)} Every supported group is met in every run of *held*: in ${runs} of ${of}. All \
 ${told + 1} groups, with everyone, had support enough in ${supported} of ${of}.`;
 }
 
-function sayResidual({ residual }: BindingSummary): string {
+function sayResidual(summary: BindingSummary): string {
+  const { residual } = summary;
   const wanted = `no solve leaves a residual above ${WANTED_RESIDUAL}`;
   if (residual === null) return `- Not known yet: ${wanted}.`;
   const { largest, runs } = residual;
-  return `- ${verdict(largest <= WANTED_RESIDUAL)} Of ${runs} runs with a solve, ${wanted}: the largest is \
+  return `- ${verdict(largest <= WANTED_RESIDUAL, summary)} Of ${runs} runs with a solve, ${wanted}: the largest is \
 ${largest.toExponential(1)}.`;
 }
 
 function sayParts(parts: readonly BindingPartLine[]): string {
   const count = `${parts.length} of ${PART_LINES} planned lines, one seed each, made by \`reproduce binding --parts\`. MCBoostSurv was not run.`;
-  return [`${count}`, ...(parts.length === 0 ? [] : ["", ...parts.map(sayPart)])].join("\n");
+  return [`${count}`, ...(parts.length === 0 ? [] : ["", ...parts.map(sayPart), ...sayMany(parts)])].join(
+    "\n",
+  );
+}
+
+/** Whether telling all 300 groups makes a run truer of them than telling 23. */
+function sayMany(parts: readonly BindingPartLine[]): string[] {
+  const many = parts.filter((line) => line.part === "many groups");
+  const [few, all] = [23, 300].map((told) => many.find((line) => line.told === told));
+  if (few === undefined || all === undefined) return [];
+  const word = all.meanError < few.meanError ? "truer" : "less true";
+  return [
+    "",
+    `Told of all 300 groups a run is ${word} of them than told of 23: its mean A is \
+${(all.meanError / few.meanError).toFixed(2)} times as large and its ISE ${(all.ise / few.ise).toFixed(2)} times. \
+Being met on the rows of the solve is not the same as being true. One seed.`,
+  ];
 }
 
 function sayPart(line: BindingPartLine): string {
   const { rows, seed, met, held, residual, seconds, megabytes } = line;
   const solved = residual === null ? "" : `, residual ${residual.toExponential(1)}`;
-  const ran = `${met} of ${held} groups met${solved}; ${seconds.toFixed(0)} s, ${megabytes} MB at most`;
+  const kept = held === 0 ? "" : `${met} of ${held} groups met${solved}; `;
+  const ran = `${kept}${seconds.toFixed(0)} s, ${megabytes} MB at most`;
   switch (line.part) {
     case "size":
       return `- *held* with ${rows} rows and ${line.groups} groups (seed ${seed}): ${ran}. True A of everyone \
@@ -181,7 +219,8 @@ ${line.everyoneError.toFixed(4)}, of the worst told group ${line.worstError.toFi
 time, two groups (seed ${seed}): everyone is ${line.everyone}; ${ran}. Test rows: largest z of everyone \
 ${line.largestZ.toFixed(2)}, individual logrank p ${line.logrankIndividualP.toFixed(3)}.`;
     case "many groups":
-      return `- ${line.system}, ${rows} rows (seed ${seed}), ${line.told} groups told, scored on ${line.groups}: mean \
-true A ${line.meanError.toFixed(4)}, worst ${line.worstError.toFixed(4)}; ${ran}.`;
+      return `- *${line.system}* with ${rows} rows (seed ${seed}), scored on ${line.groups} groups: true A \
+${line.meanError.toFixed(4)} in the mean, ${line.worstError.toFixed(4)} at worst; ISE ${line.ise.toFixed(5)}, C \
+${line.concordance.toFixed(4)}; ${ran}.`;
   }
 }

@@ -66,6 +66,13 @@ const STUDENT = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145,
 ];
 
+/** A group that was the worst of runs of "held", and its mean error in those. */
+export interface WorstGroup {
+  readonly group: string;
+  readonly runs: number;
+  readonly error: number;
+}
+
 export interface BindingSummary {
   readonly done: number;
   readonly planned: number;
@@ -76,6 +83,7 @@ export interface BindingSummary {
     readonly done: number;
     readonly planned: number;
     readonly means: readonly BindingMeans[];
+    readonly worstGroups: readonly WorstGroup[];
   }[];
   /** Held's worst error over 0.1.0's with the most rows, a ratio of means, and for how many seeds it is as wanted. */
   readonly ratio: {
@@ -87,6 +95,8 @@ export interface BindingSummary {
   readonly differences: readonly BindingDifference[];
   /** Of the runs of "held". */
   readonly allMet: { readonly runs: number; readonly of: number; readonly supported: number };
+  /** Runs of "held", by rows, in which the solve without constraints met them all: the last solve took no step. */
+  readonly idle: readonly { readonly rows: number; readonly runs: number; readonly of: number }[];
   /** Of all runs with a solve. */
   readonly residual: { readonly largest: number; readonly runs: number } | null;
   readonly parts: readonly BindingPartLine[];
@@ -110,7 +120,13 @@ export function summariseBinding(
     sizes: plan.sizes.map(({ rows, systems }) => {
       const ofSize = planned.filter((run) => run.rows === rows);
       const means = systems.flatMap((system) => averageSystem(lines, rows, system));
-      return { rows, done: ofSize.filter(isDone).length, planned: ofSize.length, means };
+      return {
+        rows,
+        done: ofSize.filter(isDone).length,
+        planned: ofSize.length,
+        means,
+        worstGroups: countWorst(own, rows),
+      };
     }),
     ratio: compareRatio(lines, Math.max(...sizes)),
     differences: sizes.flatMap((rows) =>
@@ -123,6 +139,10 @@ export function summariseBinding(
       of: own.length,
       supported: own.filter(({ held }) => held === plan.told.length + 1).length,
     },
+    idle: sizes.map((rows) => {
+      const ofSize = own.filter((line) => line.rows === rows);
+      return { rows, runs: ofSize.filter(({ iterations }) => iterations === 0).length, of: ofSize.length };
+    }),
     residual: residuals.length === 0 ? null : { largest: Math.max(...residuals), runs: residuals.length },
     parts: all.filter((line) => line.part !== "systems"),
   };
@@ -158,6 +178,14 @@ function averageSystem(
     seconds: mean(runs.map((run) => run.seconds)),
     endSeconds: ends.length === 0 ? null : mean(ends),
   };
+}
+
+function countWorst(own: readonly BindingLine[], rows: number): WorstGroup[] {
+  const lines = own.filter((line) => line.rows === rows);
+  return [...new Set(lines.map(({ worstGroup }) => worstGroup))].map((group) => {
+    const errors = lines.flatMap((line) => (line.worstGroup === group ? [line.worstError] : []));
+    return { group, runs: errors.length, error: mean(errors) };
+  });
 }
 
 interface Pair {
