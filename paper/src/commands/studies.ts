@@ -1,5 +1,5 @@
 /**
- * `graduate reproduce quality|tables|certificates`: studies of our own. Each needs files that are in no checkout, saves
+ * `graduate reproduce quality|tables|certificates|binding`: studies of our own. Each needs files that are in no checkout, saves
  * a line as a run ends, and does not repeat runs it already has; with --page it runs nothing and makes the page of
  * docs/results from the lines. They take hours and are for the maintainers of the pages: help does not list them.
  */
@@ -7,10 +7,13 @@
 import type { Command } from "commander";
 import { InputError } from "graduate/core";
 import { parseThreads, print, replaceFile, say } from "graduate/node";
+import { bindingPage } from "../pages/binding.page.ts";
 import { certificatesPage } from "../pages/certificates.page.ts";
 import { qualityPage } from "../pages/quality.page.ts";
 import { tablesPage } from "../pages/tables.page.ts";
 import { checkoutFile } from "../runs/checkout.ts";
+import { type BindingLine, readBindingPlan } from "../studies/binding.ts";
+import type { BindingPartLine } from "../studies/binding-parts.ts";
 import { type CertificateLine, runCell } from "../studies/certificates.ts";
 import { appendLine, readLines } from "../studies/lines.ts";
 import {
@@ -29,9 +32,11 @@ import {
   type UnseenPlan,
   type UnseenTable,
 } from "../studies/unseen-tables.ts";
+import { summariseBinding } from "../summaries/binding.ts";
 import { summariseCertificates } from "../summaries/certificates.ts";
 import { summariseQuality } from "../summaries/quality.ts";
 import { summariseUnseen, type UnseenLine } from "../summaries/unseen-tables.ts";
+import { type BindingCommandOptions, runBinding } from "./binding.ts";
 
 interface StudyOptions {
   /** The file of lines; the committed one unless another is named. */
@@ -48,6 +53,8 @@ export const STUDY_PAGES = {
   quality: (path: string) => qualityPage(summariseQuality(readLines<QualityLine>(path))),
   tables: (path: string) => tablesPage(summariseUnseen(readUnseenPlan(), readLines<UnseenLine>(path))),
   certificates: (path: string) => certificatesPage(summariseCertificates(readLines<CertificateLine>(path))),
+  binding: (path: string) =>
+    bindingPage(summariseBinding(readBindingPlan(), readLines<BindingLine | BindingPartLine>(path))),
 } as const;
 export type StudyName = keyof typeof STUDY_PAGES;
 
@@ -83,6 +90,17 @@ export function addStudyTargets(reproduce: Command): void {
     .option("--audits <n>", "audits a cell", "1000")
     .option("--alpha <share>", "audits in which a bound may fail", "0.05")
     .option("--seed <n>", "the first", "2000000");
+  addStudy<StudyOptions & Omit<BindingCommandOptions, "out">>(
+    reproduce,
+    "binding",
+    "what holding a run to its groups does, against the truth",
+    runBinding,
+  )
+    .option("--seeds <list>", "only these seeds of the plan")
+    .option("--rows <list>", "only these sizes of the plan")
+    .option("--systems <list>", "only these systems of the plan, between semicolons")
+    .option("--parts", "only the parts of a few lines: large tables and many groups")
+    .option("--threads <n>", "threads that train", parseThreads, 1);
 }
 
 function addStudy<Options extends StudyOptions>(

@@ -1,0 +1,227 @@
+/** The page docs/results/binding.md: what holding a run to its groups does (summaries/binding.ts has the numbers). */
+import { type BindingPartLine, PART_LINES } from "../studies/binding-parts.ts";
+import {
+  type BindingDifference,
+  type BindingMeans,
+  type BindingSummary,
+  type Estimate,
+  WANTED_RESIDUAL,
+  WANTED_SHARE,
+  type WorstGroup,
+} from "../summaries/binding.ts";
+import { formatMarkdown, formatSigned, listOf } from "./markdown.ts";
+
+/** Digits of errors A and of ISE. */
+const DIGITS = { worst: 4, ise: 5, everyone: 4, average: 4 } as const;
+const TITLES = {
+  worst: "worst told A",
+  ise: "ISE",
+  everyone: "A of everyone",
+  average: "mean told A",
+} as const;
+
+export function bindingPage(summary: BindingSummary): string {
+  const { done, planned, told, truthPeople, sizes, differences, idle } = summary;
+  const wanted = differences.filter(({ score }) => score === "worst" || score === "ise");
+  const seen = differences.filter((one) => !wanted.includes(one));
+  return `# Held to its groups
+
+Made by \`graduate reproduce binding\` and \`graduate reproduce binding --page\`; every run is a line of
+\`paper/binding.jsonl\`, and \`paper/plans/binding.json\` is the plan. **${done} of ${planned} planned lines are done**${
+    done < planned ? "; what is said below is of these" : ""
+  }.
+
+People are drawn from the law of the simulated eye cohort (level 2, dependent censoring), so the true curves are known.
+Every seed draws people, split and weights anew. ${told} groups are told, and everyone. Scores are of ${truthPeople}
+fresh people. *A* is the root mean square over time of a group's mean predicted minus mean true curve: of everyone, of
+the worst told group of each run, and on average over the told groups. *ISE* is each person's mean squared error. C is
+the C-index of the fresh people, uncensored. Numbers are means over seeds ± standard errors. *Met* counts groups over all
+runs, on the rows that the run was fitted to. *Residual* is the largest of all runs. *Kept the start*: runs whose
+validation rows did not want the trained network. Seconds are of one thread on a busy machine; those of the end are of
+choosing the mixture and solving.
+
+The systems: *held* is the default run. *Trained* is the same without the solve, *start* without that and without
+training. *0.1.0* and its start take the columns as version 0.1.0 did: numbers as they are, no splines. The controls with
+4374 rows are held too, but to everyone alone, or to groups of random members; *no solve of groups* is the network on
+the likelihood alone.
+${sizes.map(sizeSection).join("")}
+## What was wanted, and whether it holds
+
+A difference holds or does not where a t-test of the paired differences says so at 5 %; else it is unclear, and the
+sign is that of the mean.
+
+${[sayRatio(summary), ...wanted.map(sayDifference), sayMet(summary), sayResidual(summary)].join("\n")}
+
+## Seen beside that
+
+Other errors of *held* less those of the starts, over the same seeds; below zero *held* is better.
+
+${seen.length === 0 ? "No line is done." : differencesTable(seen)}
+
+Do the constraints bind? In ${listOf(idle.map(sayIdle))}
+the output layer solved without any constraint met every group already, and the last solve took no step. What such a run has over its start comes from solving the layer and from
+the rows it is solved on, not from the constraints.
+
+*Held* has more to learn from: its last solve is on training and validation rows together, and the starts and trained
+networks learn from the training rows alone. The controls that are held have the same rows as *held*.
+
+## Large tables and many groups
+
+${sayParts(summary.parts)}
+`;
+}
+
+function sizeSection({ rows, done, planned, means, worstGroups }: BindingSummary["sizes"][number]): string {
+  return `
+## ${rows} rows
+
+${done} of ${planned} planned lines.
+
+${means.length === 0 ? "No line is done." : meansTable(means)}
+${worstGroups.length === 0 ? "" : `\nThe worst told group of *held*: ${listOf(worstGroups.map(sayTimes))}.\n`}`;
+}
+
+function sayIdle({ rows, runs, of }: BindingSummary["idle"][number]): string {
+  return `${runs} of ${of} runs of *held* with ${rows} rows`;
+}
+
+function sayTimes({ group, runs, error }: WorstGroup): string {
+  return `${group} (${runs} ${runs === 1 ? "run" : "runs"}, A ${error.toFixed(DIGITS.worst)})`;
+}
+
+function within({ mean, error }: Estimate, digits: number): string {
+  return `${mean.toFixed(digits)}${error === null ? "" : ` ± ${error.toFixed(digits)}`}`;
+}
+
+function meansTable(means: readonly BindingMeans[]): string {
+  return formatMarkdown(
+    [
+      "system",
+      "seeds",
+      "A of everyone",
+      "A, worst told",
+      "A, mean told",
+      "ISE",
+      "C",
+      "met",
+      "residual",
+      "kept the start",
+      "seconds",
+      "of the end",
+    ],
+    means.map((one) => [
+      one.system,
+      String(one.seeds),
+      within(one.everyone, DIGITS.worst),
+      within(one.worst, DIGITS.worst),
+      within(one.average, DIGITS.worst),
+      within(one.ise, DIGITS.ise),
+      within(one.concordance, 4),
+      one.held === 0 ? "–" : `${one.met} of ${one.held}`,
+      one.residual === null ? "–" : one.residual.toExponential(1),
+      one.keptStart === null ? "–" : `${one.keptStart.runs} of ${one.keptStart.of}`,
+      one.seconds.toFixed(1),
+      one.endSeconds === null ? "–" : one.endSeconds.toFixed(1),
+    ]),
+  );
+}
+
+/** Of what is counted; a plan that is not done may still say something else. */
+function verdict(holds: boolean, { done, planned }: BindingSummary): string {
+  return `**${holds ? "Holds" : "Does not hold"}${done < planned ? " so far" : ""}.**`;
+}
+
+const ofSeeds = (seeds: number) => `${seeds} ${seeds === 1 ? "seed" : "seeds"}`;
+
+function sayRatio(summary: BindingSummary): string {
+  const { ratio } = summary;
+  const wanted = `the worst told A of *held* is at most ${WANTED_SHARE} of that of *0.1.0*`;
+  if (ratio === null) return `- Not known yet: ${wanted}.`;
+  const { rows, seeds, value, within: met } = ratio;
+  return `- ${verdict(value <= WANTED_SHARE, summary)} With ${rows} rows ${wanted}: it is ${value.toFixed(2)} of it \
+in the mean, and at most ${WANTED_SHARE} of it for ${met} of ${ofSeeds(seeds)}.`;
+}
+
+const FOUND = { better: "**Holds.**", worse: "**Does not hold.**", unclear: "**Unclear.**" } as const;
+
+function sayDifference({ rows, score, other, seeds, difference, wins, found }: BindingDifference): string {
+  const { mean, error } = difference;
+  const digits = DIGITS[score];
+  const spread = error === null ? "no standard error from one seed" : `± ${error.toFixed(digits)}`;
+  return `- ${FOUND[found]} With ${rows} rows the ${TITLES[score]} of *held* is no worse than that of *${other}*: \
+the paired difference is ${formatSigned(mean, digits)} (${spread}), and *held* is better for ${wins} of \
+${ofSeeds(seeds)}.`;
+}
+
+function differencesTable(differences: readonly BindingDifference[]): string {
+  return formatMarkdown(
+    ["score", "rows", "against", "difference", "better for", "by the t-test"],
+    differences.map(({ rows, score, other, seeds, difference: { mean, error }, wins, found }) => [
+      TITLES[score],
+      String(rows),
+      other,
+      `${formatSigned(mean, DIGITS[score])}${error === null ? "" : ` ± ${error.toFixed(DIGITS[score])}`}`,
+      `${wins} of ${seeds}`,
+      found,
+    ]),
+  );
+}
+
+function sayMet(summary: BindingSummary): string {
+  const { allMet, told } = summary;
+  const { runs, of, supported } = allMet;
+  if (of === 0) return "- Not known yet: every supported group is met in every run of *held*.";
+  return `- ${verdict(runs === of, summary)} Every supported group is met in every run of *held*: in ${runs} of ${of}. All \
+${told + 1} groups, with everyone, had support enough in ${supported} of ${of}.`;
+}
+
+function sayResidual(summary: BindingSummary): string {
+  const { residual } = summary;
+  const wanted = `no solve leaves a residual above ${WANTED_RESIDUAL}`;
+  if (residual === null) return `- Not known yet: ${wanted}.`;
+  const { largest, runs } = residual;
+  return `- ${verdict(largest <= WANTED_RESIDUAL, summary)} Of ${runs} runs with a solve, ${wanted}: the largest is \
+${largest.toExponential(1)}.`;
+}
+
+function sayParts(parts: readonly BindingPartLine[]): string {
+  const count = `${parts.length} of ${PART_LINES} planned lines, one seed each, made by \`reproduce binding --parts\`. MCBoostSurv was not run. \
+Memory is the most that the process had held by then, with the lines before.`;
+  return [`${count}`, ...(parts.length === 0 ? [] : ["", ...parts.map(sayPart), ...sayMany(parts)])].join(
+    "\n",
+  );
+}
+
+/** Whether telling all 300 groups makes a run truer of them than telling 23. */
+function sayMany(parts: readonly BindingPartLine[]): string[] {
+  const many = parts.filter((line) => line.part === "many groups");
+  const [few, all] = [23, 300].map((told) => many.find((line) => line.told === told));
+  if (few === undefined || all === undefined) return [];
+  const word = all.meanError < few.meanError ? "truer" : "less true";
+  return [
+    "",
+    `Told of all 300 groups a run is ${word} of them than told of 23: its mean A is \
+${(all.meanError / few.meanError).toFixed(2)} times as large and its ISE ${(all.ise / few.ise).toFixed(2)} times. \
+Being met on the rows of the solve is not the same as being true. One seed.`,
+  ];
+}
+
+function sayPart(line: BindingPartLine): string {
+  const { rows, seed, met, held, residual, seconds, megabytes } = line;
+  const solved = residual === null ? "" : `, residual ${residual.toExponential(1)}`;
+  const kept = held === 0 ? "" : `${met} of ${held} groups met${solved}; `;
+  const ran = `${kept}${seconds.toFixed(0)} s, ${megabytes} MB at most`;
+  switch (line.part) {
+    case "size":
+      return `- *held* with ${rows} rows and ${line.groups} groups (seed ${seed}): ${ran}. True A of everyone \
+${line.everyoneError.toFixed(4)}, of the worst told group ${line.worstError.toFixed(4)}.`;
+    case "jump":
+      return `- *held* with ${rows} rows and ${line.columns} columns, the hazard times ${line.jump} in a tenth of the \
+time, two groups (seed ${seed}): everyone is ${line.everyone}; ${ran}. Test rows: largest z of everyone \
+${line.largestZ.toFixed(2)}, individual logrank p ${line.logrankIndividualP.toFixed(3)}.`;
+    case "many groups":
+      return `- *${line.system}* with ${rows} rows (seed ${seed}), scored on ${line.groups} groups: true A \
+${line.meanError.toFixed(4)} in the mean, ${line.worstError.toFixed(4)} at worst; ISE ${line.ise.toFixed(5)}, C \
+${line.concordance.toFixed(4)}; ${ran}.`;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * The systems of the study of holding (binding.ts). "held" is the default run; the others leave something out. "trained"
+ * and "start" are the same run without the solve, and without that and training (one step); the two of 0.1.0 take
+ * numbers as they are and no splines, as version 0.1.0 did. "held, all only" names no groups, and "held, placebo
+ * groups" groups of the same sizes and overlaps whose members are drawn at random. "no solve of groups" is the network
+ * on the likelihood alone.
+ */
+import type { Backend } from "graduate";
+import {
+  ALL_GROUP,
+  type Group,
+  type RightCensored,
+  type Split,
+  type Table,
+  type TimeGrid,
+} from "graduate/data";
+import type { Model } from "graduate/training";
+import type { EyeSettings } from "../eye/simulate.ts";
+import type { PredictCurves } from "../eye/truth.ts";
+import { fitModel, predictTables, type TrainRequest, timeGridOf } from "../runs/fit.ts";
+import { addPlacebos, namePlacebos } from "../runs/placebo.ts";
+
+export const BINDING_SYSTEMS = [
+  "cox",
+  "start of 0.1.0",
+  "0.1.0",
+  "start",
+  "trained",
+  "held",
+  "held, all only",
+  "held, placebo groups",
+  "no solve of groups",
+] as const;
+export type BindingSystem = (typeof BINDING_SYSTEMS)[number];
+
+/** The people of one line. */
+export interface BindingPeople {
+  readonly table: Table;
+  readonly outcomes: RightCensored;
+  readonly settings: EyeSettings;
+  readonly split: Split;
+  /** Everyone first, then those told. */
+  readonly groups: readonly Group[];
+  readonly seed: number;
+}
+
+export interface BindingOptions {
+  /** Where a network differs from the default preset: for tests. */
+  readonly training?: Pick<TrainRequest, "network" | "hidden" | "options" | "bins">;
+}
+
+export interface FittedBinding {
+  readonly grid: TimeGrid;
+  readonly predictCurves: PredictCurves;
+  readonly model: Model;
+  /** Seconds after the last event of training; null for what is not trained. */
+  readonly endSeconds: number | null;
+}
+
+/** How version 0.1.0 took its columns. */
+const AS_BEFORE = { splines: false, numbers: "raw" } as const;
+
+export function bindingRequest(
+  system: BindingSystem,
+  { split, seed, groups }: BindingPeople,
+  { training }: BindingOptions,
+): TrainRequest {
+  const told = groups.filter(({ name }) => name !== ALL_GROUP.name);
+  const asked: TrainRequest = { time: "time", event: "event", split, seed, groups: told, ...training };
+  const without = { ...training?.options, solve: "none" } as const;
+  switch (system) {
+    case "cox": {
+      const bins = training?.bins === undefined ? {} : { bins: training.bins };
+      return { time: "time", event: "event", split, seed, method: "cox", ...bins };
+    }
+    case "start of 0.1.0":
+      return { ...asked, ...AS_BEFORE, options: { ...without, steps: 1 } };
+    case "0.1.0":
+      return { ...asked, ...AS_BEFORE, options: without };
+    case "start":
+      return { ...asked, options: { ...without, steps: 1 } };
+    case "trained":
+      return { ...asked, options: without };
+    case "held":
+      return asked;
+    case "held, all only":
+      return { ...asked, groups: [] };
+    case "held, placebo groups": {
+      const placebos = namePlacebos(told);
+      return { ...asked, drop: placebos.columns, groups: placebos.groups, inputGroups: placebos.groups };
+    }
+    case "no solve of groups":
+      return { ...asked, method: "nll" };
+  }
+}
+
+export async function fitBindingSystem(
+  system: BindingSystem,
+  people: BindingPeople,
+  options: BindingOptions,
+  backend: Backend,
+): Promise<FittedBinding> {
+  const { table, split, groups, seed } = people;
+  const told = groups.filter(({ name }) => name !== ALL_GROUP.name);
+  const withPlacebos = (one: Table, parts: readonly Int32Array[]) =>
+    system === "held, placebo groups" ? addPlacebos(one, told, parts, seed) : one;
+  let last: number | null = null;
+  const used = withPlacebos(table, [split.train, split.validation, split.test]);
+  const model = await fitModel(used, bindingRequest(system, people, options), backend, ({ type }) => {
+    if (type !== "done") last = performance.now();
+  });
+  const ended = last === null ? null : (performance.now() - last) / 1000;
+  const predict = predictTables(model, backend);
+  return {
+    grid: timeGridOf(model),
+    model,
+    endSeconds: ended === null ? null : Number(ended.toFixed(2)),
+    predictCurves: async (one) =>
+      predict(withPlacebos(one, [Int32Array.from({ length: one.rows }, (_, row) => row)])),
+  };
+}

@@ -1,0 +1,241 @@
+/**
+ * Does holding a model to its groups make it truer of them? People of the simulated eye cohort, whose true curves are
+ * known; the default run beside what it is made of: the starts, the trained networks without the solve, Cox, and
+ * controls that name no groups or groups of random members (binding-systems.ts). Each is scored on fresh people by the
+ * error A of group means (eye/truth.ts). paper/plans/binding.json is the plan. A run saves a line for each seed, size
+ * and system and does not repeat lines it finds. The parts of a few lines are in binding-parts.ts.
+ */
+import type { Backend } from "graduate";
+import { InputError } from "graduate/core";
+import {
+  ALL_GROUP,
+  binOutcomes,
+  type Group,
+  groupsFromFile,
+  parseGroupsFile,
+  pickOutcomes,
+  splitRows,
+} from "graduate/data";
+import { groupSupport } from "graduate/stats";
+import { z } from "zod";
+import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
+import { keepLastTruth, type TruthScores } from "../eye/truth.ts";
+import { readCheckout, VERSION } from "../runs/checkout.ts";
+import { membersAmong } from "../runs/fit.ts";
+import {
+  BINDING_SYSTEMS,
+  type BindingOptions,
+  type BindingPeople,
+  type BindingSystem,
+  type FittedBinding,
+  fitBindingSystem,
+} from "./binding-systems.ts";
+import { appendLine, readLines } from "./lines.ts";
+
+const share = z.number().positive().max(1);
+const systems = z.array(z.enum(BINDING_SYSTEMS));
+
+const planSchema = z.strictObject({
+  name: z.string(),
+  about: z.string(),
+  seeds: z.strictObject({ from: z.int(), count: z.int().positive() }),
+  sizes: z.array(z.strictObject({ rows: z.int().positive(), systems })),
+  split: z.tuple([share, share, share]),
+  level: z.literal([0, 1, 2]),
+  censoring: z.enum(["independent", "dependent", "late"]),
+  /** A file of the checkout, and those of its groups that are told. */
+  groups: z.string(),
+  told: z.array(z.string()),
+  truthPeople: z.int().positive(),
+  truthSeedOffset: z.int().positive(),
+});
+export type BindingPlan = z.infer<typeof planSchema>;
+
+export interface BindingRun {
+  readonly seed: number;
+  readonly rows: number;
+  readonly system: BindingSystem;
+}
+
+/** True errors A of group means on fresh people, and the scores of everyone among them. */
+export interface BindingScores {
+  readonly everyoneError: number;
+  /** Over the groups told, without everyone. */
+  readonly worstError: number;
+  readonly worstGroup: string;
+  readonly meanError: number;
+  /** Mean over the fresh people. */
+  readonly ise: number;
+  readonly concordance: number;
+  readonly concordanceOfTruth: number;
+}
+
+/** What a run says of its own groups and of its solve; null where there was none. */
+export interface BindingVerdict {
+  readonly met: number;
+  /** Groups with support enough to be held, with everyone. */
+  readonly held: number;
+  /** The largest of the residuals of the solve. */
+  readonly residual: number | null;
+  readonly iterations: number | null;
+  /** Share of the trained network in the mixture: 0 keeps the start. */
+  readonly share: number | null;
+}
+
+/** A line of paper/binding.jsonl. */
+export interface BindingLine extends BindingRun, BindingScores, BindingVerdict {
+  readonly part: "systems";
+  /** A of every group. */
+  readonly errors: Readonly<Record<string, number>>;
+  /** Of the fit; and of its end, in which the mixture is chosen and the layer solved. */
+  readonly seconds: number;
+  readonly endSeconds: number | null;
+  readonly scoringSeconds: number;
+  readonly version: string;
+}
+
+export function parseBindingPlan(text: string, where: string): BindingPlan {
+  const { success, data, error } = planSchema.safeParse(JSON.parse(text));
+  if (success) return data;
+  throw new InputError(`not a plan of this study: ${z.prettifyError(error)}`, { code: "plan.form", where });
+}
+
+/** The committed plan. */
+export function readBindingPlan(): BindingPlan {
+  const path = "paper/plans/binding.json";
+  return parseBindingPlan(readCheckout(path), path);
+}
+
+/** Seed after seed, each with every size and system, so that whatever is done is balanced. */
+export function expandBindingPlan({ seeds, sizes }: BindingPlan): BindingRun[] {
+  return Array.from({ length: seeds.count }, (_, k) => seeds.from + k).flatMap((seed) =>
+    sizes.flatMap(({ rows, systems: names }) => names.map((system): BindingRun => ({ seed, rows, system }))),
+  );
+}
+
+export function sameBindingRun(a: BindingRun, b: BindingRun): boolean {
+  return a.seed === b.seed && a.rows === b.rows && a.system === b.system;
+}
+
+/** Runs one line after the other; people and fresh people are kept for the next. */
+export type RunBinding = (run: BindingRun) => Promise<BindingLine>;
+
+export function createBindingRunner(
+  plan: BindingPlan,
+  backend: Backend,
+  options: BindingOptions = {},
+): RunBinding {
+  const truth = keepLastTruth();
+  let kept: { readonly seed: number; readonly rows: number; readonly people: BindingPeople } | null = null;
+  return async (run) => {
+    const { seed, rows, system } = run;
+    if (kept?.seed !== seed || kept.rows !== rows)
+      kept = { seed, rows, people: openPeople(plan, seed, rows) };
+    const { people } = kept;
+    const started = performance.now();
+    const fitted = await fitBindingSystem(system, people, options, backend);
+    const seconds = secondsSince(started);
+    const scoringStarted = performance.now();
+    const settings = { ...people.settings, seed: seed + plan.truthSeedOffset, n: plan.truthPeople };
+    const { grid, predictCurves } = fitted;
+    const supports = bindingSupports(people, fitted);
+    const scores = await truth({ settings, groups: people.groups, supports, grid }).score(predictCurves);
+    return {
+      part: "systems",
+      ...run,
+      ...readBindingScores(scores),
+      ...readBindingVerdict(fitted),
+      errors: Object.fromEntries(scores.groups.map(({ name, A }) => [name, round(A, 6)])),
+      seconds,
+      endSeconds: fitted.endSeconds,
+      scoringSeconds: secondsSince(scoringStarted),
+      version: VERSION,
+    };
+  };
+}
+
+/** Runs what the file has no line of; `said` is told of every new line. */
+export async function runBindingPlan(
+  runs: readonly BindingRun[],
+  runLine: RunBinding,
+  out: string,
+  said: (line: BindingLine) => void,
+): Promise<void> {
+  for (const run of runs) {
+    const done = readLines<BindingLine>(out).filter(({ part }) => part === "systems");
+    if (done.some((line) => sameBindingRun(line, run))) continue;
+    const line = await runLine(run);
+    appendLine(out, line);
+    said(line);
+  }
+}
+
+function openPeople(plan: BindingPlan, seed: number, rows: number): BindingPeople {
+  const { level, censoring, split: fractions, groups: path, told } = plan;
+  const eye = simulateEye({ seed, n: rows, level, censoring });
+  const split = splitRows(rows, { seed, fractions });
+  const file = parseGroupsFile(readCheckout(path), path);
+  const all = groupsFromFile({ ...file, all: true }, eye.table, split.train, { exclude: ["time", "event"] });
+  const groups = [ALL_GROUP.name, ...told].map((wanted) => findGroup(all, wanted));
+  return peopleOf(eye, split, groups);
+}
+
+function findGroup(groups: readonly Group[], wanted: string): Group {
+  const found = groups.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  throw new InputError(`the groups of the plan lack "${wanted}"`, { code: "plan.groups" });
+}
+
+/** Everyone is the first of the groups. */
+export function peopleOf(
+  { table, outcomes, settings }: EyeCohort,
+  split: BindingPeople["split"],
+  groups: readonly Group[],
+): BindingPeople {
+  return { table, outcomes, settings, split, groups, seed: settings.seed };
+}
+
+/** Bins that count for each group: those in which its training rows are followed. */
+export function bindingSupports(
+  { table, outcomes, split, groups }: BindingPeople,
+  { grid }: FittedBinding,
+): number[] {
+  const training = binOutcomes(pickOutcomes(outcomes, split.train), grid);
+  return membersAmong(groups, table, split.train).map(({ rows }) =>
+    Math.max(1, groupSupport(training, { rows })),
+  );
+}
+
+export function readBindingScores({ groups, concordance, concordanceOfTruth }: TruthScores): BindingScores {
+  const [everyone, ...told] = groups;
+  const worst = told.reduce((one, other) => (other.A > one.A ? other : one));
+  return {
+    everyoneError: round(everyone.A, 6),
+    worstError: round(worst.A, 6),
+    worstGroup: worst.name,
+    meanError: round(told.reduce((sum, { A }) => sum + A, 0) / told.length, 6),
+    ise: round(everyone.ise, 8),
+    concordance: round(concordance, 6),
+    concordanceOfTruth: round(concordanceOfTruth, 6),
+  };
+}
+
+export function readBindingVerdict({ model: { training } }: Pick<FittedBinding, "model">): BindingVerdict {
+  const { verdict, solve } = training;
+  const residuals = solve === undefined || solve === null ? null : solve.residuals;
+  return {
+    met: verdict.filter(({ status }) => status === "met").length,
+    held: verdict.filter(({ status }) => status !== "unsupported").length,
+    residual: residuals && Math.max(residuals.stationarity, residuals.violation, residuals.complementarity),
+    iterations: solve?.iterations ?? null,
+    share: solve?.mixture?.share ?? null,
+  };
+}
+
+export function secondsSince(started: number): number {
+  return round((performance.now() - started) / 1000, 2);
+}
+
+export function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}
