@@ -8,10 +8,13 @@ import type { Command } from "commander";
 import { InputError } from "graduate/core";
 import { parseThreads, print, replaceFile, say } from "graduate/node";
 import { certificatesPage } from "../pages/certificates.page.ts";
+import { heldPage } from "../pages/held-not-told.page.ts";
 import { qualityPage } from "../pages/quality.page.ts";
 import { tablesPage } from "../pages/tables.page.ts";
+import { targetsPage } from "../pages/targets.page.ts";
 import { checkoutFile } from "../runs/checkout.ts";
 import { type CertificateLine, runCell } from "../studies/certificates.ts";
+import { type HeldLine, readHeldPlan } from "../studies/held-not-told.ts";
 import { appendLine, readLines } from "../studies/lines.ts";
 import {
   QUALITY_SYSTEMS,
@@ -21,6 +24,7 @@ import {
   runQuality,
   toQualitySystem,
 } from "../studies/quality.ts";
+import { readTargetsPlan, type TargetLine } from "../studies/targets.ts";
 import { runUnseenCommands, UNSEEN_COMMANDS } from "../studies/unseen-commands.ts";
 import {
   describeUnseen,
@@ -30,10 +34,12 @@ import {
   type UnseenTable,
 } from "../studies/unseen-tables.ts";
 import { summariseCertificates } from "../summaries/certificates.ts";
+import { summariseHeld } from "../summaries/held-not-told.ts";
 import { summariseQuality } from "../summaries/quality.ts";
+import { summariseTargets } from "../summaries/targets.ts";
 import { summariseUnseen, type UnseenLine } from "../summaries/unseen-tables.ts";
 
-interface StudyOptions {
+export interface StudyOptions {
   /** The file of lines; the committed one unless another is named. */
   readonly out?: string;
   /** Make the page: print it, or write it to a file. */
@@ -41,13 +47,15 @@ interface StudyOptions {
 }
 
 /** With the file in which lines are saved. */
-type Kept<Options extends StudyOptions> = Options & { readonly out: string };
+export type Kept<Options extends StudyOptions> = Options & { readonly out: string };
 
 /** The page of each study, from a file of its lines. */
 export const STUDY_PAGES = {
   quality: (path: string) => qualityPage(summariseQuality(readLines<QualityLine>(path))),
   tables: (path: string) => tablesPage(summariseUnseen(readUnseenPlan(), readLines<UnseenLine>(path))),
   certificates: (path: string) => certificatesPage(summariseCertificates(readLines<CertificateLine>(path))),
+  "held-not-told": (path: string) => heldPage(summariseHeld(readHeldPlan(), readLines<HeldLine>(path))),
+  targets: (path: string) => targetsPage(summariseTargets(readTargetsPlan(), readLines<TargetLine>(path))),
 } as const;
 export type StudyName = keyof typeof STUDY_PAGES;
 
@@ -85,7 +93,8 @@ export function addStudyTargets(reproduce: Command): void {
     .option("--seed <n>", "the first", "2000000");
 }
 
-function addStudy<Options extends StudyOptions>(
+/** A study's sub-command, with where its lines are and how its page is made. */
+export function addStudy<Options extends StudyOptions>(
   reproduce: Command,
   name: StudyName,
   description: string,
