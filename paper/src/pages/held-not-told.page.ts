@@ -12,7 +12,7 @@ Made by \`graduate reproduce held-not-told\` and \`graduate reproduce held-not-t
 \`paper/held-not-told.jsonl\`, and the plan is \`paper/plans/held-not-told.json\`.
 **${lines} of ${planned} planned lines** are there: \
 ${listOf(progress.map((one) => `${one.lines} of ${one.planned} with ${one.rows} people`))}. \
-The lines of a row below are counted as seeds.
+*Seeds* below counts the lines behind a row; with one, nothing is said of chance.
 
 Can a group be right that the model may not see? People of the simulated eye cohort (level ${plan.level}, \
 ${plan.censoring} censoring); the group is Malay people in

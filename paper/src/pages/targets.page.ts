@@ -3,7 +3,7 @@ import type { TargetsSummary, TargetTable } from "../summaries/targets.ts";
 import { CLASH_LEVEL } from "../summaries/targets.ts";
 import { formatMarkdown, formatSigned, listOf } from "./markdown.ts";
 
-export function targetsPage({ plan, tables: [eye, flchain], wishes }: TargetsSummary): string {
+export function targetsPage({ plan, tables: [eye, flchain], wishes, worst }: TargetsSummary): string {
   const met = wishes.filter(({ isMet }) => isMet).length;
   return `# Survival known from outside
 
@@ -32,32 +32,32 @@ ${formatMarkdown(
   wishes.map(({ what, measured, isMet }) => [what, measured, isMet ? "met" : "**missed**"]),
 )}
 
-${met} of ${wishes.length} are met.
+${met} of ${wishes.length} are met. ${sayWorst(eye, worst[0])}
 
 **Clashes.** The local people follow the registry's law, so every clash is a false alarm. At Holm's p below \
 ${CLASH_LEVEL}, ${eye.clashed} of ${eye.seeds} draws have one; a test at its level would have
-${(CLASH_LEVEL * eye.seeds).toFixed(1)} on average.
+${(CLASH_LEVEL * eye.seeds).toFixed(1)} on average. *Observed / expected* is of all draws' local people together.
+
+${clashTable(eye)}
 
 ## Real people, a life table
 
 ${plan.flchain.rows} people of flchain learn (a fifth of them validates), without *chapter*; the remaining people \
 judge. The targets are what Minnesota's life table expects at 1, 3, 5, 8 and 10 years
 of someone of the mean age of an age band and sex from 1995 on, with a standard error of .005 \
-(\`paper/life-table\`). The life table is of the state's population and the study's people are
-not, so clashes are expected; the targets are held all the same. ECE is the paper's, its mean over the bands with \
+(\`paper/life-table\`). The life table is the state's and the people are of one county,
+so targets may clash; they are held all the same. ECE is the paper's, its mean over the bands with \
 ten events. ${flchain.seeds} of ${flchain.planned} draws.
 
 ${meansTable(flchain)}
 
-${sayDifferences(flchain)}
+${sayDifferences(flchain)} Draws share most of
+the people who judge: the standard errors say how draws differ, not how other people would.
 
 **Clashes.** ${flchain.clashed} of ${flchain.seeds} draws have one. *Observed / expected* is of all draws' learning \
 people together.
 
-${formatMarkdown(
-  ["group", "draws with a clash", "observed / expected"],
-  flchain.clashes.map(({ group, draws, ratio }) => [group, `${draws} of ${flchain.seeds}`, ratio.toFixed(2)]),
-)}
+${clashTable(flchain)}
 `;
 }
 
@@ -69,6 +69,30 @@ function meansTable({ columns, means }: TargetTable): string {
       ...values.map((value, k) => value.toFixed(columns[k].digits)),
     ]),
   );
+}
+
+function clashTable({ clashes, seeds }: TargetTable): string {
+  return formatMarkdown(
+    ["group", "events a draw", "observed / expected", "draws with a clash"],
+    clashes.map(({ group, draws, events, ratio }) => [
+      group,
+      events.toFixed(1),
+      ratio.toFixed(2),
+      `${draws} of ${seeds}`,
+    ]),
+  );
+}
+
+/** Whose error the worst is, and how few of them there are. */
+function sayWorst(
+  { clashes, seeds }: TargetTable,
+  { group, draws }: TargetsSummary["worst"][number],
+): string {
+  const events = clashes.find((one) => one.group === group)?.events;
+  return events === undefined
+    ? ""
+    : `Without targets the worst group is \`${group}\` in ${draws} of ${seeds} draws, which has \
+${events.toFixed(1)} events a draw.`;
 }
 
 /** Differences paired by draw. */

@@ -1,7 +1,7 @@
 /**
  * Targets from a life table for real people: 500 of flchain train, Minnesota's life table says by age band and sex how
  * many of the whole population would live (paper/life-table), and the remaining people judge. The study's people are
- * not the state's, so targets may clash with them: clashes are counted, and held all the same.
+ * of one county, so targets may clash with them: clashes are counted, and held all the same.
  */
 import type { Backend } from "graduate";
 import { InputError } from "graduate/core";

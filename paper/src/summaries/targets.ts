@@ -37,6 +37,8 @@ export interface TargetDifference {
 export interface TargetTable {
   readonly cohort: TargetCohort;
   readonly seeds: number;
+  /** Which those are. */
+  readonly drawn: readonly number[];
   readonly planned: number;
   readonly lines: number;
   readonly plannedLines: number;
@@ -45,7 +47,18 @@ export interface TargetTable {
   readonly differences: readonly TargetDifference[];
   /** Draws with any clash, and for each group the draws in which it clashed. */
   readonly clashed: number;
-  readonly clashes: readonly { readonly group: string; readonly draws: number; readonly ratio: number }[];
+  readonly clashes: readonly GroupClashes[];
+}
+
+/** One group's local events, over all draws. */
+export interface GroupClashes {
+  readonly group: string;
+  /** In which it clashed. */
+  readonly draws: number;
+  /** Events of a draw, on average. */
+  readonly events: number;
+  /** Observed over expected. */
+  readonly ratio: number;
 }
 
 export interface TargetWish {
@@ -58,6 +71,12 @@ export interface TargetsSummary {
   readonly plan: TargetsPlan;
   readonly tables: readonly TargetTable[];
   readonly wishes: readonly TargetWish[];
+  /** Of the simulated people: the group whose error is the largest most often, by system. */
+  readonly worst: readonly {
+    readonly system: TargetSystem;
+    readonly group: string;
+    readonly draws: number;
+  }[];
 }
 
 interface Read<Line> {
@@ -100,7 +119,27 @@ export function summariseTargets(plan: TargetsPlan, all: readonly TargetLine[]):
       ? summariseCohort(frame, plan.systems, ofEye, readEye(plan.eye.groups))
       : summariseCohort(frame, plan.flchain.systems, ofFlchain, FLCHAIN);
   });
-  return { plan, tables, wishes: judge(tables[0]) };
+  return {
+    plan,
+    tables,
+    wishes: judge(tables[0]),
+    worst: plan.systems.map((system) =>
+      findWorst(
+        system,
+        ofEye.filter(({ seed }) => tables[0].drawn.includes(seed)),
+      ),
+    ),
+  };
+}
+
+function findWorst(system: TargetSystem, lines: readonly EyeTargetLine[]): TargetsSummary["worst"][number] {
+  const names = lines.filter((line) => line.system === system).map(({ worstGroup }) => worstGroup);
+  const counted = [...new Set(names)].map((group) => ({
+    group,
+    draws: names.filter((name) => name === group).length,
+  }));
+  const [most] = counted.sort((one, other) => other.draws - one.draws);
+  return { system, group: most?.group ?? "", draws: most?.draws ?? 0 };
 }
 
 function summariseCohort<Line extends TargetLine>(
@@ -119,6 +158,7 @@ function summariseCohort<Line extends TargetLine>(
   return {
     ...frame,
     seeds: seeds.length,
+    drawn: seeds,
     lines: lines.length,
     columns: reads.map(({ name, digits }) => ({ name, digits })),
     means: systems.map((system) => ({
@@ -140,6 +180,7 @@ function summariseCohort<Line extends TargetLine>(
       return {
         group,
         draws: own.filter(({ adjusted }) => adjusted < CLASH_LEVEL).length,
+        events: sum("observed") / own.length,
         ratio: sum("observed") / sum("expected"),
       };
     }),
