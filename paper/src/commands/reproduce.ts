@@ -10,6 +10,7 @@ import { addFoldsTarget } from "./folds.ts";
 import { addHeldTarget } from "./held-not-told.ts";
 import { addPlanTargets } from "./plan.ts";
 import { addStudyTargets } from "./studies.ts";
+import { addTargetsTarget } from "./targets.ts";
 
 const TARGETS: readonly ((command: Command) => void)[] = [
   addPlanTargets,
@@ -19,6 +20,7 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addClaimsTarget,
   addStudyTargets,
   addHeldTarget,
+  addTargetsTarget,
 ];
 
 /** Called by the launcher of a checkout to add the targets to `graduate reproduce`. */

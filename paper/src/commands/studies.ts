@@ -9,12 +9,15 @@ import { InputError } from "graduate/core";
 import { parseThreads, print, replaceFile, say } from "graduate/node";
 import { bindingPage } from "../pages/binding.page.ts";
 import { certificatesPage } from "../pages/certificates.page.ts";
+import { heldPage } from "../pages/held-not-told.page.ts";
 import { qualityPage } from "../pages/quality.page.ts";
 import { tablesPage } from "../pages/tables.page.ts";
+import { targetsPage } from "../pages/targets.page.ts";
 import { checkoutFile } from "../runs/checkout.ts";
 import { type BindingLine, readBindingPlan } from "../studies/binding.ts";
 import type { BindingPartLine } from "../studies/binding-parts.ts";
 import { type CertificateLine, runCell } from "../studies/certificates.ts";
+import { type HeldLine, readHeldPlan } from "../studies/held-not-told.ts";
 import { appendLine, readLines } from "../studies/lines.ts";
 import {
   QUALITY_SYSTEMS,
@@ -24,6 +27,7 @@ import {
   runQuality,
   toQualitySystem,
 } from "../studies/quality.ts";
+import { readTargetsPlan, type TargetLine } from "../studies/targets.ts";
 import { runUnseenCommands, UNSEEN_COMMANDS } from "../studies/unseen-commands.ts";
 import {
   describeUnseen,
@@ -34,11 +38,13 @@ import {
 } from "../studies/unseen-tables.ts";
 import { summariseBinding } from "../summaries/binding.ts";
 import { summariseCertificates } from "../summaries/certificates.ts";
+import { summariseHeld } from "../summaries/held-not-told.ts";
 import { summariseQuality } from "../summaries/quality.ts";
+import { summariseTargets } from "../summaries/targets.ts";
 import { summariseUnseen, type UnseenLine } from "../summaries/unseen-tables.ts";
 import { type BindingCommandOptions, runBinding } from "./binding.ts";
 
-interface StudyOptions {
+export interface StudyOptions {
   /** The file of lines; the committed one unless another is named. */
   readonly out?: string;
   /** Make the page: print it, or write it to a file. */
@@ -46,7 +52,7 @@ interface StudyOptions {
 }
 
 /** With the file in which lines are saved. */
-type Kept<Options extends StudyOptions> = Options & { readonly out: string };
+export type Kept<Options extends StudyOptions> = Options & { readonly out: string };
 
 /** The page of each study, from a file of its lines. */
 export const STUDY_PAGES = {
@@ -55,6 +61,8 @@ export const STUDY_PAGES = {
   certificates: (path: string) => certificatesPage(summariseCertificates(readLines<CertificateLine>(path))),
   binding: (path: string) =>
     bindingPage(summariseBinding(readBindingPlan(), readLines<BindingLine | BindingPartLine>(path))),
+  "held-not-told": (path: string) => heldPage(summariseHeld(readHeldPlan(), readLines<HeldLine>(path))),
+  targets: (path: string) => targetsPage(summariseTargets(readTargetsPlan(), readLines<TargetLine>(path))),
 } as const;
 export type StudyName = keyof typeof STUDY_PAGES;
 
@@ -103,7 +111,8 @@ export function addStudyTargets(reproduce: Command): void {
     .option("--threads <n>", "threads that train", parseThreads, 1);
 }
 
-function addStudy<Options extends StudyOptions>(
+/** A study's sub-command, with where its lines are and how its page is made. */
+export function addStudy<Options extends StudyOptions>(
   reproduce: Command,
   name: StudyName,
   description: string,

@@ -20,7 +20,7 @@ import {
   type Table,
 } from "graduate/data";
 import { groupSupport } from "graduate/stats";
-import type { Model } from "graduate/training";
+import type { Model, VerdictStatus } from "graduate/training";
 import { z } from "zod";
 import { addProxy, drawProxy, PROTECTED_GROUP, PROXY_LEVELS, proxyLevel } from "../eye/proxy.ts";
 import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
@@ -78,6 +78,9 @@ export interface HeldLine extends HeldRun {
   /** A of every group. */
   readonly errors: Readonly<Record<string, number>>;
   readonly converged?: boolean;
+  /** What the run said of the protected group, and how well its features tell the group; where it was held. */
+  readonly status?: VerdictStatus;
+  readonly auc?: number;
   /** Of the fit, with the network that a repair starts from; and of the scoring. */
   readonly seconds: number;
   readonly scoringSeconds: number;
@@ -88,6 +91,13 @@ export function parseHeldPlan(text: string, where: string): HeldPlan {
   const { success, data, error } = planSchema.safeParse(JSON.parse(text));
   if (success) return data;
   throw new InputError(`not a plan of this study: ${z.prettifyError(error)}`, { code: "plan.form", where });
+}
+
+const PLAN = "paper/plans/held-not-told.json";
+
+/** The committed plan. */
+export function readHeldPlan(): HeldPlan {
+  return parseHeldPlan(readCheckout(PLAN), PLAN);
 }
 
 /** The plan's lines; systems of the same people follow each other, in the order of the plan. */
@@ -107,8 +117,7 @@ export function sameHeldRun(a: HeldRun, b: HeldRun): boolean {
 
 /** Runs one line after the other, and keeps what the next line can use. */
 export interface HeldRunner {
-  /** Null for a system that cannot be fitted yet. */
-  run(run: HeldRun): Promise<HeldLine | null>;
+  run(run: HeldRun): Promise<HeldLine>;
 }
 
 interface LastFree {
@@ -143,7 +152,6 @@ export function createHeldRunner(
       const base = free !== null && sameHeldRun({ ...run, system: "free" }, free.run) ? free : null;
       const started = performance.now();
       const fitted = await fitHeldSystem(system, people, options, backend, base?.model);
-      if (fitted === null) return null;
       const own = (performance.now() - started) / 1000;
       if (system === "free" && fitted.model !== undefined) free = { run, model: fitted.model, seconds: own };
       const scoringStarted = performance.now();
@@ -155,6 +163,7 @@ export function createHeldRunner(
         ...run,
         ...readHeldScores(scores),
         ...(fitted.converged === undefined ? {} : { converged: fitted.converged }),
+        ...(fitted.model === undefined ? {} : readVerdict(fitted.model)),
         seconds: round(own + (system === "hazard boost" ? (base?.seconds ?? 0) : 0), 2),
         scoringSeconds: round((performance.now() - scoringStarted) / 1000, 2),
         version: VERSION,
@@ -163,21 +172,19 @@ export function createHeldRunner(
   };
 }
 
-/** Runs what the file has no line of; `said` is told of every new line, and once of each system that cannot run. */
+/** Runs what the file has no line of; `said` is told of every new line. */
 export async function runHeldPlan(
   runs: readonly HeldRun[],
   runner: HeldRunner,
   out: string,
-  said: (line: HeldLine | HeldRun) => void,
+  said: (line: HeldLine) => void,
 ): Promise<void> {
   const done = readLines<HeldLine>(out);
-  const missing = new Set<HeldSystem>();
   for (const run of runs) {
-    if (missing.has(run.system) || done.some((line) => sameHeldRun(line, run))) continue;
+    if (done.some((line) => sameHeldRun(line, run))) continue;
     const line = await runner.run(run);
-    if (line === null) missing.add(run.system);
-    else appendLine(out, line);
-    said(line ?? run);
+    appendLine(out, line);
+    said(line);
   }
 }
 
@@ -231,6 +238,15 @@ function readHeldScores({ groups, concordance, concordanceOfTruth }: TruthScores
     concordance: round(concordance, 6),
     concordanceOfTruth: round(concordanceOfTruth, 6),
     errors: Object.fromEntries(groups.map(({ name, A }) => [name, round(A, 6)])),
+  };
+}
+
+function readVerdict({ training: { verdict, solve } }: Model): Pick<HeldLine, "status" | "auc"> {
+  const status = verdict.find(({ group }) => group === PROTECTED_GROUP.name)?.status;
+  const auc = solve?.blind.find(({ group }) => group === PROTECTED_GROUP.name)?.auc;
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(auc === undefined ? {} : { auc: round(auc, 4) }),
   };
 }
 
