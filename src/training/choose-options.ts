@@ -21,7 +21,7 @@ import {
   XCAL_LAMBDA,
   XCAL_LAMBDAS,
 } from "./options.ts";
-import type { TargetRequest } from "./solve/hold-targets.ts";
+import type { TargetRequest } from "./solve/curves/hold-targets.ts";
 
 export interface RunRequest extends Partial<Omit<TargetRequest, "allowClash">> {
   readonly network?: NetworkName;

@@ -9,7 +9,7 @@ import type { Method } from "../training/choices.ts";
 import type { SolveEvent } from "../training/fit-network.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import { type ConstraintSpec, PRESETS, type PresetName, type TrainingOptions } from "../training/options.ts";
-import type { TargetRequest } from "../training/solve/hold-targets.ts";
+import type { TargetRequest } from "../training/solve/curves/hold-targets.ts";
 import type { OptimiseHooks, TrainingEvent } from "../training/trainer.ts";
 
 /** How to train on a study: method, network, constraint, options. */

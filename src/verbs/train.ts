@@ -23,7 +23,7 @@ import { fitNetwork, planFit } from "../training/fit-network.ts";
 import type { Model } from "../training/model.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
 import { listNotices } from "../training/run-warnings.ts";
-import { refuseClash } from "../training/solve/hold-targets.ts";
+import { refuseClash } from "../training/solve/curves/hold-targets.ts";
 import type { TrainingRows } from "../training/trainer.ts";
 import {
   designOf,

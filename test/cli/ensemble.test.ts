@@ -83,7 +83,8 @@ describe("graduate train --ensemble", () => {
     const [whole, resumed, checkpoint] = ["whole", "resumed", "stopped"].map((name) =>
       scratch(`ensemble-${name}`),
     );
-    const asked = [...request, "--steps", "600", "--ensemble", "3"];
+    // Wide enough that the second run is still going when the signal arrives.
+    const asked = [...request, "--hidden", "64", "--steps", "600", "--ensemble", "3"];
     expect(runCli([...asked, "--out", whole]).code).toBe(0);
     const child = spawn(
       process.execPath,

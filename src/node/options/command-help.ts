@@ -181,7 +181,7 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
   boost: under("Repair", "method seed threads apply"),
   compare: under("Training", "replicates"),
   reproduce: {
-    ...under("Runs", "seeds preset workers threads systems splits eye truth part keep"),
+    ...under("Runs", "seeds preset workers threads systems splits eye truth part parts keep"),
     ...under("Runs", "sizes distances audits alpha seed strengths rows"),
     ...under("Output", "page"),
   },

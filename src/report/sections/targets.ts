@@ -2,7 +2,7 @@
  * Held to curves from outside: for each target the group's local Kaplan-Meier curve, the target and the model at the
  * target's times, and the test of whether local people contradict it.
  */
-import type { TargetReport } from "../../training/solve/hold-targets.ts";
+import type { TargetReport } from "../../training/solve/curves/hold-targets.ts";
 import type { ReportData } from "../data/report-data.ts";
 import { createCells } from "../data/small-cells.ts";
 import { type Html, html, nameOf } from "../page/html.ts";

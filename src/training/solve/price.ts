@@ -5,7 +5,7 @@
 import { isAbsent } from "../../core/measured.ts";
 import { concordancePaper, timeDependentPairs } from "../../stats/concordance/time-dependent.ts";
 import { brierBinned } from "../../stats/scores/brier.ts";
-import { curvesAt } from "./curve-terms.ts";
+import { curvesAt } from "./curves/curve-terms.ts";
 import type { Layout } from "./layout.ts";
 import { judgedRows, type SolveFrame } from "./problem.ts";
 import type { GatheredRows } from "./rows.ts";

@@ -5,8 +5,8 @@
  */
 import { type ConstraintGroup, prepareConstraints } from "../../objectives/constraints.ts";
 import type { TimeBlock } from "../../objectives/time-blocks.ts";
-import type { HeldCurve } from "./curve-constraints.ts";
-import { createCurveTerms } from "./curve-terms.ts";
+import type { HeldCurve } from "./curves/curve-constraints.ts";
+import { createCurveTerms } from "./curves/curve-terms.ts";
 import { countTheta, createLayout, type Layout, listByRow, type SolveRows } from "./layout.ts";
 import { createPrior, type PriorSource } from "./prior.ts";
 import { type GatheredRows, listMembers, toSolveRows } from "./rows.ts";

@@ -10,7 +10,7 @@ import { square } from "../../core/elementary.ts";
 import { MINIMUM_BLOCK_VARIANCE } from "../../objectives/distances/at-risk.ts";
 import type { ArrowFactor } from "./algebra/arrow.ts";
 import { solveBoxQp } from "./algebra/box-qp.ts";
-import type { CurveTerms } from "./curve-terms.ts";
+import type { CurveTerms } from "./curves/curve-terms.ts";
 import { type Assembled, assemble, type Point, takeMeasure } from "./lagrangian-parts.ts";
 import { countTheta, type Layout, type Prior } from "./layout.ts";
 import type { RowSums } from "./sums.ts";

@@ -5,11 +5,11 @@
  * with Σ_jk = S*_j S*_k min(G_j, G_k) + Cov_jk/n and G = (se/S*)², which is how much such a curve weighs beside the
  * rows. s² and Cov are those of people's curves in the group, frozen at the network below.
  */
-import { square } from "../../core/elementary.ts";
-import { factorCholesky } from "../../core/linear-algebra.ts";
-import type { TargetCurve } from "../../data/targets/targets.ts";
-import type { ConstraintGroup } from "../../objectives/constraints.ts";
-import { modelVariance } from "../../stats/calibration/calibration.ts";
+import { square } from "../../../core/elementary.ts";
+import { factorCholesky } from "../../../core/linear-algebra.ts";
+import type { TargetCurve } from "../../../data/targets/targets.ts";
+import type { ConstraintGroup } from "../../../objectives/constraints.ts";
+import { modelVariance } from "../../../stats/calibration/calibration.ts";
 import type { CurveResidual, CurveTerm } from "./curve-terms.ts";
 
 /** A term, the group it speaks of, and what a constraint is allowed. */

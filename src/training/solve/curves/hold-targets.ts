@@ -2,28 +2,28 @@
  * Targets from outside in a run: the clash test before anything is trained, the mean curves that the solve holds, and
  * what a report shows afterwards: the group's local Kaplan-Meier curve, the target, and the model.
  */
-import type { Backend } from "../../compute/backend.ts";
-import { exp } from "../../core/elementary.ts";
-import { InputError } from "../../core/errors.ts";
-import { isAbsent, type Measured } from "../../core/measured.ts";
-import { countOf } from "../../core/text.ts";
-import { createNotice, type Notice } from "../../data/checks/findings.ts";
-import { pickOutcomes } from "../../data/outcomes/outcomes.ts";
-import { joinRows } from "../../data/outcomes/split.ts";
-import { interpolateCurve } from "../../data/outcomes/time-grid.ts";
-import { checkTargets, type Targets } from "../../data/targets/targets.ts";
-import { createNetwork } from "../../models/networks/create-network.ts";
-import { writeParameters } from "../../models/networks/parameters.ts";
-import { type Clash, testClash } from "../../stats/clash.ts";
-import { kaplanMeier, survivalAt } from "../../stats/kaplan-meier.ts";
-import { placesAmong } from "../../study/members.ts";
-import type { Study } from "../../study/study.ts";
-import type { TrainingRows } from "../trainer.ts";
+import type { Backend } from "../../../compute/backend.ts";
+import { exp } from "../../../core/elementary.ts";
+import { InputError } from "../../../core/errors.ts";
+import { isAbsent, type Measured } from "../../../core/measured.ts";
+import { countOf } from "../../../core/text.ts";
+import { createNotice, type Notice } from "../../../data/checks/findings.ts";
+import { pickOutcomes } from "../../../data/outcomes/outcomes.ts";
+import { joinRows } from "../../../data/outcomes/split.ts";
+import { interpolateCurve } from "../../../data/outcomes/time-grid.ts";
+import { checkTargets, type Targets } from "../../../data/targets/targets.ts";
+import { createNetwork } from "../../../models/networks/create-network.ts";
+import { writeParameters } from "../../../models/networks/parameters.ts";
+import { type Clash, testClash } from "../../../stats/clash.ts";
+import { kaplanMeier, survivalAt } from "../../../stats/kaplan-meier.ts";
+import { placesAmong } from "../../../study/members.ts";
+import type { Study } from "../../../study/study.ts";
+import type { TrainingRows } from "../../trainer.ts";
+import type { SolvedLayer } from "../layer.ts";
+import type { SolveRows } from "../layout.ts";
+import type { ListCurves } from "../problem.ts";
+import { gatherRows } from "../rows.ts";
 import { holdToTarget } from "./curve-constraints.ts";
-import type { SolvedLayer } from "./layer.ts";
-import type { SolveRows } from "./layout.ts";
-import type { ListCurves } from "./problem.ts";
-import { gatherRows } from "./rows.ts";
 
 /** Targets and how they are held. */
 export interface TargetRequest {

@@ -5,8 +5,8 @@
  * ∂S(t)/∂z_s = −S(t) h_s for s ≤ t. A mean curve meets every block at once, so its Gauss-Newton part is kept as a few
  * vectors beside the arrow (low-rank.ts).
  */
-import { exp } from "../../core/elementary.ts";
-import { countTheta, type Layout, type SolveRows } from "./layout.ts";
+import { exp } from "../../../core/elementary.ts";
+import { countTheta, type Layout, type SolveRows } from "../layout.ts";
 
 /** One residual: a combination of the mean curve's values against a target, in units of its own standard deviation. */
 export interface CurveResidual {
