@@ -9,6 +9,7 @@ import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
 import { MAX_BINS } from "../outcomes/time-grid.ts";
 import type { Column, Table } from "../table.ts";
 
+/** Survival curves of N rows on a grid of T bins. */
 export interface Curves {
   readonly N: number;
   readonly T: number;

@@ -22,6 +22,7 @@ import {
   type Targets,
 } from "./targets.ts";
 
+/** How a targets file is read. */
 export interface ParseTargetsOptions {
   /** The file's name, for messages. */
   readonly name: string;

@@ -11,6 +11,7 @@ import { ALL_GROUP } from "../groups/groups.ts";
 
 /** Deaths of every cause, or survival as it would be if the disease were the only cause. */
 export const MORTALITIES = ["all-cause", "net"] as const;
+/** Whose deaths a curve counts. */
 export type Mortality = (typeof MORTALITIES)[number];
 
 /**

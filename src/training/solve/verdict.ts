@@ -13,6 +13,7 @@ import { holm } from "../../stats/comparison.ts";
 
 /** Whether a group's promise was kept. */
 export const VERDICT_STATUSES = ["met", "infeasible", "unsupported", "unmet"] as const;
+/** The status of a group. */
 export type VerdictStatus = (typeof VERDICT_STATUSES)[number];
 
 /** One group's verdict. */
