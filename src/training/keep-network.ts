@@ -4,7 +4,6 @@
  * the ensemble is solved as a whole, since members that are held are not held on average.
  */
 import type { Backend } from "../compute/backend.ts";
-import { exp } from "../core/elementary.ts";
 import { unreachable } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { findSplines } from "../data/encode/encoder.ts";
@@ -20,9 +19,13 @@ import type { NetworkFit, PlannedFit } from "./fit-network.ts";
 import type { ConstraintSpec, TrainingOptions } from "./options.ts";
 import { prepareRows } from "./prepare-rows.ts";
 import { type HeldCurve, holdToKaplanMeier } from "./solve/curves/curve-constraints.ts";
-import { listTargetCurves, reportTargets, type TargetRequest } from "./solve/curves/hold-targets.ts";
+import {
+  curvesBelow,
+  listTargetCurves,
+  reportTargets,
+  type TargetRequest,
+} from "./solve/curves/hold-targets.ts";
 import { type HeldFit, type HoldInput, holdNetwork, mixNetwork, type SolveReport } from "./solve/hold.ts";
-import type { SolveRows } from "./solve/layout.ts";
 import type { GroupVerdict } from "./solve/verdict.ts";
 import type { TrainingRows } from "./trainer.ts";
 
@@ -47,10 +50,12 @@ export async function keepNetwork(
   backend: Backend,
 ): Promise<KeptNetwork> {
   const { constraint, solve = "none", hold = "balanced" } = options;
-  const isTold = listTold(study);
   const usesBoth = validation !== null && solve === "held";
   const plain = { kept: spec, parameters: result.parameters, solve: null };
   if (constraint === null) return { ...plain, verdict: [] };
+  if (solve === "none") {
+    return { ...plain, verdict: judgeGroups({ training }, options, result.train, listSeen(study)) };
+  }
   const input: HoldInput = {
     backend,
     training,
@@ -63,14 +68,12 @@ export async function keepNetwork(
     splines: findSplines(study.encoder),
     names: study.encoder.names,
     told: study.inputGroups.length,
-    isTold,
+    isTold: listTold(study),
     ...holdRequest(constraint, study, request),
     hold,
     solvedOn: usesBoth ? "training and validation rows" : "training rows",
   };
   switch (solve) {
-    case "none":
-      return { ...plain, verdict: judgeGroups({ training }, options, result.train, listSeen(study)) };
     case "mixture":
       return { ...plain, parameters: await mixNetwork(input), verdict: [] };
     case "held":
@@ -133,7 +136,7 @@ export function holdRequest(
       listCurves: (groups, rows) => [
         ...(distance === "atRisk"
           ? []
-          : holdToKaplanMeier(distance, groups, allow(groups), meanCurveOf(rows))),
+          : holdToKaplanMeier(distance, groups, allow(groups), curvesBelow(rows, study.grid.T))),
         ...(targets === undefined
           ? []
           : listTargetCurves(study, { targets, ...present({ targetSlack }) })(groups, rows)),
@@ -154,20 +157,4 @@ export async function tellTargets(
 ): Promise<SolveReport> {
   if (targets === undefined) return solve;
   return { ...solve, targets: await reportTargets(study, { targets }, { spec, parameters }, sets, backend) };
-}
-
-/** Mean curves of some rows under the network below. */
-function meanCurveOf({ logits, first, N }: SolveRows): (rows: Int32Array) => Float64Array {
-  const T = N === 0 ? 0 : first[1] - first[0];
-  return (rows) => {
-    const mean = new Float64Array(T);
-    for (const n of rows) {
-      let alive = 1;
-      for (let t = 0; t < T; t++) {
-        alive /= 1 + exp(logits[first[n] + t]);
-        mean[t] += alive / rows.length;
-      }
-    }
-    return mean;
-  };
 }

@@ -33,7 +33,10 @@ export async function judgeHeld(
   const { problem, solved, choice } = last;
   const B = problem.layout.blocks.length;
   const fresh = test === null ? null : await sumFresh(backend, layer, test, problem);
-  const verdicts = problem.groups.map(({ name, rows, events, constrained, reason }, g): GroupVerdict => {
+  const verdicts = problem.groups.map((group, g): GroupVerdict => {
+    const { name, rows, events } = group;
+    const reason = group.reason ?? choice.unsupported.get(g) ?? null;
+    const constrained = reason === null;
     const { distance, slack, price } = readConstraint(last, g, kind);
     const isMet = distance <= slack * (1 + WITHIN);
     const status = !constrained ? "unsupported" : isMet ? "met" : "infeasible";
@@ -89,10 +92,8 @@ function readConstraint(last: LastSolve, g: number, kind: HoldInput["distance"])
   };
 }
 
-function tellInfeasible({ blind, members, hidden, unsupported, budget }: ChosenPoint, g: number): string {
+function tellInfeasible({ blind, members, hidden, budget }: ChosenPoint, g: number): string {
   const unseen = "the model may not see who is in it";
-  const tooFew = unsupported.get(g);
-  if (tooFew !== undefined) return `${unseen}, and ${tooFew}: it is left as it is`;
   const area = (auc: number) => `an area under the curve of ${auc.toFixed(2)}`;
   const untold = hidden.find(({ group }) => group === g);
   if (untold) {

@@ -17,8 +17,6 @@ import type { BlockSlopes, Differentiated } from "./sums.ts";
 export interface Point {
   /** F. */
   readonly value: number;
-  /** −ℓ. */
-  readonly loss: number;
   readonly distance: Float64Array; // [constraints]
   readonly r: Float64Array; // [constraints], −1 where not held
   readonly V: Float64Array; // [G,B]
@@ -37,17 +35,8 @@ export interface Assembled {
 const FAR_BELOW = -0.5;
 
 export function takeMeasure(problem: HeldProblem, theta: Float64Array, slack: Float64Array): Point {
-  const { value: loss, D, V } = problem.sums.measure(theta);
-  return judge(problem, { loss, D, V }, theta, slack);
-}
-
-function judge(
-  problem: HeldProblem,
-  { loss, D, V }: { readonly loss: number; readonly D: Float64Array; readonly V: Float64Array },
-  theta: Float64Array,
-  slack: Float64Array,
-): Point {
-  const { followed, layout, prior, curves } = problem;
+  const { sums, followed, layout, prior, curves } = problem;
+  const { value: loss, D, V } = sums.measure(theta);
   const groups = distancesOf(D, V, followed, layout.blocks.length);
   const ofCurves = curves?.measure(theta);
   const distance = ofCurves ? Float64Array.from([...groups, ...ofCurves.distance]) : groups;
@@ -57,7 +46,7 @@ function judge(
   const r = distance.map((one, g) =>
     slack[g] < Number.POSITIVE_INFINITY ? Math.sqrt(one / slack[g]) - 1 : -1,
   );
-  return { value, loss, distance, r, V };
+  return { value, distance, r, V };
 }
 
 /** `point` is what takeMeasure found at θ. */

@@ -5,6 +5,7 @@
  */
 import { type ConstraintGroup, prepareConstraints } from "../../objectives/constraints.ts";
 import type { TimeBlock } from "../../objectives/time-blocks.ts";
+import { tallyBins } from "../../stats/kaplan-meier.ts";
 import type { HeldCurve } from "./curves/curve-constraints.ts";
 import { createCurveTerms } from "./curves/curve-terms.ts";
 import { countTheta, createLayout, type Layout, listByRow, type SolveRows } from "./layout.ts";
@@ -68,11 +69,8 @@ export function frameProblem(
 ): FramedProblem {
   const { blocks, dense, told } = frame;
   const { binned, groups } = gathered;
-  const events = new Float64Array(binned.T);
-  binned.event.forEach((event, n) => {
-    events[binned.bin[n] - 1] += event;
-  });
-  const layout = createLayout(blocks, events, { dense, shaped: told + chances.length });
+  const { events } = tallyBins(binned);
+  const layout = createLayout(blocks, events.subarray(1), { dense, shaped: told + chances.length });
   const rows = judgedRows(frame, gathered, chances);
   const constraints = prepareConstraints({ binned, groups, distance: "atRisk", variant: "default", blocks });
   const held = listByRow(rows.N, groups);

@@ -25,7 +25,7 @@ export interface HeldProblem {
   readonly eventTotals: Float64Array; // [P]
   /** Blocks in which a group is followed. */
   readonly followed: ArrayLike<number>; // [G]
-  /** Mean curves held to outside targets. */
+  /** Mean curves that are held, to Kaplan-Meier or to targets from outside. */
   readonly curves?: CurveTerms;
 }
 
@@ -43,8 +43,6 @@ export interface Solved {
   readonly theta: Float64Array; // [P]
   /** F. */
   readonly value: number;
-  /** ℓ. */
-  readonly likelihood: number;
   readonly distance: Float64Array; // [constraints]
   readonly variance: Float64Array; // [G,B], V of every group and block
   readonly multipliers: Float64Array; // [constraints], of r
@@ -99,10 +97,10 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
     const before = residuals.stationarity;
     const isFast = largest(parts.gradient) / largest(problem.eventTotals) <= FAST_ENOUGH * before;
     const isReused = factor !== null && parts.near.length === 0 && (iteration === 0 || isFast);
-    let step = planStep(parts, isReused && factor ? factor : parts.factor(mu, stride), mu, pressure);
+    let step = planStep(parts, isReused && factor ? factor : parts.factor(mu, stride), pressure);
     // The first multipliers are found without the constraints' own curvature: once more, with it.
     if (iteration === 0 && step.mu.some((one) => one > 0)) {
-      step = planStep(parts, parts.factor(step.mu, stride), step.mu, pressure);
+      step = planStep(parts, parts.factor(step.mu, stride), pressure);
     }
     factor = step.factor;
     residuals = measureResiduals(problem, parts, step.mu);
@@ -111,7 +109,7 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
     if (isDone || iteration === most) break;
     if (residuals.stationarity < NEAR_THE_END && stride > 1) {
       stride = 1;
-      step = planStep(parts, parts.factor(mu, stride), mu, pressure);
+      step = planStep(parts, parts.factor(mu, stride), pressure);
       factor = step.factor;
       mu = step.mu;
     }
@@ -129,7 +127,6 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
   return {
     theta,
     value: point.value,
-    likelihood: -point.loss,
     distance: point.distance,
     variance: point.V,
     multipliers: mu,
@@ -147,7 +144,7 @@ interface PlannedStep {
 }
 
 /** The step to the optimum of the quadratic model, and its multipliers. */
-function planStep(parts: Assembled, factor: ArrowFactor, mu: Float64Array, pressure: number): PlannedStep {
+function planStep(parts: Assembled, factor: ArrowFactor, pressure: number): PlannedStep {
   const { near, normals, gradient, point } = parts;
   const free = factor.solve(gradient);
   const solved = normals.map((normal) => factor.solve(normal));
@@ -161,7 +158,7 @@ function planStep(parts: Assembled, factor: ArrowFactor, mu: Float64Array, press
   });
   const own = solveBoxQp(K, p, pressure);
   const move = free.map((one) => -one);
-  const next = new Float64Array(mu.length);
+  const next = new Float64Array(point.r.length);
   own.forEach((multiplier, i) => {
     next[near[i]] = multiplier;
     if (multiplier === 0) return;

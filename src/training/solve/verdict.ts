@@ -4,7 +4,7 @@
  * `unsupported`: too few events or too little follow-up to hold anyone to. A run without the solve (the paper's recipe)
  * may also leave a group `unmet`. The rows of the solve say whether the promise was kept; whether it holds for others
  * is for rows that nothing was fitted to: there Σ_b D²/(V(1 + V/V_solve)) is χ² with a degree of freedom for each
- * block, V/V_solve being the noise of the solve itself.
+ * block (small ones taken together), V/V_solve being the noise of the solve itself.
  */
 import { chiSquareUpperTail } from "../../core/distributions.ts";
 import { square } from "../../core/elementary.ts";

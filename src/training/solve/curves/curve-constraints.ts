@@ -9,6 +9,8 @@ import { square } from "../../../core/elementary.ts";
 import { factorCholesky } from "../../../core/linear-algebra.ts";
 import type { TargetCurve } from "../../../data/targets/targets.ts";
 import type { ConstraintGroup } from "../../../objectives/constraints.ts";
+import { groupMeans } from "../../../objectives/curves.ts";
+import { withStart } from "../../../objectives/distances/distance.ts";
 import { modelVariance } from "../../../stats/calibration/calibration.ts";
 import type { CurveResidual, CurveTerm } from "./curve-terms.ts";
 
@@ -23,12 +25,12 @@ export interface HeldCurve {
   readonly isTarget: boolean;
 }
 
-/** The paper's distances against Kaplan-Meier; `mean` is a group's mean curve at the network below. */
+/** The paper's distances against Kaplan-Meier; `survival` are the rows' curves at the network below. */
 export function holdToKaplanMeier(
   distance: "l2" | "variance",
   groups: readonly ConstraintGroup[],
   slack: ArrayLike<number>,
-  mean: (rows: Int32Array) => Float64Array,
+  survival: Float64Array, // [N,T]
 ): HeldCurve[] {
   return groups.flatMap(({ rows, km, bins, constrained }, g): HeldCurve[] => {
     if (!constrained) return [];
@@ -40,7 +42,7 @@ export function holdToKaplanMeier(
       const residuals = Array.from({ length: bins }, (_, k) => at(k + 1, 1 / Math.sqrt(bins)));
       return [{ term: { rows, residuals, isConstraint: true }, group: g, slack: slack[g], isTarget: false }];
     }
-    const variance = modelVariance(Float64Array.from([1, ...mean(rows)]), km.atRisk);
+    const variance = modelVariance(withStart(groupMeans(survival, km.atRisk.length - 1, [rows])), km.atRisk);
     return Array.from({ length: bins }, (_, k) => k + 1)
       .filter((t) => variance[t] > 0)
       .map((t) => ({

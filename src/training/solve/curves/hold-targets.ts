@@ -3,7 +3,6 @@
  * what a report shows afterwards: the group's local Kaplan-Meier curve, the target, and the model.
  */
 import type { Backend } from "../../../compute/backend.ts";
-import { exp } from "../../../core/elementary.ts";
 import { InputError } from "../../../core/errors.ts";
 import { isAbsent, type Measured } from "../../../core/measured.ts";
 import { countOf } from "../../../core/text.ts";
@@ -14,6 +13,7 @@ import { interpolateCurve } from "../../../data/outcomes/time-grid.ts";
 import { checkTargets, type Targets } from "../../../data/targets/targets.ts";
 import { createNetwork } from "../../../models/networks/create-network.ts";
 import { writeParameters } from "../../../models/networks/parameters.ts";
+import { groupMeans, survivalCurves } from "../../../objectives/curves.ts";
 import { type Clash, testClash } from "../../../stats/clash.ts";
 import { kaplanMeier, survivalAt } from "../../../stats/kaplan-meier.ts";
 import { placesAmong } from "../../../study/members.ts";
@@ -97,17 +97,10 @@ export function listTargetCurves(study: Study, { targets, targetSlack = "auto" }
   };
 }
 
-/** S(t|x) of every row under the network below. */
-function curvesBelow({ logits, first }: Pick<SolveRows, "logits" | "first">, T: number): Float64Array {
-  const N = first.length - 1;
-  const survival = new Float64Array(N * T);
-  for (let n = 0; n < N; n++) {
-    let alive = 1;
-    for (let t = 0; t < T; t++) {
-      alive /= 1 + exp(logits[first[n] + t]);
-      survival[n * T + t] = alive;
-    }
-  }
+/** S(t|x) of every row under the network below; the rows have logits in every bin. */
+export function curvesBelow({ logits }: Pick<SolveRows, "logits">, T: number): Float64Array {
+  const survival = new Float64Array(logits.length);
+  survivalCurves(logits, logits.length / T, T, survival);
   return survival;
 }
 
@@ -129,10 +122,7 @@ export async function reportTargets(
   const clashes = testTargets(study, targets);
   return targets.curves.map(({ group, time, survival: target, se }, k) => {
     const members = gathered.groups.find(({ name }) => name === group)?.rows ?? new Int32Array();
-    const mean = new Float64Array(grid.T);
-    for (const n of members) {
-      for (let t = 0; t < grid.T; t++) mean[t] += survival[n * grid.T + t] / members.length;
-    }
+    const mean = groupMeans(survival, grid.T, [members]);
     const km = kaplanMeier(pickOutcomes(local, orderOf(study, rows, group)));
     const { group: _name, ...clash } = clashes[k];
     return {
