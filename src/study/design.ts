@@ -86,7 +86,7 @@ function decideEncoder(
   const isAllowed = (encoder: Encoder) => {
     const bends = findSplines(encoder).length;
     const isEnough = events >= Math.max(LEAST_EVENTS, EVENTS_PER_SPLINE * bends);
-    return isEnough && canStart(encoder.names.length - groups, groups);
+    return isEnough && canStart(encoder.names.length - groups);
   };
   if (splines === "auto") {
     const bent = fitWith({ logs, codes: logs, splines: true });

@@ -4,7 +4,6 @@
  * preset, the multipliers too. A long table gets enough steps to be passed over often enough.
  */
 import { InputError, unreachable } from "../core/errors.ts";
-import { countOf } from "../core/text.ts";
 import { requireNetwork } from "../models/networks/create-network.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import { canStart } from "../models/start/additive-start.ts";
@@ -125,19 +124,16 @@ export function chooseNetwork(
 }
 
 /** The additive start is what keeps splines in check. */
-export function refuseSplines(preset: PresetName, own: number, groups: number): void {
+export function refuseSplines(preset: PresetName, own: number): void {
   if (preset === "paper") {
     throw new InputError("the paper's preset has no splines", {
       code: "option.conflict",
       hint: "leave out --splines or --preset paper",
     });
   }
-  if (canStart(own, groups)) return;
-  throw new InputError(
-    `too many columns for splines: ${own} features with them, ${countOf(groups, "group")}`,
-    {
-      code: "splines.wide",
-      hint: "choose among the features (--features), or leave --splines out",
-    },
-  );
+  if (canStart(own)) return;
+  throw new InputError(`too many columns for splines: ${own} features with them`, {
+    code: "splines.wide",
+    hint: "choose among the features (--features), or leave --splines out",
+  });
 }

@@ -65,7 +65,7 @@ export async function planFit(
   const D = encoder.names.length;
   const groups = inputGroups.length;
   const splines = findSplines(encoder);
-  if (splines.length > 0) refuseSplines(preset, D - groups, groups);
+  if (splines.length > 0) refuseSplines(preset, D - groups);
   const options = chooseOptions(method, preset, request, split.train.length);
   const { slopes, offsets, precisions, baselineHazard } =
     preset === "default"

@@ -26,11 +26,14 @@ import {
 export interface AdditiveStart extends LinearStart {
   /** In the layout of group-offsets.ts. */
   readonly offsets: Float64Array; // [G,K]
-  /** The estimated precisions; null where offsets were not fitted. */
+  /** The estimated precisions; null where nothing but slopes was fitted. */
   readonly precisions: Precisions | null;
 }
 
-/** A Newton step is cubic in the number of slopes and offsets; beyond this many, the offsets start at 0. */
+/**
+ * A Newton step is cubic in the number of slopes and offsets; beyond this many, the offsets start at 0 and only the
+ * slopes and splines are fitted.
+ */
 export const MOST_START_PARAMETERS = 900;
 /** Rounds of Newton steps, with the precisions re-estimated between them; most are settled after four. */
 const ROUNDS = 6;
@@ -63,16 +66,42 @@ const EVERYONE = 0.1;
 export interface Precisions {
   readonly slopes: number;
   readonly splines: number;
-  readonly level: readonly number[]; // [G+1], everyone last
-  readonly shape: readonly number[]; // [G+1]
+  readonly level: readonly number[]; // [G+1], everyone last; empty where groups were too many
+  readonly shape: readonly number[]; // as level
 }
 
-/** Whether Newton's method can handle this many features and groups; if not, offsets start at 0. */
-export function canStart(own: number, groups: number): boolean {
-  return own <= MOST_START_COLUMNS && own + (groups + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS;
+/** Whether Newton's method can handle this many features: without it, splines would have no prior. */
+export function canStart(own: number): boolean {
+  return own <= MOST_START_COLUMNS;
 }
 
 export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
+  const { D, groups: G } = input;
+  const own = D - G;
+  if (own + (G + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS) return fitWithGroups(input);
+  const { slopes, baselineHazard, precisions } = fitWithGroups(leaveGroupsOut(input));
+  const padded = new Float64Array(D);
+  padded.set(slopes);
+  const offsets = new Float64Array(G * GROUP_KNOTS);
+  return {
+    slopes: padded,
+    baselineHazard,
+    offsets,
+    precisions: precisions && { ...precisions, level: [], shape: [] },
+  };
+}
+
+function leaveGroupsOut(input: LinearStartInput): LinearStartInput {
+  const { x, D, groups, bin } = input;
+  const own = D - groups;
+  const features = Float64Array.from({ length: bin.length * own }, (_, k) => {
+    const row = Math.floor(k / own);
+    return x[row * D + (k - row * own)];
+  });
+  return { ...input, x: features, D: own, groups: 0 };
+}
+
+function fitWithGroups(input: LinearStartInput): AdditiveStart {
   const { T, D, groups: G, splines = [] } = input;
   const K = GROUP_KNOTS;
   const own = D - G;

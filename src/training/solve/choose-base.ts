@@ -7,6 +7,8 @@ import { type ParameterValues, writeParameters } from "../../models/networks/par
 import type { TrainingRows } from "../trainer.ts";
 import type { HoldInput } from "./hold.ts";
 import { canMix, chooseMixture, MIXTURES, type Mixture, mixParameters } from "./mixture.ts";
+import { poolPrecisions } from "./pool.ts";
+import type { PriorSource } from "./prior.ts";
 import { frameProblem, mixLogits, type SolveFrame, sumsOf, takeFirst, takeRest } from "./problem.ts";
 import { type GatheredRows, gatherRows } from "./rows.ts";
 import { type Solved, solveHeld } from "./sqp.ts";
@@ -20,11 +22,13 @@ export interface ChosenBase {
   /** Training rows first, then validation rows. */
   readonly gathered: GatheredRows;
   readonly parameters: ParameterValues;
+  /** What the prior of its output layer is made of. */
+  readonly source: PriorSource;
 }
 
 /** `count`: how many training rows there are. */
 export async function chooseBase(input: HoldInput, frame: SolveFrame, count: number): Promise<ChosenBase> {
-  const { backend, spec, trained, start, training, validation, precisions, splines } = input;
+  const { backend, spec, trained, start, training, validation } = input;
   const network = createNetwork(backend, spec, 0);
   const sets = validation === null ? [training] : [training, validation];
   // Where groups are held and not told, the frontier is priced by the curves of these rows.
@@ -34,15 +38,29 @@ export async function chooseBase(input: HoldInput, frame: SolveFrame, count: num
     writeParameters(network, parameters);
     return gatherRows(backend, network, sets, needsCurves);
   };
+  const poolOver = (gathered: GatheredRows, parameters: ParameterValues): PriorSource => {
+    const { precisions, splines, loose = [] } = input;
+    const known: PriorSource = { spec, parameters, ...input.shrunk, precisions, splines, loose };
+    return { ...known, precisions: poolPrecisions(frame, takeFirst(gathered, count), known) };
+  };
   const ofTrained = await gather(trained);
   if (start === null || validation === null || !canMix(trained)) {
-    return { mixture: null, gathered: ofTrained, parameters: trained };
+    return {
+      mixture: null,
+      gathered: ofTrained,
+      parameters: trained,
+      source: poolOver(ofTrained, trained),
+    };
   }
-  const ofStart = await gather(mixParameters(start, trained, 0));
+  const atStart = mixParameters(start, trained, 0);
+  const ofStart = await gather(atStart);
+  const pooled = poolOver(ofStart, atStart);
+  const sourceAt = (share: number) => ({ ...pooled, parameters: mixParameters(start, trained, share) });
   let last: Solved | null = null;
   const losses = MIXTURES.map((share) => {
     const mixed = mixLogits(ofStart, ofTrained, share);
-    const source = { spec, parameters: mixParameters(start, trained, share), precisions, splines };
+    // Targets are not held here, so nothing is loosened for them.
+    const source = { ...sourceAt(share), loose: [] };
     const problem = frameProblem(frame, takeFirst(mixed, count), [], source);
     const free = new Float64Array(problem.groups.length).fill(Number.POSITIVE_INFINITY);
     last = solveHeld(problem, free, {
@@ -52,9 +70,7 @@ export async function chooseBase(input: HoldInput, frame: SolveFrame, count: num
     return sumsOf(problem.layout, frame, takeRest(mixed, count), []).losses(last.theta);
   });
   const mixture = chooseMixture(losses);
-  return {
-    mixture,
-    gathered: mixLogits(ofStart, ofTrained, mixture.share),
-    parameters: mixParameters(start, trained, mixture.share),
-  };
+  const source = sourceAt(mixture.share);
+  const gathered = mixLogits(ofStart, ofTrained, mixture.share);
+  return { mixture, gathered, parameters: source.parameters, source };
 }

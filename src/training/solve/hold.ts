@@ -22,7 +22,6 @@ import { slackAt } from "./frontier.ts";
 import { judgeHeld } from "./judge.ts";
 import { createLayer, type SolvedLayer } from "./layer.ts";
 import type { Mixture } from "./mixture.ts";
-import { poolPrecisions } from "./pool.ts";
 import type { PointScores } from "./price.ts";
 import type { PriorSource } from "./prior.ts";
 import {
@@ -124,11 +123,8 @@ export interface BlindPoint extends PointScores {
 export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const count = input.training.binned.bin.length;
   const frame = frameOf(input);
-  const { mixture, gathered, parameters } = await chooseBase(input, frame, count);
-  const { spec, precisions, splines, loose = [] } = input;
-  const known: PriorSource = { spec, parameters, ...input.shrunk, precisions, splines, loose };
-  const pooled = poolPrecisions(frame, takeFirst(gathered, count), known);
-  const source = pooled === null ? known : { ...known, pooled };
+  const { mixture, gathered, parameters, source } = await chooseBase(input, frame, count);
+  const { spec, splines } = input;
   const choice = choosePoint(input, frame, source, gathered, count);
   const last = input.solvedOn === "training rows" ? takeFirst(gathered, count) : gathered;
   const N = last.binned.bin.length;

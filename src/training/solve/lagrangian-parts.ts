@@ -32,7 +32,7 @@ export interface Assembled {
 }
 
 /** A constraint below this is not looked at in a step. */
-const FAR_BELOW = -0.5;
+const FAR_BELOW = -0.25;
 
 export function takeMeasure(problem: HeldProblem, theta: Float64Array, slack: Float64Array): Point {
   const { sums, followed, layout, prior, curves } = problem;

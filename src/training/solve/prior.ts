@@ -13,16 +13,9 @@ import { countTheta, type Layout, offsetAt, type Prior } from "./layout.ts";
 /** Of a free bin: with five events or more it does not matter, and it keeps the matrix positive. */
 const BIN_PRECISION = 0.01;
 /** Without an estimate: effects within a unit of log-hazard. */
-const DEFAULT_PRECISION = 1;
+export const DEFAULT_PRECISION = 1;
 /** Of what a block adds to a group's level where nothing was estimated; 3 to 10 made no difference. */
 const SHAPE_PRECISION = 5;
-
-/** A precision for all slopes, one for the levels of groups and one for their shapes. */
-export interface PooledPrecisions {
-  readonly slopes: number;
-  readonly level: number;
-  readonly shape: number;
-}
 
 /** What the prior needs to know of the network below. */
 export interface PriorSource {
@@ -32,8 +25,6 @@ export interface PriorSource {
   readonly precisions: Precisions | null;
   /** Columns of x that are splines of others. */
   readonly splines: readonly number[];
-  /** Where the start estimated none, since there are too many groups: one precision for all of a kind. */
-  readonly pooled?: PooledPrecisions;
   /** Told groups that are held to an outside curve: what their own rows could not tell must not keep them from it. */
   readonly loose?: readonly number[];
 }
@@ -51,12 +42,7 @@ export function createPrior(
   const { dense, shaped, blocks, binsIn, at } = layout;
   const precision = new Float64Array(countTheta(layout));
   const centre = new Float64Array(countTheta(layout));
-  const pooled = source?.pooled ?? {
-    slopes: DEFAULT_PRECISION,
-    level: DEFAULT_PRECISION,
-    shape: SHAPE_PRECISION,
-  };
-  const { slopes = pooled.slopes, splines = pooled.slopes } = source?.precisions ?? {};
+  const { slopes = DEFAULT_PRECISION, splines = DEFAULT_PRECISION } = source?.precisions ?? {};
   const bends = new Set(source?.splines ?? []);
   const skip = source?.parameters.skip;
   for (let r = 0; r < dense; r++) {
@@ -65,17 +51,16 @@ export function createPrior(
   }
   for (let b = 0; b < blocks.length; b++) precision.fill(BIN_PRECISION, at[b], at[b] + binsIn[b]);
   for (let j = 0; j < shaped; j++) {
-    const estimated = j < told && !source?.loose?.includes(j) ? source?.precisions : undefined;
     const isLoose = j >= told || source?.loose?.includes(j) === true;
+    const estimated = !isLoose && source?.precisions?.level.length ? source.precisions : null;
     const scale = j < told ? 1 : variances[j - told];
-    const own = isLoose ? { level: scale * DEFAULT_PRECISION, shape: scale * SHAPE_PRECISION } : pooled;
-    precision[dense + j] = estimated?.level[j] ?? own.level;
+    precision[dense + j] = estimated?.level[j] ?? scale * DEFAULT_PRECISION;
     const effect = j < told && source !== null ? effectOf(source, j, layout) : null;
     const level = effect === null ? 0 : effect.reduce((sum, one) => sum + one, 0) / effect.length;
     centre[dense + j] = -level;
     blocks.forEach((_, b) => {
       const k = offsetAt(layout, b, j);
-      precision[k] = estimated ? (estimated.shape[j] * GROUP_KNOTS) / blocks.length : own.shape;
+      precision[k] = estimated ? (estimated.shape[j] * GROUP_KNOTS) / blocks.length : scale * SHAPE_PRECISION;
       if (effect !== null) centre[k] = -(effect[b] - level);
     });
   }

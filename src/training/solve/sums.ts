@@ -249,10 +249,9 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
       }
       addOuter(outer, all, columns, 0, R);
       for (let b = 0; b <= last; b++) arrow.addOffsets(b, inV[b], columns, shaped, n);
-      arrow.addLevels(all, columns, shaped, n);
     }
     flushOuter(outer);
-    arrow.addDense(outer);
+    arrow.completeBorder(outer);
     return arrow;
   }
 

@@ -4,8 +4,11 @@
  * the blocks (Schur complement): with 300 groups and 10 blocks that is a thirtieth of the work of the whole matrix.
  */
 import {
+  addOuter,
   type CholeskyFactor,
+  createOuterSum,
   factorCholesky,
+  flushOuter,
   type OuterSum,
   solveCholesky,
 } from "../../../core/linear-algebra.ts";
@@ -16,9 +19,8 @@ export interface ArrowMatrix {
   addBin(b: number, m: number, w: number, x: Float64Array, shaped: RowLists, n: number): void;
   /** Adds a row's weight in a block to the offsets of its shaped columns. */
   addOffsets(b: number, w: number, x: Float64Array, shaped: RowLists, n: number): void;
-  /** Adds a row's whole weight to the levels of its shaped columns. */
-  addLevels(w: number, x: Float64Array, shaped: RowLists, n: number): void;
-  addDense(outer: OuterSum): void;
+  /** After the last row: the products of the dense columns, and the levels, which are sums of what the offsets have. */
+  completeBorder(outer: OuterSum): void;
   addDiagonal(values: ArrayLike<number>): void;
   /** Adds factor · v vᵀ, v over [border, the block's own]. */
   addBlockVector(b: number, factor: number, v: Float64Array): void;
@@ -48,9 +50,7 @@ export function createArrow(layout: Layout): ArrowMatrix {
       mine[m * Q + m] += w;
       for (let r = 0; r < R; r++) with_[m * C + r] += w * x[r];
       for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
-        const ws = w * shaped.value[k];
-        mine[(binsIn[b] + shaped.column[k]) * Q + m] += ws;
-        with_[m * C + R + shaped.column[k]] += ws;
+        mine[(binsIn[b] + shaped.column[k]) * Q + m] += w * shaped.value[k];
       }
     },
     addOffsets(b, w, x, shaped, n) {
@@ -62,23 +62,29 @@ export function createArrow(layout: Layout): ArrowMatrix {
         const ws = w * shaped.value[k];
         const row = bins + shaped.column[k];
         for (let r = 0; r < R; r++) with_[row * C + r] += ws * x[r];
-        for (let l = shaped.first[n]; l < shaped.first[n + 1]; l++) {
-          const wss = ws * shaped.value[l];
-          with_[row * C + R + shaped.column[l]] += wss;
-          if (l <= k) mine[row * Q + bins + shaped.column[l]] += wss;
+        for (let l = shaped.first[n]; l <= k; l++) {
+          mine[row * Q + bins + shaped.column[l]] += ws * shaped.value[l];
         }
       }
     },
-    addLevels(w, x, shaped, n) {
-      for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
-        const ws = w * shaped.value[k];
-        const row = (R + shaped.column[k]) * C;
-        for (let r = 0; r < R; r++) border[row + r] += ws * x[r];
-        for (let l = shaped.first[n]; l <= k; l++) border[row + R + shaped.column[l]] += ws * shaped.value[l];
-      }
-    },
-    addDense({ width, matrix }) {
+    completeBorder({ width, matrix }) {
       for (let r = 0; r < R; r++) for (let q = 0; q <= r; q++) border[r * C + q] += matrix[r * width + q];
+      for (let b = 0; b < B; b++) {
+        const Q = size[b];
+        const bins = binsIn[b];
+        for (let j = 0; j < J; j++) {
+          const row = bins + j;
+          const level = (R + j) * C;
+          for (let r = 0; r < R; r++) border[level + r] += cross[b][row * C + r];
+          for (let m = 0; m < bins; m++) cross[b][m * C + R + j] += own[b][row * Q + m];
+          for (let l = 0; l <= j; l++) {
+            const both = own[b][row * Q + bins + l];
+            border[level + R + l] += both;
+            cross[b][row * C + R + l] += both;
+            if (l < j) cross[b][(bins + l) * C + R + j] += both;
+          }
+        }
+      }
     },
     addDiagonal(values) {
       for (let p = 0; p < C; p++) border[p * C + p] += values[p];
@@ -125,19 +131,16 @@ function factorWhole(matrix: Float64Array, D: number): CholeskyFactor {
 function factorArrow(layout: Layout, { border, own, cross, size }: ArrowParts): ArrowFactor {
   const { dense, shaped, at } = layout;
   const C = dense + shaped;
-  const schur = border.slice();
+  const eliminated = createOuterSum(C);
   const factors = own.map((matrix, b) => factorWhole(matrix, size[b]));
   const halves = factors.map((factor, b) => solveLower(factor, cross[b], C)); // L⁻¹ cross, [Q,C]
   halves.forEach((half, b) => {
-    for (let q = 0; q < size[b]; q++) {
-      const row = q * C;
-      for (let p = 0; p < C; p++) {
-        const hp = half[row + p];
-        if (hp === 0) continue;
-        for (let r = 0; r <= p; r++) schur[p * C + r] -= hp * half[row + r];
-      }
-    }
+    for (let q = 0; q < size[b]; q++) addOuter(eliminated, 1, half, q * C, C);
   });
+  flushOuter(eliminated);
+  const schur = border.slice();
+  const { matrix, width } = eliminated;
+  for (let p = 0; p < C; p++) for (let r = 0; r <= p; r++) schur[p * C + r] -= matrix[p * width + r];
   const atBorder = factorWhole(schur, C);
   return {
     solve(right) {
