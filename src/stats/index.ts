@@ -82,3 +82,4 @@ export { evaluate, SCORE_FIELDS, type ScoreField } from "./scores/evaluate-score
 export { type PreparedScores, prepareScores } from "./scores/prepared-scores.ts";
 export { rankedProbabilityScore } from "./scores/rps.ts";
 export { type Scores, scoreCurves } from "./scores/scores.ts";
+export { type SmallestGroup, smallestGroup } from "./smallest-group.ts";

@@ -16,7 +16,7 @@ import { readParameters } from "../models/networks/parameters.ts";
 import { fitAdditiveStart, type Precisions } from "../models/start/additive-start.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { Study } from "../study/study.ts";
-import type { Method } from "./choices.ts";
+import { endsHeld, type Method } from "./choices.ts";
 import {
   chooseNetwork,
   chooseOptions,
@@ -160,8 +160,7 @@ async function* runOnce(
     yield next.value;
   }
   const result = await finishRun(input, options, next.value);
-  const isSolved = options.constraint !== null && (options.solve ?? "none") !== "none";
-  if (isSolved) yield { type: "solve", step: result.steps };
+  if (options.constraint !== null && endsHeld(options.solve)) yield { type: "solve", step: result.steps };
   const kept = await keepNetwork(fit, plan, { options, result, startParameters }, backend);
   return { network, finished: { options, result, history, ...kept } };
 }

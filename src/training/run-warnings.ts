@@ -14,6 +14,7 @@ import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
+import type { SolveReport } from "./solve/hold.ts";
 import type { TrainingRows } from "./trainer.ts";
 
 /** `training` holds the training rows of the study. */
@@ -72,4 +73,19 @@ function warnOfBinning(outcomes: RightCensored, grid: TimeGrid): Notice[] {
     `${raise} from ${raw.toFixed(4)} to ${binned.toFixed(4)}, ` +
     "over half a standard error: more bins would not";
   return [createNotice("warning", said)];
+}
+
+/** The largest residual of a solve that has converged, and of one that holds groups the model may not see. */
+const LARGEST_RESIDUAL = 1e-6;
+const LARGEST_BLIND_RESIDUAL = 1e-4;
+
+/** A solve that stopped short of its optimum says so: its verdict is of the curves it reached, not of the best ones. */
+export function warnOfSolve(solve: SolveReport | null): string[] {
+  if (solve === null) return [];
+  const residual = Math.max(...Object.values(solve.residuals));
+  if (residual <= (solve.blind.length > 0 ? LARGEST_BLIND_RESIDUAL : LARGEST_RESIDUAL)) return [];
+  return [
+    `the solve of the output layer stopped before it converged (residual ${residual.toExponential(1)}): ` +
+      "the verdict is of the curves it reached",
+  ];
 }

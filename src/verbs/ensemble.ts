@@ -10,6 +10,7 @@ import { BackendScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import { createRandom, shuffle } from "../core/random.ts";
+import { createNotice } from "../data/checks/findings.ts";
 import { findSplines } from "../data/encode/encoder.ts";
 import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { joinRows } from "../data/outcomes/split.ts";
@@ -27,6 +28,7 @@ import { holdRequest, listSeen, listTold, tellTargets } from "../training/keep-n
 import type { Model, Predictor } from "../training/model.ts";
 import { PRESETS, type TrainingOptions } from "../training/options.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
+import { warnOfSolve } from "../training/run-warnings.ts";
 import { holdNetwork, type SolveReport } from "../training/solve/hold.ts";
 import type { GroupVerdict } from "../training/solve/verdict.ts";
 import type { Checkpoint, TrainedMember } from "../training/trainer.ts";
@@ -84,6 +86,11 @@ export async function* trainEnsemble(
     }
     last = next.value;
     trained.push(keepMember(last));
+  }
+  const { preset = "default", options } = request;
+  if (last?.options?.constraint && endsHeld(options?.solve ?? PRESETS[preset].solve)) {
+    yield { type: "candidate", what: `the mean of ${members} runs`, leavesCheckpoints: true };
+    yield { type: "solve", step: trained.reduce((sum, { steps }) => sum + steps, 0) };
   }
   const scope = new BackendScope(backend);
   let model: Model;
@@ -193,6 +200,7 @@ async function joinMembers(
     backend,
   );
   const steps = members.reduce((sum, one) => sum + one.steps, 0);
+  const unsolved = warnOfSolve(report);
   return {
     ...last,
     predictor,
@@ -210,8 +218,8 @@ async function joinMembers(
       verdict,
       ...present({ solve: report ?? undefined }),
       multipliers: null,
-      warnings: last.training.warnings,
-      ...present({ notices: last.training.notices }),
+      warnings: [...last.training.warnings, ...unsolved],
+      notices: [...(last.training.notices ?? []), ...unsolved.map((one) => createNotice("warning", one))],
     },
   };
 }

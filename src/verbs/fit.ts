@@ -1,15 +1,16 @@
 /**
  * Fit: `train` for those who want only the model. It returns one promise of a model, with events and cancelling on
- * request. A request with `ensemble` asks for the mean of several runs.
+ * request. The model is the mean of several runs where `ensemble` asks for them or the table is small enough.
  */
 import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
 import type { Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
+import { chooseMembers } from "./choose-members.ts";
 import { type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
 import { prepare, type TrainEvent, type TrainRequest, train } from "./train.ts";
 
-/** A request to train; with `ensemble`, the mean of that many runs. */
+/** A request to train; with `ensemble`, the mean of that many runs. Without it, rows and columns decide: 5 or 1. */
 export interface FitRequest extends TrainRequest, Partial<EnsembleRequest> {}
 
 /** How to follow and cancel a fit. */
@@ -32,11 +33,9 @@ export async function fit(
 ): Promise<Model> {
   signal?.throwIfAborted();
   const study = prepare(table, request);
-  const { ensemble } = request;
+  const { ensemble = chooseMembers(study, request) } = request;
   const run =
-    ensemble === undefined
-      ? train(study, request, backend)
-      : trainEnsemble(study, { ...request, ensemble }, backend);
+    ensemble === 1 ? train(study, request, backend) : trainEnsemble(study, { ...request, ensemble }, backend);
   try {
     for (let next = await run.next(); ; next = await run.next()) {
       if (next.done) return next.value;

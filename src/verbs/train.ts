@@ -22,7 +22,7 @@ import { fitCoxMethod } from "../training/fit-cox.ts";
 import { fitNetwork, planFit } from "../training/fit-network.ts";
 import type { Model } from "../training/model.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
-import { listNotices } from "../training/run-warnings.ts";
+import { listNotices, warnOfSolve } from "../training/run-warnings.ts";
 import { refuseClash } from "../training/solve/curves/hold-targets.ts";
 import type { TrainingRows } from "../training/trainer.ts";
 import {
@@ -110,6 +110,7 @@ async function* runTraining(
   const fitted = yield* fitNetwork(fit, plan, backend, hooks);
   const { result, history, options, kept, verdict, solve } = fitted;
   const { steps, bestStep, multipliers } = result;
+  const unsolved = warnOfSolve(solve);
   return {
     ...model,
     predictor: { kind: "network", network: kept, parameters: fitted.parameters },
@@ -126,8 +127,8 @@ async function* runTraining(
       verdict,
       ...present({ solve: solve ?? undefined }),
       multipliers,
-      warnings,
-      notices,
+      warnings: [...warnings, ...unsolved],
+      notices: [...notices, ...unsolved.map((one) => createNotice("warning", one))],
     },
   };
 }

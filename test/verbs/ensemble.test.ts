@@ -136,9 +136,12 @@ describe("an ensemble", () => {
   test("announces each run and starts once", () => {
     const types = events.map(({ type }) => type);
     expect(types.filter((type) => type === "start")).toHaveLength(1);
+    const announced = ["run 1 of 3", "run 2 of 3", "run 3 of 3", "the mean of 3 runs"];
     expect(events.filter(({ type }) => type === "candidate")).toEqual(
-      [1, 2, 3].map((k) => ({ type: "candidate", what: `run ${k} of 3`, leavesCheckpoints: true })),
+      announced.map((what) => ({ type: "candidate", what, leavesCheckpoints: true })),
     );
+    // The members are mixed only: what is solved is their mean.
+    expect(types.filter((type) => type === "solve")).toHaveLength(1);
   });
 
   test("goes on from a checkpoint of any of its runs to the same bytes", async () => {

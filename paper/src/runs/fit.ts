@@ -29,7 +29,7 @@ import {
 import { placesAmong } from "graduate/study";
 import type { Model } from "graduate/training";
 
-export type { Backend, TrainEvent, TrainRequest };
+export type { Backend, FitRequest, TrainEvent, TrainRequest };
 
 /**
  * What the committed runs of the `default` preset were made with, so that they can be made again: version 0.1.0 took
@@ -44,14 +44,14 @@ export function asIn010(
 /** For any table with the model's columns; all of its rows unless some are named. */
 export type PredictTable = (table: Table, rows?: ArrayLike<number>) => Promise<Curves>;
 
-/** One model, or an ensemble with that many members; `onEvent` receives the training's events. */
+/** One run unless the request asks for an ensemble; `onEvent` receives the training's events. */
 export async function fitModel(
   table: Table,
   request: FitRequest,
   backend: Backend,
   onEvent: (event: TrainEvent) => void = () => {},
 ): Promise<Model> {
-  return fit(table, request, backend, { onEvent });
+  return fit(table, { ensemble: 1, ...request }, backend, { onEvent });
 }
 
 /** Prepared once for many tables. */

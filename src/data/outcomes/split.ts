@@ -35,7 +35,7 @@ export interface SplitOptions {
 }
 
 export const SET_NAMES = ["train", "validation", "test"] as const;
-const DEFAULT_FRACTIONS = [0.6, 0.2, 0.2] as const;
+export const DEFAULT_FRACTIONS = [0.6, 0.2, 0.2] as const;
 
 /** Decimal fractions are inexact (0.29 · 100 is 28.999…): adding this much of a row changes nothing else. */
 const ROUNDING_SLACK = 1e-9;

@@ -8,6 +8,7 @@ import { type ColumnSummary, describeTable, type TableDescription } from "../../
 import { type Finding, toPlainFinding } from "../../data/checks/findings.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { formatNumber } from "../../report/words/text-table.ts";
+import { smallestGroup } from "../../stats/smallest-group.ts";
 import {
   addGroupOptions,
   addOutcomeOptions,
@@ -34,7 +35,13 @@ export function addDescribe(program: Command): void {
       const table = await readTableFile(path, options);
       const groups = await readGroups(table, options, outcomeNames(options));
       const description = describeTable(table, options, groups);
-      if (options.json) printJson({ ...description, findings: description.findings.map(toPlainFinding) });
+      const smallest = smallestGroup(description.rows, description.events ?? 0);
+      if (options.json)
+        printJson({
+          ...description,
+          findings: description.findings.map(toPlainFinding),
+          smallestGroup: smallest,
+        });
       else printDescription(description);
     });
 }
@@ -66,6 +73,7 @@ function printFindings(findings: readonly Finding[]): void {
 
 export function printDescription(description: TableDescription): void {
   const { rows, events, censored } = description;
+  const smallest = smallestGroup(rows, events ?? 0);
   const share = events === null || rows === 0 ? "" : ` (${((100 * events) / rows).toFixed(1)} %)`;
   print(`${description.table}: ${rows} rows, ${events ?? "?"} events${share}, ${censored ?? "?"} censored`);
   if (description.timeRule !== undefined) print(`time: ${description.timeRule}`);
@@ -90,6 +98,13 @@ export function printDescription(description: TableDescription): void {
     printTable(
       [nameColumn("group"), ...numberColumns("rows", "events")],
       description.groups.map((group) => [group.name, String(group.rows), String(group.events ?? "?")]),
+    );
+  }
+  if (smallest !== null && smallest.held <= rows) {
+    print("");
+    printWrapped(
+      `smallest group worth naming: about ${smallest.rows} people, in whom a hazard ${smallest.ratio} times as high ` +
+        `would be found out; a model is not held to one of fewer than about ${smallest.held}`,
     );
   }
   print("");

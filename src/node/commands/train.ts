@@ -16,6 +16,7 @@ import { countMembers, type Model } from "../../training/model.ts";
 import type { SolveReport } from "../../training/solve/hold.ts";
 import type { AuditTable } from "../../verbs/audit.ts";
 import { type AuditedRows, addIntervals, auditModel } from "../../verbs/audit-model.ts";
+import { chooseMembers } from "../../verbs/choose-members.ts";
 import { trainEnsemble } from "../../verbs/ensemble.ts";
 import { studyOf } from "../../verbs/model-study.ts";
 import type { Requirement, RequirementResult } from "../../verbs/requirements.ts";
@@ -107,16 +108,17 @@ async function trainFile(
   options: TrainOptions,
 ): Promise<Trained | null> {
   const provenance = describeOrigin(file, options.method === "cox" ? null : backend);
-  const run = fingerprintRun(request, provenance, options.ensemble);
-  if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
   const told = { ...request, provenance };
   const study = prepare(file.table, told, file.sha256);
+  const ensemble = options.ensemble ?? (options.fast === true ? 1 : chooseMembers(study, told));
+  const run = fingerprintRun(request, provenance, ensemble === 1 ? undefined : ensemble);
+  if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
   const events =
-    options.ensemble === undefined
+    ensemble === 1
       ? train(study, told, backend, resume ? { resume: resume.checkpoint, history: resume.history } : {})
       : trainEnsemble(
           study,
-          { ...told, ensemble: options.ensemble },
+          { ...told, ensemble },
           backend,
           resume ? { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } } : {},
         );

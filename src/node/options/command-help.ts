@@ -162,7 +162,10 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Groups", "group groups auto-groups by"),
   ...under("Model", "method methods distance slack kappa risk-strata lambda no-group-inputs preset network"),
   ...under("Model", "splines no-splines hidden bins hold targets target-slack allow-clash"),
-  ...under("Training", "seed seeds steps primal-steps batch rate decay ensemble threads workers backend"),
+  ...under(
+    "Training",
+    "fast ensemble seed seeds steps primal-steps batch rate decay threads workers backend",
+  ),
   ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select"),
   ...under("Estimates", "interval at rmst ties ridge iterations strata reference interaction no-timefix"),
   ...under("Search", "columns top cross min-rows min-events level"),

@@ -181,6 +181,7 @@ export interface TrainOptions extends TrainRequestOptions, TableOptions, ReportO
   readonly batch?: number;
   readonly primalSteps?: number;
   readonly ensemble?: number;
+  readonly fast?: true;
   readonly backend: BackendName;
   readonly deterministic?: boolean;
   readonly out?: string;
@@ -234,9 +235,11 @@ export function addTrainOptions(command: Command): Command {
     )
     .option(
       "--ensemble <n>",
-      "the mean of n runs, each with another nth of training and validation rows for validation",
+      "the mean of n runs, each with another nth of training and validation rows for validation " +
+        "(default: 5 for small tables, 1 for large ones)",
       parseCount,
     )
+    .addOption(new Option("--fast", "one run").conflicts("ensemble"))
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
     .addOption(new Option("--backend <name>", "what computes").choices(namesOf(BACKENDS)).default("wasm"))
     .option("--deterministic", "the same bytes on every machine")

@@ -6,6 +6,7 @@ import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP } from "../../report/words/text-table.ts";
 import { DISTANCES } from "../../training/choices.ts";
 import { countMembers, type Model } from "../../training/model.ts";
+import { warnOfSolve } from "../../training/run-warnings.ts";
 import type { SolveReport } from "../../training/solve/hold.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
 import type { TableOptions } from "../options/table-options.ts";
@@ -18,6 +19,7 @@ export function printTraining(model: Model, seconds: number): void {
   printWrapped(`${model.method}: ${describeFit(model, seconds.toFixed(1))}`, "  ");
   if (verdict.length > 0) printConstraints(model);
   if (model.training.solve) printHeld(model.training.solve);
+  for (const warning of warnOfSolve(model.training.solve ?? null)) warn(warning);
   if (multipliers?.fixedPenalty) warn("the multipliers hardly moved: this run was a fixed penalty");
 }
 

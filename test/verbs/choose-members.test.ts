@@ -1,0 +1,62 @@
+/** How many runs the default is the mean of: rows, columns, events and what was asked for decide. */
+import { describe, expect, test } from "vitest";
+import { createRandom } from "../../src/core/random.ts";
+import { chooseMembers } from "../../src/verbs/choose-members.ts";
+import { prepare, type TrainRequest } from "../../src/verbs/train.ts";
+
+/** A tenth of the people have the event. */
+function makeTable(rows: number, columns: number) {
+  const random = createRandom(7);
+  const numbers = (make: (row: number) => number) =>
+    Float64Array.from({ length: rows }, (_, row) => make(row));
+  const column = (name: string, make: (row: number) => number) => ({
+    name,
+    type: "number" as const,
+    values: numbers(make),
+    missing: 0,
+  });
+  return {
+    name: "people.csv",
+    rows,
+    columns: [
+      column("time", (row) => 1 + ((row * 37) % 101)),
+      column("event", (row) => (row % 10 === 0 ? 1 : 0)),
+      ...Array.from({ length: columns }, (_, k) => column(`x${k}`, () => random.uniform())),
+    ],
+  };
+}
+
+function membersOf(rows: number, columns: number, request: Partial<TrainRequest> = {}): number {
+  const asked: TrainRequest = { time: "time", event: "event", splines: false, numbers: "raw", ...request };
+  return chooseMembers(prepare(makeTable(rows, columns), asked), asked);
+}
+
+describe("the default is the mean of", () => {
+  test("five runs for a small table, one for a large one", () => {
+    expect(membersOf(2000, 3)).toBe(5);
+    // Four fifths of 5,000 rows by 250 columns are a million cells.
+    expect(membersOf(5000, 250)).toBe(5);
+    expect(membersOf(5000, 251)).toBe(1);
+  });
+  test("one run where five parts would have too few events", () => {
+    expect(membersOf(630, 3)).toBe(5);
+    expect(membersOf(600, 3)).toBe(1);
+  });
+  test("one run without validation rows, and where the details of a run are set", () => {
+    const split = {
+      train: Int32Array.from({ length: 2000 }, (_, row) => row),
+      validation: new Int32Array(),
+      test: new Int32Array(),
+    };
+    expect(membersOf(2000, 3, { split })).toBe(1);
+    expect(membersOf(2000, 3, { options: { steps: 100 } })).toBe(1);
+    expect(membersOf(2000, 3, { hidden: 4 })).toBe(1);
+    expect(membersOf(2000, 3, { method: "nll" })).toBe(1);
+    expect(membersOf(2000, 3, { preset: "paper" })).toBe(1);
+  });
+  test("one run where a group is held that the model may not see", () => {
+    const groups = [{ name: "high", expression: "x0 > 0.5" }];
+    expect(membersOf(2000, 3, { groups })).toBe(5);
+    expect(membersOf(2000, 3, { groups, protected: ["x0"] })).toBe(1);
+  });
+});
