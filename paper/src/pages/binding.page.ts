@@ -185,7 +185,7 @@ ${largest.toExponential(1)}.`;
 }
 
 function sayParts(parts: readonly BindingPartLine[]): string {
-  const count = `${parts.length} of ${PART_LINES} planned lines, one seed each, made by \`reproduce binding --parts\`. MCBoostSurv was not run. \
+  const count = `${parts.length} of ${PART_LINES} planned lines, one seed each, made by \`reproduce binding --parts\`. *MCBoostSurv* repairs, on the validation rows, a network that is told of no group. \
 Memory is the most that the process had held by then, with the lines before.`;
   return [`${count}`, ...(parts.length === 0 ? [] : ["", ...parts.map(sayPart), ...sayMany(parts)])].join(
     "\n",

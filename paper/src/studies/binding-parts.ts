@@ -1,21 +1,24 @@
 /**
  * Parts of the study of holding (binding.ts) that are a few lines each: "size", the default run on 200,000 simulated
- * people; "jump", 200,000 rows of 20 columns whose hazard is eight times as high in one tenth of the time, which no
- * smooth baseline has; "many groups", 300 groups told or 23, and Cox, all scored on the 300.
+ * people; "jump", 200,000 and 1,000,000 rows of 20 columns whose hazard is eight times as high in one tenth of the
+ * time, which no smooth baseline has; "many groups", 300 groups told or 23, Cox, and MCBoostSurv told of the 300 after
+ * a network that is told of none, all scored on the 300.
  */
-import type { Backend } from "graduate";
+import { type Backend, boost } from "graduate";
 import { createRandom, exp } from "graduate/core";
 import {
   ALL_GROUP,
   binOutcomes,
   type Group,
   groupsFromFile,
+  joinRows,
   parseGroupsFile,
   pickOutcomes,
   readOutcomes,
   splitRows,
   type Table,
 } from "graduate/data";
+import { applyBoost } from "graduate/repair";
 import { drawExponential } from "../eye/draw.ts";
 import { simulateEye } from "../eye/simulate.ts";
 import { scoreAgainstTruth } from "../eye/truth.ts";
@@ -32,7 +35,12 @@ import {
   round,
   secondsSince,
 } from "./binding.ts";
-import { type BindingPeople, type BindingSystem, fitBindingSystem } from "./binding-systems.ts";
+import {
+  type BindingPeople,
+  type BindingSystem,
+  type FittedBinding,
+  fitBindingSystem,
+} from "./binding-systems.ts";
 import { crossGroups } from "./cross-groups.ts";
 import { appendLine, readLines } from "./lines.ts";
 
@@ -74,7 +82,7 @@ export interface ManyGroupsLine extends PartLine, BindingScores {
 export type BindingPartLine = SizeLine | JumpLine | ManyGroupsLine;
 
 /** How much is run; less to try it out. The smallest comes first, since memory is the most of the process so far. */
-export const PART_SIZES = { large: 200_000, jumpColumns: 20, many: 20_000, groups: 300 };
+export const PART_SIZES = { large: 200_000, largest: 1_000_000, jumpColumns: 20, many: 20_000, groups: 300 };
 const SEEDS = { size: 1301, jump: 1301, many: 1302 } as const;
 const SIZE_GROUPS = ["age 75 and over", "Malay in 1-2 room housing", "eye medication"];
 const JUMP = 8;
@@ -82,15 +90,18 @@ const JUMP = 8;
 const MANY_SYSTEMS: readonly {
   readonly name: string;
   readonly system: BindingSystem;
-  readonly told: string;
+  readonly told: "none" | "named" | "many";
+  /** Repaired afterwards for all 300. */
+  readonly boosted?: true;
 }[] = [
-  { name: "cox", system: "cox", told: "named" },
+  { name: "cox", system: "cox", told: "none" },
+  { name: "MCBoostSurv, 300 groups", system: "no solve of groups", told: "none", boosted: true },
   { name: "held, 23 groups", system: "held", told: "named" },
   { name: "held, 300 groups", system: "held", told: "many" },
 ];
 
 /** How many lines the parts have. */
-export const PART_LINES = MANY_SYSTEMS.length + 2;
+export const PART_LINES = MANY_SYSTEMS.length + 3;
 
 /** Runs the parts that the file has no line of. */
 export async function runBindingParts(
@@ -102,18 +113,23 @@ export async function runBindingParts(
     said = () => {},
   }: { sizes?: typeof PART_SIZES; said?: (line: BindingPartLine) => void } = {},
 ): Promise<void> {
-  const isMissing = (part: string, system?: string) =>
+  const isMissing = (part: string, { system, rows }: { system?: string; rows?: number } = {}) =>
     !readLines<BindingPartLine>(out).some(
-      (line) => line.part === part && (system === undefined || ("system" in line && line.system === system)),
+      (line) =>
+        line.part === part &&
+        (system === undefined || ("system" in line && line.system === system)) &&
+        (rows === undefined || line.rows === rows),
     );
   const keep = (line: BindingPartLine) => {
     appendLine(out, line);
     said(line);
   };
   for (const one of MANY_SYSTEMS)
-    if (isMissing("many groups", one.name)) keep(await runMany(plan, backend, sizes, one));
-  if (isMissing("jump")) keep(await runJump(plan, backend, sizes));
+    if (isMissing("many groups", { system: one.name })) keep(await runMany(plan, backend, sizes, one));
+  const { large, largest, jumpColumns } = sizes;
+  if (isMissing("jump", { rows: large })) keep(await runJump(plan, backend, large, jumpColumns));
   if (isMissing("size")) keep(await runSize(plan, backend, sizes));
+  if (isMissing("jump", { rows: largest })) keep(await runJump(plan, backend, largest, jumpColumns));
 }
 
 function openNamed(
@@ -137,9 +153,10 @@ async function fitAndScore(
   system: BindingSystem,
   people: BindingPeople,
   scored: readonly Group[],
+  finish: (fitted: FittedBinding) => Promise<FittedBinding> = async (fitted) => fitted,
 ) {
   const started = performance.now();
-  const fitted = await fitBindingSystem(system, people, {}, backend);
+  const fitted = await finish(await fitBindingSystem(system, people, {}, backend));
   const seconds = secondsSince(started);
   const megabytes = measureMegabytes();
   const { grid, predictCurves, endSeconds } = fitted;
@@ -172,29 +189,57 @@ async function runMany(
   plan: BindingPlan,
   backend: Backend,
   { many, groups: limit }: typeof PART_SIZES,
-  { name, system, told }: (typeof MANY_SYSTEMS)[number],
+  { name, system, told, boosted }: (typeof MANY_SYSTEMS)[number],
 ): Promise<ManyGroupsLine> {
   const { eye, split, named } = openNamed(plan, SEEDS.many, many);
   const crossed = crossGroups(eye.table, split.train, limit);
-  const own = told === "many" ? crossed : named;
+  const own = { none: [], named, many: crossed }[told];
   const people = peopleOf(eye, split, [ALL_GROUP, ...own]);
+  const finish = boosted && ((fitted: FittedBinding) => boostCurves(people, crossed, fitted));
   return {
     part: "many groups",
     system: name,
-    told: system === "cox" ? 0 : own.length,
+    told: own.length,
     groups: crossed.length,
-    ...(await fitAndScore(plan, backend, system, people, crossed)),
+    ...(await fitAndScore(plan, backend, system, people, crossed, finish)),
+  };
+}
+
+/** MCBoostSurv on the validation rows, with as many rounds as folds of them allow. */
+async function boostCurves(
+  { table, outcomes, split, seed }: BindingPeople,
+  groups: readonly Group[],
+  fitted: FittedBinding,
+): Promise<FittedBinding> {
+  const { grid, predictTable } = fitted;
+  const rows = joinRows(split.validation, split.test);
+  const places = Int32Array.from(rows.keys());
+  const isFitted = (place: number) => split.validation.includes(rows[place]);
+  const { boost: repair } = boost(
+    {
+      curves: await predictTable(table, rows),
+      outcomes: binOutcomes(pickOutcomes(outcomes, rows), grid),
+      groups: membersAmong(groups, table, rows).filter((members) => members.rows.length > 0),
+    },
+    { fit: places.filter(isFitted), held: places.filter((place) => !isFitted(place)) },
+    { method: "mcboost", seed },
+  );
+  return {
+    ...fitted,
+    predictCurves: async (one) =>
+      applyBoost(repair, await predictTable(one), { groups: membersAmong(groups, one) }),
   };
 }
 
 async function runJump(
   { split: fractions }: BindingPlan,
   backend: Backend,
-  { large, jumpColumns }: typeof PART_SIZES,
+  rows: number,
+  columns: number,
 ): Promise<JumpLine> {
   const seed = SEEDS.jump;
-  const table = drawJump(seed, large, jumpColumns);
-  const split = splitRows(large, { seed, fractions });
+  const table = drawJump(seed, rows, columns);
+  const split = splitRows(rows, { seed, fractions });
   const groups = [
     { name: "x1 above 0", expression: "x1 > 0" },
     { name: "x2 above 1", expression: "x2 > 1" },
@@ -212,8 +257,8 @@ async function runJump(
   return {
     part: "jump",
     seed,
-    rows: large,
-    columns: jumpColumns,
+    rows,
+    columns,
     jump: JUMP,
     everyone: model.training.verdict.find(({ group }) => group === ALL_GROUP.name)?.status ?? "not judged",
     ...readBindingVerdict({ model }),

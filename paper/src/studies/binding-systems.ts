@@ -17,7 +17,14 @@ import {
 import type { Model } from "graduate/training";
 import type { EyeSettings } from "../eye/simulate.ts";
 import type { PredictCurves } from "../eye/truth.ts";
-import { type FitRequest, fitModel, predictTables, type TrainRequest, timeGridOf } from "../runs/fit.ts";
+import {
+  type FitRequest,
+  fitModel,
+  type PredictTable,
+  predictTables,
+  type TrainRequest,
+  timeGridOf,
+} from "../runs/fit.ts";
 import { addPlacebos, namePlacebos } from "../runs/placebo.ts";
 
 export const BINDING_SYSTEMS = [
@@ -53,6 +60,8 @@ export interface BindingOptions {
 export interface FittedBinding {
   readonly grid: TimeGrid;
   readonly predictCurves: PredictCurves;
+  /** The same of chosen rows of any table. */
+  readonly predictTable: PredictTable;
   readonly model: Model;
   /** Seconds after the last event of training; null for what is not trained. */
   readonly endSeconds: number | null;
@@ -117,6 +126,7 @@ export async function fitBindingSystem(
   return {
     grid: timeGridOf(model),
     model,
+    predictTable: predict,
     endSeconds: ended === null ? null : Number(ended.toFixed(2)),
     predictCurves: async (one) =>
       predict(withPlacebos(one, [Int32Array.from({ length: one.rows }, (_, row) => row)])),
