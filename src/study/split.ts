@@ -30,10 +30,16 @@ export interface SetSizes {
 /** `people` covers every row of the table. */
 export function chooseSplit(table: Table, request: SplitRequest, people: People | null): Split {
   const { id, seed = 1, fractions, split: given } = request;
-  const split =
-    given ?? splitRows(table.rows, { seed, ...present({ fractions, people: people ?? undefined }) });
+  const split = given
+    ? sortSets(given)
+    : splitRows(table.rows, { seed, ...present({ fractions, people: people ?? undefined }) });
   if (people !== null && id !== undefined) refuseTornPeople(split, people, { table, id });
   return split;
+}
+
+/** Rows of groups are looked up in ascending order, whatever the order of the split that was given. */
+function sortSets({ train, validation, test }: Split): Split {
+  return { train: train.toSorted(), validation: validation.toSorted(), test: test.toSorted() };
 }
 
 /** The request with the id column added to the columns that are not learnt from. */

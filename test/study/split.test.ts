@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { splitRows } from "../../src/data/outcomes/split.ts";
-import { packSplit, unpackSplit } from "../../src/study/split.ts";
+import { chooseSplit, packSplit, unpackSplit } from "../../src/study/split.ts";
 
 const none = new Int32Array();
 
@@ -41,3 +41,14 @@ test.each(["AAA", "AA=A", "AA\u0000=", "AAAAAAAA", "????"])(
     expect(unpackSplit(packSplit({ train: none, validation: none, test: none }, 0, null))).not.toBeNull();
   },
 );
+
+test("a split that is given in any order is taken in ascending order", () => {
+  const table = { name: "five.csv", rows: 5, columns: [] };
+  const given = { train: Int32Array.of(3, 0), validation: Int32Array.of(1), test: Int32Array.of(4, 2) };
+  const split = chooseSplit(table, { split: given }, null);
+  expect(split).toEqual({
+    train: Int32Array.of(0, 3),
+    validation: Int32Array.of(1),
+    test: Int32Array.of(2, 4),
+  });
+});
