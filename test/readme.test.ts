@@ -1,8 +1,9 @@
-// The README's two tables repeat numbers of other pages: they are held against those pages, which tests make anew from
-// the runs.
-import { readFileSync } from "node:fs";
+// The README's table repeats numbers of another page, which tests make anew from the runs; its pictures and the sentences
+// below them are held against the lines of the runs.
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { committedLines, STUDY_SUMMARIES } from "../paper/src/commands/studies.ts";
 import { root } from "./cli/run-cli.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -38,18 +39,98 @@ describe("README", () => {
     }
   });
 
-  test("simulated people: the worst group's error of docs/results/binding.md, in points", () => {
-    const page = read("docs/results/binding.md");
-    const worst = (title: string, system: string) => {
-      const section = page.split(`## ${title}`)[1]?.split("\n## ")[0] ?? "";
-      const [names, ...rows] = rowsOf(section);
-      const cells = rows.find(([name]) => name === system) ?? [];
-      return (100 * Number(cells[names.indexOf("A, worst told")]?.split(" ")[0])).toFixed(1);
+  test("simulated people: the picture has the worst group's mean error of each system's lines, in points", () => {
+    interface Line {
+      readonly part: string;
+      readonly rows: number;
+      readonly system: string;
+      readonly worstError: number;
+    }
+    const lines = read("paper/binding.jsonl")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Line);
+    const worst = (size: number, system: string) => {
+      const own = lines.filter(
+        (line) => line.part === "systems" && line.rows === size && line.system === system,
+      );
+      return ((100 * own.reduce((sum, line) => sum + line.worstError, 0)) / own.length).toFixed(1);
     };
-    const systems = ["cox", "0.1.0", "start", "trained", "held"];
-    const shown = rowsOf(readme).filter((cells) => cells.length === 3 && /^\d\.\d$/.test(cells[1]));
-    expect(shown.map(([, small, large]) => [small, large])).toEqual(
-      systems.map((system) => [worst("4374 rows", system), worst("20000 rows", system)]),
+    const shown = [...read("docs/results/pictures/held.svg").matchAll(/>(\d+\.\d)</g)].map(
+      ([, text]) => text,
     );
+    const systems = ["cox", "0.1.0", "start", "trained", "held"];
+    expect(shown).toEqual([4374, 20_000].flatMap((size) => systems.map((system) => worst(size, system))));
+  });
+});
+
+/** A sentence as it stands, with its lines joined. */
+const says = (words: string) => expect(readme.replaceAll("\n", " ")).toContain(words);
+
+describe("what is said below the README's pictures is what the lines say", () => {
+  test("every picture is shown, and says what it shows to who cannot see it", () => {
+    for (const name of readdirSync(join(root, "docs/results/pictures"))) {
+      expect(readme).toMatch(new RegExp(`!\\[[^\\]]{60,}\\]\\(docs/results/pictures/${name}\\)`));
+    }
+  });
+
+  test("held", () => {
+    const { sizes, differences, allMet } = STUDY_SUMMARIES.binding(committedLines("binding"));
+    const named = ["cox", "0.1.0", "start", "trained", "held"];
+    const means = sizes.find(({ rows }) => rows === 20_000)?.means ?? [];
+    const byError = means
+      .filter(({ system }) => named.includes(system))
+      .sort((one, other) => one.worst.mean - other.worst.mean)
+      .map(({ system }) => system);
+    says(
+      "With 20,000 of them the held model is the nearest to the truth in its worst group and Cox the farthest",
+    );
+    expect([byError[0], byError.at(-1)]).toEqual(["held", "cox"]);
+    says("every group was met in every run");
+    expect(allMet.runs).toBe(allMet.of);
+    const found = differences.filter(({ score, other }) => score === "worst" && other === "start");
+    says(
+      "neither with 4374 people nor, so far, with 20,000 is it clearly better than its own additive start",
+    );
+    expect(found.map((one) => [one.rows, one.found])).toEqual([
+      [4374, "unclear"],
+      [20_000, "unclear"],
+    ]);
+  });
+
+  test("held, not told", () => {
+    const { prices } = STUDY_SUMMARIES["held-not-told"](committedLines("held-not-told"));
+    const [least, ...others] = prices.filter(({ rows }) => rows === 20_000);
+    says("At AUC .55 they give away too little: the tool says so, bends nothing");
+    expect(least).toMatchObject({
+      strength: 0.55,
+      leftAlone: least.seeds,
+      infeasible: least.seeds,
+      iseRatio: 1,
+      errorRatio: 1,
+    });
+    says(
+      "The better they do, the more of the group's error goes, and the less everyone pays for each point of it.",
+    );
+    const ascending = (values: readonly number[]) =>
+      values.every((value, k) => k === 0 || value > values[k - 1]);
+    expect(others.map(({ strength }) => strength)).toEqual([0.7, 0.88, 0.96]);
+    expect(ascending(others.map(({ errorRatio }) => 1 - errorRatio))).toBe(true);
+    // What a point costs; a gain of nothing would cost without bound.
+    expect(others[0].errorRatio).toBeLessThan(1);
+    expect(ascending(others.map(({ errorRatio, iseRatio }) => (1 - iseRatio) / (1 - errorRatio)))).toBe(true);
+  });
+
+  test("outside curves", () => {
+    const { tables, wishes } = STUDY_SUMMARIES.targets(committedLines("targets"));
+    says("Groups and single curves come nearer to the truth, by the default slack less than we wanted");
+    const { differences } = tables[0];
+    for (const column of ["worst A", "ISE"]) {
+      const own = differences.filter((one) => one.column === column);
+      expect(own).toHaveLength(2);
+      for (const { mean, error } of own) expect(mean + 2 * (error ?? 0)).toBeLessThan(0);
+    }
+    const missed = wishes.filter(({ isMet }) => !isMet).map(({ what }) => what);
+    expect(missed).toEqual(["*with targets*: worst A at most 0.55 of that without"]);
   });
 });

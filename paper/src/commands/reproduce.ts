@@ -8,6 +8,7 @@ import { addExamplesTarget } from "./examples.ts";
 import { addFiguresTarget } from "./figures.ts";
 import { addFoldsTarget } from "./folds.ts";
 import { addHeldTarget } from "./held-not-told.ts";
+import { addPicturesTarget } from "./pictures.ts";
 import { addPlanTargets } from "./plan.ts";
 import { addStudyTargets } from "./studies.ts";
 import { addTargetsTarget } from "./targets.ts";
@@ -21,6 +22,7 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addStudyTargets,
   addHeldTarget,
   addTargetsTarget,
+  addPicturesTarget,
 ];
 
 /** Called by the launcher of a checkout to add the targets to `graduate reproduce`. */

@@ -54,15 +54,22 @@ export interface StudyOptions {
 /** With the file in which lines are saved. */
 export type Kept<Options extends StudyOptions> = Options & { readonly out: string };
 
+/** What a page and a picture are made from, each from a file of lines. */
+export const STUDY_SUMMARIES = {
+  binding: (path: string) =>
+    summariseBinding(readBindingPlan(), readLines<BindingLine | BindingPartLine>(path)),
+  "held-not-told": (path: string) => summariseHeld(readHeldPlan(), readLines<HeldLine>(path)),
+  targets: (path: string) => summariseTargets(readTargetsPlan(), readLines<TargetLine>(path)),
+} as const;
+
 /** The page of each study, from a file of its lines. */
 export const STUDY_PAGES = {
   quality: (path: string) => qualityPage(summariseQuality(readLines<QualityLine>(path))),
   tables: (path: string) => tablesPage(summariseUnseen(readUnseenPlan(), readLines<UnseenLine>(path))),
   certificates: (path: string) => certificatesPage(summariseCertificates(readLines<CertificateLine>(path))),
-  binding: (path: string) =>
-    bindingPage(summariseBinding(readBindingPlan(), readLines<BindingLine | BindingPartLine>(path))),
-  "held-not-told": (path: string) => heldPage(summariseHeld(readHeldPlan(), readLines<HeldLine>(path))),
-  targets: (path: string) => targetsPage(summariseTargets(readTargetsPlan(), readLines<TargetLine>(path))),
+  binding: (path: string) => bindingPage(STUDY_SUMMARIES.binding(path)),
+  "held-not-told": (path: string) => heldPage(STUDY_SUMMARIES["held-not-told"](path)),
+  targets: (path: string) => targetsPage(STUDY_SUMMARIES.targets(path)),
 } as const;
 export type StudyName = keyof typeof STUDY_PAGES;
 

@@ -4,11 +4,11 @@ import {
   type BindingDifference,
   type BindingMeans,
   type BindingSummary,
-  type Estimate,
   WANTED_RESIDUAL,
   WANTED_SHARE,
   type WorstGroup,
 } from "../summaries/binding.ts";
+import type { Estimate } from "../summaries/summary.ts";
 import { formatMarkdown, formatSigned, listOf } from "./markdown.ts";
 
 /** Digits of errors A and of ISE. */

@@ -5,7 +5,7 @@
 import { type BindingLine, type BindingPlan, expandBindingPlan, sameBindingRun } from "../studies/binding.ts";
 import type { BindingPartLine } from "../studies/binding-parts.ts";
 import type { BindingSystem } from "../studies/binding-systems.ts";
-import { mean } from "./summary.ts";
+import { type Estimate, estimate, mean } from "./summary.ts";
 
 /** The two starts, which the held run is compared with. */
 const STARTS: readonly BindingSystem[] = ["start of 0.1.0", "start"];
@@ -13,12 +13,6 @@ const STARTS: readonly BindingSystem[] = ["start of 0.1.0", "start"];
 export const WANTED_SHARE = 3 / 4;
 /** The largest residual that a solve may leave. */
 export const WANTED_RESIDUAL = 1e-6;
-
-/** A mean over seeds; the standard error is null for one seed. */
-export interface Estimate {
-  readonly mean: number;
-  readonly error: number | null;
-}
 
 /** One system at one size. */
 export interface BindingMeans {
@@ -236,11 +230,4 @@ function judge({ mean: gap, error }: Estimate, seeds: number): BindingDifference
   if (error === null || Math.abs(gap) <= STUDENT[Math.min(seeds - 1, STUDENT.length) - 1] * error)
     return "unclear";
   return gap < 0 ? "better" : "worse";
-}
-
-function estimate(values: readonly number[]): Estimate {
-  const center = mean(values);
-  if (values.length < 2) return { mean: center, error: null };
-  const squares = values.reduce((sum, value) => sum + (value - center) ** 2, 0);
-  return { mean: center, error: Math.sqrt(squares / (values.length - 1) / values.length) };
 }

@@ -10,7 +10,7 @@ import {
   sameHeldRun,
 } from "../studies/held-not-told.ts";
 import type { HeldSystem } from "../studies/held-systems.ts";
-import { mean } from "./summary.ts";
+import { type Estimate, estimate, mean } from "./summary.ts";
 
 /** At most these shares of the group's error and of everyone's ISE without holding, and this loss of C, by strength. */
 const WANTED: ReadonlyMap<
@@ -44,6 +44,23 @@ export interface HeldCell {
   readonly means: readonly HeldMeans[];
 }
 
+/** What holding buys and costs at one strength and size, over the seeds that have "free" and "held". */
+export interface HeldPrice {
+  readonly strength: number;
+  readonly rows: number;
+  readonly seeds: number;
+  /** The group's A under every system that has all of these seeds. */
+  readonly errors: readonly { readonly system: HeldSystem; readonly error: Estimate }[];
+  /** Of "held" over that of "free", ratios of means. */
+  readonly errorRatio: number;
+  readonly iseRatio: number;
+  /** C of "held" less that of "free". */
+  readonly concordance: number;
+  /** Seeds in which "held" is "free" for the group, and in which it said infeasible. */
+  readonly leftAlone: number;
+  readonly infeasible: number;
+}
+
 /** Something that was wanted, and what came of it. */
 export interface HeldWish {
   readonly what: string;
@@ -59,6 +76,8 @@ export interface HeldSummary {
   readonly progress: readonly { readonly rows: number; readonly lines: number; readonly planned: number }[];
   /** Largest size first, then by strength; only those with lines. */
   readonly cells: readonly HeldCell[];
+  /** In the same order. */
+  readonly prices: readonly HeldPrice[];
   readonly wishes: readonly HeldWish[];
 }
 
@@ -67,6 +86,9 @@ export function summariseHeld(plan: HeldPlan, all: readonly HeldLine[]): HeldSum
   const lines = all.filter((line) => runs.some((run) => sameHeldRun(run, line)));
   const sizes = [...plan.rows].sort((one, other) => other - one);
   const at = (rows: number) => (run: HeldRun) => run.rows === rows;
+  const prices = sizes.flatMap((rows) =>
+    plan.strengths.flatMap((strength) => priceOf({ rows, strength }, plan.systems, lines)),
+  );
   return {
     plan,
     lines: lines.length,
@@ -88,15 +110,8 @@ export function summariseHeld(plan: HeldPlan, all: readonly HeldLine[]): HeldSum
         return means.length === 0 ? [] : [{ strength, rows, means }];
       }),
     ),
-    wishes: sizes.flatMap((rows) =>
-      plan.strengths.flatMap((strength) =>
-        judge(
-          rows,
-          strength,
-          lines.filter((line) => line.rows === rows && line.strength === strength),
-        ),
-      ),
-    ),
+    prices,
+    wishes: prices.flatMap(judge),
   };
 }
 
@@ -118,38 +133,59 @@ function describe(system: HeldSystem, lines: readonly HeldLine[]): HeldMeans[] {
   ];
 }
 
-/** "held" against "free" on the seeds that have both. */
-function judge(rows: number, strength: number, lines: readonly HeldLine[]): HeldWish[] {
+function priceOf(
+  { rows, strength }: Pick<HeldPrice, "rows" | "strength">,
+  systems: readonly HeldSystem[],
+  all: readonly HeldLine[],
+): HeldPrice[] {
+  const lines = all.filter((line) => line.rows === rows && line.strength === strength);
+  const find = (system: HeldSystem, seed: number) =>
+    lines.find((line) => line.system === system && line.seed === seed);
   const pairs = lines
     .filter(({ system }) => system === "held")
     .flatMap((held) => {
-      const free = lines.find((line) => line.system === "free" && line.seed === held.seed);
+      const free = find("free", held.seed);
       return free === undefined ? [] : [{ held, free }];
     });
   if (pairs.length === 0) return [];
+  const over = (system: "held" | "free", key: "protectedError" | "ise" | "concordance") =>
+    mean(pairs.map((pair) => pair[system][key]));
+  return [
+    {
+      strength,
+      rows,
+      seeds: pairs.length,
+      errors: systems.flatMap((system) => {
+        const own = pairs.flatMap(({ held }) => find(system, held.seed) ?? []);
+        return own.length < pairs.length
+          ? []
+          : [{ system, error: estimate(own.map((line) => line.protectedError)) }];
+      }),
+      errorRatio: over("held", "protectedError") / over("free", "protectedError"),
+      iseRatio: over("held", "ise") / over("free", "ise"),
+      concordance: over("held", "concordance") - over("free", "concordance"),
+      leftAlone: pairs.filter(({ held, free }) => held.protectedError === free.protectedError).length,
+      infeasible: pairs.filter(({ held }) => held.status === "infeasible").length,
+    },
+  ];
+}
+
+/** Whether "held" does against "free" what was wanted of it. */
+function judge(price: HeldPrice): HeldWish[] {
+  const { rows, strength, seeds, errorRatio: error, iseRatio: ise, leftAlone, infeasible } = price;
   const where = `${rows} people, ${strength}`;
-  const [held, free] = (["held", "free"] as const).map(
-    (key) =>
-      describe(
-        key,
-        pairs.map((pair) => pair[key]),
-      )[0],
-  );
   if (strength < TOLD_TOO_LITTLE) {
-    const left = pairs.filter((pair) => pair.held.protectedError === pair.free.protectedError).length;
-    const said = held.infeasible ?? 0;
     return [
       {
         what: `${where}: the group is left alone, and the run says infeasible`,
-        measured: `left alone in ${left}, said in ${said} of ${pairs.length}`,
-        isMet: left === pairs.length && said === pairs.length,
+        measured: `left alone in ${leftAlone}, said in ${infeasible} of ${seeds}`,
+        isMet: leftAlone === seeds && infeasible === seeds,
       },
     ];
   }
   const wanted = WANTED.get(strength);
   if (wanted === undefined || rows < WANTED_ROWS) return [];
-  const [error, ise] = [held.protectedError / free.protectedError, held.ise / free.ise];
-  const lost = free.concordance - held.concordance;
+  const lost = -price.concordance;
   const share = (value: number) => value.toFixed(2);
   return [
     {

@@ -184,6 +184,19 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** A mean over seeds; the standard error is null for one seed. */
+export interface Estimate {
+  readonly mean: number;
+  readonly error: number | null;
+}
+
+export function estimate(values: readonly number[]): Estimate {
+  const center = mean(values);
+  if (values.length < 2) return { mean: center, error: null };
+  const squares = values.reduce((sum, value) => sum + (value - center) ** 2, 0);
+  return { mean: center, error: Math.sqrt(squares / (values.length - 1) / values.length) };
+}
+
 /** Mean of the values that exist; null where none does. */
 export function meanOf(values: readonly (number | null)[]): number | null {
   const present = values.filter((value) => value !== null);
