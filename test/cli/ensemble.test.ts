@@ -54,6 +54,7 @@ describe("graduate train --ensemble", () => {
     expect(page).toContain("the mean of 3 runs of 90 steps in all");
     expect(page).toContain("<dt>network.base.members</dt><dd>3</dd>");
     expect(page).not.toContain("[object Object]");
+    expect(page).toContain("</b>rows to learn from, not audited");
   });
 
   test("export writes it, and predict gives a row a person", () => {

@@ -149,9 +149,11 @@ function listBoxes({ cohort }: ReportData, cells: Cells): readonly Html[] {
     );
   }
   if (split !== null) {
+    const isApart = split.validation > 0;
+    const validating = isApart ? ` + ${cells.text(split.validation)}` : "";
+    const uses = isApart ? "to train and to validate on" : "to learn from";
     boxes.push(
-      html`<div class="box"><b>${cells.text(split.train)} + ${cells.text(split.validation)}</b>\
-rows to train and to validate on, not audited</div>`,
+      html`<div class="box"><b>${cells.text(split.train)}${validating}</b>rows ${uses}, not audited</div>`,
     );
   }
   const whose = audited.people === null ? "" : ` of ${cells.countOf(audited.people, "person")}`;
