@@ -26,8 +26,13 @@ export interface ChosenBase {
   readonly source: PriorSource;
 }
 
-/** `count`: how many training rows there are. */
-export async function chooseBase(input: HoldInput, frame: SolveFrame, count: number): Promise<ChosenBase> {
+/** `count`: how many training rows there are; `noise` as in chooseMixture. */
+export async function chooseBase(
+  input: HoldInput,
+  frame: SolveFrame,
+  count: number,
+  noise?: number,
+): Promise<ChosenBase> {
   const { backend, spec, trained, start, training, validation } = input;
   const network = createNetwork(backend, spec, 0);
   const sets = validation === null ? [training] : [training, validation];
@@ -69,7 +74,7 @@ export async function chooseBase(input: HoldInput, frame: SolveFrame, count: num
     });
     return sumsOf(problem.layout, frame, takeRest(mixed, count), []).losses(last.theta);
   });
-  const mixture = chooseMixture(losses);
+  const mixture = chooseMixture(losses, noise);
   const source = sourceAt(mixture.share);
   const gathered = mixLogits(ofStart, ofTrained, mixture.share);
   return { mixture, gathered, parameters: source.parameters, source };

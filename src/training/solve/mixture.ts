@@ -9,7 +9,7 @@ import type { ParameterValues } from "../../models/networks/parameters.ts";
 
 /** The shares of training that are tried. */
 export const MIXTURES = [0, 0.25, 0.5, 0.75, 1] as const;
-/** The gain over the start, in standard errors of the paired differences, below which the start is kept. */
+/** Of one run: the gain over the start must exceed the standard error of the paired differences. */
 const NOISE = 1;
 
 /** What was chosen, and by how much. Losses are means over validation rows. */
@@ -46,8 +46,11 @@ export function mixParameters(
   );
 }
 
-/** `lossesOf`: the loss of every validation row under each mixture, in the order of MIXTURES. */
-export function chooseMixture(lossesOf: readonly Float64Array[]): Mixture {
+/**
+ * `lossesOf`: the loss of every validation row under each mixture, in the order of MIXTURES. `noise`: the gain over the
+ * start, in standard errors, below which the start is kept.
+ */
+export function chooseMixture(lossesOf: readonly Float64Array[], noise = NOISE): Mixture {
   const N = lossesOf[0].length;
   const means = lossesOf.map((losses) => losses.reduce((sum, loss) => sum + loss, 0) / N);
   let best = 0;
@@ -61,7 +64,7 @@ export function chooseMixture(lossesOf: readonly Float64Array[]): Mixture {
     squares += difference * difference;
   }
   const standardError = N > 1 ? Math.sqrt(squares / (N - 1) / N) : 0;
-  const share = gain > NOISE * standardError ? MIXTURES[best] : 0;
+  const share = gain > noise * standardError ? MIXTURES[best] : 0;
   return {
     share,
     losses: MIXTURES.map((one, k) => ({ share: one, loss: means[k] })),
