@@ -18,6 +18,7 @@ import { type BindingLine, readBindingPlan } from "../studies/binding.ts";
 import type { BindingPartLine } from "../studies/binding-parts.ts";
 import { type CertificateLine, runCell } from "../studies/certificates.ts";
 import { type HeldLine, readHeldPlan } from "../studies/held-not-told.ts";
+import { type HeldRealLine, readHeldRealPlan } from "../studies/held-real.ts";
 import { appendLine, readLines } from "../studies/lines.ts";
 import {
   QUALITY_SYSTEMS,
@@ -39,6 +40,7 @@ import {
 import { summariseBinding } from "../summaries/binding.ts";
 import { summariseCertificates } from "../summaries/certificates.ts";
 import { summariseHeld } from "../summaries/held-not-told.ts";
+import { summariseHeldReal } from "../summaries/held-real.ts";
 import { summariseQuality } from "../summaries/quality.ts";
 import { summariseTargets } from "../summaries/targets.ts";
 import { summariseUnseen, type UnseenLine } from "../summaries/unseen-tables.ts";
@@ -68,10 +70,19 @@ export const STUDY_PAGES = {
   tables: (path: string) => tablesPage(summariseUnseen(readUnseenPlan(), readLines<UnseenLine>(path))),
   certificates: (path: string) => certificatesPage(summariseCertificates(readLines<CertificateLine>(path))),
   binding: (path: string) => bindingPage(STUDY_SUMMARIES.binding(path)),
-  "held-not-told": (path: string) => heldPage(STUDY_SUMMARIES["held-not-told"](path)),
+  "held-not-told": (path: string) => writeHeldPage(path, committedLines("held-real")),
+  "held-real": (path: string) => writeHeldPage(committedLines("held-not-told"), path),
   targets: (path: string) => targetsPage(STUDY_SUMMARIES.targets(path)),
 } as const;
 export type StudyName = keyof typeof STUDY_PAGES;
+
+/** Simulated people and real tables have one page. */
+function writeHeldPage(simulated: string, real: string): string {
+  return heldPage(
+    STUDY_SUMMARIES["held-not-told"](simulated),
+    summariseHeldReal(readHeldRealPlan(), readLines<HeldRealLine>(real)),
+  );
+}
 
 /** The committed lines. */
 export function committedLines(name: StudyName): string {

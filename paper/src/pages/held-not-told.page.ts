@@ -1,9 +1,11 @@
 /** The page docs/results/held-not-told.md (summaries/held-not-told.ts has the numbers). */
 import { PROXY_LEVELS } from "../eye/proxy.ts";
 import type { HeldCell, HeldMeans, HeldSummary, HeldWish } from "../summaries/held-not-told.ts";
+import type { HeldRealSummary } from "../summaries/held-real.ts";
+import { realTables } from "./held-real.page.ts";
 import { formatMarkdown, listOf } from "./markdown.ts";
 
-export function heldPage(summary: HeldSummary): string {
+export function heldPage(summary: HeldSummary, real: HeldRealSummary): string {
   const { plan, lines, planned, progress, cells, wishes } = summary;
   const areas = PROXY_LEVELS.map(({ area }) => String(area));
   return `# Held, not told
@@ -48,9 +50,11 @@ ${formatMarkdown(["wanted of *held*", "measured", ""], wishes.map(wishRow))}
 
 ${sayWishes(wishes)} ${sayStrict(cells)}
 
+${realTables(real)}
+
 ## What it does not show
 
-One law, one group, and one column that was made to hint at it. Who is in the group must be known for the people who \
+The simulated people have one law, one group, and one column that was made to hint at it; the real tables are two, and their truth is unknown. Who is in the group must be known for the people who \
 are learnt from. A mean curve that is right for the group says nothing of
 its single members: the features tell them apart no better than before.
 `;

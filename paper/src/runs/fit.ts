@@ -21,11 +21,14 @@ import {
   type Curves,
   type Group,
   pickOutcomes,
+  type RightCensored,
   readOutcomes,
   resolveGroups,
+  type Split,
   type Table,
   type TimeGrid,
 } from "graduate/data";
+import { groupSupport } from "graduate/stats";
 import { placesAmong } from "graduate/study";
 import type { Model } from "graduate/training";
 
@@ -78,6 +81,27 @@ export function membersAmong(groups: readonly Group[], table: Table, rows?: Arra
   const resolved = resolveGroups(groups, table, { unknownLevels: "allow" });
   if (rows === undefined) return resolved;
   return placesAmong(resolved, rows);
+}
+
+/** Bins that count for each group, at least one: those in which its training rows are followed. */
+export function trainingSupports(
+  {
+    table,
+    outcomes,
+    split,
+    groups,
+  }: {
+    readonly table: Table;
+    readonly outcomes: RightCensored;
+    readonly split: Pick<Split, "train">;
+    readonly groups: readonly Group[];
+  },
+  grid: TimeGrid,
+): number[] {
+  const training = binOutcomes(pickOutcomes(outcomes, split.train), grid);
+  return membersAmong(groups, table, split.train).map(({ rows }) =>
+    Math.max(1, groupSupport(training, { rows })),
+  );
 }
 
 /** Scores of curves, everyone first and then the groups, whose rows are positions among those of the curves. */

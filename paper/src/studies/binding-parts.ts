@@ -23,17 +23,21 @@ import { drawExponential } from "../eye/draw.ts";
 import { simulateEye } from "../eye/simulate.ts";
 import { scoreAgainstTruth } from "../eye/truth.ts";
 import { readCheckout, VERSION } from "../runs/checkout.ts";
-import { auditCurves, fitModel, membersAmong, predictRows, timeGridOf } from "../runs/fit.ts";
+import {
+  auditCurves,
+  fitModel,
+  membersAmong,
+  predictRows,
+  timeGridOf,
+  trainingSupports,
+} from "../runs/fit.ts";
 import {
   type BindingPlan,
   type BindingScores,
   type BindingVerdict,
-  bindingSupports,
   peopleOf,
   readBindingScores,
   readBindingVerdict,
-  round,
-  secondsSince,
 } from "./binding.ts";
 import {
   type BindingPeople,
@@ -42,7 +46,7 @@ import {
   fitBindingSystem,
 } from "./binding-systems.ts";
 import { crossGroups } from "./cross-groups.ts";
-import { appendLine, readLines } from "./lines.ts";
+import { appendLine, readLines, round, secondsSince } from "./lines.ts";
 
 interface PartLine extends BindingVerdict {
   readonly seed: number;
@@ -162,7 +166,7 @@ async function fitAndScore(
   const { grid, predictCurves, endSeconds } = fitted;
   const settings = { ...people.settings, seed: people.seed + plan.truthSeedOffset, n: plan.truthPeople };
   const groups = [ALL_GROUP, ...scored];
-  const supports = bindingSupports({ ...people, groups }, fitted);
+  const supports = trainingSupports({ ...people, groups }, grid);
   const scores = await scoreAgainstTruth({ settings, groups, supports, grid, predictCurves });
   const { table, seed } = people;
   const verdict = readBindingVerdict(fitted);

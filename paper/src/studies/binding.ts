@@ -7,21 +7,12 @@
  */
 import type { Backend } from "graduate";
 import { InputError } from "graduate/core";
-import {
-  ALL_GROUP,
-  binOutcomes,
-  type Group,
-  groupsFromFile,
-  parseGroupsFile,
-  pickOutcomes,
-  splitRows,
-} from "graduate/data";
-import { groupSupport } from "graduate/stats";
+import { ALL_GROUP, type Group, groupsFromFile, parseGroupsFile, splitRows } from "graduate/data";
 import { z } from "zod";
 import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
 import { keepLastTruth, type TruthScores } from "../eye/truth.ts";
 import { readCheckout, VERSION } from "../runs/checkout.ts";
-import { membersAmong } from "../runs/fit.ts";
+import { trainingSupports } from "../runs/fit.ts";
 import {
   BINDING_SYSTEMS,
   type BindingOptions,
@@ -30,7 +21,7 @@ import {
   type FittedBinding,
   fitBindingSystem,
 } from "./binding-systems.ts";
-import { appendLine, readLines } from "./lines.ts";
+import { createPlanRunner, parseStudyPlan, round, secondsSince } from "./lines.ts";
 
 const share = z.number().positive().max(1);
 const systems = z.array(z.enum(BINDING_SYSTEMS));
@@ -95,9 +86,7 @@ export interface BindingLine extends BindingRun, BindingScores, BindingVerdict {
 }
 
 export function parseBindingPlan(text: string, where: string): BindingPlan {
-  const { success, data, error } = planSchema.safeParse(JSON.parse(text));
-  if (success) return data;
-  throw new InputError(`not a plan of this study: ${z.prettifyError(error)}`, { code: "plan.form", where });
+  return parseStudyPlan(planSchema, text, where);
 }
 
 /** The committed plan. */
@@ -138,7 +127,7 @@ export function createBindingRunner(
     const scoringStarted = performance.now();
     const settings = { ...people.settings, seed: seed + plan.truthSeedOffset, n: plan.truthPeople };
     const { grid, predictCurves } = fitted;
-    const supports = bindingSupports(people, fitted);
+    const supports = trainingSupports(people, grid);
     const scores = await truth({ settings, groups: people.groups, supports, grid }).score(predictCurves);
     return {
       part: "systems",
@@ -154,21 +143,10 @@ export function createBindingRunner(
   };
 }
 
-/** Runs what the file has no line of; `said` is told of every new line. */
-export async function runBindingPlan(
-  runs: readonly BindingRun[],
-  runLine: RunBinding,
-  out: string,
-  said: (line: BindingLine) => void,
-): Promise<void> {
-  for (const run of runs) {
-    const done = readLines<BindingLine>(out).filter(({ part }) => part === "systems");
-    if (done.some((line) => sameBindingRun(line, run))) continue;
-    const line = await runLine(run);
-    appendLine(out, line);
-    said(line);
-  }
-}
+/** The parts of a few lines are in the same file. */
+export const runBindingPlan = createPlanRunner<BindingRun, BindingLine>(
+  (line, run) => line.part === "systems" && sameBindingRun(line, run),
+);
 
 function openPeople(plan: BindingPlan, seed: number, rows: number): BindingPeople {
   const { level, censoring, split: fractions, groups: path, told } = plan;
@@ -195,17 +173,6 @@ export function peopleOf(
   return { table, outcomes, settings, split, groups, seed: settings.seed };
 }
 
-/** Bins that count for each group: those in which its training rows are followed. */
-export function bindingSupports(
-  { table, outcomes, split, groups }: BindingPeople,
-  { grid }: FittedBinding,
-): number[] {
-  const training = binOutcomes(pickOutcomes(outcomes, split.train), grid);
-  return membersAmong(groups, table, split.train).map(({ rows }) =>
-    Math.max(1, groupSupport(training, { rows })),
-  );
-}
-
 export function readBindingScores({ groups, concordance, concordanceOfTruth }: TruthScores): BindingScores {
   const [everyone, ...told] = groups;
   const worst = told.reduce((one, other) => (other.A > one.A ? other : one));
@@ -230,12 +197,4 @@ export function readBindingVerdict({ model: { training } }: Pick<FittedBinding, 
     iterations: solve?.iterations ?? null,
     share: solve?.mixture?.share ?? null,
   };
-}
-
-export function secondsSince(started: number): number {
-  return round((performance.now() - started) / 1000, 2);
-}
-
-export function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

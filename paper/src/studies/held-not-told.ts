@@ -10,32 +10,44 @@ import type { Backend } from "graduate";
 import { InputError } from "graduate/core";
 import {
   ALL_GROUP,
-  binOutcomes,
   type Group,
   groupsFromFile,
   parseGroupsFile,
-  pickOutcomes,
   readOutcomes,
   splitRows,
   type Table,
 } from "graduate/data";
-import { groupSupport } from "graduate/stats";
 import type { Model, VerdictStatus } from "graduate/training";
 import { z } from "zod";
-import { addProxy, drawProxy, PROTECTED_GROUP, PROXY_LEVELS, proxyLevel } from "../eye/proxy.ts";
+import {
+  addProxy,
+  drawProxy,
+  LEFT_OUT,
+  PROTECTED_COLUMNS,
+  PROTECTED_GROUP,
+  PROXY_LEVELS,
+  proxyLevel,
+} from "../eye/proxy.ts";
 import { type EyeCohort, simulateEye } from "../eye/simulate.ts";
 import { keepLastTruth, type PredictCurves, type TruthScores } from "../eye/truth.ts";
 import { readCheckout, VERSION } from "../runs/checkout.ts";
-import { membersAmong } from "../runs/fit.ts";
+import { trainingSupports } from "../runs/fit.ts";
 import {
-  type FittedHeld,
   fitHeldSystem,
   HELD_SYSTEMS,
   type HeldOptions,
   type HeldPeople,
   type HeldSystem,
 } from "./held-systems.ts";
-import { appendLine, readLines } from "./lines.ts";
+import { createPlanRunner, parseStudyPlan, round, secondsSince } from "./lines.ts";
+
+/** What all simulated people share. */
+export const EYE_PEOPLE = {
+  columns: { time: "time", event: "event" },
+  leftOut: LEFT_OUT,
+  protected: PROTECTED_COLUMNS,
+  held: [PROTECTED_GROUP],
+} as const;
 
 const share = z.number().positive().max(1);
 
@@ -88,9 +100,7 @@ export interface HeldLine extends HeldRun {
 }
 
 export function parseHeldPlan(text: string, where: string): HeldPlan {
-  const { success, data, error } = planSchema.safeParse(JSON.parse(text));
-  if (success) return data;
-  throw new InputError(`not a plan of this study: ${z.prettifyError(error)}`, { code: "plan.form", where });
+  return parseStudyPlan(planSchema, text, where);
 }
 
 const PLAN = "paper/plans/held-not-told.json";
@@ -116,9 +126,7 @@ export function sameHeldRun(a: HeldRun, b: HeldRun): boolean {
 }
 
 /** Runs one line after the other, and keeps what the next line can use. */
-export interface HeldRunner {
-  run(run: HeldRun): Promise<HeldLine>;
-}
+export type RunHeld = (run: HeldRun) => Promise<HeldLine>;
 
 interface LastFree {
   readonly run: HeldRun;
@@ -130,7 +138,7 @@ export function createHeldRunner(
   plan: HeldPlan,
   backend: Backend,
   training?: HeldOptions["training"],
-): HeldRunner {
+): RunHeld {
   const truth = keepLastTruth();
   const file = parseGroupsFile(readCheckout(plan.groups), plan.groups);
   const options: HeldOptions = { dro: plan.dro, ...(training === undefined ? {} : { training }) };
@@ -142,51 +150,35 @@ export function createHeldRunner(
       cohort = simulateEye({ seed, n, level: plan.level, censoring: plan.censoring });
     return cohort;
   };
-  return {
-    async run(run) {
-      const { seed, rows, strength, system } = run;
-      const eye = drawCohort(seed, rows);
-      const people = openPeople(eye, plan, strength, (table, training) =>
-        groupsFromFile({ ...file, all: true }, table, training, { exclude: ["time", "event"] }),
-      );
-      const base = free !== null && sameHeldRun({ ...run, system: "free" }, free.run) ? free : null;
-      const started = performance.now();
-      const fitted = await fitHeldSystem(system, people, options, backend, base?.model);
-      const own = (performance.now() - started) / 1000;
-      if (system === "free" && fitted.model !== undefined) free = { run, model: fitted.model, seconds: own };
-      const scoringStarted = performance.now();
-      const settings = { ...eye.settings, seed: seed + plan.truthSeedOffset, n: plan.truthPeople };
-      const supports = supportsOf(people, fitted);
-      const sample = truth({ settings, groups: people.groups, supports, grid: fitted.grid });
-      const scores = await sample.score(withProxy(sample.people, strength, fitted.predictCurves));
-      return {
-        ...run,
-        ...readHeldScores(scores),
-        ...(fitted.converged === undefined ? {} : { converged: fitted.converged }),
-        ...(fitted.model === undefined ? {} : readVerdict(fitted.model)),
-        seconds: round(own + (system === "hazard boost" ? (base?.seconds ?? 0) : 0), 2),
-        scoringSeconds: round((performance.now() - scoringStarted) / 1000, 2),
-        version: VERSION,
-      };
-    },
+  return async (run) => {
+    const { seed, rows, strength, system } = run;
+    const eye = drawCohort(seed, rows);
+    const people = openPeople(eye, plan, strength, (table, training) =>
+      groupsFromFile({ ...file, all: true }, table, training, { exclude: ["time", "event"] }),
+    );
+    const base = free !== null && sameHeldRun({ ...run, system: "free" }, free.run) ? free : null;
+    const started = performance.now();
+    const fitted = await fitHeldSystem(system, people, options, backend, base?.model);
+    const own = (performance.now() - started) / 1000;
+    if (system === "free" && fitted.model !== undefined) free = { run, model: fitted.model, seconds: own };
+    const scoringStarted = performance.now();
+    const settings = { ...eye.settings, seed: seed + plan.truthSeedOffset, n: plan.truthPeople };
+    const supports = trainingSupports(people, fitted.grid);
+    const sample = truth({ settings, groups: people.groups, supports, grid: fitted.grid });
+    const scores = await sample.score(withProxy(sample.people, strength, fitted.predictCurves));
+    return {
+      ...run,
+      ...readHeldScores(scores),
+      ...(fitted.converged === undefined ? {} : { converged: fitted.converged }),
+      ...(fitted.model === undefined ? {} : readVerdict(fitted.model)),
+      seconds: round(own + (system === "hazard boost" ? (base?.seconds ?? 0) : 0), 2),
+      scoringSeconds: secondsSince(scoringStarted),
+      version: VERSION,
+    };
   };
 }
 
-/** Runs what the file has no line of; `said` is told of every new line. */
-export async function runHeldPlan(
-  runs: readonly HeldRun[],
-  runner: HeldRunner,
-  out: string,
-  said: (line: HeldLine) => void,
-): Promise<void> {
-  const done = readLines<HeldLine>(out);
-  for (const run of runs) {
-    if (done.some((line) => sameHeldRun(line, run))) continue;
-    const line = await runner.run(run);
-    appendLine(out, line);
-    said(line);
-  }
-}
+export const runHeldPlan = createPlanRunner<HeldRun, HeldLine>(sameHeldRun);
 
 function openPeople(
   eye: EyeCohort,
@@ -196,16 +188,9 @@ function openPeople(
 ): HeldPeople {
   const { seed } = eye.settings;
   const table = addProxy(eye.table, drawProxy(eye.table, seed, proxyLevel(strength).strength));
-  const outcomes = readOutcomes(table, { time: "time", event: "event" });
+  const outcomes = readOutcomes(table, EYE_PEOPLE.columns);
   const split = splitRows(table.rows, { seed, fractions });
-  return { table, outcomes, split, groups: chooseGroups(table, split.train), seed };
-}
-
-function supportsOf({ table, outcomes, split, groups }: HeldPeople, { grid }: FittedHeld): number[] {
-  const training = binOutcomes(pickOutcomes(outcomes, split.train), grid);
-  return membersAmong(groups, table, split.train).map(({ rows }) =>
-    Math.max(1, groupSupport(training, { rows })),
-  );
+  return { ...EYE_PEOPLE, table, outcomes, split, groups: chooseGroups(table, split.train), seed };
 }
 
 /** The fresh people come in chunks, in order; each chunk gets its part of the column. */
@@ -248,8 +233,4 @@ function readVerdict({ training: { verdict, solve } }: Model): Pick<HeldLine, "s
     ...(status === undefined ? {} : { status }),
     ...(auc === undefined ? {} : { auc: round(auc, 4) }),
   };
-}
-
-function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

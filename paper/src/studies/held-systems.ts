@@ -1,7 +1,8 @@
 /**
- * The systems of the study "held, not told" (held-not-told.ts): each is fitted on people with a proxy of the protected
- * group and predicts curves of others. Race and housing are dropped everywhere; groups over them are known to the two
- * systems that are told, and to nobody else. What the curves are judged by is in held-not-told.ts.
+ * The systems of the study "held, not told": each is fitted on people whose protected columns no model may see, and
+ * predicts curves of others. Those columns are dropped everywhere; groups over them are known to the two systems that
+ * are told, and to nobody else. What the curves are judged by is in held-not-told.ts for simulated people and in
+ * held-real.ts for real ones.
  */
 import { type Backend, boost, prepare } from "graduate";
 import {
@@ -18,24 +19,31 @@ import {
 } from "graduate/data";
 import { applyBoost } from "graduate/repair";
 import type { Model } from "graduate/training";
-import { LEFT_OUT, PROTECTED_COLUMNS, PROTECTED_GROUP } from "../eye/proxy.ts";
 import type { PredictCurves } from "../eye/truth.ts";
-import { fitModel, membersAmong, predictTables, type TrainRequest, timeGridOf } from "../runs/fit.ts";
+import {
+  fitModel,
+  membersAmong,
+  type PredictTable,
+  predictTables,
+  type TrainRequest,
+  timeGridOf,
+} from "../runs/fit.ts";
 import { droCoxCurves, fitDroCox } from "./dro-cox.ts";
 
-export const HELD_SYSTEMS = [
-  "free",
-  "held",
-  "held, strict",
-  "cox",
-  "cox with the column",
-  "hazard boost",
-  "dro-cox",
-] as const;
+/** Those that are one training run. */
+export const TRAINED_SYSTEMS = ["free", "held", "held, strict", "cox", "cox with the column"] as const;
+export type TrainedSystem = (typeof TRAINED_SYSTEMS)[number];
+export const HELD_SYSTEMS = [...TRAINED_SYSTEMS, "hazard boost", "dro-cox"] as const;
 export type HeldSystem = (typeof HELD_SYSTEMS)[number];
 
-/** The people of one line, with their proxy. */
+/** The people of one line. */
 export interface HeldPeople {
+  readonly columns: { readonly time: string; readonly event: string };
+  /** Columns that are no features for another reason. */
+  readonly leftOut: readonly string[];
+  /** Columns that no model may see, and the groups over them that are held. */
+  readonly protected: readonly string[];
+  readonly held: readonly Group[];
   readonly table: Table;
   readonly outcomes: RightCensored;
   readonly split: Split;
@@ -51,10 +59,12 @@ export interface DroChoice {
   readonly split?: boolean | undefined;
 }
 
+/** Where a network differs from the default preset: for tests. */
+export type HeldTraining = Pick<TrainRequest, "network" | "hidden" | "options" | "bins">;
+
 export interface HeldOptions {
   readonly dro: DroChoice;
-  /** Where a network differs from the default preset: for tests. */
-  readonly training?: Pick<TrainRequest, "network" | "hidden" | "options" | "bins">;
+  readonly training?: HeldTraining;
 }
 
 export interface FittedHeld {
@@ -62,71 +72,92 @@ export interface FittedHeld {
   readonly predictCurves: PredictCurves;
   /** Whether the optimiser arrived; only where it says so. */
   readonly converged?: boolean;
-  /** For "free": what "hazard boost" starts from, if it comes next. */
   readonly model?: Model;
 }
 
+export interface FittedModel extends FittedHeld {
+  readonly predictCurves: PredictTable;
+  readonly model: Model;
+}
+
 /** Whether an expression reads a protected column. */
-export function isProtected({ expression }: Group): boolean {
-  return new RegExp(`\\b(${PROTECTED_COLUMNS.join("|")})\\b`).test(expression);
+export function isProtected({ expression }: Group, { protected: columns }: HeldPeople): boolean {
+  return new RegExp(`\\b(${columns.join("|")})\\b`).test(expression);
 }
 
 /** What every request shares; it names no groups. */
-function plainRequest({ split, seed }: HeldPeople, { training }: HeldOptions): TrainRequest {
-  const drop = [...PROTECTED_COLUMNS, ...LEFT_OUT];
-  const bins = training?.bins === undefined ? {} : { bins: training.bins };
-  return { time: "time", event: "event", drop, split, seed, ...bins };
+function plainRequest(people: HeldPeople, training: HeldTraining = {}): TrainRequest {
+  const { columns, leftOut, protected: hidden, split, seed } = people;
+  const bins = training.bins === undefined ? {} : { bins: training.bins };
+  return { ...columns, drop: [...hidden, ...leftOut], split, seed, ...bins };
 }
 
 /** "free": groups over features are named as usual; protected ones are neither told nor held. */
-export function freeRequest(people: HeldPeople, options: HeldOptions): TrainRequest {
-  const told = people.groups.filter((group) => group.name !== ALL_GROUP.name && !isProtected(group));
-  return { ...plainRequest(people, options), ...options.training, groups: told };
+export function freeRequest(people: HeldPeople, training?: HeldTraining): TrainRequest {
+  const told = people.groups.filter((group) => group.name !== ALL_GROUP.name && !isProtected(group, people));
+  return { ...plainRequest(people, training), ...training, groups: told };
 }
 
 /**
- * "held": the request of "free", with the protected group held through features alone. Its membership is known to the
- * solve and to nothing that predicts. The other groups over protected columns are neither told nor held.
+ * "held": the request of "free", with the people's protected groups held through features alone. Their membership is
+ * known to the solve and to nothing that predicts. Other groups over protected columns are neither told nor held.
  */
-export function heldRequest(free: TrainRequest, hold: "balanced" | "strict"): TrainRequest {
+export function heldRequest(
+  people: HeldPeople,
+  hold: "balanced" | "strict",
+  training?: HeldTraining,
+): TrainRequest {
+  const free = freeRequest(people, training);
   return {
     ...free,
-    drop: [...LEFT_OUT],
-    protected: [...PROTECTED_COLUMNS],
-    groups: [...(free.groups ?? []), PROTECTED_GROUP],
+    drop: [...people.leftOut],
+    protected: [...people.protected],
+    groups: [...(free.groups ?? []), ...people.held],
     options: { ...free.options, hold },
   };
 }
 
+export async function fitTrainedSystem(
+  system: TrainedSystem,
+  people: HeldPeople,
+  backend: Backend,
+  training?: HeldTraining,
+): Promise<FittedModel> {
+  const cox: TrainRequest = { ...plainRequest(people, training), method: "cox" };
+  switch (system) {
+    case "free":
+      return fitNetwork(people, freeRequest(people, training), backend);
+    case "held":
+      return fitNetwork(people, heldRequest(people, "balanced", training), backend);
+    case "held, strict":
+      return fitNetwork(people, heldRequest(people, "strict", training), backend);
+    case "cox":
+      return fitNetwork(people, cox, backend);
+    case "cox with the column": {
+      const tell = (table: Table) => addGroupColumns(table, people.held);
+      const fitted = await fitNetwork({ ...people, table: tell(people.table) }, cox, backend);
+      return { ...fitted, predictCurves: async (table, rows) => fitted.predictCurves(tell(table), rows) };
+    }
+  }
+}
+
+/** `free`: the model of "free", if it was fitted before: what "hazard boost" starts from. */
 export async function fitHeldSystem(
   system: HeldSystem,
   people: HeldPeople,
-  options: HeldOptions,
+  { dro, training }: HeldOptions,
   backend: Backend,
   free?: Model,
 ): Promise<FittedHeld> {
-  const plain = plainRequest(people, options);
   switch (system) {
-    case "free":
-      return fitNetwork(people, freeRequest(people, options), backend);
-    case "held":
-      return fitNetwork(people, heldRequest(freeRequest(people, options), "balanced"), backend);
-    case "held, strict":
-      return fitNetwork(people, heldRequest(freeRequest(people, options), "strict"), backend);
-    case "cox":
-      return fitNetwork(people, { ...plain, method: "cox" }, backend);
-    case "cox with the column": {
-      const tell = (table: Table) => addGroupColumns(table, [PROTECTED_GROUP]);
-      const told = { ...people, table: tell(people.table) };
-      const fitted = await fitNetwork(told, { ...plain, method: "cox" }, backend);
-      return { ...fitted, predictCurves: async (table) => fitted.predictCurves(tell(table)) };
-    }
     case "hazard boost": {
-      const model = free ?? (await fitModel(people.table, freeRequest(people, options), backend));
+      const model = free ?? (await fitModel(people.table, freeRequest(people, training), backend));
       return boostHazards(people, model, backend);
     }
     case "dro-cox":
-      return fitDro(people, plain, options.dro);
+      return fitDro(people, plainRequest(people, training), dro);
+    default:
+      return fitTrainedSystem(system, people, backend, training);
   }
 }
 
@@ -134,10 +165,9 @@ async function fitNetwork(
   { table }: HeldPeople,
   request: TrainRequest,
   backend: Backend,
-): Promise<FittedHeld> {
+): Promise<FittedModel> {
   const model = await fitModel(table, request, backend);
-  const predict = predictTables(model, backend);
-  return { grid: timeGridOf(model), predictCurves: async (one) => predict(one), model };
+  return { grid: timeGridOf(model), predictCurves: predictTables(model, backend), model };
 }
 
 /** Fitted on the first half of the test rows, the others being spent; the second half judges it, unread here. */

@@ -18,10 +18,10 @@ import { MINIMUM_EVENTS, testClash } from "graduate/stats";
 import { readCheckout, VERSION } from "../runs/checkout.ts";
 import { auditRows, fitModel, membersAmong } from "../runs/fit.ts";
 import { mean } from "../summaries/summary.ts";
+import { round, secondsSince } from "./lines.ts";
 import {
   describeClashes,
   type FlchainTargetLine,
-  round,
   type TargetRun,
   type TargetsPlan,
   targetRequest,
@@ -65,7 +65,7 @@ export function createFlchainRunner(
     const started = performance.now();
     const request = { ...COLUMNS, drop, groups: LIFE_TABLE_GROUPS, split, seed };
     const model = await fitModel(table, { ...request, ...targetRequest(system, targets) }, backend);
-    const seconds = round((performance.now() - started) / 1000, 2);
+    const seconds = secondsSince(started);
     const { overall, groups } = await auditRows(model, table, split.test, LIFE_TABLE_GROUPS, backend);
     const eces = groups.map(({ name, events, paper: { ece } }) => {
       return [name, events < MINIMUM_EVENTS || ece === null ? null : round(ece, 6)] as const;

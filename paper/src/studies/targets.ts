@@ -5,10 +5,9 @@
  * each seed and system, and does not repeat lines it finds.
  */
 import { type Backend, prepare } from "graduate";
-import { InputError, isAbsent } from "graduate/core";
+import { isAbsent } from "graduate/core";
 import {
   ALL_GROUP,
-  binOutcomes,
   type Group,
   parseTargets,
   pickOutcomes,
@@ -16,13 +15,20 @@ import {
   splitRows,
   type Targets,
 } from "graduate/data";
-import { type Clash, groupSupport, kaplanMeier, survivalAt, testClash } from "graduate/stats";
+import { type Clash, kaplanMeier, survivalAt, testClash } from "graduate/stats";
 import { z } from "zod";
 import { type EyeSettings, simulateEye } from "../eye/simulate.ts";
 import { keepLastTruth } from "../eye/truth.ts";
 import { readCheckout, VERSION } from "../runs/checkout.ts";
-import { fitModel, membersAmong, predictTables, type TrainRequest, timeGridOf } from "../runs/fit.ts";
-import { appendLine, readLines } from "./lines.ts";
+import {
+  fitModel,
+  membersAmong,
+  predictTables,
+  type TrainRequest,
+  timeGridOf,
+  trainingSupports,
+} from "../runs/fit.ts";
+import { createPlanRunner, parseStudyPlan, round, secondsSince } from "./lines.ts";
 
 export const TARGET_SYSTEMS = ["without targets", "with targets", "with targets, slack 1"] as const;
 export type TargetSystem = (typeof TARGET_SYSTEMS)[number];
@@ -104,9 +110,7 @@ export interface FlchainTargetLine extends TargetLineBase {
 export type TargetLine = EyeTargetLine | FlchainTargetLine;
 
 export function parseTargetsPlan(text: string, where: string): TargetsPlan {
-  const { success, data, error } = planSchema.safeParse(JSON.parse(text));
-  if (success) return data;
-  throw new InputError(`not a plan of this study: ${z.prettifyError(error)}`, { code: "plan.form", where });
+  return parseStudyPlan(planSchema, text, where);
 }
 
 const PLAN = "paper/plans/targets.json";
@@ -131,21 +135,7 @@ export function sameTargetRun(a: TargetRun, b: TargetRun): boolean {
   return a.cohort === b.cohort && a.seed === b.seed && a.system === b.system;
 }
 
-/** Runs what the file has no line of; `said` is told of every new line. */
-export async function runTargetsPlan(
-  runs: readonly TargetRun[],
-  runOne: (run: TargetRun) => Promise<TargetLine>,
-  out: string,
-  said: (line: TargetLine) => void,
-): Promise<void> {
-  const done = readLines<TargetLine>(out);
-  for (const run of runs) {
-    if (done.some((line) => sameTargetRun(line, run))) continue;
-    const line = await runOne(run);
-    appendLine(out, line);
-    said(line);
-  }
-}
+export const runTargetsPlan = createPlanRunner<TargetRun, TargetLine>(sameTargetRun);
 
 /** The part of a request that says which targets are held, and how. */
 export function targetRequest(system: TargetSystem, targets: Targets): Partial<TrainRequest> {
@@ -177,12 +167,9 @@ export function createEyeRunner({ eye: plan }: TargetsPlan, backend: Backend): R
     const targets = registryTargets(plan, settings, groups, grid.edges[grid.T]);
     const started = performance.now();
     const model = await fitModel(table, { ...request, ...targetRequest(system, targets) }, backend);
-    const seconds = round((performance.now() - started) / 1000, 2);
+    const seconds = secondsSince(started);
     const judged = [ALL_GROUP, ...groups];
-    const training = binOutcomes(pickOutcomes(outcomes, split.train), grid);
-    const supports = membersAmong(judged, table, split.train).map(({ rows }) =>
-      Math.max(1, groupSupport(training, { rows })),
-    );
+    const supports = trainingSupports({ table, outcomes, split, groups: judged }, grid);
     const fresh = { ...settings, seed: seed + plan.truthSeedOffset, n: plan.truthPeople };
     const sample = truth({ settings: fresh, groups: judged, supports, grid: timeGridOf(model) });
     const predict = predictTables(model, backend);
@@ -227,8 +214,4 @@ export function registryTargets(
     });
   });
   return parseTargets(["group,time,survival,se", ...lines].join("\n"), { name: "the registry" });
-}
-
-export function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

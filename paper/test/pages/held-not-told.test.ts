@@ -4,8 +4,10 @@ import { expect, test } from "vitest";
 import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 import { heldPage } from "../../src/pages/held-not-told.page.ts";
 import { expandHeldPlan, type HeldLine, readHeldPlan } from "../../src/studies/held-not-told.ts";
+import { readHeldRealPlan } from "../../src/studies/held-real.ts";
 import { readLines } from "../../src/studies/lines.ts";
 import { summariseHeld } from "../../src/summaries/held-not-told.ts";
+import { summariseHeldReal } from "../../src/summaries/held-real.ts";
 
 const root = new URL("../../../", import.meta.url);
 const plan = readHeldPlan();
@@ -36,7 +38,7 @@ test("a wish is judged on the seeds that have both systems", () => {
   expect(concordance.isMet).toBe(true);
   const missed = summariseHeld(plan, [...free, line("held", 901, 0.031)]);
   expect(missed.wishes[0]).toMatchObject({ measured: "0.62", isMet: false });
-  expect(heldPage(missed)).toContain("| 0.62 | **missed** |");
+  expect(heldPage(missed, summariseHeldReal(readHeldRealPlan(), []))).toContain("| 0.62 | **missed** |");
 });
 
 test("where features tell too little, a group that was not left alone is a miss", () => {

@@ -12,6 +12,7 @@ import { simulateEye } from "../../src/eye/simulate.ts";
 import { readCheckout } from "../../src/runs/checkout.ts";
 import {
   createHeldRunner,
+  EYE_PEOPLE,
   expandHeldPlan,
   type HeldLine,
   type HeldPlan,
@@ -118,6 +119,7 @@ describe("lines", () => {
     const { table, outcomes } = simulateEye({ seed: 1, n: 400, level: 2, censoring: "dependent" });
     const rows = (from: number, to: number) => Int32Array.from({ length: to - from }, (_, k) => from + k);
     const people: HeldPeople = {
+      ...EYE_PEOPLE,
       table: addProxy(table, drawProxy(table, 1, 1)),
       outcomes,
       split: { train: rows(0, 240), validation: rows(240, 320), test: rows(320, 400) },
@@ -129,9 +131,11 @@ describe("lines", () => {
       seed: 1,
     };
     const options = { dro: plan.dro, training };
-    expect(freeRequest(people, options).groups?.map(({ name }) => name)).toEqual(["women"]);
-    expect(people.groups.filter(isProtected).map(({ name }) => name)).toEqual(["Malay"]);
-    const held = heldRequest(freeRequest(people, options), "balanced");
+    expect(freeRequest(people, training).groups?.map(({ name }) => name)).toEqual(["women"]);
+    expect(people.groups.filter((group) => isProtected(group, people)).map(({ name }) => name)).toEqual([
+      "Malay",
+    ]);
+    const held = heldRequest(people, "balanced", training);
     expect(held.groups?.map(({ name }) => name)).toEqual(["women", PROTECTED_GROUP.name]);
     expect(held.protected).toEqual(["race", "housing"]);
     for (const system of ["free", "held", "cox", "dro-cox", "cox with the column"] as const) {
