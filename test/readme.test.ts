@@ -133,3 +133,21 @@ describe("what is said below the README's pictures is what the lines say", () =>
     expect(missed).toEqual(["*with targets*: worst A at most 0.55 of that without"]);
   });
 });
+
+test("the ranks on the folds of the published benchmark are those of the page", () => {
+  const rows = rowsOf(read("docs/results/folds.md"));
+  const ranksOf = (wanted: string) =>
+    rows
+      .filter(([system]) => system === wanted)
+      .map(([, harrell, , ibs]) => [harrell, ibs].map((cell) => Number(/, (\d+) of/.exec(cell)?.[1])));
+  says("is fourth by C-index and fourth by Brier score on nwtco, second and sixth on flchain");
+  expect(ranksOf("default")).toEqual([
+    [4, 4],
+    [2, 6],
+  ]);
+  says("was third and second, first and third");
+  expect(ranksOf("five with splines")).toEqual([
+    [3, 2],
+    [1, 3],
+  ]);
+});
