@@ -84,8 +84,8 @@ describe("graduate train --ensemble", () => {
     const [whole, resumed, checkpoint] = ["whole", "resumed", "stopped"].map((name) =>
       scratch(`ensemble-${name}`),
     );
-    // Wide enough that the second run is still going when the signal arrives.
-    const asked = [...request, "--hidden", "64", "--steps", "600", "--ensemble", "3"];
+    // A network large enough that the second run is still going when the signal arrives.
+    const asked = [...request, "--network", "anchored", "--hidden", "32", "--steps", "600", "--ensemble", "3"];
     expect(runCli([...asked, "--out", whole]).code).toBe(0);
     const child = spawn(
       process.execPath,
