@@ -53,7 +53,7 @@ export interface PassShape {
 
 /** Memory and the operations that networks are made of; see the top of this file. */
 export interface Backend {
-  readonly name: "reference" | "wasm";
+  readonly name: "reference" | "wasm" | "webgpu";
   readonly precision: "f64" | "f32";
   readonly threads: number;
 

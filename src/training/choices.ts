@@ -92,6 +92,7 @@ export type Hold = keyof typeof HOLDS;
 /** What computes. */
 export const BACKENDS = {
   wasm: "WebAssembly kernels on several threads",
+  webgpu: "the graphics device",
   reference: "plain float64, slow, to compare with",
 } as const satisfies Readonly<Record<Backend["name"], string>>;
 /** The name of a backend. */
