@@ -71,7 +71,13 @@ export interface GpuDevice {
 }
 
 export interface GpuAdapter {
-  readonly info: { readonly vendor: string; readonly architecture: string; readonly description: string };
+  readonly info: {
+    readonly vendor: string;
+    readonly architecture: string;
+    readonly description: string;
+    readonly device: string;
+    readonly isFallbackAdapter?: boolean;
+  };
   readonly limits: GpuLimits;
   requestDevice(settings: { readonly requiredLimits: Readonly<Record<string, number>> }): Promise<GpuDevice>;
 }

@@ -25,12 +25,11 @@ export interface LstmPlan {
 
 /** On an H200, two workgroups of 10 rows (H 50) fill a processor; 6, 8 and 12 rows were slower. */
 const MOST_TILE_ROWS = 10;
-/** Vectors of weights in a thread's registers; backward keeps as many sums. */
-const MOST_VECTORS = 32;
 /** Arrays of the tape: i, f, g, o and c; h is o·tanh(c). */
 export const TAPED = 5;
 
-export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits): LstmPlan {
+/** `vectors` of weights fit into a thread's registers; backward keeps as many sums. */
+export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, vectors: number): LstmPlan {
   const quads = Math.ceil(H / 4);
   // Backward: gradients of four gates and what they send back, and h of the bin before.
   const rowBytes = 4 * 9 * 4 * quads;
@@ -46,7 +45,7 @@ export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits): LstmPl
   const owned = Math.ceil(rows / most);
   const threads = Math.min(most, Math.ceil(Math.ceil(rows / owned) / 32) * 32);
   const tasks = Math.ceil((tileRows * quads) / threads);
-  return { H, quads, tileRows, threads, owned, tasks, inRegisters: owned * quads <= MOST_VECTORS };
+  return { H, quads, tileRows, threads, owned, tasks, inRegisters: owned * quads <= vectors };
 }
 
 /** Bytes of one tile's activations. */

@@ -30,6 +30,7 @@ export function lstmOnDevice(
   engine: Engine,
   handles: HandleTable<Placed>,
   tapes: TapeTable,
+  vectors: number,
 ): Pick<Backend, "lstmForward" | "lstmBackward"> {
   const limit = bindingLimit(engine);
 
@@ -44,7 +45,7 @@ export function lstmOnDevice(
   function prepare(shape: LstmShape, weights: LstmWeights, x: DeviceArray, N: number) {
     const { D, H, T } = shape;
     checkSizes({ D, H, T, N });
-    const plan = planLstm(shape, engine.device.limits);
+    const plan = planLstm(shape, engine.device.limits, vectors);
     return {
       shape,
       plan,

@@ -29,7 +29,7 @@ export async function openOn(
     throw new BackendError("no graphics device was found", { code: "adapter.missing", hint });
   }
   const device = await requestDevice(adapter, hint);
-  return createWebGpuBackend({ device, adapter: nameAdapter(adapter), tapeLimit });
+  return createWebGpuBackend({ device, ...describe(adapter), tapeLimit });
 }
 
 async function requestDevice(adapter: GpuAdapter, hint: string): Promise<GpuDevice> {
@@ -45,7 +45,10 @@ async function requestDevice(adapter: GpuAdapter, hint: string): Promise<GpuDevi
   }
 }
 
-function nameAdapter({ info }: GpuAdapter): string {
-  const { description, vendor, architecture } = info;
-  return description || [vendor, architecture].filter((word) => word !== "").join(" ") || "unnamed device";
+function describe({ info }: GpuAdapter): { readonly adapter: string; readonly software: boolean } {
+  const { device, description, vendor, architecture } = info;
+  const words = [vendor, architecture].filter((word) => word !== "").join(" ");
+  const adapter = device || description || words || "unnamed device";
+  const software = info.isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe/i.test(adapter + words);
+  return { adapter, software };
 }

@@ -18,6 +18,8 @@ export interface WebGpuParts {
   readonly device: GpuDevice;
   /** What to call the device. */
   readonly adapter: string;
+  /** Whether a program plays the device on the processor. */
+  readonly software: boolean;
   /** Bytes that activations may take; beyond them they are computed again. */
   readonly tapeLimit: number;
 }
@@ -26,9 +28,16 @@ export interface WebGpuBackend extends Backend {
   readonly name: "webgpu";
   /** The device's name. */
   readonly adapter: string;
+  /** Whether a program plays the device on the processor: slower than the wasm backend. */
+  readonly software: boolean;
 }
 
-export function createWebGpuBackend({ device, adapter, tapeLimit }: WebGpuParts): WebGpuBackend {
+/** Vectors of four numbers in a thread's registers: of a graphics device … */
+const VECTORS = 32;
+/** … and where there are none to gain, and long kernels take many seconds to compile. */
+const SOFTWARE_VECTORS = 8;
+
+export function createWebGpuBackend({ device, adapter, software, tapeLimit }: WebGpuParts): WebGpuBackend {
   const engine = createEngine(device);
   const handles = createHandles<Placed>();
   const tapes = createTapes(engine, tapeLimit);
@@ -39,6 +48,7 @@ export function createWebGpuBackend({ device, adapter, tapeLimit }: WebGpuParts)
     precision: "f32",
     threads: 1,
     adapter,
+    software,
     // An array of logits is seen by a kernel whole.
     rowsAtOnce: (pass) => Math.max(1, Math.min(rowsOnHost(pass), Math.floor(limit / (4 * pass.T)))),
     ...access,
@@ -47,7 +57,7 @@ export function createWebGpuBackend({ device, adapter, tapeLimit }: WebGpuParts)
       if (memory.kind === "tape") tapes.release(memory);
       else releaseArray(memory);
     },
-    ...lstmOnDevice(engine, handles, tapes),
+    ...lstmOnDevice(engine, handles, tapes, software ? SOFTWARE_VECTORS : VECTORS),
     ...denseOnDevice(engine, handles),
     ...additiveOnDevice(engine, handles),
     close: async () => engine.close(),

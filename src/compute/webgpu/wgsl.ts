@@ -68,13 +68,17 @@ export function fourOf(number: (c: number) => string): string {
 
 /**
  * σ and tanh with an error of a few units in the last place. WGSL's own tanh may be off by 1e-5 near 0, where the
- * gradient of small weights would lose its digits, and its exp of a large number may be anything.
+ * gradient of small weights would lose its digits, and its exp of a large number may be anything. What is not a number
+ * stays so, told by its bits: the functions of a device may make a number of it.
  */
 export const ACTIVATIONS = `
-fn sigmoid4(a: vec4f) -> vec4f { return 1.0 / (1.0 + exp(clamp(-a, vec4f(-87.0), vec4f(87.0)))); }
+fn spoil(value: vec4f, a: vec4f) -> vec4f {
+  return select(value, a, (bitcast<vec4u>(a) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u));
+}
+fn sigmoid4(a: vec4f) -> vec4f { return spoil(1.0 / (1.0 + exp(min(-a, vec4f(87.0)))), a); }
 fn tanh4(a: vec4f) -> vec4f {
   let square = a * a;
   let series = a * (1.0 + square * (-1.0 / 3.0 + square * (2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0)))));
   let large = sign(a) * (1.0 - 2.0 / (exp(2.0 * min(abs(a), vec4f(10.0))) + 1.0));
-  return select(large, series, abs(a) < vec4f(0.25));
+  return spoil(select(large, series, abs(a) < vec4f(0.25)), a);
 }`;
