@@ -23,17 +23,26 @@ export interface LstmPlan {
   readonly inRegisters: boolean;
 }
 
+/** How much is written out in a kernel. */
+export interface LstmEffort {
+  /** Rows of a tile, at most. */
+  readonly tileRows: number;
+  /** Vectors of weights in a thread's registers, at most; backward keeps as many sums. */
+  readonly vectors: number;
+}
+
 /** On an H200, two workgroups of 10 rows (H 50) fill a processor; 6, 8 and 12 rows were slower. */
-const MOST_TILE_ROWS = 10;
+export const GRAPHICS: LstmEffort = { tileRows: 10, vectors: 32 };
+/** A device that is a program has no registers to gain from, and takes many seconds to compile a long kernel. */
+export const SOFTWARE: LstmEffort = { tileRows: 3, vectors: 8 };
 /** Arrays of the tape: i, f, g, o and c; h is o·tanh(c). */
 export const TAPED = 5;
 
-/** `vectors` of weights fit into a thread's registers; backward keeps as many sums. */
-export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, vectors: number): LstmPlan {
+export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, effort: LstmEffort): LstmPlan {
   const quads = Math.ceil(H / 4);
   // Backward: gradients of four gates and what they send back, and h of the bin before.
   const rowBytes = 4 * 9 * 4 * quads;
-  const tileRows = Math.min(MOST_TILE_ROWS, Math.floor(limits.maxComputeWorkgroupStorageSize / rowBytes));
+  const tileRows = Math.min(effort.tileRows, Math.floor(limits.maxComputeWorkgroupStorageSize / rowBytes));
   if (tileRows < 1) {
     throw new BackendError(`too many hidden units for this graphics device: ${H}`, {
       code: "size.invalid",
@@ -45,7 +54,7 @@ export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, vectors
   const owned = Math.ceil(rows / most);
   const threads = Math.min(most, Math.ceil(Math.ceil(rows / owned) / 32) * 32);
   const tasks = Math.ceil((tileRows * quads) / threads);
-  return { H, quads, tileRows, threads, owned, tasks, inRegisters: owned * quads <= vectors };
+  return { H, quads, tileRows, threads, owned, tasks, inRegisters: owned * quads <= effort.vectors };
 }
 
 /** Bytes of one tile's activations. */

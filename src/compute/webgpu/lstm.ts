@@ -11,7 +11,7 @@ import type { Engine, KernelRun } from "./engine.ts";
 import type { GpuBuffer } from "./gpu.ts";
 import { backwardKernel, countTileSums } from "./lstm-backward.ts";
 import { type ForwardKind, forwardKernel } from "./lstm-forward.ts";
-import { type LstmPlan, planLstm } from "./lstm-plan.ts";
+import { type LstmEffort, type LstmPlan, planLstm } from "./lstm-plan.ts";
 import { addParts, multiplyRows, sumProducts } from "./sums.ts";
 import { cutRows, type Stretch, type TapeTable } from "./tapes.ts";
 
@@ -30,7 +30,7 @@ export function lstmOnDevice(
   engine: Engine,
   handles: HandleTable<Placed>,
   tapes: TapeTable,
-  vectors: number,
+  effort: LstmEffort,
 ): Pick<Backend, "lstmForward" | "lstmBackward"> {
   const limit = bindingLimit(engine);
 
@@ -45,7 +45,7 @@ export function lstmOnDevice(
   function prepare(shape: LstmShape, weights: LstmWeights, x: DeviceArray, N: number) {
     const { D, H, T } = shape;
     checkSizes({ D, H, T, N });
-    const plan = planLstm(shape, engine.device.limits, vectors);
+    const plan = planLstm(shape, engine.device.limits, effort);
     return {
       shape,
       plan,

@@ -11,6 +11,7 @@ import { bindingLimit, deviceAccess, type Placed } from "./device-memory.ts";
 import { createEngine } from "./engine.ts";
 import type { GpuDevice } from "./gpu.ts";
 import { lstmOnDevice } from "./lstm.ts";
+import { GRAPHICS, SOFTWARE } from "./lstm-plan.ts";
 import { createTapes } from "./tapes.ts";
 
 export interface WebGpuParts {
@@ -32,11 +33,6 @@ export interface WebGpuBackend extends Backend {
   readonly software: boolean;
 }
 
-/** Vectors of four numbers in a thread's registers: of a graphics device … */
-const VECTORS = 32;
-/** … and where there are none to gain, and long kernels take many seconds to compile. */
-const SOFTWARE_VECTORS = 8;
-
 export function createWebGpuBackend({ device, adapter, software, tapeLimit }: WebGpuParts): WebGpuBackend {
   const engine = createEngine(device);
   const handles = createHandles<Placed>();
@@ -57,7 +53,7 @@ export function createWebGpuBackend({ device, adapter, software, tapeLimit }: We
       if (memory.kind === "tape") tapes.release(memory);
       else releaseArray(memory);
     },
-    ...lstmOnDevice(engine, handles, tapes, software ? SOFTWARE_VECTORS : VECTORS),
+    ...lstmOnDevice(engine, handles, tapes, software ? SOFTWARE : GRAPHICS),
     ...denseOnDevice(engine, handles),
     ...additiveOnDevice(engine, handles),
     close: async () => engine.close(),
