@@ -47,3 +47,17 @@ export async function openWebGpuBackend(options: WebGpuBackendOptions = {}): Pro
   alive.push(backend);
   return backend;
 }
+
+/** The graphics device if this machine has one that is faster than the processor, else null. */
+export async function findGraphics(): Promise<WebGpuBackend | null> {
+  let backend: WebGpuBackend;
+  try {
+    backend = await openWebGpuBackend();
+  } catch (error) {
+    if (error instanceof BackendError) return null;
+    throw error;
+  }
+  if (!backend.software) return backend;
+  await backend.close();
+  return null;
+}
