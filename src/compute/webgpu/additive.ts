@@ -45,7 +45,7 @@ function forwardKernel(grouped: boolean): KernelSource {
     },
     writes: { logits: "f32" },
     threads: THREADS,
-    body: `
+    body: () => `
   let i = group * ${THREADS}u + thread;
   let n = i / size.T;
   let t = i % size.T;
@@ -79,7 +79,7 @@ function rowSumsKernel(grouped: boolean): KernelSource {
     reads: { dLogits: "f32", ...(grouped && { knots: "vec2f" }) },
     writes: { sums: "f32" },
     threads: THREADS,
-    body: `
+    body: () => `
   let i = group * ${THREADS}u + thread;
   let n = i / size.columns;
   let column = i % size.columns;
@@ -110,6 +110,32 @@ const ADD_OFFSETS = `
   if (row > 0u && d < size.D && d + size.G >= size.D) {
     offsets[(d + size.G - size.D) * size.K + row - 1u] += total * bitcast<f32>(size.scale);
   }`;
+
+/** Groups as the kernels take them. */
+interface PlacedGroups extends GroupOffsetsShape {
+  readonly offsets: GpuBuffer;
+  readonly knots: GpuBuffer;
+}
+
+/** Where the sums of rows' products go. */
+function toSkip(D: number, skip: GpuBuffer, grouped: PlacedGroups | null): Addition {
+  if (grouped === null) {
+    return { name: "skip", sizes: ["D"], given: [D], gradients: { skip }, add: ADD_SKIP };
+  }
+  const { G, K, scale, offsets } = grouped;
+  return {
+    name: "skip and offsets",
+    sizes: ["D", "G", "K", "scale"],
+    given: [D, G, K, bitsOf(scale)],
+    gradients: { skip, offsets },
+    add: ADD_OFFSETS,
+  };
+}
+
+function toBaseline(baseline: GpuBuffer): Addition {
+  const add = "baseline[column] += total;";
+  return { name: "baseline", sizes: [], given: [], gradients: { baseline }, add };
+}
 
 export function additiveOnDevice(
   engine: Engine,
@@ -175,30 +201,13 @@ export function additiveOnDevice(
         arrays: [slopes, ...(grouped === null ? [] : [grouped.knots]), sums],
         groups: Math.ceil((N * columns) / THREADS),
       };
-      const toSkip: Addition =
-        grouped === null
-          ? { name: "skip", sizes: ["D"], given: [D], gradients: { skip }, add: ADD_SKIP }
-          : {
-              name: "skip and offsets",
-              sizes: ["D", "G", "K", "scale"],
-              given: [D, grouped.G, grouped.K, bitsOf(grouped.scale)],
-              gradients: { skip, offsets: grouped.offsets },
-              add: ADD_OFFSETS,
-            };
-      const toBaseline: Addition = {
-        name: "baseline",
-        sizes: [],
-        given: [],
-        gradients: { baseline },
-        add: "baseline[column] += total;",
-      };
       const ofRows = { left: sums, right: rows, first: 0, N, outputs: columns, inputs: D };
       // No inputs: only the sums over rows themselves.
       const ofBins = { left: slopes, right: rows, first: 0, N, outputs: T, inputs: 0 };
       engine.submit([
         rowSums,
-        ...sumProducts(engine, "parts", ofRows, limit, toSkip),
-        ...sumProducts(engine, "parts of bins", ofBins, limit, toBaseline),
+        ...sumProducts(engine, "parts", ofRows, limit, toSkip(D, skip, grouped)),
+        ...sumProducts(engine, "parts of bins", ofBins, limit, toBaseline(baseline)),
       ]);
     },
   };

@@ -16,7 +16,7 @@ const BEFORE_TANH: KernelSource = {
   reads: { out: "f32" },
   writes: { dOut: "f32" },
   threads: THREADS,
-  body: `
+  body: () => `
   let i = group * ${THREADS}u + thread;
   if (i < size.count) { dOut[i] *= 1.0 - out[i] * out[i]; }`,
 };

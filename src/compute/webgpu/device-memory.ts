@@ -6,7 +6,8 @@ import { BackendError } from "../../core/errors.ts";
 import type { Backend, DeviceArray } from "../backend.ts";
 import type { HandleTable } from "../host.ts";
 import { checkSizes } from "../shapes.ts";
-import { createLostError, type Engine } from "./engine.ts";
+import { createLostError } from "./device-state.ts";
+import type { Engine } from "./engine.ts";
 import { type GpuBuffer, MAP_READ, USAGE } from "./gpu.ts";
 import type { KernelSource } from "./wgsl.ts";
 
@@ -24,7 +25,7 @@ const GATHER: KernelSource = {
   reads: { source: "f32", rows: "u32" },
   writes: { gathered: "f32" },
   threads: GATHER_THREADS,
-  body: `
+  body: () => `
   let i = group * ${GATHER_THREADS}u + thread;
   if (i < size.count) { gathered[i] = source[rows[i / size.width] * size.width + i % size.width]; }`,
 };

@@ -1,9 +1,8 @@
 /**
  * Runs kernels on a device: compiles each once, and records the runs of an operation into one submission. Nothing waits
- * for the device here; it works in the order of submissions. What goes wrong on the device is known only later: the
- * first failure is kept, and every call after it is refused with it.
+ * for the device here; it works in the order of submissions.
  */
-import { BackendError } from "../../core/errors.ts";
+import { type DeviceState, watchDevice } from "./device-state.ts";
 import { type GpuBuffer, type GpuDevice, type GpuPipeline, USAGE } from "./gpu.ts";
 import { type KernelSource, writeKernel } from "./wgsl.ts";
 
@@ -15,12 +14,8 @@ export interface KernelRun {
   readonly groups: number;
 }
 
-export interface Engine {
+export interface Engine extends DeviceState {
   readonly device: GpuDevice;
-  /** Throws what went wrong earlier, if anything did. */
-  check(): void;
-  /** Keeps a failure, unless there is one already, and gives the one that is kept. */
-  fail(error: BackendError): BackendError;
   /** Submits the runs, each of which sees what the ones before it wrote. */
   submit(runs: readonly KernelRun[]): void;
   createBuffer(bytes: number, usage?: number): GpuBuffer;
@@ -29,44 +24,16 @@ export interface Engine {
    * areas once.
    */
   scratch(name: string, bytes: number): GpuBuffer;
-  close(): void;
 }
 
 const STORAGE = USAGE.storage | USAGE.copySource | USAGE.copyTarget;
 /** Sizes that are kept on the device: a training run has a few dozen. */
 const MOST_SIZES = 512;
 
-export function createLostError(what: string): BackendError {
-  return new BackendError(`the graphics device was lost: ${what}`, {
-    code: "device.lost",
-    hint: "go on from the last checkpoint on the processor: --resume <checkpoint> --backend wasm",
-  });
-}
-
 export function createEngine(device: GpuDevice): Engine {
   const pipelines = new Map<string, GpuPipeline>();
   const sizesKept = new Map<string, GpuBuffer>();
   const scratch = new Map<string, GpuBuffer>();
-  let failure: BackendError | null = null;
-  let closed = false;
-
-  function fail(error: BackendError): BackendError {
-    failure ??= error;
-    return failure;
-  }
-  device.lost.then(({ message }) => {
-    if (!closed) fail(createLostError(message || "no reason was given"));
-  });
-  device.addEventListener("uncapturederror", ({ error }) => {
-    if (/out of memory|allocat/i.test(error.message)) {
-      fail(
-        new BackendError("the graphics device has too little memory", {
-          code: "memory.exhausted",
-          hint: "fewer rows a step (--batch), bins or hidden units, or --backend wasm",
-        }),
-      );
-    } else fail(new BackendError(`the graphics device refused: ${error.message}`, { code: "device.failed" }));
-  });
 
   function createBuffer(bytes: number, usage: number = STORAGE): GpuBuffer {
     return device.createBuffer({ size: Math.max(16, Math.ceil(bytes / 16) * 16), usage });
@@ -123,11 +90,7 @@ export function createEngine(device: GpuDevice): Engine {
 
   return {
     device,
-    check() {
-      if (closed) throw new BackendError("this backend is closed", { code: "backend.closed" });
-      if (failure !== null) throw failure;
-    },
-    fail,
+    ...watchDevice(device),
     submit(runs) {
       const real = runs.filter(({ groups }) => groups > 0);
       if (real.length === 0) return;
@@ -144,11 +107,6 @@ export function createEngine(device: GpuDevice): Engine {
         scratch.set(name, buffer);
       }
       return buffer;
-    },
-    close() {
-      if (closed) return;
-      closed = true;
-      device.destroy();
     },
   };
 }

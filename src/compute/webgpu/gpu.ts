@@ -1,5 +1,5 @@
 /**
- * The part of WebGPU that this folder uses, as types of its own: a page's navigator.gpu and Node's `webgpu` package both
+ * The part of WebGPU that this folder uses, as types of its own: a page's navigator.gpu and Node's package `webgpu`
  * have it, and neither the DOM's types nor that package's are needed to compile or to use this library.
  */
 

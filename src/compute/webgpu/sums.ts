@@ -46,8 +46,8 @@ function multiplyKernel(biases: number, activation: "none" | "tanh"): KernelSour
     reads: { rows: "f32", matrix: "f32", ...Object.fromEntries(names.map((name) => [name, "f32"])) },
     writes: { out: "f32" },
     threads: THREADS,
-    declarations: activation === "tanh" ? ACTIVATIONS : "",
-    body: `
+    declarations: () => (activation === "tanh" ? ACTIVATIONS : ""),
+    body: () => `
   let i = group * ${THREADS}u + thread;
   let o = i % size.outputs;
   let n = i / size.outputs * ${ROWS_PER_THREAD}u;
@@ -119,7 +119,7 @@ const PRODUCTS: KernelSource = {
   reads: { left: "f32", right: "f32" },
   writes: { partials: "f32" },
   threads: THREADS,
-  body: `
+  body: () => `
   let k = group * ${THREADS}u + thread;
   if (k >= size.sums) { return; }
   let columns = size.outputs * (size.inputs + 1u);
@@ -154,8 +154,8 @@ export function addParts(
       reads: { partials: "f32" },
       writes: Object.fromEntries(Object.keys(gradients).map((gradient) => [gradient, "f32"])),
       threads: COLUMNS * SLICES,
-      declarations: `var<workgroup> slices: array<f32, ${COLUMNS * SLICES}>;`,
-      body: `
+      declarations: () => `var<workgroup> slices: array<f32, ${COLUMNS * SLICES}>;`,
+      body: () => `
   let column = group * ${COLUMNS}u + thread % ${COLUMNS}u;
   var sum = 0.0;
   if (column < size.columns) {

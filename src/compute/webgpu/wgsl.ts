@@ -13,20 +13,13 @@ export interface KernelSource {
   readonly reads: Readonly<Record<string, string>>;
   readonly writes: Readonly<Record<string, string>>;
   readonly threads: number;
-  /** Workgroup variables and functions. */
-  readonly declarations?: string;
-  /** Has `thread` (within its workgroup), and `group` (the workgroup's number, which may pass the last one asked for). */
-  readonly body: string;
+  /** Workgroup variables and functions; as the body, written when it is compiled. */
+  readonly declarations?: () => string;
+  /** Has `thread`, its number in its workgroup, and `group`, the workgroup's, which may pass the last one asked for. */
+  readonly body: () => string;
 }
 
-export function writeKernel({
-  sizes,
-  reads,
-  writes,
-  threads,
-  declarations = "",
-  body,
-}: KernelSource): string {
+export function writeKernel({ sizes, reads, writes, threads, declarations, body }: KernelSource): string {
   const arrays = [
     ...Object.entries(reads).map(([name, type]) => `var<storage, read> ${name}: array<${type}>;`),
     ...Object.entries(writes).map(([name, type]) => `var<storage, read_write> ${name}: array<${type}>;`),
@@ -35,7 +28,7 @@ export function writeKernel({
 struct Sizes { ${sizes.map((name) => `${name}: u32`).join(", ")} }
 @group(0) @binding(0) var<uniform> size: Sizes;
 ${arrays.map((array, k) => `@group(0) @binding(${k + 1}) ${array}`).join("\n")}
-${declarations}
+${declarations?.() ?? ""}
 @compute @workgroup_size(${threads})
 fn main(
   @builtin(local_invocation_index) thread: u32,
@@ -43,7 +36,7 @@ fn main(
   @builtin(num_workgroups) places: vec3u,
 ) {
   let group = place.x + place.y * places.x;
-${body}
+${body()}
 }`;
 }
 
@@ -78,7 +71,8 @@ fn spoil(value: vec4f, a: vec4f) -> vec4f {
 fn sigmoid4(a: vec4f) -> vec4f { return spoil(1.0 / (1.0 + exp(min(-a, vec4f(87.0)))), a); }
 fn tanh4(a: vec4f) -> vec4f {
   let square = a * a;
-  let series = a * (1.0 + square * (-1.0 / 3.0 + square * (2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0)))));
+  let tail = 2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0));
+  let series = a * (1.0 + square * (-1.0 / 3.0 + square * tail));
   let large = sign(a) * (1.0 - 2.0 / (exp(2.0 * min(abs(a), vec4f(10.0))) + 1.0));
   return spoil(select(large, series, abs(a) < vec4f(0.25)), a);
 }`;
