@@ -2,8 +2,8 @@
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type * as BrowserEntry from "../../src/browser/index.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
+import type { WebGpuBackend } from "../../src/compute/webgpu/webgpu-backend.ts";
 import { drawLstmProblem, type LstmProblem, type Numbers, runLstm } from "../compute/problems.ts";
 import { findChromium, launchChromium, launchWithSoftwareDevice, WHY_SKIPPED } from "./chromium.ts";
 import { buildImportMap } from "./import-map.ts";
@@ -12,6 +12,11 @@ import { type StaticServer, startServer } from "./static-server.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const program = findChromium();
 if (program === null) console.log(`test/browser is skipped: ${WHY_SKIPPED}`);
+
+/** What the page has of graduate/browser. */
+interface PageGlobals {
+  readonly browser: { openWebGpuBackend(): Promise<WebGpuBackend> };
+}
 
 /** A problem as a page can be given it: plain lists. */
 function listed(problem: LstmProblem) {
@@ -27,7 +32,7 @@ function listed(problem: LstmProblem) {
 
 /** Runs in the page, by its text. Results start from 0.5, as those of runLstm. */
 async function runInPage({ shape, N, weights, x, dLogits }: ReturnType<typeof listed>) {
-  const { browser } = globalThis as unknown as { readonly browser: typeof BrowserEntry };
+  const { browser } = globalThis as unknown as PageGlobals;
   const backend = await browser.openWebGpuBackend();
   const place = (values: readonly number[]) => {
     const array = backend.allocate(values.length);
@@ -91,7 +96,7 @@ describe.skipIf(program === null)("WebGPU in a page", () => {
   test("a browser without a graphics device says so", async () => {
     const page = await openPage(launchChromium);
     const code = await page.evaluate(async () => {
-      const { browser } = globalThis as unknown as { readonly browser: typeof BrowserEntry };
+      const { browser } = globalThis as unknown as PageGlobals;
       return browser.openWebGpuBackend().then(
         () => "none",
         (error) => error.code,

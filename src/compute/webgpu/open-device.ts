@@ -47,8 +47,10 @@ async function requestDevice(adapter: GpuAdapter, hint: string): Promise<GpuDevi
 
 function describe({ info }: GpuAdapter): { readonly adapter: string; readonly software: boolean } {
   const { device, description, vendor, architecture } = info;
-  const words = [vendor, architecture].filter((word) => word !== "").join(" ");
-  const adapter = device || description || words || "unnamed device";
+  const join = (words: readonly string[], between: string) =>
+    words.filter((word) => word !== "").join(between);
+  const words = join([vendor, architecture], " ");
+  const adapter = join([device, description], ", ") || words || "unnamed device";
   const software = info.isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe/i.test(adapter + words);
   return { adapter, software };
 }
