@@ -298,10 +298,13 @@ async function readTargets(path: string): Promise<Targets> {
 
 export function refuseConflicts({ splines, method, backend, deterministic }: TrainOptions): void {
   if (deterministic === true && backend === "webgpu") {
-    throw new InputError("--deterministic is for the processor: graphics devices differ in their last digits", {
-      code: "option.conflict",
-      hint: "leave one of --deterministic and --backend webgpu out",
-    });
+    throw new InputError(
+      "--deterministic is for the processor: graphics devices differ in their last digits",
+      {
+        code: "option.conflict",
+        hint: "leave one of --deterministic and --backend webgpu out",
+      },
+    );
   }
   if (splines !== true || method !== "cox") return;
   throw new InputError("--splines is for networks: a Cox model is fitted without them", {
