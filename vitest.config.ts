@@ -1,6 +1,9 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { offerSoftwareDevice } from "./test/compute/webgpu-device.ts";
 import LongestFirst from "./test/longest-first.ts";
+
+offerSoftwareDevice(process.env);
 
 export default defineConfig({
   test: {

@@ -1,1 +1,2 @@
 export { openWasmBackend, type WasmBackendOptions } from "./wasm-backend.ts";
+export { openWebGpuBackend } from "./webgpu-backend.ts";

@@ -1,6 +1,7 @@
 /**
  * The compute contract: memory, and a few operations with hand-written gradients. `reference` is plain float64 and is
- * the truth; `wasm` is float32 SIMD on worker threads. All arrays are row-major.
+ * the truth; `wasm` is float32 SIMD on worker threads; `webgpu` is float32 on a graphics device. All arrays are
+ * row-major.
  *
  * Memory. An array is a handle, named `DeviceArray` because it lies on the device that computes, so that nobody
  * mistakes it for numbers of the host. `write` copies at once; `read` is asynchronous. Only a backend that shares its
@@ -12,7 +13,7 @@
  * knows its rows and weights, which must hold the same values in both passes: what did not fit in memory is computed
  * again.
  *
- * A device with memory of its own, such as WebGPU, implements this interface with a `view` that returns null. Every
+ * A device with memory of its own, as WebGPU's is, implements this interface with a `view` that returns null. Every
  * network, the trainer and prediction then work, with two round trips per step: logits come to the host and dLogits go
  * back (training/host-loss.ts); gradients come and weights go back (models/networks/host-parameters.ts). To keep
  * everything on the device, it adds operations for these two: curves, likelihood and group statistics of logits with
@@ -53,9 +54,11 @@ export interface PassShape {
 
 /** Memory and the operations that networks are made of; see the top of this file. */
 export interface Backend {
-  readonly name: "reference" | "wasm";
+  readonly name: "reference" | "wasm" | "webgpu";
   readonly precision: "f64" | "f32";
   readonly threads: number;
+  /** The name of the device, where there is one beside the processor. */
+  readonly adapter?: string | undefined;
 
   /** The most rows that one pass should take, given this backend's memory; longer tables go in parts. */
   rowsAtOnce(pass: PassShape): number;

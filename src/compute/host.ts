@@ -36,7 +36,7 @@ export function rowsOnHost({ T, keep }: PassShape): number {
   return Math.max(1, Math.min(rows, Math.floor(logits / T)));
 }
 
-export interface HandleTable<View extends Floats> {
+export interface HandleTable<View extends { readonly length: number }> {
   /** A new handle for a view. */
   add(view: View): DeviceArray;
   /** The view of a handle; it must have at least `length` numbers. */
@@ -51,7 +51,7 @@ export interface HandleTable<View extends Floats> {
 }
 
 /** A write past the end of a typed array is silently lost, and a read gives NaN, so lengths are checked here. */
-export function createHandles<View extends Floats>(): HandleTable<View> {
+export function createHandles<View extends { readonly length: number }>(): HandleTable<View> {
   const views = new WeakMap<DeviceArray, View>();
   function find(name: string, array: DeviceArray, length = 0): View {
     const view = views.get(array);

@@ -25,6 +25,9 @@ export class BackendScope implements Backend {
   get threads() {
     return this.#lender.threads;
   }
+  get adapter() {
+    return this.#lender.adapter;
+  }
 
   /** Frees everything not yet released: nothing may use it after this. The backend stays open. */
   end(): void {

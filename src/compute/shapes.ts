@@ -3,6 +3,7 @@
  * networks allocate, what model files must hold, what the kernels are told. Names are in the order of a kernel's
  * arguments.
  */
+import { BackendError } from "../core/errors.ts";
 import type { DeviceArray } from "./backend.ts";
 
 /** Name → shape, row-major. */
@@ -83,4 +84,16 @@ export function additiveWeightShapes(
 /** How many numbers an array of this shape holds. */
 export function countNumbers(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
+}
+
+/** Refuses sizes that are not whole numbers, by name. */
+export function checkSizes(sizes: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(sizes)) {
+    const least = name === "D" || name === "N" || name === "length" ? 0 : 1;
+    if (!(Number.isInteger(value) && value >= least)) {
+      throw new BackendError(`size is not a whole number of at least ${least}: ${name} = ${value}`, {
+        code: "size.invalid",
+      });
+    }
+  }
 }

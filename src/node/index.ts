@@ -35,3 +35,4 @@ export { bootstrapInParallel } from "./workers/replicate-pool.ts";
 export { type PoolOptions, runInPool } from "./workers/run-pool.ts";
 export { serveRuns } from "./workers/run-worker.ts";
 export { openWasmBackend } from "./workers/wasm-backend.ts";
+export { openWebGpuBackend } from "./workers/webgpu-backend.ts";

@@ -91,8 +91,10 @@ export type Hold = keyof typeof HOLDS;
 
 /** What computes. */
 export const BACKENDS = {
+  auto: "`webgpu` where there is a graphics device, else `wasm`",
   wasm: "WebAssembly kernels on several threads",
+  webgpu: "kernels on the graphics device; in Node the package `webgpu` has to be installed",
   reference: "plain float64, slow, to compare with",
-} as const satisfies Readonly<Record<Backend["name"], string>>;
-/** The name of a backend. */
+} as const satisfies Readonly<Record<Backend["name"] | "auto", string>>;
+/** The name of a backend, or `auto`. */
 export type BackendName = keyof typeof BACKENDS;

@@ -106,7 +106,7 @@ async function* runTraining(
 
   const fit = { study, method, preset, request, training, validation };
   const plan = await planFit(fit, backend);
-  yield { ...start, parameters: plan.parameters, steps: plan.options.steps, backend: backend.name };
+  yield { ...start, parameters: plan.parameters, steps: plan.options.steps, backend: nameBackend(backend) };
   const fitted = yield* fitNetwork(fit, plan, backend, hooks);
   const { result, history, options, kept, verdict, solve } = fitted;
   const { steps, bestStep, multipliers } = result;
@@ -131,6 +131,10 @@ async function* runTraining(
       notices: [...notices, ...unsolved.map((one) => createNotice("warning", one))],
     },
   };
+}
+
+function nameBackend({ name, adapter }: Backend): string {
+  return adapter === undefined ? name : `${name} (${adapter})`;
 }
 
 function refuseNoEvents({ table, request }: PreparedStudy, { binned }: TrainingRows): void {

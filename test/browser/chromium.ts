@@ -40,3 +40,12 @@ export const WHY_SKIPPED = `no Chromium found as ${NAMES.join(", ")} or as GRADU
 export function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS });
 }
+
+/** With a graphics device that is a program, SwiftShader. */
+export function launchWithSoftwareDevice(executablePath: string): Promise<Browser> {
+  const args = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+  return chromium.launch({
+    executablePath,
+    args: [...FLAGS.filter((flag) => flag !== "--disable-gpu"), ...args],
+  });
+}

@@ -5,14 +5,14 @@ import { BackendScope } from "../../src/compute/memory.ts";
 import { BACKENDS } from "./backends.ts";
 import { CASES } from "./cases.ts";
 
-describe.each(BACKENDS)("$name", ({ open }) => {
+describe.each(BACKENDS)("$name", ({ open, slow }) => {
   let backend: Backend;
   beforeAll(async () => {
     backend = await open();
   });
   afterAll(() => backend.close());
 
-  test.each(CASES)("$name", async ({ run }) => {
+  test.each(CASES.filter(({ heavy }) => !(heavy && slow)))("$name", async ({ run }) => {
     // A scope passes everything on, and gives the case's memory back.
     const scope = new BackendScope(backend);
     await run(scope);
@@ -20,7 +20,7 @@ describe.each(BACKENDS)("$name", ({ open }) => {
   });
 
   test("says what it is", () => {
-    expect(["reference", "wasm"]).toContain(backend.name);
+    expect(["reference", "wasm", "webgpu"]).toContain(backend.name);
     expect(["f32", "f64"]).toContain(backend.precision);
     expect(backend.threads).toBeGreaterThanOrEqual(1);
   });

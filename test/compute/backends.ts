@@ -2,11 +2,18 @@
 import type { Backend } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
+import { openWebGpuBackend } from "../../src/node/workers/webgpu-backend.ts";
+import { findDevice } from "./webgpu-device.ts";
 
 export interface TestedBackend {
   readonly name: string;
   open(): Promise<Backend>;
+  /** Whether it is too slow for the heavy cases. */
+  readonly slow?: boolean;
 }
+
+const device = await findDevice();
+if ("missing" in device) console.log(`the compute cases are skipped on webgpu: ${device.missing}`);
 
 export const BACKENDS: readonly TestedBackend[] = [
   { name: "reference", open: async () => createReferenceBackend() },
@@ -15,6 +22,9 @@ export const BACKENDS: readonly TestedBackend[] = [
   { name: "wasm, plain SIMD, two threads", open: () => openWasmBackend({ threads: 2, deterministic: true }) },
   { name: "wasm, relaxed SIMD, one thread", open: () => openWasmBackend({ threads: 1 }) },
   { name: "wasm, relaxed SIMD, two threads", open: () => openWasmBackend({ threads: 2 }) },
+  ...("missing" in device
+    ? []
+    : [{ name: "webgpu", open: () => openWebGpuBackend(), slow: device.software }]),
 ];
 
 /** The same backend, with memory that the host does not see: what a graphics processor will look like. */

@@ -25,6 +25,8 @@ import {
 
 export interface ComputeCase {
   readonly name: string;
+  /** Takes seconds where a program plays the device: SwiftShader compiles long kernels slowly, and runs them so. */
+  readonly heavy?: boolean;
   run(backend: Backend): Promise<void>;
 }
 
@@ -406,12 +408,17 @@ function againstReference(
   };
 }
 
+/** Multiplications of a light case, about. */
+const LIGHT = 300_000;
+
 function lstmAgainstReference(shape: LstmShape, N: number, distinct = N): ComputeCase {
-  return againstReference(
-    `LSTM against the reference: N ${N}, T ${shape.T}, H ${shape.H}, D ${shape.D}`,
+  const { D, H, T } = shape;
+  const compared = againstReference(
+    `LSTM against the reference: N ${N}, T ${T}, H ${H}, D ${D}`,
     () => answer(shape, N, distinct),
     (backend) => runLstm(backend, drawLstmProblem(shape, N, distinct)),
   );
+  return { ...compared, heavy: H > 50 || N * T * H * H > LIGHT };
 }
 
 const large = (): LstmProblem => ({

@@ -3,10 +3,10 @@
  * Everything is checked before any work area is moved. Rows are cut into slots by the shape alone, never by the number
  * of threads: slots decide the order in which sums are added, and any number of threads must give the same bytes.
  */
-import { BackendError } from "../../core/errors.ts";
 import type { DeviceArray } from "../backend.ts";
 import type { HandleTable } from "../host.ts";
 import {
+  checkSizes,
   type DenseShape,
   type DenseWeights,
   denseWeightShapes,
@@ -47,17 +47,6 @@ const MOST_SLOT_BYTES = 67108864;
 const DENSE_SLOT_ROWS = 64;
 /** More than a thread's scratch takes per unit and bin, and per pair of units: keeps 32-bit sizes from overflowing. */
 const SCRATCH_BOUND = 512;
-
-export function checkSizes(sizes: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(sizes)) {
-    const least = name === "D" || name === "N" || name === "length" ? 0 : 1;
-    if (!(Number.isInteger(value) && value >= least)) {
-      throw new BackendError(`size is not a whole number of at least ${least}: ${name} = ${value}`, {
-        code: "size.invalid",
-      });
-    }
-  }
-}
 
 function countSlots(pieces: number, slotBytes: number): number {
   return Math.max(1, Math.min(MOST_SLOTS, pieces, Math.floor(MOST_SLOT_BYTES / slotBytes)));

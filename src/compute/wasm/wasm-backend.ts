@@ -5,7 +5,8 @@
  */
 import type { Backend, DeviceArray } from "../backend.ts";
 import { additiveOnHost, createHandles, hostAccess, refuseEmptyTape, rowsOnHost } from "../host.ts";
-import { checkSizes, createJobs } from "./jobs.ts";
+import { checkSizes } from "../shapes.ts";
+import { createJobs } from "./jobs.ts";
 import { JOB_TAPE, JOB_TAPED_TILES, JOB_WORDS } from "./kernels/job.ts";
 import {
   createSharedMemory,

@@ -45,6 +45,7 @@ import {
   writeReport,
 } from "../print/write-report.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
+import { findGraphics, openWebGpuBackend } from "../workers/webgpu-backend.ts";
 
 export function addTrain(program: Command): void {
   const command = program
@@ -88,7 +89,9 @@ async function runTrain(path: string, options: TrainOptions): Promise<void> {
 
 async function openBackend({ backend, threads, deterministic }: TrainOptions): Promise<Backend> {
   if (backend === "reference") return createReferenceBackend();
-  return openWasmBackend({ threads, deterministic: deterministic === true });
+  if (backend === "webgpu") return openWebGpuBackend();
+  const graphics = backend === "auto" && deterministic !== true ? await findGraphics() : null;
+  return graphics ?? openWasmBackend({ threads, deterministic: deterministic === true });
 }
 
 interface Trained {

@@ -296,7 +296,16 @@ async function readTargets(path: string): Promise<Targets> {
   return parseTargets(await readTextFile(path, "the targets file"), { name: path });
 }
 
-export function refuseConflicts({ splines, method }: TrainOptions): void {
+export function refuseConflicts({ splines, method, backend, deterministic }: TrainOptions): void {
+  if (deterministic === true && backend === "webgpu") {
+    throw new InputError(
+      "--deterministic is for the processor: graphics devices differ in their last digits",
+      {
+        code: "option.conflict",
+        hint: "leave one of --deterministic and --backend webgpu out",
+      },
+    );
+  }
   if (splines !== true || method !== "cox") return;
   throw new InputError("--splines is for networks: a Cox model is fitted without them", {
     code: "option.conflict",

@@ -1,0 +1,68 @@
+/**
+ * How an LSTM is laid out on a device. A workgroup takes a tile of rows through all bins. A thread owns rows of the
+ * recurrent weights and keeps them in registers; what the tile's rows share at each bin is in workgroup memory. Units
+ * go in fours, padded with units whose weights are 0. A tape has for each tile, bin and quantity one vec4 per row and
+ * four units: tiles one after the other, so that any run of tiles is one stretch of memory.
+ */
+import { BackendError } from "../../core/errors.ts";
+import type { LstmShape } from "../shapes.ts";
+import type { GpuLimits } from "./gpu.ts";
+
+export interface LstmPlan {
+  readonly H: number;
+  /** Units in fours: ⌈H/4⌉. */
+  readonly quads: number;
+  /** Rows of a tile. */
+  readonly tileRows: number;
+  readonly threads: number;
+  /** Rows of weights a thread owns: four gates for each unit, and forward the output weights as one more. */
+  readonly owned: number;
+  /** Pairs of a row and four units that a thread takes where gates turn into cells. */
+  readonly tasks: number;
+  /** Whether a thread's weights are few enough for registers; else they are read again at each bin, in loops. */
+  readonly inRegisters: boolean;
+}
+
+/** How much is written out in a kernel. */
+export interface LstmEffort {
+  /** Rows of a tile, at most. */
+  readonly tileRows: number;
+  /** Vectors of weights in a thread's registers, at most; backward keeps as many sums. */
+  readonly vectors: number;
+}
+
+/** On an H200, two workgroups of 10 rows (H 50) fill a processor; 6, 8 and 12 rows were slower. */
+export const GRAPHICS: LstmEffort = { tileRows: 10, vectors: 32 };
+/** A device that is a program has no registers to gain from, and takes many seconds to compile a long kernel. */
+export const SOFTWARE: LstmEffort = { tileRows: 3, vectors: 8 };
+/** Arrays of the tape: i, f, g, o and c; h is o·tanh(c). */
+export const TAPED = 5;
+
+export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, effort: LstmEffort): LstmPlan {
+  const quads = Math.ceil(H / 4);
+  // Backward: gradients of four gates and what they send back, and h of the bin before.
+  const rowBytes = 4 * 9 * 4 * quads;
+  const tileRows = Math.min(effort.tileRows, Math.floor(limits.maxComputeWorkgroupStorageSize / rowBytes));
+  if (tileRows < 1) {
+    throw new BackendError(`too many hidden units for this graphics device: ${H}`, {
+      code: "size.invalid",
+      hint: "fewer units (--hidden), or --backend wasm",
+    });
+  }
+  const most = Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX);
+  const rows = 4 * H + 1;
+  const owned = Math.ceil(rows / most);
+  const threads = Math.min(most, Math.ceil(Math.ceil(rows / owned) / 32) * 32);
+  const tasks = Math.ceil((tileRows * quads) / threads);
+  return { H, quads, tileRows, threads, owned, tasks, inRegisters: owned * quads <= effort.vectors };
+}
+
+/** Bytes of one tile's activations. */
+export function tileBytes({ tileRows, quads }: LstmPlan, T: number): number {
+  return T * TAPED * tileRows * quads * 16;
+}
+
+/** Says which kernel this is: everything that is written into its code. */
+export function nameLstm(kernel: string, { H, tileRows, threads }: LstmPlan): string {
+  return `LSTM ${kernel}, ${H} units, tiles of ${tileRows}, ${threads} threads`;
+}

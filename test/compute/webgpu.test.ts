@@ -1,0 +1,116 @@
+// What the WebGPU backend does beyond the cases of cases.ts: tables longer than the device takes at once, and what goes
+// wrong.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Gpu, GpuDevice } from "../../src/compute/webgpu/gpu.ts";
+import { openOn } from "../../src/compute/webgpu/open-device.ts";
+import { createWebGpuBackend, type WebGpuBackend } from "../../src/compute/webgpu/webgpu-backend.ts";
+import { bytesOf, codeOf, drawLstmProblem, expectClose, place, runLstm } from "./problems.ts";
+import { findDevice } from "./webgpu-device.ts";
+
+const found = await findDevice();
+if ("missing" in found) console.log(`webgpu.test.ts is skipped: ${found.missing}`);
+
+describe.skipIf("missing" in found)("a WebGPU device", () => {
+  const kept: unknown[] = [];
+  let gpu: Gpu;
+  beforeAll(async () => {
+    const name = "webgpu";
+    gpu = (await import(name)).create([]);
+    kept.push(gpu);
+  });
+  afterAll(() => {
+    // Collected earlier, these objects would take the process with them.
+    Object.assign(globalThis, { [Symbol.for("webgpu.test")]: kept });
+  });
+
+  /** A device that says that it sees at most this many bytes of an array. */
+  async function openSmall(bytes: number, tapeLimit: number): Promise<WebGpuBackend> {
+    const adapter = await gpu.requestAdapter();
+    const device = await adapter?.requestDevice({ requiredLimits: {} });
+    kept.push(adapter, device);
+    const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup } = (device as GpuDevice)
+      .limits;
+    const limits = {
+      maxBufferSize: 2 ** 28,
+      maxStorageBufferBindingSize: bytes,
+      maxComputeWorkgroupStorageSize,
+      maxComputeInvocationsPerWorkgroup,
+      maxComputeWorkgroupSizeX: 256,
+      maxComputeWorkgroupsPerDimension: 7,
+    };
+    const small = new Proxy(device as GpuDevice, {
+      get(target, key) {
+        if (key === "limits") return limits;
+        const value = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    return createWebGpuBackend({ device: small, adapter: "small", software: true, tapeLimit });
+  }
+
+  test("rows in several stretches, kept or computed again, give what they give in one", async () => {
+    const problem = drawLstmProblem({ D: 3, H: 5, T: 7 }, 131);
+    const whole = await openSmall(2 ** 27, 2 ** 27);
+    const expected = await runLstm(whole, problem);
+    // A tile of three rows takes 3360 bytes: 20 to a stretch, so 60, 60 and 11 rows.
+    const parts = await openSmall(67_200, 2 ** 27);
+    const keptParts = await runLstm(parts, problem);
+    expectClose(parts, keptParts, expected);
+    expect(bytesOf({ logits: keptParts.logits })).toEqual(bytesOf({ logits: expected.logits }));
+    const forgetful = await openSmall(67_200, 80_000);
+    expect(bytesOf(await runLstm(forgetful, problem))).toEqual(bytesOf(keptParts));
+    await Promise.all([whole, parts, forgetful].map((backend) => backend.close()));
+  });
+
+  test("an array that the device cannot see whole is refused, and so is a pass of as many rows", async () => {
+    const backend = await openSmall(4096, 2 ** 20);
+    expect(await codeOf(() => backend.allocate(1025))).toBe("memory.exhausted");
+    expect(backend.allocate(1024).length).toBe(1024);
+    expect(backend.rowsAtOnce({ T: 102, keep: true })).toBe(10);
+    await backend.close();
+    expect(await codeOf(() => backend.allocate(1))).toBe("backend.closed");
+  });
+
+  test("the same run gives the same bytes", async () => {
+    const backend = await openSmall(2 ** 27, 2 ** 27);
+    const problem = drawLstmProblem({ D: 3, H: 5, T: 7 }, 131);
+    expect(bytesOf(await runLstm(backend, problem))).toEqual(bytesOf(await runLstm(backend, problem)));
+    await backend.close();
+  });
+
+  test("a device that is lost says to go on from the checkpoint", async () => {
+    let device: GpuDevice | null = null;
+    const adapter = await gpu.requestAdapter();
+    kept.push(adapter);
+    const watched: Gpu = {
+      requestAdapter: async () =>
+        adapter && {
+          info: adapter.info,
+          limits: adapter.limits,
+          async requestDevice(settings) {
+            device = await adapter.requestDevice(settings);
+            kept.push(device);
+            return device;
+          },
+        },
+    };
+    const backend = await openOn(watched, {}, "");
+    const array = place(backend, [1, 2, 3]);
+    (device as GpuDevice | null)?.destroy();
+    await expect(backend.read(array)).rejects.toMatchObject({
+      code: "device.lost",
+      hint: expect.stringContaining("--resume"),
+    });
+    expect(await codeOf(() => backend.allocate(1))).toBe("device.lost");
+    await backend.close();
+  });
+});
+
+test("a machine without a graphics device is told so", async () => {
+  const none: Gpu = { requestAdapter: async () => null };
+  await expect(openOn(none, {}, "use another backend")).rejects.toMatchObject({
+    code: "adapter.missing",
+    message: "no graphics device was found",
+    hint: "use another backend",
+  });
+});
