@@ -14,6 +14,7 @@ const RATIO = 1.5;
 const LEVEL = 0.975;
 const POWER = 0.8;
 
+/** How large a group must be to be worth naming, and to be held at all. */
 export interface SmallestGroup {
   /** People in whom a hazard `ratio` times as high would be found out. */
   readonly rows: number;
