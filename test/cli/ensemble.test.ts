@@ -85,7 +85,8 @@ describe("graduate train --ensemble", () => {
       scratch(`ensemble-${name}`),
     );
     // A network large enough that the second run is still going when the signal arrives.
-    const asked = [...request, "--network", "anchored", "--hidden", "32", "--steps", "600", "--ensemble", "3"];
+    const network = ["--network", "anchored", "--hidden", "32"];
+    const asked = [...request, ...network, "--steps", "600", "--ensemble", "3"];
     expect(runCli([...asked, "--out", whole]).code).toBe(0);
     const child = spawn(
       process.execPath,
