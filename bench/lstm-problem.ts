@@ -1,12 +1,12 @@
-/** The LSTM of the DRSA network as benchmarks run it: its numbers by seed, one step, and how far two results are apart. */
+/** The LSTM of the DRSA network as benchmarks run it: its numbers by seed, one step, and the check against the reference. */
 import type { Backend, DeviceArray, Floats, LstmTape } from "../src/compute/backend.ts";
 import type { LstmShape, LstmWeights } from "../src/compute/shapes.ts";
 
 export const SHAPE: LstmShape = { D: 10, H: 50, T: 102 };
-export const CHECKED_ROWS = 32;
-export const TOLERANCE = 2e-5;
+const CHECKED_ROWS = 32;
+const TOLERANCE = 2e-5;
 
-export interface Problem {
+interface Problem {
   readonly weights: LstmWeights;
   readonly gradient: LstmWeights;
   readonly x: DeviceArray;
@@ -58,13 +58,27 @@ export async function step(
   return { forward: (middle - start) / 1000, backward: (performance.now() - middle) / 1000 };
 }
 
-export async function readResults(backend: Backend, { logits, gradient }: Problem): Promise<Floats[]> {
+/** One step of a few rows must agree with the float64 reference; returns how far they are apart. */
+export async function checkStep(name: string, backend: Backend): Promise<number> {
+  const { createReferenceBackend } = await import("../dist/compute/reference.js");
+  const results: Floats[][] = [];
+  for (const one of [backend, createReferenceBackend()]) {
+    const problem = await prepare(one, CHECKED_ROWS);
+    await step(one, problem, CHECKED_ROWS);
+    results.push(await readResults(one, problem));
+  }
+  const gap = worstGap(results[0], results[1]);
+  if (!(gap < TOLERANCE)) throw new Error(`${name}: ${gap} from the reference`);
+  return gap;
+}
+
+async function readResults(backend: Backend, { logits, gradient }: Problem): Promise<Floats[]> {
   const arrays = [logits, ...Object.values<DeviceArray>(gradient)];
   return Promise.all(arrays.map((array) => backend.read(array)));
 }
 
 /** Largest difference relative to the largest entry, over logits and gradients. */
-export function worstGap(results: readonly Floats[], truths: readonly Floats[]): number {
+function worstGap(results: readonly Floats[], truths: readonly Floats[]): number {
   let worst = 0;
   results.forEach((values, k) => {
     const truth = truths[k];

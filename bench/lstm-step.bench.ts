@@ -5,7 +5,7 @@
  * 6·N·T·4H·H; the peak is that of multiply-adds in registers on one thread, times the threads. The first step, which
  * warms up, is not timed.
  */
-import { CHECKED_ROWS, prepare, readResults, SHAPE, step, TOLERANCE, worstGap } from "./lstm-problem.ts";
+import { checkStep, prepare, SHAPE, step } from "./lstm-problem.ts";
 import { measurePeak } from "./peak.ts";
 
 interface BenchResult {
@@ -22,15 +22,8 @@ const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[
 
 async function benchStep(name: string, threads: number, deterministic: boolean): Promise<BenchResult> {
   const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
-  const { createReferenceBackend } = await import("../dist/compute/reference.js");
   const backend = await openWasmBackend({ threads, deterministic });
-  const reference = createReferenceBackend();
-  const truth = await prepare(reference, CHECKED_ROWS);
-  await step(reference, truth, CHECKED_ROWS);
-  const checked = await prepare(backend, CHECKED_ROWS);
-  await step(backend, checked, CHECKED_ROWS);
-  const gap = worstGap(await readResults(backend, checked), await readResults(reference, truth));
-  if (!(gap < TOLERANCE)) throw new Error(`${name}: ${gap} from the reference`);
+  await checkStep(name, backend);
 
   const problem = await prepare(backend, N);
   await step(backend, problem, N);

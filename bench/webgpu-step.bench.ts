@@ -3,7 +3,7 @@
  * submitted, so what is timed is a run of steps that ends with reading one number; logits and gradients of 32 rows must
  * agree with the float64 reference first. TFLOP/s count the three recurrent products only. No device, no benchmark.
  */
-import { CHECKED_ROWS, prepare, readResults, SHAPE, step, TOLERANCE, worstGap } from "./lstm-problem.ts";
+import { checkStep, prepare, SHAPE, step } from "./lstm-problem.ts";
 
 const LENGTHS = [2416, 4724, 16_384];
 const STEPS = 20;
@@ -22,15 +22,8 @@ async function hasDevice(): Promise<boolean> {
 }
 
 async function benchStep(name: string, N: number) {
-  const { createReferenceBackend } = await import("../dist/compute/reference.js");
   const backend = await openDevice();
-  const reference = createReferenceBackend();
-  const truth = await prepare(reference, CHECKED_ROWS);
-  await step(reference, truth, CHECKED_ROWS);
-  const checked = await prepare(backend, CHECKED_ROWS);
-  await step(backend, checked, CHECKED_ROWS);
-  const gap = worstGap(await readResults(backend, checked), await readResults(reference, truth));
-  if (!(gap < TOLERANCE)) throw new Error(`${name}: ${gap} from the reference`);
+  const gap = await checkStep(name, backend);
 
   const problem = await prepare(backend, N);
   const { weights, x, logits, tape, gradient } = problem;

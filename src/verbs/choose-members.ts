@@ -11,7 +11,7 @@ import { listTold } from "../training/keep-network.ts";
 import type { TrainingRequest } from "./train-request.ts";
 
 const MEMBERS = 5;
-/** Training and validation rows times columns: 12,000 rows of 80 columns. Five runs take about a minute there. */
+/** Training and validation rows times columns: 12,000 rows of 80 columns. */
 const MOST_CELLS = 1_000_000;
 /** Of a part that a run validates on: with fewer, its choices are chance. */
 const LEAST_EVENTS = 10;

@@ -87,8 +87,7 @@ export async function* trainEnsemble(
     last = next.value;
     trained.push(keepMember(last));
   }
-  const { preset = "default", options } = request;
-  if (last?.options?.constraint && endsHeld(options?.solve ?? PRESETS[preset].solve)) {
+  if (last?.options?.constraint && endsHeld(solveOf(request))) {
     yield { type: "candidate", what: `the mean of ${members} runs`, leavesCheckpoints: true };
     yield { type: "solve", step: trained.reduce((sum, { steps }) => sum + steps, 0) };
   }
@@ -106,9 +105,13 @@ export async function* trainEnsemble(
 
 /** A member keeps its mixture with the start; the output layer is solved for all of them together. */
 function memberRequest(request: TrainingRequest): TrainingRequest {
-  const { preset = "default", options } = request;
-  const solve = options?.solve ?? PRESETS[preset].solve;
-  return endsHeld(solve) ? { ...request, options: { ...options, solve: "mixture" } } : request;
+  if (!endsHeld(solveOf(request))) return request;
+  return { ...request, options: { ...request.options, solve: "mixture" } };
+}
+
+/** How a run of the request ends. */
+function solveOf({ preset = "default", options }: TrainingRequest): TrainingOptions["solve"] {
+  return options?.solve ?? PRESETS[preset].solve;
 }
 
 /** Turns an event of one member into one of the ensemble. */
@@ -190,9 +193,7 @@ async function joinMembers(
   backend: Backend,
 ): Promise<Model> {
   const { split, people, table, sha256 } = study;
-  const { preset = "default" } = request;
-  const solve = request.options?.solve ?? PRESETS[preset].solve;
-  const options = last.options && { ...last.options, seed, ...present({ solve }) };
+  const options = last.options && { ...last.options, seed, ...present({ solve: solveOf(request) }) };
   const { predictor, verdict, report } = await holdMembers(
     members,
     options,

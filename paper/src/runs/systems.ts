@@ -49,7 +49,7 @@ import { boostedNetwork, isBoosted, type NetworkShelf } from "./shared-network.t
 
 /** Runs of an ensemble. */
 export const MEMBERS = 5;
-export function isEnsemble(system: string): boolean {
+export function isEnsemble(system: SystemName): boolean {
   return system === "five graduates" || system === "five with splines";
 }
 

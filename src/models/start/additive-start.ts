@@ -21,6 +21,7 @@ import {
   type LinearStart,
   type LinearStartInput,
   MOST_START_COLUMNS,
+  takeFeatures,
 } from "./linear-start.ts";
 
 export interface AdditiveStart extends LinearStart {
@@ -79,26 +80,16 @@ export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
   const { D, groups: G } = input;
   const own = D - G;
   if (own + (G + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS) return fitWithGroups(input);
-  const { slopes, baselineHazard, precisions } = fitWithGroups(leaveGroupsOut(input));
+  const without = { ...input, x: takeFeatures(input), D: own, groups: 0 };
+  const { slopes, baselineHazard, precisions } = fitWithGroups(without);
   const padded = new Float64Array(D);
   padded.set(slopes);
-  const offsets = new Float64Array(G * GROUP_KNOTS);
   return {
     slopes: padded,
     baselineHazard,
-    offsets,
+    offsets: new Float64Array(G * GROUP_KNOTS),
     precisions: precisions && { ...precisions, level: [], shape: [] },
   };
-}
-
-function leaveGroupsOut(input: LinearStartInput): LinearStartInput {
-  const { x, D, groups, bin } = input;
-  const own = D - groups;
-  const features = Float64Array.from({ length: bin.length * own }, (_, k) => {
-    const row = Math.floor(k / own);
-    return x[row * D + (k - row * own)];
-  });
-  return { ...input, x: features, D: own, groups: 0 };
 }
 
 function fitWithGroups(input: LinearStartInput): AdditiveStart {

@@ -32,15 +32,26 @@ export interface LinearStartInput {
   readonly splines?: readonly number[];
 }
 
+/** The columns before the groups'. */
+export function takeFeatures({
+  bin,
+  x,
+  D,
+  groups,
+}: Pick<LinearStartInput, "bin" | "x" | "D" | "groups">): Float64Array {
+  const own = D - groups;
+  const features = new Float64Array(bin.length * own);
+  for (let i = 0; i < bin.length; i++) for (let d = 0; d < own; d++) features[i * own + d] = x[i * D + d];
+  return features;
+}
+
 export function fitLinearStart({ T, bin, event, x, D, groups }: LinearStartInput): LinearStart {
   const N = bin.length;
   const own = D - groups;
   const slopes = new Float64Array(D);
   if (own > 0 && own <= MOST_START_COLUMNS) {
-    const features = new Float64Array(N * own);
-    for (let i = 0; i < N; i++) for (let d = 0; d < own; d++) features[i * own + d] = x[i * D + d];
     const { coefficients } = fitCox(
-      { time: Float64Array.from(bin), event, x: features, D: own },
+      { time: Float64Array.from(bin), event, x: takeFeatures({ bin, x, D, groups }), D: own },
       { ridge: START_RIDGE, tolerance: START_TOLERANCE },
     );
     coefficients.forEach((slope, d) => {

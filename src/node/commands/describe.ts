@@ -8,7 +8,7 @@ import { type ColumnSummary, describeTable, type TableDescription } from "../../
 import { type Finding, toPlainFinding } from "../../data/checks/findings.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { formatNumber } from "../../report/words/text-table.ts";
-import { smallestGroup } from "../../stats/smallest-group.ts";
+import { type SmallestGroup, smallestGroup } from "../../stats/smallest-group.ts";
 import {
   addGroupOptions,
   addOutcomeOptions,
@@ -36,13 +36,9 @@ export function addDescribe(program: Command): void {
       const groups = await readGroups(table, options, outcomeNames(options));
       const description = describeTable(table, options, groups);
       const smallest = smallestGroup(description.rows, description.events ?? 0);
-      if (options.json)
-        printJson({
-          ...description,
-          findings: description.findings.map(toPlainFinding),
-          smallestGroup: smallest,
-        });
-      else printDescription(description);
+      const findings = description.findings.map(toPlainFinding);
+      if (options.json) printJson({ ...description, findings, smallestGroup: smallest });
+      else printDescription(description, smallest);
     });
 }
 
@@ -71,9 +67,8 @@ function printFindings(findings: readonly Finding[]): void {
   }
 }
 
-export function printDescription(description: TableDescription): void {
+function printDescription(description: TableDescription, smallest: SmallestGroup | null): void {
   const { rows, events, censored } = description;
-  const smallest = smallestGroup(rows, events ?? 0);
   const share = events === null || rows === 0 ? "" : ` (${((100 * events) / rows).toFixed(1)} %)`;
   print(`${description.table}: ${rows} rows, ${events ?? "?"} events${share}, ${censored ?? "?"} censored`);
   if (description.timeRule !== undefined) print(`time: ${description.timeRule}`);
