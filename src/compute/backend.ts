@@ -15,10 +15,10 @@
  *
  * A device with memory of its own, as WebGPU's is, implements this interface with a `view` that returns null. Every
  * network, the trainer and prediction then work, with two round trips per step: logits come to the host and dLogits go
- * back (training/host-loss.ts); gradients come and weights go back (models/networks/host-parameters.ts). To keep
- * everything on the device, it adds operations for these two: curves, likelihood and group statistics of logits with
- * their gradients, and the optimiser's step. The two files then use them where a backend has them.
+ * back (training/host-loss.ts); gradients come and weights go back (models/networks/host-parameters.ts). Where it has
+ * `training` too, a step over all rows stays on the device (device-training.ts).
  */
+import type { DeviceTraining } from "./device-training.ts";
 import type {
   AdditiveShape,
   AdditiveWeights,
@@ -59,6 +59,9 @@ export interface Backend {
   readonly threads: number;
   /** The name of the device, where there is one beside the processor. */
   readonly adapter?: string | undefined;
+
+  /** Loss, constraints and optimiser beside the networks, where the host does not share the memory. */
+  readonly training?: DeviceTraining;
 
   /** The most rows that one pass should take, given this backend's memory; longer tables go in parts. */
   rowsAtOnce(pass: PassShape): number;

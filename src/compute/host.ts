@@ -47,6 +47,8 @@ export interface HandleTable<View extends { readonly length: number }> {
     weights: Weights<Name>,
     shapes: WeightShapes<Name>,
   ): Record<Name, View>;
+  /** The handle's view from now on; it must be as long as the one before. */
+  replace(array: DeviceArray, view: View): void;
   remove(array: DeviceArray): View;
 }
 
@@ -79,6 +81,10 @@ export function createHandles<View extends { readonly length: number }>(): Handl
         find(`${name}.${key}`, weights[key as keyof typeof weights], countNumbers(shape)),
       ]);
       return Object.fromEntries(found);
+    },
+    replace(array, view) {
+      find("what is moved", array, view.length);
+      views.set(array, view);
     },
     remove(array) {
       const view = find("what is released", array);

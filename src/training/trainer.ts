@@ -3,22 +3,26 @@
  * intervals an evaluation on the validation rows. It is an async generator of events, so that a terminal, a page and an
  * experiment read the same stream. Group statistics come from a cache of every row's last curve; with a full batch,
  * that is every row's current curve. Call `return()` to end early. A run resumes from any of its checkpoints, taken at
- * the ends of epochs, and gives the same bytes. No clock, no files, no console.
+ * the ends of epochs, and gives the same bytes. A device that can keep a whole step to itself has a loop of its own
+ * (device-run.ts) with the same events. No clock, no files, no console.
  */
 
 import type { Backend, DeviceArray } from "../compute/backend.ts";
-import { GraduateError, restate } from "../core/errors.ts";
+import { GraduateError } from "../core/errors.ts";
 import { type BinnedRightCensored, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import type { Network } from "../models/networks/network.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
+import { canTrainOnDevice, optimiseOnDevice } from "./device-run.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { GroupState, LagrangianState } from "./lagrangian/lagrangian.ts";
 import type { OptimiserState } from "./optimiser.ts";
 import type { TrainingOptions } from "./options.ts";
+import { nameStep } from "./run-errors.ts";
 import {
   evaluateRun,
+  hasNoPatience,
   openRun,
   refreshCurves,
   type TrainingRun,
@@ -120,6 +124,7 @@ export async function* optimise(
 ): AsyncGenerator<TrainingEvent, Checkpoint> {
   refuseBeyondCensoring(input.training.binned, "training");
   if (input.validation) refuseBeyondCensoring(input.validation.binned, "training");
+  if (canTrainOnDevice(input, options, hooks)) return yield* optimiseOnDevice(input, options, hooks);
   const run = await openRun(input, options, hooks);
   const { evaluate, batchesOf, perEpoch } = run;
   let lastGood = run.step;
@@ -170,18 +175,4 @@ async function endStep(run: TrainingRun): Promise<void> {
   // Counted from the first step, so that a run resumed from any checkpoint goes on as it would have.
   const isDue = run.step % run.primalSteps === 0;
   if (isDue && (isWhole || options.dual.form === "ascent")) lagrangian.takeDualStep(run.step);
-}
-
-function hasNoPatience({ step, best, options: { patience } }: TrainingRun): boolean {
-  return patience !== null && step - (best?.step ?? step) >= patience;
-}
-
-/** Keeps the error's class: a run refused for lack of memory has not diverged. */
-function nameStep(error: GraduateError, step: number, lastGood: number): GraduateError {
-  const kept =
-    lastGood > 0
-      ? `the last good checkpoint is that of step ${lastGood}`
-      : "there is no checkpoint before it";
-  const hint = error.hint === undefined ? kept : `${kept}; ${error.hint}`;
-  return restate(error, { message: `training stopped at step ${step}: ${error.message}`, hint });
 }

@@ -19,6 +19,7 @@ import { createHostLoss, type HostLoss } from "./host-loss.ts";
 import { createLagrangian, type Lagrangian } from "./lagrangian/lagrangian.ts";
 import { averageWeights, clipGradientNorm, createOptimiser, type Optimiser } from "./optimiser.ts";
 import type { ObjectiveSpec, TrainingOptions } from "./options.ts";
+import { refuseNaN } from "./run-errors.ts";
 import type { Checkpoint, EvaluationEvent, OptimiseHooks, StepEvent, TrainingInput } from "./trainer.ts";
 
 export interface TrainingRun {
@@ -105,7 +106,7 @@ export async function openRun(
   };
 }
 
-function checkPrimalSteps({ primalSteps = 1 }: TrainingOptions): number {
+export function checkPrimalSteps({ primalSteps = 1 }: TrainingOptions): number {
   if (Number.isInteger(primalSteps) && primalSteps >= 1) return primalSteps;
   throw new InputError(`updates per dual step are not a whole number from 1 up: ${primalSteps}`, {
     code: "option.invalid",
@@ -186,9 +187,7 @@ async function sumGradients(
     if (Number.isFinite(loss + term)) await network.backward(activations, run.loss.dLogits);
   }
   const lagrangianValue = loss + term;
-  if (!Number.isFinite(lagrangianValue)) {
-    throw new NumericalError(`the Lagrangian is not a number: ${lagrangianValue}`, { code: "loss.nan" });
-  }
+  refuseNaN(lagrangianValue);
   await parameters.pullGradients();
   return { loss, lagrangianValue };
 }
@@ -208,6 +207,14 @@ export async function evaluateRun(
   if (isBest) run.best = { step, evaluation, parameters: parameters.read() };
   if (keepsAverage) parameters.write(iterate);
   return { type: "evaluation", step, evaluation, groupState: lagrangian?.groupState() ?? null, best: isBest };
+}
+
+export function hasNoPatience({
+  step,
+  best,
+  options: { patience },
+}: Pick<TrainingRun, "step" | "best" | "options">): boolean {
+  return patience !== null && step - (best?.step ?? step) >= patience;
 }
 
 export function takeCheckpoint(run: TrainingRun): Checkpoint {

@@ -8,6 +8,7 @@ import { createNetwork } from "../../src/models/networks/create-network.ts";
 import { anchorHazards } from "../../src/models/networks/initialise.ts";
 import { readParameters } from "../../src/models/networks/parameters.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
+import { openWebGpuBackend } from "../../src/node/workers/webgpu-backend.ts";
 import { kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
 import { shuffleBatches } from "../../src/training/batches.ts";
 import { createEvaluator } from "../../src/training/evaluation.ts";
@@ -23,7 +24,11 @@ import {
 } from "../../src/training/trainer.ts";
 import { separateMemory } from "../compute/backends.ts";
 import { place } from "../compute/problems.ts";
+import { findDevice } from "../compute/webgpu-device.ts";
 import { createTorchNetwork, fromTorch, loadTorchRuns, packRows, type TorchRun } from "./trajectory-twin.ts";
+
+const device = await findDevice();
+if ("missing" in device) console.log(`trajectories on webgpu are skipped: ${device.missing}`);
 
 interface Followed {
   readonly steps: StepEvent[];
@@ -65,6 +70,9 @@ function expectClose(actual: ArrayLike<number>, wanted: ArrayLike<number>, toler
 const BACKENDS = [
   { name: "reference", open: async (): Promise<Backend> => createReferenceBackend(), tolerance: 1e-9 },
   { name: "wasm", open: (): Promise<Backend> => openWasmBackend({ threads: 2 }), tolerance: 1e-4 },
+  ...("missing" in device
+    ? []
+    : [{ name: "webgpu", open: (): Promise<Backend> => openWebGpuBackend(), tolerance: 1e-4 }]),
 ];
 
 describe.each(BACKENDS)("on $name the trainer follows PyTorch for ten steps", ({ open, tolerance }) => {

@@ -14,7 +14,7 @@ import {
 } from "../shapes.ts";
 import { bindingLimit, type Placed } from "./device-memory.ts";
 import type { Engine, KernelRun } from "./engine.ts";
-import type { GpuBuffer } from "./gpu.ts";
+import type { Bound, GpuBuffer } from "./gpu.ts";
 import { type Addition, sumProducts } from "./sums.ts";
 import type { KernelSource } from "./wgsl.ts";
 
@@ -29,7 +29,7 @@ function writeKnots(engine: Engine, { knot, share, scale }: GroupOffsetsShape): 
   });
   values[2 * knot.length] = scale;
   const buffer = engine.createBuffer(values.byteLength);
-  engine.device.queue.writeBuffer(buffer, 0, values);
+  engine.write(buffer, 0, values);
   return buffer;
 }
 
@@ -113,12 +113,12 @@ const ADD_OFFSETS = `
 
 /** Groups as the kernels take them. */
 interface PlacedGroups extends GroupOffsetsShape {
-  readonly offsets: GpuBuffer;
-  readonly knots: GpuBuffer;
+  readonly offsets: Bound;
+  readonly knots: Bound;
 }
 
 /** Where the sums of rows' products go. */
-function toSkip(D: number, skip: GpuBuffer, grouped: PlacedGroups | null): Addition {
+function toSkip(D: number, skip: Bound, grouped: PlacedGroups | null): Addition {
   if (grouped === null) {
     return { name: "skip", sizes: ["D"], given: [D], gradients: { skip }, add: ADD_SKIP };
   }
@@ -132,7 +132,7 @@ function toSkip(D: number, skip: GpuBuffer, grouped: PlacedGroups | null): Addit
   };
 }
 
-function toBaseline(baseline: GpuBuffer): Addition {
+function toBaseline(baseline: Bound): Addition {
   const add = "baseline[column] += total;";
   return { name: "baseline", sizes: [], given: [], gradients: { baseline }, add };
 }

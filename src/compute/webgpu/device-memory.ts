@@ -8,13 +8,21 @@ import type { HandleTable } from "../host.ts";
 import { checkSizes } from "../shapes.ts";
 import { createLostError } from "./device-state.ts";
 import type { Engine } from "./engine.ts";
-import { type GpuBuffer, MAP_READ, USAGE } from "./gpu.ts";
+import { type GpuSlice, MAP_READ, USAGE } from "./gpu.ts";
 import type { KernelSource } from "./wgsl.ts";
 
 /** A device array as this backend sees it. */
 export interface Placed {
   readonly length: number;
-  readonly buffer: GpuBuffer;
+  readonly buffer: GpuSlice;
+  /** Whether the buffer has other arrays too, and is somebody else's to destroy. */
+  readonly shared?: boolean;
+}
+
+/** A buffer of its own. */
+export function placeAlone(engine: Engine, length: number): Placed {
+  const buffer = engine.createBuffer(length * 4);
+  return { length, buffer: { buffer, offset: 0, size: buffer.size } };
 }
 
 const GATHER_THREADS = 256;
@@ -41,7 +49,6 @@ export function deviceAccess(
 ): Pick<Backend, "allocate" | "read" | "write" | "clear" | "view" | "gatherRows"> & {
   releaseArray(array: DeviceArray): void;
 } {
-  const { device } = engine;
   const limit = bindingLimit(engine);
   return {
     allocate(length) {
@@ -53,19 +60,23 @@ export function deviceAccess(
           hint: "fewer rows or bins at a time, or --backend wasm",
         });
       }
-      return handles.add({ length, buffer: engine.createBuffer(length * 4) });
+      return handles.add(placeAlone(engine, length));
     },
     // Work that was submitted before still sees the buffer.
-    releaseArray: (array) => handles.remove(array).buffer.destroy(),
+    releaseArray(array) {
+      const { buffer, shared } = handles.remove(array);
+      if (shared !== true) engine.destroy(buffer.buffer);
+    },
 
     async read(array, from = 0, count = array.length - from) {
       engine.check();
       const { buffer } = handles.find("what is read", array, from + count);
       if (count === 0) return new Float32Array(0);
       const copy = engine.createBuffer(count * 4, USAGE.copyTarget | USAGE.mapRead);
-      const encoder = device.createCommandEncoder();
-      encoder.copyBufferToBuffer(buffer, from * 4, copy, 0, count * 4);
-      device.queue.submit([encoder.finish()]);
+      engine.encode((encoder) => {
+        encoder.copyBufferToBuffer(buffer.buffer, buffer.offset + from * 4, copy, 0, count * 4);
+      });
+      engine.flush();
       try {
         await copy.mapAsync(MAP_READ);
       } catch (error) {
@@ -82,15 +93,13 @@ export function deviceAccess(
       const { buffer } = handles.find("what is written", array, from + values.length);
       if (values.length === 0) return;
       const single = values instanceof Float32Array ? values : Float32Array.from(values);
-      device.queue.writeBuffer(buffer, from * 4, single);
+      engine.write(buffer.buffer, buffer.offset + from * 4, single);
     },
     clear(array, count = array.length) {
       engine.check();
       const { buffer } = handles.find("what is cleared", array, count);
       if (count === 0) return;
-      const encoder = device.createCommandEncoder();
-      encoder.clearBuffer(buffer, 0, count * 4);
-      device.queue.submit([encoder.finish()]);
+      engine.encode((encoder) => encoder.clearBuffer(buffer.buffer, buffer.offset, count * 4));
     },
     view(array) {
       handles.find("what is viewed", array);
@@ -103,11 +112,11 @@ export function deviceAccess(
       const gathered = handles.find("the gathered rows", to, count);
       if (count === 0) return;
       const wanted = engine.createBuffer(rows.length * 4);
-      device.queue.writeBuffer(wanted, 0, rows);
+      engine.write(wanted, 0, rows);
       const arrays = [source.buffer, wanted, gathered.buffer];
       const groups = Math.ceil(count / GATHER_THREADS);
       engine.submit([{ kernel: GATHER, sizes: [width, count], arrays, groups }]);
-      wanted.destroy();
+      engine.destroy(wanted);
     },
   };
 }

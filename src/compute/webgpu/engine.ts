@@ -1,23 +1,40 @@
 /**
- * Runs kernels on a device: compiles each once, and records the runs of an operation into one submission. Nothing waits
- * for the device here; it works in the order of submissions.
+ * Runs kernels on a device: compiles each once, and records runs until there are enough for a submission. Nothing waits
+ * for the device here; it works in the order in which things are recorded. So whatever touches a buffer goes through
+ * here: a write or the end of a buffer comes after what was recorded before it.
  */
 import { type DeviceState, watchDevice } from "./device-state.ts";
-import { type GpuBuffer, type GpuDevice, type GpuPipeline, USAGE } from "./gpu.ts";
+import {
+  type Bound,
+  type GpuBuffer,
+  type GpuDevice,
+  type GpuEncoder,
+  type GpuObject,
+  type GpuPipeline,
+  USAGE,
+} from "./gpu.ts";
 import { type KernelSource, writeKernel } from "./wgsl.ts";
 
 /** One run of a kernel: its sizes and arrays in the order the kernel names them, and how many workgroups. */
 export interface KernelRun {
   readonly kernel: KernelSource;
   readonly sizes: readonly number[];
-  readonly arrays: readonly GpuBuffer[];
+  readonly arrays: readonly Bound[];
   readonly groups: number;
 }
 
 export interface Engine extends DeviceState {
   readonly device: GpuDevice;
-  /** Submits the runs, each of which sees what the ones before it wrote. */
+  /** Records the runs, each of which sees what the ones before it wrote. They are submitted a few at a time. */
   submit(runs: readonly KernelRun[]): void;
+  /** Records copies and the like, in the order of the runs. */
+  encode(commands: (encoder: GpuEncoder) => void): void;
+  /** Writes after everything recorded so far. */
+  write(buffer: GpuBuffer, offset: number, values: ArrayBufferView): void;
+  /** Work that was recorded before still sees the buffer. */
+  destroy(buffer: GpuBuffer): void;
+  /** Submits what is recorded. */
+  flush(): void;
   createBuffer(bytes: number, usage?: number): GpuBuffer;
   /**
    * A work area, as large as the largest use so far. Growing loses its contents, so a submission asks for each of its
@@ -27,13 +44,21 @@ export interface Engine extends DeviceState {
 }
 
 const STORAGE = USAGE.storage | USAGE.copySource | USAGE.copyTarget;
-/** Sizes that are kept on the device: a training run has a few dozen. */
+/** Sizes that are kept on the device, and bound arrays: a training run has a few hundred. */
 const MOST_SIZES = 512;
+const MOST_GROUPS = 4096;
+/** Runs that are recorded before they are submitted: the device should have work while more is being recorded. */
+const MOST_RECORDED = 12;
 
 export function createEngine(device: GpuDevice): Engine {
   const pipelines = new Map<string, GpuPipeline>();
   const sizesKept = new Map<string, GpuBuffer>();
   const scratch = new Map<string, GpuBuffer>();
+  const groups = new Map<string, GpuObject>();
+  const numbers = new WeakMap<GpuBuffer, number>();
+  let counted = 0;
+  let encoder: GpuEncoder | null = null;
+  let recorded = 0;
 
   function createBuffer(bytes: number, usage: number = STORAGE): GpuBuffer {
     return device.createBuffer({ size: Math.max(16, Math.ceil(bytes / 16) * 16), usage });
@@ -64,28 +89,60 @@ export function createEngine(device: GpuDevice): Engine {
   function forgetSizes(): void {
     for (const buffer of sizesKept.values()) buffer.destroy();
     sizesKept.clear();
+    groups.clear();
+  }
+
+  /** Says which buffer this is: handed out in turn. */
+  function numberOf(buffer: GpuBuffer): number {
+    let number = numbers.get(buffer);
+    if (number === undefined) {
+      number = ++counted;
+      numbers.set(buffer, number);
+    }
+    return number;
+  }
+
+  /** Steps repeat themselves: the same kernel on the same arrays is bound once. */
+  function bind({ kernel, sizes, arrays }: KernelRun, pipeline: GpuPipeline): GpuObject {
+    const bound: readonly Bound[] = [placeSizes(sizes), ...arrays];
+    const key = bound.map((one) =>
+      "offset" in one ? `${numberOf(one.buffer)}/${one.offset}` : String(numberOf(one)),
+    );
+    const name = `${kernel.name}|${key.join()}`;
+    let group = groups.get(name);
+    if (group === undefined) {
+      const entries = bound.map((one, binding) => ({
+        binding,
+        resource: "offset" in one ? one : { buffer: one },
+      }));
+      group = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
+      groups.set(name, group);
+    }
+    return group;
   }
 
   function record(runs: readonly KernelRun[]): void {
     const most = device.limits.maxComputeWorkgroupsPerDimension;
-    const encoder = device.createCommandEncoder();
+    encoder ??= device.createCommandEncoder();
     const pass = encoder.beginComputePass();
-    for (const { kernel, sizes, arrays, groups } of runs) {
-      const pipeline = pipelineOf(kernel);
-      const buffers = [placeSizes(sizes), ...arrays];
+    for (const run of runs) {
+      const pipeline = pipelineOf(run.kernel);
       pass.setPipeline(pipeline);
-      pass.setBindGroup(
-        0,
-        device.createBindGroup({
-          layout: pipeline.getBindGroupLayout(0),
-          entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })),
-        }),
-      );
-      const rounds = Math.ceil(groups / most);
-      pass.dispatchWorkgroups(Math.ceil(groups / rounds), rounds);
+      pass.setBindGroup(0, bind(run, pipeline));
+      const rounds = Math.ceil(run.groups / most);
+      pass.dispatchWorkgroups(Math.ceil(run.groups / rounds), rounds);
     }
     pass.end();
-    device.queue.submit([encoder.finish()]);
+    recorded += runs.length;
+    if (recorded >= MOST_RECORDED) flush();
+  }
+
+  function flush(): void {
+    if (encoder === null) return;
+    const commands = encoder.finish();
+    encoder = null;
+    recorded = 0;
+    device.queue.submit([commands]);
   }
 
   return {
@@ -95,13 +152,30 @@ export function createEngine(device: GpuDevice): Engine {
       const real = runs.filter(({ groups }) => groups > 0);
       if (real.length === 0) return;
       // Only between submissions: a buffer that is gone cannot be submitted.
-      if (sizesKept.size + real.length > MOST_SIZES) forgetSizes();
+      if (sizesKept.size + real.length > MOST_SIZES || groups.size > MOST_GROUPS) {
+        flush();
+        forgetSizes();
+      }
       record(real);
     },
+    encode(commands) {
+      encoder ??= device.createCommandEncoder();
+      commands(encoder);
+    },
+    write(buffer, offset, values) {
+      flush();
+      device.queue.writeBuffer(buffer, offset, values);
+    },
+    destroy(buffer) {
+      flush();
+      buffer.destroy();
+    },
+    flush,
     createBuffer,
     scratch(name, bytes) {
       let buffer = scratch.get(name);
       if (buffer === undefined || buffer.size < bytes) {
+        if (buffer !== undefined) flush();
         buffer?.destroy();
         buffer = createBuffer(bytes);
         scratch.set(name, buffer);

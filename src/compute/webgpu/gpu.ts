@@ -11,6 +11,17 @@ export interface GpuBuffer {
   destroy(): void;
 }
 
+/** A stretch of a buffer. */
+export interface GpuSlice {
+  readonly buffer: GpuBuffer;
+  /** Bytes. */
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** What a kernel can be given. */
+export type Bound = GpuBuffer | GpuSlice;
+
 /** Objects that are only handed back to the device. */
 export type GpuObject = object;
 
@@ -59,7 +70,7 @@ export interface GpuDevice {
     readonly layout: GpuObject;
     readonly entries: readonly {
       readonly binding: number;
-      readonly resource: { readonly buffer: GpuBuffer };
+      readonly resource: { readonly buffer: GpuBuffer } | GpuSlice;
     }[];
   }): GpuObject;
   createCommandEncoder(): GpuEncoder;

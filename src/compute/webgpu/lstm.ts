@@ -8,22 +8,22 @@ import { type HandleTable, refuseEmptyTape } from "../host.ts";
 import { checkSizes, type LstmShape, type LstmWeights, lstmWeightShapes } from "../shapes.ts";
 import { bindingLimit, type Placed } from "./device-memory.ts";
 import type { Engine, KernelRun } from "./engine.ts";
-import type { GpuBuffer } from "./gpu.ts";
+import type { Bound } from "./gpu.ts";
 import { backwardKernel, countTileSums } from "./lstm-backward.ts";
 import { type ForwardKind, forwardKernel } from "./lstm-forward.ts";
 import { type LstmEffort, type LstmPlan, planLstm } from "./lstm-plan.ts";
 import { addParts, multiplyRows, sumProducts } from "./sums.ts";
 import { cutRows, type Stretch, type TapeTable } from "./tapes.ts";
 
-type LstmBuffers = Readonly<Record<keyof LstmWeights, GpuBuffer>>;
+type LstmBuffers = Readonly<Record<keyof LstmWeights, Bound>>;
 
 /** What both passes are given. */
 interface Given {
   readonly shape: LstmShape;
   readonly plan: LstmPlan;
   readonly weights: LstmBuffers;
-  readonly x: GpuBuffer;
-  readonly fixed: GpuBuffer;
+  readonly x: Bound;
+  readonly fixed: Bound;
 }
 
 export function lstmOnDevice(
@@ -55,7 +55,7 @@ export function lstmOnDevice(
     };
   }
 
-  function placeFixed({ H }: LstmShape, stretches: readonly Stretch[]): GpuBuffer {
+  function placeFixed({ H }: LstmShape, stretches: readonly Stretch[]): Bound {
     return engine.scratch("fixed", (stretches[0]?.rows ?? 0) * 4 * H * 4);
   }
 
@@ -110,8 +110,8 @@ export function lstmOnDevice(
 function runForward(
   { shape, plan, weights, x, fixed }: Given,
   { first, rows, tiles }: Stretch,
-  logits: GpuBuffer | null,
-  page: GpuBuffer | null,
+  logits: Bound | null,
+  page: Bound | null,
 ): KernelRun[] {
   const { D, H, T } = shape;
   const { input, recurrent, inputBias, recurrentBias, output, outputBias } = weights;

@@ -4,7 +4,7 @@
  * the same run gives the same bytes on the same device.
  */
 import type { Engine, KernelRun } from "./engine.ts";
-import type { GpuBuffer } from "./gpu.ts";
+import type { Bound } from "./gpu.ts";
 import { ACTIVATIONS, type KernelSource, repeat } from "./wgsl.ts";
 
 /** Rows a thread takes at once: a weight that is read serves this many. */
@@ -12,18 +12,18 @@ const ROWS_PER_THREAD = 8;
 const THREADS = 64;
 
 export interface RowsTimesMatrix {
-  readonly rows: GpuBuffer; // [first + N, inputs]
+  readonly rows: Bound; // [first + N, inputs]
   readonly first: number;
   readonly N: number;
   readonly inputs: number;
   readonly outputs: number;
   /** The weight of output o and input i is number o·strides[0] + i·strides[1]. */
-  readonly matrix: GpuBuffer;
+  readonly matrix: Bound;
   readonly strides: readonly [number, number];
   /** Added to every row, [outputs] each. */
-  readonly biases: readonly GpuBuffer[];
+  readonly biases: readonly Bound[];
   readonly activation: "none" | "tanh";
-  readonly out: GpuBuffer; // [N, outputs]
+  readonly out: Bound; // [N, outputs]
 }
 
 /** out[n,o] = activation(Σ biases[o] + Σ_i matrix[o,i]·rows[first + n, i]). */
@@ -69,8 +69,8 @@ function multiplyKernel(biases: number, activation: "none" | "tanh"): KernelSour
 }
 
 export interface ColumnProducts {
-  readonly left: GpuBuffer; // [N, outputs]
-  readonly right: GpuBuffer; // [first + N, inputs]
+  readonly left: Bound; // [N, outputs]
+  readonly right: Bound; // [first + N, inputs]
   readonly first: number;
   readonly N: number;
   readonly outputs: number;
@@ -85,7 +85,7 @@ export interface Addition {
   readonly name: string;
   readonly sizes: readonly string[];
   readonly given: readonly number[];
-  readonly gradients: Readonly<Record<string, GpuBuffer>>;
+  readonly gradients: Readonly<Record<string, Bound>>;
   readonly add: string;
 }
 
@@ -142,7 +142,7 @@ const SLICES = 8;
 
 /** Adds up partials [parts, columns] over the parts, and each column's total to a gradient. */
 export function addParts(
-  partials: GpuBuffer,
+  partials: Bound,
   parts: number,
   columns: number,
   { name, sizes, given, gradients, add }: Addition,

@@ -78,7 +78,7 @@ export function createTapes(engine: Engine, limit: number): TapeTable {
     },
     release(tape) {
       const own = open(tape);
-      for (const page of own.pages) page.destroy();
+      for (const page of own.pages) engine.destroy(page);
       tapes.delete(own);
     },
     prepare(tape, stretches) {
@@ -97,7 +97,7 @@ export function createTapes(engine: Engine, limit: number): TapeTable {
         const page = k < old.length && old[k].size >= bytes ? old[k] : engine.createBuffer(bytes);
         own.pages.push(page);
       }
-      for (const page of old) if (!own.pages.includes(page)) page.destroy();
+      for (const page of old) if (!own.pages.includes(page)) engine.destroy(page);
       return own.pages;
     },
     seal(tape, pass) {

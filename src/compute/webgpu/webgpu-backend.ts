@@ -4,6 +4,7 @@
  * waits for the device.
  */
 import type { Backend } from "../backend.ts";
+import type { DeviceTraining } from "../device-training.ts";
 import { createHandles, rowsOnHost } from "../host.ts";
 import { additiveOnDevice } from "./additive.ts";
 import { denseOnDevice } from "./dense.ts";
@@ -13,6 +14,8 @@ import type { GpuDevice } from "./gpu.ts";
 import { lstmOnDevice } from "./lstm.ts";
 import { GRAPHICS, SOFTWARE } from "./lstm-plan.ts";
 import { createTapes } from "./tapes.ts";
+import { openDeviceLoss } from "./training/device-loss.ts";
+import { openDeviceOptimiser } from "./training/device-optimiser.ts";
 
 export interface WebGpuParts {
   /** The backend's own from now on: closing the backend ends it. */
@@ -33,12 +36,23 @@ export interface WebGpuBackend extends Backend {
   readonly software: boolean;
 }
 
+/** A group's statistics must fit into workgroup memory. */
+const MOST_BINS = 1024;
+
 export function createWebGpuBackend({ device, adapter, software, tapeLimit }: WebGpuParts): WebGpuBackend {
   const engine = createEngine(device);
   const handles = createHandles<Placed>();
   const tapes = createTapes(engine, tapeLimit);
   const { releaseArray, ...access } = deviceAccess(engine, handles);
   const limit = bindingLimit(engine);
+  const memory = { ...access, release: releaseArray };
+  const training: DeviceTraining = {
+    // Logits, their slopes and the curves are each seen by a kernel whole, and so is x.
+    fits: ({ N, D, T }) => N * Math.max(T, D) * 4 <= limit && T <= MOST_BINS,
+    openLoss: (settings) => openDeviceLoss(engine, handles, memory, settings),
+    openOptimiser: (parameters, settings) =>
+      openDeviceOptimiser(engine, handles, memory, parameters, settings),
+  };
   return {
     name: "webgpu",
     precision: "f32",
@@ -47,6 +61,7 @@ export function createWebGpuBackend({ device, adapter, software, tapeLimit }: We
     software,
     // An array of logits is seen by a kernel whole.
     rowsAtOnce: (pass) => Math.max(1, Math.min(rowsOnHost(pass), Math.floor(limit / (4 * pass.T)))),
+    training,
     ...access,
     createTape: () => tapes.create(),
     release(memory) {

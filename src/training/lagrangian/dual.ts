@@ -90,14 +90,22 @@ export function nextMultipliers(
       spec.form === "ascent"
         ? Math.max(0, multiplier + spec.rate * (distances[g] - slack[g]))
         : augment(spec.penalty, multiplier, distances[g], slack[g]);
-    if (next <= LARGEST_MULTIPLIER) return next;
-    throw new NumericalError(
-      `the multiplier of group "${groups[g].name}" diverges: ${next} at step ${step}`,
-      {
-        code: "multiplier.diverges",
-        hint: `its distance is ${distances[g]} against a slack of ${slack[g]}; give it more slack or more rows`,
-      },
-    );
+    refuseDivergence(groups[g].name, next, distances[g], slack[g], step);
+    return next;
+  });
+}
+
+export function refuseDivergence(
+  group: string,
+  multiplier: number,
+  distance: number,
+  slack: number,
+  step: number,
+): void {
+  if (multiplier <= LARGEST_MULTIPLIER) return;
+  throw new NumericalError(`the multiplier of group "${group}" diverges: ${multiplier} at step ${step}`, {
+    code: "multiplier.diverges",
+    hint: `its distance is ${distance} against a slack of ${slack}; give it more slack or more rows`,
   });
 }
 

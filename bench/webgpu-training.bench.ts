@@ -1,0 +1,114 @@
+/**
+ * A whole training step on a graphics device, as the paper's run takes it: forward, likelihood with the tail term, group
+ * means and their squared gaps, multipliers, backward, Adam, over all rows; wall time of a real run, with its numbers
+ * read back. 25 overlapping groups of three rows in ten, T 102, H 50. Ten steps of 40 rows must agree with the float64
+ * reference first. TFLOP/s count the three recurrent products only. No device, no benchmark.
+ */
+import type { Backend } from "../src/compute/backend.ts";
+import type { Checkpoint, TrainingInput } from "../src/training/trainer.ts";
+
+const LENGTHS: readonly (readonly [number, number])[] = [
+  [2416, 10],
+  [4724, 25],
+  [16_384, 25],
+  [50_000, 25],
+  [200_000, 25],
+  [1_000_000, 25],
+];
+const GROUPS = 25;
+const [T, H] = [102, 50];
+/** The first stretch of steps compiles kernels and is not counted. */
+const WARM_UP = 32;
+const TOLERANCE = 1e-4;
+
+async function openDevice() {
+  const { openWebGpuBackend } = await import("../dist/node/workers/webgpu-backend.js");
+  return openWebGpuBackend({ tapeLimit: 2 ** 34 });
+}
+
+async function hasDevice(): Promise<boolean> {
+  const { findGraphics } = await import("../dist/node/workers/webgpu-backend.js");
+  const backend = await findGraphics();
+  await backend?.close();
+  return backend !== null;
+}
+
+async function openInput(backend: Backend, N: number, D: number): Promise<TrainingInput> {
+  const { createRandom } = await import("../dist/core/random.js");
+  const { createNetwork } = await import("../dist/models/networks/create-network.js");
+  const random = createRandom(1, 1);
+  const x = backend.allocate(N * D);
+  backend.write(
+    x,
+    Float32Array.from({ length: N * D }, () => random.normal()),
+  );
+  const bin = Int32Array.from({ length: N }, () => 1 + random.integer(T));
+  const event = Uint8Array.from({ length: N }, () => Number(random.uniform() < 0.2));
+  const groups = Array.from({ length: GROUPS }, (_, g) => ({
+    name: `group ${g}`,
+    rows: Int32Array.from({ length: N }, (_, row) => row).filter(() => random.uniform() < 0.3),
+  }));
+  const network = createNetwork(backend, { kind: "drsa", D, H, T }, 1);
+  return { backend, network, training: { x, binned: { T, bin, event }, groups }, validation: null };
+}
+
+/** Milliseconds a step after the warm-up, and the state at the end. */
+async function train(
+  input: TrainingInput,
+  steps: number,
+): Promise<{ milliseconds: number; last: Checkpoint }> {
+  const { optimise } = await import("../dist/training/trainer.js");
+  const { PRESETS } = await import("../dist/training/options.js");
+  const run = optimise(input, { ...PRESETS.paper, steps, patience: null });
+  let started = performance.now();
+  let ended = started;
+  for (;;) {
+    const { done, value } = await run.next();
+    if (done) return { milliseconds: (ended - started) / Math.max(1, steps - WARM_UP), last: value };
+    if (value.type !== "step") continue;
+    if (value.step === WARM_UP) started = performance.now();
+    ended = performance.now();
+  }
+}
+
+async function checkSteps(backend: Backend): Promise<number> {
+  const { createReferenceBackend } = await import("../dist/compute/reference.js");
+  const [own, wanted] = [
+    (await train(await openInput(backend, 40, 10), 10)).last.parameters,
+    (await train(await openInput(createReferenceBackend(), 40, 10), 10)).last.parameters,
+  ];
+  const gaps = Object.keys(wanted).map((name) => {
+    const largest = Math.max(...wanted[name].map(Math.abs));
+    return Math.max(...wanted[name].map((value, k) => Math.abs(own[name][k] - value))) / largest;
+  });
+  const gap = Math.max(...gaps);
+  if (!(gap < TOLERANCE)) throw new Error(`ten steps end ${gap} from the reference`);
+  return gap;
+}
+
+async function benchRun(name: string, N: number, D: number) {
+  const backend = await openDevice();
+  const gap = await checkSteps(backend);
+  // A few seconds each.
+  const steps = WARM_UP + (N <= 20_000 ? 320 : N <= 200_000 ? 96 : 32);
+  const { milliseconds } = await train(await openInput(backend, N, D), steps);
+  await backend.close();
+  const flops = 6 * N * T * 4 * H * H;
+  return {
+    name,
+    seconds: milliseconds / 1000,
+    extra: {
+      adapter: backend.adapter,
+      stepMs: Math.round(1000 * milliseconds) / 1000,
+      teraflops: Math.round(flops / milliseconds / 1e7) / 100,
+      gap,
+    },
+  };
+}
+
+export const benches = (await hasDevice())
+  ? LENGTHS.map(([N, D]) => {
+      const name = `training step on a graphics device, N ${N}`;
+      return { name, run: () => benchRun(name, N, D) };
+    })
+  : [];
