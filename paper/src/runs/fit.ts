@@ -44,6 +44,9 @@ export function asIn010(
   return { splines: false, numbers: "raw", options: { ...options, solve: "none" } };
 }
 
+/** What a run of the default starts from: an additive model, without training (one step) and without being held. */
+export const START = { ensemble: 1, options: { steps: 1, solve: "none" } } as const;
+
 /** For any table with the model's columns; all of its rows unless some are named. */
 export type PredictTable = (table: Table, rows?: ArrayLike<number>) => Promise<Curves>;
 
@@ -55,6 +58,11 @@ export async function fitModel(
   onEvent: (event: TrainEvent) => void = () => {},
 ): Promise<Model> {
   return fit(table, { ensemble: 1, ...request }, backend, { onEvent });
+}
+
+/** As many runs as the default takes for the table, unless the request says how many. */
+export async function fitDefault(table: Table, request: FitRequest, backend: Backend): Promise<Model> {
+  return fit(table, request, backend);
 }
 
 /** Prepared once for many tables. */

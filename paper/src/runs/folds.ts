@@ -33,7 +33,7 @@ import {
 import { coxCurves, fitCox, linearPredictor, requireCurves } from "graduate/models";
 import { concordanceHarrell, concordanceUno, integratedBrier, mlr3probaTimes } from "graduate/stats";
 import { z } from "zod";
-import { asIn010, type FitRequest, fitModel, predictRows, timeGridOf } from "./fit.ts";
+import { asIn010, type FitRequest, fitModel, predictRows, START, timeGridOf } from "./fit.ts";
 import { isEnsemble, MEMBERS } from "./systems.ts";
 
 export const FOLD_SYSTEMS = [
@@ -45,6 +45,7 @@ export const FOLD_SYSTEMS = [
   "five with splines",
   "default",
   "default, one run",
+  "start",
 ] as const;
 export type FoldSystem = (typeof FOLD_SYSTEMS)[number];
 
@@ -251,6 +252,7 @@ function describeSystem(
 ): Pick<FitRequest, "ensemble" | "splines" | "numbers" | "options"> {
   if (system === "default") return { ensemble: MEMBERS };
   if (system === "default, one run") return {};
+  if (system === "start") return START;
   const bends = system === "graduate with splines" || system === "five with splines" ? { splines: true } : {};
   const members = isEnsemble(system) ? { ensemble: MEMBERS } : {};
   return { ...asIn010(), ...bends, ...members };

@@ -1,11 +1,12 @@
 /**
  * Tables on which nothing was tuned, used as by someone who has never seen this program. For each table of
- * paper/tables.json: what `describe` finds; and splits on which the default preset is compared with Cox and with Cox
- * with the groups as terms, through the library. Rows of one patient (plan: `patient`) stay in one part of a split.
+ * paper/tables.json: what `describe` finds; and splits on which the default is compared with Cox, with Cox with the
+ * groups as terms, and with parts of itself: one run of the default, what a run starts from (an additive model, without
+ * training and without being held), and the default of version 0.1.0. Rows of one patient (plan: `patient`) stay in one part of a split.
  * unseen-commands.ts has the commands that a user would run.
  */
 import { join } from "node:path";
-import type { AuditTable } from "graduate";
+import type { AuditTable, FitRequest } from "graduate";
 import { InputError } from "graduate/core";
 import {
   addGroupColumns,
@@ -20,10 +21,17 @@ import {
 import { openWasmBackend, tableSourceFromPath } from "graduate/node";
 import { MINIMUM_EVENTS } from "graduate/stats";
 import { readCheckout } from "../runs/checkout.ts";
-import { asIn010, auditRows, fitModel } from "../runs/fit.ts";
+import { asIn010, auditRows, fitDefault, START } from "../runs/fit.ts";
 import { mean } from "../summaries/summary.ts";
 
-export const UNSEEN_SYSTEMS = ["cox", "cox with group terms", "graduate"] as const;
+export const UNSEEN_SYSTEMS = [
+  "cox",
+  "cox with group terms",
+  "graduate 0.1.0",
+  "start",
+  "one run",
+  "graduate",
+] as const;
 export type UnseenSystem = (typeof UNSEEN_SYSTEMS)[number];
 
 /** A table of the plan. */
@@ -168,7 +176,7 @@ export async function runUnseen(
   const split = splitUnseen(table, entry, seed);
   const groups = entry.groups.map((expression) => ({ name: expression, expression }));
   const used = system === "cox with group terms" ? addGroupColumns(table, groups) : table;
-  const method = system === "graduate" ? "graduate" : "cox";
+  const isCox = system === "cox" || system === "cox with group terms";
   const backend = await openWasmBackend({ threads });
   const rows = { train: split.train.length, valid: split.validation.length, test: split.test.length };
   const identity: RunIdentity = { kind: "run", table: name, system, seed, rows };
@@ -176,9 +184,8 @@ export async function runUnseen(
   try {
     // The split already keeps a patient's rows together.
     const rowsAreIndependent = entry.patient !== undefined;
-    const own = method === "cox" ? {} : asIn010();
-    const request = { time, event, drop, groups, method, split, seed, rowsAreIndependent, ...own } as const;
-    const model = await fitModel(used, request, backend);
+    const request = { time, event, drop, groups, split, seed, rowsAreIndependent, ...describeSystem(system) };
+    const model = await fitDefault(used, request, backend);
     const seconds = Number(((performance.now() - started) / 1000).toFixed(1));
     const audited = await auditRows(model, used, split.test, groups, backend);
     const { verdict, warnings, bestStep, parameters } = model.training;
@@ -194,13 +201,32 @@ export async function runUnseen(
       asked: groups.length + 1,
       bestStep,
       parameters,
-      ...(method === "graduate" ? said : {}),
+      ...(isCox ? {} : said),
       seconds,
     };
   } catch (error) {
     return { ...identity, failure: error instanceof Error ? error.message : String(error) };
   } finally {
     await backend.close();
+  }
+}
+
+/** What a system asks for, beside what all do. */
+function describeSystem(
+  system: UnseenSystem,
+): Pick<FitRequest, "method" | "ensemble" | "splines" | "numbers" | "options"> {
+  switch (system) {
+    case "cox":
+    case "cox with group terms":
+      return { method: "cox", ensemble: 1 };
+    case "graduate 0.1.0":
+      return { ...asIn010(), ensemble: 1 };
+    case "start":
+      return START;
+    case "one run":
+      return { ensemble: 1 };
+    case "graduate":
+      return {};
   }
 }
 

@@ -42,9 +42,14 @@ export const PAIRS: readonly Pair[] = [
   { system: "cox with group terms", against: "cox" },
   { system: "graduate", against: "cox" },
   { system: "graduate", against: "cox with group terms" },
+  { system: "graduate", against: "graduate 0.1.0" },
+  { system: "graduate", against: "start" },
+  { system: "one run", against: "start" },
 ];
 /** The pairs that judge graduate. */
-const OWN_PAIRS = PAIRS.slice(1);
+const OWN_PAIRS = PAIRS.filter(({ system }) => system === "graduate");
+/** What graduate is expected to beat. */
+const RIVALS: readonly UnseenSystem[] = ["cox", "cox with group terms"];
 
 /** Means of a system over the splits. */
 export interface UnseenMeans {
@@ -192,7 +197,7 @@ function findShortfalls(means: readonly UnseenMeans[]): Shortfall[] {
   const own = means.find(({ system }) => system === "graduate");
   return SCORES.flatMap(({ title, better }, k) => {
     const rivals = means
-      .filter(({ system }) => system !== "graduate")
+      .filter(({ system }) => RIVALS.includes(system))
       .flatMap(({ system, scores }) => {
         const rival = scores[k];
         return rival === null ? [] : [{ system, rival }];

@@ -84,7 +84,7 @@ test("the page's conclusions are those of its lines, worked out anew", () => {
       if (isAbsent(tested)) return { said: "", p: 1 };
       return { said: `${table}: ${title} ${tested.mean * better > 0 ? "better" : "worse"}`, p: tested.p };
     });
-  for (const other of ["cox", "cox with group terms"]) {
+  for (const other of ["cox", "cox with group terms", "graduate 0.1.0", "start"]) {
     const start = `- 5 splits separate \`graduate\` from ${other} (p < 0.05) `;
     const line = page.split("\n").find((one) => one.startsWith(start)) ?? "";
     const [separated, byHolm] = line.slice(start.length).split("by Holm's p on ");
@@ -92,6 +92,9 @@ test("the page's conclusions are those of its lines, worked out anew", () => {
       ["cox with group terms", "cox"],
       ["graduate", "cox"],
       ["graduate", "cox with group terms"],
+      ["graduate", "graduate 0.1.0"],
+      ["graduate", "start"],
+      ["one run", "start"],
     ];
     const found = plan.tables.flatMap(({ name }) => {
       const all = pairs.flatMap(([one, two]) =>
