@@ -222,8 +222,9 @@ async function begin(run: DeviceRun): Promise<void> {
 }
 
 /** Up to the next evaluation. */
-function countSteps({ step, options: { steps, evaluateEvery } }: DeviceRun): number {
-  return Math.min(STRETCH, steps - step, evaluateEvery - (step % evaluateEvery));
+function countSteps({ step, evaluate, options: { steps, evaluateEvery } }: DeviceRun): number {
+  const untilDue = evaluate === null ? STRETCH : evaluateEvery - (step % evaluateEvery);
+  return Math.min(STRETCH, steps - step, untilDue);
 }
 
 async function* takeSteps(run: DeviceRun, count: number): AsyncGenerator<StepEvent> {

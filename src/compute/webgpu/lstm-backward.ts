@@ -1,14 +1,15 @@
 /**
  * The LSTM backward, from the last bin to the first. Each bin has two halves, as forward: first four units of one row
- * in a thread give the gradient of the gates' sums; then a thread owns a gate of a unit, adds to its row of the
- * recurrent weights' gradient, which stays in its registers through all bins, and sends back to h_{t−1} through its
- * column. The next bin's activations are asked for before the second half, which hides the time they take.
+ * in a thread give the gradient of the gates' sums; then a thread owns a gate of two units and a part of the others,
+ * adds to their rows of the recurrent weights' gradient, which stays in its registers through all bins, and sends back
+ * to h_{t−1} through their columns. The next bin's activations are asked for before the second half, which hides the
+ * time they take.
  *
  * A tile leaves one line of sums: recurrent weights [4H,H], time weights [4H], output weights [H], output bias; and for
  * each row dFixed [4H], the gradient of W_x·x + b.
  */
 import { type LstmPlan, nameLstm, TAPED } from "./lstm-plan.ts";
-import { type LstmText, writeLstm } from "./lstm-text.ts";
+import { type LstmText, placePair, placeThread, writeLstm } from "./lstm-text.ts";
 import { ACTIVATIONS, fourOf, type KernelSource } from "./wgsl.ts";
 
 /** Numbers in a tile's line of sums. */
@@ -28,6 +29,7 @@ export function backwardKernel(plan: LstmPlan): KernelSource {
     body: () => `
   let top = group * ${plan.tileRows}u;
   if (top >= size.rows) { return; }
+  ${placeThread(plan)}
   ${prepare(text)}
   ${load(text, "(size.T - 1u)")}
   workgroupBarrier();
@@ -46,18 +48,20 @@ export function backwardKernel(plan: LstmPlan): KernelSource {
   };
 }
 
-function declare({ H, cells, tileRows, units }: LstmText): string {
+const PAIR = [0, 1] as const;
+
+function declare({ H, stride, tileRows, units, splits }: LstmText): string {
   return `
 ${ACTIVATIONS}
-var<workgroup> dGates: array<vec4f, ${4 * cells}>; // [row, gate, quad]
-var<workgroup> sentBack: array<f32, ${tileRows * 4 * units}>; // [row, gate, unit]: to h of the bin before
-var<workgroup> before: array<vec4f, ${cells}>; // [row, quad]: h of the bin before
+var<workgroup> dGates: array<vec4f, ${tileRows * 4 * stride}>; // [row, gate, quad]
+var<workgroup> sentBack: array<f32, ${splits * tileRows * 4 * units}>; // [part, row, gate, unit]: to h of the bin before
+var<workgroup> before: array<vec4f, ${tileRows * stride}>; // [row, quad]: h of the bin before
 fn outputOf(unit: u32) -> f32 {
   if (unit >= ${H}u) { return 0.0; }
   return output[unit];
 }
 fn weightOf(gate: u32, unit: u32, other: u32) -> f32 {
-  if (other >= ${H}u) { return 0.0; }
+  if (other >= ${H}u || unit >= ${H}u || gate > 3u) { return 0.0; }
   return recurrent[(gate * ${H}u + other) * ${H}u + unit];
 }
 fn weightsOf(gate: u32, unit: u32, k: u32) -> vec4f {
@@ -70,30 +74,40 @@ function taped({ cells }: LstmText, bin: string, quantity: number): string {
   return `tape[(group * size.T + ${bin}) * ${TAPED * cells}u + ${quantity * cells}u + i]`;
 }
 
-/** The gate and unit that a thread owns; threads beyond the last one repeat it and write nothing. */
-function ownedRow({ H, threads }: LstmText, g: string): string {
-  return `let row = min(thread + ${g} * ${threads}u, ${4 * H - 1}u); let gate = row / ${H}u; let unit = row % ${H}u;`;
+/** Slots beyond the gates repeat the last pair and write nothing. */
+function placeGate(text: LstmText, g: string): string {
+  return `
+    ${placePair(text, g)}
+    let isOwn = !isSpare && gate < 4u;
+    let ownGate = min(gate, 3u);`;
 }
 
 function prepare(text: LstmText): string {
-  const { quads, units, tileRows, threads, owned, tasks, inRegisters } = text;
+  const { quads, stride, units, tileRows, threads, owned, tasks, inRegisters, splits, partQuads } = text;
   const weights = text.eachOwned(
     (g) => `
-    ${ownedRow(text, g)}
-    ${text.eachQuad((k) => `weights[${g} * ${quads}u + ${k}] = weightsOf(gate, unit, ${k});`)}`,
+    ${placeGate(text, g)}
+    ${text.eachQuad((k) =>
+      PAIR.map(
+        (e) =>
+          `weights[(${g} * 2u + ${e}u) * ${partQuads}u + ${k}] = weightsOf(ownGate, unit + ${e}u, part * ${partQuads}u + ${k});`,
+      ).join("\n"),
+    )}`,
   );
   const perTask = (names: readonly string[]) =>
     names.map((name) => `var ${name}: array<vec4f, ${tasks}>;`).join(" ");
   return `
-  ${inRegisters ? `var weights: array<vec4f, ${owned * quads}>; ${weights}` : ""}
-  var dWeights: array<vec4f, ${owned * quads}>;
-  var dTime: array<f32, ${owned}>;
-  var dStart: array<f32, ${owned * tileRows}>;
+  ${inRegisters ? `var weights: array<vec4f, ${2 * owned * partQuads}>; ${weights}` : ""}
+  var dWeights: array<vec4f, ${2 * owned * partQuads}>;
+  var dTime: array<f32, ${2 * owned}>;
+  var dStart: array<f32, ${2 * owned * tileRows}>;
   var slope: array<f32, ${tasks}>;
   var dBias: array<f32, ${tasks}>;
   ${perTask(["inputGate", "forget", "candidate", "outputBefore", "cellBefore"])}
   ${perTask(["outputGate", "tanhCell", "dCell", "dOutput", "outputWeights"])}
-  for (var i = thread; i < ${tileRows * 4 * units}u; i += ${threads}u) { sentBack[i] = 0.0; }
+  for (var i = thread; i < ${splits * tileRows * 4 * units}u; i += ${threads}u) { sentBack[i] = 0.0; }
+  for (var i = thread; i < ${tileRows * 4 * stride}u; i += ${threads}u) { dGates[i] = vec4f(0.0); }
+  for (var i = thread; i < ${tileRows * stride}u; i += ${threads}u) { before[i] = vec4f(0.0); }
   ${text.eachTask(
     (m) => `
         outputWeights[${m}] = ${fourOf((c) => `outputOf(i % ${quads}u * 4u + ${c}u)`)};
@@ -121,94 +135,132 @@ function load(text: LstmText, bin: string): string {
   );
 }
 
-function differentiateCells({ quads, units, eachTask }: LstmText): string {
-  const sentBy = (gate: number) => fourOf((c) => `sentBack[at + ${gate * units + c}u]`);
+function differentiateCells({ quads, stride, units, tileRows, splits, eachTask }: LstmText): string {
+  const sentBy = (place: number) => fourOf((c) => `sentBack[at + ${place + c}u]`);
+  const places = Array.from({ length: splits }, (_, p) =>
+    [0, 1, 2, 3].map((gate) => p * tileRows * 4 * units + gate * units),
+  ).flat();
   return eachTask(
     (m) => `
         let at = i / ${quads}u * ${4 * units}u + i % ${quads}u * 4u;
-        let dHidden = slope[${m}] * outputWeights[${m}] + ${[0, 1, 2, 3].map(sentBy).join(" + ")};
+        let dHidden = slope[${m}] * outputWeights[${m}] + ${places.map(sentBy).join(" + ")};
         dOutput[${m}] += slope[${m}] * outputGate[${m}] * tanhCell[${m}];
         dBias[${m}] += slope[${m}];
         let d = dCell[${m}] + dHidden * outputGate[${m}] * (1.0 - tanhCell[${m}] * tanhCell[${m}]);
-        let to = i / ${quads}u * ${4 * quads}u + i % ${quads}u;
+        let to = i / ${quads}u * ${4 * stride}u + i % ${quads}u;
         dGates[to] = d * candidate[${m}] * inputGate[${m}] * (1.0 - inputGate[${m}]);
-        dGates[to + ${quads}u] = d * cellBefore[${m}] * forget[${m}] * (1.0 - forget[${m}]);
-        dGates[to + ${2 * quads}u] = d * inputGate[${m}] * (1.0 - candidate[${m}] * candidate[${m}]);
-        dGates[to + ${3 * quads}u] = dHidden * tanhCell[${m}] * outputGate[${m}] * (1.0 - outputGate[${m}]);
+        dGates[to + ${stride}u] = d * cellBefore[${m}] * forget[${m}] * (1.0 - forget[${m}]);
+        dGates[to + ${2 * stride}u] = d * inputGate[${m}] * (1.0 - candidate[${m}] * candidate[${m}]);
+        dGates[to + ${3 * stride}u] = dHidden * tanhCell[${m}] * outputGate[${m}] * (1.0 - outputGate[${m}]);
         dCell[${m}] = d * forget[${m}];
         outputGate[${m}] = outputBefore[${m}];
         tanhCell[${m}] = tanh4(cellBefore[${m}]);
-        before[i] = outputGate[${m}] * tanhCell[${m}];`,
+        before[i / ${quads}u * ${stride}u + i % ${quads}u] = outputGate[${m}] * tanhCell[${m}];`,
   );
 }
 
+/** Of the parts the first one alone keeps what belongs to a unit and not to its weights. */
 function sendBack(text: LstmText): string {
-  const { H, quads, units, tileRows, threads, inRegisters } = text;
-  const dGatesAt = (s: string) => `${s} * ${4 * quads}u + gate * ${quads}u`;
+  const { H, partQuads, stride, units, tileRows, inRegisters } = text;
+  const dGatesAt = (s: string) => `${s} * ${4 * stride}u + ownGate * ${stride}u`;
+  const at = (g: string, e: number, k: string) => `(${g} * 2u + ${e}u) * ${partQuads}u + ${k}`;
+  const weight = (g: string, e: number, k: string) =>
+    inRegisters ? `weights[${at(g, e, k)}]` : `weightsOf(ownGate, unit + ${e}u, part * ${partQuads}u + ${k})`;
   return text.eachOwned(
     (g) => `
-      ${ownedRow(text, g)}
-      var d: array<f32, ${tileRows}>;
-      var back: array<f32, ${tileRows}>;
+      ${placeGate(text, g)}
+      ${PAIR.map(
+        (e) => `
+      var d${e}: array<f32, ${tileRows}>;
+      var back${e}: array<f32, ${tileRows}>;`,
+      ).join("\n")}
       ${text.eachRow(
-        (s) => `
-        d[${s}] = dGates[${dGatesAt(s)} + unit / 4u][unit % 4u];
-        dStart[${g} * ${tileRows}u + ${s}] += d[${s}];
-        dTime[${g}] += d[${s}] * time;
-        back[${s}] = 0.0;`,
+        (s) => `{
+        // Both units are in the same four.
+        let four = dGates[${dGatesAt(s)} + unit / 4u];
+        d0[${s}] = select(four.x, four.z, unit % 4u == 2u);
+        d1[${s}] = select(four.y, four.w, unit % 4u == 2u);
+        ${PAIR.map(
+          (e) => `
+        dStart[(${g} * 2u + ${e}u) * ${tileRows}u + ${s}] += d${e}[${s}];
+        dTime[${g} * 2u + ${e}u] += d${e}[${s}] * time;
+        back${e}[${s}] = 0.0;`,
+        ).join("\n")}
+      }`,
       )}
       ${text.eachQuad(
         (k) => `{
-        let w = ${inRegisters ? `weights[${g} * ${quads}u + ${k}]` : `weightsOf(gate, unit, ${k})`};
-        var sum = dWeights[${g} * ${quads}u + ${k}];
+        let w0 = ${weight(g, 0, k)};
+        let w1 = ${weight(g, 1, k)};
+        var sum0 = dWeights[${at(g, 0, k)}];
+        var sum1 = dWeights[${at(g, 1, k)}];
         ${text.eachRow(
-          (s) => `
-          sum += d[${s}] * before[${s} * ${quads}u + ${k}];
-          back[${s}] += dot(w, dGates[${dGatesAt(s)} + ${k}]);`,
+          (s) => `{
+          let h = before[${s} * ${stride}u + part * ${partQuads}u + ${k}];
+          sum0 += d0[${s}] * h;
+          sum1 += d1[${s}] * h;
+          let dGate = dGates[${dGatesAt(s)} + part * ${partQuads}u + ${k}];
+          back0[${s}] += dot(w0, dGate);
+          back1[${s}] += dot(w1, dGate);
+        }`,
         )}
-        dWeights[${g} * ${quads}u + ${k}] = sum;
+        dWeights[${at(g, 0, k)}] = sum0;
+        dWeights[${at(g, 1, k)}] = sum1;
       }`,
       )}
-      if (thread + ${g} * ${threads}u < ${4 * H}u) {
-        ${text.eachRow((s) => `sentBack[${s} * ${4 * units}u + gate * ${units}u + unit] = back[${s}];`)}
+      ${PAIR.map(
+        (e) => `
+      if (isOwn && unit + ${e}u < ${H}u) {
+        let to = part * ${tileRows * 4 * units}u + gate * ${units}u + unit + ${e}u;
+        ${text.eachRow((s) => `sentBack[to + ${s} * ${4 * units}u] = back${e}[${s}];`)}
       }`,
+      ).join("\n")}`,
   );
 }
 
 function leaveSums(text: LstmText): string {
-  const { H, quads, tileRows, threads } = text;
-  const leaveFour = (g: string, k: string) =>
+  const { H, quads, stride, tileRows, threads, partQuads } = text;
+  const leaveFour = (g: string, e: number, k: string) =>
     [0, 1, 2, 3]
       .map((c) => {
-        const sum = `dWeights[${g} * ${quads}u + ${k}][${c}]`;
-        return `if (4u * ${k} + ${c}u < ${H}u) { sums[line + row * ${H}u + 4u * ${k} + ${c}u] = ${sum}; }`;
+        const sum = `dWeights[(${g} * 2u + ${e}u) * ${partQuads}u + ${k}][${c}]`;
+        return `{
+          let other = 4u * (part * ${partQuads}u + ${k}) + ${c}u;
+          if (other < ${H}u) { sums[line + row * ${H}u + other] = ${sum}; }
+        }`;
       })
       .join("\n");
-  const leaveRow = (g: string, s: string) => `
-      if (top + ${s} < size.rows) {
-        dFixed[(top + ${s}) * ${4 * H}u + row] = dStart[${g} * ${tileRows}u + ${s}];
-      }`;
+  const leaveRow = (g: string, e: number, s: string) => `
+        if (top + ${s} < size.rows) {
+          dFixed[(top + ${s}) * ${4 * H}u + row] = dStart[(${g} * 2u + ${e}u) * ${tileRows}u + ${s}];
+        }`;
   return `
   let line = group * ${countTileSums(H)}u;
   ${text.eachOwned(
     (g) => `
-    let row = thread + ${g} * ${threads}u;
-    if (row < ${4 * H}u) {
-      ${text.eachQuad((k) => leaveFour(g, k))}
-      sums[line + ${4 * H * H}u + row] = dTime[${g}];
-      ${text.eachRow((s) => leaveRow(g, s))}
+    ${placeGate(text, g)}
+    ${PAIR.map(
+      (e) => `
+    if (isOwn && unit + ${e}u < ${H}u) {
+      let row = gate * ${H}u + unit + ${e}u;
+      ${text.eachQuad((k) => leaveFour(g, e, k))}
+      if (part == 0u) {
+        sums[line + ${4 * H * H}u + row] = dTime[${g} * 2u + ${e}u];
+        ${text.eachRow((s) => leaveRow(g, e, s))}
+      }
     }`,
+    ).join("\n")}`,
   )}
   ${text.eachTask(
     (m) => `
-        before[i] = dOutput[${m}];
+        before[i / ${quads}u * ${stride}u + i % ${quads}u] = dOutput[${m}];
         if (i % ${quads}u == 0u) { sentBack[i / ${quads}u] = dBias[${m}]; }`,
   )}
   workgroupBarrier();
   for (var unit = thread; unit <= ${H}u; unit += ${threads}u) {
     var sum = 0.0;
     for (var s = 0u; s < ${tileRows}u; s++) {
-      if (unit < ${H}u) { sum += before[s * ${quads}u + unit / 4u][unit % 4u]; } else { sum += sentBack[s]; }
+      if (unit < ${H}u) { sum += before[s * ${stride}u + unit / 4u][unit % 4u]; } else { sum += sentBack[s]; }
     }
     sums[line + ${4 * H * H + 4 * H}u + unit] = sum;
   }`;

@@ -1,10 +1,10 @@
 /**
- * The LSTM forward. Each bin has two halves. First a thread multiplies the rows of weights it owns with h_{t−1} of all
- * rows of the tile. Then gates become cells, four units of one row in a thread. The output weights are one more row of
- * weights: what they give in the first half of bin t is the logit of bin t−1, so logits cost no half of their own.
+ * The LSTM forward. Each bin has two halves. First a thread multiplies the weights it owns with its part of h_{t−1}, for
+ * all rows of the tile. Then gates become cells, four units of one row in a thread. The output weights are one more row
+ * of weights: what they give in the first half of bin t is the logit of bin t−1, so logits cost no half of their own.
  */
 import { type LstmPlan, nameLstm, TAPED } from "./lstm-plan.ts";
-import { type LstmText, writeLstm } from "./lstm-text.ts";
+import { type LstmText, placePair, placeThread, writeLstm } from "./lstm-text.ts";
 import { ACTIVATIONS, fourOf, type KernelSource } from "./wgsl.ts";
 
 /** What a pass is for: it adds to logits, keeps a tape, or both. */
@@ -30,99 +30,147 @@ export function forwardKernel(plan: LstmPlan, kind: ForwardKind): KernelSource {
     body: () => `
   let top = group * ${plan.tileRows}u;
   if (top >= size.rows) { return; }
+  ${placeThread(plan)}
   ${prepare(text, adds)}
   for (var bin = 0u; bin <= size.T; bin++) {
     let time = f32(bin + 1u) / f32(size.T);
     ${multiply(text, adds)}
-    if (bin == size.T) { break; }
     workgroupBarrier();
+    ${adds ? addLogits(text) : ""}
+    if (bin == size.T) { break; }
     ${turnGatesToCells(text, keeps)}
     workgroupBarrier();
   }`,
   };
 }
 
-function declare({ H, cells, tileRows, units }: LstmText, adds: boolean): string {
+function declare({ H, stride, tileRows, units, splits }: LstmText, adds: boolean): string {
   return `
 ${ACTIVATIONS}
-var<workgroup> hidden: array<vec4f, ${cells}>; // [row, quad]
-var<workgroup> gates: array<f32, ${tileRows * 4 * units}>; // [row, gate, unit]
-fn weightOf(row: u32, unit: u32) -> f32 {
-  if (unit >= ${H}u || row > ${4 * H}u) { return 0.0; }
-  if (row == ${4 * H}u) { return ${adds ? "output[unit]" : "0.0"}; }
-  return recurrent[row * ${H}u + unit];
+var<workgroup> hidden: array<vec4f, ${tileRows * stride}>; // [row, quad]
+var<workgroup> gates: array<f32, ${splits * tileRows * 4 * units}>; // [part, row, gate, unit]
+${adds ? `var<workgroup> outputs: array<f32, ${splits * tileRows}>; // [part, row]` : ""}
+fn weightOf(gate: u32, unit: u32, other: u32) -> f32 {
+  if (unit >= ${H}u || other >= ${H}u || gate > 4u) { return 0.0; }
+  if (gate == 4u) { return ${adds ? `select(0.0, output[other], unit == 0u)` : "0.0"}; }
+  return recurrent[(gate * ${H}u + unit) * ${H}u + other];
 }
-fn weightsOf(row: u32, k: u32) -> vec4f {
-  return ${fourOf((c) => `weightOf(row, 4u * k + ${c}u)`)};
+fn weightsOf(gate: u32, unit: u32, k: u32) -> vec4f {
+  return ${fourOf((c) => `weightOf(gate, unit, 4u * k + ${c}u)`)};
 }`;
 }
 
-/** A thread's weights, and where its sums start for each row: from `fixed`, or from the output bias. */
+const PAIR = [0, 1] as const;
+
+/** A thread's weights, and where its sums start for each row: from `fixed` in the first part, from 0 in others. */
 function prepare(text: LstmText, adds: boolean): string {
-  const { H, quads, cells, units, tileRows, threads, owned, tasks, inRegisters } = text;
-  const start = (g: string, s: string) => `start[${g} * ${tileRows}u + ${s}]`;
-  const fromBias = (g: string) => `if (row == ${4 * H}u) {
-      ${text.eachRow((s) => `${start(g, s)} = outputBias[0];`)}
-    }`;
+  const { H, partQuads, stride, units, tileRows, threads, owned, tasks, inRegisters, splits } = text;
+  const weights = (g: string) =>
+    text.eachQuad((k) =>
+      PAIR.map(
+        (e) =>
+          `weights[(${g} * 2u + ${e}u) * ${partQuads}u + ${k}] = weightsOf(gate, unit + ${e}u, part * ${partQuads}u + ${k});`,
+      ).join("\n"),
+    );
+  const starts = (g: string, e: number) => `
+      if (part == 0u && gate < 4u && unit + ${e}u < ${H}u) {
+        let own = gate * ${H}u + unit + ${e}u;
+        timeWeights[${g} * 2u + ${e}u] = input[own * (size.D + 1u) + size.D];
+        ${text.eachRow(
+          (s) =>
+            `if (top + ${s} < size.rows) { start[(${g} * 2u + ${e}u) * ${tileRows}u + ${s}] = fixed[(top + ${s}) * ${4 * H}u + own]; }`,
+        )}
+      }`;
   return `
-  var timeWeights: array<f32, ${owned}>;
-  var start: array<f32, ${owned * tileRows}>;
-  ${inRegisters ? `var weights: array<vec4f, ${owned * quads}>;` : ""}
+  var timeWeights: array<f32, ${2 * owned}>;
+  var start: array<f32, ${2 * owned * tileRows}>;
+  ${inRegisters ? `var weights: array<vec4f, ${2 * owned * partQuads}>;` : ""}
   ${text.eachOwned(
     (g) => `
-    let row = thread + ${g} * ${threads}u;
-    ${inRegisters ? text.eachQuad((k) => `weights[${g} * ${quads}u + ${k}] = weightsOf(row, ${k});`) : ""}
-    if (row < ${4 * H}u) {
-      timeWeights[${g}] = input[row * (size.D + 1u) + size.D];
-      ${text.eachRow(
-        (s) => `if (top + ${s} < size.rows) { ${start(g, s)} = fixed[(top + ${s}) * ${4 * H}u + row]; }`,
-      )}
-    }
-    ${adds ? fromBias(g) : ""}`,
+    ${placePair(text, g)}
+    ${inRegisters ? weights(g) : ""}
+    ${PAIR.map((e) => starts(g, e)).join("\n")}`,
   )}
-  for (var i = thread; i < ${cells}u; i += ${threads}u) { hidden[i] = vec4f(0.0); }
-  for (var i = thread; i < ${tileRows * 4 * units}u; i += ${threads}u) { gates[i] = 0.0; }
+  for (var i = thread; i < ${tileRows * stride}u; i += ${threads}u) { hidden[i] = vec4f(0.0); }
+  for (var i = thread; i < ${splits * tileRows * 4 * units}u; i += ${threads}u) { gates[i] = 0.0; }
   var cell: array<vec4f, ${tasks}>;
+  ${
+    adds
+      ? `
+  // The logit that the next sum is added to, asked for a bin ahead.
+  var logit = 0.0;
+  let isWriter = thread < ${tileRows}u && top + thread < size.rows;
+  let logitAt = (size.first + top + thread) * size.T;
+  let bias = outputBias[0];`
+      : ""
+  }
   workgroupBarrier();`;
 }
 
-/** Logits are read before the products and written after them, so that nobody waits for them. */
 function multiply(text: LstmText, adds: boolean): string {
-  const { H, quads, units, tileRows, threads, inRegisters } = text;
-  const isOutput = `row == ${4 * H}u && bin > 0u`;
-  const logitAt = (s: string) => `logits[(size.first + top + ${s}) * size.T + bin - 1u]`;
-  const readLogits = `
-      var logit: array<f32, ${tileRows}>;
-      if (${isOutput}) {
-        ${text.eachRow((s) => `if (top + ${s} < size.rows) { logit[${s}] = ${logitAt(s)}; }`)}
-      }`;
-  const writeLogits = `
-      if (${isOutput}) {
-        ${text.eachRow((s) => `if (top + ${s} < size.rows) { ${logitAt(s)} = logit[${s}] + sum[${s}]; }`)}
-      }`;
+  const { H, partQuads, stride, units, tileRows, inRegisters } = text;
+  const weight = (g: string, e: number, k: string) =>
+    inRegisters
+      ? `weights[(${g} * 2u + ${e}u) * ${partQuads}u + ${k}]`
+      : `weightsOf(gate, unit + ${e}u, part * ${partQuads}u + ${k})`;
+  const leave = (e: number) => `
+        if (!isSpare && gate < 4u && unit + ${e}u < ${H}u) {
+          let to = part * ${tileRows * 4 * units}u + gate * ${units}u + unit + ${e}u;
+          ${text.eachRow((s) => `gates[to + ${s} * ${4 * units}u] = sum${e}[${s}];`)}
+        }`;
   return text.eachOwned(
     (g) => `
-      let row = thread + ${g} * ${threads}u;
-      var sum: array<f32, ${tileRows}>;
-      ${adds ? readLogits : ""}
-      ${text.eachRow((s) => `sum[${s}] = start[${g} * ${tileRows}u + ${s}] + timeWeights[${g}] * time;`)}
+      ${placePair(text, g)}
+      ${PAIR.map(
+        (e) => `
+      var sum${e}: array<f32, ${tileRows}>;
+      ${text.eachRow(
+        (s) =>
+          `sum${e}[${s}] = start[(${g} * 2u + ${e}u) * ${tileRows}u + ${s}] + timeWeights[${g} * 2u + ${e}u] * time;`,
+      )}`,
+      ).join("\n")}
       ${text.eachQuad(
         (k) => `{
-        let w = ${inRegisters ? `weights[${g} * ${quads}u + ${k}]` : `weightsOf(row, ${k})`};
-        ${text.eachRow((s) => `sum[${s}] += dot(w, hidden[${s} * ${quads}u + ${k}]);`)}
+        let w0 = ${weight(g, 0, k)};
+        let w1 = ${weight(g, 1, k)};
+        ${text.eachRow(
+          (s) => `{
+          let h = hidden[${s} * ${stride}u + part * ${partQuads}u + ${k}];
+          sum0[${s}] += dot(w0, h);
+          sum1[${s}] += dot(w1, h);
+        }`,
+        )}
       }`,
       )}
-      if (row < ${4 * H}u) {
-        let to = row / ${H}u * ${units}u + row % ${H}u;
-        ${text.eachRow((s) => `gates[${s} * ${4 * units}u + to] = sum[${s}];`)}
-      }
-      ${adds ? writeLogits : ""}`,
+      ${PAIR.map(leave).join("\n")}
+      ${
+        adds
+          ? `
+      if (!isSpare && gate == 4u && unit == 0u) {
+        ${text.eachRow((s) => `outputs[part * ${tileRows}u + ${s}] = sum0[${s}];`)}
+      }`
+          : ""
+      }`,
   );
 }
 
-function turnGatesToCells({ quads, cells, units, eachTask }: LstmText, keeps: boolean): string {
+function addLogits({ tileRows, splits }: LstmText): string {
+  const parts = Array.from({ length: splits }, (_, p) => `outputs[${p * tileRows}u + thread]`);
+  return `
+    if (isWriter) {
+      if (bin > 0u) { logits[logitAt + bin - 1u] = logit + (bias + ${parts.join(" + ")}); }
+      if (bin < size.T) { logit = logits[logitAt + bin]; }
+    }`;
+}
+
+function turnGatesToCells(
+  { quads, cells, stride, units, tileRows, splits, eachTask }: LstmText,
+  keeps: boolean,
+): string {
   // Separate reads of neighbouring units, because separate threads wrote them.
-  const gate = (number: number) => fourOf((c) => `gates[at + ${number * units + c}u]`);
+  const partOf = (p: number, number: number) =>
+    fourOf((c) => `gates[at + ${p * tileRows * 4 * units + number * units + c}u]`);
+  const gate = (number: number) => Array.from({ length: splits }, (_, p) => partOf(p, number)).join(" + ");
   const keep = (m: string) => `
         let kept = (group * size.T + bin) * ${TAPED * cells}u + i;
         tape[kept] = inputGate;
@@ -138,7 +186,7 @@ function turnGatesToCells({ quads, cells, units, eachTask }: LstmText, keeps: bo
         let candidate = tanh4(${gate(2)});
         let outputGate = sigmoid4(${gate(3)});
         cell[${m}] = forget * cell[${m}] + inputGate * candidate;
-        hidden[i] = outputGate * tanh4(cell[${m}]);
+        hidden[i / ${quads}u * ${stride}u + i % ${quads}u] = outputGate * tanh4(cell[${m}]);
         ${keeps ? keep(m) : ""}`,
   );
 }

@@ -1,8 +1,10 @@
 /**
- * How an LSTM is laid out on a device. A workgroup takes a tile of rows through all bins. A thread owns rows of the
- * recurrent weights and keeps them in registers; what the tile's rows share at each bin is in workgroup memory. Units
- * go in fours, padded with units whose weights are 0. A tape has for each tile, bin and quantity one vec4 per row and
- * four units: tiles one after the other, so that any run of tiles is one stretch of memory.
+ * How an LSTM is laid out on a device. A workgroup takes a tile of rows through all bins. What a thread owns is a pair
+ * of neighbouring units of one gate, and of the hidden units that their weights go with a part: these weights are in its
+ * registers, and a vector of the tile's hidden units, once read from workgroup memory, serves both. That memory's reads
+ * are what binds: with one unit a thread they took all the time. Units go in fours, padded with units whose weights are
+ * 0. A tape has for each tile, bin and quantity one vec4 per row and four units: tiles one after the other, so that any
+ * run of tiles is one stretch of memory.
  */
 import { BackendError } from "../../core/errors.ts";
 import type { LstmShape } from "../shapes.ts";
@@ -15,7 +17,13 @@ export interface LstmPlan {
   /** Rows of a tile. */
   readonly tileRows: number;
   readonly threads: number;
-  /** Rows of weights a thread owns: four gates for each unit, and forward the output weights as one more. */
+  /** Parts that the hidden units are cut into, and fours of a part. */
+  readonly splits: number;
+  readonly partQuads: number;
+  /** Pairs of units of a gate. */
+  readonly pairs: number;
+  /** Threads of a part, and the pairs that a thread owns: the output weights are one more pair, after those of the gates. */
+  readonly lanes: number;
   readonly owned: number;
   /** Pairs of a row and four units that a thread takes where gates turn into cells. */
   readonly tasks: number;
@@ -37,11 +45,15 @@ export const GRAPHICS: LstmEffort = { tileRows: 10, vectors: 32 };
 export const SOFTWARE: LstmEffort = { tileRows: 3, vectors: 8 };
 /** Arrays of the tape: i, f, g, o and c; h is o·tanh(c). */
 export const TAPED = 5;
+/** Fewer fours than this are not cut. */
+const LEAST_SPLIT = 4;
 
 export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, effort: LstmEffort): LstmPlan {
   const quads = Math.ceil(H / 4);
-  // Backward: gradients of four gates and what they send back, and h of the bin before.
-  const rowBytes = 4 * 9 * 4 * quads;
+  const splits = quads < LEAST_SPLIT ? 1 : 2;
+  const partQuads = Math.ceil(quads / splits);
+  // Backward: gradients of four gates, what each part of them sends back, and h of the bin before.
+  const rowBytes = 16 * (5 * splits * partQuads + 4 * splits * quads);
   const tileRows = Math.min(effort.tileRows, Math.floor(limits.maxComputeWorkgroupStorageSize / rowBytes));
   if (tileRows < 1) {
     throw new BackendError(`too many hidden units for this graphics device: ${H}`, {
@@ -50,11 +62,14 @@ export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, effort:
     });
   }
   const most = Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX);
-  const rows = 4 * H + 1;
-  const owned = Math.ceil(rows / most);
-  const threads = Math.min(most, Math.ceil(Math.ceil(rows / owned) / 32) * 32);
+  const pairs = Math.ceil(H / 2);
+  const slots = 4 * pairs + 1;
+  const owned = Math.ceil((slots * splits) / most);
+  const lanes = Math.ceil(slots / owned);
+  const threads = Math.min(most, Math.ceil((lanes * splits) / 32) * 32);
   const tasks = Math.ceil((tileRows * quads) / threads);
-  return { H, quads, tileRows, threads, owned, tasks, inRegisters: owned * quads <= effort.vectors };
+  const inRegisters = 2 * owned * partQuads <= effort.vectors;
+  return { H, quads, tileRows, threads, splits, partQuads, pairs, lanes, owned, tasks, inRegisters };
 }
 
 /** Bytes of one tile's activations. */
@@ -63,6 +78,6 @@ export function tileBytes({ tileRows, quads }: LstmPlan, T: number): number {
 }
 
 /** Says which kernel this is: everything that is written into its code. */
-export function nameLstm(kernel: string, { H, tileRows, threads }: LstmPlan): string {
-  return `LSTM ${kernel}, ${H} units, tiles of ${tileRows}, ${threads} threads`;
+export function nameLstm(kernel: string, { H, tileRows, threads, splits }: LstmPlan): string {
+  return `LSTM ${kernel}, ${H} units, tiles of ${tileRows}, ${threads} threads in ${splits} parts`;
 }

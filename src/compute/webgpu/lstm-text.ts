@@ -9,8 +9,11 @@ export interface LstmText extends LstmPlan {
   readonly cells: number;
   /** Units with those that fill the last four. */
   readonly units: number;
-  /** For each row of weights that a thread owns. */
+  /** Fours of a row in workgroup memory, with those that fill the last part. */
+  readonly stride: number;
+  /** For each pair of units that a thread owns. */
   eachOwned(lines: Lines): string;
+  /** For each four of the thread's part. */
   eachQuad(lines: Lines): string;
   /** For each row of the tile. */
   eachRow(lines: Lines): string;
@@ -18,15 +21,32 @@ export interface LstmText extends LstmPlan {
   eachTask(lines: Lines): string;
 }
 
+/** The lane and part of a thread; threads beyond the last part repeat it and write nothing. */
+export function placeThread({ lanes, splits }: LstmPlan): string {
+  return `
+  let lane = thread % ${lanes}u;
+  let isSpare = thread >= ${lanes * splits}u;
+  let part = min(thread / ${lanes}u, ${splits - 1}u);`;
+}
+
+/** The pair of a slot: `gate`, 4 for the output weights and more beyond, and its first unit. */
+export function placePair({ pairs, lanes }: LstmPlan, g: string): string {
+  return `
+    let slot = lane + ${g} * ${lanes}u;
+    let gate = slot / ${pairs}u;
+    let unit = slot % ${pairs}u * 2u;`;
+}
+
 export function writeLstm(plan: LstmPlan): LstmText {
-  const { quads, tileRows, threads, owned, tasks, inRegisters } = plan;
+  const { quads, tileRows, threads, owned, tasks, inRegisters, splits, partQuads } = plan;
   const cells = tileRows * quads;
   return {
     ...plan,
     cells,
     units: 4 * quads,
+    stride: splits * partQuads,
     eachOwned: (lines) => repeat("g", owned, inRegisters, (g) => `{\n${lines(g)}\n}`),
-    eachQuad: (lines) => repeat("k", quads, inRegisters, lines),
+    eachQuad: (lines) => repeat("k", partQuads, inRegisters, lines),
     eachRow: (lines) => repeat("s", tileRows, inRegisters, lines),
     eachTask: (lines) =>
       repeat(
