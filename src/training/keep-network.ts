@@ -25,6 +25,7 @@ import {
   reportTargets,
   type TargetRequest,
 } from "./solve/curves/hold-targets.ts";
+import { holdToToldCurve } from "./solve/curves/told-curve.ts";
 import { type HeldFit, type HoldInput, holdNetwork, mixNetwork, type SolveReport } from "./solve/hold.ts";
 import type { GroupVerdict } from "./solve/verdict.ts";
 import type { TrainingRows } from "./trainer.ts";
@@ -118,6 +119,8 @@ export function holdRequest(
 ): Pick<HoldInput, "distance" | "slackOf" | "listCurves" | "budget" | "loose"> {
   const allow = (groups: readonly ConstraintGroup[]) =>
     resolveSlack({ groups, distance, variant }, slack, present({ kappa }));
+  // Whoever names a slack has named an at-risk distance.
+  const unseen = slack === "auto" ? listTold(study).flatMap((told, g) => (told ? [] : [g])) : [];
   const ofCurves = (curves: readonly HeldCurve[]) =>
     curves.filter(({ term }) => term.isConstraint).map((one) => one.slack);
   return {
@@ -132,14 +135,14 @@ export function holdRequest(
     loose: study.inputGroups.flatMap(({ name }, j) =>
       targets?.curves.some(({ group }) => group === name) ? [j] : [],
     ),
-    ...((distance !== "atRisk" || targets !== undefined) && {
-      listCurves: (groups, rows) => [
+    ...((distance !== "atRisk" || targets !== undefined || unseen.length > 0) && {
+      listCurves: (groups, rows, blocks) => [
         ...(distance === "atRisk"
-          ? []
+          ? holdToToldCurve(groups, unseen, rows, blocks)
           : holdToKaplanMeier(distance, groups, allow(groups), curvesBelow(rows, study.grid.T))),
         ...(targets === undefined
           ? []
-          : listTargetCurves(study, { targets, ...present({ targetSlack }) })(groups, rows)),
+          : listTargetCurves(study, { targets, ...present({ targetSlack }) })(groups, rows, blocks)),
       ],
     }),
     // Whoever names a slack has chosen the point: only what cannot be solved is out of reach then.

@@ -19,7 +19,7 @@ import {
 import { VERSION } from "../runs/checkout.ts";
 import { planFile } from "../runs/committed.ts";
 import { lineKey, type Plan, parsePlan, type RunLine, selectLines } from "../runs/plan.ts";
-import { runLines } from "../runs/pool.ts";
+import { type RunBackend, runLines } from "../runs/pool.ts";
 import { openResultsFile } from "../runs/results-file.ts";
 import { PAGE_TARGETS } from "../runs/targets.ts";
 import { writePage } from "./cohort-page.ts";
@@ -32,6 +32,7 @@ export interface PlanOptions {
   readonly systems?: readonly string[];
   readonly cohorts?: readonly string[];
   readonly workers: number;
+  readonly backend: RunBackend;
   readonly tables?: string | true;
 }
 
@@ -81,7 +82,12 @@ function addRunOptions(command: Command): Command {
     .option("--seeds <list>", "only these seeds, e.g. 1,2,5-9", parseSeedRanges)
     .option("--systems <list>", 'only these systems, e.g. "cox,graduate"', parseNames)
     .option("--cohorts <list>", "only these cohorts of the plan", parseNames)
-    .option("--workers <n>", "runs at a time, each on one thread", parseThreads, availableParallelism());
+    .option("--workers <n>", "runs at a time, each on one thread", parseThreads, availableParallelism())
+    .addOption(
+      new Option("--backend <name>", "where networks are trained: the processor, or a graphics device")
+        .choices(["wasm", "webgpu"])
+        .default("wasm"),
+    );
 }
 
 function choosePlan(target: string, { preset }: PlanOptions): string {
@@ -124,7 +130,7 @@ async function runPlans(paths: readonly string[], options: PlanOptions): Promise
 async function runPlan(
   plan: Plan,
   lines: readonly RunLine[],
-  { out, workers }: PlanOptions,
+  { out, workers, backend }: PlanOptions,
 ): Promise<readonly RunLine[] | null> {
   const file = openResultsFile(out, plan);
   const { before, repaired } = file;
@@ -141,6 +147,7 @@ async function runPlan(
   try {
     await runLines(plan, open, {
       workers,
+      backend,
       signal: stop.signal,
       onProgress: progress.underWay,
       onDone(index, outcome) {

@@ -114,6 +114,9 @@ const settingsSchema = {
   /** Time bins and training steps that differ from the preset's, for trials. */
   bins: z.int().min(1).max(MAX_BINS).exactOptional(),
   steps: z.int().min(1).max(10_000_000).exactOptional(),
+  /** Steps between evaluations, and updates per dual step, where they differ from the preset's. */
+  evaluateEvery: z.int().min(1).exactOptional(),
+  primalSteps: z.int().min(1).exactOptional(),
   /** Number of fresh people on whom systems of simulated cohorts are compared with the truth. */
   truthPeople: people.exactOptional(),
 };

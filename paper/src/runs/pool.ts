@@ -6,12 +6,13 @@
 import { runInPool } from "graduate/node";
 import type { Plan, RunLine } from "./plan.ts";
 import { networkKey } from "./shared-network.ts";
-import type { RunOutcome } from "./worker.ts";
+import type { RunBackend, RunOutcome, SharedPlan } from "./worker.ts";
 
-export type { RunOutcome } from "./worker.ts";
+export type { RunBackend, RunOutcome } from "./worker.ts";
 
 export interface ReproducePoolOptions {
   readonly workers: number;
+  readonly backend: RunBackend;
   readonly signal: AbortSignal;
   /** Called as each run ends, in any order. */
   readonly onDone: (index: number, outcome: RunOutcome) => void;
@@ -29,12 +30,12 @@ function workerFile(): URL {
 export async function runLines(
   plan: Plan,
   lines: readonly RunLine[],
-  { workers, signal, onDone, onProgress }: ReproducePoolOptions,
+  { workers, backend, signal, onDone, onProgress }: ReproducePoolOptions,
 ): Promise<void> {
   const shares = new Map<number, number>();
-  const events = runInPool<Plan, RunLine, RunOutcome>(lines, {
+  const events = runInPool<SharedPlan, RunLine, RunOutcome>(lines, {
     worker: workerFile(),
-    shared: plan,
+    shared: { plan, backend },
     workers,
     place: "process",
     what: "a run of the plan",

@@ -63,6 +63,8 @@ const runSchema = z.strictObject({
   training: trainingSchema.nullable(),
   scores: scoresSchema,
   truth: truthSchema.nullable(),
+  /** Where networks were trained; the processor (wasm) unless it says so. */
+  backend: z.literal("webgpu").exactOptional(),
   /** CPU seconds of fitting and of scoring: the only numbers that differ when a run is repeated. */
   seconds: z.strictObject({ fit: z.number(), score: z.number() }),
 });

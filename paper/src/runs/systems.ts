@@ -63,6 +63,8 @@ export interface FitRequest {
   /** Where it differs from the preset's. */
   readonly bins?: number;
   readonly steps?: number;
+  readonly evaluateEvery?: number;
+  readonly primalSteps?: number;
 }
 
 /** Nobody is held: not by multipliers, and not by the solve that ends a run. */
@@ -83,11 +85,8 @@ export interface FittedSystem {
 }
 
 /** The request of a plan for one of its systems. */
-export function fitRequestOf(
-  { preset, bins, steps }: Plan,
-  { system, seed }: Pick<RunLine, "system" | "seed">,
-): FitRequest {
-  return { system, seed, preset, ...given(bins, steps) };
+export function fitRequestOf(plan: Plan, { system, seed }: Pick<RunLine, "system" | "seed">): FitRequest {
+  return { system, seed, preset: plan.preset, ...given(plan) };
 }
 
 export async function fitSystem(
@@ -154,15 +153,20 @@ function namedGroups({ groups }: OpenCohort): readonly Group[] {
   return groups.filter(({ name }) => name !== ALL_GROUP.name);
 }
 
-function given(bins: number | undefined, steps: number | undefined) {
-  return { ...(bins === undefined ? {} : { bins }), ...(steps === undefined ? {} : { steps }) };
+/** What differs from the preset. */
+function given({ bins, steps, evaluateEvery, primalSteps }: Partial<FitRequest>) {
+  return {
+    ...(bins === undefined ? {} : { bins }),
+    ...(steps === undefined ? {} : { steps }),
+    ...(evaluateEvery === undefined ? {} : { evaluateEvery }),
+    ...(primalSteps === undefined ? {} : { primalSteps }),
+  };
 }
 
 /** The request to `train`; everything else is the preset's. */
-export function requestOf(
-  cohort: OpenCohort,
-  { system, preset, seed, bins, steps }: TrainedRequest,
-): TrainRequest {
+export function requestOf(cohort: OpenCohort, request: TrainedRequest): TrainRequest {
+  const { system, preset, seed } = request;
+  const { bins, ...options } = given(request);
   const { plan, time, event, split } = cohort;
   const real = namedGroups(cohort);
   const columns =
@@ -183,7 +187,7 @@ export function requestOf(
     groups: real,
     inputGroups: "none",
     ...(bins === undefined ? {} : { bins }),
-    ...asIn010(steps === undefined ? {} : { steps }),
+    ...asIn010(options),
   };
   const isPaper = preset === "paper";
   const held: TrainRequest = isPaper ? asked : { ...asked, inputGroups: real };
@@ -215,7 +219,7 @@ export function requestOf(
       return { ...asked, method: "nll", options: { ...asked.options, keep: "concordance" } };
     case "mcboost":
     case "mcboost reference":
-      return requestOf(cohort, { system: boostedNetwork(preset), preset, seed, ...given(bins, steps) });
+      return requestOf(cohort, { system: boostedNetwork(preset), preset, seed, ...given(request) });
     case "graduate l2":
       return { ...held, constraint: { distance: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
     case "graduate variance":

@@ -122,10 +122,12 @@ export function choosePoint(
   const lossOf = (theta: Float64Array) => sums.measure(theta).value;
   const gained = kaplanMeierLoss(training, judged) - lossOf(free.theta);
   const budget = input.budget ?? BUDGETS[input.hold] * Math.max(gained, 0);
-  const endsAtSlack = input.budget !== undefined;
+  // Beside the at-risk distance the mean curve is held: what the budget allows beyond the slack goes there.
+  const endsAtSlack = input.budget !== undefined || input.distance === "atRisk";
   const walk = (which: readonly number[]) =>
     walkFrontier({ problem, free, blind: ofGroups(which), slack: kept, lossOf, budget, endsAtSlack });
   const distanceOf = ({ solved: { distance } }: FrontierPoint, g: number) => {
+    if (input.distance === "atRisk") return distance[g];
     const worst = Math.max(...ofGroups([g]).map((k) => distance[k]));
     return input.distance === "variance" ? Math.sqrt(worst) : worst;
   };

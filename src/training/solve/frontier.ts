@@ -1,8 +1,8 @@
 /**
  * How far groups that the model may not see can be held. Any group can be met by some curves at absurd cost, so each
  * point of the frontier has a price: the root of the groups' distances falls by steps to a fifth of what it is when
- * nobody is held, the other groups keep what they have, and the walk ends where the validation rows' likelihood has
- * lost more than the budget, or at a slack that a person has named. The budget is a share of what the model gains over
+ * nobody is held, and so do the gaps of their mean curves (curves/told-curve.ts); the other groups keep what they have, and the walk ends where the validation rows' likelihood has
+ * lost more than the budget, or at the slacks. The budget is a share of what the model gains over
  * Kaplan-Meier: people at large pay it.
  */
 import type { Hold } from "../choices.ts";
@@ -45,7 +45,7 @@ export interface FrontierRequest {
   readonly lossOf: (theta: Float64Array) => number;
   /** The most that may be lost. */
   readonly budget: number;
-  /** Whether the walk ends at the slack, which a person has named; otherwise it ends with the budget. */
+  /** Whether no group is pressed below its slack; otherwise the walk ends with the budget alone. */
   readonly endsAtSlack: boolean;
 }
 

@@ -76,7 +76,8 @@ function reachableFrom(distance: number, { distances, reachable }: ChosenPoint, 
 function readConstraint(last: LastSolve, g: number, kind: HoldInput["distance"]) {
   const { problem, slack, solved } = last;
   const { distance, multipliers } = solved;
-  const own = constraintsOf(problem, slack, [g]);
+  // A mean curve beside the at-risk distance is a means, not the promise.
+  const own = constraintsOf(problem, slack, [g]).filter((k) => kind !== "atRisk" || k === g);
   if (own.length === 0) return { distance: distance[g], slack: 0, price: 0 };
   const worst = own.reduce(
     (most, k) => (distance[k] / slack[k] > distance[most] / slack[most] ? k : most),

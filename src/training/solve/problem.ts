@@ -32,7 +32,11 @@ export interface FramedProblem extends HeldProblem {
 }
 
 /** Mean curves to hold, where there are any; rows then have logits in every bin. */
-export type ListCurves = (groups: readonly ConstraintGroup[], rows: SolveRows) => readonly HeldCurve[];
+export type ListCurves = (
+  groups: readonly ConstraintGroup[],
+  rows: SolveRows,
+  blocks: readonly TimeBlock[],
+) => readonly HeldCurve[];
 
 /** Constraints of a problem: groups, then curves. */
 export function countConstraints({ groups, heldCurves }: FramedProblem): number {
@@ -74,7 +78,7 @@ export function frameProblem(
   const rows = judgedRows(frame, gathered, chances);
   const constraints = prepareConstraints({ binned, groups, distance: "atRisk", variant: "default", blocks });
   const held = listByRow(rows.N, groups);
-  const heldCurves = listCurves?.(constraints.groups, rows) ?? [];
+  const heldCurves = listCurves?.(constraints.groups, rows, blocks) ?? [];
   const terms = heldCurves.map(({ term }) => term);
   return {
     heldCurves,

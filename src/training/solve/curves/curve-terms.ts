@@ -46,7 +46,8 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
   const { T } = layout;
   const constraints = terms.filter(({ isConstraint }) => isConstraint);
   const penalties = terms.filter(({ isConstraint }) => !isConstraint);
-  const pass = createCurvePass(layout, rows);
+  const used = new Set(terms.flatMap(({ rows: own }) => Array.from(own)));
+  const pass = createCurvePass(layout, rows, Int32Array.from(used));
   const residualsOf = ({ residuals }: CurveTerm, mean: Float64Array) =>
     Float64Array.from(residuals, ({ weights, target }) =>
       weights.reduce((sum, { bin, weight }) => sum + weight * mean[bin], -target),
@@ -110,13 +111,14 @@ export function createCurveTerms(layout: Layout, rows: SolveRows, terms: readonl
 
 /** S(t|x) of every row at θ; `rows` has logits in every bin. */
 export function curvesAt(layout: Layout, rows: SolveRows, theta: Float64Array): Float64Array {
-  const { open, survival } = createCurvePass(layout, rows);
+  const all = Int32Array.from({ length: rows.N }, (_, n) => n);
+  const { open, survival } = createCurvePass(layout, rows, all);
   open(theta);
   return survival; // [N,T]
 }
 
-/** Hazards and curves of every row at one θ, kept until the next. */
-function createCurvePass(layout: Layout, { N, logits, first, x, shaped }: SolveRows) {
+/** Hazards and curves of the rows in `used` at one θ, kept until the next. */
+function createCurvePass(layout: Layout, { N, logits, first, x, shaped }: SolveRows, used: Int32Array) {
   const { T, blocks, blockOf, binOf, binsIn, dense: R, at } = layout;
   const B = blocks.length;
   const hazard = new Float64Array(N * T);
@@ -127,7 +129,7 @@ function createCurvePass(layout: Layout, { N, logits, first, x, shaped }: SolveR
   function open(theta: Float64Array): void {
     if (opened === theta) return;
     opened = theta;
-    for (let n = 0; n < N; n++) {
+    for (const n of used) {
       let level = 0;
       for (let r = 0; r < R; r++) level += theta[r] * x[n * R + r];
       inBlock.fill(0);
