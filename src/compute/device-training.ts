@@ -114,6 +114,8 @@ export interface DeviceOptimiserSettings {
   readonly clip: number | null;
   /** Steps between two calls of `plan`, at most. */
   readonly entries: number;
+  /** Sets of parameters that can be kept at a time. */
+  readonly kept: number;
 }
 
 /** The numbers of one step. */
@@ -138,6 +140,9 @@ export interface DeviceOptimiser {
   step(planned: number): void;
   /** Parameters and their running mean change places: a run is evaluated at the mean. */
   exchange(): void;
+  /** Keeps the parameters as they are now, under a number below `kept`; and gives them back. */
+  keep(number: number): void;
+  readKept(number: number): Promise<DeviceValues>;
   read(what: "values" | "first" | "second" | "average"): Promise<DeviceValues>;
   write(what: "values" | "first" | "second" | "average", values: readonly ArrayLike<number>[]): void;
   release(): void;

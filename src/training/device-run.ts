@@ -1,21 +1,25 @@
 /**
  * The training loop on a device that keeps loss, constraints and optimiser to itself (compute/device-training.ts): many
- * steps are submitted at once, and what they leave in the log comes back together. A step ends with the forward pass at
- * the new weights, which measures the groups for the dual step and is the next step's forward pass too. The events are
- * those of trainer.ts, a stretch of steps at a time; checkpoints come at the ends of stretches.
+ * steps are submitted at once, and what they leave in the log comes back together, with the validation rows' logits of
+ * every evaluation among them. A step ends with the forward pass at the new weights, which measures the groups for the
+ * dual step and is the next step's forward pass too. The events are those of trainer.ts, a stretch of steps at a time;
+ * checkpoints come at the ends of stretches, and a run whose patience ends within one keeps what it had then.
  */
+import type { DeviceArray, Floats } from "../compute/backend.ts";
 import type {
   DeviceGroups,
   DeviceLoss,
   DeviceObjective,
   DeviceOptimiser,
+  DeviceValues,
+  LossEntry,
 } from "../compute/device-training.ts";
 import { power } from "../core/elementary.ts";
 import { GraduateError } from "../core/errors.ts";
 import type { Activations, Network } from "../models/networks/network.ts";
 import { findParameters, type ParameterValues } from "../models/networks/parameters.ts";
 import { XCAL_BINS, XCAL_GAMMA } from "../objectives/xcal.ts";
-import { createEvaluator, type Evaluation, isBetter } from "./evaluation.ts";
+import { createJudge, type Evaluation, isBetter } from "./evaluation.ts";
 import { lagrangianTerm, refuseDivergence, scaleToRows } from "./lagrangian/dual.ts";
 import { createLagrangian, type Lagrangian } from "./lagrangian/lagrangian.ts";
 import type { OptimiserSpec, OptimiserState } from "./optimiser.ts";
@@ -28,13 +32,21 @@ import type {
   StepEvent,
   TrainingEvent,
   TrainingInput,
+  TrainingRows,
 } from "./trainer.ts";
 import { checkPrimalSteps, hasNoPatience } from "./training-run.ts";
 
-/** Steps that are submitted before anything comes back, at most. */
-const STRETCH = 32;
+/**
+ * Steps that are submitted before anything comes back: at most this many, and fewer on long tables, whose steps take
+ * a good part of a second.
+ */
+const STRETCH = 128;
+const STRETCH_ROWS = 4_000_000;
+/** Evaluations of a stretch: as many as have room for their logits, 256 MiB. */
+const EVALUATIONS = 64;
+const EVALUATED_LOGITS = 2 ** 26;
 /** Steps between two checkpoints, at least: each one is read from the device. */
-const BETWEEN_CHECKPOINTS = 50;
+const BETWEEN_CHECKPOINTS = 250;
 
 /** Whether every step takes all rows at once, by operations that the device has. */
 export function canTrainOnDevice(
@@ -63,14 +75,24 @@ interface DeviceRun {
   readonly dual: DualSpec;
   readonly loss: DeviceLoss;
   readonly optimiser: DeviceOptimiser;
-  readonly evaluate: (() => Promise<Evaluation>) | null;
+  /** Null without validation rows. */
+  readonly validation: DeviceValidation | null;
   readonly startMultipliers: readonly number[];
-  /** Steps of the optimiser, and of the run. */
-  taken: number;
+  /** Steps of a stretch, at most. */
+  readonly stretch: number;
+  /** Steps of the run; and those of the optimiser, which is ahead of it when patience ends within a stretch. */
   step: number;
+  taken: number;
   best: Checkpoint["best"];
   /** Loss, distances and multipliers at the weights now. */
-  now: { loss: number; distances: Float64Array; multipliers: Float64Array };
+  now: LossEntry;
+}
+
+interface DeviceValidation {
+  readonly rows: TrainingRows;
+  readonly judge: (logits: Floats) => Evaluation;
+  /** Logits of each evaluation of a stretch. */
+  readonly logits: readonly DeviceArray[];
 }
 
 export async function* optimiseOnDevice(
@@ -79,30 +101,30 @@ export async function* optimiseOnDevice(
   hooks: OptimiseHooks,
 ): AsyncGenerator<TrainingEvent, Checkpoint> {
   const run = openDeviceRun(input, options, hooks);
-  const { evaluate } = run;
   let lastGood = run.step;
   try {
     await begin(run);
-    while (run.step < options.steps) {
+    while (run.step < options.steps && !hasNoPatience(run)) {
       const from = run.step;
       try {
-        yield* takeSteps(run, countSteps(run));
+        yield* takeStretch(run);
       } catch (error) {
         throw error instanceof GraduateError
           ? nameStep(error, Math.max(run.step, from + 1), lastGood)
           : error;
       }
-      const isDue = run.step % options.evaluateEvery === 0 || run.step === options.steps;
-      if (evaluate && isDue) yield await evaluateOnDevice(run, evaluate);
-      if (hasNoPatience(run)) break;
-      if (run.step - lastGood < BETWEEN_CHECKPOINTS && run.step < options.steps) continue;
+      const isLast = run.step >= options.steps || hasNoPatience(run);
+      if (isLast || run.step - lastGood < BETWEEN_CHECKPOINTS) continue;
       lastGood = run.step;
       yield { type: "checkpoint", step: run.step, checkpoint: await takeDeviceCheckpoint(run) };
     }
-    return await takeDeviceCheckpoint(run);
+    const last = await takeDeviceCheckpoint(run);
+    yield { type: "checkpoint", step: run.step, checkpoint: last };
+    return last;
   } finally {
     run.loss.release();
     run.optimiser.release();
+    for (const array of run.validation?.logits ?? []) input.backend.release(array);
   }
 }
 
@@ -116,13 +138,14 @@ function openDeviceRun(input: TrainingInput, options: TrainingOptions, { resume 
   const lagrangian =
     constraint && createLagrangian({ constraint, dual: options.dual, binned, groups, seed, whole: true });
   if (resume?.lagrangian) lagrangian?.restore(resume.lagrangian);
+  const { stretch, evaluations } = planStretch(input, options);
   const loss = device.openLoss({
     T: binned.T,
     bin: binned.bin,
     event: binned.event,
     objective: objectiveOf(options.objective),
     groups: lagrangian && groupsOf(lagrangian, dual),
-    entries: STRETCH + 1,
+    entries: stretch + 1,
   });
   const {
     decayAll = false,
@@ -137,7 +160,16 @@ function openDeviceRun(input: TrainingInput, options: TrainingOptions, { resume 
       gradient,
       decays: decayAll || decays,
     })),
-    { kind: options.optimiser.kind, momentum, beta1, beta2, epsilon, clip: options.clip, entries: STRETCH },
+    {
+      kind: options.optimiser.kind,
+      momentum,
+      beta1,
+      beta2,
+      epsilon,
+      clip: options.clip,
+      entries: stretch,
+      kept: evaluations,
+    },
   );
   if (lagrangian !== null) loss.writeMultipliers(lagrangian.multipliers);
   if (resume) writeState(network, optimiser, resume);
@@ -150,7 +182,14 @@ function openDeviceRun(input: TrainingInput, options: TrainingOptions, { resume 
     dual,
     loss,
     optimiser,
-    evaluate: validation && createEvaluator(backend, network, validation, constraint),
+    validation: validation && {
+      rows: validation,
+      judge: createJudge(validation, constraint),
+      logits: Array.from({ length: evaluations }, () =>
+        backend.allocate(validation.binned.bin.length * network.T),
+      ),
+    },
+    stretch,
     startMultipliers: resume?.startMultipliers ?? Array.from(lagrangian?.multipliers ?? []),
     taken: resume?.optimiser.steps ?? 0,
     step: resume?.step ?? 0,
@@ -221,32 +260,96 @@ async function begin(run: DeviceRun): Promise<void> {
   [run.now] = await run.loss.readLog(0, 1);
 }
 
-/** Up to the next evaluation. */
-function countSteps({ step, evaluate, options: { steps, evaluateEvery } }: DeviceRun): number {
-  const untilDue = evaluate === null ? STRETCH : evaluateEvery - (step % evaluateEvery);
-  return Math.min(STRETCH, steps - step, untilDue);
+function planStretch(
+  { training, validation, network: { T } }: TrainingInput,
+  { evaluateEvery }: TrainingOptions,
+) {
+  const most = Math.min(STRETCH, Math.max(1, Math.floor(STRETCH_ROWS / training.binned.bin.length)));
+  if (validation === null) return { stretch: most, evaluations: 0 };
+  const room = Math.floor(EVALUATED_LOGITS / Math.max(1, validation.binned.bin.length * T));
+  const evaluations = Math.max(1, Math.min(EVALUATIONS, room, Math.ceil(most / evaluateEvery)));
+  return { stretch: Math.min(most, evaluations * evaluateEvery), evaluations };
 }
 
-async function* takeSteps(run: DeviceRun, count: number): AsyncGenerator<StepEvent> {
-  const { input, loss, optimiser, primalSteps, activations } = run;
-  const first = run.step;
-  optimiser.plan(Array.from({ length: count }, (_, k) => planStep(run, first + k + 1, run.taken + k + 1)));
+function isDue({ step, options: { evaluateEvery, steps } }: Pick<DeviceRun, "step" | "options">): boolean {
+  return step % evaluateEvery === 0 || step === steps;
+}
+
+/** Up to the end of a stretch, or to the last evaluation that has room in it. */
+function countSteps({ step, validation, stretch, options }: DeviceRun): number {
+  const most = Math.min(stretch, options.steps - step);
+  const room = validation?.logits.length ?? Number.POSITIVE_INFINITY;
+  let evaluations = 0;
+  for (let k = 1; k <= most; k++) {
+    if (isDue({ step: step + k, options }) && ++evaluations === room) return k;
+  }
+  return most;
+}
+
+async function* takeStretch(run: DeviceRun): AsyncGenerator<StepEvent | EvaluationEvent> {
+  const { input, options, loss, optimiser, primalSteps, activations, validation } = run;
+  const { step: first, taken } = run;
+  const count = countSteps(run);
+  optimiser.plan(Array.from({ length: count }, (_, k) => planStep(run, first + k + 1, taken + k + 1)));
+  const evaluated: number[] = [];
   for (let k = 0; k < count; k++) {
+    const step = first + k + 1;
     loss.differentiate();
     await input.network.backward(activations, loss.dLogits);
     optimiser.step(k);
     await forward(run);
-    loss.measure(k + 1, (first + k + 1) % primalSteps === 0);
+    loss.measure(k + 1, step % primalSteps === 0);
+    if (validation === null || !isDue({ step, options })) continue;
+    await submitEvaluation(run, validation, evaluated.length);
+    evaluated.push(step);
   }
-  const entries = await loss.readLog(1, count + 1);
+  run.taken += count;
+  const [entries, ...logits] = await Promise.all([
+    loss.readLog(1, count + 1),
+    ...evaluated.map((_, k) => input.backend.read((validation?.logits ?? [])[k])),
+  ]);
+  let kept: number | null = null;
   for (const entry of entries) {
     run.step++;
-    run.taken++;
     const event = describeStep(run);
     run.now = entry;
     yield event;
     refuseLost(run);
+    const place = evaluated.indexOf(run.step);
+    if (place < 0 || validation === null) continue;
+    const evaluation = describeEvaluation(run, validation.judge(logits[place]));
+    if (evaluation.best) kept = place;
+    yield evaluation;
+    if (hasNoPatience(run)) break;
   }
+  if (kept !== null && run.best !== null) run.best = { ...run.best, parameters: await readKept(run, kept) };
+}
+
+/** A run that keeps an average is evaluated at the average. */
+async function submitEvaluation(
+  { input: { network }, options: { keep }, optimiser }: DeviceRun,
+  { rows, logits }: DeviceValidation,
+  place: number,
+): Promise<void> {
+  const keepsAverage = keep === "average" || keep === "validation";
+  if (keepsAverage) optimiser.exchange();
+  await network.forward(rows.x, rows.binned.bin.length, logits[place], null);
+  optimiser.keep(place);
+  if (keepsAverage) optimiser.exchange();
+}
+
+/** The parameters of a new best one are read when the stretch ends. */
+function describeEvaluation(run: DeviceRun, evaluation: Evaluation): EvaluationEvent {
+  const { options, lagrangian, step, now, best } = run;
+  refuseNaN(now.loss);
+  const isBest =
+    best === null || isBetter(evaluation, best.evaluation, options.keep, lagrangian?.groupSlack ?? {});
+  if (isBest) run.best = { step, evaluation, parameters: {} };
+  const groupState = lagrangian && {
+    distances: Array.from(now.distances),
+    multipliers: Array.from(now.multipliers),
+  };
+  return { type: "evaluation", step, evaluation, groupState, best: isBest };
 }
 
 /** Adam's factors at step k, in float64: 1 − β₂ᵏ would lose its digits on the device. */
@@ -289,34 +392,19 @@ function refuseLost({ now, step, lagrangian }: DeviceRun): void {
   });
 }
 
-/** A run that keeps an average is evaluated at the average. */
-async function evaluateOnDevice(
-  run: DeviceRun,
-  evaluate: () => Promise<Evaluation>,
-): Promise<EvaluationEvent> {
-  const { options, optimiser, lagrangian, step, now } = run;
-  refuseNaN(now.loss);
-  const keepsAverage = options.keep === "average" || options.keep === "validation";
-  if (keepsAverage) optimiser.exchange();
-  const evaluation = await evaluate();
-  const isBest =
-    run.best === null ||
-    isBetter(evaluation, run.best.evaluation, options.keep, lagrangian?.groupSlack ?? {});
-  if (isBest) run.best = { step, evaluation, parameters: await readValues(run, "values") };
-  if (keepsAverage) optimiser.exchange();
-  const groupState = lagrangian && {
-    distances: Array.from(now.distances),
-    multipliers: Array.from(now.multipliers),
-  };
-  return { type: "evaluation", step, evaluation, groupState, best: isBest };
+function nameValues({ input: { network } }: DeviceRun, values: DeviceValues): ParameterValues {
+  return Object.fromEntries(network.parameters.map(({ name }, k) => [name, Array.from(values[k])]));
+}
+
+async function readKept(run: DeviceRun, place: number): Promise<ParameterValues> {
+  return nameValues(run, await run.optimiser.readKept(place));
 }
 
 async function readValues(
-  { input: { network }, optimiser }: DeviceRun,
+  run: DeviceRun,
   what: "values" | "first" | "second" | "average",
 ): Promise<ParameterValues> {
-  const values = await optimiser.read(what);
-  return Object.fromEntries(network.parameters.map(({ name }, k) => [name, Array.from(values[k])]));
+  return nameValues(run, await run.optimiser.read(what));
 }
 
 async function takeDeviceCheckpoint(run: DeviceRun): Promise<Checkpoint> {

@@ -2,7 +2,7 @@
  * How a model does on rows it does not learn from: the loss, the paper's C-index, and every group's distance to the
  * Kaplan-Meier curve of those rows, compared with the slack of training. Also the order of preference among iterates.
  */
-import type { Backend } from "../compute/backend.ts";
+import type { Backend, Floats } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/memory.ts";
 import { isAbsent } from "../core/measured.ts";
 import type { Network } from "../models/networks/network.ts";
@@ -37,10 +37,24 @@ export function createEvaluator(
   rows: TrainingRows,
   constraint: ConstraintSpec | null,
 ): () => Promise<Evaluation> {
-  const { T } = network;
   const N = rows.binned.bin.length;
-  const logits = backend.allocate(N * T);
+  const logits = backend.allocate(N * network.T);
   const onHost = mirrorArray(backend, logits);
+  const judge = createJudge(rows, constraint);
+  return async () => {
+    await network.forward(rows.x, N, logits, null);
+    await onHost.pull();
+    return judge(onHost.values);
+  };
+}
+
+/** Judges the logits of these rows. */
+export function createJudge(
+  rows: Pick<TrainingRows, "binned" | "groups">,
+  constraint: ConstraintSpec | null,
+): (logits: Floats) => Evaluation {
+  const { T, bin } = rows.binned;
+  const N = bin.length;
   const curves = createCurveWorkspace(N, T);
   const constraints =
     constraint === null
@@ -51,10 +65,7 @@ export function createEvaluator(
           distance: constraint.distance,
           variant: constraint.variant,
         });
-  return async () => {
-    await network.forward(rows.x, N, logits, null);
-    await onHost.pull();
-    const { values } = onHost;
+  return (values) => {
     const distances = constraints && groupDistances(constraints, values, [], curves, null, 0);
     if (distances === null) survivalCurves(values, N, T, curves.survival);
     const concordance = concordancePaper(

@@ -3,11 +3,12 @@
  * their gradients, moments and running mean; one kernel moves them all and clears the gradients. What depends on the
  * number of the step is worked out by the host in float64 and planned ahead.
  */
-import type { Backend } from "../../backend.ts";
+import type { Backend, Floats } from "../../backend.ts";
 import type {
   DeviceOptimiser,
   DeviceOptimiserSettings,
   DeviceParameter,
+  DeviceValues,
   StepRates,
 } from "../../device-training.ts";
 import type { HandleTable } from "../../host.ts";
@@ -126,6 +127,7 @@ export function openDeviceOptimiser(
     average: memory.allocate(count),
     first: memory.allocate(count),
     second: memory.allocate(settings.kind === "sgd" ? 0 : count),
+    kept: memory.allocate(settings.kept * count),
   };
   const bufferOf = (name: keyof typeof arrays) => handles.find(name, arrays[name]).buffer;
   const decays = engine.createBuffer(count * 4);
@@ -142,6 +144,8 @@ export function openDeviceOptimiser(
   });
   copyAll("values", "average");
   const update = updateKernel(settings);
+  const cut = (all: Floats): DeviceValues =>
+    places.map(({ from, length }) => Float32Array.from(all.subarray(from, from + length)));
 
   /** The handle lies in the common array from now on, with what it had. */
   function moveInto(array: DeviceParameter["values"], common: GpuBuffer, from: number): void {
@@ -207,10 +211,15 @@ export function openDeviceOptimiser(
         each({ kernel: EXCHANGE, sizes: [count], arrays: [bufferOf("values"), bufferOf("average")] }),
       ]);
     },
-    async read(what) {
-      const all = await memory.read(arrays[what]);
-      return places.map(({ from, length }) => Float32Array.from(all.subarray(from, from + length)));
+    keep(number) {
+      engine.check();
+      const { buffer } = bufferOf("values");
+      engine.encode((encoder) => {
+        encoder.copyBufferToBuffer(buffer, 0, bufferOf("kept").buffer, number * count * 4, count * 4);
+      });
     },
+    readKept: async (number) => cut(await memory.read(arrays.kept, number * count, count)),
+    read: async (what) => cut(await memory.read(arrays[what])),
     write(what, values) {
       values.forEach((one, k) => {
         memory.write(arrays[what], one, places[k].from);
