@@ -2,19 +2,22 @@
 // late.
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Ten seconds and more each, the longest first. The others follow as Vitest has them. */
+/** The longest first. The others follow as Vitest has them. */
 const LONG = [
   "docs",
+  "cli/held",
   "golden",
+  "compute/backends",
   "browser/wasm-backend",
   "cli/bad-training",
-  "report/browser",
-  "commands/reproduce",
   "cli/train",
+  "cli/ensemble",
+  "verbs/train",
+  "runs/run",
+  "commands/reproduce",
   "schemas",
-  "compute/wasm",
-  "cli/predict",
-  "cli/tune",
+  "cli/compare",
+  "report/browser",
 ];
 
 function placeOf({ moduleId }: TestSpecification): number {

@@ -30,7 +30,7 @@ interface CompareDocument {
 
 describe("graduate compare", () => {
   test("one split: a table of methods, their differences, and what these are conditional on", () => {
-    const args = ["compare", table, ...OUTCOME, "--methods", "cox,cox+boost,graduate", "--steps", "100"];
+    const args = ["compare", table, ...OUTCOME, "--methods", "cox,cox+boost,graduate", "--steps", "20"];
     const { code, stdout, stderr } = runCli([...args, "--group", "histol = 2", "--replicates", "100"]);
     expect(code).toBe(0);
     for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(100);
@@ -63,7 +63,7 @@ describe("graduate compare", () => {
   });
 
   test("several splits: the same rows for all methods, and the corrected t", () => {
-    const args = ["compare", table, ...OUTCOME, "--methods", "cox,graduate:l2", "--steps", "100"];
+    const args = ["compare", table, ...OUTCOME, "--methods", "cox,graduate:l2", "--steps", "20"];
     const found = runJson<CompareDocument>([...args, "--seeds", "1,2,3", "--group", "stage = 4"]);
     expect(found.test).toBe("corrected resampled t");
     expect(found.splits.map(({ name }) => name)).toEqual(["seed 1", "seed 2", "seed 3"]);

@@ -42,12 +42,14 @@ interface TrainDocument {
   };
 }
 
-describe("graduate train", () => {
-  const model = scratch("nwtco.model");
+/** Of 200 steps; trained once. */
+const model = scratch("nwtco.model");
+const long = ["train", ...request, "--steps", "200"];
 
+describe("graduate train", () => {
   test("--json ends with the verdict and the scores on the test rows", () => {
-    const document = runJson<TrainDocument>(["train", ...request, "--steps", "100", "--out", model]);
-    expect([document.method, document.seed, document.steps]).toEqual(["graduate", 1, 100]);
+    const document = runJson<TrainDocument>([...long, "--out", model]);
+    expect([document.method, document.seed, document.steps]).toEqual(["graduate", 1, 200]);
     expect(document.verdict).toHaveLength(12);
     for (const { told, status, distance, slack } of document.verdict) {
       expect([told, status]).toEqual([true, "met"]);
@@ -109,21 +111,14 @@ async function interrupt(
 }
 
 describe("an interrupted run", () => {
-  const long = ["train", ...request, "--steps", "200"];
-
   test("killed outright and resumed, it ends with the same model as one left alone", async () => {
-    const [whole, resumed, checkpoint] = [
-      scratch("whole.model"),
-      scratch("resumed.model"),
-      scratch("killed.checkpoint"),
-    ];
-    expect(runCli([...long, "--out", whole]).code).toBe(0);
+    const [resumed, checkpoint] = [scratch("resumed.model"), scratch("killed.checkpoint")];
     await interrupt([...long, "--checkpoint", checkpoint], checkpoint, "SIGKILL");
     const saved = checkpointFromBytes(readFileSync(checkpoint), "checkpoint");
     expect(saved.checkpoint.step).toBeLessThan(200);
     expect(runCli([...long, "--resume", checkpoint, "--out", resumed]).code).toBe(0);
-    expect(readFileSync(resumed).equals(readFileSync(whole))).toBe(true);
-    const { training, provenance } = modelFromBytes(readFileSync(whole), "whole");
+    expect(readFileSync(resumed).equals(readFileSync(model))).toBe(true);
+    const { training, provenance } = modelFromBytes(readFileSync(model), "whole");
     expect(training.solve?.solvedOn).toBe("training and validation rows");
     expect(training.history.map(({ step }) => step)).toEqual(
       Array.from({ length: 8 }, (_, k) => 25 * (k + 1)),
@@ -136,7 +131,7 @@ describe("an interrupted run", () => {
     const other = runCli([...long, "--seed", "2", "--resume", checkpoint, "--out", resumed]);
     expect([other.code, other.stdout]).toEqual([1, ""]);
     expect(other.stderr).toContain("belongs to another run");
-    expect(readFileSync(resumed).equals(readFileSync(whole))).toBe(true);
+    expect(readFileSync(resumed).equals(readFileSync(model))).toBe(true);
   });
 
   test("Ctrl-C leaves a checkpoint and says how to go on", async () => {

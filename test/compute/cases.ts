@@ -445,9 +445,11 @@ const layers = [
 
 const differential: ComputeCase[] = [
   ...shapes.flatMap((shape) => [1, 3, 17].map((N) => lstmAgainstReference(shape, N))),
-  // A tile of the wasm backend has 16 rows: in rounds of 17 no two tiles are alike; with few bins all rows are
-  // distinct.
-  ...shapes.map((shape) => lstmAgainstReference(shape, 257, shape.T === 102 ? 17 : 257)),
+  // A tile of the wasm backend has 16 rows, and here one row is left over. With many bins, where the reference is slow,
+  // there are fewer tiles; their rows repeat in rounds of 17, so that no two tiles are alike.
+  ...shapes.map((shape) =>
+    shape.T === 102 ? lstmAgainstReference(shape, 49, 17) : lstmAgainstReference(shape, 257),
+  ),
   lstmAgainstReference({ T: 2, H: 5, D: 0 }, 3),
   lstmAgainstReference({ T: 102, H: 64, D: 38 }, 3),
   lstmAgainstReference({ T: 7, H: 3, D: 1 }, 257),

@@ -46,7 +46,13 @@ async function finish(run: AsyncGenerator<unknown, Model>): Promise<Model> {
   for (let next = await run.next(); ; next = await run.next()) if (next.done) return next.value;
 }
 
-const request: TrainRequest = { time: "rfstime", event: "status", drop: ["pid"], options: { steps: 2 } };
+const request: TrainRequest = {
+  time: "rfstime",
+  event: "status",
+  drop: ["pid"],
+  bins: 12,
+  options: { steps: 2 },
+};
 
 test.each<[string, Partial<TrainRequest>]>([
   ["the default", {}],

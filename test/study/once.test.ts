@@ -9,11 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "graduate-once-"));
-const table = join(root, "datasets/nwtco/nwtco.csv");
-const model = join(folder, "nwtco.model");
+const table = join(root, "test/tables/gbsg.csv");
+const model = join(folder, "gbsg.model");
 /** Milliseconds a counted command may take. */
 const PATIENCE = 60_000;
-const GROUPS = ["age < 24", "histol = 2", "stage = 4"];
+const GROUPS = ["age < 50", "grade = 3", "nodes > 5"];
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -49,13 +49,15 @@ const training = [
     "train",
     table,
     "--time",
-    "edrel",
+    "rfstime",
     "--event",
-    "rel",
+    "status",
     "--drop",
-    "seqno",
+    "pid",
     "--steps",
     "3",
+    "--bins",
+    "12",
     "--threads",
     "1",
   ],
@@ -65,7 +67,7 @@ const training = [
 describe.each([
   [
     "train with a report",
-    ["--out", model, "--report", join(folder, "nwtco.html"), "--replicates", "0", "--draws", "0"],
+    ["--out", model, "--report", join(folder, "gbsg.html"), "--replicates", "0", "--draws", "0"],
   ],
   [
     "train --ensemble",

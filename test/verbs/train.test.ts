@@ -59,7 +59,7 @@ const linear: TrainRequest = {
   event: "rel",
   network: "linear",
   groupsFile,
-  options: { steps: 120, average: { decay: 0.98, from: 40 } },
+  options: { steps: 60, average: { decay: 0.98, from: 20 } },
 };
 
 /** Enough to see what a run does, in a moment. */
@@ -283,6 +283,7 @@ describe("train and predict", () => {
       time: "futime",
       event: "death",
       network: "linear",
+      bins: 12,
       options: { steps: 2 },
     };
     await expect(run(flchain, request)).rejects.toThrow(/chapter determines the event/);
@@ -308,6 +309,7 @@ describe("train and predict", () => {
       event: "death",
       features: ["sex"],
       network: "linear",
+      bins: 12,
       options: { steps: 2 },
     });
     const sex = flchain.columns[1];
