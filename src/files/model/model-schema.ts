@@ -251,6 +251,7 @@ const solve = describing<SolveReport>()(
           z.strictObject({
             share: anyNumber,
             distance: anyNumber,
+            gap: anyNumber.exactOptional(),
             others: anyNumber.nullable(),
             lost: anyNumber,
             concordance: anyNumber.nullable(),

@@ -7,7 +7,7 @@ import { formatNumber, formatP } from "../../report/words/text-table.ts";
 import { DISTANCES } from "../../training/choices.ts";
 import { countMembers, type Model } from "../../training/model.ts";
 import { warnOfSolve } from "../../training/run-warnings.ts";
-import type { SolveReport } from "../../training/solve/hold.ts";
+import type { BlindPoint, SolveReport } from "../../training/solve/hold.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programName } from "../program-name.ts";
@@ -90,7 +90,7 @@ function printHeld({ blind, targets = [] }: SolveReport): void {
     const held =
       frontier.length === 0
         ? "left as it is"
-        : `distance ${formatNumber(first.distance, 2)} → ${formatNumber(last.distance, 2)}, ` +
+        : `distance ${formatNumber(first.distance, 2)} → ${formatNumber(last.distance, 2)}, ${tellGap(first, last)}` +
           `${formatNumber(last.lost, 2)} nats of log-likelihood lost`;
     printWrapped(`${group}: not told, its features tell with AUC ${auc.toFixed(2)}; ${held}`, "  ");
   }
@@ -104,6 +104,11 @@ function printHeld({ blind, targets = [] }: SolveReport): void {
       "  ",
     );
   }
+}
+
+function tellGap({ gap: before }: BlindPoint, { gap: after }: BlindPoint): string {
+  if (before === undefined || after === undefined) return "";
+  return `gap of its mean curve ${formatNumber(before, 4)} → ${formatNumber(after, 4)}, `;
 }
 
 function keptText(model: Model): string {

@@ -93,7 +93,13 @@ function sayPrice({ auc, frontier }: BlindReport, verdict: GroupVerdict | undefi
     beside === 0 ? "Holding the group" : `Holding the group together with ${countOf(beside, "other group")}`;
   const moved =
     before === after ? `left its distance at ${after}` : `cut its distance from ${before} to ${after}`;
-  return `${told}${holding} ${moved} and ${sayCost(first, last)}.`;
+  return `${told}${holding} ${moved}${sayGap(first, last)} and ${sayCost(first, last)}.`;
+}
+
+/** Of the mean curve, where that is held beside the distance. */
+function sayGap({ gap: before }: BlindPoint, { gap: after }: BlindPoint): string {
+  if (before === undefined || after === undefined) return "";
+  return `, and the gap of its mean curve from ${shortOf(before)} to ${shortOf(after)},`;
 }
 
 /** Why a group that the features hardly tell is left alone. */
@@ -178,14 +184,20 @@ function renderPoints(
   rows: string,
   verdict: GroupVerdict | undefined,
 ): Html {
-  const columns = ["Distance", ...COSTS.map(({ title }) => title), "Nats lost"];
+  const hasGap = frontier.every(({ gap }) => gap !== undefined);
+  const gapTitle = hasGap ? ["Gap of the mean curve"] : [];
+  const columns = ["Distance", ...gapTitle, ...COSTS.map(({ title }) => title), "Nats lost"];
   const last = frontier.length - 1;
   const again =
     verdict === undefined || !solve || solve.solvedOn === "training rows"
       ? ""
       : ` The model was then solved once more, on ${solve.solvedOn} together: there the group’s distance is ` +
         `${formatNumber(verdict.distance.solve, 3)}.`;
-  const inWords = distance === null ? "" : `Distance: ${distance}, on the training rows. `;
+  const ofCurve = hasGap
+    ? "Gap: root mean square over time between the group’s mean curve and the one it would have if the model were " +
+      "told of it. "
+    : "";
+  const inWords = distance === null ? "" : `Distance: ${distance}, on the training rows. ${ofCurve}`;
   return html`<p class="lead">Ring: the group is not held. Filled: the point that was kept. ${inWords}C-index, Brier \
 score and nats of log-likelihood lost are those of the ${rows}.${again}</p>
 <div class="scroll" tabindex="0" role="region" aria-label="The frontier of ${group}">\
@@ -195,6 +207,7 @@ score and nats of log-likelihood lost are those of the ${rows}.${again}</p>
     const name = k === 0 ? "not held" : `held to ${formatNumber(point.share, 2)} of the root distance`;
     const values = [
       formatNumber(point.distance, 3),
+      ...(hasGap ? [formatNumber(point.gap ?? null, 4)] : []),
       ...COSTS.map(({ read, digits }) => formatNumber(read(point), digits)),
       formatNumber(point.lost, 2),
     ];

@@ -33,6 +33,8 @@ export interface ChosenPoint {
   readonly points: readonly FrontierPoint[];
   /** For each of the groups, its distance at every point, in its own unit. */
   readonly distances: readonly (readonly number[])[];
+  /** For each of the groups, the root of its mean curve's squared gap at every point; null where none is held. */
+  readonly gaps: readonly (readonly (number | null)[])[];
   /** For each of the groups, the largest distance of the others that are held, at every point; null without others. */
   readonly others: readonly (readonly (number | null)[])[];
   /** At every point, on the rows that price it. */
@@ -54,6 +56,7 @@ const NONE: ChosenPoint = {
   members: [],
   points: [],
   distances: [],
+  gaps: [],
   others: [],
   scores: [],
   budget: 0,
@@ -131,6 +134,10 @@ export function choosePoint(
     const worst = Math.max(...ofGroups([g]).map((k) => distance[k]));
     return input.distance === "variance" ? Math.sqrt(worst) : worst;
   };
+  const gapOf = ({ solved: { distance } }: FrontierPoint, g: number) => {
+    const curve = ofGroups([g]).find((k) => k >= groups.length);
+    return input.distance !== "atRisk" || curve === undefined ? null : Math.sqrt(distance[curve]);
+  };
   const held = groups.flatMap((_, g) => (ofGroups([g]).length > 0 && !unheld.includes(g) ? [g] : []));
   const worstBeside = (point: FrontierPoint, own: number) => {
     const others = held.filter((g) => g !== own);
@@ -150,6 +157,7 @@ export function choosePoint(
         ? 0
         : last.share,
     distances: blind.map((g) => points.map((point) => distanceOf(point, g))),
+    gaps: blind.map((g) => points.map((point) => gapOf(point, g))),
     others: blind.map((g) => points.map((point) => worstBeside(point, g))),
     scores: points.map(({ solved }) => scorePoint(problem.layout, frame, judged, chances, solved.theta)),
     endsAtSlack,

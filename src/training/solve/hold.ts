@@ -6,6 +6,7 @@
  * sweep, which has yet to choose by them, solves on the training rows alone.
  */
 import type { Backend } from "../../compute/backend.ts";
+import { present } from "../../core/present.ts";
 import type { HeldSpec } from "../../models/networks/held.ts";
 import type { ParameterValues } from "../../models/networks/parameters.ts";
 import type { Precisions } from "../../models/start/additive-start.ts";
@@ -114,6 +115,8 @@ export interface BlindPoint extends PointScores {
   /** Share of the root distance that was allowed. */
   readonly share: number;
   readonly distance: number;
+  /** Root mean square over time of its mean curve less the one it would have if the model were told of it. */
+  readonly gap?: number;
   /** The largest distance of the other groups that are held; null where there are none. */
   readonly others: number | null;
   /** Log-likelihood lost, in nats. */
@@ -160,7 +163,7 @@ function describeBlind(
   choice: ChosenPoint,
   names: readonly string[],
 ): BlindReport[] {
-  const { blind, hidden, members, points, distances, others, scores, budget } = choice;
+  const { blind, hidden, members, points, distances, gaps, others, scores, budget } = choice;
   const most = budget < Number.POSITIVE_INFINITY ? budget : null;
   const describe = (g: number, { auc, explained, strongest }: Membership) => {
     const features = strongest.map(({ column, slope }) => ({ name: names[column], slope }));
@@ -168,7 +171,8 @@ function describeBlind(
   };
   const held = blind.map((g, k): BlindReport => {
     const frontier = points.map(({ share, lost }, p): BlindPoint => {
-      return { share, distance: distances[k][p], others: others[k][p], lost, ...scores[p] };
+      const gap = present({ gap: gaps[k][p] ?? undefined });
+      return { share, distance: distances[k][p], ...gap, others: others[k][p], lost, ...scores[p] };
     });
     return { ...describe(g, members[k]), frontier, budget: most };
   });
