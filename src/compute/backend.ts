@@ -61,7 +61,7 @@ export interface Backend {
   readonly adapter?: string | undefined;
 
   /** Loss, constraints and optimiser beside the networks, where the host does not share the memory. */
-  readonly training?: DeviceTraining;
+  readonly training?: DeviceTraining | undefined;
 
   /** The most rows that one pass should take, given this backend's memory; longer tables go in parts. */
   rowsAtOnce(pass: PassShape): number;

@@ -28,6 +28,10 @@ export class BackendScope implements Backend {
   get adapter() {
     return this.#lender.adapter;
   }
+  /** What it allocates is released by whoever opened it, not by the scope. */
+  get training() {
+    return this.#lender.training;
+  }
 
   /** Frees everything not yet released: nothing may use it after this. The backend stays open. */
   end(): void {

@@ -1,9 +1,11 @@
 // A run that stays on the device does what the host's loop does on the reference: the same losses, distances and
 // multipliers step by step, the same weights, evaluations and checkpoints.
+import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Backend } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { createRandom } from "../../src/core/random.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { createNetwork } from "../../src/models/networks/create-network.ts";
 import type { SingleNetworkSpec } from "../../src/models/networks/list.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
@@ -19,6 +21,7 @@ import {
 } from "../../src/training/trainer.ts";
 import { place } from "../compute/problems.ts";
 import { findDevice } from "../compute/webgpu-device.ts";
+import { trainTable } from "../verbs/train-table.ts";
 
 const device = await findDevice();
 const opened = "missing" in device ? null : await openWebGpuBackend();
@@ -56,6 +59,10 @@ function openInput(backend: Backend, spec: SingleNetworkSpec): TrainingInput {
     return { x: place(backend, x), binned: { T, bin, event }, groups };
   };
   return { backend, network: createNetwork(backend, spec, 3), training: rowsOf(N), validation: rowsOf(20) };
+}
+
+async function finish<Result>(run: AsyncGenerator<unknown, Result>): Promise<Result> {
+  for (let next = await run.next(); ; next = await run.next()) if (next.done) return next.value;
 }
 
 interface Followed {
@@ -209,6 +216,54 @@ describe.skipIf(opened === null)("ten steps on the device", () => {
     const [{ values }] = input.network.parameters;
     expect((await opened.read(values)).every(Number.isFinite)).toBe(true);
     await input.network.forward(input.training.x, N, opened.allocate(N * T), null);
+  });
+
+  test("the paper's recipe runs on the device from a table to a model, and leaves no memory behind", async () => {
+    if (opened === null) return;
+    let [losses, held] = [0, 0];
+    const { training, ...rest } = opened;
+    const counting: Backend = {
+      ...rest,
+      training: training && {
+        ...training,
+        openLoss(settings) {
+          losses++;
+          return training.openLoss(settings);
+        },
+      },
+      allocate(length) {
+        held++;
+        return opened.allocate(length);
+      },
+      createTape() {
+        held++;
+        return opened.createTape();
+      },
+      release(memory) {
+        held--;
+        opened.release(memory);
+      },
+    };
+    const bytes = readFileSync(new URL("../tables/gbsg.csv", import.meta.url));
+    const lines = new TextDecoder().decode(bytes).split("\n").slice(0, 61).join("\n");
+    const table = await readTable(tableSourceFromBytes("gbsg.csv", new TextEncoder().encode(lines)));
+    const request = {
+      time: "rfstime",
+      event: "status",
+      drop: ["pid"],
+      bins: 6,
+      hidden: 2,
+      preset: "paper",
+    } as const;
+    const groups = [{ name: "older", expression: "age >= 55" }];
+    const options = { steps: 3 };
+    const own = await finish(trainTable(table, { ...request, groups, options }, counting));
+    const wanted = await finish(trainTable(table, { ...request, groups, options }, createReferenceBackend()));
+    expect([losses, held]).toEqual([1, 0]);
+    expect(own.training.bestStep).toBe(wanted.training.bestStep);
+    own.training.verdict.forEach(({ distance }, g) => {
+      expectClose([distance.solve], [wanted.training.verdict[g].distance.solve], 1e-4);
+    });
   });
 
   test("weights that are no longer numbers stop the run, which says at which step", async () => {
