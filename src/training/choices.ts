@@ -91,7 +91,7 @@ export type Hold = keyof typeof HOLDS;
 
 /** What computes. */
 export const BACKENDS = {
-  auto: "`webgpu` where there is a graphics device, else `wasm`",
+  auto: "`webgpu` where there is a graphics device and every step takes all rows, else `wasm`",
   wasm: "WebAssembly kernels on several threads",
   webgpu: "kernels on the graphics device; in Node the package `webgpu` has to be installed",
   reference: "plain float64, slow, to compare with",

@@ -45,6 +45,8 @@ export interface Provenance {
   readonly backend: {
     readonly name: string;
     readonly simd: "plain" | "relaxed" | null;
+    /** The graphics device and its driver, where one computed. */
+    readonly adapter?: string;
     /** Only in files of version 0.1.0. It does not affect the numbers: they are the same for any number of threads. */
     readonly threads?: number;
   } | null;

@@ -174,6 +174,7 @@ function priceOf(
 function judge(price: HeldPrice): HeldWish[] {
   const { rows, strength, seeds, errorRatio: error, iseRatio: ise, leftAlone, infeasible } = price;
   const where = `${rows} people, ${strength}`;
+  if (rows < WANTED_ROWS) return [];
   if (strength < TOLD_TOO_LITTLE) {
     return [
       {
@@ -184,7 +185,7 @@ function judge(price: HeldPrice): HeldWish[] {
     ];
   }
   const wanted = WANTED.get(strength);
-  if (wanted === undefined || rows < WANTED_ROWS) return [];
+  if (wanted === undefined) return [];
   const lost = -price.concordance;
   const share = (value: number) => value.toFixed(2);
   return [

@@ -312,6 +312,7 @@ const provenance = describing<Provenance>()(
       .strictObject({
         name: z.string(),
         simd: z.enum(["plain", "relaxed"]).nullable(),
+        adapter: z.string().exactOptional(),
         threads: z.int().min(1).exactOptional(),
       })
       .nullable(),

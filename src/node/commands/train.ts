@@ -33,7 +33,7 @@ import {
   toRequest,
 } from "../options/train-options.ts";
 import { printAudit } from "../print/audit.ts";
-import { followTraining, leaveCheckpoint } from "../print/follow-training.ts";
+import { type Followed, followTraining, leaveCheckpoint } from "../print/follow-training.ts";
 import { clearLive, print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps, printTraining } from "../print/training.ts";
 import {
@@ -75,11 +75,19 @@ async function runTrain(path: string, options: TrainOptions): Promise<void> {
   }
   const request = await toRequest(options, split);
   const resume = options.resume === undefined ? null : await readCheckpoint(options.resume);
-  const backend = await openBackend(options);
+  let backend = await openBackend(options);
   const started = performance.now();
   try {
-    const trained = await trainFile(file, request, backend, { resume, requirements }, options);
+    let trained = await trainFile(file, request, backend, { resume, requirements }, options);
+    if (trained !== null && "lost" in trained) {
+      warn(sayLost(trained));
+      await backend.close();
+      backend = await openWasmBackend({ threads: options.threads, deterministic: false });
+      const from = trained.checkpoint ?? resume;
+      trained = await trainFile(file, request, backend, { resume: from, requirements }, options);
+    }
     if (trained === null) return;
+    if ("lost" in trained) throw trained.lost;
     const seconds = (performance.now() - started) / 1000;
     await finishTrain(trained, backend, { file, mark, seconds, requirements }, options);
   } finally {
@@ -87,16 +95,38 @@ async function runTrain(path: string, options: TrainOptions): Promise<void> {
   }
 }
 
-async function openBackend({ backend, threads, deterministic }: TrainOptions): Promise<Backend> {
+async function openBackend(options: TrainOptions): Promise<Backend> {
+  const { backend, threads, deterministic } = options;
   if (backend === "reference") return createReferenceBackend();
   if (backend === "webgpu") return openWebGpuBackend();
-  const graphics = backend === "auto" && deterministic !== true ? await findGraphics() : null;
+  const mayBeGraphics = backend === "auto" && deterministic !== true && takesAllRows(options);
+  const graphics = mayBeGraphics ? await findGraphics() : null;
   return graphics ?? openWasmBackend({ threads, deterministic: deterministic === true });
+}
+
+/**
+ * Such a step stays on a graphics device: a millisecond on an H200 where the processor takes tens. A minibatch goes
+ * through the host twice, 15 to 20 milliseconds there, and the processor takes a few.
+ */
+export function takesAllRows({
+  batch,
+  preset,
+  method,
+}: Pick<TrainOptions, "batch" | "preset" | "method">): boolean {
+  return method !== "cox" && (batch === undefined ? preset === "paper" : batch === 0);
 }
 
 interface Trained {
   readonly model: Model;
   readonly study: PreparedStudy;
+}
+
+/** A graphics device that was lost, and where a run can go on. */
+export type LostRun = Required<Pick<Followed, "lost" | "checkpoint">>;
+
+export function sayLost({ lost, checkpoint }: LostRun): string {
+  const from = checkpoint === null ? "from the start" : `from step ${checkpoint.checkpoint.step}`;
+  return `${lost.message}; the run goes on ${from} on the processor`;
 }
 
 /** Prepares the table and trains to the end; null if Ctrl-C stopped it earlier, which leaves a checkpoint. */
@@ -109,7 +139,7 @@ async function trainFile(
     requirements,
   }: { readonly resume: SavedCheckpoint | null; readonly requirements: readonly Requirement[] },
   options: TrainOptions,
-): Promise<Trained | null> {
+): Promise<Trained | LostRun | null> {
   const provenance = describeOrigin(file, options.method === "cox" ? null : backend);
   const told = { ...request, provenance };
   const study = prepare(file.table, told, file.sha256);
@@ -126,7 +156,8 @@ async function trainFile(
           resume ? { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } } : {},
         );
   const begun = { run, history: resume?.history ?? [] };
-  const { model, checkpoint } = await followTraining(events, options, begun, requirements);
+  const { model, checkpoint, lost } = await followTraining(events, options, begun, requirements);
+  if (lost !== undefined) return { lost, checkpoint };
   if (model !== null) return { model, study };
   await leaveCheckpoint(checkpoint, options);
   return null;

@@ -27,14 +27,18 @@ export interface TableFile {
   readonly sha256: string | null;
 }
 
-/** Nothing here identifies the machine: neither threads nor clock nor folder. */
+/** Neither threads nor clock nor folder; a graphics device is named, because its numbers are its own. */
 export function describeOrigin(
   { path, table, sha256 }: TableFile,
   backend: (Backend & { readonly simd?: "plain" | "relaxed" }) | null,
 ): Provenance {
   return {
     version: programVersion,
-    backend: backend && { name: backend.name, simd: backend.simd ?? null },
+    backend: backend && {
+      name: backend.name,
+      simd: backend.simd ?? null,
+      ...present({ adapter: backend.adapter }),
+    },
     table: sha256 === null ? null : { name: basename(path), rows: table.rows, sha256 },
   };
 }

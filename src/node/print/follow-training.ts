@@ -5,6 +5,7 @@
  * file or a pipe.
  */
 import { setImmediate } from "node:timers/promises";
+import { BackendError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
 import { ALL_GROUP } from "../../data/groups/groups.ts";
@@ -34,6 +35,19 @@ const EPOCH_PATIENCE = 5000;
 /** A run on one thread never waits, so it yields after this many milliseconds to let Ctrl-C be handled. */
 const BREATH = 50;
 
+export interface Followed {
+  /** Null where the run ended before its model. */
+  readonly model: Model | null;
+  readonly checkpoint: SavedCheckpoint | null;
+  /** The error of a graphics device that was lost on the way: the checkpoint is where to go on. */
+  readonly lost?: BackendError;
+}
+
+/** Whether the run can go on elsewhere. */
+function isLost(error: unknown): error is BackendError {
+  return error instanceof BackendError && error.code === "device.lost";
+}
+
 /**
  * Runs to the end or to Ctrl-C. After Ctrl-C it runs to the end of the epoch and leaves that checkpoint, or the
  * previous one if this takes too long. A second Ctrl-C ends the program at once.
@@ -43,7 +57,7 @@ export async function followTraining(
   options: FollowOptions,
   begun: Omit<SavedCheckpoint, "checkpoint">,
   requirements: readonly Requirement[],
-): Promise<{ readonly model: Model | null; readonly checkpoint: SavedCheckpoint | null }> {
+): Promise<Followed> {
   let interruptedAt: number | null = null;
   let [takenAt, taking] = [Number.NEGATIVE_INFINITY, 0];
   let breathedAt = performance.now();
@@ -62,6 +76,7 @@ export async function followTraining(
   /** Writes the last checkpoint if the run fails. */
   const go = () =>
     run.next().catch(async (error) => {
+      if (isLost(error)) return { lost: error } as const;
       if (options.checkpoint !== undefined && checkpoint !== null) {
         await writeCheckpoint(options.checkpoint, checkpoint);
         warn(`the checkpoint of ${sayStep(checkpoint)} is in ${options.checkpoint}`);
@@ -69,6 +84,7 @@ export async function followTraining(
       throw error;
     });
   for (let next = await go(); ; next = await go()) {
+    if ("lost" in next) return { model: null, checkpoint, lost: next.lost };
     if (next.done) {
       // From here on there is no checkpoint to leave.
       process.removeAllListeners("SIGINT");

@@ -1,0 +1,68 @@
+// A graphics device that is lost on the way: the run goes on from the last checkpoint on the processor, to the model of a
+// run that was never interrupted.
+import { readFileSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+import type { Backend } from "../../src/compute/backend.ts";
+import { createReferenceBackend } from "../../src/compute/reference.ts";
+import { BackendError } from "../../src/core/errors.ts";
+import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
+import { sayLost, takesAllRows } from "../../src/node/commands/train.ts";
+import { followTraining } from "../../src/node/print/follow-training.ts";
+import { prepare, type TrainRequest, train } from "../../src/verbs/train.ts";
+
+afterEach(() => {
+  process.removeAllListeners("SIGINT");
+});
+
+/** Computes until the backward pass of a step, and then is gone. */
+function loseAfter(steps: number): Backend {
+  const backend = createReferenceBackend();
+  let taken = 0;
+  return {
+    ...backend,
+    async lstmBackward(...given) {
+      if (++taken > steps)
+        throw new BackendError("the graphics device was lost: unplugged", { code: "device.lost" });
+      return backend.lstmBackward(...given);
+    },
+  };
+}
+
+test("the last checkpoint is where it goes on, and the model is the same", async () => {
+  const bytes = readFileSync(new URL("../tables/gbsg.csv", import.meta.url));
+  const table = await readTable(tableSourceFromBytes("gbsg.csv", bytes));
+  const request: TrainRequest = {
+    time: "rfstime",
+    event: "status",
+    drop: ["pid"],
+    bins: 6,
+    hidden: 2,
+    preset: "paper",
+    options: { steps: 6 },
+  };
+  const study = prepare(table, request);
+  const begun = { run: "run", history: [] };
+  const follow = (backend: Backend, hooks = {}) =>
+    followTraining(train(study, request, backend, hooks), { json: true }, begun, []);
+  const whole = await follow(createReferenceBackend());
+  const { model, checkpoint, lost } = await follow(loseAfter(4));
+  expect(model).toBeNull();
+  expect(lost?.code).toBe("device.lost");
+  if (lost === undefined || checkpoint === null) throw new Error("nothing to go on from");
+  expect(checkpoint.checkpoint.step).toBe(4);
+  expect(sayLost({ lost, checkpoint })).toMatch(
+    /the graphics device was lost: unplugged.* from step 4 on the processor/,
+  );
+  const { history } = checkpoint;
+  const resumed = await follow(createReferenceBackend(), { resume: checkpoint.checkpoint, history });
+  expect(resumed.model?.predictor).toEqual(whole.model?.predictor);
+  expect(sayLost({ lost, checkpoint: null })).toContain("from the start on the processor");
+});
+
+test("a graphics device is taken where every step has all rows", () => {
+  expect(takesAllRows({ preset: "paper", method: "graduate" })).toBe(true);
+  expect(takesAllRows({ preset: "default", method: "graduate" })).toBe(false);
+  expect(takesAllRows({ preset: "default", method: "graduate", batch: 0 })).toBe(true);
+  expect(takesAllRows({ preset: "paper", method: "drsa", batch: 256 })).toBe(false);
+  expect(takesAllRows({ preset: "paper", method: "cox" })).toBe(false);
+});
