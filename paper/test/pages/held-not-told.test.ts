@@ -46,7 +46,7 @@ test("where features tell too little, a group that was not left alone is a miss"
     const { status: _, ...own } = {
       ...lines[0],
       strength: 0.55,
-      rows: 4374,
+      rows: 20000,
       seed: 901,
       system,
       protectedError,
