@@ -3,8 +3,8 @@
  * groups' distances of logits with their gradient, the multipliers, and the optimiser's step. Nothing comes back to the
  * host until it is read: a run submits many steps, each of which keeps its numbers in a log, and reads that.
  *
- * It is plain numbers all through. What a distance or an objective is, objectives/ says; the kernels repeat its formulas
- * in float32, and tests hold them to it.
+ * It is plain numbers all through. What a distance or an objective is, objectives/ says; the kernels repeat its
+ * formulas in float32, and tests hold them to it.
  */
 import type { DeviceArray } from "./backend.ts";
 
@@ -47,8 +47,9 @@ export interface DeviceGroup {
 }
 
 export interface DeviceGroups {
-  readonly distance: "l2" | "variance" | "atRisk";
-  /** For "variance": whether gaps are in standard errors of the mean curve itself, not of the group's variance. */
+  /** Mean squared gap of curves, their largest gap in standard errors, or squared gaps of events over blocks. */
+  readonly gap: "meanSquare" | "largest" | "blocks";
+  /** For the largest gap: whether gaps are in standard errors of the mean curve itself, not of the group's variance. */
   readonly ownVariance: boolean;
   readonly groups: readonly DeviceGroup[];
   /** 1-based first and last bin of each block. */

@@ -4,7 +4,7 @@
  * experiment read the same stream. Group statistics come from a cache of every row's last curve; with a full batch,
  * that is every row's current curve. Call `return()` to end early. A run resumes from any of its checkpoints, taken at
  * the ends of epochs, and gives the same bytes. A device that can keep a whole step to itself has a loop of its own
- * (device-run.ts) with the same events. No clock, no files, no console.
+ * (device/device-run.ts) with the same events. No clock, no files, no console.
  */
 
 import type { Backend, DeviceArray } from "../compute/backend.ts";
@@ -14,7 +14,7 @@ import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import type { Network } from "../models/networks/network.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
-import { canTrainOnDevice, optimiseOnDevice } from "./device-run.ts";
+import { canTrainOnDevice, optimiseOnDevice } from "./device/device-run.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { GroupState, LagrangianState } from "./lagrangian/lagrangian.ts";
 import type { OptimiserState } from "./optimiser.ts";

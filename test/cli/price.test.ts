@@ -72,10 +72,11 @@ describe("a group that the features give away", () => {
     ]);
     expect(code).toBe(0);
     const said = stdout.replace(/\s+/g, " ");
-    const [, auc, before, after, lost] =
-      said.match(
-        /origin = b: not told, its features tell with AUC ([\d.]+); distance ([\d.]+) → ([\d.]+), (-?[\d.]+) nats/,
-      ) ?? [];
+    const number = String.raw`(-?[\d.]+)`;
+    const line = `distance ${number} → ${number}, gap of its mean curve ${number} → ${number}, ${number} nats`;
+    const [, auc, before, after, gapBefore, gapAfter, lost] =
+      said.match(`origin = b: not told, its features tell with AUC ${number}; ${line}`) ?? [];
+    expect(Number(gapAfter)).toBeLessThan(Number(gapBefore));
     expect(Number(auc)).toBeGreaterThan(0.75);
     expect(Number(after)).toBeLessThan(Number(before));
     expect(Number(lost)).not.toBeNaN();

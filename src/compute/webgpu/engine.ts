@@ -3,13 +3,13 @@
  * for the device here; it works in the order in which things are recorded. So whatever touches a buffer goes through
  * here: a write or the end of a buffer comes after what was recorded before it.
  */
+import { createBindings } from "./bindings.ts";
 import { type DeviceState, watchDevice } from "./device-state.ts";
 import {
   type Bound,
   type GpuBuffer,
   type GpuDevice,
   type GpuEncoder,
-  type GpuObject,
   type GpuPipeline,
   USAGE,
 } from "./gpu.ts";
@@ -44,27 +44,13 @@ export interface Engine extends DeviceState {
 }
 
 const STORAGE = USAGE.storage | USAGE.copySource | USAGE.copyTarget;
-/** Sizes that are kept on the device, and bound arrays: a training run has a few hundred. */
-const MOST_SIZES = 512;
-const MOST_GROUPS = 4096;
 /** Runs that are recorded before they are submitted: the device should have work while more is being recorded. */
 const MOST_RECORDED = 12;
 
-export function createEngine(device: GpuDevice): Engine {
+/** Each kernel is compiled once. */
+function createCompiler(device: GpuDevice): (source: KernelSource) => GpuPipeline {
   const pipelines = new Map<string, GpuPipeline>();
-  const sizesKept = new Map<string, GpuBuffer>();
-  const scratch = new Map<string, GpuBuffer>();
-  const groups = new Map<string, GpuObject>();
-  const numbers = new WeakMap<GpuBuffer, number>();
-  let counted = 0;
-  let encoder: GpuEncoder | null = null;
-  let recorded = 0;
-
-  function createBuffer(bytes: number, usage: number = STORAGE): GpuBuffer {
-    return device.createBuffer({ size: Math.max(16, Math.ceil(bytes / 16) * 16), usage });
-  }
-
-  function pipelineOf(source: KernelSource): GpuPipeline {
+  return (source) => {
     let pipeline = pipelines.get(source.name);
     if (pipeline === undefined) {
       const module = device.createShaderModule({ code: writeKernel(source), label: source.name });
@@ -73,52 +59,18 @@ export function createEngine(device: GpuDevice): Engine {
       pipelines.set(source.name, pipeline);
     }
     return pipeline;
-  }
+  };
+}
 
-  function placeSizes(sizes: readonly number[]): GpuBuffer {
-    const key = sizes.join();
-    let buffer = sizesKept.get(key);
-    if (buffer === undefined) {
-      buffer = createBuffer(sizes.length * 4, USAGE.uniform | USAGE.copyTarget);
-      device.queue.writeBuffer(buffer, 0, Uint32Array.from(sizes));
-      sizesKept.set(key, buffer);
-    }
-    return buffer;
-  }
+export function createEngine(device: GpuDevice): Engine {
+  const pipelineOf = createCompiler(device);
+  const scratch = new Map<string, GpuBuffer>();
+  const bindings = createBindings(device, createBuffer);
+  let encoder: GpuEncoder | null = null;
+  let recorded = 0;
 
-  function forgetSizes(): void {
-    for (const buffer of sizesKept.values()) buffer.destroy();
-    sizesKept.clear();
-    groups.clear();
-  }
-
-  /** Says which buffer this is: handed out in turn. */
-  function numberOf(buffer: GpuBuffer): number {
-    let number = numbers.get(buffer);
-    if (number === undefined) {
-      number = ++counted;
-      numbers.set(buffer, number);
-    }
-    return number;
-  }
-
-  /** Steps repeat themselves: the same kernel on the same arrays is bound once. */
-  function bind({ kernel, sizes, arrays }: KernelRun, pipeline: GpuPipeline): GpuObject {
-    const bound: readonly Bound[] = [placeSizes(sizes), ...arrays];
-    const key = bound.map((one) =>
-      "offset" in one ? `${numberOf(one.buffer)}/${one.offset}` : String(numberOf(one)),
-    );
-    const name = `${kernel.name}|${key.join()}`;
-    let group = groups.get(name);
-    if (group === undefined) {
-      const entries = bound.map((one, binding) => ({
-        binding,
-        resource: "offset" in one ? one : { buffer: one },
-      }));
-      group = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
-      groups.set(name, group);
-    }
-    return group;
+  function createBuffer(bytes: number, usage: number = STORAGE): GpuBuffer {
+    return device.createBuffer({ size: Math.max(16, Math.ceil(bytes / 16) * 16), usage });
   }
 
   function record(runs: readonly KernelRun[]): void {
@@ -128,7 +80,7 @@ export function createEngine(device: GpuDevice): Engine {
     for (const run of runs) {
       const pipeline = pipelineOf(run.kernel);
       pass.setPipeline(pipeline);
-      pass.setBindGroup(0, bind(run, pipeline));
+      pass.setBindGroup(0, bindings.bind(run, pipeline));
       const rounds = Math.ceil(run.groups / most);
       pass.dispatchWorkgroups(Math.ceil(run.groups / rounds), rounds);
     }
@@ -151,10 +103,9 @@ export function createEngine(device: GpuDevice): Engine {
     submit(runs) {
       const real = runs.filter(({ groups }) => groups > 0);
       if (real.length === 0) return;
-      // Only between submissions: a buffer that is gone cannot be submitted.
-      if (sizesKept.size + real.length > MOST_SIZES || groups.size > MOST_GROUPS) {
+      if (bindings.isFull(real.length)) {
         flush();
-        forgetSizes();
+        bindings.forget();
       }
       record(real);
     },

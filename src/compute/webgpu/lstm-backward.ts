@@ -54,7 +54,7 @@ function declare({ H, stride, tileRows, units, splits }: LstmText): string {
   return `
 ${ACTIVATIONS}
 var<workgroup> dGates: array<vec4f, ${tileRows * 4 * stride}>; // [row, gate, quad]
-var<workgroup> sentBack: array<f32, ${splits * tileRows * 4 * units}>; // [part, row, gate, unit]: to h of the bin before
+var<workgroup> sentBack: array<f32, ${splits * tileRows * 4 * units}>; // [part, row, gate, unit]: to h before
 var<workgroup> before: array<vec4f, ${tileRows * stride}>; // [row, quad]: h of the bin before
 fn outputOf(unit: u32) -> f32 {
   if (unit >= ${H}u) { return 0.0; }
@@ -90,7 +90,8 @@ function prepare(text: LstmText): string {
     ${text.eachQuad((k) =>
       PAIR.map(
         (e) =>
-          `weights[(${g} * 2u + ${e}u) * ${partQuads}u + ${k}] = weightsOf(ownGate, unit + ${e}u, part * ${partQuads}u + ${k});`,
+          `weights[(${g} * 2u + ${e}u) * ${partQuads}u + ${k}] =
+          weightsOf(ownGate, unit + ${e}u, part * ${partQuads}u + ${k});`,
       ).join("\n"),
     )}`,
   );

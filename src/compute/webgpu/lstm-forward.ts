@@ -1,7 +1,8 @@
 /**
- * The LSTM forward. Each bin has two halves. First a thread multiplies the weights it owns with its part of h_{t−1}, for
- * all rows of the tile. Then gates become cells, four units of one row in a thread. The output weights are one more row
- * of weights: what they give in the first half of bin t is the logit of bin t−1, so logits cost no half of their own.
+ * The LSTM forward. Each bin has two halves. First a thread multiplies the weights it owns with its part of h_{t−1},
+ * for all rows of the tile. Then gates become cells, four units of one row in a thread. The output weights are one more
+ * row of weights: what they give in the first half of bin t is the logit of bin t−1, so logits cost no half of their
+ * own.
  */
 import { type LstmPlan, nameLstm, TAPED } from "./lstm-plan.ts";
 import { type LstmText, placePair, placeThread, writeLstm } from "./lstm-text.ts";
@@ -69,7 +70,8 @@ function prepare(text: LstmText, adds: boolean): string {
     text.eachQuad((k) =>
       PAIR.map(
         (e) =>
-          `weights[(${g} * 2u + ${e}u) * ${partQuads}u + ${k}] = weightsOf(gate, unit + ${e}u, part * ${partQuads}u + ${k});`,
+          `weights[(${g} * 2u + ${e}u) * ${partQuads}u + ${k}] =
+          weightsOf(gate, unit + ${e}u, part * ${partQuads}u + ${k});`,
       ).join("\n"),
     );
   const starts = (g: string, e: number) => `
@@ -78,7 +80,9 @@ function prepare(text: LstmText, adds: boolean): string {
         timeWeights[${g} * 2u + ${e}u] = input[own * (size.D + 1u) + size.D];
         ${text.eachRow(
           (s) =>
-            `if (top + ${s} < size.rows) { start[(${g} * 2u + ${e}u) * ${tileRows}u + ${s}] = fixed[(top + ${s}) * ${4 * H}u + own]; }`,
+            `if (top + ${s} < size.rows) {
+          start[(${g} * 2u + ${e}u) * ${tileRows}u + ${s}] = fixed[(top + ${s}) * ${4 * H}u + own];
+        }`,
         )}
       }`;
   return `

@@ -1,10 +1,10 @@
 /**
  * How an LSTM is laid out on a device. A workgroup takes a tile of rows through all bins. What a thread owns is a pair
- * of neighbouring units of one gate, and of the hidden units that their weights go with a part: these weights are in its
- * registers, and a vector of the tile's hidden units, once read from workgroup memory, serves both. That memory's reads
- * are what binds: with one unit a thread they took all the time. Units go in fours, padded with units whose weights are
- * 0. A tape has for each tile, bin and quantity one vec4 per row and four units: tiles one after the other, so that any
- * run of tiles is one stretch of memory.
+ * of neighbouring units of one gate, and of the hidden units that their weights go with a part: these weights are in
+ * its registers, and a vector of the tile's hidden units, once read from workgroup memory, serves both. That memory's
+ * reads are what binds: with one unit a thread they took all the time. Units go in fours, padded with units whose
+ * weights are 0. A tape has for each tile, bin and quantity one vec4 per row and four units: tiles one after the other,
+ * so that any run of tiles is one stretch of memory.
  */
 import { BackendError } from "../../core/errors.ts";
 import type { LstmShape } from "../shapes.ts";
@@ -22,7 +22,7 @@ export interface LstmPlan {
   readonly partQuads: number;
   /** Pairs of units of a gate. */
   readonly pairs: number;
-  /** Threads of a part, and the pairs that a thread owns: the output weights are one more pair, after those of the gates. */
+  /** Threads of a part, and the pairs that a thread owns: the output weights are one more pair, after the gates'. */
   readonly lanes: number;
   readonly owned: number;
   /** Pairs of a row and four units that a thread takes where gates turn into cells. */

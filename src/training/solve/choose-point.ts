@@ -11,6 +11,7 @@ import { type PointScores, scorePoint } from "./price.ts";
 import type { PriorSource } from "./prior.ts";
 import {
   constraintsOf,
+  type FramedProblem,
   frameProblem,
   leaveOut,
   type SolveFrame,
@@ -129,15 +130,7 @@ export function choosePoint(
   const endsAtSlack = input.budget !== undefined || input.distance === "atRisk";
   const walk = (which: readonly number[]) =>
     walkFrontier({ problem, free, blind: ofGroups(which), slack: kept, lossOf, budget, endsAtSlack });
-  const distanceOf = ({ solved: { distance } }: FrontierPoint, g: number) => {
-    if (input.distance === "atRisk") return distance[g];
-    const worst = Math.max(...ofGroups([g]).map((k) => distance[k]));
-    return input.distance === "variance" ? Math.sqrt(worst) : worst;
-  };
-  const gapOf = ({ solved: { distance } }: FrontierPoint, g: number) => {
-    const curve = ofGroups([g]).find((k) => k >= groups.length);
-    return input.distance !== "atRisk" || curve === undefined ? null : Math.sqrt(distance[curve]);
-  };
+  const { distanceOf, gapOf } = readPoints(input, problem, slack);
   const held = groups.flatMap((_, g) => (ofGroups([g]).length > 0 && !unheld.includes(g) ? [g] : []));
   const worstBeside = (point: FrontierPoint, own: number) => {
     const others = held.filter((g) => g !== own);
@@ -165,6 +158,22 @@ export function choosePoint(
       const walked = blind.length === 1 ? points : walk([g]);
       return distanceOf(walked[walked.length - 1], g);
     }),
+  };
+}
+
+/** A group's distance at a point, in its own unit, and the root of its mean curve's squared gap where that is held. */
+function readPoints({ distance: kind }: HoldInput, problem: FramedProblem, slack: Float64Array) {
+  const ofGroup = (g: number) => constraintsOf(problem, slack, [g]);
+  return {
+    distanceOf({ solved: { distance } }: FrontierPoint, g: number): number {
+      if (kind === "atRisk") return distance[g];
+      const worst = Math.max(...ofGroup(g).map((k) => distance[k]));
+      return kind === "variance" ? Math.sqrt(worst) : worst;
+    },
+    gapOf({ solved: { distance } }: FrontierPoint, g: number): number | null {
+      const curve = ofGroup(g).find((k) => k >= problem.groups.length);
+      return kind !== "atRisk" || curve === undefined ? null : Math.sqrt(distance[curve]);
+    },
   };
 }
 

@@ -1,9 +1,9 @@
 /**
  * How far groups that the model may not see can be held. Any group can be met by some curves at absurd cost, so each
  * point of the frontier has a price: the root of the groups' distances falls by steps to a fifth of what it is when
- * nobody is held, and so do the gaps of their mean curves (curves/told-curve.ts); the other groups keep what they have, and the walk ends where the validation rows' likelihood has
- * lost more than the budget, or at the slacks. The budget is a share of what the model gains over
- * Kaplan-Meier: people at large pay it.
+ * nobody is held, and so do the gaps of their mean curves (curves/told-curve.ts); the other groups keep what they have,
+ * and the walk ends where the validation rows' likelihood has lost more than the budget, or at the slacks. The budget
+ * is a share of what the model gains over Kaplan-Meier: people at large pay it.
  */
 import type { Hold } from "../choices.ts";
 import { type HeldProblem, type Solved, solveHeld } from "./sqp.ts";

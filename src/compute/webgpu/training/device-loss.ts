@@ -1,5 +1,5 @@
 /** Loss and constraints of all rows on the device: what device-training.ts asks for, as runs of kernels. */
-import type { Backend } from "../../backend.ts";
+import type { Backend, Floats } from "../../backend.ts";
 import type { DeviceLoss, DeviceLossSettings, LossEntry } from "../../device-training.ts";
 import type { HandleTable } from "../../host.ts";
 import type { Placed } from "../device-memory.ts";
@@ -18,83 +18,94 @@ import {
 
 type Memory = Pick<Backend, "allocate" | "read" | "write" | "release">;
 
+/** Arrays and kernels of a loss, made once. */
+function placeLoss(engine: Engine, memory: Memory, settings: DeviceLossSettings) {
+  const { T, bin, objective, groups, entries } = settings;
+  const N = bin.length;
+  const G = groups?.groups.length ?? 0;
+  const W = groups === null ? 0 : groups.gap === "blocks" ? 2 * groups.blocks.length : T;
+  const own: GpuBuffer[] = [];
+  const room = (numbers: number): GpuBuffer => {
+    const buffer = engine.createBuffer(numbers * 4);
+    own.push(buffer);
+    return buffer;
+  };
+  const place = (values: Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>): GpuBuffer => {
+    const buffer = room(values.length);
+    engine.write(buffer, 0, values);
+    return buffer;
+  };
+  const packed = groups && packGroups(T, groups);
+  const bins = objective.kind === "xcal" ? objective.bins : 0;
+  const parts = objective.kind === "xcal" ? Math.ceil(N / XCAL_ROWS) : 0;
+  const [fractions, xcalParts] = [G * W, (packed?.segmentCount ?? 0) * W];
+  const from = slopeOf(groups);
+  const text = { objective, groups, W, known: groups ? knownWidth(T, groups.blocks.length) : 0 };
+  return {
+    ...{ N, T, G, W, own, packed, parts, fractions, xcalParts, from },
+    onCurve: objective.kind === "rps" || objective.kind === "xcal" || from === "curve",
+    usesSlopes: groups !== null || bins > 0,
+    logits: memory.allocate(N * T),
+    dLogits: memory.allocate(N * T),
+    log: memory.allocate(entries * (1 + 2 * G)),
+    multipliers: memory.allocate(Math.max(G, 1)),
+    rows: place(packRows(settings)),
+    survival: room(N * T),
+    terms: room(N * 2),
+    places: packed && place(packed.packed),
+    known: groups && place(packKnown(T, groups)),
+    partials: room(Math.max(xcalParts + parts * bins, 1)),
+    slopes: room(Math.max(fractions + bins, 1)),
+    kernels: {
+      rows: measureRowsKernel(objective, T),
+      segments: groups && segmentsKernel(groups),
+      xcal: objective.kind === "xcal" ? xcalPartsKernel(objective) : null,
+      groups: groupsKernel(text, `${nameObjective(objective)}, ${describeGroups(settings)}`),
+      slopes: slopesKernel(objective, from, T),
+    },
+  };
+}
+
+type PlacedLoss = ReturnType<typeof placeLoss>;
+
+/** Sums of rows by segments of groups, and by X-Cal's bins of probability. */
+function sumRows(placed: PlacedLoss, logits: Bound): KernelRun[] {
+  const { N, T, packed, places, from, rows, survival, partials, kernels, xcalParts, parts } = placed;
+  const runs: KernelRun[] = [];
+  if (kernels.segments !== null && packed !== null && places !== null) {
+    const { order, segments, segmentCount, blockOf } = packed;
+    const sizes = [T, order, segments, segmentCount, ...(from === "blocks" ? [blockOf] : [])];
+    const read = from === "blocks" ? [logits, rows] : [survival];
+    const arrays = [...read, places, partials];
+    runs.push({ kernel: kernels.segments, sizes, arrays, groups: segmentCount });
+  }
+  if (kernels.xcal !== null) {
+    const arrays = [rows, survival, partials];
+    runs.push({ kernel: kernels.xcal, sizes: [N, T, xcalParts], arrays, groups: parts });
+  }
+  return runs;
+}
+
+/** Loss, distances, multipliers. */
+function readEntry(values: Floats, G: number): LossEntry {
+  return {
+    loss: values[0],
+    distances: Float64Array.from(values.subarray(1, 1 + G)),
+    multipliers: Float64Array.from(values.subarray(1 + G, 1 + 2 * G)),
+  };
+}
+
 export function openDeviceLoss(
   engine: Engine,
   handles: HandleTable<Placed>,
   memory: Memory,
   settings: DeviceLossSettings,
 ): DeviceLoss {
-  const { T, bin, objective, groups, entries } = settings;
-  const N = bin.length;
-  const G = groups?.groups.length ?? 0;
-  const W = groups === null ? 0 : groups.distance === "atRisk" ? 2 * groups.blocks.length : T;
-  const own: GpuBuffer[] = [];
-  const place = (values: Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>): GpuBuffer => {
-    const buffer = engine.createBuffer(values.byteLength);
-    engine.write(buffer, 0, values);
-    own.push(buffer);
-    return buffer;
-  };
-  const room = (numbers: number): GpuBuffer => {
-    const buffer = engine.createBuffer(numbers * 4);
-    own.push(buffer);
-    return buffer;
-  };
-
-  const logits = memory.allocate(N * T);
-  const dLogits = memory.allocate(N * T);
-  const log = memory.allocate(entries * (1 + 2 * G));
-  const multipliers = memory.allocate(Math.max(G, 1));
+  const placed = placeLoss(engine, memory, settings);
+  const { N, T, G, W, own, packed, fractions, xcalParts, usesSlopes, onCurve, kernels } = placed;
+  const { logits, dLogits, log, multipliers, rows, survival, terms, places, known, partials, slopes } =
+    placed;
   const bufferOf = (array: typeof logits): Bound => handles.find("loss", array).buffer;
-
-  const rows = place(packRows(settings));
-  const survival = room(N * T);
-  const terms = room(N * 2);
-  const packed = groups && packGroups(T, groups);
-  const places = packed && place(packed.packed);
-  const known = groups && place(packKnown(T, groups));
-  const isXcal = objective.kind === "xcal";
-  const parts = isXcal ? Math.ceil(N / XCAL_ROWS) : 0;
-  const fractions = G * W;
-  const xcalParts = (packed?.segmentCount ?? 0) * W;
-  const partials = room(Math.max(xcalParts + parts * (isXcal ? objective.bins : 0), 1));
-  const slopes = room(Math.max(fractions + (isXcal ? objective.bins : 0), 1));
-
-  const from = slopeOf(groups);
-  const onCurve = objective.kind === "rps" || from === "curve" || isXcal;
-  const usesSlopes = groups !== null || isXcal;
-  const name = `${nameObjective(objective)}, ${describeGroups(settings)}`;
-  const text = { objective, groups, W, known: groups ? knownWidth(T, groups.blocks.length) : 0 };
-  const kernels = {
-    rows: measureRowsKernel(objective, T),
-    segments: groups && segmentsKernel(groups),
-    xcal: isXcal ? xcalPartsKernel(objective) : null,
-    groups: groupsKernel(text, name),
-    slopes: slopesKernel(objective, from, T),
-  };
-
-  function sumSegments(): KernelRun[] {
-    if (kernels.segments === null || packed === null || places === null) return [];
-    const { order, segments, segmentCount, blockOf } = packed;
-    const sizes = [T, order, segments, segmentCount];
-    return from === "blocks"
-      ? [
-          {
-            kernel: kernels.segments,
-            sizes: [...sizes, blockOf],
-            arrays: [bufferOf(logits), rows, places, partials],
-            groups: segmentCount,
-          },
-        ]
-      : [{ kernel: kernels.segments, sizes, arrays: [survival, places, partials], groups: segmentCount }];
-  }
-
-  function sumXcal(): KernelRun[] {
-    if (kernels.xcal === null) return [];
-    return [
-      { kernel: kernels.xcal, sizes: [N, T, xcalParts], arrays: [rows, survival, partials], groups: parts },
-    ];
-  }
 
   return {
     logits,
@@ -109,8 +120,7 @@ export function openDeviceLoss(
           arrays: [bufferOf(logits), rows, survival, terms],
           groups: N,
         },
-        ...sumSegments(),
-        ...sumXcal(),
+        ...sumRows(placed, bufferOf(logits)),
         {
           kernel: kernels.groups,
           sizes: [
@@ -122,7 +132,7 @@ export function openDeviceLoss(
             ...(usesSlopes ? [partials] : []),
             ...(places === null || known === null ? [] : [places, known]),
             bufferOf(log),
-            ...(groups === null ? [] : [bufferOf(multipliers)]),
+            ...(G === 0 ? [] : [bufferOf(multipliers)]),
             ...(usesSlopes ? [slopes] : []),
           ],
           groups: G + 1,
@@ -152,14 +162,9 @@ export function openDeviceLoss(
     async readLog(first, to) {
       const width = 1 + 2 * G;
       const values = await memory.read(log, first * width, (to - first) * width);
-      return Array.from({ length: to - first }, (_, k): LossEntry => {
-        const at = k * width + 1;
-        return {
-          loss: values[at - 1],
-          distances: Float64Array.from(values.subarray(at, at + G)),
-          multipliers: Float64Array.from(values.subarray(at + G, at + 2 * G)),
-        };
-      });
+      return Array.from({ length: to - first }, (_, k) =>
+        readEntry(values.subarray(k * width, (k + 1) * width), G),
+      );
     },
     release() {
       for (const array of [logits, dLogits, log, multipliers]) memory.release(array);
@@ -171,7 +176,7 @@ export function openDeviceLoss(
 /** Everything of the groups that is written into the code. */
 function describeGroups({ T, groups }: DeviceLossSettings): string {
   if (groups === null) return "no groups";
-  const { distance, ownVariance, dual, blocks } = groups;
+  const { gap, ownVariance, dual, blocks } = groups;
   const move = dual.form === "ascent" ? `ascent ${dual.rate}` : `augmented ${dual.penalty}`;
-  return `${distance}${ownVariance ? " of its own" : ""}, ${move}, ${T} bins, ${blocks.length} blocks`;
+  return `${gap}${ownVariance ? " of its own" : ""}, ${move}, ${T} bins, ${blocks.length} blocks`;
 }

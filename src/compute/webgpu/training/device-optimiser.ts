@@ -1,6 +1,6 @@
 /**
- * The optimiser on the device: all parameters lie in one array, each at a multiple of what a binding asks for, and so do
- * their gradients, moments and running mean; one kernel moves them all and clears the gradients. What depends on the
+ * The optimiser on the device: all parameters lie in one array, each at a multiple of what a binding asks for, and so
+ * do their gradients, moments and running mean; one kernel moves them all and clears the gradients. What depends on the
  * number of the step is worked out by the host in float64 and planned ahead.
  */
 import type { Backend, Floats } from "../../backend.ts";
@@ -12,15 +12,13 @@ import type {
   StepRates,
 } from "../../device-training.ts";
 import type { HandleTable } from "../../host.ts";
-import { type Placed, placeAlone } from "../device-memory.ts";
+import type { Placed } from "../device-memory.ts";
 import type { Engine, KernelRun } from "../engine.ts";
-import type { GpuBuffer } from "../gpu.ts";
 import type { KernelSource } from "../wgsl.ts";
+import { type CommonPlaces, moveInto, moveOut, placeTogether } from "./common-array.ts";
 import { asFloat } from "./elementary.ts";
 
 const THREADS = 256;
-/** Numbers between which a binding may begin: 256 bytes, which every device allows. */
-const ALIGNED = 64;
 /** Of one step in the plan: size, root, inGradient, shrink, average. */
 const PLANNED = 5;
 
@@ -61,6 +59,12 @@ const EXCHANGE: KernelSource = {
   average[i] = kept;`,
 };
 
+function clipTo(most: number): string {
+  return `
+  let factor = ${asFloat(most)} / (norm[0] + ${asFloat(CLIP_EPSILON)});
+  if (factor < 1.0) { g *= factor; }`;
+}
+
 function updateKernel({
   kind,
   momentum,
@@ -99,7 +103,7 @@ function updateKernel({
   let at = size.step * ${PLANNED}u;
   let weight = values[i];
   var g = gradient[i];
-  ${clip === null ? "" : `let factor = ${asFloat(clip)} / (norm[0] + ${asFloat(CLIP_EPSILON)});\n  if (factor < 1.0) { g *= factor; }`}
+  ${clip === null ? "" : clipTo(clip)}
   g += decays[i] * planned[at + 2u] * weight;
   ${move}
   values[i] = next;
@@ -108,75 +112,55 @@ function updateKernel({
   };
 }
 
-export function openDeviceOptimiser(
-  engine: Engine,
-  handles: HandleTable<Placed>,
-  memory: Pick<Backend, "allocate" | "read" | "write" | "release">,
-  parameters: readonly DeviceParameter[],
-  settings: DeviceOptimiserSettings,
-): DeviceOptimiser {
-  const places: { readonly from: number; readonly length: number }[] = [];
-  let count = 0;
-  for (const { values } of parameters) {
-    places.push({ from: count, length: values.length });
-    count += Math.ceil(values.length / ALIGNED) * ALIGNED;
-  }
-  const arrays = {
+type Memory = Pick<Backend, "allocate" | "read" | "write" | "release">;
+
+function placeArrays(memory: Memory, count: number, { kind, kept }: DeviceOptimiserSettings) {
+  return {
     values: memory.allocate(count),
     gradient: memory.allocate(count),
     average: memory.allocate(count),
     first: memory.allocate(count),
-    second: memory.allocate(settings.kind === "sgd" ? 0 : count),
-    kept: memory.allocate(settings.kept * count),
+    second: memory.allocate(kind === "sgd" ? 0 : count),
+    kept: memory.allocate(kept * count),
   };
+}
+
+/** 1 where a number decays. */
+function markDecays(
+  parameters: readonly DeviceParameter[],
+  { places, count }: CommonPlaces,
+): Float32Array<ArrayBuffer> {
+  const marks = new Float32Array(count);
+  parameters.forEach(({ decays }, k) => {
+    if (decays) marks.fill(1, places[k].from, places[k].from + places[k].length);
+  });
+  return marks;
+}
+
+export function openDeviceOptimiser(
+  engine: Engine,
+  handles: HandleTable<Placed>,
+  memory: Memory,
+  parameters: readonly DeviceParameter[],
+  settings: DeviceOptimiserSettings,
+): DeviceOptimiser {
+  const { places, count } = placeTogether(parameters.map(({ values }) => values));
+  const arrays = placeArrays(memory, count, settings);
   const bufferOf = (name: keyof typeof arrays) => handles.find(name, arrays[name]).buffer;
   const decays = engine.createBuffer(count * 4);
   const planned = engine.createBuffer(settings.entries * PLANNED * 4);
   const norm = engine.createBuffer(4);
-  const ofEach = new Float32Array(count);
-  parameters.forEach(({ decays: decayed }, k) => {
-    if (decayed) ofEach.fill(1, places[k].from, places[k].from + places[k].length);
-  });
-  engine.write(decays, 0, ofEach);
+  engine.write(decays, 0, markDecays(parameters, { places, count }));
   parameters.forEach(({ values, gradient }, k) => {
-    moveInto(values, bufferOf("values").buffer, places[k].from);
-    moveInto(gradient, bufferOf("gradient").buffer, places[k].from);
+    moveInto(engine, handles, values, bufferOf("values").buffer, places[k].from);
+    moveInto(engine, handles, gradient, bufferOf("gradient").buffer, places[k].from);
   });
-  copyAll("values", "average");
+  engine.encode((encoder) => {
+    encoder.copyBufferToBuffer(bufferOf("values").buffer, 0, bufferOf("average").buffer, 0, count * 4);
+  });
   const update = updateKernel(settings);
   const cut = (all: Floats): DeviceValues =>
     places.map(({ from, length }) => Float32Array.from(all.subarray(from, from + length)));
-
-  /** The handle lies in the common array from now on, with what it had. */
-  function moveInto(array: DeviceParameter["values"], common: GpuBuffer, from: number): void {
-    const { buffer, length, shared } = handles.find("a parameter", array);
-    const bytes = Math.ceil(length / 4) * 16;
-    engine.encode((encoder) => {
-      encoder.copyBufferToBuffer(buffer.buffer, buffer.offset, common, from * 4, length * 4);
-    });
-    handles.replace(array, {
-      length,
-      buffer: { buffer: common, offset: from * 4, size: bytes },
-      shared: true,
-    });
-    if (shared !== true) engine.destroy(buffer.buffer);
-  }
-
-  /** The handle has an array of its own again. */
-  function moveOut(array: DeviceParameter["values"]): void {
-    const { buffer, length } = handles.find("a parameter", array);
-    const alone = placeAlone(engine, length);
-    engine.encode((encoder) => {
-      encoder.copyBufferToBuffer(buffer.buffer, buffer.offset, alone.buffer.buffer, 0, length * 4);
-    });
-    handles.replace(array, alone);
-  }
-
-  function copyAll(from: "values", to: "average"): void {
-    engine.encode((encoder) => {
-      encoder.copyBufferToBuffer(bufferOf(from).buffer, 0, bufferOf(to).buffer, 0, count * 4);
-    });
-  }
 
   const each = (run: Omit<KernelRun, "groups">): KernelRun => ({
     ...run,
@@ -191,18 +175,12 @@ export function openDeviceOptimiser(
       engine.check();
       const gradient = bufferOf("gradient");
       const isClipped = settings.clip !== null;
+      const moved = [bufferOf("values"), gradient, bufferOf("average"), bufferOf("first")];
+      const second = settings.kind === "sgd" ? [] : [bufferOf("second")];
+      const arrays = [decays, planned, ...(isClipped ? [norm] : []), ...moved, ...second];
       engine.submit([
         ...(isClipped ? [{ kernel: NORM, sizes: [count], arrays: [gradient, norm], groups: 1 }] : []),
-        each({
-          kernel: update,
-          sizes: [count, number],
-          arrays: [
-            ...[decays, planned],
-            ...(isClipped ? [norm] : []),
-            ...[bufferOf("values"), gradient, bufferOf("average"), bufferOf("first")],
-            ...(settings.kind === "sgd" ? [] : [bufferOf("second")]),
-          ],
-        }),
+        each({ kernel: update, sizes: [count, number], arrays }),
       ]);
     },
     exchange() {
@@ -227,8 +205,8 @@ export function openDeviceOptimiser(
     },
     release() {
       for (const { values, gradient } of parameters) {
-        moveOut(values);
-        moveOut(gradient);
+        moveOut(engine, handles, values);
+        moveOut(engine, handles, gradient);
       }
       for (const array of Object.values(arrays)) memory.release(array);
       for (const buffer of [decays, planned, norm]) engine.destroy(buffer);

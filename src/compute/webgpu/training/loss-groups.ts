@@ -1,7 +1,7 @@
 /**
- * Statistics and distances of groups: rows are summed by segments (loss-layout.ts), segments by groups; then a workgroup
- * for each group measures its distance, moves its multiplier where a dual step is due, and leaves the gradient of its
- * statistics. One more workgroup sums the loss. The formulas are those of objectives/distances/ and
+ * Statistics and distances of groups: rows are summed by segments (loss-layout.ts), segments by groups; then a
+ * workgroup for each group measures its distance, moves its multiplier where a dual step is due, and leaves the
+ * gradient of its statistics. One more workgroup sums the loss. The formulas are those of objectives/distances/ and
  * training/lagrangian/dual.ts.
  */
 import type { DeviceGroups, DeviceObjective } from "../../device-training.ts";
@@ -67,8 +67,8 @@ var<workgroup> totals: array<vec2f, ${SEGMENT_THREADS * blocks}>;`,
   };
 }
 
-export function segmentsKernel({ distance, blocks }: DeviceGroups): KernelSource {
-  return distance === "atRisk" ? blockSegments(blocks.length) : CURVE_SEGMENTS;
+export function segmentsKernel({ gap, blocks }: DeviceGroups): KernelSource {
+  return gap === "blocks" ? blockSegments(blocks.length) : CURVE_SEGMENTS;
 }
 
 export interface GroupsText {
@@ -101,7 +101,7 @@ export function groupsKernel(text: GroupsText, name: string): KernelSource {
     threads: THREADS,
     declarations: () => `
 var<workgroup> lane: array<f32, ${THREADS}>;
-${groups === null ? "" : `var<workgroup> statistic: array<f32, ${W}>;\nvar<workgroup> work: array<f32, ${W}>;\nvar<workgroup> pull: f32;\nvar<workgroup> peak: u32;`}
+${groups === null ? "" : declareGroup(W)}
 /** The sum of everybody's value, for everybody. */
 fn total(thread: u32, value: f32) -> f32 {
   lane[thread] = value;
@@ -125,6 +125,14 @@ fn total(thread: u32, value: f32) -> f32 {
   };
 }
 
+function declareGroup(W: number): string {
+  return `
+var<workgroup> statistic: array<f32, ${W}>;
+var<workgroup> work: array<f32, ${W}>;
+var<workgroup> pull: f32;
+var<workgroup> peak: u32;`;
+}
+
 function sumLoss(objective: DeviceObjective): string {
   const penalty =
     objective.kind === "xcal"
@@ -133,7 +141,9 @@ function sumLoss(objective: DeviceObjective): string {
     for (var b = thread; b < ${objective.bins}u; b += ${THREADS}u) {
       var fraction = 0.0;
       let parts = (size.N + ${XCAL_ROWS - 1}u) / ${XCAL_ROWS}u;
-      for (var part = 0u; part < parts; part++) { fraction += partials[size.xcalParts + part * ${objective.bins}u + b]; }
+      for (var part = 0u; part < parts; part++) {
+        fraction += partials[size.xcalParts + part * ${objective.bins}u + b];
+      }
       let excess = fraction / f32(size.N) - ${asFloat(1 / objective.bins)};
       square += excess * excess;
       slopes[size.fractions + b] = ${asFloat(2 * objective.lambda)} * excess / f32(size.N);
@@ -149,7 +159,7 @@ function sumLoss(objective: DeviceObjective): string {
 }
 
 function measureGroup({ W, known: width }: GroupsText, groups: DeviceGroups): string {
-  const isCurve = groups.distance !== "atRisk";
+  const isCurve = groups.gap !== "blocks";
   return `
   let own = group * ${width}u;
   let members = known[own];
@@ -165,7 +175,7 @@ function measureGroup({ W, known: width }: GroupsText, groups: DeviceGroups): st
     statistic[w] = sum${isCurve ? " / max(members, 1.0)" : ""};
   }
   workgroupBarrier();
-  ${DISTANCE[groups.distance](W, groups.ownVariance)}
+  ${DISTANCE[groups.gap](W, groups.ownVariance)}
   if (thread == 0u) {
     if (!isMeasurable) { distance = 0.0; }
     var multiplier = multipliers[group];
@@ -177,7 +187,7 @@ function measureGroup({ W, known: width }: GroupsText, groups: DeviceGroups): st
   workgroupBarrier();
   for (var w = thread; w < ${W}u; w += ${THREADS}u) {
     var slope = 0.0;
-    if (isConstrained && pull != 0.0) { ${SLOPE[groups.distance](W)} }
+    if (isConstrained && pull != 0.0) { ${SLOPE[groups.gap](W)} }
     slopes[group * ${W}u + w] = slope${isCurve ? " / max(members, 1.0)" : ""};
   }`;
 }
@@ -200,7 +210,7 @@ function moveMultiplier({ dual }: DeviceGroups): string {
 
 /** Sets `distance` in thread 0. */
 const DISTANCE = {
-  l2: () => `
+  meanSquare: () => `
   let bins = u32(known[own + 1u]);
   var squares = 0.0;
   for (var t = thread; t < bins; t += ${THREADS}u) {
@@ -208,9 +218,9 @@ const DISTANCE = {
     squares += gap * gap;
   }
   var distance = total(thread, squares) / max(f32(bins), 1.0);`,
-  variance: (W: number, ownVariance: boolean) => `
+  largest: (W: number, ownVariance: boolean) => `
   let bins = u32(known[own + 1u]);
-  ${ownVariance ? ownVariances(W) : `for (var t = thread; t < ${W}u; t += ${THREADS}u) { work[t] = known[survivalAt + ${W}u + t]; }`}
+  ${ownVariance ? ownVariances(W) : knownVariances(W)}
   workgroupBarrier();
   for (var t = thread; t < ${W}u; t += ${THREADS}u) {
     var z = -1.0;
@@ -229,7 +239,7 @@ const DISTANCE = {
     }
     distance = max(largest, 0.0);
   }`,
-  atRisk: (W: number) => `
+  blocks: (W: number) => `
   var squares = 0.0;
   for (var b = thread; b < ${W / 2}u; b += ${THREADS}u) {
     let gap = known[own + ${GROUP_HEAD}u + 3u * size.T + b] - statistic[b];
@@ -237,6 +247,10 @@ const DISTANCE = {
   }
   var distance = total(thread, squares) / max(known[own + 2u], 1.0);`,
 } as const;
+
+function knownVariances(W: number): string {
+  return `for (var t = thread; t < ${W}u; t += ${THREADS}u) { work[t] = known[survivalAt + ${W}u + t]; }`;
+}
 
 /** S̄² Σ h̄/(k(1−h̄)) of the mean curve: stats/calibration/calibration.ts. */
 function ownVariances(W: number): string {
@@ -261,9 +275,10 @@ function ownVariances(W: number): string {
 
 /** Sets `slope` of statistic w, given `pull`. */
 const SLOPE = {
-  l2: () => `if (w < bins) { slope = pull * 2.0 * (statistic[w] - known[survivalAt + w]) / f32(bins); }`,
-  variance: () => `if (w == peak) { slope = pull * statistic[w]; }`,
-  atRisk: (W: number) => `
+  meanSquare: () =>
+    `if (w < bins) { slope = pull * 2.0 * (statistic[w] - known[survivalAt + w]) / f32(bins); }`,
+  largest: () => `if (w == peak) { slope = pull * statistic[w]; }`,
+  blocks: (W: number) => `
       if (w < ${W / 2}u) {
         let gap = known[own + ${GROUP_HEAD}u + 3u * size.T + w] - statistic[w];
         slope = -2.0 * pull * gap / (max(statistic[${W / 2}u + w], 0.01) * max(known[own + 2u], 1.0));

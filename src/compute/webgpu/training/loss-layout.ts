@@ -1,8 +1,8 @@
 /**
  * What the kernels of loss and constraints know of rows and groups, packed into three arrays before a run: numbers of
  * the rows, whole numbers of the groups (who is in which, and the segments that sums are taken over), and the groups'
- * known numbers. A segment is a few rows that are summed together: of one combination of groups, and then added to every
- * group of the combination; or, where there are almost as many combinations as rows, of one group.
+ * known numbers. A segment is a few rows that are summed together: of one combination of groups, and then added to
+ * every group of the combination; or, where there are almost as many combinations as rows, of one group.
  */
 import type { DeviceGroups, DeviceLossSettings } from "../../device-training.ts";
 

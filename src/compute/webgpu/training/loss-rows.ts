@@ -61,6 +61,20 @@ fn total(thread: u32, value: f32) -> f32 {
   return sum;
 }`;
 
+/** −log h in the bin of the event, −log(1 − h) in the bins before it. */
+const ADD_LIKELIHOOD = `
+      if (l >= begin && l <= own) {
+        loss += soft + select(max(z, 0.0), max(-z, 0.0), isEvent && l == own);
+      }`;
+const LIKELIHOOD_SLOPE = `
+    if (l >= begin && l <= own) {
+      slope = select(share * hazard, -share * rest, isEvent && l == own);
+    }`;
+const RPS_SLOPE = `
+      if (isEvent || l <= own) {
+        dSurvival = 2.0 * share * (alive - select(1.0, 0.0, isEvent && l >= own));
+      }`;
+
 /** Bins of a thread. */
 function binsEach(T: number): number {
   return Math.ceil(T / THREADS);
@@ -90,7 +104,7 @@ export function measureRowsKernel(objective: DeviceObjective, T: number): Kernel
       let soft = log1pOf(u);
       // What is not a number stays so: max would make one of it.
       mine += select(max(z, 0.0) + soft, z, isBad(z));
-      ${isRps ? "" : "if (l >= begin && l <= own) { loss += soft + select(max(z, 0.0), max(-z, 0.0), isEvent && l == own); }"}
+      ${isRps ? "" : ADD_LIKELIHOOD}
       if (isBad(z)) { loss += z; }
     }
     cumulative[j] = mine;
@@ -134,7 +148,7 @@ export type GroupSlope = "none" | "curve" | "blocks";
 
 export function slopeOf(groups: DeviceGroups | null): GroupSlope {
   if (groups === null) return "none";
-  return groups.distance === "atRisk" ? "blocks" : "curve";
+  return groups.gap === "blocks" ? "blocks" : "curve";
 }
 
 /** `slopes` are the gradients of groups' statistics, and after them what X-Cal needs of its bins. */
@@ -156,7 +170,7 @@ export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: nu
     if (l < size.T) {
       let alive = survival[n * size.T + l];
       var dSurvival = 0.0;
-      ${isRps ? "if (isEvent || l <= own) { dSurvival = 2.0 * share * (alive - select(1.0, 0.0, isEvent && l >= own)); }" : ""}
+      ${isRps ? RPS_SLOPE : ""}
       ${from === "curve" ? eachGroup("dSurvival += slopes[slopeAt + l];") : ""}
       mine += alive * dSurvival;
     }
@@ -197,7 +211,7 @@ export function slopesKernel(objective: DeviceObjective, from: GroupSlope, T: nu
     let z = logits[n * size.T + l];
     ${HAZARD}
     var slope = 0.0;
-    ${isRps ? "" : "if (l >= begin && l <= own) { slope = select(share * hazard, -share * rest, isEvent && l == own); }"}
+    ${isRps ? "" : LIKELIHOOD_SLOPE}
     ${hasTail(objective) ? "slope -= share * odds * hazard;" : ""}
     ${onCurve ? "slope -= hazard * (beyond + after[j]);" : ""}
     ${

@@ -1,9 +1,10 @@
 /**
- * The curve that a group would have if the model were told of it: the network below with an offset for the group in each
- * time block, under which as many members have the event as were seen to. A group that the model may not see is held to
- * this curve beside its at-risk distance. That distance counts a block by the events expected in it; so most of it can
- * be gone while late hazards, which few are left to show, are still off, and with them the mean curve at the end. Unlike
- * Kaplan-Meier's curve this one is right where censoring depends on the features. Neither is pressed below its slack.
+ * The curve that a group would have if the model were told of it: the network below with an offset for the group in
+ * each time block, under which as many members have the event as were seen to. A group that the model may not see is
+ * held to this curve beside its at-risk distance. That distance counts a block by the events expected in it; so most of
+ * it can be gone while late hazards, which few are left to show, are still off, and with them the mean curve at the
+ * end. Unlike Kaplan-Meier's curve this one is right where censoring depends on the features. Neither is pressed below
+ * its slack.
  */
 import { exp } from "../../../core/elementary.ts";
 import type { ConstraintGroup } from "../../../objectives/constraints.ts";

@@ -5,26 +5,17 @@
  * dual step and is the next step's forward pass too. The events are those of trainer.ts, a stretch of steps at a time;
  * checkpoints come at the ends of stretches, and a run whose patience ends within one keeps what it had then.
  */
-import type { DeviceArray, Floats } from "../compute/backend.ts";
-import type {
-  DeviceGroups,
-  DeviceLoss,
-  DeviceObjective,
-  DeviceOptimiser,
-  DeviceValues,
-  LossEntry,
-} from "../compute/device-training.ts";
-import { power } from "../core/elementary.ts";
-import { GraduateError } from "../core/errors.ts";
-import type { Activations, Network } from "../models/networks/network.ts";
-import { findParameters, type ParameterValues } from "../models/networks/parameters.ts";
-import { XCAL_BINS, XCAL_GAMMA } from "../objectives/xcal.ts";
-import { createJudge, type Evaluation, isBetter } from "./evaluation.ts";
-import { lagrangianTerm, refuseDivergence, scaleToRows } from "./lagrangian/dual.ts";
-import { createLagrangian, type Lagrangian } from "./lagrangian/lagrangian.ts";
-import type { OptimiserSpec, OptimiserState } from "./optimiser.ts";
-import type { DualSpec, ObjectiveSpec, TrainingOptions } from "./options.ts";
-import { nameStep, refuseNaN } from "./run-errors.ts";
+import type { DeviceArray, Floats } from "../../compute/backend.ts";
+import type { DeviceLoss, DeviceOptimiser, DeviceValues, LossEntry } from "../../compute/device-training.ts";
+import { GraduateError } from "../../core/errors.ts";
+import type { Activations, Network } from "../../models/networks/network.ts";
+import { findParameters, type ParameterValues } from "../../models/networks/parameters.ts";
+import { createJudge, type Evaluation, isBetter } from "../evaluation.ts";
+import { lagrangianTerm, refuseDivergence, scaleToRows } from "../lagrangian/dual.ts";
+import { createLagrangian, type Lagrangian } from "../lagrangian/lagrangian.ts";
+import type { OptimiserState } from "../optimiser.ts";
+import type { DualSpec, TrainingOptions } from "../options.ts";
+import { nameStep, refuseNaN } from "../run-errors.ts";
 import type {
   Checkpoint,
   EvaluationEvent,
@@ -33,18 +24,10 @@ import type {
   TrainingEvent,
   TrainingInput,
   TrainingRows,
-} from "./trainer.ts";
-import { checkPrimalSteps, hasNoPatience } from "./training-run.ts";
+} from "../trainer.ts";
+import { checkPrimalSteps, hasNoPatience } from "../training-run.ts";
+import { decaysAll, groupsOf, objectiveOf, optimiserOf, planStep, planStretch } from "./device-settings.ts";
 
-/**
- * Steps that are submitted before anything comes back: at most this many, and fewer on long tables, whose steps take
- * a good part of a second.
- */
-const STRETCH = 128;
-const STRETCH_ROWS = 4_000_000;
-/** Evaluations of a stretch: as many as have room for their logits, 256 MiB. */
-const EVALUATIONS = 64;
-const EVALUATED_LOGITS = 2 ** 26;
 /** Steps between two checkpoints, at least: each one is read from the device. */
 const BETWEEN_CHECKPOINTS = 250;
 
@@ -147,29 +130,14 @@ function openDeviceRun(input: TrainingInput, options: TrainingOptions, { resume 
     groups: lagrangian && groupsOf(lagrangian, dual),
     entries: stretch + 1,
   });
-  const {
-    decayAll = false,
-    momentum = 0,
-    beta1 = 0.9,
-    beta2 = 0.999,
-    epsilon = 1e-8,
-  } = readRates(options.optimiser);
+  const decayAll = decaysAll(options.optimiser);
   const optimiser = device.openOptimiser(
     network.parameters.map(({ values, gradient, decays }) => ({
       values,
       gradient,
       decays: decayAll || decays,
     })),
-    {
-      kind: options.optimiser.kind,
-      momentum,
-      beta1,
-      beta2,
-      epsilon,
-      clip: options.clip,
-      entries: stretch,
-      kept: evaluations,
-    },
+    optimiserOf(options, { entries: stretch, kept: evaluations }),
   );
   if (lagrangian !== null) loss.writeMultipliers(lagrangian.multipliers);
   if (resume) writeState(network, optimiser, resume);
@@ -198,50 +166,6 @@ function openDeviceRun(input: TrainingInput, options: TrainingOptions, { resume 
   };
 }
 
-/** Every field that some optimiser has. */
-function readRates(spec: OptimiserSpec) {
-  const { rate, decay, decayAll, momentum, beta1, beta2, epsilon } = spec as Partial<
-    Record<"decay" | "momentum" | "beta1" | "beta2" | "epsilon", number>
-  > & { readonly rate: number; readonly decayAll?: boolean };
-  return { rate, decay, decayAll, momentum, beta1, beta2, epsilon };
-}
-
-function objectiveOf(spec: ObjectiveSpec): DeviceObjective {
-  switch (spec.kind) {
-    case "likelihood":
-      return { kind: "likelihood", tail: spec.tail };
-    case "xcal": {
-      const { tail, lambda, bins = XCAL_BINS, gamma = XCAL_GAMMA } = spec;
-      return { kind: "xcal", tail, lambda, bins, gamma };
-    }
-    case "rps":
-      return { kind: "rps" };
-  }
-}
-
-function groupsOf({ constraints, slack }: Lagrangian, dual: DualSpec): DeviceGroups {
-  const { distance, variant, groups, blocks, memberships } = constraints;
-  return {
-    distance,
-    ownVariance: variant === "default",
-    blocks,
-    ...memberships,
-    dual: dual.form === "ascent" ? { form: "ascent", rate: dual.rate } : dual,
-    groups: groups.map(({ rows, bins, followedBlocks, measurable, constrained, km, observed }, g) => ({
-      members: rows.length,
-      bins,
-      followedBlocks,
-      measurable,
-      constrained,
-      slack: slack[g],
-      survival: km.survival.subarray(1),
-      variance: km.variance.subarray(1),
-      atRisk: km.atRisk.subarray(1),
-      observed,
-    })),
-  };
-}
-
 function writeState(network: Network, optimiser: DeviceOptimiser, resume: Checkpoint): void {
   optimiser.write("values", findParameters(network.parameters, resume.parameters));
   optimiser.write("average", findParameters(network.parameters, resume.average));
@@ -258,17 +182,6 @@ async function begin(run: DeviceRun): Promise<void> {
   await forward(run);
   run.loss.measure(0, false);
   [run.now] = await run.loss.readLog(0, 1);
-}
-
-function planStretch(
-  { training, validation, network: { T } }: TrainingInput,
-  { evaluateEvery }: TrainingOptions,
-) {
-  const most = Math.min(STRETCH, Math.max(1, Math.floor(STRETCH_ROWS / training.binned.bin.length)));
-  if (validation === null) return { stretch: most, evaluations: 0 };
-  const room = Math.floor(EVALUATED_LOGITS / Math.max(1, validation.binned.bin.length * T));
-  const evaluations = Math.max(1, Math.min(EVALUATIONS, room, Math.ceil(most / evaluateEvery)));
-  return { stretch: Math.min(most, evaluations * evaluateEvery), evaluations };
 }
 
 function isDue({ step, options: { evaluateEvery, steps } }: Pick<DeviceRun, "step" | "options">): boolean {
@@ -290,7 +203,7 @@ async function* takeStretch(run: DeviceRun): AsyncGenerator<StepEvent | Evaluati
   const { input, options, loss, optimiser, primalSteps, activations, validation } = run;
   const { step: first, taken } = run;
   const count = countSteps(run);
-  optimiser.plan(Array.from({ length: count }, (_, k) => planStep(run, first + k + 1, taken + k + 1)));
+  optimiser.plan(Array.from({ length: count }, (_, k) => planStep(options, first + k + 1, taken + k + 1)));
   const evaluated: number[] = [];
   for (let k = 0; k < count; k++) {
     const step = first + k + 1;
@@ -350,20 +263,6 @@ function describeEvaluation(run: DeviceRun, evaluation: Evaluation): EvaluationE
     multipliers: Array.from(now.multipliers),
   };
   return { type: "evaluation", step, evaluation, groupState, best: isBest };
-}
-
-/** Adam's factors at step k, in float64: 1 − β₂ᵏ would lose its digits on the device. */
-function planStep({ options: { optimiser, average } }: DeviceRun, step: number, k: number) {
-  const { rate, decay = 0, beta1 = 0.9, beta2 = 0.999 } = readRates(optimiser);
-  const mean = step > average.from ? average.decay : 0;
-  if (optimiser.kind === "sgd") return { size: rate, root: 1, inGradient: 0, shrink: 0, average: mean };
-  return {
-    size: rate / (1 - power(beta1, k)),
-    root: Math.sqrt(1 - power(beta2, k)),
-    inGradient: optimiser.kind === "adam" ? decay : 0,
-    shrink: optimiser.kind === "adamw" ? rate * decay : 0,
-    average: mean,
-  };
 }
 
 /** The step that starts at `now`. */
