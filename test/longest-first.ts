@@ -10,6 +10,7 @@ const LONG = [
   "compute/backends",
   "browser/wasm-backend",
   "cli/bad-training",
+  "training/trainer",
   "cli/train",
   "cli/ensemble",
   "verbs/train",

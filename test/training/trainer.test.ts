@@ -67,12 +67,19 @@ function expectClose(actual: ArrayLike<number>, wanted: ArrayLike<number>, toler
   }
 }
 
+/** One for all tests, and closed by none: a device compiles its kernels anew whenever it is opened. */
+function openOnce(open: () => Promise<Backend>): () => Promise<Backend> {
+  let opened: Promise<Backend> | null = null;
+  return async () => {
+    opened ??= open();
+    return { ...(await opened), close: async () => {} };
+  };
+}
+
 const BACKENDS = [
   { name: "reference", open: async (): Promise<Backend> => createReferenceBackend(), tolerance: 1e-9 },
   { name: "wasm", open: (): Promise<Backend> => openWasmBackend({ threads: 2 }), tolerance: 1e-4 },
-  ...("missing" in device
-    ? []
-    : [{ name: "webgpu", open: (): Promise<Backend> => openWebGpuBackend(), tolerance: 1e-4 }]),
+  ...("missing" in device ? [] : [{ name: "webgpu", open: openOnce(openWebGpuBackend), tolerance: 1e-4 }]),
 ];
 
 describe.each(BACKENDS)("on $name the trainer follows PyTorch for ten steps", ({ open, tolerance }) => {
