@@ -134,7 +134,7 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const features = featuresOf(last, frame, splines);
   const members = choice.blind.map((g) => fitMembership(features, N, last.groups[g].rows));
   const chances = members.map((one) => one.chances);
-  const problem = frameProblem(frame, last, chances, source, input.listCurves);
+  const problem = frameProblem(frame, last, chances, source, listHeldCurves(input, choice));
   const slack = input.slackOf(problem);
   const solved = solveLast(problem, slack, choice);
   const layer = createLayer(
@@ -156,6 +156,13 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
       blind: describeBlind(problem, choice, input.names),
     },
   };
+}
+
+/** Without those of groups that are left alone: nothing of them enters the solve. */
+function listHeldCurves({ listCurves, isTold }: HoldInput, { blind }: ChosenPoint): ListCurves | undefined {
+  if (listCurves === undefined) return undefined;
+  return (...given) =>
+    listCurves(...given).filter(({ group, isTarget }) => isTarget || isTold[group] || blind.includes(group));
 }
 
 function describeBlind(
