@@ -45,3 +45,19 @@ export function asFloat(value: number): string {
   const text = String(Math.fround(value));
   return /[.e]/.test(text) ? text : `${text}.0`;
 }
+
+/** The sum of everybody's value, for everybody; `lane` has a number for each thread, which are a power of 2. */
+export function sumOverThreads(threads: number): string {
+  return `
+fn total(thread: u32, value: f32) -> f32 {
+  lane[thread] = value;
+  workgroupBarrier();
+  for (var half = ${threads / 2}u; half > 0u; half /= 2u) {
+    if (thread < half) { lane[thread] += lane[thread + half]; }
+    workgroupBarrier();
+  }
+  let sum = lane[0];
+  workgroupBarrier();
+  return sum;
+}`;
+}

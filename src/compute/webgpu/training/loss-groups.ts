@@ -6,7 +6,7 @@
  */
 import type { DeviceGroups, DeviceObjective } from "../../device-training.ts";
 import type { KernelSource } from "../wgsl.ts";
-import { asFloat, ELEMENTARY, HAZARD } from "./elementary.ts";
+import { asFloat, ELEMENTARY, HAZARD, sumOverThreads } from "./elementary.ts";
 import { GROUP_HEAD, SEGMENT_ROWS } from "./loss-layout.ts";
 import { XCAL_ROWS } from "./loss-rows.ts";
 
@@ -102,18 +102,7 @@ export function groupsKernel(text: GroupsText, name: string): KernelSource {
     declarations: () => `
 var<workgroup> lane: array<f32, ${THREADS}>;
 ${groups === null ? "" : declareGroup(W)}
-/** The sum of everybody's value, for everybody. */
-fn total(thread: u32, value: f32) -> f32 {
-  lane[thread] = value;
-  workgroupBarrier();
-  for (var half = ${THREADS / 2}u; half > 0u; half /= 2u) {
-    if (thread < half) { lane[thread] += lane[thread + half]; }
-    workgroupBarrier();
-  }
-  let sum = lane[0];
-  workgroupBarrier();
-  return sum;
-}`,
+${sumOverThreads(THREADS)}`,
     body: () => `
   if (group > size.G) { return; }
   let entry = size.entry * (1u + 2u * size.G);

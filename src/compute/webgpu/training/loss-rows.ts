@@ -5,7 +5,7 @@
  */
 import type { DeviceGroups, DeviceObjective } from "../../device-training.ts";
 import type { KernelSource } from "../wgsl.ts";
-import { asFloat, ELEMENTARY, HAZARD } from "./elementary.ts";
+import { asFloat, ELEMENTARY, HAZARD, sumOverThreads } from "./elementary.ts";
 
 /** Threads of a row: each takes a bin, or as many neighbouring bins as it must. */
 const THREADS = 128;
@@ -48,18 +48,7 @@ fn sumUpTo(thread: u32, value: f32) -> f32 {
 }
 fn sumFrom(thread: u32, value: f32) -> f32 {
   return sumUpTo(${THREADS - 1}u - thread, value);
-}
-fn total(thread: u32, value: f32) -> f32 {
-  lane[thread] = value;
-  workgroupBarrier();
-  for (var half = ${THREADS / 2}u; half > 0u; half /= 2u) {
-    if (thread < half) { lane[thread] += lane[thread + half]; }
-    workgroupBarrier();
-  }
-  let sum = lane[0];
-  workgroupBarrier();
-  return sum;
-}`;
+}${sumOverThreads(THREADS)}`;
 
 /** −log h in the bin of the event, −log(1 − h) in the bins before it. */
 const ADD_LIKELIHOOD = `
