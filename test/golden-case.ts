@@ -80,7 +80,8 @@ const REPLACEMENTS: readonly { readonly what: string; readonly from: RegExp; rea
   { what: "the version", from: new RegExp(version.replaceAll(".", "\\."), "g"), to: "VERSION" },
 ];
 
-function settle(text: string): string {
+/** The text with what varies replaced: how the program was called is as long as the folder it is installed in. */
+export function settle(text: string): string {
   return REPLACEMENTS.reduce((settled, { from, to }) => settled.replace(from, to), text);
 }
 

@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   train: { heading: FIT, load: async () => (await import("./commands/train.ts")).addTrain },
   tune: { heading: FIT, load: async () => (await import("./commands/tune.ts")).addTune },
   compare: { heading: FIT, load: async () => (await import("./commands/compare.ts")).addCompare },
+  merge: { heading: FIT, load: async () => (await import("./commands/merge.ts")).addMerge },
   predict: { heading: USE, load: async () => (await import("./commands/predict.ts")).addPredict },
   audit: { heading: USE, load: async () => (await import("./commands/audit.ts")).addAudit },
   discover: { heading: USE, load: async () => (await import("./commands/discover.ts")).addDiscover },

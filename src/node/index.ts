@@ -18,6 +18,7 @@ export {
   type RunResults,
 } from "./io/run-results.ts";
 export { createUnwritableError } from "./io/write-errors.ts";
+export { placeShard, shardOption } from "./options/shard-option.ts";
 export { parseThreads } from "./options/table-options.ts";
 export {
   clearLive,
@@ -31,6 +32,8 @@ export {
   showLive,
   warn,
 } from "./print/output.ts";
+export { pickShard, type Shard } from "./shards/shard.ts";
+export { createHead, HEAD_START, parseHead, type ShardHead } from "./shards/shard-head.ts";
 export { bootstrapInParallel } from "./workers/replicate-pool.ts";
 export { type PoolOptions, runInPool } from "./workers/run-pool.ts";
 export { serveRuns } from "./workers/run-worker.ts";

@@ -25,11 +25,17 @@ import {
   refuseSplines,
 } from "./choose-options.ts";
 import { finishRun, type TrainingResult } from "./finish.ts";
-import { type KeptNetwork, keepNetwork } from "./keep-network.ts";
+import { type KeptNetwork, keepNetwork, listTold } from "./keep-network.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
 import { scoreTotal } from "./total-score.ts";
-import { type OptimiseHooks, optimise, type TrainingEvent, type TrainingRows } from "./trainer.ts";
+import {
+  type OptimiseHooks,
+  optimise,
+  type TrainingEvent,
+  type TrainingInput,
+  type TrainingRows,
+} from "./trainer.ts";
 
 /** What is trained: rows in the backend's memory, and the options asked for. */
 export interface NetworkFit {
@@ -153,7 +159,7 @@ async function* runOnce(
   const startParameters = start.slopes === null ? null : await readParameters(network);
   const input = { backend, network, training, validation };
   const history = [...(hooks.history ?? [])];
-  const run = optimise(input, options, hooks);
+  const run = optimise(...whatIsTrained(fit, input, options), hooks);
   let next = await run.next();
   for (; !next.done; next = await run.next()) {
     if (next.value.type === "evaluation") history.push(toHistoryEntry(next.value));
@@ -163,6 +169,24 @@ async function* runOnce(
   if (options.constraint !== null && endsHeld(options.solve)) yield { type: "solve", step: result.steps };
   const kept = await keepNetwork(fit, plan, { options, result, startParameters }, backend);
   return { network, finished: { options, result, history, ...kept } };
+}
+
+/**
+ * What training is told of. A group that the model may not see is held by the solve, at a price that it weighs, or left
+ * alone; were training to press for it too, a group left alone would still change the network.
+ */
+function whatIsTrained(
+  { study }: NetworkFit,
+  input: TrainingInput,
+  options: TrainingOptions,
+): [TrainingInput, TrainingOptions] {
+  if (options.constraint === null || (options.solve ?? "none") === "none") return [input, options];
+  const isTold = listTold(study);
+  if (isTold.every((told) => told)) return [input, options];
+  const pickTold = (rows: TrainingRows) => ({ ...rows, groups: rows.groups.filter((_, g) => isTold[g]) });
+  const { training, validation } = input;
+  const told = { ...input, training: pickTold(training), validation: validation && pickTold(validation) };
+  return [told, isTold.includes(true) ? options : { ...options, constraint: null }];
 }
 
 /** Networks without such a parameter keep their own start. */

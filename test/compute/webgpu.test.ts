@@ -1,6 +1,7 @@
 // What the WebGPU backend does beyond the cases of cases.ts: tables longer than the device takes at once, and what goes
 // wrong.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { watchDevice } from "../../src/compute/webgpu/device-state.ts";
 import type { Gpu, GpuDevice } from "../../src/compute/webgpu/gpu.ts";
 import { openOn } from "../../src/compute/webgpu/open-device.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "../../src/compute/webgpu/webgpu-backend.ts";
@@ -64,7 +65,7 @@ describe.skipIf("missing" in found)("a WebGPU device", () => {
 
   test("an array that the device cannot see whole is refused, and so is a pass of as many rows", async () => {
     const backend = await openSmall(4096, 2 ** 20);
-    expect(await codeOf(() => backend.allocate(1025))).toBe("memory.exhausted");
+    expect(await codeOf(() => backend.allocate(1025))).toBe("device.memory");
     expect(backend.allocate(1024).length).toBe(1024);
     expect(backend.rowsAtOnce({ T: 102, keep: true })).toBe(10);
     await backend.close();
@@ -95,6 +96,7 @@ describe.skipIf("missing" in found)("a WebGPU device", () => {
         },
     };
     const backend = await openOn(watched, {}, "");
+    expect(backend.adapter).toMatch(/; buffers of [\d.]+ GiB, workgroups of \d+ KiB$/);
     const array = place(backend, [1, 2, 3]);
     (device as GpuDevice | null)?.destroy();
     await expect(backend.read(array)).rejects.toMatchObject({
@@ -104,6 +106,30 @@ describe.skipIf("missing" in found)("a WebGPU device", () => {
     expect(await codeOf(() => backend.allocate(1))).toBe("device.lost");
     await backend.close();
   });
+});
+
+test("a device that refuses, or has too little memory, is said to, once and for all later calls", async () => {
+  const heard: ((event: { readonly error: { readonly message: string } }) => void)[] = [];
+  const device = {
+    lost: new Promise<never>(() => {}),
+    addEventListener: (_: string, hear: (typeof heard)[number]) => heard.push(hear),
+    destroy() {},
+  } as unknown as GpuDevice;
+  const fail = (message: string) => {
+    const state = watchDevice(device);
+    heard.at(-1)?.({ error: { message } });
+    heard.at(-1)?.({ error: { message: "a later one" } });
+    return () => state.check();
+  };
+  expect(fail("Error while parsing WGSL: unresolved type")).toThrow(
+    expect.objectContaining({
+      code: "device.failed",
+      message: "the graphics device refused: Error while parsing WGSL: unresolved type",
+    }),
+  );
+  expect(fail("Out of memory")).toThrow(
+    expect.objectContaining({ code: "device.memory", message: "the graphics device has too little memory" }),
+  );
 });
 
 test("a machine without a graphics device is told so", async () => {

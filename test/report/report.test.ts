@@ -299,6 +299,14 @@ describe("what is gathered", () => {
       distance: history.at(-1)?.distances?.[7],
       multiplier: history.at(-1)?.multipliers?.[7],
     });
+    // A run that ends in the solve has trained without the groups that it was not told of.
+    const told = verdict.filter((one) => one.told);
+    const shorter = history.map((entry) => ({ ...entry, distances: told.map((_, g) => g), multipliers: [] }));
+    const model = input.model && { ...input.model, training: { ...input.model.training, history: shorter } };
+    const named = model && gatherReport({ ...input, model }).training?.history.at(-1)?.groups;
+    expect(named?.map(({ name, distance }) => [name, distance])).toEqual(
+      told.map(({ group }, g) => [group, g]),
+    );
     const titles = [...document.querySelectorAll("figure h3")].map((title) => title.textContent);
     expect(titles).toEqual(
       expect.arrayContaining(["Each group’s distance over its slack", "Each group’s multiplier"]),

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { InputError } from "../../src/core/errors.ts";
+import { parseGroupsFile } from "../../src/data/groups/groups.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { selectRows } from "../../src/data/table.ts";
 import { fit as fitInNode } from "../../src/node/library.ts";
@@ -46,6 +47,34 @@ describe("fit", () => {
     const model = await fitModel(table, asked);
     expect(countMembers(model)).toBe(2);
     expect(await followed(trainTableEnsemble(table, asked, createReferenceBackend()))).toEqual(model);
+  });
+
+  test("a group that the model may not see is for the solve: training is that without it", async () => {
+    const seen = [{ where: "stage = 3" }, { where: "histol = 2" }];
+    const steps = async (groups: readonly { readonly where: string }[], asked = {}) => {
+      const found: TrainEvent[] = [];
+      const model = await fitModel(
+        table,
+        {
+          ...request,
+          ...asked,
+          ensemble: 1,
+          groupsFile: parseGroupsFile(JSON.stringify({ groups }), "groups.json"),
+          protected: ["instit"],
+        },
+        createReferenceBackend(),
+        { onEvent: (event) => void (event.type === "step" && found.push(event)) },
+      );
+      return { found, verdict: model.training.verdict, history: model.training.history };
+    };
+    const [with_, without] = [await steps([...seen, { where: "instit = 2" }]), await steps(seen)];
+    expect(with_.found).toHaveLength(10);
+    expect(with_.found).toEqual(without.found);
+    expect(with_.history).toEqual(without.history);
+    expect(with_.verdict.map(({ group, told }) => [group, told])).toContainEqual(["instit = 2", false]);
+    // The paper's preset has no solve: there the multipliers are all that holds the group.
+    const paper = await steps([...seen, { where: "instit = 2" }], { preset: "paper" });
+    expect(paper.found[0]).toMatchObject({ groups: expect.arrayContaining(["instit = 2"]) });
   });
 
   test("in Node finds its backend by itself, and closes it", async () => {

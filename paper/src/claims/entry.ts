@@ -1,6 +1,6 @@
 /** The form of an entry of the claims page, and how a statement is judged board by board (claims-board.ts). */
 
-import { formatMarkdown } from "../pages/markdown.ts";
+import { formatMarkdown, formatSigned } from "../pages/markdown.ts";
 import type { SystemName } from "../runs/plan.ts";
 
 import type { PageTarget } from "../runs/targets.ts";
@@ -142,6 +142,6 @@ export function percentAbove(larger: number, smaller: number): number {
   return 100 * (larger / smaller - 1);
 }
 
-export function formatPercent(percent: number): string {
-  return `${percent.toFixed(0)} %`;
+export function formatPercent(percent: number, digits = 0): string {
+  return `${formatSigned(percent, digits).replace("+", "")} %`;
 }

@@ -103,7 +103,9 @@ function discriminationClaims(inputs: ClaimInputs): Claim[] {
       titles: [...labelsOf(["drsa", ...VARIANTS]), "lost"],
       row: (board) => [
         ...formatMeans(board, "concordance", ["drsa", ...VARIANTS]),
-        lossesToDrsa(board)?.map(formatPercent).join(", ") ?? "–",
+        lossesToDrsa(board)
+          ?.map((percent) => formatPercent(percent))
+          .join(", ") ?? "–",
       ],
       judge: (board) =>
         lossesToDrsa(board)?.every(
@@ -146,7 +148,7 @@ function totalClaims(inputs: ClaimInputs): Claim[] {
         return [
           formatScore("total", ahead?.theirs ?? null),
           formatScore("total", ahead?.own ?? null),
-          ahead === null ? "–" : `${ahead.percent.toFixed(1)} %`,
+          ahead === null ? "–" : formatPercent(ahead.percent, 1),
           `${TOTAL_PERCENT[board.target]} %`,
         ];
       },

@@ -230,9 +230,9 @@ function argminClaim(): Claim {
     table: "",
     note:
       "The paper's preset here takes one full-batch step of Adam an iteration (`--primal-steps` takes more), " +
-      "up to 3000 of them, and looks at the validation rows after every 5th, so that weights between two looks are " +
-      "never kept. As printed the multipliers may become negative, though the dual problem asks for μ ≥ 0; we stop " +
-      "them at 0.",
+      "up to 3000 of them; the runs of its plans look at the validation rows after every one, `--preset paper` by " +
+      "itself after every 5th. [What the paper's method does](method.md) has 5 and 20 steps an iteration. As printed " +
+      "the multipliers may become negative, though the dual problem asks for μ ≥ 0; we stop them at 0.",
     command: "`graduate train … --preset paper`",
   };
 }

@@ -1,5 +1,5 @@
 /**
- * `graduate reproduce figures nwtco|flchain|eye`: the paper's figures of curves. Each system of the default preset's
+ * `graduate reproduce figures nwtco|flchain|eye [--preset paper]`: the paper's figures of curves. Each system of the
  * plan is trained once; its curves are saved in figures-NAME.json as soon as it ends, and the SVGs are drawn from that
  * file. When started again, the command trains what is missing from the file and draws everything.
  */
@@ -14,6 +14,7 @@ import {
   createProgress,
   createUnwritableError,
   openWasmBackend,
+  openWebGpuBackend,
   parseThreads,
   print,
   refuseUnwritable,
@@ -37,13 +38,17 @@ import {
   writeFigures,
 } from "../runs/figures.ts";
 import type { Plan } from "../runs/plan.ts";
-import { figureName, PAGE_TARGETS, type PageTarget } from "../runs/targets.ts";
+import type { RunBackend } from "../runs/pool.ts";
+import { figureName, PAGE_TARGETS, type PagePlan, type PageTarget } from "../runs/targets.ts";
+import { backendOption, presetOption } from "./plan.ts";
 
 interface FigureOptions {
   readonly systems?: readonly string[];
   readonly out: string;
   readonly figures?: string;
   readonly threads: number;
+  readonly preset: Plan["preset"];
+  readonly backend: RunBackend;
 }
 
 export interface FigureFile {
@@ -63,19 +68,22 @@ export function addFiguresTarget(command: Command): void {
     .option("--out <folder>", "where curves are kept, and what was done before is found", ".")
     .option("--figures <folder>", "where figures are written (default: the folder of --out)")
     .option("--threads <n>", "threads that train", parseThreads, availableParallelism())
+    .addOption(presetOption())
+    .addOption(backendOption())
     .action(async (target: PageTarget, options: FigureOptions) => runFigures(target, options));
 }
 
 async function runFigures(target: PageTarget, options: FigureOptions): Promise<void> {
   const { out, figures: folder = out } = options;
-  const plan = readPlan(target);
-  const runs = listFigureRuns(target, plan).map((run) => chooseSystems(run, options.systems));
+  const name: PagePlan = options.preset === "paper" ? `paper-${target}` : target;
+  const plan = readPlan(name);
+  const runs = listFigureRuns(name, plan).map((run) => chooseSystems(run, options.systems));
   for (const one of [out, folder]) {
     await mkdir(one, { recursive: true }).catch((error: unknown) => {
       throw createUnwritableError(one, "the figures", error);
     });
   }
-  const path = join(out, `figures-${target}.json`);
+  const path = join(out, `figures-${name}.json`);
   await refuseUnwritable([path]);
   const before = existsSync(path) ? parseFigures(readFileSync(path, "utf8"), path).cohorts : [];
   let cohorts: readonly CohortFigure[] = before;
@@ -83,12 +91,12 @@ async function runFigures(target: PageTarget, options: FigureOptions): Promise<v
     await traceCohort(plan, run, options, cohorts, async (figure) => {
       const others = cohorts.filter(({ cohort }) => cohort !== figure.cohort);
       cohorts = [...others, figure];
-      await replaceFile(path, writeFigures({ figures: target, cohorts }), "the curves");
+      await replaceFile(path, writeFigures({ figures: name, cohorts }), "the curves");
     });
   }
-  for (const { name, text } of await makeFigureFiles({ figures: target, cohorts })) {
-    await replaceFile(join(folder, name), text, "the figure");
-    print(`written: ${join(folder, name)}`);
+  for (const figure of await makeFigureFiles({ figures: name, cohorts })) {
+    await replaceFile(join(folder, figure.name), figure.text, "the figure");
+    print(`written: ${join(folder, figure.name)}`);
   }
 }
 
@@ -107,7 +115,7 @@ function chooseSystems(run: FigureRuns, asked: readonly string[] | undefined): F
 async function traceCohort(
   plan: Plan,
   { cohort: name, seed, systems }: FigureRuns,
-  { threads }: FigureOptions,
+  { threads, backend: where }: FigureOptions,
   before: readonly CohortFigure[],
   keep: (figure: CohortFigure) => Promise<void>,
 ): Promise<void> {
@@ -120,7 +128,10 @@ async function traceCohort(
     if (figure.systems.some((one) => one.system === system)) continue;
     const progress = createProgress(`${name}, ${system}`);
     const started = process.cpuUsage();
-    const backend = await openWasmBackend({ threads, deterministic: true });
+    const backend =
+      where === "webgpu"
+        ? await openWebGpuBackend()
+        : await openWasmBackend({ threads, deterministic: true });
     try {
       let steps = 0;
       const traced = await traceSystem(open, plan, { system, seed }, backend, (event) => {
@@ -150,7 +161,7 @@ export async function openFigureCohort(
 
 /** The SVGs of everything in a figures file. */
 export async function makeFigureFiles({
-  figures: target,
+  figures: plan,
   cohorts,
 }: FiguresFile): Promise<readonly FigureFile[]> {
   const [{ parseHTML }, { plotMarginal, plotPeople }] = await Promise.all([
@@ -159,7 +170,7 @@ export async function makeFigureFiles({
   ]);
   const { document } = parseHTML("<html></html>");
   return cohorts.flatMap((cohort) => {
-    const name = figureName(target, cohort.cohort);
+    const name = figureName(plan, cohort.cohort);
     const hasPeople = cohort.systems.some(({ people }) => people !== undefined);
     return [
       { name: `${name}-marginal.svg`, text: `${plotMarginal(cohort, { document })}\n` },

@@ -8,12 +8,17 @@ import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { countOf } from "graduate/data";
 import {
+  createHead,
   EXIT_INPUT,
   EXIT_INTERRUPTED,
   parseThreads,
+  pickShard,
+  placeShard,
   readTextFile,
   refuseUnwritable,
+  type Shard,
   say,
+  shardOption,
   warn,
 } from "graduate/node";
 import { VERSION } from "../runs/checkout.ts";
@@ -21,6 +26,7 @@ import { planFile } from "../runs/committed.ts";
 import { lineKey, type Plan, parsePlan, type RunLine, selectLines } from "../runs/plan.ts";
 import { type RunBackend, runLines } from "../runs/pool.ts";
 import { openResultsFile } from "../runs/results-file.ts";
+import { networkKey } from "../runs/shared-network.ts";
 import { PAGE_TARGETS } from "../runs/targets.ts";
 import { writePage } from "./cohort-page.ts";
 import { createRunProgress, sayFailures } from "./print-runs.ts";
@@ -33,6 +39,7 @@ export interface PlanOptions {
   readonly cohorts?: readonly string[];
   readonly workers: number;
   readonly backend: RunBackend;
+  readonly shard?: Shard;
   readonly tables?: string | true;
 }
 
@@ -63,7 +70,7 @@ export function addPlanTargets(command: Command): void {
   ).action(async (file: string, options: PlanOptions) => runPlans([file], options));
 }
 
-function presetOption(): Option {
+export function presetOption(): Option {
   return new Option(
     "--preset <name>",
     "default: our recipe, over splits; paper: the paper's, over initialisations of one split",
@@ -83,11 +90,14 @@ function addRunOptions(command: Command): Command {
     .option("--systems <list>", 'only these systems, e.g. "cox,graduate"', parseNames)
     .option("--cohorts <list>", "only these cohorts of the plan", parseNames)
     .option("--workers <n>", "runs at a time, each on one thread", parseThreads, availableParallelism())
-    .addOption(
-      new Option("--backend <name>", "where networks are trained: the processor, or a graphics device")
-        .choices(["wasm", "webgpu"])
-        .default("wasm"),
-    );
+    .addOption(backendOption())
+    .addOption(shardOption());
+}
+
+export function backendOption(): Option {
+  return new Option("--backend <name>", "where networks are trained: the processor, or a graphics device")
+    .choices(["wasm", "webgpu"])
+    .default("wasm");
 }
 
 function choosePlan(target: string, { preset }: PlanOptions): string {
@@ -115,24 +125,46 @@ async function readGivenPlan(path: string): Promise<Plan> {
 
 async function runPlans(paths: readonly string[], options: PlanOptions): Promise<void> {
   const plans = await Promise.all(paths.map(readGivenPlan));
-  const chosen = plans.map((plan) => selectLines(plan, options));
-  await refuseUnwritable([options.out], paths);
+  const chosen = plans.map((plan) => {
+    const lines = selectLines(plan, options);
+    return options.shard === undefined
+      ? lines
+      : pickShard(lines, options.shard, (line) => networkKey(plan, line)).map((k) => lines[k]);
+  });
+  const out = placeShard(options.out, options.shard);
+  await refuseUnwritable([out], paths);
   const failed: RunLine[] = [];
   for (const [k, plan] of plans.entries()) {
-    const failures = await runPlan(plan, chosen[k], options);
+    const failures = await runPlan(plan, chosen[k], { ...options, out });
     if (failures === null) return;
     failed.push(...failures);
   }
   if (failed.length > 0) process.exitCode = EXIT_INPUT;
 }
 
+/** As `graduate merge` knows a run's line. */
+function runKey({ plan, cohort, system, seed }: RunLine): string {
+  return JSON.stringify({ plan, cohort, system, seed });
+}
+
+function nameOf({ cohort, system, seed }: RunLine): string {
+  return `${cohort}, ${system}, seed ${seed}`;
+}
+
 /** Returns the lines that failed; null after Ctrl-C. */
 async function runPlan(
   plan: Plan,
   lines: readonly RunLine[],
-  { out, workers, backend }: PlanOptions,
+  { out, workers, backend, shard }: PlanOptions,
 ): Promise<readonly RunLine[] | null> {
-  const file = openResultsFile(out, plan);
+  const file = openResultsFile(out, plan, backend);
+  if (shard !== undefined)
+    file.begin(
+      createHead(
+        shard,
+        lines.map((line) => [runKey(line), nameOf(line)]),
+      ),
+    );
   const { before, repaired } = file;
   const open = lines.filter((line) => before?.runs.has(lineKey(line)) !== true);
   if (repaired) warn(`the last line of ${out} was cut off in the middle: that run is done again`);

@@ -4,10 +4,12 @@
  */
 import type { Command } from "commander";
 import { addClaimsTarget } from "./claims.ts";
+import { addCustomersTarget } from "./customers.ts";
 import { addExamplesTarget } from "./examples.ts";
 import { addFiguresTarget } from "./figures.ts";
 import { addFoldsTarget } from "./folds.ts";
 import { addHeldTarget } from "./held-not-told.ts";
+import { addMethodTarget } from "./method.ts";
 import { addPicturesTarget } from "./pictures.ts";
 import { addPlanTargets } from "./plan.ts";
 import { addStudyTargets } from "./studies.ts";
@@ -19,9 +21,11 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addExamplesTarget,
   addFiguresTarget,
   addClaimsTarget,
+  addMethodTarget,
   addStudyTargets,
   addHeldTarget,
   addTargetsTarget,
+  addCustomersTarget,
   addPicturesTarget,
 ];
 

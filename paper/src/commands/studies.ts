@@ -9,6 +9,7 @@ import { InputError } from "graduate/core";
 import { parseThreads, print, replaceFile, say } from "graduate/node";
 import { bindingPage } from "../pages/binding.page.ts";
 import { certificatesPage } from "../pages/certificates.page.ts";
+import { customersPage } from "../pages/customers.page.ts";
 import { heldPage } from "../pages/held-not-told.page.ts";
 import { qualityPage } from "../pages/quality.page.ts";
 import { tablesPage } from "../pages/tables.page.ts";
@@ -17,6 +18,7 @@ import { checkoutFile } from "../runs/checkout.ts";
 import { type BindingLine, readBindingPlan } from "../studies/binding.ts";
 import type { BindingPartLine } from "../studies/binding-parts.ts";
 import { type CertificateLine, runCell } from "../studies/certificates.ts";
+import { type CustomerLine, readCustomersPlan } from "../studies/customers.ts";
 import { type HeldLine, readHeldPlan } from "../studies/held-not-told.ts";
 import { type HeldRealLine, readHeldRealPlan } from "../studies/held-real.ts";
 import { appendLine, readLines } from "../studies/lines.ts";
@@ -39,6 +41,7 @@ import {
 } from "../studies/unseen-tables.ts";
 import { summariseBinding } from "../summaries/binding.ts";
 import { summariseCertificates } from "../summaries/certificates.ts";
+import { summariseCustomers } from "../summaries/customers.ts";
 import { summariseHeld } from "../summaries/held-not-told.ts";
 import { summariseHeldReal } from "../summaries/held-real.ts";
 import { summariseQuality } from "../summaries/quality.ts";
@@ -73,6 +76,8 @@ export const STUDY_PAGES = {
   "held-not-told": (path: string) => writeHeldPage(path, committedLines("held-real")),
   "held-real": (path: string) => writeHeldPage(committedLines("held-not-told"), path),
   targets: (path: string) => targetsPage(STUDY_SUMMARIES.targets(path)),
+  customers: (path: string) =>
+    customersPage(summariseCustomers(readCustomersPlan(), readLines<CustomerLine>(path))),
 } as const;
 export type StudyName = keyof typeof STUDY_PAGES;
 

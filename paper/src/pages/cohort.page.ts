@@ -71,9 +71,13 @@ these rows. *graduate with splines* and *five with splines* are one run
 and five with \`--splines\`: the effects of numbers may bend.`;
 
 const PAPER_RECIPE = `Where the paper says nothing or this departs from it: one full-batch step of Adam (rate \
-5e-3) to a dual step, multipliers stopped at 0, the validation rows looked at after every 5th
-iteration only, baselines kept by C-index, and MCBoostSurv mended (*reference* is the R package's form, where it \
-has been run).`;
+5e-3) to a dual step, multipliers stopped at 0, baselines kept by C-index,
+and MCBoostSurv mended (*reference* is the R package's form, where it has been run). What lies between DRSA and \
+GRADUATE, switched one by one, is in [what the paper's method does](method.md).`;
+
+const ON_DEVICE = `The networks were trained on a graphics device, several at a time: their seconds are of the \
+processor beside it. The same seed gives the same digits on the same device;
+on a processor it gives another run, since rounding differs and a thousand steps enlarge it.`;
 
 const EXTRA = `*IBS*: integrated Brier score. *Individual logrank*: events against those expected from each \
 person's own curve, valid where censoring depends on the features;
@@ -108,7 +112,7 @@ export function cohortPage({ target, plans, published }: TargetSummary): string 
 }
 
 function planSection(target: PageTarget, summary: PlanSummary, published: Published): string[] {
-  const { plan, planned, made, failed, cohorts } = summary;
+  const { plan, planned, made, failed, cohorts, onDevice } = summary;
   const title = plan.preset === "paper" ? "The paper's recipe" : "The default preset";
   const head = [`## ${title}`, `${plan.about} ${REPEATS[plan.repeats]}`];
   if (cohorts.length === 0) return [...head, "None of its runs have been made."];
@@ -117,6 +121,7 @@ function planSection(target: PageTarget, summary: PlanSummary, published: Publis
     ...head,
     `${made} of its ${planned} planned runs ${made === 1 ? "has" : "have"} been made${failures}.`,
     ...(plan.preset === "paper" ? [PAPER_RECIPE] : []),
+    ...(onDevice ? [ON_DEVICE] : []),
     ...cohorts.flatMap((cohort) => [
       ...cohortSection(target, cohort, published),
       ...(cohort.figures === null ? [] : [figures(cohort.name, cohort.figures)]),

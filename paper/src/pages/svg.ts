@@ -23,13 +23,22 @@ interface Chart {
   readonly outerHTML: string;
 }
 
+/** Attributes that say where something is, in pixels: half a tenth of one cannot be seen. */
+const PLACES = / (d|x|y|x1|x2|y1|y2|cx|cy|points|transform)="[^"]*"/g;
+
+function roundPlaces(markup: string): string {
+  return markup.replace(PLACES, (place) =>
+    place.replace(/-?\d+\.\d{2,}/g, (number) => String(Number(Number(number).toFixed(1)))),
+  );
+}
+
 /** `className` is the one the chart was plotted with. */
 export function writeSvg(chart: Chart, className: string): string {
   chart.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   chart.setAttribute("role", "img");
   const style = `svg.${className}{${LIGHT}}
 @media (prefers-color-scheme:dark){svg.${className}{${DARK}}}`;
-  return svgMarkup(chart.outerHTML).replace(
+  return roundPlaces(svgMarkup(chart.outerHTML)).replace(
     /<style>[\s\S]*?<\/style>/,
     (own: string) => `${own}<style>${style}</style>`,
   );

@@ -47,15 +47,17 @@ const DRAWN_SHARE = 0.79;
 const TICKS_SHARE = 0.94;
 /** With at most as many ticks as there is room for. */
 const STEPS = [1, 2, 5, 10];
+const TICK_ROOM = 27;
 const MOST_TICKS = 6;
 
 export function largestOf(rows: readonly DotRow[]): number {
   return Math.max(...rows.map(({ value: { mean, error } }) => mean + (error ?? 0)));
 }
 
-function ticksTo(end: number): number[] {
+function ticksTo(end: number, width: number): number[] {
   const last = TICKS_SHARE * end;
-  const step = STEPS.find((one) => last / one < MOST_TICKS) ?? end;
+  const most = Math.min(MOST_TICKS, Math.floor(width / TICK_ROOM));
+  const step = STEPS.find((one) => last / one < most) ?? end;
   return Array.from({ length: Math.floor(last / step) + 1 }, (_, k) => k * step);
 }
 
@@ -116,13 +118,14 @@ function drawPanel(panel: RowsPanel, size: PanelSize, { document }: PictureOptio
   const { title, rows, digits, largest = largestOf(rows), wanted } = panel;
   const { width, height, hasNames } = size;
   const end = roundValue(largest / DRAWN_SHARE);
-  const ticks = ticksTo(end);
+  const left = hasNames ? NAMES : GAP;
+  const ticks = ticksTo(end, width - left - RIGHT);
   return Plot.plot({
     document: document as NonNullable<Plot.PlotOptions["document"]>,
     className: CLASS,
     width,
     height,
-    marginLeft: hasNames ? NAMES : GAP,
+    marginLeft: left,
     marginRight: RIGHT,
     marginTop: TOP,
     marginBottom: BOTTOM,

@@ -11,6 +11,12 @@ export interface PlanResults {
   readonly plan: Plan;
   /** Undefined where nothing has been run. */
   readonly results: Results | undefined;
+  /** Whether its curves have been drawn. */
+  readonly isDrawn?: boolean;
+}
+
+function isDrawn(name: string): boolean {
+  return existsSync(`${RESULTS}/figures-${name}.json`);
 }
 
 /** The folder of the committed results. */
@@ -29,7 +35,7 @@ export function readPlanResults(name: string, path: string): PlanResults {
   const plan = readPlan(name);
   const results = parseResults(readFileSync(path, "utf8"), path).get(name);
   requireSamePlan(results, plan, path);
-  return { plan, results };
+  return { plan, results, isDrawn: isDrawn(name) };
 }
 
 /** The results of a plan in a folder; a plan that has no file there has not been run. */

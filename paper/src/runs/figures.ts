@@ -1,7 +1,7 @@
 /**
  * The paper's figures of curves: each system of a plan is trained once, and only what the figures need is kept. Per
  * cohort: Kaplan-Meier of the test rows with its pointwise 95 % band and its support, the mean predicted curve of
- * everyone in the test rows per system, and the curves of six of them for Cox, DRSA and graduate; where people are
+ * everyone in the test rows per system, and the curves of six of them for Cox, DRSA and graduate (L² under the paper's recipe); where people are
  * simulated, the true curves too. The six are chosen by their outcomes alone: those at the 10th, 50th and 90th
  * percentile of the event times, and of the censored times. No system decides who is shown. Curves are at the edges of
  * the time grid, t = 0…T, to four decimals. The report draws them (report/cohort-plots.ts).
@@ -21,9 +21,9 @@ import {
 import { groupSupport, kaplanMeier } from "graduate/stats";
 import { z } from "zod";
 import type { OpenCohort } from "./cohorts.ts";
-import { type Plan, SYSTEM_NAMES, type SystemName } from "./plan.ts";
+import { type Plan, SWITCHED, SYSTEM_NAMES, type SystemName } from "./plan.ts";
 import { fitRequestOf, fitSystem } from "./systems.ts";
-import { FIGURE_COHORTS, PAGE_TARGETS, type PageTarget } from "./targets.ts";
+import { FIGURE_COHORTS, PAGE_TARGETS, type PagePlan, plansOf, targetOf } from "./targets.ts";
 
 const curve = z.array(z.number().min(0).max(1));
 const limits = z.array(z.number().min(0).max(1).nullable());
@@ -66,19 +66,23 @@ const cohortSchema = z.strictObject({
 });
 
 const fileSchema = z.strictObject({
-  figures: z.enum(PAGE_TARGETS),
+  /** The plan whose systems are drawn. */
+  figures: z.enum(PAGE_TARGETS.flatMap(plansOf)),
   cohorts: z.array(cohortSchema),
 });
 
 export type TracedSystem = Readonly<z.infer<typeof tracedSchema>>;
 export type CohortFigure = Readonly<z.infer<typeof cohortSchema>>;
 export interface FiguresFile {
-  readonly figures: PageTarget;
+  readonly figures: PagePlan;
   readonly cohorts: readonly CohortFigure[];
 }
 
 /** Drawn person by person. */
-export const PEOPLE_SYSTEMS: readonly SystemName[] = ["drsa", "cox", "graduate"];
+export const PEOPLE_SYSTEMS: Readonly<Record<Plan["preset"], readonly SystemName[]>> = {
+  default: ["drsa", "cox", "graduate"],
+  paper: ["drsa", "cox", "graduate l2"],
+};
 
 /** Quantiles of the times of those with the event, and of those without. */
 const PEOPLE_QUANTILES = [0.1, 0.5, 0.9];
@@ -101,10 +105,11 @@ const NOT_DRAWN: readonly SystemName[] = [
   "xcal kept by loss",
   "rps kept by loss",
   "mcboost reference",
+  ...SWITCHED,
 ];
 
-export function listFigureRuns(target: PageTarget, plan: Plan): readonly FigureRuns[] {
-  return FIGURE_COHORTS[target].map((cohort) => {
+export function listFigureRuns(name: PagePlan, plan: Plan): readonly FigureRuns[] {
+  return FIGURE_COHORTS[targetOf(name)].map((cohort) => {
     const parts = plan.parts.filter(({ cohorts }) => cohorts.includes(cohort));
     if (parts.length === 0) throw new FormatError(`plan: no runs of "${cohort}"`, { code: "plan" });
     return {
@@ -172,7 +177,7 @@ export async function traceSystem(
   );
   const curves = readOnGrid(await predictCurves(open.table, open.split.test), grid, gridOfCohort(open, plan));
   const mean = meanCurve(curves);
-  if (!PEOPLE_SYSTEMS.includes(system)) return { system, mean };
+  if (!PEOPLE_SYSTEMS[plan.preset].includes(system)) return { system, mean };
   const chosen = pickPeople(pickOutcomes(open.outcomes, open.split.test));
   return { system, mean, people: chosen.map((place) => personCurve(curves, place)) };
 }
@@ -258,7 +263,9 @@ function personCurve({ T, survival }: Curves, row: number): number[] {
 
 /** One line per cohort head and one per system, so that a diff shows where a change is. */
 export function writeFigures({ figures, cohorts }: FiguresFile): string {
-  const inOrder = FIGURE_COHORTS[figures].flatMap((name) => cohorts.filter(({ cohort }) => cohort === name));
+  const inOrder = FIGURE_COHORTS[targetOf(figures)].flatMap((name) =>
+    cohorts.filter(({ cohort }) => cohort === name),
+  );
   const lines = inOrder.map(({ systems, ...head }) => {
     const traced = systems.map((one) => JSON.stringify(one)).join(",\n");
     return `${JSON.stringify(head).slice(0, -1)},"systems":[\n${traced}\n]}`;

@@ -6,7 +6,7 @@
  */
 
 import { FormatError } from "graduate/core";
-import { type LineForm, parseLines } from "graduate/node";
+import { HEAD_START, type LineForm, parseHead, parseLines } from "graduate/node";
 import type { Scores } from "graduate/stats";
 import type { Model } from "graduate/training";
 import { z } from "zod";
@@ -117,6 +117,7 @@ export function collectResults(lines: readonly ResultLine[], where: string): Rea
   const plans = new Map<string, Collected>();
   lines.forEach((parsed, k) => {
     const place = `${where}, line ${k + 1}`;
+    if (parsed.kind === "shard") return;
     if (parsed.kind === "plan") {
       const { plan } = parsed.line;
       const before = plans.get(plan.name);
@@ -134,7 +135,11 @@ export function collectResults(lines: readonly ResultLine[], where: string): Rea
   return plans;
 }
 
-function collect(results: Collected, parsed: Exclude<ResultLine, { kind: "plan" }>, place: string): void {
+function collect(
+  results: Collected,
+  parsed: Exclude<ResultLine, { kind: "plan" | "shard" }>,
+  place: string,
+): void {
   const { cohorts, runs, failures } = results;
   if (parsed.kind === "cohort") {
     const { cohort } = parsed.line;
@@ -165,14 +170,15 @@ export type ResultLine =
   | { readonly kind: "plan"; readonly line: z.infer<typeof planLineSchema> }
   | { readonly kind: "cohort"; readonly line: CohortNames }
   | { readonly kind: "run"; readonly line: RunResult }
-  | { readonly kind: "failure"; readonly line: RunFailure };
+  | { readonly kind: "failure"; readonly line: RunFailure }
+  | { readonly kind: "shard" };
 
-/** The kinds of lines in a results file: the plan, the groups of a cohort, a run, a failed run. */
+/** The kinds of lines in a results file: the plan, the groups of a cohort, a run, a failed run, a shard's head. */
 export const RESULT_LINES: LineForm<ResultLine> = {
   of: "reproduce",
   code: "results.line",
   option: "--out",
-  starts: ['{"reproduce":1,', '{"plan":"', '{"run":{'],
+  starts: ['{"reproduce":1,', '{"plan":"', '{"run":{', HEAD_START],
   parse: parseLine,
 };
 
@@ -184,7 +190,8 @@ function parseLine(json: unknown): ResultLine | null {
   const cohort = cohortSchema.safeParse(json);
   if (cohort.success) return { kind: "cohort", line: cohort.data };
   const failure = failureSchema.safeParse(json);
-  return failure.success ? { kind: "failure", line: failure.data } : null;
+  if (failure.success) return { kind: "failure", line: failure.data };
+  return parseHead(json) === null ? null : { kind: "shard" };
 }
 
 /** Keys in a fixed order, so that two objects with the same content have the same text. */

@@ -11,6 +11,9 @@
  *                         would be no test), repaired on the validation rows by our corrected form of MCBoostSurv: with
  *                         the reference's 25 rounds (`paper`), or as many as folds allow (`default`); mcboost
  *                         reference: by the R package's form, faults included
+ *   drsa kept by          drsa's loss (or drsa without tail's), and the iterate that GRADUATE would keep: the one that
+ *   constraints           meets most constraints (`paper`)
+ *   graduate l2 …         GRADUATE (L²) with another loss, or kept by validation C-index (`paper`)
  *   graduate l2, variance the paper's constraints; graduate is the `default` preset as it was in 0.1.0 (atRisk)
  *   five graduates        the ensemble of five runs of graduate, which also learns from the validation rows; so does
  *                         cox of all rows
@@ -69,6 +72,8 @@ export interface FitRequest {
 
 /** Nobody is held: not by multipliers, and not by the solve that ends a run. */
 export const UNHELD = { dual: { form: "ascent", rate: 0, start: 0 }, solve: "none" } as const;
+
+const WITHOUT_TAIL = { kind: "likelihood", tail: false } as const;
 
 type TrainedRequest = FitRequest & { readonly system: Exclude<SystemName, "generator"> };
 
@@ -191,6 +196,10 @@ export function requestOf(cohort: OpenCohort, request: TrainedRequest): TrainReq
   };
   const isPaper = preset === "paper";
   const held: TrainRequest = isPaper ? asked : { ...asked, inputGroups: real };
+  const changeL2 = (options: TrainRequest["options"]): TrainRequest => {
+    const l2 = requestOf(cohort, { ...request, system: "graduate l2" });
+    return { ...l2, options: { ...l2.options, ...options } };
+  };
   switch (system) {
     case "cox of all rows": {
       const rows = joinRows(split.train, split.validation);
@@ -222,6 +231,16 @@ export function requestOf(cohort: OpenCohort, request: TrainedRequest): TrainReq
       return requestOf(cohort, { system: boostedNetwork(preset), preset, seed, ...given(request) });
     case "graduate l2":
       return { ...held, constraint: { distance: "l2", ...(isPaper ? { slack: plan.paperSlack } : {}) } };
+    case "drsa kept by constraints":
+      return changeL2(UNHELD);
+    case "drsa without tail kept by constraints":
+      return changeL2({ ...UNHELD, objective: WITHOUT_TAIL });
+    case "graduate l2 kept by concordance":
+      return changeL2({ keep: "concordance" });
+    case "graduate l2 without tail":
+      return changeL2({ objective: WITHOUT_TAIL });
+    case "graduate l2 without tail kept by concordance":
+      return changeL2({ objective: WITHOUT_TAIL, keep: "concordance" });
     case "graduate variance":
       return { ...held, constraint: { distance: "variance" } };
     case "graduate":

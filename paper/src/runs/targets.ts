@@ -3,9 +3,16 @@
 export const PAGE_TARGETS = ["nwtco", "flchain", "eye"] as const;
 export type PageTarget = (typeof PAGE_TARGETS)[number];
 
+/** The plan of the default preset, or that of the paper's recipe. */
+export type PagePlan = PageTarget | `paper-${PageTarget}`;
+
 /** The plans behind a target's page: the default preset's, and that of the paper's recipe. */
-export function plansOf(target: PageTarget): readonly string[] {
+export function plansOf(target: PageTarget): readonly PagePlan[] {
   return [target, `paper-${target}`];
+}
+
+export function targetOf(plan: PagePlan): PageTarget {
+  return plan.replace("paper-", "") as PageTarget;
 }
 
 /** The printed cells belong to this cohort of a target's plans. */
@@ -23,7 +30,7 @@ export const FIGURE_COHORTS: Readonly<Record<PageTarget, readonly string[]>> = {
 };
 
 /** File name of a cohort's figures, without the part for what they show and the extension. */
-export function figureName(target: PageTarget, cohort: string): string {
-  const words = cohort.split(" ").filter((word) => word !== target);
-  return [target, ...words].join("-");
+export function figureName(plan: PagePlan, cohort: string): string {
+  const words = cohort.split(" ").filter((word) => word !== targetOf(plan));
+  return [plan, ...words].join("-");
 }

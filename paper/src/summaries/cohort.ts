@@ -4,7 +4,7 @@
  */
 import { DEFAULT_BINS } from "graduate/data";
 import type { PlanResults } from "../runs/committed.ts";
-import { expandPlan, lineKey, type Plan } from "../runs/plan.ts";
+import { expandPlan, lineKey, type Plan, SWITCHED } from "../runs/plan.ts";
 import type { Results } from "../runs/results.ts";
 import { FIGURE_COHORTS, figureName, type PageTarget, PRINTED_COHORT } from "../runs/targets.ts";
 import type { Published } from "./published.ts";
@@ -30,6 +30,8 @@ export interface PlanSummary {
   /** "graduate seed 3 of nwtco" */
   readonly failed: readonly string[];
   readonly cohorts: readonly CohortSummary[];
+  /** Whether a graphics device trained the networks. */
+  readonly onDevice: boolean;
 }
 
 export interface TargetSummary {
@@ -46,9 +48,11 @@ export function summariseTarget(
   return { target, plans: plans.map((one) => summarisePlan(target, one)), published };
 }
 
-function summarisePlan(target: PageTarget, { plan, results }: PlanResults): PlanSummary {
+function summarisePlan(target: PageTarget, { plan, results, isDrawn = false }: PlanResults): PlanSummary {
   const lines = expandPlan(plan);
-  if (results === undefined) return { plan, planned: lines.length, made: 0, failed: [], cohorts: [] };
+  if (results === undefined) {
+    return { plan, planned: lines.length, made: 0, failed: [], cohorts: [], onDevice: false };
+  }
   return {
     plan,
     planned: lines.length,
@@ -56,21 +60,21 @@ function summarisePlan(target: PageTarget, { plan, results }: PlanResults): Plan
     failed: [...results.failures.values()].map(
       ({ run }) => `${run.system} seed ${run.seed} of ${run.cohort}`,
     ),
-    cohorts: plan.cohorts.flatMap(({ name }) => summariseCohort(target, plan, results, name)),
+    cohorts: plan.cohorts.flatMap(({ name }) => summariseCohort(target, { plan, results, isDrawn }, name)),
+    onDevice: [...results.runs.values()].some(({ backend }) => backend === "webgpu"),
   };
 }
 
 /** Empty where the cohort has no runs. */
 function summariseCohort(
   target: PageTarget,
-  plan: Plan,
-  results: Results,
+  { plan, results, isDrawn = false }: PlanResults & { readonly results: Results },
   name: string,
 ): readonly CohortSummary[] {
-  const runs = collectRuns(results, name);
+  const runs = new Map([...collectRuns(results, name)].filter(([system]) => !SWITCHED.includes(system)));
   if (runs.size === 0) return [];
   const all = [...runs.values()].flat();
-  const isDrawn = plan.preset === "default" && FIGURE_COHORTS[target].includes(name);
+  const drawn = isDrawn && FIGURE_COHORTS[target].includes(name);
   return [
     {
       name,
@@ -81,7 +85,7 @@ function summariseCohort(
       rows: all[0].rows,
       isPrinted: PRINTED_COHORT[target] === name,
       isTrue: all.some(({ truth }) => truth !== null),
-      figures: isDrawn ? figureName(target, name) : null,
+      figures: drawn ? figureName(plan.preset === "paper" ? `paper-${target}` : target, name) : null,
     },
   ];
 }

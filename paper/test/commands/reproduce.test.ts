@@ -62,6 +62,15 @@ describe("reproduce plan", () => {
     expect(readFileSync(out, "utf8")).toBe(before);
   });
 
+  test("runs of a graphics device and of the processor are not mixed in a file", () => {
+    const before = readFileSync(out, "utf8");
+    const refused = runCli(["reproduce", "plan", plan, "--out", out, "--backend", "webgpu"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('runs of "small" there were made on wasm, not on webgpu');
+    expect(refused.stderr).toContain("go on with --backend wasm, or name another file (--out)");
+    expect(readFileSync(out, "utf8")).toBe(before);
+  });
+
   test("the same runs from the beginning are the same lines but for their seconds", () => {
     const again = fresh("again.jsonl");
     expect(runCli(["reproduce", "plan", plan, "--out", again, "--workers", "2"]).code).toBe(0);

@@ -26,7 +26,7 @@ import {
 } from "../../src/runs/figures.ts";
 import { type Plan, parsePlan, type SystemName } from "../../src/runs/plan.ts";
 import { fitSystem } from "../../src/runs/systems.ts";
-import { figureName, PAGE_TARGETS, type PageTarget } from "../../src/runs/targets.ts";
+import { figureName, PAGE_TARGETS, type PagePlan, plansOf } from "../../src/runs/targets.ts";
 
 const packageFile = (path: string) => new URL(`../../../${path}`, import.meta.url);
 const readPlan = (name: string): Plan =>
@@ -35,8 +35,8 @@ const readPlan = (name: string): Plan =>
 const HALF_DIGIT = 5e-5;
 
 /** Those that have been run. */
-const committed: readonly FiguresFile[] = PAGE_TARGETS.flatMap((target) => {
-  const path = packageFile(`paper/results/figures-${target}.json`);
+const committed: readonly FiguresFile[] = PAGE_TARGETS.flatMap(plansOf).flatMap((plan) => {
+  const path = packageFile(`paper/results/figures-${plan}.json`);
   return existsSync(path) ? [parseFigures(readFileSync(path, "utf8"), path.pathname)] : [];
 });
 
@@ -70,14 +70,15 @@ describe("the committed figures", () => {
   });
 
   test("are of every system of the plan, and person by person of three", () => {
-    for (const { figures: target, cohorts } of committed) {
-      const runs = listFigureRuns(target, readPlan(target));
+    for (const { figures: plan, cohorts } of committed) {
+      const { preset, ...read } = readPlan(plan);
+      const runs = listFigureRuns(plan, { preset, ...read });
       expect(cohorts.map(({ cohort }) => cohort)).toEqual(runs.map(({ cohort }) => cohort));
       for (const [k, { systems, seed }] of cohorts.entries()) {
         expect(seed).toBe(runs[k].seed);
         expect(systems.map(({ system }) => system).sort()).toEqual([...runs[k].systems].sort());
         const drawn = systems.filter(({ people }) => people !== undefined).map(({ system }) => system);
-        expect(drawn.sort()).toEqual([...PEOPLE_SYSTEMS].sort());
+        expect(drawn.sort()).toEqual([...PEOPLE_SYSTEMS[preset]].sort());
       }
     }
   });
@@ -106,8 +107,10 @@ describe("which runs", () => {
     ]);
   });
 
-  test.each<[PageTarget, string, string]>([
+  test.each<[PagePlan, string, string]>([
     ["nwtco", "nwtco", "nwtco"],
+    ["paper-nwtco", "nwtco", "paper-nwtco"],
+    ["paper-flchain", "flchain with chapter", "paper-flchain-with-chapter"],
     ["flchain", "flchain without chapter", "flchain-without-chapter"],
     ["eye", "level 2 dependent", "eye-level-2-dependent"],
   ])("%s, %s: files are %s-…", (target, cohort, name) => expect(figureName(target, cohort)).toBe(name));

@@ -5,11 +5,12 @@ import { openWasmBackend } from "graduate/node";
 import { type Model, PRESETS } from "graduate/training";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type CohortSources, openCohort } from "../../src/runs/cohorts.ts";
-import { type Plan, parsePlan, type SystemName } from "../../src/runs/plan.ts";
+import { type Plan, parsePlan, SWITCHED, type SystemName } from "../../src/runs/plan.ts";
 import { type RunResult, roundTo } from "../../src/runs/results.ts";
 import { type FinishedRun, type RunHooks, runLine } from "../../src/runs/run.ts";
 import { networkKey } from "../../src/runs/shared-network.ts";
 import { requestOf } from "../../src/runs/systems.ts";
+import { CELLS } from "../../src/summaries/method.ts";
 
 const groups = (text: object): GroupsFile => parseGroupsFile(JSON.stringify(text), "groups");
 const sources: CohortSources = {
@@ -198,6 +199,40 @@ describe("a run", () => {
       expect(asked(byLoss)).toEqual({ method, keep: "validation", same });
     }
     expect(asked("graduate").keep).toBe("validation");
+  });
+
+  test("between DRSA and GRADUATE one thing is switched at a time", () => {
+    const open = openCohort(plan.cohorts[0], sources, plan, 1);
+    const preset = PRESETS.paper;
+    const optionsOf = (system: SystemName) => {
+      const { method, options, constraint, ...rest } = requestOf(open, {
+        system: system as Exclude<SystemName, "generator">,
+        preset: "paper",
+        seed: 1,
+      });
+      // Methods without a constraint of their own keep the iterate of the best C-index (choose-options.ts).
+      const { objective, keep, dual = preset.dual, ...others } = options ?? {};
+      const isFree = method === "drsa" || method === "nll";
+      return {
+        objective: objective ?? { kind: "likelihood", tail: method !== "nll" },
+        keep: keep ?? (isFree ? "concordance" : preset.keep),
+        pulls: !isFree && JSON.stringify(dual) === JSON.stringify(preset.dual),
+        constraint,
+        rest: { ...rest, ...others },
+      };
+    };
+    expect(CELLS.map(({ system }) => system)).toEqual(expect.arrayContaining([...SWITCHED]));
+    for (const { system, setting } of CELLS) {
+      const { rest, constraint, ...asked } = optionsOf(system);
+      expect({ system, ...asked }).toEqual({
+        system,
+        objective: { kind: "likelihood", tail: !setting.withoutTail },
+        keep: setting.keptByConstraints ? "constraints" : "concordance",
+        pulls: setting.constrained,
+      });
+      if (constraint !== undefined) expect(constraint).toEqual({ distance: "l2", slack: 0.01 });
+      expect(rest).toEqual(optionsOf("graduate l2").rest);
+    }
   });
 
   test("of the generator is near the truth", () => {

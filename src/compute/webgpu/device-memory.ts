@@ -56,7 +56,7 @@ export function deviceAccess(
       checkSizes({ length });
       if (length * 4 > limit) {
         throw new BackendError(`array too large for this graphics device: ${length * 4} bytes of ${limit}`, {
-          code: "memory.exhausted",
+          code: "device.memory",
           hint: "fewer rows or bins at a time, or --backend wasm",
         });
       }

@@ -25,7 +25,7 @@ function createDeviceError(message: string): BackendError {
     return new BackendError(`the graphics device refused: ${message}`, { code: "device.failed" });
   }
   return new BackendError("the graphics device has too little memory", {
-    code: "memory.exhausted",
+    code: "device.memory",
     hint: "fewer rows a step (--batch), bins or hidden units, or --backend wasm",
   });
 }

@@ -57,7 +57,7 @@ export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, effort:
   const tileRows = Math.min(effort.tileRows, Math.floor(limits.maxComputeWorkgroupStorageSize / rowBytes));
   if (tileRows < 1) {
     throw new BackendError(`too many hidden units for this graphics device: ${H}`, {
-      code: "size.invalid",
+      code: "device.small",
       hint: "fewer units (--hidden), or --backend wasm",
     });
   }

@@ -45,12 +45,16 @@ async function requestDevice(adapter: GpuAdapter, hint: string): Promise<GpuDevi
   }
 }
 
-function describe({ info }: GpuAdapter): { readonly adapter: string; readonly software: boolean } {
+/** Name, driver and the limits that decide what fits: one line, which is printed and kept in the model file. */
+function describe({ info, limits }: GpuAdapter): { readonly adapter: string; readonly software: boolean } {
   const { device, description, vendor, architecture } = info;
   const join = (words: readonly string[], between: string) =>
     words.filter((word) => word !== "").join(between);
   const words = join([vendor, architecture], " ");
-  const adapter = join([device, description], ", ") || words || "unnamed device";
-  const software = info.isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe/i.test(adapter + words);
+  const name = join([device, description], ", ") || words || "unnamed device";
+  const software = info.isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe/i.test(name + words);
+  const buffers = Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize) / 2 ** 30;
+  const shared = limits.maxComputeWorkgroupStorageSize / 2 ** 10;
+  const adapter = `${name}; buffers of ${Number(buffers.toFixed(2))} GiB, workgroups of ${shared} KiB`;
   return { adapter, software };
 }

@@ -4,6 +4,7 @@
  * cox+boost.
  */
 import { availableParallelism } from "node:os";
+import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
@@ -33,6 +34,7 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import type { TableFile } from "../io/provenance.ts";
 import { COMPARE_LINES, hashShared } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
+import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
 import {
   openTableFile,
   parseCount,
@@ -51,6 +53,7 @@ import {
 import { printComparison, tellMethod } from "../print/comparison.ts";
 import { followPlan } from "../print/follow-runs.ts";
 import { printJson } from "../print/output.ts";
+import type { Shard } from "../shards/shard.ts";
 import { type CompareShared, openCompareRun } from "../workers/plan-runs.ts";
 import { runInPool, workerModule } from "../workers/run-pool.ts";
 
@@ -63,6 +66,7 @@ interface CompareCommandOptions extends TrainRequestOptions, TableOptions {
   readonly threads: number;
   readonly workers: number;
   readonly results?: string;
+  readonly shard?: Shard;
   readonly deterministic?: boolean;
   readonly json?: boolean;
 }
@@ -115,6 +119,7 @@ export function addCompare(program: Command): void {
     .option("--workers <n>", "runs at a time, which share the threads", parseThreads, 1)
     .option("--deterministic", "the same bytes on every machine")
     .option("--results <file>", "keep the runs here as they end, and go on from those that are there")
+    .addOption(shardOption())
     .option("--json", "print one JSON document")
     .action(runCompare);
 }
@@ -151,7 +156,10 @@ function parseReplicates(text: string): number {
 }
 
 async function runCompare(path: string, options: CompareCommandOptions): Promise<void> {
-  const { methods, replicates, results } = options;
+  const { methods, replicates, shard } = options;
+  refuseOutcome(options);
+  const asked = options.results ?? (shard && `${basename(path)}.compare.jsonl`);
+  const results = asked && placeShard(asked, shard);
   if (results !== undefined) {
     await refuseUnwritable([results], [path, ...options.split, options.groups]);
     refuseWrongSuffix({ runs: results });
@@ -174,6 +182,8 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
     verb: (runner) => compare(study, request, { methods, splits, replicates }, { runner }),
     kept: results === undefined ? null : openKept(file, results, { splits, request }, options),
     quiet: options.json === true,
+    shard,
+    nameOf: ({ method, split: name }) => `${method.label}, ${name}`,
     tell: (run) => {
       if (!options.json) tellMethod(run);
     },

@@ -121,7 +121,7 @@ interface Trained {
   readonly study: PreparedStudy;
 }
 
-/** A graphics device that was lost, and where a run can go on. */
+/** A graphics device that failed, and where a run can go on. */
 export type LostRun = Required<Pick<Followed, "lost" | "checkpoint">>;
 
 export function sayLost({ lost, checkpoint }: LostRun): string {

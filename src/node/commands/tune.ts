@@ -39,6 +39,7 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
 import { hashShared, TUNE_LINES } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
+import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
 import {
   openTableFile,
   parseCount,
@@ -58,6 +59,7 @@ import { followPlan } from "../print/follow-runs.ts";
 import { print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps } from "../print/training.ts";
 import { printSweep, tellSetting, writeFrontier } from "../print/tune.ts";
+import type { Shard } from "../shards/shard.ts";
 import type { TuneShared } from "../workers/plan-runs.ts";
 import { runInPool, workerModule } from "../workers/run-pool.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
@@ -72,6 +74,7 @@ interface TuneCommandOptions extends SubjectOptions, TableOptions {
   readonly workers: number;
   readonly deterministic?: boolean;
   readonly results?: string;
+  readonly shard?: Shard;
   readonly plot?: string;
   readonly out?: string;
   readonly json?: boolean;
@@ -104,6 +107,7 @@ export function addTune(program: Command): void {
     .option("--workers <n>", "runs at a time, each on one thread", parseThreads, availableParallelism())
     .option("--deterministic", "the same bytes on every machine")
     .option("--results <file>", "keep the runs here as they end (default: TABLE.tune.jsonl in this folder)")
+    .addOption(shardOption())
     .option("--plot <file>", "also write the plot as SVG")
     .option("--out <file>", "train the chosen setting, score it on the test rows and write the model here")
     .option("--json", "print one JSON document");
@@ -145,7 +149,8 @@ function readSettings(options: TuneCommandOptions): readonly Setting[] {
 
 async function runTune(path: string, options: TuneCommandOptions): Promise<void> {
   const settings = readSettings(options);
-  const resultsPath = options.results ?? `${basename(path)}.tune.jsonl`;
+  refuseOutcome(options);
+  const resultsPath = placeShard(options.results ?? `${basename(path)}.tune.jsonl`, options.shard);
   await refuseUnwritable([resultsPath, options.plot, options.out], [path, options.split, options.groups]);
   refuseWrongSuffix({ runs: options.results, plot: options.plot, model: options.out });
   const file = await openTableFile(path, options);
@@ -222,6 +227,8 @@ async function runSweep(
       keyOf: ({ setting, seed }) => hashKey([base, setting, seed]),
     },
     quiet: options.json === true,
+    shard: options.shard,
+    nameOf: ({ setting, seed }) => `${labels[choices.settings.indexOf(setting)]}, seed ${seed}`,
     tell: (run) => {
       if (!options.json) tellSetting(labels[choices.settings.indexOf(run.task.setting)], run);
     },

@@ -19,6 +19,7 @@ import {
 import { dirname } from "node:path";
 import { FormatError, GraduateError, InputError } from "../../core/errors.ts";
 import type { Runner } from "../../verbs/runs.ts";
+import { HEAD_START, parseHead, type ShardHead } from "../shards/shard-head.ts";
 import { syncFolder } from "./growing-file.ts";
 import { explainErrno } from "./write-errors.ts";
 
@@ -109,6 +110,8 @@ export interface RunResults<Task, Result> extends Omit<LinesFile<unknown>, "line
   readonly recorded: ReadonlyMap<string, Result>;
   /** Adds a run at the end of the file. */
   append(run: KeptRun<Task, Result>): void;
+  /** Says which runs a shard is to make, unless the file has said so before. */
+  begin(head: ShardHead): void;
 }
 
 /** Opens a file of runs, or creates it. */
@@ -116,9 +119,23 @@ export function openRunResults<Task, Result>(
   path: string,
   form: RunForm<Task, Result>,
 ): RunResults<Task, Result> {
-  const { lines, append, ...file } = openLines(path, form);
-  const recorded = new Map(lines.map(({ key, result }) => [key, result]));
-  return { ...file, recorded, append: (run) => append(form.write(run)) };
+  const { lines, append, ...file } = openLines<KeptRun<Task, Result> | ShardHead>(path, {
+    ...form,
+    starts: [...form.starts, HEAD_START],
+    parse: (json) => parseHead(json) ?? form.parse(json),
+  });
+  const recorded = new Map(
+    lines.flatMap((line) => ("key" in line ? [[line.key, line.result] as const] : [])),
+  );
+  const heads = new Set(lines.flatMap((line) => ("key" in line ? [] : [JSON.stringify(line)])));
+  return {
+    ...file,
+    recorded,
+    append: (run) => append(form.write(run)),
+    begin: (head) => {
+      if (!heads.has(JSON.stringify(head))) append(head);
+    },
+  };
 }
 
 /** How runs are kept: the key of each, and what is reported about those already in the file. */

@@ -166,7 +166,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
     "Training",
     "fast ensemble seed seeds steps primal-steps batch rate decay threads workers backend",
   ),
-  ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select"),
+  ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select shard"),
   ...under("Estimates", "interval at rmst ties ridge iterations strata reference interaction no-timefix"),
   ...under("Search", "columns top cross min-rows min-events level"),
   ...under("Repair", "fit time-ranges doubt rounds step censoring"),
@@ -185,8 +185,8 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
   compare: under("Training", "replicates"),
   reproduce: {
     ...under("Runs", "seeds preset workers threads systems splits eye truth part parts keep"),
-    ...under("Runs", "sizes distances audits alpha seed strengths rows"),
-    ...under("Output", "page"),
+    ...under("Runs", "sizes distances audits alpha seed strengths rows shard"),
+    ...under("Output", "page write"),
   },
 };
 

@@ -6,7 +6,10 @@
 import { countOf } from "../../core/text.ts";
 import type { RunEvent, Runner } from "../../verbs/runs.ts";
 import { keepRuns, type RunResults } from "../io/run-results.ts";
-import { clearLive, EXIT_INTERRUPTED, isLive, say, showLive, warn } from "./output.ts";
+import { programName } from "../program-name.ts";
+import { pickShard, type Shard } from "../shards/shard.ts";
+import { createHead } from "../shards/shard-head.ts";
+import { clearLive, EXIT_INTERRUPTED, isLive, print, say, showLive, warn } from "./output.ts";
 
 /** Runs, or parts of them, that must be done before the time left is more than a guess. */
 const LEAST_DONE = 0.2;
@@ -76,6 +79,19 @@ interface FollowedPlan<Task, Result, Outcome> {
   readonly quiet: boolean;
   /** Reports a run as it ends, but not one that was already saved. */
   readonly tell: (run: EndedRun<Task, Result>) => void;
+  /** Makes only this part of the runs, and leaves the outcome to whoever has them all. */
+  readonly shard?: Shard | undefined;
+  /** The name of a run, for what says which are missing. */
+  readonly nameOf: (task: Task) => string;
+}
+
+/** Thrown where a shard has made its runs. */
+class ShardDone extends Error {
+  readonly runs: number;
+  constructor(runs: number) {
+    super("the shard is done");
+    this.runs = runs;
+  }
 }
 
 /** Returns what the verb returns; null after Ctrl-C. The file is closed in either case. */
@@ -85,6 +101,8 @@ export async function followPlan<Task, Result extends { readonly warnings: reado
   kept,
   quiet,
   tell,
+  shard,
+  nameOf,
 }: FollowedPlan<Task, Result, Outcome>): Promise<Outcome | null> {
   const progress = createRunProgress(quiet);
   const stop = new AbortController();
@@ -95,7 +113,8 @@ export async function followPlan<Task, Result extends { readonly warnings: reado
   let done = 0;
   const warnOnce = createWarner(quiet);
   try {
-    const events = verb(keepIn(kept, runner(stop.signal), quiet, progress));
+    const all = keepIn(kept, runner(stop.signal), quiet, progress);
+    const events = verb(shard && kept ? runShard(all, shard, kept, nameOf) : all);
     for (let next = await events.next(); ; next = await events.next()) {
       if (next.done) {
         progress.finish();
@@ -115,6 +134,10 @@ export async function followPlan<Task, Result extends { readonly warnings: reado
     }
   } catch (error) {
     progress.finish();
+    if (error instanceof ShardDone && shard !== undefined) {
+      sayShard(shard, error.runs, plan.length, kept?.file.path ?? "");
+      return null;
+    }
     if (!stop.signal.aborted) throw error;
     process.exitCode = EXIT_INTERRUPTED;
     const runs = `interrupted with ${done} of ${countOf(plan.length, "run")} done`;
@@ -127,6 +150,37 @@ export async function followPlan<Task, Result extends { readonly warnings: reado
     process.removeListener("SIGINT", onInterrupt);
     process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
   }
+}
+
+/** A runner of a shard's tasks, which never returns: what the verb makes of all runs is made elsewhere. */
+function runShard<Task, Result>(
+  runner: Runner<Task, Result>,
+  shard: Shard,
+  { file, keyOf }: NonNullable<FollowedPlan<Task, Result, unknown>["kept"]>,
+  nameOf: (task: Task) => string,
+): Runner<Task, Result> {
+  return async function* (tasks) {
+    const own = pickShard(tasks, shard);
+    file.begin(
+      createHead(
+        shard,
+        own.map((k) => [keyOf(tasks[k]), nameOf(tasks[k])]),
+      ),
+    );
+    for await (const event of runner(own.map((k) => tasks[k]))) yield { ...event, index: own[event.index] };
+    throw new ShardDone(own.length);
+  };
+}
+
+function sayShard(shard: Shard, runs: number, total: number, path: string): void {
+  const { index, count } = shard;
+  print(`shard ${index} of ${count}: its ${runs} of ${countOf(total, "run")} are in ${path}`);
+  const [files, whole] = ["*-of-", ""].map((place) =>
+    path.replace(`.${index}-of-${count}`, place && `.${place}${count}`),
+  );
+  print("when all have ended, this makes one file of theirs:");
+  print(`  ${programName()} merge ${files} --out ${whole}`);
+  print(`then the command without --shard and with --results ${whole} makes no run again`);
 }
 
 function keepIn<Task, Result>(

@@ -39,13 +39,13 @@ export interface Followed {
   /** Null where the run ended before its model. */
   readonly model: Model | null;
   readonly checkpoint: SavedCheckpoint | null;
-  /** The error of a graphics device that was lost on the way: the checkpoint is where to go on. */
+  /** The error of a graphics device that failed on the way: the checkpoint is where to go on. */
   readonly lost?: BackendError;
 }
 
-/** Whether the run can go on elsewhere. */
+/** Whether the run can go on elsewhere: a device was lost, refused a kernel, or is too small. */
 function isLost(error: unknown): error is BackendError {
-  return error instanceof BackendError && error.code === "device.lost";
+  return error instanceof BackendError && error.code.startsWith("device.");
 }
 
 /**

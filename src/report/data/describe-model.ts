@@ -135,12 +135,17 @@ function listWarnings(
   return [{ level: "note", sentence: createSentence(said) }];
 }
 
-/** Where the number of groups in the record differs from the verdict's, they cannot be named and are left out. */
+/**
+ * Where a solve follows, training leaves out the groups that the model may not see. Where the number of groups in the
+ * record is neither, they cannot be named and are left out.
+ */
 function nameGroups(entry: ModelHistoryEntry, verdict: readonly GroupVerdict[]): HistoryEntry {
-  const { step, loss, concordance, distances, multipliers } = entry;
+  const { step, loss, concordance, distances = [], multipliers } = entry;
   const plain = { step, loss, concordance };
-  if (distances?.length !== verdict.length || verdict.length === 0) return plain;
-  const groups = verdict.map(({ group, slack }, g) => ({
+  const lists = [verdict, verdict.filter(({ told }) => told)];
+  const trained = lists.find(({ length }) => length === distances.length) ?? [];
+  if (trained.length === 0) return plain;
+  const groups = trained.map(({ group, slack }, g) => ({
     name: group,
     distance: distances[g],
     slack,

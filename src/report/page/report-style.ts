@@ -22,7 +22,7 @@ const DARK = `
   --unsure: #f3d787; --unsure-ground: #3a2f0d; --few: #c0cad4; --few-ground: #28323c;
   --series-1: #56b4e9; --series-2: #35c49a; --series-3: #f2a33a; --series-4: #e59cc4;`;
 
-export const REPORT_STYLE = `
+export const REPORT_STYLE: string = `
 :root { color-scheme: light dark; ${LIGHT} }
 @media (prefers-color-scheme: dark) { :root { ${DARK} } }
 * { box-sizing: border-box; }
