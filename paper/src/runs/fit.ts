@@ -20,6 +20,7 @@ import {
   binOutcomes,
   type Curves,
   type Group,
+  joinRows,
   pickOutcomes,
   type RightCensored,
   readOutcomes,
@@ -46,6 +47,11 @@ export function asIn010(
 
 /** What a run of the default starts from: an additive model, without training (one step) and without being held. */
 export const START = { ensemble: 1, options: { steps: 1, solve: "none" } } as const;
+
+/** The validation rows are learnt from too. */
+export function joinSplit({ train, validation, test }: Split): Split {
+  return { train: joinRows(train, validation), validation: new Int32Array(), test };
+}
 
 /** For any table with the model's columns; all of its rows unless some are named. */
 export type PredictTable = (table: Table, rows?: ArrayLike<number>) => Promise<Curves>;

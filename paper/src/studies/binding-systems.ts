@@ -1,7 +1,8 @@
 /**
  * The systems of the study of holding (binding.ts). "held" is one run of the default, "held, five runs" the mean of
  * five, which is the default of small tables; the others leave something out. "trained" and "start" are the same run
- * without the solve, and without that and training (one step); the two of 0.1.0 take numbers as they are and no
+ * without the solve, and without that and training (one step), "start of all rows" the latter with the validation rows
+ * learnt from as held learns from them; the two of 0.1.0 take numbers as they are and no
  * splines, as version 0.1.0 did. "held, all only" names no groups, and "held, placebo groups" groups of the same sizes
  * and overlaps whose members are drawn at random. "no solve of groups" is the network on the likelihood alone.
  */
@@ -20,6 +21,7 @@ import type { PredictCurves } from "../eye/truth.ts";
 import {
   type FitRequest,
   fitModel,
+  joinSplit,
   type PredictTable,
   predictTables,
   type TrainRequest,
@@ -32,6 +34,7 @@ export const BINDING_SYSTEMS = [
   "start of 0.1.0",
   "0.1.0",
   "start",
+  "start of all rows",
   "trained",
   "held",
   "held, five runs",
@@ -89,6 +92,8 @@ export function bindingRequest(
       return { ...asked, ...AS_BEFORE, options: without };
     case "start":
       return { ...asked, options: { ...without, steps: 1 } };
+    case "start of all rows":
+      return { ...asked, split: joinSplit(split), options: { ...without, steps: 1 } };
     case "trained":
       return { ...asked, options: without };
     case "held":

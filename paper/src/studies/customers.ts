@@ -10,11 +10,9 @@ import {
   type Curves,
   type Group,
   groupsFromFile,
-  joinRows,
   parseGroupsFile,
   readOutcomes,
   readTable,
-  type Split,
   splitRows,
   type Table,
   tableSourceFromBytes,
@@ -25,6 +23,7 @@ import { readCheckout, VERSION } from "../runs/checkout.ts";
 import {
   type FitRequest,
   fitDefault,
+  joinSplit,
   membersAmong,
   predictTables,
   START,
@@ -141,11 +140,6 @@ export function createCustomersRunner(
     );
     return { ...run, ...scores, seconds, version: VERSION };
   };
-}
-
-/** The validation rows are learnt from too. */
-function joinSplit({ train, validation, test }: Split): Split {
-  return { train: joinRows(train, validation), validation: new Int32Array(), test };
 }
 
 function requestOf(system: CustomerSystem, groups: readonly Group[]): Partial<FitRequest> {
