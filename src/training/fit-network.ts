@@ -26,6 +26,7 @@ import {
 } from "./choose-options.ts";
 import { finishRun, type TrainingResult } from "./finish.ts";
 import { type KeptNetwork, keepNetwork, listTold } from "./keep-network.ts";
+import type { LongRows } from "./long-rows.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
 import { scoreTotal } from "./total-score.ts";
@@ -45,6 +46,8 @@ export interface NetworkFit {
   readonly request: RunRequest;
   readonly training: TrainingRows;
   readonly validation: TrainingRows | null;
+  /** All training and all validation rows, where those above are a sample of them. */
+  readonly all?: readonly LongRows[];
 }
 
 /** The planned run, before its first step. */
@@ -67,12 +70,12 @@ export async function planFit(
   { study, method, preset, request, training }: NetworkFit,
   backend: Backend,
 ): Promise<PlannedFit> {
-  const { encoder, inputGroups, split, grid } = study;
+  const { encoder, inputGroups, grid } = study;
   const D = encoder.names.length;
   const groups = inputGroups.length;
   const splines = findSplines(encoder);
   if (splines.length > 0) refuseSplines(preset, D - groups);
-  const options = chooseOptions(method, preset, request, split.train.length);
+  const options = chooseOptions(method, preset, request, training.binned.bin.length);
   const { slopes, offsets, precisions, baselineHazard } =
     preset === "default"
       ? fitAdditiveStart({ ...training.binned, x: await backend.read(training.x), D, groups, splines })

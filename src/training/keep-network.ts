@@ -17,7 +17,7 @@ import type { Study } from "../study/study.ts";
 import { judgeGroups, type TrainingResult } from "./finish.ts";
 import type { NetworkFit, PlannedFit } from "./fit-network.ts";
 import type { ConstraintSpec, TrainingOptions } from "./options.ts";
-import { prepareRows } from "./prepare-rows.ts";
+import { openLongRows } from "./long-rows.ts";
 import { type HeldCurve, holdToKaplanMeier } from "./solve/curves/curve-constraints.ts";
 import {
   curvesBelow,
@@ -28,7 +28,7 @@ import {
 import { holdToToldCurve } from "./solve/curves/told-curve.ts";
 import { type HeldFit, type HoldInput, holdNetwork, mixNetwork, type SolveReport } from "./solve/hold.ts";
 import type { GroupVerdict } from "./solve/verdict.ts";
-import type { TrainingRows } from "./trainer.ts";
+import type { RowSet } from "./solve/rows.ts";
 
 export interface KeptNetwork {
   readonly kept: NetworkSpec;
@@ -45,7 +45,7 @@ interface Trained {
 }
 
 export async function keepNetwork(
-  { study, training, validation, request }: NetworkFit,
+  { study, training, validation, all, request }: NetworkFit,
   { network: spec, start }: PlannedFit,
   { options, result, startParameters }: Trained,
   backend: Backend,
@@ -61,7 +61,8 @@ export async function keepNetwork(
     backend,
     training,
     validation,
-    test: study.split.test.length > 0 ? prepareRows(backend, study, study.split.test) : null,
+    ...present({ all: all?.slice(0, usesBoth ? 2 : 1) }),
+    test: study.split.test.length > 0 ? openLongRows(study, study.split.test) : null,
     spec,
     trained: result.parameters,
     start: startParameters,
@@ -80,7 +81,7 @@ export async function keepNetwork(
     case "held":
     case "heldOnTraining": {
       const held = await holdNetwork(input);
-      const sets = usesBoth ? [training, validation] : [training];
+      const sets = input.all ?? (usesBoth ? [training, validation] : [training]);
       const solve = await tellTargets(held, study, request, sets, backend);
       return { kept: held.spec, parameters: held.parameters, verdict: held.verdict, solve };
     }
@@ -92,12 +93,15 @@ export async function keepNetwork(
 /** For each group, whether the model may know who is in it: through a column of its own, or because everyone is. */
 export function listTold({ groups, inputGroups, fitRows }: Study): boolean[] {
   const known = new Set(inputGroups.map(({ name }) => name));
-  const fitted = new Set(fitRows);
+  // A table may have more rows than a Set can hold.
+  const isFitted = new Uint8Array(fitRows.reduce((last, row) => Math.max(last, row), -1) + 1);
+  for (const row of fitRows) isFitted[row] = 1;
+  const fitted = isFitted.reduce((sum, one) => sum + one, 0);
   return groups.map(({ name, rows }) => {
     if (known.has(name)) return true;
     let inside = 0;
-    for (const row of rows) if (fitted.has(row)) inside++;
-    return inside === fitted.size;
+    for (const row of rows) if (isFitted[row] === 1) inside++;
+    return inside === fitted;
   });
 }
 
@@ -155,7 +159,7 @@ export async function tellTargets(
   { solve, spec, parameters }: HeldFit,
   study: Study,
   { targets }: Partial<TargetRequest>,
-  sets: readonly TrainingRows[],
+  sets: readonly RowSet[],
   backend: Backend,
 ): Promise<SolveReport> {
   if (targets === undefined) return solve;

@@ -15,10 +15,10 @@ import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
 import type { SolveReport } from "./solve/hold.ts";
-import type { TrainingRows } from "./trainer.ts";
+import type { LongRows } from "./long-rows.ts";
 
 /** `training` holds the training rows of the study. */
-export function listNotices(study: PreparedStudy, training: TrainingRows): Notice[] {
+export function listNotices(study: PreparedStudy, training: LongRows): Notice[] {
   const { features, columns, encoder, outcomes, split, grid, fitRows } = study;
   const used = new Set([...features, ...outcomeNames(columns)]);
   /** A finding about a column that the run does not use does not matter. */

@@ -25,6 +25,7 @@ import { endsHeld } from "../training/choices.ts";
 import { createEvaluator } from "../training/evaluation.ts";
 import { judgeGroups } from "../training/finish.ts";
 import { holdRequest, listSeen, listTold, tellTargets } from "../training/keep-network.ts";
+import { openLongRows } from "../training/long-rows.ts";
 import type { Model, Predictor } from "../training/model.ts";
 import { PRESETS, type TrainingOptions } from "../training/options.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
@@ -288,7 +289,7 @@ async function holdMembers(
     backend,
     training,
     validation: null,
-    test: test.length > 0 ? prepareRows(backend, study, test) : null,
+    test: test.length > 0 ? openLongRows(study, test) : null,
     spec: predictor.network,
     trained: predictor.parameters,
     start: null,

@@ -60,7 +60,7 @@ export function designOf(request: TrainingRequest): Required<EncodingRequest> {
  * Whether the run ends in the solve, whose output layer takes the groups whatever the network does. A member of an
  * ensemble is mixed only, and its columns are those of the ensemble that is held.
  */
-function isHeld({ method = "graduate", preset = "default", options }: TrainingRequest): boolean {
+export function isHeld({ method = "graduate", preset = "default", options }: TrainingRequest): boolean {
   return method === "graduate" && (options?.solve ?? PRESETS[preset].solve) !== "none";
 }
 

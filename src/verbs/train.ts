@@ -19,14 +19,15 @@ import { type PreparedStudy, redesign } from "../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { encodeStudyRows } from "../study/study.ts";
 import { fitCoxMethod } from "../training/fit-cox.ts";
-import { fitNetwork, planFit } from "../training/fit-network.ts";
+import { fitNetwork, type NetworkFit, planFit } from "../training/fit-network.ts";
+import { type LongRows, MOST_TRAINING_ROWS, openLongRows, sampleRows } from "../training/long-rows.ts";
 import type { Model } from "../training/model.ts";
 import { prepareRows } from "../training/prepare-rows.ts";
 import { listNotices, warnOfSolve } from "../training/run-warnings.ts";
 import { refuseClash } from "../training/solve/curves/hold-targets.ts";
-import type { TrainingRows } from "../training/trainer.ts";
 import {
   designOf,
+  isHeld,
   type StartEvent,
   type TrainEvent,
   type TrainHooks,
@@ -73,15 +74,14 @@ async function* runTraining(
 ): AsyncGenerator<TrainEvent, Model> {
   const { method = "graduate", preset = "default", seed = 1 } = request;
   const { split } = study;
-  const training = prepareRows(backend, study, split.train);
-  const validation = split.validation.length > 0 ? prepareRows(backend, study, split.validation) : null;
-  refuseNoEvents(study, training);
+  const learnt = openLongRows(study, split.train);
+  refuseNoEvents(study, learnt);
   // Cells that cannot be encoded are refused now, not when the model is scored.
   for (const _ of encodeStudyRows(study, split.test));
   const { targets } = request;
   const clashes = targets === undefined ? [] : refuseClash(study, { ...request, targets });
-  const notices = [...listNotices(study, training), ...clashes];
-  const start = describeStart(study, training, notices);
+  const notices = [...listNotices(study, learnt), ...clashes, ...tellSample(split, request)];
+  const start = describeStart(study, learnt, notices);
   const model = describeModel(study, request);
   const { rows, people, warnings } = start;
 
@@ -104,7 +104,7 @@ async function* runTraining(
     };
   }
 
-  const fit = { study, method, preset, request, training, validation };
+  const fit = { study, method, preset, request, ...prepareSets(study, request, backend) };
   const plan = await planFit(fit, backend);
   yield { ...start, parameters: plan.parameters, steps: plan.options.steps, backend: nameBackend(backend) };
   const fitted = yield* fitNetwork(fit, plan, backend, hooks);
@@ -133,11 +133,39 @@ async function* runTraining(
   };
 }
 
+function tellSample({ train }: PreparedStudy["split"], request: TrainingRequest): Notice[] {
+  if (!isHeld(request) || train.length <= MOST_TRAINING_ROWS) return [];
+  const said =
+    `a long table: start and network are fitted to ${MOST_TRAINING_ROWS} of its ${train.length} training rows, ` +
+    "drawn evenly; the output layer is solved on all";
+  return [createNotice("note", said)];
+}
+
+/** The rows to train and choose on, and where they are a sample, all rows for the last solve. */
+function prepareSets(
+  study: PreparedStudy,
+  request: TrainingRequest,
+  backend: Backend,
+): Pick<NetworkFit, "training" | "validation" | "all"> {
+  const { split } = study;
+  const { train, validation } = isHeld(request) ? sampleRows(split, request.seed ?? 1) : split;
+  const isSample = train !== split.train || validation !== split.validation;
+  return {
+    training: prepareRows(backend, study, train),
+    validation: validation.length > 0 ? prepareRows(backend, study, validation) : null,
+    ...(isSample && {
+      all: [split.train, split.validation]
+        .filter(({ length }) => length > 0)
+        .map((rows) => openLongRows(study, rows)),
+    }),
+  };
+}
+
 function nameBackend({ name, adapter }: Backend): string {
   return adapter === undefined ? name : `${name} (${adapter})`;
 }
 
-function refuseNoEvents({ table, request }: PreparedStudy, { binned }: TrainingRows): void {
+function refuseNoEvents({ table, request }: PreparedStudy, { binned }: LongRows): void {
   if (binned.event.includes(1)) return;
   const upTo = request.horizon === undefined ? "" : ` up to time ${request.horizon}`;
   throw new InputError(`no events among the ${countOf(binned.bin.length, "training row")}${upTo}`, {
@@ -150,7 +178,7 @@ function refuseNoEvents({ table, request }: PreparedStudy, { binned }: TrainingR
 /** What is known before the start, except what the network adds itself. */
 function describeStart(
   { split, people, features, encoder, grid }: PreparedStudy,
-  training: TrainingRows,
+  { binned, groups }: LongRows,
   notices: readonly Notice[],
 ): Omit<StartEvent, "parameters" | "steps" | "backend"> {
   return {
@@ -160,10 +188,10 @@ function describeStart(
     features,
     D: encoder.names.length,
     T: grid.T,
-    groups: training.groups.map(({ name, rows }) => ({
+    groups: groups.map(({ name, rows }) => ({
       name,
       n: rows.length,
-      events: rows.reduce((sum, row) => sum + training.binned.event[row], 0),
+      events: rows.reduce((sum, row) => sum + binned.event[row], 0),
     })),
     warnings: notices.map(({ sentence }) => plainText(sentence)),
   };

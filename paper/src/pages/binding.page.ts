@@ -8,6 +8,7 @@ import {
   WANTED_SHARE,
   type WorstGroup,
 } from "../summaries/binding.ts";
+import type { BindingSystem } from "../studies/binding-systems.ts";
 import type { Estimate } from "../summaries/summary.ts";
 import { formatMarkdown, formatSigned, listOf } from "./markdown.ts";
 
@@ -41,7 +42,7 @@ validation rows did not want the trained network. Seconds are of one thread on a
 choosing the mixture and solving.
 
 The systems: *held* is one run of the default, *held, five runs* the mean of five, the default of so small a table. *Trained* is the same without the solve, *start* without that and without
-training. *0.1.0* and its start take the columns as version 0.1.0 did: numbers as they are, no splines. The controls with
+training; *start of all rows* learns from the validation rows too, as *held* does. *0.1.0* and its start take the columns as version 0.1.0 did: numbers as they are, no splines. The controls with
 4374 rows are held too, but to everyone alone, or to groups of random members; *no solve of groups* is the network on
 the likelihood alone.
 ${sizes.map(sizeSection).join("")}
@@ -62,13 +63,35 @@ Do the constraints bind? In ${listOf(idle.map(sayIdle))}
 the output layer solved without any constraint met every group already, and the last solve took no step. What such a run has over its start comes from solving the layer and from
 the rows it is solved on, not from the constraints.
 
-*Held* has more to learn from: its last solve is on training and validation rows together, and the starts and trained
-networks learn from the training rows alone. The controls that are held have the same rows as *held*.
+*Held* has more to learn from: its last solve is on training and validation rows together, and the other starts and the trained
+networks learn from the training rows alone. *Start of all rows* and the controls that are held have the same rows as *held*.
+
+${sayMoreRows(differences)}
 
 ## Large tables and many groups
 
 ${sayParts(summary.parts)}
 `;
+}
+
+const ROWS_ALONE: BindingSystem = "start of all rows";
+
+/** What held has over a start of the same rows: more rows cannot explain that. */
+function sayMoreRows(differences: readonly BindingDifference[]): string {
+  const own = differences.filter(
+    ({ other, score }) => other === ROWS_ALONE && (score === "worst" || score === "ise"),
+  );
+  const found = (words: BindingDifference["found"]) =>
+    own.filter((one) => one.found === words).map(({ score, rows }) => `${TITLES[score]} with ${rows} rows`);
+  const parts = [
+    ["nearer to the truth", found("better")],
+    ["farther from it", found("worse")],
+    ["not told apart", found("unclear")],
+  ] as const;
+  const said = parts.flatMap(([words, which]) =>
+    which.length === 0 ? [] : [`${words} in ${listOf(which)}`],
+  );
+  return `Against the start of the same rows *held* is ${listOf(said)}.`;
 }
 
 function sizeSection({ rows, done, planned, means, worstGroups }: BindingSummary["sizes"][number]): string {

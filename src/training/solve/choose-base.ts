@@ -4,13 +4,12 @@
  */
 import { createNetwork } from "../../models/networks/create-network.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
-import type { TrainingRows } from "../trainer.ts";
 import type { HoldInput } from "./hold.ts";
 import { canMix, chooseMixture, MIXTURES, type Mixture, mixParameters } from "./mixture.ts";
 import { poolPrecisions } from "./pool.ts";
 import type { PriorSource } from "./prior.ts";
 import { frameProblem, mixLogits, type SolveFrame, sumsOf, takeFirst, takeRest } from "./problem.ts";
-import { type GatheredRows, gatherRows } from "./rows.ts";
+import { type GatheredRows, gatherRows, type RowSet } from "./rows.ts";
 import { type Solved, solveHeld } from "./sqp.ts";
 
 /** A choice between likelihoods needs no more. */
@@ -21,6 +20,7 @@ export interface ChosenBase {
   readonly mixture: Mixture | null;
   /** Training rows first, then validation rows. */
   readonly gathered: GatheredRows;
+  readonly spec: HoldInput["spec"];
   readonly parameters: ParameterValues;
   /** What the prior of its output layer is made of. */
   readonly source: PriorSource;
@@ -38,10 +38,10 @@ export async function chooseBase(
   const sets = validation === null ? [training] : [training, validation];
   // Where groups are held and not told, the frontier is priced by the curves of these rows.
   const priced = input.isTold.every((told) => told) ? null : (validation ?? training);
-  const needsCurves = (set: TrainingRows) => input.listCurves !== undefined || set === priced;
+  const isWhole = (set: RowSet) => input.listCurves !== undefined || set === priced;
   const gather = async (parameters: ParameterValues) => {
     writeParameters(network, parameters);
-    return gatherRows(backend, network, sets, needsCurves);
+    return gatherRows(backend, network, sets, { isWhole });
   };
   const poolOver = (gathered: GatheredRows, parameters: ParameterValues): PriorSource => {
     const { precisions, splines, loose = [] } = input;
@@ -53,6 +53,7 @@ export async function chooseBase(
     return {
       mixture: null,
       gathered: ofTrained,
+      spec,
       parameters: trained,
       source: poolOver(ofTrained, trained),
     };
@@ -77,5 +78,5 @@ export async function chooseBase(
   const mixture = chooseMixture(losses, noise);
   const source = sourceAt(mixture.share);
   const gathered = mixLogits(ofStart, ofTrained, mixture.share);
-  return { mixture, gathered, parameters: source.parameters, source };
+  return { mixture, gathered, spec, parameters: source.parameters, source };
 }

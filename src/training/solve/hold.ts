@@ -8,21 +8,23 @@
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
 import type { HeldSpec } from "../../models/networks/held.ts";
-import type { ParameterValues } from "../../models/networks/parameters.ts";
+import { createNetwork } from "../../models/networks/create-network.ts";
+import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
 import type { Precisions } from "../../models/start/additive-start.ts";
 import { MOST_START_COLUMNS } from "../../models/start/linear-start.ts";
 import type { DistanceName } from "../../objectives/distances/list.ts";
 import { equalEventBlocks } from "../../objectives/time-blocks.ts";
 import type { Hold } from "../choices.ts";
+import type { LongRows } from "../long-rows.ts";
 import type { TrainingRows } from "../trainer.ts";
 import { fitMembership, type Membership } from "./blind.ts";
-import { chooseBase } from "./choose-base.ts";
+import { type ChosenBase, chooseBase } from "./choose-base.ts";
 import { type ChosenPoint, choosePoint, featuresOf } from "./choose-point.ts";
 import type { TargetReport } from "./curves/hold-targets.ts";
 import { slackAt } from "./frontier.ts";
 import { judgeHeld } from "./judge.ts";
 import { createLayer, type SolvedLayer } from "./layer.ts";
-import type { Mixture } from "./mixture.ts";
+import { dropLstm, type Mixture } from "./mixture.ts";
 import type { PointScores } from "./price.ts";
 import type { PriorSource } from "./prior.ts";
 import {
@@ -35,6 +37,7 @@ import {
   type SolveFrame,
   takeFirst,
 } from "./problem.ts";
+import { type GatheredRows, gatherRows } from "./rows.ts";
 import { type Residuals, type Solved, solveHeld } from "./sqp.ts";
 import type { GroupVerdict } from "./verdict.ts";
 
@@ -43,7 +46,9 @@ export interface HoldInput {
   readonly backend: Backend;
   readonly training: TrainingRows;
   readonly validation: TrainingRows | null;
-  readonly test: TrainingRows | null;
+  /** The rows of the last solve, where training and validation rows are a sample of them. */
+  readonly all?: readonly LongRows[];
+  readonly test: LongRows | null;
   /** The network below; its last `told` columns of x are membership of the groups it knows. */
   readonly spec: HeldSpec["base"];
   readonly trained: ParameterValues;
@@ -126,10 +131,16 @@ export interface BlindPoint extends PointScores {
 export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const count = input.training.binned.bin.length;
   const frame = frameOf(input);
-  const { mixture, gathered, parameters, source } = await chooseBase(input, frame, count);
-  const { spec, splines } = input;
+  const { mixture, gathered, source, ...chosen } = await chooseBase(input, frame, count);
+  const { splines } = input;
   const choice = choosePoint(input, frame, source, gathered, count);
-  const last = input.solvedOn === "training rows" ? takeFirst(gathered, count) : gathered;
+  const { spec, parameters } =
+    mixture?.share === 0 && chosen.spec.kind === "anchored"
+      ? dropLstm(chosen.spec, chosen.parameters)
+      : chosen;
+  const last =
+    (await gatherAll(input, { spec, parameters })) ??
+    (input.solvedOn === "training rows" ? takeFirst(gathered, count) : gathered);
   const N = last.binned.bin.length;
   const features = featuresOf(last, frame, splines);
   const members = choice.blind.map((g) => fitMembership(features, N, last.groups[g].rows));
@@ -156,6 +167,17 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
       blind: describeBlind(problem, choice, input.names),
     },
   };
+}
+
+/** All rows of the last solve under the chosen network; null where training and validation rows are all. */
+async function gatherAll(
+  { backend, all, listCurves }: HoldInput,
+  { spec, parameters }: Pick<ChosenBase, "spec" | "parameters">,
+): Promise<GatheredRows | null> {
+  if (all === undefined) return null;
+  const network = createNetwork(backend, spec, 0);
+  writeParameters(network, parameters);
+  return gatherRows(backend, network, all, { isWhole: () => listCurves !== undefined });
 }
 
 /** Without those of groups that are left alone: nothing of them enters the solve. */

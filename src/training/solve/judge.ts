@@ -5,12 +5,11 @@
 import type { Backend } from "../../compute/backend.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
 import { writeParameters } from "../../models/networks/parameters.ts";
-import type { TrainingRows } from "../trainer.ts";
 import type { ChosenPoint } from "./choose-point.ts";
 import type { HoldInput } from "./hold.ts";
 import type { SolvedLayer } from "./layer.ts";
 import { constraintsOf, type FramedProblem, frameProblem, type SolveFrame } from "./problem.ts";
-import { gatherRows } from "./rows.ts";
+import { gatherRows, type RowSet } from "./rows.ts";
 import type { Solved } from "./sqp.ts";
 import { adjustFresh, type GroupVerdict, testFresh } from "./verdict.ts";
 
@@ -108,16 +107,16 @@ function tellInfeasible({ blind, members, hidden, budget }: ChosenPoint, g: numb
   );
 }
 
-function tellUntested(test: TrainingRows | null, reason: string | null | undefined): string | null {
+function tellUntested(test: RowSet | null, reason: string | null | undefined): string | null {
   if (test === null) return "no test rows to judge it on";
   return reason === null || reason === undefined ? null : `not judged on the test rows: ${reason}`;
 }
 
 /** D and V of every group on rows that nothing was fitted to, under the finished model. */
-async function sumFresh(backend: Backend, layer: SolvedLayer, test: TrainingRows, problem: FramedProblem) {
+async function sumFresh(backend: Backend, layer: SolvedLayer, test: RowSet, problem: FramedProblem) {
   const network = createNetwork(backend, layer.spec, 0);
   writeParameters(network, layer.parameters);
-  const gathered = await gatherRows(backend, network, [test]);
+  const gathered = await gatherRows(backend, network, [test], { keepsInputs: false });
   const frame: SolveFrame = { blocks: problem.layout.blocks, dense: 0, told: 0 };
   const judged = frameProblem(frame, gathered, [], null);
   const { D, V } = judged.sums.measure(new Float64Array(judged.eventTotals.length));

@@ -104,7 +104,8 @@ export interface SolveRows {
   /** Logits of the model below, row by row; row n has those from first[n] to first[n+1]. */
   readonly logits: Float32Array | Float64Array;
   readonly first: Float64Array; // [N+1]
-  readonly x: Float32Array | Float64Array; // [N,dense]
+  readonly x: Float32Array | Float64Array; // [N,stride], of which the first columns have slopes
+  readonly stride: number;
   readonly shaped: RowLists;
 }
 

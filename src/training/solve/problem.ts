@@ -96,11 +96,11 @@ export function frameProblem(
 
 /** Rows that are only judged: nothing is solved on them. */
 export function judgedRows(
-  { dense, told }: SolveFrame,
+  { told }: SolveFrame,
   gathered: GatheredRows,
   chances: readonly Float64Array[],
 ): SolveRows {
-  return toSolveRows(gathered, dense, listMembers(gathered, told, chances));
+  return toSolveRows(gathered, listMembers(gathered, told, chances));
 }
 
 /** Sums over rows that are only judged. */
@@ -120,14 +120,14 @@ function varianceOf(values: Float64Array): number {
 }
 
 /** Σ y φ, the scale that residuals are measured on. */
-function sumEvents(layout: Layout, { N, bin, event, x, shaped }: SolveRows): Float64Array {
+function sumEvents(layout: Layout, { N, bin, event, x, stride, shaped }: SolveRows): Float64Array {
   const { dense, at, binsIn, blockOf, binOf } = layout;
   const sums = new Float64Array(countTheta(layout));
   for (let n = 0; n < N; n++) {
     if (event[n] === 0) continue;
     const b = blockOf[bin[n] - 1];
     sums[at[b] + binOf[bin[n] - 1]]++;
-    for (let r = 0; r < dense; r++) sums[r] += x[n * dense + r];
+    for (let r = 0; r < dense; r++) sums[r] += x[n * stride + r];
     for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
       sums[dense + shaped.column[k]] += shaped.value[k];
       sums[at[b] + binsIn[b] + shaped.column[k]] += shaped.value[k];

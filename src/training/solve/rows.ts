@@ -3,13 +3,17 @@
  * bins where curves are held or priced too), the columns of x that take part, and who is in which group. Sets of rows
  * are joined in order, so that training and validation rows can be solved on together.
  */
-import type { Backend } from "../../compute/backend.ts";
+import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/memory.ts";
 import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { Network } from "../../models/networks/network.ts";
 import type { NamedRows } from "../../objectives/constraints.ts";
+import type { LongRows } from "../long-rows.ts";
 import type { TrainingRows } from "../trainer.ts";
-import { listByRow, type RowLists, type SolveRows } from "./layout.ts";
+import type { RowLists, SolveRows } from "./layout.ts";
+
+/** Rows in a backend's memory, or encoded as they are wanted. */
+export type RowSet = TrainingRows | LongRows;
 
 /** Rows of the solve before the layout is chosen. */
 export interface GatheredRows {
@@ -22,12 +26,18 @@ export interface GatheredRows {
   readonly first: Float64Array; // [N+1]
 }
 
-/** `isWhole`: which sets have logits past a row's own time too. */
+export interface GatherOptions {
+  /** Which sets have logits past a row's own time too; none unless given. */
+  readonly isWhole?: (set: RowSet) => boolean;
+  /** Whether the inputs are wanted beside the logits; they are unless said otherwise. */
+  readonly keepsInputs?: boolean;
+}
+
 export async function gatherRows(
   backend: Backend,
   network: Pick<Network, "forward" | "D" | "T">,
-  sets: readonly TrainingRows[],
-  isWhole: (set: TrainingRows) => boolean = () => false,
+  sets: readonly RowSet[],
+  { isWhole = () => false, keepsInputs = true }: GatherOptions = {},
 ): Promise<GatheredRows> {
   const { D, T } = network;
   const { binned, groups } = joinSets(sets, T);
@@ -39,23 +49,20 @@ export async function gatherRows(
     for (const bin of set.binned.bin) first[++row] = first[row - 1] + (whole ? T : bin);
   }
   const isWide = backend.precision === "f64";
-  const logits = isWide ? new Float64Array(first[N]) : new Float32Array(first[N]);
-  const x = isWide ? new Float64Array(N * D) : new Float32Array(N * D);
+  const createFloats = (length: number) => (isWide ? new Float64Array(length) : new Float32Array(length));
+  const logits = createFloats(first[N]);
+  const x = createFloats(keepsInputs ? N * D : 0);
   const part = backend.rowsAtOnce({ T, keep: false });
   let n = 0;
   for (const set of sets) {
-    const size = set.binned.bin.length;
-    const room = Math.min(part, size);
+    const room = Math.min(part, set.binned.bin.length);
     const rowsHere = backend.allocate(room * D);
     const logitsHere = backend.allocate(room * T);
     const onHost = mirrorArray(backend, logitsHere);
-    for (let from = 0; from < size; from += room) {
-      const count = Math.min(room, size - from);
-      const taken = Int32Array.from({ length: count }, (_, k) => from + k);
-      backend.gatherRows(set.x, D, taken, rowsHere);
+    for (const count of bringParts(backend, set, D, { rowsHere, room })) {
       await network.forward(rowsHere, count, logitsHere, null);
       await onHost.pull();
-      x.set(await backend.read(rowsHere, 0, count * D), n * D);
+      if (keepsInputs) x.set(await backend.read(rowsHere, 0, count * D), n * D);
       for (let k = 0; k < count; k++, n++) {
         const length = first[n + 1] - first[n];
         logits.set(onHost.values.subarray(k * T, k * T + length), first[n]);
@@ -67,8 +74,34 @@ export async function gatherRows(
   return { binned, groups, x, D, logits, first };
 }
 
+/** Puts the rows of a set into the backend's memory, `room` of them at most at a time; yields how many. */
+function* bringParts(
+  backend: Backend,
+  set: RowSet,
+  D: number,
+  { rowsHere, room }: { readonly rowsHere: DeviceArray; readonly room: number },
+): Generator<number> {
+  if ("blocks" in set) {
+    for (const { N, values } of set.blocks()) {
+      for (let from = 0; from < N; from += room) {
+        const count = Math.min(room, N - from);
+        backend.write(rowsHere, values.subarray(from * D, (from + count) * D));
+        yield count;
+      }
+    }
+    return;
+  }
+  const size = set.binned.bin.length;
+  for (let from = 0; from < size; from += room) {
+    const count = Math.min(room, size - from);
+    const taken = Int32Array.from({ length: count }, (_, k) => from + k);
+    backend.gatherRows(set.x, D, taken, rowsHere);
+    yield count;
+  }
+}
+
 /** One set of rows after the other; every set has the same groups. */
-function joinSets(sets: readonly TrainingRows[], T: number): Pick<GatheredRows, "binned" | "groups"> {
+function joinSets(sets: readonly RowSet[], T: number): Pick<GatheredRows, "binned" | "groups"> {
   let N = 0;
   const starts = sets.map(({ binned }) => {
     const start = N;
@@ -81,39 +114,46 @@ function joinSets(sets: readonly TrainingRows[], T: number): Pick<GatheredRows, 
     bin.set(binned.bin, starts[s]);
     event.set(binned.event, starts[s]);
   });
-  const groups = sets[0].groups.map(({ name }, g) => ({
-    name,
-    rows: Int32Array.from(sets.flatMap((set, s) => Array.from(set.groups[g].rows, (row) => row + starts[s]))),
-  }));
+  const groups = sets[0].groups.map(({ name }, g) => {
+    const rows = new Int32Array(sets.reduce((sum, set) => sum + set.groups[g].rows.length, 0));
+    let next = 0;
+    sets.forEach((set, s) => {
+      for (const row of set.groups[g].rows) rows[next++] = row + starts[s];
+    });
+    return { name, rows };
+  });
   return { binned: { T, bin, event }, groups };
 }
 
-/** `dense`: how many of the first columns of x are slopes; `shaped`: columns with an offset by block. */
-export function toSolveRows(gathered: GatheredRows, dense: number, shaped: RowLists): SolveRows {
+/** `shaped`: columns with an offset by block. The first columns of x have slopes: they are read where they are. */
+export function toSolveRows(gathered: GatheredRows, shaped: RowLists): SolveRows {
   const { binned, x, D, logits, first } = gathered;
-  const N = binned.bin.length;
-  return { N, bin: binned.bin, event: binned.event, logits, first, x: takeColumns(x, N, D, dense), shaped };
+  const { bin, event } = binned;
+  return { N: bin.length, bin, event, logits, first, x, stride: D, shaped };
 }
 
-function takeColumns(x: GatheredRows["x"], N: number, D: number, dense: number): GatheredRows["x"] {
-  if (dense === D) return x;
-  const out = x instanceof Float64Array ? new Float64Array(N * dense) : new Float32Array(N * dense);
-  for (let n = 0; n < N; n++) out.set(x.subarray(n * D, n * D + dense), n * dense);
-  return out;
-}
-
-/** The last `count` columns of x as lists of their entries that are not 0. */
+/** The last `count` columns of x as lists of their entries that are not 0, and then the extra columns. */
 export function listMembers(
   { x, D, binned }: GatheredRows,
   count: number,
   extra: readonly Float64Array[] = [],
 ): RowLists {
   const N = binned.bin.length;
-  const columns = Array.from({ length: count }, (_, j) => {
-    const rows: number[] = [];
-    for (let n = 0; n < N; n++) if (x[n * D + D - count + j] !== 0) rows.push(n);
-    return { rows };
-  });
-  const all = Int32Array.from({ length: N }, (_, n) => n);
-  return listByRow(N, [...columns, ...extra.map((values) => ({ rows: all, values }))]);
+  const first = new Int32Array(N + 1);
+  for (let n = 0; n < N; n++) {
+    let entries = extra.length;
+    for (let at = n * D + D - count; at < n * D + D; at++) if (x[at] !== 0) entries++;
+    first[n + 1] = first[n] + entries;
+  }
+  const column = new Int32Array(first[N]);
+  const value = new Float64Array(first[N]).fill(1);
+  let next = 0;
+  for (let n = 0; n < N; n++) {
+    for (let j = 0; j < count; j++) if (x[n * D + D - count + j] !== 0) column[next++] = j;
+    extra.forEach((values, k) => {
+      column[next] = count + k;
+      value[next++] = values[n];
+    });
+  }
+  return { first, column, value };
 }

@@ -76,6 +76,8 @@ const MERIT = 1.5;
 /** Above this many rows the information is taken from about this many, until the end is near. */
 const INFORMATION_ROWS = 8000;
 const NEAR_THE_END = 1e-2;
+/** Near the end it is taken from about this many: their chance error is a small share of it, and is stepped away. */
+const LAST_INFORMATION_ROWS = 200_000;
 /** A factor is used again as long as each step with it leaves at most this share of the gradient. */
 const FAST_ENOUGH = 0.3;
 
@@ -90,6 +92,7 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
   let residuals: Residuals = { stationarity: Number.POSITIVE_INFINITY, violation: 0, complementarity: 0 };
   let iteration = 0;
   let stride = Math.max(1, Math.floor(problem.rows / INFORMATION_ROWS));
+  const lastStride = Math.max(1, Math.floor(problem.rows / LAST_INFORMATION_ROWS));
   let factor = options.factor ?? null;
   for (; ; iteration++) {
     const parts = assemble(problem, theta, slack, point);
@@ -107,8 +110,8 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
     mu = step.mu;
     const isDone = Object.values(residuals).every((one) => one <= tolerance);
     if (isDone || iteration === most) break;
-    if (residuals.stationarity < NEAR_THE_END && stride > 1) {
-      stride = 1;
+    if (residuals.stationarity < NEAR_THE_END && stride > lastStride) {
+      stride = lastStride;
       step = planStep(parts, parts.factor(mu, stride), pressure);
       factor = step.factor;
       mu = step.mu;

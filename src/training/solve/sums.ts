@@ -4,7 +4,7 @@
  * h), V_gb = Σ h(1−h) and their derivatives. A row's bins are added up to its free bins and blocks before any product
  * with its columns, so that a row costs its bins plus blocks × columns.
  */
-import { exp, log1p } from "../../core/elementary.ts";
+import { exp, log, log1p } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter } from "../../core/linear-algebra.ts";
 import { type ArrowMatrix, createArrow } from "./algebra/arrow.ts";
 import { countTheta, type Layout, type RowLists, type SolveRows } from "./layout.ts";
@@ -22,7 +22,7 @@ export interface BlockSlopes {
   readonly ofV: Float64Array;
 }
 
-export interface Differentiated extends HeldSums {
+export interface Differentiated extends Omit<HeldSums, "value"> {
   readonly gradient: Float64Array; // [P], of −ℓ
   /** Of the groups asked for; null for the others. */
   readonly slopes: readonly (readonly BlockSlopes[] | null)[]; // [G][B]
@@ -46,13 +46,15 @@ export interface Bends {
   readonly second: Float64Array; // [G,B]
 }
 
+/** Σ log(1 + e) is the logarithm of a product, which is taken before the product can overflow. */
+const LARGE = 2 ** 500;
 /** The least share of its weight that a bin keeps under the bends: the matrix must stay positive. */
 const LEAST_WEIGHT = 0.1;
 
 /** `held`: the groups that each row is in. */
 export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, groups: number): RowSums {
   const { blocks, blockOf, binOf, binsIn, dense: R, shaped: J, at } = layout;
-  const { N, bin, event, logits, first, x, shaped } = rows;
+  const { N, bin, event, logits, first, x, stride: S, shaped } = rows;
   const B = blocks.length;
   const border = R + J;
   const P = countTheta(layout);
@@ -61,7 +63,7 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
   /** The row's own part of the logit: level over all bins, and in each block. */
   const openRow = (n: number, theta: Float64Array, last: number) => {
     level = 0;
-    for (let r = 0; r < R; r++) level += theta[r] * x[n * R + r];
+    for (let r = 0; r < R; r++) level += theta[r] * x[n * S + r];
     for (let b = 0; b <= last; b++) inBlock[b] = 0;
     for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
       const j = shaped.column[k];
@@ -99,14 +101,21 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
       openRow(n, theta, last);
       inD.fill(0, 0, last + 1);
       inV.fill(0, 0, last + 1);
+      let product = 1;
       for (let t = 0; t < end; t++) {
         const z = logitAt(n, t, theta);
         const e = exp(-Math.abs(z));
         const h = z >= 0 ? 1 / (1 + e) : e / (1 + e);
-        value += Math.max(z, 0) + log1p(e);
+        value += Math.max(z, 0);
+        product *= 1 + e;
+        if (product > LARGE) {
+          value += log(product);
+          product = 1;
+        }
         inD[blockOf[t]] -= h;
         inV[blockOf[t]] += h * (1 - h);
       }
+      value += log(product);
       if (event[n] === 1) {
         value -= logitAt(n, end - 1, theta);
         inD[last] += 1;
@@ -132,7 +141,6 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
   const binW = new Float64Array(layout.T);
 
   function differentiate(theta: Float64Array, which: ArrayLike<number>): Differentiated {
-    let value = 0;
     const D = new Float64Array(groups * B);
     const V = new Float64Array(groups * B);
     const gradient = new Float64Array(P);
@@ -152,10 +160,8 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
         const z = logitAt(n, t, theta);
         const e = exp(-Math.abs(z));
         const h = z >= 0 ? 1 / (1 + e) : e / (1 + e);
-        value += Math.max(z, 0) + log1p(e);
         const b = blockOf[t];
         const isEvent = t === end - 1 && event[n] === 1;
-        if (isEvent) value -= z;
         const gap = (isEvent ? 1 : 0) - h;
         const w = h * (1 - h);
         const w2 = w * (1 - 2 * h);
@@ -169,7 +175,7 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
       addToGroups(n, last, D, V);
       let all = 0;
       for (let b = 0; b <= last; b++) all += inD[b];
-      for (let r = 0; r < R; r++) gradient[r] -= all * x[n * R + r];
+      for (let r = 0; r < R; r++) gradient[r] -= all * x[n * S + r];
       for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
         const j = shaped.column[k];
         const s = shaped.value[k];
@@ -188,11 +194,11 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
         for (let b = 0; b <= last; b++) addRow(n, ofGroup[b], binsIn[b], inV[b], inW[b]);
       }
     }
-    return { value, D, V, gradient, slopes };
+    return { D, V, gradient, slopes };
   }
 
   function addRow(n: number, { ofD, ofV }: BlockSlopes, bins: number, v: number, w: number): void {
-    const from = n * R;
+    const from = n * S;
     for (let r = 0; r < R; r++) {
       ofD[r] += v * x[from + r];
       ofV[r] += w * x[from + r];
@@ -230,7 +236,7 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
           }
         }
       }
-      for (let r = 0; r < R; r++) columns[r] = x[n * R + r];
+      for (let r = 0; r < R; r++) columns[r] = x[n * S + r];
       let all = 0;
       let run = 0; // weight of the free bin so far
       for (let t = 0; t < end; t++) {

@@ -36,6 +36,7 @@ function createProblem({ T, bin, event, base, x = [], member, groups, precision 
     logits,
     first,
     x: Float64Array.from(x),
+    stride: x.length / N,
     shaped: listByRow(
       N,
       member.map((rowsOf) => ({ rows: rowsOf })),

@@ -118,7 +118,11 @@ export function curvesAt(layout: Layout, rows: SolveRows, theta: Float64Array): 
 }
 
 /** Hazards and curves of the rows in `used` at one θ, kept until the next. */
-function createCurvePass(layout: Layout, { N, logits, first, x, shaped }: SolveRows, used: Int32Array) {
+function createCurvePass(
+  layout: Layout,
+  { N, logits, first, x, stride, shaped }: SolveRows,
+  used: Int32Array,
+) {
   const { T, blocks, blockOf, binOf, binsIn, dense: R, at } = layout;
   const B = blocks.length;
   const hazard = new Float64Array(N * T);
@@ -131,7 +135,7 @@ function createCurvePass(layout: Layout, { N, logits, first, x, shaped }: SolveR
     opened = theta;
     for (const n of used) {
       let level = 0;
-      for (let r = 0; r < R; r++) level += theta[r] * x[n * R + r];
+      for (let r = 0; r < R; r++) level += theta[r] * x[n * stride + r];
       inBlock.fill(0);
       for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
         const j = shaped.column[k];
@@ -172,7 +176,7 @@ function createCurvePass(layout: Layout, { N, logits, first, x, shaped }: SolveR
         inBlock[b] += slope;
         all += slope;
       }
-      for (let r = 0; r < R; r++) out[r] += all * x[n * R + r];
+      for (let r = 0; r < R; r++) out[r] += all * x[n * stride + r];
       for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
         const j = shaped.column[k];
         const s = shaped.value[k];

@@ -18,11 +18,10 @@ import { type Clash, testClash } from "../../../stats/clash.ts";
 import { kaplanMeier, survivalAt } from "../../../stats/kaplan-meier.ts";
 import { placesAmong } from "../../../study/members.ts";
 import type { Study } from "../../../study/study.ts";
-import type { TrainingRows } from "../../trainer.ts";
 import type { SolvedLayer } from "../layer.ts";
 import type { SolveRows } from "../layout.ts";
 import type { ListCurves } from "../problem.ts";
-import { gatherRows } from "../rows.ts";
+import { gatherRows, type RowSet } from "../rows.ts";
 import { holdToTarget } from "./curve-constraints.ts";
 
 /** Targets and how they are held. */
@@ -109,13 +108,13 @@ export async function reportTargets(
   study: Study,
   { targets }: TargetRequest,
   layer: SolvedLayer,
-  sets: readonly TrainingRows[],
+  sets: readonly RowSet[],
   backend: Backend,
 ): Promise<TargetReport[]> {
   const { split, outcomes, grid } = study;
   const network = createNetwork(backend, layer.spec, 0);
   writeParameters(network, layer.parameters);
-  const gathered = await gatherRows(backend, network, sets, () => true);
+  const gathered = await gatherRows(backend, network, sets, { isWhole: () => true, keepsInputs: false });
   const survival = curvesBelow(gathered, grid.T);
   const rows = joinRows(split.train, split.validation);
   const local = pickOutcomes(outcomes, rows);
