@@ -2,10 +2,12 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { offerSoftwareDevice } from "./test/compute/webgpu-device.ts";
 import LongestFirst from "./test/longest-first.ts";
+import { runBuilt } from "./test/run-built.ts";
 
 offerSoftwareDevice(process.env);
 
 export default defineConfig({
+  plugins: [runBuilt()],
   test: {
     include: ["test/**/*.test.ts", "paper/test/**/*.test.ts"],
     testTimeout: 60_000,

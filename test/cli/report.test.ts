@@ -42,7 +42,18 @@ describe("graduate train --report --require", () => {
     const { code, stdout, stderr } = runCli([
       "train",
       ...request,
-      ...["--groups", "datasets/nwtco/groups.json", "--network", "linear", "--steps", "50", "--draws", "10"],
+      ...[
+        "--groups",
+        "datasets/nwtco/groups.json",
+        "--network",
+        "linear",
+        "--steps",
+        "50",
+        "--bins",
+        "40",
+        "--draws",
+        "10",
+      ],
       ...["--out", model, "--report", page, "--replicates", "5", "--time-unit", "days"],
       ...["--require", "ece<0.5", "--require", "all groups: ece<0", "--require", 'group "stage = 4": ibs>2'],
     ]);

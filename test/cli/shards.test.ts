@@ -6,7 +6,18 @@ import { root, runCli, runFresh, writeScratch } from "./run-cli.ts";
 
 const folder = writeScratch("shards.mark", "").replace(/[^/]*$/, "");
 const table = join(root, "test", "tables", "gbsg.csv");
-const subject = [table, "--time", "rfstime", "--event", "status", "--drop", "pid", "--deterministic"];
+const subject = [
+  table,
+  "--time",
+  "rfstime",
+  "--event",
+  "status",
+  "--drop",
+  "pid",
+  "--bins",
+  "8",
+  "--deterministic",
+];
 const sweep = [
   "tune",
   ...subject,

@@ -96,6 +96,8 @@ function sayFixed(fixed: readonly string[]): string {
  */
 function isOfPlace(table: Table, column: Column, fixed: readonly string[]): boolean {
   if (isNamedAsPlace(column.name)) return true;
+  // Nearly every column of a wide table fixes none: no pass over all columns for each of them.
+  if (fixed.length === 0) return false;
   return table.columns.some((other) => {
     if (!fixed.includes(other.name) || !isNamedAsPlace(other.name)) return false;
     const codes = codeValues(other, table.rows);
