@@ -3,17 +3,17 @@
 // that are computed. Whatever is not up to date is built first, so that a test never runs what a source was before.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vitest/config";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
-const SOURCE = new RegExp(`^(${root}(?:paper/)?)src/(.*)\\.ts$`);
 
 /** Where the module is that is built of a source, or null for any other file. */
 function builtFrom(path: string): string | null {
-  const built = path.replace(SOURCE, "$1dist/$2.js");
-  return built !== path && existsSync(built) ? built : null;
+  const named = relative(root, path).split(sep).join("/");
+  const built = named.replace(/^(paper\/)?src\/(.*)\.ts$/, "$1dist/$2.js");
+  return built !== named && existsSync(resolve(root, built)) ? resolve(root, built) : null;
 }
 
 export function runBuilt(): Plugin {
