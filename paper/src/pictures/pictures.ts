@@ -32,15 +32,25 @@ const HELD_NAMES = [
   ["cox", "Cox"],
   ["0.1.0", "graduate 0.1.0"],
   ["start", "additive start"],
+  ["start of all rows", "start of all rows"],
   ["trained", "trained, not held"],
   ["held", "held"],
 ] as const satisfies readonly (readonly [BindingSystem, string])[];
 
-/** Whether held is truer of its worst group than its start, by size. */
+/** Whether held is truer of its worst group than a start, by size. */
 function sayFound(differences: readonly BindingDifference[]): string[] {
-  const own = differences.filter(({ score, other }) => score === "worst" && other === "start");
-  const found = own.map((one) => `${one.found} (${countPeople(one.rows)})`);
-  return found.length === 0 ? [] : [`Held against its additive start, by a t-test: ${found.join(", ")}.`];
+  const against = (start: BindingSystem) =>
+    differences
+      .filter(({ score, other }) => score === "worst" && other === start)
+      .map((one) => `${one.found} (${countPeople(one.rows)})`)
+      .join(", ");
+  const sentences = [
+    ["its additive start", against("start")],
+    ["the start of all rows", against("start of all rows")],
+  ];
+  return sentences.flatMap(([what, found]) =>
+    found === "" ? [] : [`Held against ${what}, by a t-test: ${found}.`],
+  );
 }
 
 function heldPicture({ sizes, told, differences }: BindingSummary, options: PictureOptions): string {
@@ -61,7 +71,7 @@ function heldPicture({ sizes, told, differences }: BindingSummary, options: Pict
       below: "its mean curve from the true one, points of survival: less is better",
       description:
         `True error of the worst of ${told} named groups, in points of survival, under Cox, graduate 0.1.0, the ` +
-        `additive start, the trained network and the held model, with ${panels.map(({ title }) => title).join(" and ")}`,
+        `additive start, a start of as many rows as held has, the trained network and the held model, with ${panels.map(({ title }) => title).join(" and ")}`,
       captions: [
         `Means of ${listOf(panels.map(({ seeds, size }) => `${seeds} (${countPeople(size)})`))} simulated cohorts ± standard errors.`,
         ...sayFound(differences),
