@@ -113,7 +113,9 @@ export async function attendQueue(queue: OpenQueue, options: AttendOptions): Pro
         else if (serving !== null && (current?.active ?? 0) === 0) await leave("close");
       }
       watchOthers(queue, seen, serving?.id ?? null, watches, options);
-      const isLeft = seen.some(({ head, counts }) => counts.active > 0 || (counts.waiting > 0 && !refusedUntil.has(head.id)));
+      const isLeft = seen.some(
+        ({ head, counts }) => counts.active > 0 || (counts.waiting > 0 && !refusedUntil.has(head.id)),
+      );
       if (untilEmpty && serving === null && !isLeft) break;
       await pause(LOOK_EVERY, stop);
     }

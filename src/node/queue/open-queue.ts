@@ -100,9 +100,13 @@ async function inspectRedis(redis: Redis, { shown }: QueueAddress): Promise<read
   return [
     ...(policy === "noeviction"
       ? []
-      : [`Redis at ${shown} may throw runs away when its memory is full: set maxmemory-policy to noeviction there`]),
+      : [
+          `Redis at ${shown} may throw runs away when its memory is full: set maxmemory-policy to noeviction there`,
+        ]),
     ...(read("aof_enabled") === "0"
-      ? [`Redis at ${shown} keeps no append-only file: runs in the queue do not outlive it (appendonly yes keeps them)`]
+      ? [
+          `Redis at ${shown} keeps no append-only file: runs in the queue do not outlive it (appendonly yes keeps them)`,
+        ]
       : []),
   ];
 }
@@ -111,7 +115,9 @@ async function inspectRedis(redis: Redis, { shown }: QueueAddress): Promise<read
 export function findOldVersion(version: string | undefined): string | null {
   const [major, minor] = (version ?? "").split(".").map(Number);
   if (version === undefined || Number.isNaN(major) || Number.isNaN(minor)) return null;
-  return major < LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor < LEAST_VERSION[1]) ? version : null;
+  return major < LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor < LEAST_VERSION[1])
+    ? version
+    : null;
 }
 
 function refuseVersion(shown: string, what: string): InputError {

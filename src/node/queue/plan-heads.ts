@@ -104,7 +104,10 @@ export async function listHeads({ redis }: OpenQueue): Promise<readonly PlanHead
 export async function requireHead(queue: OpenQueue, asked: string): Promise<PlanHead> {
   const heads = await listHeads(queue);
   const exact = heads.filter(({ name, id }) => name === asked || id === asked);
-  const found = exact.length > 0 ? exact : heads.filter(({ name, id }) => [name, id].some((one) => one.startsWith(asked)));
+  const found =
+    exact.length > 0
+      ? exact
+      : heads.filter(({ name, id }) => [name, id].some((one) => one.startsWith(asked)));
   if (found.length === 1) return found[0];
   const have = heads.length === 0 ? "the queue is empty" : `have ${heads.map(({ name }) => name).join(", ")}`;
   const what = found.length === 0 ? "no such plan" : "more than one plan";
@@ -141,7 +144,12 @@ const COUNTED: readonly JobState[] = [
 
 export async function countRuns(runs: ReturnType<OpenQueue["openRuns"]>): Promise<PlanCounts> {
   const { completed, failed, active, ...waiting } = await runs.getJobCounts(...COUNTED);
-  return { done: completed, failed, active, waiting: Object.values(waiting).reduce((sum, one) => sum + one, 0) };
+  return {
+    done: completed,
+    failed,
+    active,
+    waiting: Object.values(waiting).reduce((sum, one) => sum + one, 0),
+  };
 }
 
 /** A worker's reason not to take runs of a plan; null takes it back. */

@@ -28,7 +28,8 @@ export function parseQueueAddress(
 ): QueueAddress {
   const url = parseUrl(text);
   const database = /^\/?(\d*)\/?$/.exec(url.pathname)?.[1];
-  if (!/^rediss?:$/.test(url.protocol) || url.hostname === "" || database === undefined) throw refuseAddress();
+  if (!/^rediss?:$/.test(url.protocol) || url.hostname === "" || database === undefined)
+    throw refuseAddress();
   const [username, password] = [url.username, url.password].map(decode);
   const secret = password === "" ? (environment[PASSWORD_VARIABLE] ?? "") : password;
   const port = url.port === "" ? USUAL_PORT : Number(url.port);

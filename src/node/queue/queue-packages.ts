@@ -107,13 +107,16 @@ export interface QueuePackages {
   readonly Queue: new (name: string, options: Shared) => Queue;
   readonly Worker: new (name: string, process: ProcessJob | null, options: WorkerSettings) => QueueWorker;
   /** A failure after which a job is not tried again. */
-  readonly UnrecoverableError: new (message: string) => Error;
+  readonly UnrecoverableError: new (
+    message: string,
+  ) => Error;
   /** Says that the job was put back. */
   readonly WaitingError: new () => Error;
 }
 
 export async function loadQueuePackages(): Promise<QueuePackages> {
-  const { Queue, Worker, UnrecoverableError, WaitingError } = await load<Omit<QueuePackages, "Redis">>("bullmq");
+  const { Queue, Worker, UnrecoverableError, WaitingError } =
+    await load<Omit<QueuePackages, "Redis">>("bullmq");
   const { Redis } = await load<Pick<QueuePackages, "Redis">>("ioredis");
   return { Redis, Queue, Worker, UnrecoverableError, WaitingError };
 }

@@ -30,6 +30,8 @@ export interface QueuedPlan<Task, Result> {
   readonly shared: unknown;
   /** The table's bytes, if they travel too. */
   readonly table: Buffer | null;
+  /** The keys of all runs of the plan, in its order. */
+  readonly keys: readonly string[];
   readonly keyOf: (task: Task) => string;
   readonly nameOf: (task: Task) => string;
   /** The result of a run that failed; without it, failures end the plan when the others are done. */
@@ -54,6 +56,9 @@ const LOOK_FOR_WORKERS_EVERY = 5000;
 
 /** What a job holds. */
 export interface QueuedRun {
+  readonly key: string;
+  /** Its place in the plan. */
+  readonly place: number;
   readonly name: string;
   /** The task, packed. */
   readonly line: string;
@@ -76,7 +81,7 @@ export function runInQueue<Task, Result>(
     try {
       for (const warning of queue.warnings) tell(warning);
       await orAbort(submit(queue, runs, plan, tasks), signal);
-      yield* collect({ queue, runs, plan, tasks, signal, tell });
+      yield* collectRuns({ queue, runs, plan, tasks, signal, tell });
       await markCollected(queue, plan.head.id);
     } finally {
       // While Redis is away a polite end would wait for it.
@@ -90,27 +95,34 @@ export function runInQueue<Task, Result>(
 async function submit<Task>(
   queue: OpenQueue,
   runs: Queue,
-  { head, shared, table, keyOf, nameOf }: QueuedPlan<Task, unknown>,
+  { head, shared, table, keys, keyOf, nameOf }: QueuedPlan<Task, unknown>,
   tasks: readonly Task[],
 ): Promise<void> {
   await saveHead(queue, head, shared, table);
   const ids = new Set(tasks.map((task) => jobIdOf(keyOf(task))));
   const failed = (await runs.getRanges(["failed"], 0, -1)).filter((id) => ids.has(id));
   for (const id of failed) await (await runs.getJob(id))?.retry("failed");
+  const places = new Map(keys.map((key, place) => [key, place]));
   for (let from = 0; from < tasks.length; from += BATCH) {
-    const jobs = tasks.slice(from, from + BATCH).map((task) => ({
-      name: "run",
-      data: { name: nameOf(task), line: packJson(task) } satisfies QueuedRun,
-      opts: { jobId: jobIdOf(keyOf(task)), attempts: MOST_ATTEMPTS, stackTraceLimit: 0 },
-    }));
+    const jobs = tasks.slice(from, from + BATCH).map((task) => {
+      const key = keyOf(task);
+      const data: QueuedRun = { key, place: places.get(key) ?? 0, name: nameOf(task), line: packJson(task) };
+      return {
+        name: "run",
+        data,
+        opts: { jobId: jobIdOf(key), attempts: MOST_ATTEMPTS, stackTraceLimit: 0 },
+      };
+    });
     await runs.addBulk(jobs);
   }
 }
 
-interface Collecting<Task, Result> extends Pick<QueueRunOptions, "signal" | "tell"> {
+export interface Collecting<Task, Result> extends Pick<QueueRunOptions, "signal" | "tell"> {
   readonly queue: OpenQueue;
   readonly runs: Queue;
-  readonly plan: QueuedPlan<Task, Result>;
+  readonly plan: Pick<QueuedPlan<Task, Result>, "keyOf" | "nameOf" | "lost"> & {
+    readonly head: Pick<PlanHead, "id" | "name">;
+  };
   readonly tasks: readonly Task[];
 }
 
@@ -119,7 +131,8 @@ interface Failure {
   readonly why: string;
 }
 
-async function* collect<Task, Result>({
+/** Waits for runs and hands their results on, in the order of the tasks. */
+export async function* collectRuns<Task, Result>({
   queue,
   runs,
   plan,
@@ -225,9 +238,12 @@ function createWatch(queue: OpenQueue, id: string, tell: (sentence: string) => v
   return async () => {
     if (performance.now() - lookedAt < LOOK_FOR_WORKERS_EVERY) return;
     lookedAt = performance.now();
-    for (const refusal of await listRefusals(queue, id)) tellOnce(`a worker takes no run of this plan: ${refusal}`);
+    for (const refusal of await listRefusals(queue, id))
+      tellOnce(`a worker takes no run of this plan: ${refusal}`);
     if ((await countWorkers(queue)) === 0)
-      tellOnce(`no worker is at ${queue.address.shown}: \`graduate worker --queue …\` on any machine makes the runs`);
+      tellOnce(
+        `no worker is at ${queue.address.shown}: \`graduate worker --queue …\` on any machine makes the runs`,
+      );
   };
 }
 
@@ -239,8 +255,12 @@ async function explainMissing(
   const hint = "the same command submits them again; what is done stays done";
   const runs = countOf(missing, "run");
   if (await isCancelled(queue, id))
-    return new InputError(`${name} was cancelled: ${runs} will not be made`, { code: "queue.cancelled", hint });
-  const why = (await findHead(queue, id)) === null ? "Redis has forgotten the plan" : "they are no longer in Redis";
+    return new InputError(`${name} was cancelled: ${runs} will not be made`, {
+      code: "queue.cancelled",
+      hint,
+    });
+  const why =
+    (await findHead(queue, id)) === null ? "Redis has forgotten the plan" : "they are no longer in Redis";
   return new BackendError(`${runs} of ${name} are lost: ${why}`, { code: "queue.lost", hint });
 }
 

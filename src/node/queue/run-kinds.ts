@@ -47,7 +47,9 @@ const subjectSchema = z.strictObject({
     decimal: z.enum(["point", "comma"]).exactOptional(),
   }),
   request: z.looseObject({ time: z.string(), event: z.string() }),
-  splits: z.array(z.strictObject({ name: z.string(), seed: z.int(), split: z.looseObject({}) })).exactOptional(),
+  splits: z
+    .array(z.strictObject({ name: z.string(), seed: z.int(), split: z.looseObject({}) }))
+    .exactOptional(),
   deterministic: z.boolean(),
 });
 
@@ -90,7 +92,9 @@ function parseSubject(head: PlanHead, shared: unknown): QueuedSubject {
 }
 
 function refuseShared({ name }: PlanHead): FormatError {
-  return new FormatError(`what the runs of ${name} share is not what this program writes`, { code: "queue.damaged" });
+  return new FormatError(`what the runs of ${name} share is not what this program writes`, {
+    code: "queue.damaged",
+  });
 }
 
 async function readPlanTable(
@@ -102,7 +106,10 @@ async function readPlanTable(
   return readTable(source, present({ category, number, decimal }));
 }
 
-async function openSource({ path, sha256 }: PlanHead["files"][number], bytes: Buffer | null): Promise<TableSource> {
+async function openSource(
+  { path, sha256 }: PlanHead["files"][number],
+  bytes: Buffer | null,
+): Promise<TableSource> {
   if (bytes === null) {
     await requireSameFile(path, path, sha256);
     return tableSourceFromPath(path);

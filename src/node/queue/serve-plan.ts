@@ -57,8 +57,7 @@ export function servePlan(
     busy.add(lane);
     let reportedAt = performance.now();
     try {
-      const { line } = readRun(job, plan);
-      const result = await lane.run(unpackJson(line, `a run of ${plan}`), (share) => {
+      const result = await lane.run(readTask(job, plan), (share) => {
         if (performance.now() - reportedAt < REPORT_EVERY) return;
         reportedAt = performance.now();
         job.updateProgress(share).catch(() => undefined);
@@ -132,14 +131,16 @@ export function openWorker(
   return worker;
 }
 
-function readRun({ data }: Job, plan: string): QueuedRun {
-  const { name, line } = (data ?? {}) as Partial<QueuedRun>;
-  if (typeof name === "string" && typeof line === "string") return { name, line };
-  unpackJson("", `a run of ${plan}`);
-  throw new Error("unreachable: an empty text is not JSON");
+function readTask({ data }: Job, plan: string): unknown {
+  const { line } = (data ?? {}) as Partial<QueuedRun>;
+  return unpackJson(typeof line === "string" ? line : "", `a run of ${plan}`);
 }
 
 /** The whole of an error in one line, for people who see neither this machine nor its terminal. */
 export function sayError({ message, where, hint }: GraduateError): string {
-  return [message, ...(where === undefined ? [] : [`in ${where}`]), ...(hint === undefined ? [] : [hint])].join("; ");
+  return [
+    message,
+    ...(where === undefined ? [] : [`in ${where}`]),
+    ...(hint === undefined ? [] : [hint]),
+  ].join("; ");
 }
