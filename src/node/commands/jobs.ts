@@ -28,11 +28,11 @@ import { followPlanInQueue } from "../queue/follow-queued.ts";
 import { type OpenQueue, openQueue } from "../queue/open-queue.ts";
 import {
   countRuns,
-  countWorkers,
   forgetPlan,
   isCancelled,
   listHeads,
   listRefusals,
+  listWorkers,
   markCancelled,
   type PlanCounts,
   type PlanHead,
@@ -93,7 +93,7 @@ async function countPlan(queue: OpenQueue, id: string): Promise<PlanCounts> {
 
 async function listPlans(queue: OpenQueue): Promise<void> {
   const heads = await listHeads(queue);
-  const workers = await countWorkers(queue);
+  const { length: workers } = await listWorkers(queue);
   const at = `${countOf(workers, "worker")} at ${queue.address.shown}`;
   if (heads.length === 0) return print(`${at}, and no plan`);
   const now = await readClock(queue);

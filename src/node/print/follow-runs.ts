@@ -143,9 +143,11 @@ export async function followPlan<Task, Result extends { readonly warnings: reado
     }
     if (!stop.signal.aborted) throw error;
     process.exitCode = EXIT_INTERRUPTED;
-    const runs = `interrupted with ${done} of ${countOf(plan.length, "run")} done`;
+    const runs = `interrupted with ${done} of ${countOf(plan.length, "run")} ${isQueued ? "collected" : "done"}`;
     const where =
-      kept === null ? "" : `; they are in ${kept.file.path}, and the same command goes on from there`;
+      kept === null || (isQueued && done === 0)
+        ? ""
+        : `; they are in ${kept.file.path}, and the same command goes on from there`;
     say(`\ngraduate: ${runs}${where}`);
     if (isQueued) say(sayQueueGoesOn());
     return null;

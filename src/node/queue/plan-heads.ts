@@ -163,10 +163,13 @@ export async function refusePlan(
   else await redis.call("HSET", key("refused", id), worker, sentence);
 }
 
-/** "worker: sentence" */
-export async function listRefusals({ redis }: OpenQueue, id: string): Promise<readonly string[]> {
-  const pairs = (await redis.call("HGETALL", key("refused", id))) as readonly string[];
-  return pairs.flatMap((worker, k) => (k % 2 === 0 ? [`${worker}: ${pairs[k + 1]}`] : []));
+/** "worker: sentence", of workers that are there. */
+export async function listRefusals(queue: OpenQueue, id: string): Promise<readonly string[]> {
+  const alive = await listWorkers(queue);
+  const pairs = (await queue.redis.call("HGETALL", key("refused", id))) as readonly string[];
+  return pairs.flatMap((worker, k) =>
+    k % 2 === 0 && alive.includes(worker) ? [`${worker}: ${pairs[k + 1]}`] : [],
+  );
 }
 
 export async function markCancelled({ redis }: OpenQueue, id: string): Promise<void> {
@@ -182,9 +185,12 @@ export async function markCollected(queue: OpenQueue, id: string): Promise<void>
   await queue.redis.call("HSET", "graduate:collected", id, await readClock(queue));
 }
 
-/** Forgets plans whose results were collected a day ago. */
+/** Forgets plans whose results were collected a day ago, and workers that were lost then. */
 export async function forgetCollected(queue: OpenQueue): Promise<void> {
   const now = await readClock(queue);
+  const workers = (await queue.redis.call("HGETALL", "graduate:workers")) as readonly string[];
+  const lost = workers.filter((_, k) => k % 2 === 0 && now - Number(workers[k + 1]) > KEPT_FOR);
+  if (lost.length > 0) await queue.redis.call("HDEL", "graduate:workers", ...lost);
   const pairs = (await queue.redis.call("HGETALL", "graduate:collected")) as readonly string[];
   for (let k = 0; k < pairs.length; k += 2) {
     if (now - Number(pairs[k + 1]) > KEPT_FOR) await forgetPlan(queue, pairs[k]);
@@ -213,8 +219,9 @@ export async function signWorker(queue: OpenQueue, name: string, isLeaving = fal
   else await redis.call("HSET", "graduate:workers", name, await readClock(queue));
 }
 
-export async function countWorkers(queue: OpenQueue): Promise<number> {
+/** Names of the workers that have shown a sign of life. */
+export async function listWorkers(queue: OpenQueue): Promise<readonly string[]> {
   const now = await readClock(queue);
-  const times = (await queue.redis.call("HVALS", "graduate:workers")) as readonly string[];
-  return times.filter((time) => now - Number(time) <= ALIVE_FOR).length;
+  const pairs = (await queue.redis.call("HGETALL", "graduate:workers")) as readonly string[];
+  return pairs.filter((_, k) => k % 2 === 0 && now - Number(pairs[k + 1]) <= ALIVE_FOR);
 }

@@ -42,7 +42,7 @@ export function parseQueueAddress(
       ...(username === "" ? {} : { username }),
       ...(secret === "" ? {} : { password: secret }),
       ...(database === "" ? {} : { db: Number(database) }),
-      ...(isSecure ? { tls: { servername: host } } : {}),
+      ...(isSecure ? { tls: {} } : {}),
     },
     shown: `${url.protocol}//${url.hostname}:${port}${database === "" ? "" : `/${database}`}`,
     hideSecrets: createCover([secret, url.password, encodeURIComponent(secret)]),

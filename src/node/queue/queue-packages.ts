@@ -10,7 +10,7 @@ export interface RedisOptions {
   readonly username?: string;
   readonly password?: string;
   readonly db?: number;
-  readonly tls?: { readonly servername: string };
+  readonly tls?: object;
 }
 
 /** A connection to Redis. Commands wait while the connection is down. */

@@ -12,10 +12,10 @@ import type { OpenQueue } from "./open-queue.ts";
 import { packJson, unpackJson } from "./packed-json.ts";
 import {
   countRuns,
-  countWorkers,
   findHead,
   isCancelled,
   listRefusals,
+  listWorkers,
   markCollected,
   type PlanHead,
   saveHead,
@@ -240,7 +240,7 @@ function createWatch(queue: OpenQueue, id: string, tell: (sentence: string) => v
     lookedAt = performance.now();
     for (const refusal of await listRefusals(queue, id))
       tellOnce(`a worker takes no run of this plan: ${refusal}`);
-    if ((await countWorkers(queue)) === 0)
+    if ((await listWorkers(queue)).length === 0)
       tellOnce(
         `no worker is at ${queue.address.shown}: \`graduate worker --queue …\` on any machine makes the runs`,
       );

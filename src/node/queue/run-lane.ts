@@ -13,6 +13,8 @@ export interface RunSource {
   readonly module: URL;
   readonly shared: unknown;
   readonly place: LanePlace;
+  /** Why a result is none, where runs say so themselves: such a run counts as failed, and may be tried again. */
+  readonly failureOf?: (result: unknown) => string | null;
 }
 
 export interface RunLane {

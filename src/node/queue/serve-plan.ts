@@ -4,7 +4,7 @@
  * BullMQ holds a lock on each run while it is made: a worker that stops renewing it is lost, its run is given to another,
  * and only whoever holds the lock can leave a result, so that there is one.
  */
-import { BackendError, GraduateError } from "../../core/errors.ts";
+import { BackendError, GraduateError, InputError } from "../../core/errors.ts";
 import { type OpenQueue, RUNS_PREFIX } from "./open-queue.ts";
 import { packJson, unpackJson } from "./packed-json.ts";
 import type { PlanHead } from "./plan-heads.ts";
@@ -62,6 +62,8 @@ export function servePlan(
         reportedAt = performance.now();
         job.updateProgress(share).catch(() => undefined);
       });
+      const failure = source.failureOf?.(result) ?? null;
+      if (failure !== null) throw new InputError(failure, { code: "run.failed" });
       made++;
       return packJson(result);
     } finally {
