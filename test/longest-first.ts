@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONG = [
   "docs",
   "cli/held",
+  "cli/queue",
   "golden",
   "compute/backends",
   "browser/wasm-backend",

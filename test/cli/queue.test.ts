@@ -13,8 +13,8 @@ if (missing !== null) console.log(`commands with --queue are not tested: ${missi
 const folder = writeScratch("queue.mark", "").replace(/[^/]*$/, "");
 const at = (name: string) => join(folder, name);
 const read = (name: string) => readFileSync(at(name), "utf8");
-const subject = ["--time", "rfstime", "--event", "status", "--drop", "pid", "--deterministic"];
-const tiny = ["--network", "linear", "--steps", "3"];
+const subject = ["--time", "rfstime", "--event", "status", "--deterministic"];
+const tiny = ["--network", "linear", "--steps", "3", "--bins", "8", "--features", "age,nodes"];
 const sweepOf = (table: string) => ["tune", at(table), ...subject, "--sweep", "kappa=0.5,1", ...tiny];
 const comparison = (table: string) => {
   const methods = ["--methods", "cox,nll", "--replicates", "100"];
@@ -66,11 +66,18 @@ describe.skipIf(missing !== null)("with a Redis", () => {
     child.kill(signal);
     return ended;
   };
+  /** `graduate jobs`, in the process that has the program loaded. */
+  const jobs = (...args: readonly string[]) => {
+    const result = runCli(["jobs", ...args, "--queue", redis.url], "", folder);
+    said.push(result.stdout, result.stderr);
+    return result.stdout;
+  };
   /** Waits until the plans in the queue are as they should be. */
   const until = async (pattern: RegExp) => {
-    for (let tries = 0; tries < 100; tries++) {
-      const { stdout } = await queued(["jobs"]).ended;
+    for (let tries = 0; tries < 200; tries++) {
+      const stdout = jobs();
       if (pattern.test(stdout)) return stdout;
+      await new Promise((resolve) => setTimeout(resolve, 100));
     }
     throw new Error(`never: ${pattern}`);
   };
@@ -132,13 +139,11 @@ describe.skipIf(missing !== null)("with a Redis", () => {
     rmSync(at("shipped.csv"));
     const worked = await queued(["worker", "--concurrency", "1", "--until-empty"]).ended;
     expect(worked.stderr).toContain("has made 2 runs");
-    const resumed = await queued(["jobs", "resume", "shipped.csv.tune"]).ended;
-    expect(resumed.stdout).toContain("all its runs are in gone.jsonl");
+    expect(jobs("resume", "shipped.csv.tune")).toContain("all its runs are in gone.jsonl");
     expect(read("gone.jsonl")).toBe(read("shipped.csv.jsonl"));
-    const cancelled = await queued(["jobs", "cancel", "shipped.csv.tune"]).ended;
-    expect(cancelled.stdout).toContain("0 runs taken back; 2 results stay in Redis");
-    expect((await queued(["jobs", "forget", "shipped.csv.tune"]).ended).stdout).toContain("is forgotten");
-    expect((await queued(["jobs"]).ended).stdout).not.toContain("shipped.csv");
+    expect(jobs("cancel", "shipped.csv.tune")).toContain("0 runs taken back; 2 results stay in Redis");
+    expect(jobs("forget", "shipped.csv.tune")).toContain("is forgotten");
+    expect(jobs()).not.toContain("shipped.csv");
   });
 
   test("reproduce: the lines of one machine, but for their seconds", async () => {

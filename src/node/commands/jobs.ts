@@ -51,7 +51,7 @@ export function addJobs(program: Command): void {
   const command = program
     .command("jobs")
     .description("show the plans in a queue, wait for one, cancel or forget it")
-    .addArgument(new Argument("[action]", "list, resume, cancel or forget").choices(ACTIONS).default("list"))
+    .addArgument(new Argument("[action]", "what to do").choices(ACTIONS).default("list"))
     .argument("[plan]", "its name, or the beginning of it");
   addQueueAddress(command, "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required)")
     .option(

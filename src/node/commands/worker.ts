@@ -3,7 +3,7 @@
  * and Ctrl-C let the runs under way end; a second one gives them back to the queue at once.
  */
 import { availableParallelism, hostname } from "node:os";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { countOf } from "../../core/text.ts";
 import { addQueueAddress, type QueueOptions, requireQueue } from "../options/queue-option.ts";
 import { parsePositive, parseThreads } from "../options/table-options.ts";
@@ -33,7 +33,11 @@ export function addWorker(program: Command, loadRunKinds?: LoadRunKinds): void {
     .command("worker")
     .description("make the runs that tune, compare and reproduce have put into a queue (--queue)");
   addQueueAddress(command, "the Redis that holds the queue: redis://host:6379, rediss:// for TLS (required)")
-    .option("--concurrency <n>", "runs at a time, each on one thread", parseThreads, availableParallelism())
+    .addOption(
+      new Option("--concurrency <n>", "runs at a time, each on one thread")
+        .argParser(parseThreads)
+        .default(availableParallelism(), "one for each core"),
+    )
     .option(
       "--lost-after <seconds>",
       "give a run to another worker when its own has shown no sign of life for so long",
