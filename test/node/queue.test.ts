@@ -213,7 +213,7 @@ describe("without a Redis", () => {
       tls: {},
     });
     expect(shown).toBe("rediss://host.example:7000/3");
-    expect(hideSecrets("AUTH p@ss and p%40ss failed")).toBe("AUTH *** and *** failed");
+    expect(hideSecrets("AUTH p@ss and p%40ss failed")).toBe("AUTH [hidden] and [hidden] failed");
     expect(parseQueueAddress("redis://[::1]", {}).options).toEqual({ host: "::1", port: 6379 });
     expect(parseQueueAddress("redis://h", { REDISCLI_AUTH: "x" }).options.password).toBe("x");
   });

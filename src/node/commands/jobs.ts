@@ -1,6 +1,7 @@
 /**
  * `graduate jobs`: the plans in a queue. Alone it lists them; `resume` waits for a plan whose submitter is gone and
- * writes its results to a file; `cancel` takes back the runs that have not begun; `forget` removes a plan and its results.
+ * writes its results to a file; `cancel` takes back the runs that have not begun; `forget` removes a plan and its
+ * results.
  */
 import { Argument, type Command } from "commander";
 import { InputError } from "../../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * `graduate worker`: makes the runs that tune, compare and reproduce have put into a queue, until it is stopped. SIGTERM
- * and Ctrl-C let the runs under way end; a second one gives them back to the queue at once.
+ * `graduate worker`: makes the runs that tune, compare and reproduce have put into a queue, until it is stopped.
+ * SIGTERM and Ctrl-C let the runs under way end; a second one gives them back to the queue at once.
  */
 import { availableParallelism, hostname } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";

@@ -1,8 +1,8 @@
 /**
  * A worker: looks which plans have runs to make, serves one of them at a time, the oldest first, and keeps its table
  * while there are runs of it. A plan that this machine cannot serve (another table, no table, another version) is left
- * to other workers, and its submitter is told why. For every plan with runs under way it also looks whether their worker
- * is lost. Nothing is written to this machine's disk.
+ * to other workers, and its submitter is told why. For every plan with runs under way it also looks whether their
+ * worker is lost. Nothing is written to this machine's disk.
  */
 import { GraduateError, InputError } from "../../core/errors.ts";
 import { countOf } from "../../core/text.ts";
@@ -49,54 +49,11 @@ interface SeenPlan {
 
 /** Returns how many runs were made here. */
 export async function attendQueue(queue: OpenQueue, options: AttendOptions): Promise<number> {
-  const { name, stop, abandon, untilEmpty, tell } = options;
-  const handles = new Map<string, Queue>();
-  const watches = new Map<string, QueueWorker>();
-  const refusedUntil = new Map<string, number>();
-  let serving: { readonly id: string; readonly plan: ServedPlan } | null = null;
-  let [made, tidiedAt] = [0, Number.NEGATIVE_INFINITY];
+  const { name, stop, abandon, untilEmpty } = options;
+  const desk = openDesk(queue, options);
+  let tidiedAt = Number.NEGATIVE_INFINITY;
   const sign = () => signWorker(queue, name).catch(() => undefined);
   const signing = setInterval(sign, (ALIVE_FOR * 1000) / 3);
-  const leave = async (how: "close" | "abandon") => {
-    const plan = serving?.plan;
-    serving = null;
-    await plan?.[how]();
-    made += plan?.made() ?? 0;
-  };
-
-  const look = async (): Promise<readonly SeenPlan[]> => {
-    const heads = await listHeads(queue);
-    return Promise.all(
-      heads.map(async (head) => {
-        const runs = handles.get(head.id) ?? queue.openRuns(head.id);
-        handles.set(head.id, runs);
-        return { head, counts: await countRuns(runs) };
-      }),
-    );
-  };
-
-  /** The next plan, opened; null where there is none that can be. */
-  const take = async (seen: readonly SeenPlan[]): Promise<typeof serving> => {
-    for (const { head, counts } of seen) {
-      const isRefused = (refusedUntil.get(head.id) ?? 0) > performance.now();
-      if (counts.waiting === 0 || isRefused || head.id === serving?.id) continue;
-      try {
-        const source = await openPlan(queue, head, options);
-        await refusePlan(queue, head.id, name, null);
-        await leave("close");
-        tell(`${head.name}: ${countOf(counts.waiting, "run")} waiting`);
-        return { id: head.id, plan: servePlan(queue, head, source, options) };
-      } catch (error) {
-        if (!(error instanceof GraduateError)) throw error;
-        refusedUntil.set(head.id, performance.now() + TRY_AGAIN_AFTER);
-        const sentence = sayError(error);
-        tell(`${head.name} is left to other workers: ${sentence}`);
-        await refusePlan(queue, head.id, name, sentence);
-      }
-    }
-    return null;
-  };
-
   try {
     await orAbort(sign(), stop);
     while (!stop.aborted) {
@@ -104,19 +61,8 @@ export async function attendQueue(queue: OpenQueue, options: AttendOptions): Pro
         tidiedAt = performance.now();
         await orAbort(forgetCollected(queue), stop);
       }
-      const seen = await orAbort(look(), stop);
-      const current = seen.find(({ head }) => head.id === serving?.id)?.counts;
-      const isIdle = serving === null || (serving.plan.running() === 0 && (current?.waiting ?? 0) === 0);
-      if (isIdle) {
-        const next = await take(seen);
-        if (next !== null) serving = next;
-        else if (serving !== null && (current?.active ?? 0) === 0) await leave("close");
-      }
-      watchOthers(queue, seen, serving?.id ?? null, watches, options);
-      const isLeft = seen.some(
-        ({ head, counts }) => counts.active > 0 || (counts.waiting > 0 && !refusedUntil.has(head.id)),
-      );
-      if (untilEmpty && serving === null && !isLeft) break;
+      const isLeft = await desk.turn(await orAbort(desk.look(), stop));
+      if (untilEmpty && !isLeft) break;
       await pause(LOOK_EVERY, stop);
     }
   } catch (error) {
@@ -127,13 +73,80 @@ export async function attendQueue(queue: OpenQueue, options: AttendOptions): Pro
       if (abandon.aborted) resolve();
       abandon.addEventListener("abort", () => resolve(), { once: true });
     });
-    const served = (serving as { readonly plan: ServedPlan } | null)?.plan;
-    await Promise.race([leave("close"), abandoned]);
-    if (abandon.aborted) await served?.abandon();
-    for (const one of [...watches.values(), ...handles.values()]) one.close().catch(() => undefined);
+    await desk.close(abandoned);
     await Promise.race([signWorker(queue, name, true).catch(() => undefined), abandoned]);
   }
-  return made;
+  return desk.made();
+}
+
+/** The plan that is served, those that were refused, and those that are watched. */
+function openDesk(queue: OpenQueue, options: AttendOptions) {
+  const { name, tell } = options;
+  const handles = new Map<string, Queue>();
+  const watches = new Map<string, QueueWorker>();
+  const refusedUntil = new Map<string, number>();
+  let serving: { readonly id: string; readonly plan: ServedPlan } | null = null;
+  let made = 0;
+
+  const leave = async () => {
+    const plan = serving?.plan;
+    serving = null;
+    await plan?.close();
+    made += plan?.made() ?? 0;
+  };
+
+  /** Serves the next plan that has runs and can be served; false where there is none. */
+  const takeNext = async (seen: readonly SeenPlan[]): Promise<boolean> => {
+    for (const { head, counts } of seen) {
+      const isRefused = (refusedUntil.get(head.id) ?? 0) > performance.now();
+      if (counts.waiting === 0 || isRefused || head.id === serving?.id) continue;
+      try {
+        const source = await openPlan(queue, head, options);
+        await refusePlan(queue, head.id, name, null);
+        await leave();
+        tell(`${head.name}: ${countOf(counts.waiting, "run")} waiting`);
+        serving = { id: head.id, plan: servePlan(queue, head, source, options) };
+        return true;
+      } catch (error) {
+        if (!(error instanceof GraduateError)) throw error;
+        refusedUntil.set(head.id, performance.now() + TRY_AGAIN_AFTER);
+        tell(`${head.name} is left to other workers: ${sayError(error)}`);
+        await refusePlan(queue, head.id, name, sayError(error));
+      }
+    }
+    return false;
+  };
+
+  return {
+    made: () => made,
+    async look(): Promise<readonly SeenPlan[]> {
+      const heads = await listHeads(queue);
+      return Promise.all(
+        heads.map(async (head) => {
+          const runs = handles.get(head.id) ?? queue.openRuns(head.id);
+          handles.set(head.id, runs);
+          return { head, counts: await countRuns(runs) };
+        }),
+      );
+    },
+    /** Goes on to another plan where this one has no more; returns whether anything is left to make. */
+    async turn(seen: readonly SeenPlan[]): Promise<boolean> {
+      const current = seen.find(({ head }) => head.id === serving?.id)?.counts;
+      const isIdle = (serving?.plan.running() ?? 0) === 0 && (current?.waiting ?? 0) === 0;
+      if (isIdle && !(await takeNext(seen)) && (current?.active ?? 0) === 0) await leave();
+      watchOthers(queue, seen, serving?.id ?? null, watches, options);
+      const isOpen = ({ head, counts }: SeenPlan) =>
+        counts.active > 0 || (counts.waiting > 0 && !refusedUntil.has(head.id));
+      return serving !== null || seen.some(isOpen);
+    },
+    /** Waits for the runs under way, or gives them back once `abandoned` resolves. */
+    async close(abandoned: Promise<void>): Promise<void> {
+      const plan = serving?.plan;
+      const left = await Promise.race([leave().then(() => true), abandoned.then(() => false)]);
+      if (!left) await plan?.abandon();
+      for (const one of [...watches.values(), ...handles.values()]) one.close().catch(() => undefined);
+    },
+  };
 }
 
 async function openPlan(queue: OpenQueue, head: PlanHead, { kinds, concurrency }: AttendOptions) {

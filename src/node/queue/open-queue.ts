@@ -105,7 +105,7 @@ async function inspectRedis(redis: Redis, { shown }: QueueAddress): Promise<read
         ]),
     ...(read("aof_enabled") === "0"
       ? [
-          `Redis at ${shown} keeps no append-only file: runs in the queue do not outlive it (appendonly yes keeps them)`,
+          `Redis at ${shown} keeps no append-only file: the queue does not outlive it (appendonly yes keeps it)`,
         ]
       : []),
   ];

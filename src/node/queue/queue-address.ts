@@ -16,9 +16,9 @@ export interface QueueAddress {
 
 const USUAL_PORT = 6379;
 /** Stands where a password stood. */
-const COVER = "***";
+const COVER = "[hidden]";
 
-/** A password that the URL does not hold is taken from where redis-cli takes it, so that no list of processes has it. */
+/** A password that is not in the URL is taken from where redis-cli takes it: no list of processes shows it. */
 const PASSWORD_VARIABLE = "REDISCLI_AUTH";
 
 /** Messages do not repeat the text, since a password may stand anywhere in it. */

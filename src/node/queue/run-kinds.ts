@@ -1,7 +1,7 @@
 /**
  * From a plan in Redis to what makes its runs here. The table is read by its path, or from bytes that were shipped,
- * after its SHA-256 is found to be the plan's; then it is prepared as the command would prepare it. An error here is this
- * worker's reason to take no run of the plan: another worker may well have the right table.
+ * after its SHA-256 is found to be the plan's; then it is prepared as the command would prepare it. An error here is
+ * this worker's reason to take no run of the plan: another worker may well have the right table.
  */
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -22,7 +22,7 @@ import { workerModule } from "../workers/run-pool.ts";
 import type { PlanHead } from "./plan-heads.ts";
 import type { RunSource } from "./run-lane.ts";
 
-/** Opens the plans of one command. `bytes` is the table, if it was shipped; `lanes` is how many runs are made at a time. */
+/** Opens the plans of one command. `bytes` is the table, if it was shipped; `lanes` is how many runs go on at once. */
 export type OpenRuns = (
   head: PlanHead,
   shared: unknown,

@@ -1,7 +1,7 @@
 /**
  * A lane that stays open while a worker has runs of a plan: what all runs share is sent once, then one task after
- * another, as in the pool of one machine (run-pool.ts), and to the same modules. The thread that holds the connection to
- * Redis computes nothing, so it can always say that a run is still being made.
+ * another, as in the pool of one machine (run-pool.ts), and to the same modules. The thread that holds the connection
+ * to Redis computes nothing, so it can always say that a run is still being made.
  */
 import { BackendError } from "../../core/errors.ts";
 import { type LanePlace, openLane } from "../workers/lane.ts";

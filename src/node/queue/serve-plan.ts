@@ -1,8 +1,8 @@
 /**
  * Makes the runs of one plan on this machine, several at a time, as long as the plan is served. A run that is refused
  * (bad input) fails for good, with its sentence; one whose thread or memory was lost is tried again, here or elsewhere.
- * BullMQ holds a lock on each run while it is made: a worker that stops renewing it is lost, its run is given to another,
- * and only whoever holds the lock can leave a result, so that there is one.
+ * BullMQ holds a lock on each run while it is made: a worker that stops renewing it is lost, its run is given to
+ * another, and only whoever holds the lock can leave a result, so that there is one.
  */
 import { BackendError, GraduateError, InputError } from "../../core/errors.ts";
 import { type OpenQueue, RUNS_PREFIX } from "./open-queue.ts";

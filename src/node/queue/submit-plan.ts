@@ -1,7 +1,7 @@
 /**
- * From a command's plan to the form in which it is submitted. What identifies a plan is the hash of the command, of what
- * all its runs depend on (table, request, version) and of the runs' keys: the same command finds its plan again, and
- * another table or option makes another plan, even under the same file names.
+ * From a command's plan to the form in which it is submitted. What identifies a plan is the hash of the command, of
+ * what all its runs depend on (table, request, version) and of the runs' keys: the same command finds its plan again,
+ * and another table or option makes another plan, even under the same file names.
  */
 import { readFile, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
