@@ -43,7 +43,7 @@ async function runLocally(): Promise<readonly number[]> {
 async function runQueued(name: string): Promise<readonly number[]> {
   const keyOf = ({ n }: TinyTask) => hashKey([name, n]);
   const head = {
-    queue: 1,
+    queue: 1 as const,
     id: hashKey([name]),
     name,
     command: "tiny",
@@ -53,7 +53,7 @@ async function runQueued(name: string): Promise<readonly number[]> {
     total: RUNS,
     results: "tiny.jsonl",
     said: "graduate tiny",
-  } as const;
+  };
   const plan = { head, shared: {}, table: null, keys: tasks.map(keyOf), keyOf, nameOf: String };
   const options = {
     open: () => openQueue(URL_OF_QUEUE),
