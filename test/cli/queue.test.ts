@@ -31,7 +31,7 @@ const writeLonger = (name: string, id: number) => {
 };
 const withoutSeconds = (text: string) => text.replace(/"seconds":(\{[^}]*\}|[\d.e-]+)/g, '"seconds":0');
 
-describe.skipIf(missing !== null)("with a Redis", () => {
+describe.skipIf(missing !== null)("with a Redis", { timeout: 120_000 }, () => {
   let redis: TestRedis;
   const said: string[] = [];
   const started = new Set<ChildProcess>();

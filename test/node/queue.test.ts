@@ -33,7 +33,7 @@ interface TinyResult {
 const count = (length: number, changes: (n: number) => Partial<TinyTask> = () => ({})): TinyTask[] =>
   Array.from({ length }, (_, n) => ({ n, ...changes(n) }));
 
-describe.skipIf(missing !== null)("with a Redis", () => {
+describe.skipIf(missing !== null)("with a Redis", { timeout: 120_000 }, () => {
   let redis: TestRedis;
   const workers = new Set<ChildProcess>();
   const startWorker = (concurrency = 2, lostAfter = 1): ChildProcess => {
