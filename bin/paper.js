@@ -1,5 +1,5 @@
-// What a checkout adds to the command: the targets of `graduate reproduce`, from the workspace paper/, which is built
-// when they are first asked for. In an installed package there are none.
+// What a checkout adds to the command: the targets of `graduate reproduce`, and how `graduate worker` makes their runs,
+// from the workspace paper/, which is built when they are first asked for. In an installed package there are none.
 import { ensurePaperBuilt, hasPaper } from "./build.js";
 
 let loaded;
@@ -15,5 +15,10 @@ async function load() {
   return (await import("../paper/dist/commands/reproduce.js")).addTargets;
 }
 
+async function loadRunKinds() {
+  ensurePaperBuilt();
+  return (await import("../paper/dist/runs/queue.js")).runKinds;
+}
+
 /** Options of the program's `main` and `runCommand`. */
-export const paperTargets = hasPaper() ? { loadTargets } : {};
+export const paperTargets = hasPaper() ? { loadTargets, loadRunKinds } : {};

@@ -7,6 +7,7 @@ const LONG = [
   "docs",
   "compute/backends",
   "cli/held",
+  "cli/queue",
   "golden",
   "cli/bad-training",
   "commands/reproduce",

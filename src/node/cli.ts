@@ -5,6 +5,7 @@
 import { Command, CommanderError } from "commander";
 import { InputError } from "../core/errors.ts";
 import { safeText } from "../core/text.ts";
+import type { LoadRunKinds } from "./commands/worker.ts";
 import { programVersion } from "./io/provenance.ts";
 import { createHelpStyle, readHelpRequest } from "./options/command-help.ts";
 import {
@@ -25,10 +26,13 @@ interface Listed {
 interface Checkout {
   /** The targets of `reproduce`, loaded when that command is run. */
   readonly loadTargets?: () => Promise<AddTargets>;
+  /** How a worker makes the runs of `reproduce`. */
+  readonly loadRunKinds?: LoadRunKinds;
 }
 
 const LOOK = "Look at a table:";
 const FIT = "Fit a model:";
+const SHARE = "Share the runs among machines:";
 const USE = "Use and judge any model:";
 const SHOW = "See what it does:";
 
@@ -39,7 +43,15 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   train: { heading: FIT, load: async () => (await import("./commands/train.ts")).addTrain },
   tune: { heading: FIT, load: async () => (await import("./commands/tune.ts")).addTune },
   compare: { heading: FIT, load: async () => (await import("./commands/compare.ts")).addCompare },
-  merge: { heading: FIT, load: async () => (await import("./commands/merge.ts")).addMerge },
+  merge: { heading: SHARE, load: async () => (await import("./commands/merge.ts")).addMerge },
+  worker: {
+    heading: SHARE,
+    async load(_, { loadRunKinds }) {
+      const { addWorker } = await import("./commands/worker.ts");
+      return (program) => addWorker(program, loadRunKinds);
+    },
+  },
+  jobs: { heading: SHARE, load: async () => (await import("./commands/jobs.ts")).addJobs },
   predict: { heading: USE, load: async () => (await import("./commands/predict.ts")).addPredict },
   audit: { heading: USE, load: async () => (await import("./commands/audit.ts")).addAudit },
   discover: { heading: USE, load: async () => (await import("./commands/discover.ts")).addDiscover },

@@ -1,6 +1,7 @@
 export { replaceFile } from "./io/growing-file.ts";
 export { readTextFile, tableSourceFromPath } from "./io/input-file.ts";
 export { refuseUnwritable } from "./io/output-path.ts";
+export { hashFile } from "./io/provenance.ts";
 export {
   type GrowingLines,
   type GrowingLinesOptions,
@@ -18,8 +19,10 @@ export {
   type RunResults,
 } from "./io/run-results.ts";
 export { createUnwritableError } from "./io/write-errors.ts";
+export { addQueueAddress, type QueueOptions, refuseQueueConflicts } from "./options/queue-option.ts";
 export { placeShard, shardOption } from "./options/shard-option.ts";
 export { parseThreads } from "./options/table-options.ts";
+export { sayQueueGoesOn } from "./print/follow-runs.ts";
 export {
   clearLive,
   createProgress,
@@ -32,6 +35,10 @@ export {
   showLive,
   warn,
 } from "./print/output.ts";
+export type { PlanHead } from "./queue/plan-heads.ts";
+export { type OpenRuns, requireSameFile } from "./queue/run-kinds.ts";
+export type { RunSource } from "./queue/run-lane.ts";
+export { runSubmitted, type SubmittedPlan } from "./queue/submit-plan.ts";
 export { pickShard, type Shard } from "./shards/shard.ts";
 export { createHead, HEAD_START, parseHead, type ShardHead } from "./shards/shard-head.ts";
 export { bootstrapInParallel } from "./workers/replicate-pool.ts";

@@ -8,30 +8,35 @@ import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { countOf } from "graduate/data";
 import {
+  addQueueAddress,
   createHead,
   EXIT_INPUT,
   EXIT_INTERRUPTED,
   parseThreads,
   pickShard,
   placeShard,
+  type QueueOptions,
   readTextFile,
+  refuseQueueConflicts,
   refuseUnwritable,
   type Shard,
   say,
+  sayQueueGoesOn,
   shardOption,
   warn,
 } from "graduate/node";
 import { VERSION } from "../runs/checkout.ts";
 import { planFile } from "../runs/committed.ts";
 import { lineKey, type Plan, parsePlan, type RunLine, selectLines } from "../runs/plan.ts";
-import { type RunBackend, runLines } from "../runs/pool.ts";
+import { type RunBackend, type RunOutcome, runLines } from "../runs/pool.ts";
+import { runLinesInQueue } from "../runs/queue.ts";
 import { openResultsFile } from "../runs/results-file.ts";
 import { networkKey } from "../runs/shared-network.ts";
 import { PAGE_TARGETS } from "../runs/targets.ts";
 import { writePage } from "./cohort-page.ts";
 import { createRunProgress, sayFailures } from "./print-runs.ts";
 
-export interface PlanOptions {
+export interface PlanOptions extends QueueOptions {
   readonly preset: "default" | "paper";
   readonly out: string;
   readonly seeds?: readonly number[];
@@ -80,7 +85,10 @@ export function presetOption(): Option {
 }
 
 function addRunOptions(command: Command): Command {
-  return command
+  return addQueueAddress(
+    command,
+    "let workers elsewhere make the runs, by a queue in Redis: redis://host:6379 (graduate worker, in a checkout)",
+  )
     .option(
       "--out <file>",
       "where results are kept as runs end, and what was done before is found",
@@ -124,6 +132,7 @@ async function readGivenPlan(path: string): Promise<Plan> {
 }
 
 async function runPlans(paths: readonly string[], options: PlanOptions): Promise<void> {
+  refuseQueueConflicts(options);
   const plans = await Promise.all(paths.map(readGivenPlan));
   const chosen = plans.map((plan) => {
     const lines = selectLines(plan, options);
@@ -155,7 +164,7 @@ function nameOf({ cohort, system, seed }: RunLine): string {
 async function runPlan(
   plan: Plan,
   lines: readonly RunLine[],
-  { out, workers, backend, shard }: PlanOptions,
+  { out, workers, backend, shard, queue }: PlanOptions,
 ): Promise<readonly RunLine[] | null> {
   const file = openResultsFile(out, plan, backend);
   if (shard !== undefined)
@@ -177,12 +186,11 @@ async function runPlan(
   process.once("SIGINT", onInterrupt);
   let done = 0;
   try {
-    await runLines(plan, open, {
-      workers,
+    const making = {
       backend,
       signal: stop.signal,
       onProgress: progress.underWay,
-      onDone(index, outcome) {
+      onDone(index: number, outcome: RunOutcome) {
         const { plan: _, ...run } = open[index];
         if (outcome.kind === "done") {
           const { seconds, ...result } = outcome.result;
@@ -194,7 +202,9 @@ async function runPlan(
         }
         progress.done(index, outcome);
       },
-    });
+    };
+    if (queue === undefined) await runLines(plan, open, { ...making, workers });
+    else await runLinesInQueue(plan, open, { ...making, url: queue, out, asked: lines });
   } catch (error) {
     progress.finish();
     if (!stop.signal.aborted) throw error;
@@ -203,6 +213,7 @@ async function runPlan(
       `\ngraduate: interrupted with ${lines.length - open.length + done} of ${countOf(lines.length, "run")} done; ` +
         `they are in ${out}, and the same command goes on from there`,
     );
+    if (queue !== undefined) say(sayQueueGoesOn());
     return null;
   } finally {
     process.removeListener("SIGINT", onInterrupt);

@@ -4,6 +4,7 @@
  * go to one process, as long as the other processes have other runs to do.
  */
 import { runInPool } from "graduate/node";
+import type { RunEvent } from "graduate/verbs";
 import type { Plan, RunLine } from "./plan.ts";
 import { networkKey } from "./shared-network.ts";
 import type { RunBackend, RunOutcome, SharedPlan } from "./worker.ts";
@@ -21,7 +22,7 @@ export interface ReproducePoolOptions {
 }
 
 /** When compiled, the worker is this file's neighbour; from src/, it is the built one (Node loads no TypeScript). */
-function workerFile(): URL {
+export function workerFile(): URL {
   const here = import.meta.url;
   return here.endsWith(".ts") ? new URL("../../dist/runs/worker.js", here) : new URL("./worker.js", here);
 }
@@ -32,7 +33,6 @@ export async function runLines(
   lines: readonly RunLine[],
   { workers, backend, signal, onDone, onProgress }: ReproducePoolOptions,
 ): Promise<void> {
-  const shares = new Map<number, number>();
   const events = runInPool<SharedPlan, RunLine, RunOutcome>(lines, {
     worker: workerFile(),
     shared: { plan, backend },
@@ -43,6 +43,15 @@ export async function runLines(
     affinity: (line) => networkKey(plan, line),
     lost: (_, why) => ({ kind: "failed", failure: why }),
   });
+  await passOn(events, { onDone, onProgress });
+}
+
+/** Tells of each event of the runs. */
+export async function passOn(
+  events: AsyncIterable<RunEvent<RunOutcome>>,
+  { onDone, onProgress }: Pick<ReproducePoolOptions, "onDone" | "onProgress">,
+): Promise<void> {
+  const shares = new Map<number, number>();
   for await (const event of events) {
     if (event.type === "progress") {
       shares.set(event.index, event.share);

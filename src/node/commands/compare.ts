@@ -20,7 +20,7 @@ import {
   PRESETS,
   type PresetName,
 } from "../../training/choices.ts";
-import { type Comparison, compare, DEFAULT_REPLICATES } from "../../verbs/compare.ts";
+import { compare, DEFAULT_REPLICATES, planComparison } from "../../verbs/compare.ts";
 import {
   type ComparedMethod,
   type CompareTask,
@@ -34,11 +34,13 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import type { TableFile } from "../io/provenance.ts";
 import { COMPARE_LINES, hashShared } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
+import { addQueueOptions, type QueueOptions, refuseQueueConflicts } from "../options/queue-option.ts";
 import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
 import {
   openTableFile,
   parseCount,
   parseThreads,
+  readingOptions,
   repeatedOption,
   type TableOptions,
 } from "../options/table-options.ts";
@@ -50,14 +52,15 @@ import {
   readTrainRequest,
   type TrainRequestOptions,
 } from "../options/train-options.ts";
-import { printComparison, tellMethod } from "../print/comparison.ts";
+import { describeComparison, printComparison, tellMethod } from "../print/comparison.ts";
 import { followPlan } from "../print/follow-runs.ts";
 import { printJson } from "../print/output.ts";
+import { describeSubject, runSubmitted } from "../queue/submit-plan.ts";
 import type { Shard } from "../shards/shard.ts";
 import { type CompareShared, openCompareRun } from "../workers/plan-runs.ts";
 import { runInPool, workerModule } from "../workers/run-pool.ts";
 
-interface CompareCommandOptions extends TrainRequestOptions, TableOptions {
+interface CompareCommandOptions extends TrainRequestOptions, TableOptions, QueueOptions {
   readonly methods: readonly ComparedMethod[];
   readonly preset: PresetName;
   readonly seeds: readonly number[];
@@ -122,6 +125,7 @@ export function addCompare(program: Command): void {
     .addOption(shardOption())
     .option("--json", "print one JSON document")
     .action(runCompare);
+  addQueueOptions(command);
 }
 
 function parseMethods(text: string): readonly ComparedMethod[] {
@@ -158,7 +162,9 @@ function parseReplicates(text: string): number {
 async function runCompare(path: string, options: CompareCommandOptions): Promise<void> {
   const { methods, replicates, shard } = options;
   refuseOutcome(options);
-  const asked = options.results ?? (shard && `${basename(path)}.compare.jsonl`);
+  refuseQueueConflicts(options);
+  const isDivided = shard !== undefined || options.queue !== undefined;
+  const asked = options.results ?? (isDivided ? `${basename(path)}.compare.jsonl` : undefined);
   const results = asked && placeShard(asked, shard);
   if (results !== undefined) {
     await refuseUnwritable([results], [path, ...options.split, options.groups]);
@@ -177,13 +183,18 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
     threads: Math.max(1, Math.floor(options.threads / options.workers)),
     deterministic: options.deterministic === true,
   };
+  const kept = results === undefined ? null : openKept(file, results, { splits, request }, options);
   const comparison = await followPlan({
-    runner: (signal) => chooseRunner(shared, options.workers, signal),
+    runner: (signal) =>
+      kept === null || options.queue === undefined
+        ? chooseRunner(shared, options.workers, signal)
+        : submitRuns(file, { splits, request }, kept, options.queue, options)(signal),
     verb: (runner) => compare(study, request, { methods, splits, replicates }, { runner }),
-    kept: results === undefined ? null : openKept(file, results, { splits, request }, options),
+    kept,
+    isQueued: options.queue !== undefined,
     quiet: options.json === true,
     shard,
-    nameOf: ({ method, split: name }) => `${method.label}, ${name}`,
+    nameOf,
     tell: (run) => {
       if (!options.json) tellMethod(run);
     },
@@ -191,6 +202,32 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
   if (comparison === null) return;
   if (options.json) printJson(describeComparison(comparison));
   else printComparison(comparison);
+}
+
+function nameOf({ method, split }: CompareTask): string {
+  return `${method.label}, ${split}`;
+}
+
+/** Lets workers of a queue make the runs. */
+function submitRuns(
+  file: TableFile,
+  { splits, request }: { readonly splits: readonly NamedSplit[]; readonly request: TrainRequest },
+  { file: { path: results }, keyOf }: ReturnType<typeof openKept>,
+  url: string,
+  options: CompareCommandOptions,
+): (signal: AbortSignal) => Runner<CompareTask, MethodResult> {
+  const {
+    methods,
+    replicates,
+    shipTable: ship = false,
+    deterministic = false,
+    json: quiet = false,
+  } = options;
+  const subject = { reading: readingOptions(options), request, splits, deterministic };
+  const tasks = planComparison(methods, splits, splits.length === 1 ? replicates : null);
+  const about = describeSubject(file, subject);
+  return (signal) =>
+    runSubmitted({ ...about, url, command: "compare", ship, tasks, keyOf, nameOf, results, quiet }, signal);
 }
 
 /** With one worker, runs are made in this thread; with more, by worker threads. */
@@ -225,26 +262,6 @@ function openKept(
       const { seed, split } = findSplit(shared, task);
       return hashKey([base, method, seed, split, task.replicates]);
     },
-  };
-}
-
-function describeComparison({ splits, test, replicates, runs, differences, warnings }: Comparison): object {
-  return {
-    splits,
-    test,
-    replicates,
-    runs: runs.map(({ method, split, scores, met, constrained, seconds, failure, audit }) => ({
-      split,
-      method: method.label,
-      ...scores,
-      met,
-      constrained,
-      seconds,
-      failure,
-      audit,
-    })),
-    differences,
-    warnings,
   };
 }
 

@@ -15,6 +15,7 @@ import { prepare, type TrainRequest } from "../../verbs/train-request.ts";
 import {
   type ChosenModel,
   hideTestRows,
+  planTune,
   type TuneChoices,
   type TuneOutcome,
   type TuneResult,
@@ -39,11 +40,13 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
 import { hashShared, TUNE_LINES } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
+import { addQueueOptions, type QueueOptions, refuseQueueConflicts } from "../options/queue-option.ts";
 import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
 import {
   openTableFile,
   parseCount,
   parseThreads,
+  readingOptions,
   repeatedOption,
   type TableOptions,
 } from "../options/table-options.ts";
@@ -59,12 +62,13 @@ import { followPlan } from "../print/follow-runs.ts";
 import { print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps } from "../print/training.ts";
 import { printSweep, tellSetting, writeFrontier } from "../print/tune.ts";
+import { describeSubject, runSubmitted } from "../queue/submit-plan.ts";
 import type { Shard } from "../shards/shard.ts";
 import type { TuneShared } from "../workers/plan-runs.ts";
 import { runInPool, workerModule } from "../workers/run-pool.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
 
-interface TuneCommandOptions extends SubjectOptions, TableOptions {
+interface TuneCommandOptions extends SubjectOptions, TableOptions, QueueOptions {
   readonly sweep: readonly string[];
   readonly oneAtATime?: boolean;
   readonly seeds?: readonly number[];
@@ -115,6 +119,7 @@ export function addTune(program: Command): void {
     const { what, expected } = SETTING_OPTIONS[name];
     command.option(`--${spellSetting(name)} <value>`, `for all runs: ${what} (${expected})`);
   }
+  addQueueOptions(command);
   command.addOption(new Option("--strata <value>", "--risk-strata by its old name").hideHelp());
   command.action(runTune);
 }
@@ -150,6 +155,7 @@ function readSettings(options: TuneCommandOptions): readonly Setting[] {
 async function runTune(path: string, options: TuneCommandOptions): Promise<void> {
   const settings = readSettings(options);
   refuseOutcome(options);
+  refuseQueueConflicts(options);
   const resultsPath = placeShard(options.results ?? `${basename(path)}.tune.jsonl`, options.shard);
   await refuseUnwritable([resultsPath, options.plot, options.out], [path, options.split, options.groups]);
   refuseWrongSuffix({ runs: options.results, plot: options.plot, model: options.out });
@@ -211,24 +217,44 @@ async function runSweep(
   const blind = hideTestRows(study);
   const base = hashShared(file, { ...request, split: blind.split }, options, "tune");
   const labels = labelSettings(choices.settings);
-  const shared: TuneShared = { kind: "tune", study: toPlainStudy(blind), request, deterministic };
+  const keyOf = ({ setting, seed }: TuneTask) => hashKey([base, setting, seed]);
+  const nameOf = ({ setting, seed }: TuneTask) =>
+    `${labels[choices.settings.indexOf(setting)]}, seed ${seed}`;
+  const { queue: url, shipTable: ship = false } = options;
+  const queued = (signal: AbortSignal, address: string) =>
+    runSubmitted<TuneTask, TuneResult>(
+      {
+        ...describeSubject(file, { reading: readingOptions(options), request, deterministic }),
+        url: address,
+        command: "tune",
+        ship,
+        tasks: planTune(choices.settings, choices.seeds ?? []),
+        keyOf,
+        nameOf,
+        results: resultsPath,
+        quiet: options.json === true,
+      },
+      signal,
+    );
+  const pooled = (signal: AbortSignal) => (tasks: readonly TuneTask[]) =>
+    runInPool<TuneShared, TuneTask, TuneResult>(tasks, {
+      worker: workerModule("plan-worker"),
+      shared: { kind: "tune", study: toPlainStudy(blind), request, deterministic },
+      workers: options.workers,
+      what: "a run of the sweep",
+      signal,
+    });
   return followPlan({
-    runner: (signal) => (tasks: readonly TuneTask[]) =>
-      runInPool<TuneShared, TuneTask, TuneResult>(tasks, {
-        worker: workerModule("plan-worker"),
-        shared,
-        workers: options.workers,
-        what: "a run of the sweep",
-        signal,
-      }),
+    runner: (signal) => (url === undefined ? pooled(signal) : queued(signal, url)),
     verb: (runner) => tune(study, request, choices, { runner }),
     kept: {
       file: openRunResults(resultsPath, TUNE_LINES),
-      keyOf: ({ setting, seed }) => hashKey([base, setting, seed]),
+      keyOf,
     },
     quiet: options.json === true,
     shard: options.shard,
-    nameOf: ({ setting, seed }) => `${labels[choices.settings.indexOf(setting)]}, seed ${seed}`,
+    nameOf,
+    isQueued: url !== undefined,
     tell: (run) => {
       if (!options.json) tellSetting(labels[choices.settings.indexOf(run.task.setting)], run);
     },

@@ -166,7 +166,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
     "Training",
     "fast ensemble seed seeds steps primal-steps batch rate decay threads workers backend",
   ),
-  ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select shard"),
+  ...under("Training", "deterministic checkpoint resume sweep one-at-a-time select shard queue ship-table"),
   ...under("Estimates", "interval at rmst ties ridge iterations strata reference interaction no-timefix"),
   ...under("Search", "columns top cross min-rows min-events level"),
   ...under("Repair", "fit time-ranges doubt rounds step censoring"),
@@ -183,9 +183,11 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
   discover: under("Search", "drop seed threads"),
   boost: under("Repair", "method seed threads apply"),
   compare: under("Training", "replicates"),
+  worker: under("Runs", "queue concurrency lost-after until-empty"),
+  jobs: under("Runs", "queue"),
   reproduce: {
     ...under("Runs", "seeds preset workers threads systems splits eye truth part parts keep"),
-    ...under("Runs", "sizes distances audits alpha seed strengths rows shard"),
+    ...under("Runs", "sizes distances audits alpha seed strengths rows shard queue"),
     ...under("Output", "page write"),
   },
 };

@@ -142,6 +142,11 @@ export async function readTableFile(
   }
 }
 
+/** How a table is read, of all options of a command. */
+export function readingOptions({ category, number, decimal }: TableOptions): TableOptions {
+  return present({ category, number, decimal });
+}
+
 /** How a model's table is read: categories in training stay categories. */
 export function readingOf(model: Model, options: TableOptions): TableOptions {
   return { ...options, category: [...new Set([...(options.category ?? []), ...categoriesOf(model)])] };

@@ -183,3 +183,31 @@ function explain(
     `up to ${LEVEL} it is called better or worse, and no word is no proof of equality.`
   );
 }
+
+/** The document of --json. */
+export function describeComparison({
+  splits,
+  test,
+  replicates,
+  runs,
+  differences,
+  warnings,
+}: Comparison): object {
+  return {
+    splits,
+    test,
+    replicates,
+    runs: runs.map(({ method, split, scores, met, constrained, seconds, failure, audit }) => ({
+      split,
+      method: method.label,
+      ...scores,
+      met,
+      constrained,
+      seconds,
+      failure,
+      audit,
+    })),
+    differences,
+    warnings,
+  };
+}

@@ -81,6 +81,8 @@ interface FollowedPlan<Task, Result, Outcome> {
   readonly tell: (run: EndedRun<Task, Result>) => void;
   /** Makes only this part of the runs, and leaves the outcome to whoever has them all. */
   readonly shard?: Shard | undefined;
+  /** Whether others make the runs, who go on when this program is interrupted. */
+  readonly isQueued?: boolean;
   /** The name of a run, for what says which are missing. */
   readonly nameOf: (task: Task) => string;
 }
@@ -103,6 +105,7 @@ export async function followPlan<Task, Result extends { readonly warnings: reado
   tell,
   shard,
   nameOf,
+  isQueued = false,
 }: FollowedPlan<Task, Result, Outcome>): Promise<Outcome | null> {
   const progress = createRunProgress(quiet);
   const stop = new AbortController();
@@ -140,16 +143,24 @@ export async function followPlan<Task, Result extends { readonly warnings: reado
     }
     if (!stop.signal.aborted) throw error;
     process.exitCode = EXIT_INTERRUPTED;
-    const runs = `interrupted with ${done} of ${countOf(plan.length, "run")} done`;
+    const runs = `interrupted with ${done} of ${countOf(plan.length, "run")} ${isQueued ? "collected" : "done"}`;
     const where =
-      kept === null ? "" : `; they are in ${kept.file.path}, and the same command goes on from there`;
+      kept === null || (isQueued && done === 0)
+        ? ""
+        : `; they are in ${kept.file.path}, and the same command goes on from there`;
     say(`\ngraduate: ${runs}${where}`);
+    if (isQueued) say(sayQueueGoesOn());
     return null;
   } finally {
     kept?.file.close();
     process.removeListener("SIGINT", onInterrupt);
     process.once("SIGINT", () => process.exit(EXIT_INTERRUPTED));
   }
+}
+
+/** What becomes of the runs of a queue when nobody waits for them. */
+export function sayQueueGoesOn(): string {
+  return `  workers go on with the others; \`${programName()} jobs --queue …\` shows them and can cancel them`;
 }
 
 /** A runner of a shard's tasks, which never returns: what the verb makes of all runs is made elsewhere. */

@@ -5,11 +5,10 @@
  * result for its run (`lost`): then another worker takes its place. The worker's module decides the kind of run
  * (run-worker.ts).
  */
-import { fork } from "node:child_process";
-import { Worker } from "node:worker_threads";
 import { BackendError, createMemoryError, InputError, isMemoryFailure } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { RunEvent } from "../../verbs/runs.ts";
+import { type Lane, type LanePlace, openLane } from "./lane.ts";
 import { type FromRunWorker, restoreRefusal, type ToRunWorker } from "./run-worker.ts";
 
 /** What runs in the workers, how many there are, and how they are cancelled. */
@@ -24,7 +23,7 @@ export interface PoolOptions<Shared, Task, Result> {
   /** How many runs are made at a time. */
   readonly workers: number;
   /** Threads by default. A process has its own memory and CPU time, and takes longer to start. */
-  readonly place?: "thread" | "process";
+  readonly place?: LanePlace;
   /** What failed, for the error when a worker is lost: "a run of the sweep". */
   readonly what: string;
   /** What to do about it. */
@@ -62,39 +61,6 @@ export function chooseNext(
     0,
     waiting.findIndex((name) => name === null || !taken.has(name)),
   );
-}
-
-/** A thread or a process. */
-interface Lane {
-  post(message: unknown): void;
-  end(): Promise<unknown>;
-}
-
-interface LaneEvents {
-  readonly hear: (message: unknown) => void;
-  /** Called with what the worker threw, or how it ended. */
-  readonly lose: (error: unknown) => void;
-}
-
-function openThread(module: URL, { hear, lose }: LaneEvents): Lane {
-  // Passes on none of this process's own options: some of them cannot be given to a thread.
-  const worker = new Worker(module, { execArgv: [] });
-  worker.on("message", hear);
-  worker.on("error", lose);
-  worker.on("exit", (code) => lose(new Error(`its worker ended with exit code ${code}`)));
-  return { post: (message) => worker.postMessage(message), end: () => worker.terminate() };
-}
-
-function openProcess(module: URL, { hear, lose }: LaneEvents): Lane {
-  const child = fork(module, { execArgv: [], serialization: "advanced" });
-  child.on("message", hear);
-  child.on("error", lose);
-  child.on("exit", (code, signal) => lose(new Error(`its process ended (${signal ?? `exit code ${code}`})`)));
-  return {
-    // A process that is gone is reported by its exit, so a failure to send to it is ignored.
-    post: (message) => child.send(message as object, () => undefined),
-    end: async () => child.kill("SIGKILL"),
-  };
 }
 
 /** A queue of values for one reader; values put before a failure are read before it. */
@@ -173,7 +139,7 @@ function startTeam<Shared, Task, Result>(
     return index;
   };
 
-  const openLane = () => {
+  const addLane = () => {
     let current: number | null = null;
     const send = (message: ToRunWorker<Shared, Task>) => {
       try {
@@ -212,16 +178,15 @@ function startTeam<Shared, Task, Result>(
       else if (current !== null) {
         events.put({ type: "result", index: current, result: lost(tasks[current], why), isKept: false });
       }
-      if (lost !== undefined && pending.length > 0) openLane();
+      if (lost !== undefined && pending.length > 0) addLane();
     };
-    const lane =
-      place === "thread" ? openThread(worker, { hear, lose }) : openProcess(worker, { hear, lose });
+    const lane = openLane(place, worker, { hear, lose });
     lanes.add(lane);
     send({ kind: "start", shared });
     sendNext();
   };
 
-  for (let k = 0; k < Math.min(options.workers, tasks.length); k++) openLane();
+  for (let k = 0; k < Math.min(options.workers, tasks.length); k++) addLane();
   return {
     async end() {
       isEnding = true;
