@@ -4,6 +4,7 @@ export { describeTable } from "./data/checks/describe.ts";
 export { readCurves } from "./data/curves/read-curves.ts";
 export { type Group, parseGroupsFile, parseNamedGroup } from "./data/groups/groups.ts";
 export { type Split, splitFromTable, splitRows } from "./data/outcomes/split.ts";
+export { joinSources } from "./data/reading/join-sources.ts";
 export {
   readTable,
   readTableChunks,

@@ -4,7 +4,6 @@
  * cox+boost.
  */
 import { availableParallelism } from "node:os";
-import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
@@ -34,12 +33,14 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import type { TableFile } from "../io/provenance.ts";
 import { COMPARE_LINES, hashShared } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
+import { stemOfTable } from "../io/table-files.ts";
 import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
 import {
   openTableFile,
   parseCount,
   parseThreads,
   repeatedOption,
+  TABLE_ARGUMENT,
   type TableOptions,
 } from "../options/table-options.ts";
 import {
@@ -81,7 +82,7 @@ export function addCompare(program: Command): void {
   const command = program
     .command("compare")
     .description("train several methods on the same rows and print their differences")
-    .argument("<table>", "CSV, gzip or Parquet file");
+    .argument("<table>", TABLE_ARGUMENT);
   addSubjectOptions(command)
     .addOption(
       new Option(
@@ -158,7 +159,7 @@ function parseReplicates(text: string): number {
 async function runCompare(path: string, options: CompareCommandOptions): Promise<void> {
   const { methods, replicates, shard } = options;
   refuseOutcome(options);
-  const asked = options.results ?? (shard && `${basename(path)}.compare.jsonl`);
+  const asked = options.results ?? (shard && `${stemOfTable(path)}.compare.jsonl`);
   const results = asked && placeShard(asked, shard);
   if (results !== undefined) {
     await refuseUnwritable([results], [path, ...options.split, options.groups]);

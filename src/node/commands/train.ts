@@ -24,7 +24,7 @@ import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
 import { readCheckpoint, writeModel } from "../io/model-file.ts";
 import { findUnclaimed, markFile, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, fingerprintRun, type TableFile } from "../io/provenance.ts";
-import { openTableFile } from "../options/table-options.ts";
+import { openTableFile, TABLE_ARGUMENT } from "../options/table-options.ts";
 import {
   addTrainOptions,
   readSplit,
@@ -51,7 +51,7 @@ export function addTrain(program: Command): void {
   const command = program
     .command("train")
     .description("fit a model whose curves stay close to Kaplan-Meier in every group")
-    .argument("<table>", "CSV, gzip or Parquet file");
+    .argument("<table>", TABLE_ARGUMENT);
   addTrainOptions(command).action(runTrain);
 }
 
@@ -252,7 +252,7 @@ function toReport(
       split: model.training.rows,
     },
     files: [
-      { role: "table", path: file.path, sha256: file.sha256 },
+      { role: "table", path: file.path, name: table.name, sha256: file.sha256 },
       ...(options.groups === undefined ? [] : [{ role: "groups", path: options.groups }]),
       ...(options.out === undefined ? [] : [{ role: "model", path: options.out }]),
     ],
