@@ -54,7 +54,7 @@ export interface Provenance {
   readonly table: {
     readonly name: string;
     readonly rows: number;
-    /** Hash of the file's bytes as stored on disk, in hexadecimal. */
+    /** Hash of the file's bytes as stored on disk, in hexadecimal; of several files, that of the lines of sha256sum. */
     readonly sha256: string;
   } | null;
 }

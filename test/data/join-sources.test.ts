@@ -81,8 +81,16 @@ const cutTable: fc.Arbitrary<CutTable> = fc
     return { names: pools.map((_, k) => `c${k}`), rows, files };
   });
 
-function toText({ names, rows }: CutTable, from: number, end: number, order: readonly number[], sign: string) {
-  const lines = [names, ...rows.slice(from, end)].map((cells) => order.map((k) => quote(cells[k])).join(sign));
+function toText(
+  { names, rows }: CutTable,
+  from: number,
+  end: number,
+  order: readonly number[],
+  sign: string,
+) {
+  const lines = [names, ...rows.slice(from, end)].map((cells) =>
+    order.map((k) => quote(cells[k])).join(sign),
+  );
   return lines.join("\n");
 }
 
@@ -160,9 +168,7 @@ describe("any cut into files is the table that the whole is", () => {
 });
 
 const cellsOf = (table: Table) =>
-  Array.from({ length: table.rows }, (_, i) =>
-    table.columns.map((column) => cellText(column, i)).join("|"),
-  );
+  Array.from({ length: table.rows }, (_, i) => table.columns.map((column) => cellText(column, i)).join("|"));
 
 test("part by part: the cells, firstRow and dates are those of the whole; files may be opened in between", async () => {
   const row = (i: number) => `${i % 13},${1 + (i % 12)}/${i === 900 ? 25 : 1 + (i % 12)}/2003,s${i % 3}`;
@@ -235,10 +241,7 @@ describe("what does not fit together", () => {
         name,
         new Uint8Array(
           parquetWriteBuffer({
-            columnData: [
-              { name: "time", data: [1, 2], type: "DOUBLE" },
-              { name: "sex", ...column } as never,
-            ],
+            columnData: [{ name: "time", data: [1, 2], type: "DOUBLE" }, { name: "sex", ...column } as never],
           }),
         ),
       );
@@ -297,7 +300,9 @@ describe("bad cells are named by file and row", () => {
       const options = { columns: ["x"], number: ["x"], rowsAtOnce: 10 };
       for await (const chunk of readTableChunks(join(...texts("oops")), options)) void chunk;
     };
-    expect((await failure(read())).where).toBe('people/c.csv, rows 2 and 4; people/d.csv, row 31, column "x"');
+    expect((await failure(read())).where).toBe(
+      'people/c.csv, rows 2 and 4; people/d.csv, row 31, column "x"',
+    );
     for await (const chunk of readTableChunks(join("x\n1\n2\n", "x\n3\n"), { columns: ["x"] })) {
       const step = inWholeTable(chunk, () => {
         throw new InputError("odd", { code: "odd", where: 'people/, rows 2 and 3, column "x"' });

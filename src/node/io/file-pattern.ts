@@ -1,11 +1,14 @@
 /**
- * Patterns of file names as shells write them: * and ? within a name, [a-c] and {a,b}, and ** for any number of folders.
- * Names that begin with a dot are matched only where the pattern writes the dot. Our own, because Node 20 has none and
- * a pattern of paths is one page.
+ * Patterns of file names as shells write them: * and ? within a name, [a-c] and {a,b}, and two stars for any number of
+ * folders. Names that begin with a dot are matched only where the pattern writes the dot. Our own, because Node 20 has
+ * none and a pattern of paths is one page.
  */
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+
+/** Two stars: any number of folders. */
+export const ANY_FOLDERS = "*".repeat(2);
 
 const MAGIC = /[*?[{]/;
 
@@ -47,7 +50,7 @@ async function search(
   const [name, ...rest] = names;
   if (name === undefined) return;
   const entries = await list(join(folder, at) || ".");
-  if (name === "**") {
+  if (name === ANY_FOLDERS) {
     await search(folder, at, rest.length === 0 ? ["*"] : rest, found);
     // a link to a folder is not followed: it may lead back
     for (const entry of entries.filter((one) => one.isDirectory() && !one.name.startsWith(".")))

@@ -1,6 +1,6 @@
 /**
- * The files that a path to a table stands for: a folder stands for the tables in it, a pattern for the files that match,
- * anything else for itself. Files come in natural order of their names: part-2 before part-10. In a folder, whatever is
+ * The files that a path to a table stands for: a folder stands for the tables in it, a pattern for the files that
+ * match, anything else for itself. Files come in natural order of their names: part-2 before part-10. In a folder, whatever is
  * no table by its name is passed over; what a pattern names is taken, except names that begin with a dot or an
  * underscore, which programs that write such folders use for their own. Subfolders are reached by patterns alone.
  */
@@ -9,7 +9,7 @@ import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { compareLevels } from "../../data/natural-order.ts";
-import { findMatches, isPattern, splitPattern } from "./file-pattern.ts";
+import { ANY_FOLDERS, findMatches, isPattern, splitPattern } from "./file-pattern.ts";
 
 /** One file of a table. */
 export interface ListedFile {
@@ -59,8 +59,8 @@ async function listFolder(path: string): Promise<ListedFiles> {
       code: "files.none",
       where: path,
       hint:
-        "its tables are the files that end in .csv, .tsv, .csv.gz, .tsv.gz, .parquet or .pq; " +
-        "others, and those in folders below, are named by a pattern such as 'folder/**/*.txt'",
+        "its tables are the files that end in .csv, .tsv (also with .gz), .parquet or .pq; " +
+        `other files, and those in folders below, are named by a pattern: '${join(path, ANY_FOLDERS, "*.txt")}'`,
     });
   }
   const [parquet, text] = [names.find((name) => PARQUET.test(name)), names.find((name) => TEXT.test(name))];
@@ -68,7 +68,7 @@ async function listFolder(path: string): Promise<ListedFiles> {
     throw new InputError(`tables of two kinds in one folder: "${text}" and "${parquet}"`, {
       code: "files.kinds",
       where: path,
-      hint: `name those of one kind by a pattern: '${join(path, "*.parquet")}'`,
+      hint: `name those of one kind by a pattern: '${join(path, "*.csv")}' or '${join(path, "*.parquet")}'`,
     });
   }
   const folder = `${basename(resolve(path))}/`;
