@@ -1,8 +1,8 @@
 /**
  * The files that a path to a table stands for: a folder stands for the tables in it, a pattern for the files that
- * match, anything else for itself. Files come in natural order of their names: part-2 before part-10. In a folder, whatever is
- * no table by its name is passed over; what a pattern names is taken, except names that begin with a dot or an
- * underscore, which programs that write such folders use for their own. Subfolders are reached by patterns alone.
+ * match, anything else for itself. Files come in natural order of their names: part-2 before part-10. In a folder,
+ * whatever is no table by its name is passed over; what a pattern names is taken, except names that begin with a dot
+ * or an underscore, which programs that write such folders use for their own. Folders below are reached by patterns.
  */
 import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
