@@ -8,30 +8,15 @@
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
-import { present } from "../core/present.ts";
 import { createRandom, shuffle } from "../core/random.ts";
-import { createNotice } from "../data/checks/findings.ts";
-import { findSplines } from "../data/encode/encoder.ts";
 import { groupByPerson, type People } from "../data/outcomes/people.ts";
 import { joinRows } from "../data/outcomes/split.ts";
-import { createNetwork } from "../models/networks/create-network.ts";
-import { type MeanSpec, memberParameter } from "../models/networks/mean.ts";
 import { MAX_MEMBERS } from "../models/networks/network-spec.ts";
-import { type ParameterValues, writeParameters } from "../models/networks/parameters.ts";
-import { fitAdditiveStart } from "../models/start/additive-start.ts";
 import { divideAgain, type PreparedStudy, redesign, withSplit } from "../study/prepare.ts";
-import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { endsHeld } from "../training/choices.ts";
-import { createEvaluator } from "../training/evaluation.ts";
-import { judgeGroups } from "../training/finish.ts";
-import { holdRequest, listSeen, listTold, tellTargets } from "../training/keep-network.ts";
-import type { Model, Predictor } from "../training/model.ts";
-import { PRESETS, type TrainingOptions } from "../training/options.ts";
-import { prepareRows } from "../training/prepare-rows.ts";
-import { warnOfSolve } from "../training/run-warnings.ts";
-import { holdNetwork, type SolveReport } from "../training/solve/hold.ts";
-import type { GroupVerdict } from "../training/solve/verdict.ts";
+import type { EnsemblePart, Model } from "../training/model.ts";
 import type { Checkpoint, TrainedMember } from "../training/trainer.ts";
+import { joinMembers, solveOf } from "./join-members.ts";
 import { type TrainEvent, type TrainingRequest, train } from "./train.ts";
 import { designOf } from "./train-request.ts";
 
@@ -57,37 +42,69 @@ export interface EnsembleHooks {
 /** Trains the members one after the other; yields their events, returns one model. */
 export async function* trainEnsemble(
   study: PreparedStudy,
+  request: EnsembleRequest,
+  backend: Backend,
+  hooks: EnsembleHooks = {},
+): AsyncGenerator<TrainEvent, Model> {
+  const places = Array.from({ length: request.ensemble }, (_, place) => place);
+  const part = yield* trainMembers(study, request, backend, { ...hooks, places });
+  return yield* joinEnsemble(study, request, [part], backend);
+}
+
+/** Trains the members at some places, as trainEnsemble does: the runs do not depend on each other. */
+export async function* trainMembers(
+  study: PreparedStudy,
   { ensemble: members, ...request }: EnsembleRequest,
   backend: Backend,
-  { resume }: EnsembleHooks = {},
-): AsyncGenerator<TrainEvent, Model> {
+  { places, resume }: EnsembleHooks & { readonly places: readonly number[] },
+): AsyncGenerator<TrainEvent, EnsemblePart> {
   refuseRequest(members, request);
   const { seed = 1 } = request;
-  const { test, train: learning, validation: valid } = study.split;
-  const rows = joinRows(learning, valid);
-  const whole = divideAgain(study, { train: rows, validation: new Int32Array(), test }, rows);
+  const { test } = study.split;
+  const { whole, rows } = joinSets(study);
+  const parts = cutRows(rows, members, seed, study.people);
   const trained = [...(resume?.members ?? [])];
   const ended = trained.length;
-  if (ended >= members) throw refuseResume(ended, members);
+  if (resume !== undefined && ended >= places.length) throw refuseResume(ended, places.length);
   let last: Model | null = null;
-  for (const [m, part] of cutRows(rows, members, seed, study.people).entries()) {
-    if (m < ended) continue;
+  for (const [k, m] of places.entries()) {
+    if (k < ended) continue;
     const which = `run ${m + 1} of ${members}`;
     yield { type: "candidate", what: which, leavesCheckpoints: true };
-    const held = new Set(part);
-    const own = withSplit(whole, { train: rows.filter((row) => !held.has(row)), validation: part, test });
-    const hooks = m === ended && resume ? { resume: resume.checkpoint } : {};
+    const held = new Set(parts[m]);
+    const own = withSplit(whole, { train: rows.filter((row) => !held.has(row)), validation: parts[m], test });
+    const hooks = k === ended && resume ? { resume: resume.checkpoint } : {};
     const run = train(own, { ...memberRequest(request), seed: seed + m }, backend, hooks);
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
       // Rows and warnings are reported once, and only the ensemble reports `done`.
-      const isSaid = next.value.type === "start" ? m === ended : next.value.type !== "done";
+      const isSaid = next.value.type === "start" ? k === ended : next.value.type !== "done";
       if (isSaid) yield tellOfMember(next.value, which, trained);
     }
-    last = next.value;
-    trained.push(keepMember(last));
+    if (m === members - 1) last = next.value;
+    trained.push(keepMember(next.value));
   }
-  if (last?.options?.constraint && endsHeld(solveOf(request))) {
+  return { members: trained.map((one, k) => ({ ...one, place: places[k] })), last };
+}
+
+/** The model of an ensemble whose runs were made before, in one part or in several. */
+export async function* joinEnsemble(
+  study: PreparedStudy,
+  { ensemble: members, ...request }: EnsembleRequest,
+  parts: readonly EnsemblePart[],
+  backend: Backend,
+): AsyncGenerator<TrainEvent, Model> {
+  refuseRequest(members, request);
+  const { seed = 1 } = request;
+  const { whole } = joinSets(study);
+  const trained = orderMembers(parts, members);
+  const last = parts.find((part) => part.last !== null)?.last ?? null;
+  if (trained === null || last === null) {
+    throw new InputError(`not all of the ensemble's ${members} runs are there, each once`, {
+      code: "ensemble.parts",
+    });
+  }
+  if (last.options?.constraint && endsHeld(solveOf(request))) {
     yield { type: "candidate", what: `the mean of ${members} runs`, leavesCheckpoints: true };
     yield { type: "solve", step: trained.reduce((sum, { steps }) => sum + steps, 0) };
   }
@@ -95,7 +112,7 @@ export async function* trainEnsemble(
   let model: Model;
   try {
     const joined = { request, seed, study: redesign(whole, designOf(request)) };
-    model = await joinMembers(trained, last as Model, joined, scope);
+    model = await joinMembers(trained, last, joined, scope);
   } finally {
     scope.end();
   }
@@ -103,15 +120,24 @@ export async function* trainEnsemble(
   return model;
 }
 
+/** The study of all rows outside the test set, from which the members' rows are taken. */
+function joinSets(study: PreparedStudy): { readonly whole: PreparedStudy; readonly rows: Int32Array } {
+  const { test, train: learning, validation } = study.split;
+  const rows = joinRows(learning, validation);
+  return { whole: divideAgain(study, { train: rows, validation: new Int32Array(), test }, rows), rows };
+}
+
+/** The members by their places; null unless every place is taken once. */
+function orderMembers(parts: readonly EnsemblePart[], members: number): TrainedMember[] | null {
+  const placed = parts.flatMap((part) => part.members).sort((a, b) => a.place - b.place);
+  if (placed.length !== members || placed.some(({ place }, k) => place !== k)) return null;
+  return placed.map(({ place: _, ...member }) => member);
+}
+
 /** A member keeps its mixture with the start; the output layer is solved for all of them together. */
 function memberRequest(request: TrainingRequest): TrainingRequest {
   if (!endsHeld(solveOf(request))) return request;
   return { ...request, options: { ...request.options, solve: "mixture" } };
-}
-
-/** How a run of the request ends. */
-function solveOf({ preset = "default", options }: TrainingRequest): TrainingOptions["solve"] {
-  return options?.solve ?? PRESETS[preset].solve;
 }
 
 /** Turns an event of one member into one of the ensemble. */
@@ -183,136 +209,4 @@ export function cutRows(
     const part = order.slice(cut(k), cut(k + 1));
     return persons === null ? part.sort() : Int32Array.from([...part].flatMap((one) => persons[one])).sort();
   });
-}
-
-/** `last` is the model of the last member; everything that is the same for all members is taken from it. */
-async function joinMembers(
-  members: readonly TrainedMember[],
-  last: Model,
-  { request, seed, study }: JoinedRun,
-  backend: Backend,
-): Promise<Model> {
-  const { split, people, table, sha256 } = study;
-  const options = last.options && { ...last.options, seed, ...present({ solve: solveOf(request) }) };
-  const { predictor, verdict, report } = await holdMembers(
-    members,
-    options,
-    { request, seed, study },
-    backend,
-  );
-  const steps = members.reduce((sum, one) => sum + one.steps, 0);
-  const unsolved = warnOfSolve(report);
-  return {
-    ...last,
-    predictor,
-    options,
-    split: packSplit(split, table.rows, sha256),
-    training: {
-      seed,
-      backend: last.training.backend,
-      rows: countSets(split),
-      ...(people === null ? {} : { people: countPeople(people, split) }),
-      parameters: Object.values(predictor.parameters).reduce((sum, { length }) => sum + length, 0),
-      steps,
-      bestStep: steps,
-      history: [],
-      verdict,
-      ...present({ solve: report ?? undefined }),
-      multipliers: null,
-      warnings: [...last.training.warnings, ...unsolved],
-      notices: [...(last.training.notices ?? []), ...unsolved.map((one) => createNotice("warning", one))],
-    },
-  };
-}
-
-type MeanPredictor = {
-  readonly kind: "network";
-  readonly network: MeanSpec;
-  readonly parameters: ParameterValues;
-};
-
-function joinNetworks(members: readonly TrainedMember[]): MeanPredictor {
-  const [{ network }] = members;
-  const parameters: ParameterValues = {};
-  for (const [m, member] of members.entries()) {
-    for (const [name, values] of Object.entries(member.parameters)) {
-      parameters[memberParameter(m, name)] = values;
-    }
-  }
-  const networks = members.map((member) => member.network);
-  return {
-    kind: "network",
-    network: { kind: "mean", D: network.D, T: network.T, members: networks },
-    parameters,
-  };
-}
-
-interface JoinedRun {
-  readonly request: TrainingRequest;
-  readonly seed: number;
-  readonly study: PreparedStudy;
-}
-
-interface HeldMembers {
-  readonly predictor: Extract<Predictor, { readonly kind: "network" }>;
-  readonly verdict: readonly GroupVerdict[];
-  readonly report: SolveReport | null;
-}
-
-/** Judges the mean curves on all rows that the members were made from; where the run is solved, holds them first. */
-async function holdMembers(
-  members: readonly TrainedMember[],
-  options: TrainingOptions | null,
-  { request, study }: JoinedRun,
-  backend: Backend,
-): Promise<HeldMembers> {
-  const predictor = joinNetworks(members);
-  if (options === null || options.constraint === null) return { predictor, verdict: [], report: null };
-  const training = prepareRows(backend, study, study.split.train);
-  if (!endsHeld(options.solve)) {
-    const network = createNetwork(backend, predictor.network, 0);
-    writeParameters(network, predictor.parameters);
-    const evaluation = await createEvaluator(backend, network, training, options.constraint)();
-    return {
-      predictor,
-      verdict: judgeGroups({ training }, options, evaluation, listSeen(study)),
-      report: null,
-    };
-  }
-  const { test } = study.split;
-  const splines = findSplines(study.encoder);
-  const D = study.encoder.names.length;
-  const told = study.inputGroups.length;
-  const start = { ...training.binned, x: await backend.read(training.x), D, groups: told, splines };
-  const held = await holdNetwork({
-    backend,
-    training,
-    validation: null,
-    test: test.length > 0 ? prepareRows(backend, study, test) : null,
-    spec: predictor.network,
-    trained: predictor.parameters,
-    start: null,
-    shrunk: { spec: members[0].network, parameters: averageMembers(members) },
-    precisions: fitAdditiveStart(start).precisions,
-    splines,
-    names: study.encoder.names,
-    told,
-    isTold: listTold(study),
-    ...holdRequest(options.constraint, study, request),
-    hold: options.hold ?? "balanced",
-    solvedOn: "training and validation rows",
-  });
-  const network = { kind: "network", network: held.spec, parameters: held.parameters } as const;
-  const report = await tellTargets(held, study, request, [training], backend);
-  return { predictor: network, verdict: held.verdict, report };
-}
-
-/** The mean of the members' parameters: what the prior takes as the slopes and offsets of the mean curve. */
-function averageMembers(members: readonly TrainedMember[]): ParameterValues {
-  return Object.fromEntries(
-    Object.entries(members[0].parameters).map(([name, values]) => [
-      name,
-      values.map((_, k) => members.reduce((sum, one) => sum + one.parameters[name][k], 0) / members.length),
-    ]),
-  );
 }
