@@ -20,7 +20,7 @@ export { prepare, type TrainRequest } from "./verbs/train-request.ts";
 export type { Backend } from "./compute/backend.ts";
 export { createReferenceBackend } from "./compute/reference.ts";
 export type { Model } from "./training/model.ts";
-export { type EnsembleRequest, trainEnsemble } from "./verbs/ensemble.ts";
+export { type EnsembleRequest, trainEnsemble } from "./verbs/ensemble/ensemble.ts";
 export { type FitOptions, type FitRequest, fit } from "./verbs/fit.ts";
 export { type TrainEvent, type TrainingRequest, train } from "./verbs/train.ts";
 

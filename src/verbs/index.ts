@@ -44,7 +44,7 @@ export {
 } from "./discover/columns.ts";
 export type { DiscoverInput, DiscoverOptions } from "./discover/discover.ts";
 export type { ModelDiscoverOptions, ModelDiscovery } from "./discover/discover-model.ts";
-export { type EnsembleHooks, joinEnsemble, trainMembers } from "./ensemble.ts";
+export { type EnsembleHooks, joinEnsemble, trainMembers } from "./ensemble/ensemble.ts";
 export {
   chooseBoostRows,
   chooseJudgedRows,

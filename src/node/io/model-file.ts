@@ -1,6 +1,6 @@
 /**
- * Models, parts of ensembles and checkpoints on disk. The first bytes are checked before the rest is read, so that a wrong file of any size
- * is refused at once; writing replaces a file as a whole (growing-file.ts).
+ * Models, parts of ensembles and checkpoints on disk. The first bytes are checked before the rest is read, so that a
+ * wrong file of any size is refused at once; writing replaces a file as a whole (growing-file.ts).
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";

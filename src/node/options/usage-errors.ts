@@ -106,7 +106,7 @@ function explainUsage(text: string, command: Command): string {
     const takes = known.length === 0 ? "no arguments" : known.map((one) => `<${one.name()}>`).join(" ");
     const extra = command.args[known.length];
     const isTable = known.some((one) => one.name() === "table") && isTableName(basename(extra));
-    const several = isTable ? "; several files are one table as a folder or a pattern in quotes" : "";
+    const several = isTable ? "; several files: a folder or 'pattern'" : "";
     return `unexpected argument: "${extra}" (${command.name()} takes ${takes}${several})`;
   }
   return message;

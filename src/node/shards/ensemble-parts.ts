@@ -13,7 +13,7 @@ import { countOf } from "../../core/text.ts";
 import type { SavedCheckpoint } from "../../files/model/checkpoint-file.ts";
 import type { SavedPart } from "../../files/model/part-file.ts";
 import type { PreparedStudy } from "../../study/prepare.ts";
-import { type EnsembleRequest, trainMembers } from "../../verbs/ensemble.ts";
+import { type EnsembleRequest, trainMembers } from "../../verbs/ensemble/ensemble.ts";
 import { readCheckpoint, readPart, writePart } from "../io/model-file.ts";
 import { programVersion } from "../io/provenance.ts";
 import type { TrainOptions } from "../options/train-options.ts";
@@ -166,7 +166,7 @@ export function sayPart({ members, index, count }: SavedPart, { out = "" }: Trai
   print(`  ${command}`);
 }
 
-/** The parts beside the model's path; null where there are none. Refuses parts of other runs, and parts without the rest. */
+/** The parts beside the model's path; null where there are none. Refuses parts of other runs, or without the rest. */
 export async function findParts({
   run,
   options,
@@ -212,7 +212,9 @@ async function listParts(out: string): Promise<ListedPart[]> {
 function refuseParts(message: string): InputError {
   return new InputError(message, {
     code: "ensemble.parts",
-    hint: "give the table and options that the parts were made with, or remove the parts, and all runs are trained here",
+    hint:
+      "give the table and options that the parts were made with, or remove the parts, " +
+      "and all runs are trained here",
   });
 }
 

@@ -5,20 +5,20 @@
  * Encoder, time grid and groups are fitted once, to all of these rows. The verdict per group is that of the mean
  * curves; only the test rows are left to validate them on.
  */
-import type { Backend } from "../compute/backend.ts";
-import { BackendScope } from "../compute/memory.ts";
-import { InputError } from "../core/errors.ts";
-import { createRandom, shuffle } from "../core/random.ts";
-import { groupByPerson, type People } from "../data/outcomes/people.ts";
-import { joinRows } from "../data/outcomes/split.ts";
-import { MAX_MEMBERS } from "../models/networks/network-spec.ts";
-import { divideAgain, type PreparedStudy, redesign, withSplit } from "../study/prepare.ts";
-import { endsHeld } from "../training/choices.ts";
-import type { EnsemblePart, Model } from "../training/model.ts";
-import type { Checkpoint, TrainedMember } from "../training/trainer.ts";
+import type { Backend } from "../../compute/backend.ts";
+import { BackendScope } from "../../compute/memory.ts";
+import { InputError } from "../../core/errors.ts";
+import { createRandom, shuffle } from "../../core/random.ts";
+import { groupByPerson, type People } from "../../data/outcomes/people.ts";
+import { joinRows } from "../../data/outcomes/split.ts";
+import { MAX_MEMBERS } from "../../models/networks/network-spec.ts";
+import { divideAgain, type PreparedStudy, redesign, withSplit } from "../../study/prepare.ts";
+import { endsHeld } from "../../training/choices.ts";
+import type { EnsemblePart, Model } from "../../training/model.ts";
+import type { Checkpoint, TrainedMember } from "../../training/trainer.ts";
+import { type TrainEvent, type TrainingRequest, train } from "../train.ts";
+import { designOf } from "../train-request.ts";
 import { joinMembers, solveOf } from "./join-members.ts";
-import { type TrainEvent, type TrainingRequest, train } from "./train.ts";
-import { designOf } from "./train-request.ts";
 
 /** A request to train, and how many runs of it to average. */
 export interface EnsembleRequest extends TrainingRequest {

@@ -1,29 +1,29 @@
 /**
- * The end of an ensemble: its runs as one network whose curves are the mean of theirs, judged on all rows that they were
- * made from; where the request ends in a solve, the output layer of the mean is solved first.
+ * The end of an ensemble: its runs as one network whose curves are the mean of theirs, judged on all rows that they
+ * were made from; where the request ends in a solve, the output layer of the mean is solved first.
  */
-import type { Backend } from "../compute/backend.ts";
-import { present } from "../core/present.ts";
-import { createNotice } from "../data/checks/findings.ts";
-import { findSplines } from "../data/encode/encoder.ts";
-import { createNetwork } from "../models/networks/create-network.ts";
-import { type MeanSpec, memberParameter } from "../models/networks/mean.ts";
-import { type ParameterValues, writeParameters } from "../models/networks/parameters.ts";
-import { fitAdditiveStart } from "../models/start/additive-start.ts";
-import type { PreparedStudy } from "../study/prepare.ts";
-import { countPeople, countSets, packSplit } from "../study/split.ts";
-import { endsHeld } from "../training/choices.ts";
-import { createEvaluator } from "../training/evaluation.ts";
-import { judgeGroups } from "../training/finish.ts";
-import { holdRequest, listSeen, listTold, tellTargets } from "../training/keep-network.ts";
-import type { Model, Predictor } from "../training/model.ts";
-import { PRESETS, type TrainingOptions } from "../training/options.ts";
-import { prepareRows } from "../training/prepare-rows.ts";
-import { warnOfSolve } from "../training/run-warnings.ts";
-import { holdNetwork, type SolveReport } from "../training/solve/hold.ts";
-import type { GroupVerdict } from "../training/solve/verdict.ts";
-import type { TrainedMember } from "../training/trainer.ts";
-import type { TrainingRequest } from "./train.ts";
+import type { Backend } from "../../compute/backend.ts";
+import { present } from "../../core/present.ts";
+import { createNotice } from "../../data/checks/findings.ts";
+import { findSplines } from "../../data/encode/encoder.ts";
+import { createNetwork } from "../../models/networks/create-network.ts";
+import { type MeanSpec, memberParameter } from "../../models/networks/mean.ts";
+import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
+import { fitAdditiveStart } from "../../models/start/additive-start.ts";
+import type { PreparedStudy } from "../../study/prepare.ts";
+import { countPeople, countSets, packSplit } from "../../study/split.ts";
+import { endsHeld } from "../../training/choices.ts";
+import { createEvaluator } from "../../training/evaluation.ts";
+import { judgeGroups } from "../../training/finish.ts";
+import { holdRequest, listSeen, listTold, tellTargets } from "../../training/keep-network.ts";
+import type { Model, Predictor } from "../../training/model.ts";
+import { PRESETS, type TrainingOptions } from "../../training/options.ts";
+import { prepareRows } from "../../training/prepare-rows.ts";
+import { warnOfSolve } from "../../training/run-warnings.ts";
+import { holdNetwork, type SolveReport } from "../../training/solve/hold.ts";
+import type { GroupVerdict } from "../../training/solve/verdict.ts";
+import type { TrainedMember } from "../../training/trainer.ts";
+import type { TrainingRequest } from "../train.ts";
 
 /** How a run of the request ends. */
 export function solveOf({ preset = "default", options }: TrainingRequest): TrainingOptions["solve"] {
