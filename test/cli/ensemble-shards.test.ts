@@ -31,7 +31,7 @@ beforeAll(() => {
     const { code, stdout } = run([...asked, "--out", "m.model", "--shard", shard]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("the same command without --shard")]);
   }
-});
+}, 60_000);
 
 test("parts hold their runs, and are read back to the same bytes", () => {
   const parts = ["m.model.1-of-2", "m.model.2-of-2"].map((name) => partFromBytes(bytesOf(name), name));
