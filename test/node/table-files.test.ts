@@ -47,6 +47,15 @@ describe("a folder", () => {
     );
   });
 
+  test("with a link that leads nowhere is refused by that name, not read without it", async () => {
+    const broken = folderOf("broken", ["a.csv"]);
+    symlinkSync(join(broken, "gone.csv"), join(broken, "b.csv"));
+    await expect(tableSourceFromPath(broken)).rejects.toMatchObject({
+      code: "file.missing",
+      where: join(broken, "b.csv"),
+    });
+  });
+
   test("that holds one file is that file", async () => {
     const one = folderOf("one", ["a.csv", "README"]);
     expect((await tableSourceFromPath(one)).name).toBe("a.csv");

@@ -4,12 +4,13 @@
  * whatever is no table by its name is passed over; what a pattern names is taken, except names that begin with a dot
  * or an underscore, which programs that write such folders use for their own. Folders below are reached by patterns.
  */
-import { existsSync, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { compareLevels } from "../../data/natural-order.ts";
 import { ANY_FOLDERS, findMatches, isPattern, splitPattern } from "./file-pattern.ts";
+import { explainUnreadable } from "./write-errors.ts";
 
 /** One file of a table. */
 export interface ListedFile {
@@ -38,22 +39,24 @@ export function isTableName(name: string): boolean {
 /** The files of a folder or a pattern; null for any other path, also for one that leads nowhere. */
 export async function listTableFiles(path: string): Promise<ListedFiles | null> {
   if (path === "-") return null;
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-  if (isFolder === true) return listFolder(path);
-  return isFolder === undefined && isPattern(path) ? listMatches(path) : null;
+  const found = await stat(path).catch(() => null); // whoever opens it says why
+  if (found?.isDirectory()) return listFolder(path);
+  return found === null && isPattern(path) ? listMatches(path) : null;
 }
 
 async function listFolder(path: string): Promise<ListedFiles> {
-  const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    throw new InputError(`cannot read folder: "${path}" (${error.code})`, {
+  const entries = await readdir(path).catch((error: unknown) => {
+    throw new InputError(`cannot read folder: "${path}" (${explainUnreadable(error)})`, {
       code: "file.unreadable",
       where: path,
     });
   });
-  const names = entries
-    .filter((entry) => isTableName(entry.name) && !isFolderAt(join(path, entry.name)))
-    .map(({ name }) => name)
-    .sort(compareLevels);
+  const names: string[] = [];
+  for (const name of entries.filter(isTableName)) {
+    const found = await stat(join(path, name)).catch(() => null); // a link to nowhere is refused when it is opened
+    if (found?.isDirectory() !== true) names.push(name);
+  }
+  names.sort(compareLevels);
   if (names.length === 0) {
     throw new InputError(`no table in the folder: "${path}"`, {
       code: "files.none",
@@ -73,10 +76,6 @@ async function listFolder(path: string): Promise<ListedFiles> {
   }
   const folder = `${basename(resolve(path))}/`;
   return { name: folder, folder, files: names.map((name) => ({ name, path: join(path, name) })) };
-}
-
-function isFolderAt(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 async function listMatches(path: string): Promise<ListedFiles> {
