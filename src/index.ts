@@ -4,6 +4,7 @@ export { describeTable } from "./data/checks/describe.ts";
 export { readCurves } from "./data/curves/read-curves.ts";
 export { type Group, parseGroupsFile, parseNamedGroup } from "./data/groups/groups.ts";
 export { type Split, splitFromTable, splitRows } from "./data/outcomes/split.ts";
+export { joinSources } from "./data/reading/join-sources.ts";
 export {
   readTable,
   readTableChunks,
@@ -19,7 +20,7 @@ export { prepare, type TrainRequest } from "./verbs/train-request.ts";
 export type { Backend } from "./compute/backend.ts";
 export { createReferenceBackend } from "./compute/reference.ts";
 export type { Model } from "./training/model.ts";
-export { type EnsembleRequest, trainEnsemble } from "./verbs/ensemble.ts";
+export { type EnsembleRequest, trainEnsemble } from "./verbs/ensemble/ensemble.ts";
 export { type FitOptions, type FitRequest, fit } from "./verbs/fit.ts";
 export { type TrainEvent, type TrainingRequest, train } from "./verbs/train.ts";
 

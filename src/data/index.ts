@@ -77,6 +77,7 @@ export type {
   OutcomesInput,
   RightCensoredInput,
 } from "./plain-input.ts";
+export { joinSources } from "./reading/join-sources.ts";
 export {
   type ReadChunksOptions,
   type ReadTableOptions,
@@ -99,6 +100,7 @@ export {
   type NumberColumn,
   selectRows,
   type Table,
+  type TablePart,
   tableBlocks,
 } from "./table.ts";
 export { type ParseTargetsOptions, parseTargets } from "./targets/parse-targets.ts";

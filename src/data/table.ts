@@ -3,7 +3,7 @@
  * NaN in numbers and dates, code −1 in categories, 255 in booleans. Reading files is read-table.ts' business.
  */
 
-import { InputError } from "../core/errors.ts";
+import { InputError, MAX_ROWS_NAMED, nameRows } from "../core/errors.ts";
 import { nearestName } from "../core/names.ts";
 import { present } from "../core/present.ts";
 import { shortenValue } from "../core/text.ts";
@@ -54,12 +54,40 @@ export type Column = NumberColumn | DateColumn | CategoryColumn | BooleanColumn;
 export const MISSING_CODE = -1;
 export const MISSING_BOOLEAN = 255;
 
+/** One of the files that a table was read from. */
+export interface TablePart {
+  readonly name: string;
+  readonly rows: number;
+}
+
 /** Typed columns of equal length. */
 export interface Table {
   /** What messages call it, usually the file name. */
   readonly name: string;
   readonly rows: number;
   readonly columns: readonly Column[];
+  /** Its files in order, where it was read from several: messages name a row by its file. */
+  readonly parts?: readonly TablePart[];
+}
+
+/** Rows (1-based) in a sentence: "rows 3 and 8", or "b.csv, row 3; c.csv, row 1" in a table of several files. */
+export function namePlaces({ parts }: Pick<Table, "parts">, rows: readonly number[]): string {
+  if (parts === undefined) return nameRows(rows);
+  const shown = rows.slice(0, MAX_ROWS_NAMED);
+  const named: string[] = [];
+  let before = 0;
+  for (const { name, rows: count } of parts) {
+    const own = shown.filter((row) => row > before && row <= before + count).map((row) => row - before);
+    if (own.length > 0) named.push(`${name}, ${nameRows(own)}`);
+    before += count;
+  }
+  const rest = rows.length - shown.length;
+  return named.join("; ") + (rest > 0 ? ` (and ${rest} more)` : "");
+}
+
+/** Where rows (1-based) are: their table and their numbers, or their files and their numbers in these. */
+export function placeRows(table: Pick<Table, "name" | "parts">, rows: readonly number[]): string {
+  return table.parts === undefined ? `${table.name}, ${nameRows(rows)}` : namePlaces(table, rows);
 }
 
 /** Whether the column has no value in that row. */

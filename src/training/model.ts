@@ -12,7 +12,7 @@ import type { Method } from "./choices.ts";
 import type { TrainingOptions } from "./options.ts";
 import type { SolveReport } from "./solve/hold.ts";
 import type { GroupVerdict } from "./solve/verdict.ts";
-import type { EvaluationEvent } from "./trainer.ts";
+import type { EvaluationEvent, TrainedMember } from "./trainer.ts";
 
 /** One evaluation of the run that made a model. */
 export interface ModelHistoryEntry {
@@ -54,7 +54,7 @@ export interface Provenance {
   readonly table: {
     readonly name: string;
     readonly rows: number;
-    /** Hash of the file's bytes as stored on disk, in hexadecimal. */
+    /** Hash of the file's bytes as stored on disk, in hexadecimal; of several files, that of the lines of sha256sum. */
     readonly sha256: string;
   } | null;
 }
@@ -123,6 +123,14 @@ export interface Model {
   readonly provenance?: Provenance;
   /** Scores on the test rows, or any other JSON to store with the model. */
   readonly metrics?: object;
+}
+
+/** Some of an ensemble's runs, made by themselves. */
+export interface EnsemblePart {
+  /** The runs, each with its place in the ensemble, from 0. */
+  readonly members: readonly (TrainedMember & { readonly place: number })[];
+  /** The model of the ensemble's last run, from which the ensemble takes what is not the runs' own; null elsewhere. */
+  readonly last: Model | null;
 }
 
 /** The number of runs whose curves are averaged. */

@@ -6,8 +6,8 @@ import type { Backend } from "../compute/backend.ts";
 import { createReferenceBackend } from "../compute/reference.ts";
 import type { Table } from "../data/table.ts";
 import type { Model } from "../training/model.ts";
-import { chooseMembers } from "./choose-members.ts";
-import { type EnsembleRequest, trainEnsemble } from "./ensemble.ts";
+import { chooseMembers } from "./ensemble/choose-members.ts";
+import { type EnsembleRequest, trainEnsemble } from "./ensemble/ensemble.ts";
 import { prepare, type TrainEvent, type TrainRequest, train } from "./train.ts";
 
 /** A request to train; with `ensemble`, the mean of that many runs. Without it, rows and columns decide: 5 or 1. */

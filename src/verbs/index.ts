@@ -1,3 +1,4 @@
+export type { EnsemblePart } from "../training/model.ts";
 export { type AuditedScores, type AuditGroup, BOUND_ALPHA, bootstrapHere } from "./audit.ts";
 export {
   addIntervals,
@@ -43,7 +44,7 @@ export {
 } from "./discover/columns.ts";
 export type { DiscoverInput, DiscoverOptions } from "./discover/discover.ts";
 export type { ModelDiscoverOptions, ModelDiscovery } from "./discover/discover-model.ts";
-export type { EnsembleHooks } from "./ensemble.ts";
+export { type EnsembleHooks, joinEnsemble, trainMembers } from "./ensemble/ensemble.ts";
 export {
   chooseBoostRows,
   chooseJudgedRows,

@@ -109,7 +109,12 @@ describe("called wrongly", () => {
     ["train x.csv --time t", "missing option: --event <column>", "train"],
     ["train", "missing argument: <table>", "train"],
     ["km x.csv --time", "missing value: --time <column>", "km"],
-    ["km x.csv y.csv", 'unexpected argument: "y.csv" (km takes <table>)', "km"],
+    ["km x.csv y", 'unexpected argument: "y" (km takes <table>)', "km"],
+    [
+      "km x.csv y.csv",
+      "unexpected argument: \"y.csv\" (km takes <table>; several files: a folder or 'pattern')",
+      "km",
+    ],
     ["trian x.csv", "unknown command 'trian', did you mean 'train'?", ""],
     ["dicsover", "unknown command 'dicsover', did you mean 'discover'?", ""],
     ["reproduce nwtcoo", "unknown command 'nwtcoo', did you mean 'nwtco'?", "reproduce"],

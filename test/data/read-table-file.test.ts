@@ -38,7 +38,7 @@ describe("a file", () => {
     expect(x.values.reduce((sum, value) => sum + value, 0)).toBe(199_999);
   });
 
-  test("that is not there, or is a folder, is named", async () => {
+  test("that is not there, or is a folder without tables, is named", async () => {
     const path = join(folder, "nowhere.csv");
     await expect(tableSourceFromPath(path)).rejects.toMatchObject({
       message: `no such file: "${path}"`,
@@ -47,9 +47,10 @@ describe("a file", () => {
     await expect(tableSourceFromPath(join(fixture("patients.csv"), "x"))).rejects.toMatchObject({
       code: "file.missing",
     });
-    await expect(tableSourceFromPath(folder)).rejects.toMatchObject({
-      message: `a directory, not a table: "${folder}"`,
-      code: "file.directory",
+    const empty = mkdtempSync(join(folder, "empty-"));
+    await expect(tableSourceFromPath(empty)).rejects.toMatchObject({
+      message: `no table in the folder: "${empty}"`,
+      code: "files.none",
     });
   });
 

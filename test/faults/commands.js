@@ -1,5 +1,6 @@
 // The commands whose writes are made to fail, on a table so small that each takes a fraction of a second. `outputs` are the files each
-// writes; `lines` are those that grow line by line. `{name}` is a file of the command's own folder.
+// writes; `lines` are those that grow line by line; `mayLeave` are those that only a run that fails leaves, to go on from. `{name}` is
+// a file of the command's own folder.
 
 const OUTCOME = "--time time --event event";
 // One step, so one checkpoint: how many there are of several depends on the clock.
@@ -44,6 +45,12 @@ const FILES = [
     name: "train",
     line: `train {table.csv} ${TRAINING} --out {new.model} --checkpoint {run.checkpoint} --report {page.html}`,
     outputs: ["new.model", "run.checkpoint", "page.html"],
+  },
+  {
+    name: "train a shard",
+    line: `train {table.csv} ${TRAINING} --ensemble 2 --shard 1/2 --out {new.model}`,
+    outputs: ["new.model.1-of-2"],
+    mayLeave: ["new.model.1-of-2.checkpoint"],
   },
   {
     name: "predict",
@@ -91,9 +98,10 @@ const FILES = [
   },
 ];
 
-export const COMMANDS = FILES.map(({ line, outputs = [], lines = [], ...rest }) => ({
+export const COMMANDS = FILES.map(({ line, outputs = [], lines = [], mayLeave = [], ...rest }) => ({
   ...rest,
   args: line.split(" "),
   outputs,
   lines,
+  mayLeave,
 }));

@@ -118,7 +118,7 @@ function complain(command, place, result, whole, before) {
     if (!isBeginning(readLines(join(folder, name)), whole.lines.get(name)))
       complaints.push(`${name} is no beginning of what it was to become`);
   }
-  const known = [...inputs, ...command.outputs, ...command.lines];
+  const known = [...inputs, ...command.outputs, ...command.lines, ...command.mayLeave];
   const others = readdirSync(folder).filter((name) => !known.includes(name));
   if (others.length > 0) complaints.push(`left behind: ${others.join(", ")}`);
   return complaints;

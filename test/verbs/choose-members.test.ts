@@ -1,7 +1,7 @@
 /** How many runs the default is the mean of: rows, columns, events and what was asked for decide. */
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../src/core/random.ts";
-import { chooseMembers } from "../../src/verbs/choose-members.ts";
+import { chooseMembers } from "../../src/verbs/ensemble/choose-members.ts";
 import { prepare, type TrainRequest } from "../../src/verbs/train.ts";
 
 /** A tenth of the people have the event. */

@@ -16,7 +16,7 @@ import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.t
 import { groupSupport, kaplanMeierBinned } from "../../src/stats/kaplan-meier.ts";
 import { atRiskShare } from "../../src/stats/mortality-risk.ts";
 import { countMembers, type Model } from "../../src/training/model.ts";
-import { cutRows, type EnsembleRequest } from "../../src/verbs/ensemble.ts";
+import { cutRows, type EnsembleRequest } from "../../src/verbs/ensemble/ensemble.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
 import type { TrainEvent, TrainRequest } from "../../src/verbs/train.ts";
 import { trainTable, trainTableEnsemble } from "./train-table.ts";

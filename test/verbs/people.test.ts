@@ -15,7 +15,7 @@ import type { Model } from "../../src/training/model.ts";
 import { boost } from "../../src/verbs/boost.ts";
 import { discover } from "../../src/verbs/discover/discover.ts";
 import { designEffect, divideRows, keepApart } from "../../src/verbs/discover/rows.ts";
-import { cutRows } from "../../src/verbs/ensemble.ts";
+import { cutRows } from "../../src/verbs/ensemble/ensemble.ts";
 import type { TrainRequest } from "../../src/verbs/train.ts";
 import { drawPeople } from "../simulated-people.ts";
 import { trainTable, trainTableEnsemble } from "./train-table.ts";

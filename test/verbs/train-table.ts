@@ -2,7 +2,11 @@
 import type { Backend } from "../../src/compute/backend.ts";
 import type { Table } from "../../src/data/table.ts";
 import type { Model } from "../../src/training/model.ts";
-import { type EnsembleHooks, type EnsembleRequest, trainEnsemble } from "../../src/verbs/ensemble.ts";
+import {
+  type EnsembleHooks,
+  type EnsembleRequest,
+  trainEnsemble,
+} from "../../src/verbs/ensemble/ensemble.ts";
 import {
   prepare,
   type TrainEvent,

@@ -7,7 +7,6 @@
  */
 
 import { log2, power } from "../../core/elementary.ts";
-import { nameRows } from "../../core/errors.ts";
 import { count, percent, personal, say, share, verb } from "../../core/sentence.ts";
 import { countOf } from "../../core/text.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
@@ -16,6 +15,7 @@ import {
   type Column,
   type DateColumn,
   type NumberColumn,
+  namePlaces,
   sameCells,
   type Table,
 } from "../table.ts";
@@ -147,7 +147,7 @@ export function findDuplicateRows(table: Table): Finding | null {
     code: "duplicate.rows",
     level: rows >= MANY * N ? "warning" : "note",
     column: null,
-    said: say`${how} an earlier row in every column${personal(`: ${nameRows(repeats)}`)}`,
+    said: say`${how} an earlier row in every column${personal(`: ${namePlaces(table, repeats)}`)}`,
     evidence: { rows },
   });
 }

@@ -4,10 +4,10 @@
  * fitted, a "warning" should be looked at, a "note" is for the record. Whether an error stops a run is the caller's
  * decision; a `Problem` is a finding with what an exception adds to it.
  */
-import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
+import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { createSentence, type Part, plainText, type Sentence } from "../../core/sentence.ts";
-import type { Column, Table } from "../table.ts";
+import { type Column, namePlaces, placeRows, type Table } from "../table.ts";
 
 /** How much a finding matters. */
 export type FindingLevel = "error" | "warning" | "note";
@@ -127,12 +127,32 @@ export function problem(
   };
 }
 
+/** How a part about one person's cell names rows: ` (rows 3 and 4: "x")`, `: row 3 is "x"`. */
+const ROWS_OF_CELL = /^( \(|: )rows? [\d, and()more]+?(?=: "| is ")/;
+
+/** The problem with its rows named by their files, in a table of several; `evidence` counts over all of them. */
+export function placeProblem(table: Table, found: Problem): Problem {
+  const { finding, rows } = found;
+  if (table.parts === undefined || rows.length === 0) return found;
+  const parts = finding.sentence.parts.map((part): Part => {
+    if (typeof part === "string") return part;
+    if (part.kind === "rows") return { ...part, text: namePlaces(table, rows) };
+    if (part.kind !== "value") return part;
+    const text = part.text.replace(ROWS_OF_CELL, (_, open: string) =>
+      open === ": " ? open + namePlaces(table, rows.slice(0, 1)) : open + namePlaces(table, rows),
+    );
+    return { ...part, text };
+  });
+  const sentence = { ...finding.sentence, parts };
+  return { ...found, finding: { ...finding, sentence, message: plainText(sentence) } };
+}
+
 /** The problem as an exception, with its rows. */
 export function createProblemError(table: Table, { finding, rows, hint }: Problem): InputError {
-  const where = [table.name, ...(rows.length > 0 ? [nameRows(rows)] : []), `column "${finding.column}"`];
+  const place = rows.length > 0 ? placeRows(table, rows) : table.name;
   return new InputError(finding.message, {
     code: finding.code,
-    where: where.join(", "),
+    where: `${place}, column "${finding.column}"`,
     ...present({ hint }),
   });
 }

@@ -5,9 +5,9 @@
  * column is named with an S. A column for time 0 only states that S(0) = 1 and is left out. Columns may stand in any
  * order.
  */
-import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
+import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { MAX_BINS } from "../outcomes/time-grid.ts";
-import type { Column, Table } from "../table.ts";
+import { type Column, placeRows, type Table } from "../table.ts";
 
 /** Survival curves of N rows on a grid of T bins. */
 export interface Curves {
@@ -120,7 +120,7 @@ function checkStart(table: Table, column: Column): void {
   if (bad.length === 0) return;
   throw new InputError("survival at time 0 is not 1", {
     code: "curves.start",
-    where: `${table.name}, ${nameRows(bad)}, column "${column.name}"`,
+    where: `${placeRows(table, bad)}, column "${column.name}"`,
     hint: "leave the column of time 0 out if the curves begin later",
   });
 }

@@ -6,8 +6,8 @@
  * and nowhere between. The other columns are kept for forming groups. Values are checked (numbers, within [0, 1], never
  * rising) and left as they are: an audit judges the curves that were predicted, not repaired ones.
  */
-import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
-import { createProblemError } from "../checks/findings.ts";
+import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
+import { createProblemError, placeProblem } from "../checks/findings.ts";
 import type { BinnedRightCensored, RightCensored } from "../outcomes/outcomes.ts";
 import { readEvent } from "../outcomes/read-event.ts";
 import { readTime } from "../outcomes/read-outcomes.ts";
@@ -20,6 +20,7 @@ import {
   findColumn,
   MISSING_BOOLEAN,
   MISSING_CODE,
+  placeRows,
   type Table,
 } from "../table.ts";
 import { type Curves, EXPECTED, findCurveColumns } from "./curves.ts";
@@ -256,7 +257,7 @@ function readTimes(
   if (origin !== undefined) {
     const dates = readTime(column, findColumn(table, origin), table.rows);
     const wrong = dates.problems.find(({ finding }) => finding.level === "error");
-    if (wrong) throw createProblemError(table, wrong);
+    if (wrong) throw createProblemError(table, placeProblem(table, wrong));
     return put(dates.values, [column.name, origin]);
   }
   const values = readNumbers(column);
@@ -314,5 +315,8 @@ function findRows(values: Float64Array, isBad: (value: number) => boolean): read
 }
 
 function whereRows(table: Table, rows: readonly number[]): string {
-  return `${table.name}, ${nameRows(rows.map((row) => row + 1))}`;
+  return placeRows(
+    table,
+    rows.map((row) => row + 1),
+  );
 }

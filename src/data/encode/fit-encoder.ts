@@ -14,6 +14,7 @@ import {
   isMissing,
   MISSING_CODE,
   type NumberColumn,
+  placeRows,
   type Table,
 } from "../table.ts";
 import { type CategoryEncoding, type ColumnEncoding, type Encoder, outputNames } from "./encoder.ts";
@@ -190,7 +191,7 @@ function createScaleError(
   const row = rows.reduce((largest, other) => (size(other) > size(largest) ? other : largest), rows[0]);
   return new InputError(`value too large to standardise: "${name}" is ${values[row]}`, {
     code: "number.scale",
-    where: `${table.name}, row ${row + 1}, column "${name}"`,
+    where: `${placeRows(table, [row + 1])}, column "${name}"`,
     hint,
   });
 }

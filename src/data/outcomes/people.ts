@@ -6,8 +6,8 @@
  * could put one person in two sets.
  */
 
-import { InputError, nameRows } from "../../core/errors.ts";
-import { type Column, cellText, findColumn, isMissing, type Table } from "../table.ts";
+import { InputError } from "../../core/errors.ts";
+import { type Column, cellText, findColumn, isMissing, namePlaces, type Table } from "../table.ts";
 
 /** The person of every row. */
 export interface People {
@@ -29,7 +29,7 @@ export function readPeople(table: Table, id: string): People {
   const missing: number[] = [];
   for (let row = 0; row < table.rows; row++) if (isMissing(column, row)) missing.push(row + 1);
   if (missing.length > 0) {
-    throw new InputError(`no id in ${nameRows(missing)}`, {
+    throw new InputError(`no id in ${namePlaces(table, missing)}`, {
       code: "id.missing",
       where: `${table.name}, column "${id}"`,
       hint: "give every row the id of its person (a new one where a person has this row alone), or remove these rows",
@@ -44,7 +44,7 @@ export function refuseMergedIds(table: Table, column: Column): void {
   if (column.type !== "number") return;
   const row = column.values.findIndex((value) => Math.abs(value) > Number.MAX_SAFE_INTEGER);
   if (row < 0) return;
-  throw new InputError(`ids beyond 2^53 cannot be told apart as numbers: row ${row + 1}`, {
+  throw new InputError(`ids beyond 2^53 cannot be told apart as numbers: ${namePlaces(table, [row + 1])}`, {
     code: "id.large",
     where: `${table.name}, column "${column.name}"`,
     hint: `read them as they are written: --category ${column.name}`,

@@ -16,6 +16,7 @@ import {
   type FindingCode,
   type FindingLevel,
   type Problem,
+  placeProblem,
   problem,
   type Reading,
 } from "../checks/findings.ts";
@@ -120,7 +121,7 @@ function readBoth(table: Table, columns: OutcomeColumns) {
   return {
     outcomes: rows > 0 ? outcomes : null,
     usable,
-    problems,
+    problems: problems.map((one) => placeProblem(table, one)),
     eventRule: event.rule,
     timeRule: time.rule,
   };

@@ -9,7 +9,7 @@
 import { InputError, nameRows } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { createRandom, shuffle } from "../../core/random.ts";
-import { cellText, findColumn, type Table } from "../table.ts";
+import { cellText, findColumn, placeRows, type Table } from "../table.ts";
 import { eventsOfPeople, nameOfPerson, type People } from "./people.ts";
 
 /** Which of the three sets a row is in. */
@@ -139,14 +139,14 @@ export function splitFromTable(table: Table, rows: number): Split {
     const text = cellText(rowColumn, outOfRange[0] - 1);
     throw new InputError(`row number is not between 1 and ${rows}: "${text}"`, {
       code: "split.row",
-      where: `${table.name}, ${nameRows(outOfRange)}, column "row"`,
+      where: `${placeRows(table, outOfRange)}, column "row"`,
       hint: "rows are counted from 1 at the first row below the header; is this the split of another table?",
     });
   }
   if (unknown.length > 0) {
     throw new InputError(`unknown set: "${cellText(setColumn, unknown[0] - 1)}"`, {
       code: "split.set",
-      where: `${table.name}, ${nameRows(unknown)}, column "set"`,
+      where: `${placeRows(table, unknown)}, column "set"`,
       hint: "a set is train, validation (or valid) or test",
     });
   }

@@ -4,7 +4,7 @@
  * thing ("2" and 2), and refused, with the rows named, where they do not. Scaling and one-hot columns are encode.ts'
  * business.
  */
-import { InputError, MAX_ROWS_NAMED, nameRows } from "../../core/errors.ts";
+import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import type { BooleanEncoding, CategoryEncoding, NumberEncoding } from "../encode/encoder.ts";
 import {
   type Column,
@@ -14,6 +14,7 @@ import {
   MISSING_BOOLEAN,
   MISSING_CODE,
   type NumberColumn,
+  placeRows,
   type Table,
 } from "../table.ts";
 import { parseNumberText } from "./parse-cell.ts";
@@ -206,8 +207,8 @@ interface RowsErrorDetails {
 }
 
 function createRowsError(message: string, { code, table, column, bad, hint }: RowsErrorDetails): InputError {
-  const rows = nameRows(bad.map((row) => row + 1));
-  return new InputError(message, { code, where: `${table.name}, ${rows}, column "${column.name}"`, hint });
+  const rows = bad.map((row) => row + 1);
+  return new InputError(message, { code, where: `${placeRows(table, rows)}, column "${column.name}"`, hint });
 }
 
 function listCells(column: Column, rows: readonly number[]): string {

@@ -6,7 +6,7 @@
  */
 import { InputError, MAX_ROWS_NAMED } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import { type Column, findColumn, type Table } from "../table.ts";
+import { type Column, findColumn, placeRows, type Table, type TablePart } from "../table.ts";
 import type { ForcedType } from "./infer-types.ts";
 import type { DecimalWriting } from "./parse-cell.ts";
 
@@ -23,9 +23,14 @@ export interface TableChunk {
   readonly table: Table;
   /** Rows of the whole table before this part. */
   readonly firstRow: number;
+  /** The files read so far, where the whole lies in several. */
+  readonly parts?: readonly TablePart[];
 }
 
-/** Runs a step over rows of a part; an InputError that names rows of the part is made to name those of the whole. */
+/**
+ * Runs a step over rows of a part; an InputError that names rows of the part is made to name those of the whole, or the
+ * files and their rows where the whole lies in several.
+ */
 export async function inWholeTable<R>(chunk: ChunkPlace, step: () => R | Promise<R>): Promise<R> {
   try {
     return await step();
@@ -37,22 +42,25 @@ export async function inWholeTable<R>(chunk: ChunkPlace, step: () => R | Promise
 interface ChunkPlace {
   readonly table: { readonly name: string };
   readonly firstRow: number;
+  readonly parts?: readonly TablePart[];
 }
 
 /** What nameRows writes after the table's name: "row 3", "rows 3, 8 and 12", "rows 1, 2 (and 71 more)". */
 const NAMED_ROWS = /^, rows? \d+(?:, \d+)*(?: and \d+)?/;
 
-function renumberRows(error: unknown, { table, firstRow }: ChunkPlace): unknown {
-  if (!(error instanceof InputError) || error.where === undefined || firstRow === 0) return error;
+function renumberRows(error: unknown, { table: { name }, firstRow, parts }: ChunkPlace): unknown {
+  if (!(error instanceof InputError) || error.where === undefined) return error;
+  if (firstRow === 0 && parts === undefined) return error;
   const { message, code, where, hint } = error;
-  if (!where.startsWith(table.name)) return error;
-  const place = where.slice(table.name.length);
-  const named = place.replace(NAMED_ROWS, (rows) =>
-    rows.replace(/\d+/g, (row) => String(Number(row) + firstRow)),
-  );
+  if (!where.startsWith(name)) return error;
+  const place = where.slice(name.length);
+  const [named] = NAMED_ROWS.exec(place) ?? [];
+  if (named === undefined) return error;
+  const rows = Array.from(named.matchAll(/\d+/g), ([row]) => Number(row) + firstRow);
+  const moved = named.replace(/\d+/g, (row) => String(Number(row) + firstRow));
   return new InputError(message, {
     code,
-    where: table.name + named,
+    where: (parts ? placeRows({ name, parts }, rows) : name + moved) + place.slice(named.length),
     ...present({ hint }),
   });
 }

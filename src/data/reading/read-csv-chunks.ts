@@ -6,7 +6,8 @@
  * quote means the same in both.
  */
 import { MAX_ROWS_NAMED } from "../../core/errors.ts";
-import { type CategoryColumn, type Column, MISSING_CODE } from "../table.ts";
+import { present } from "../../core/present.ts";
+import { type CategoryColumn, type Column, MISSING_CODE, type TablePart } from "../table.ts";
 import {
   appendFields,
   type ColumnBuilder,
@@ -36,10 +37,9 @@ import {
   type ReadCsvInput,
   readHeader,
   type ScannedBlock,
-  scanBlocks,
 } from "./read-csv.ts";
 
-/** `open` is called twice where `dates` names a column. */
+/** `scan` is called twice where `dates` names a column. */
 export interface ReadCsvChunksInput extends Omit<ReadCsvInput, "byteLength"> {
   /** The columns to read; the others are not looked at. */
   readonly columns: readonly string[];
@@ -47,6 +47,8 @@ export interface ReadCsvChunksInput extends Omit<ReadCsvInput, "byteLength"> {
   readonly dates: readonly string[];
   /** The number of rows at which a part is handed over. */
   readonly rowsAtOnce: number;
+  /** The files read so far, where the text lies in several. */
+  readonly parts?: readonly TablePart[];
 }
 
 /** A column of the text and what is known of it beyond one part. */
@@ -66,7 +68,7 @@ export async function* readCsvChunks(input: ReadCsvChunksInput): AsyncGenerator<
   let firstRow = 0;
   let builders: ColumnBuilder[] = [];
   let wanted: readonly Wanted[] = [];
-  for await (const { block, header, rows } of countRows(name, input.open())) {
+  for await (const { block, header, rows } of countRows(name, input.scan(undefined))) {
     if (rows.from === 0) wanted = findWanted(input, header, orders, block.delimiter);
     if (builders.length === 0) builders = wanted.map((column) => createBuilder(name, column, rowsAtOnce));
     wanted.forEach((column, k) => {
@@ -74,12 +76,12 @@ export async function* readCsvChunks(input: ReadCsvChunksInput): AsyncGenerator<
     });
     input.onBlock(rows.to);
     if (rows.to - firstRow < rowsAtOnce) continue;
-    yield await finishChunk(name, wanted, builders, firstRow, rows.to);
+    yield await finishChunk(input, wanted, builders, firstRow, rows.to);
     firstRow = rows.to;
     builders = [];
   }
   if (builders.length > 0)
-    yield await finishChunk(name, wanted, builders, firstRow, firstRow + builders[0].rows);
+    yield await finishChunk(input, wanted, builders, firstRow, firstRow + builders[0].rows);
 }
 
 /** Rows [from, to) of the table that a block holds, and the first of its records that is a row. */
@@ -96,10 +98,10 @@ interface CountedBlock {
 }
 
 /** The blocks with their rows counted; refuses rows of another length than the header's, and a text without rows. */
-async function* countRows(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CountedBlock> {
+async function* countRows(name: string, blocks: AsyncIterable<ScannedBlock>): AsyncGenerator<CountedBlock> {
   let header: readonly string[] | undefined;
   let from = 0;
-  for await (const block of scanBlocks(name, chunks, undefined)) {
+  for await (const block of blocks) {
     const firstRecord = header === undefined ? 1 : 0;
     header ??= readHeader(name, block.bytes, block.scanner);
     const rows = { from, to: from + block.scanner.records - firstRecord, firstRecord };
@@ -112,7 +114,12 @@ async function* countRows(name: string, chunks: AsyncIterable<Uint8Array>): Asyn
   if (from === 0) throw createNoRowsError(name);
 }
 
-function refuseRagged(name: string, { scanner }: ScannedBlock, columns: number, rows: BlockRows): void {
+export function refuseRagged(
+  name: string,
+  { scanner }: ScannedBlock,
+  columns: number,
+  rows: BlockRows,
+): void {
   const { firstField, records } = scanner;
   if (firstField[records] - firstField[rows.firstRecord] === (rows.to - rows.from) * columns) {
     let record = rows.firstRecord;
@@ -172,15 +179,16 @@ function appendRecords(
 }
 
 function finishChunk(
-  name: string,
+  { name, parts }: ReadCsvChunksInput,
   wanted: readonly Wanted[],
   builders: readonly ColumnBuilder[],
   firstRow: number,
   end: number,
 ): Promise<TableChunk> {
-  return inWholeTable({ table: { name }, firstRow }, () => {
+  const files = present({ parts });
+  return inWholeTable({ table: { name }, firstRow, ...files }, () => {
     const columns = wanted.map((column, k) => finishPart(column, builders[k]));
-    return { table: { name, rows: end - firstRow, columns }, firstRow };
+    return { table: { name, rows: end - firstRow, columns }, firstRow, ...files };
   });
 }
 
@@ -219,7 +227,7 @@ async function findSlashOrders(input: ReadCsvChunksInput): Promise<Map<string, S
   const { name, dates } = input;
   /** What the texts of a column allow so far; a column with a text that is no date is left out. */
   let open: Map<string, Set<SlashOrder | "either">> | undefined;
-  for await (const { block, header, rows } of countRows(name, input.open())) {
+  for await (const { block, header, rows } of countRows(name, input.scan(undefined))) {
     findPositions(name, header, dates);
     const isForced = (column: string) => input.category.includes(column) || input.number.includes(column);
     open ??= new Map(header.filter((column) => !isForced(column)).map((column) => [column, new Set()]));

@@ -44,8 +44,8 @@ const MAX_EXPECTED_CELLS = 2 ** 27;
 
 export interface ReadCsvInput extends CellOptions {
   readonly name: string;
-  /** The text as UTF-8 without a byte order mark; called again for a second pass. */
-  open(): AsyncIterable<Uint8Array>;
+  /** The blocks of the text, of UTF-8 without a byte order mark; called again for a second pass. */
+  scan(delimiter: string | undefined): AsyncIterable<ScannedBlock>;
   /** Of the whole text, where known. */
   readonly byteLength: number | undefined;
   onBlock(rows: number): void;
@@ -72,7 +72,7 @@ export async function readCsv(input: ReadCsvInput): Promise<Table> {
   let raggedCount = 0;
   let rows = 0;
   let detected: string | undefined;
-  for await (const { scanner, delimiter, bytes } of scanBlocks(name, input.open(), undefined)) {
+  for await (const { scanner, delimiter, bytes } of input.scan(undefined)) {
     detected = delimiter;
     let firstRecord = 0;
     if (!builders) {
@@ -131,7 +131,7 @@ async function rereadCategories(
     }),
   );
   let isFirst = true;
-  for await (const { scanner, bytes } of scanBlocks(input.name, input.open(), delimiter)) {
+  for await (const { scanner, bytes } of input.scan(delimiter)) {
     const { starts, ends, firstField, records } = scanner;
     const firstRecord = isFirst ? 1 : 0;
     isFirst = false;

@@ -8,12 +8,16 @@
  */
 
 import { GraduateError, InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
 import type { Table } from "../table.ts";
-import { createEmptyFileError, type TableChunk } from "./containers.ts";
+import { createEmptyFileError, inWholeTable, type TableChunk } from "./containers.ts";
+import { findUtf16, refuseBinary, startsWith } from "./first-bytes.ts";
+import { partsOf, refuseMixture } from "./join-sources.ts";
 import { readCsv } from "./read-csv.ts";
 import { readCsvChunks } from "./read-csv-chunks.ts";
+import { joinTexts, type TextPart } from "./scan-parts.ts";
 
-/** A table's bytes. */
+/** A table's bytes, in one file or in several. */
 export interface TableSource {
   /** What messages call it, usually the file name. */
   readonly name: string;
@@ -22,6 +26,8 @@ export interface TableSource {
   readonly byteLength?: number;
   /** The bytes [start, end), for formats that are not read from the beginning. */
   slice?(start: number, end: number): Promise<ArrayBuffer>;
+  /** The files of a table that lies in several, in order; `joinSources` makes such a source. */
+  readonly parts?: readonly TableSource[];
 }
 
 /** Types to force, and who hears of the progress. */
@@ -58,28 +64,50 @@ export async function readTable(source: TableSource, options: ReadTableOptions =
   const { name } = source;
   const { category = [], number = [], decimal, onProgress } = options;
   const counted = countBytes(source);
-  const head = await readHead(counted.open());
-  if (head.length === 0) throw createEmptyFileError(name);
-  if (startsWith(head, "PAR1")) {
+  const { isParquet, heads } = await findContainer(counted.parts);
+  if (isParquet) {
     // Loaded when it is needed: its codecs take longer to load than a small table takes to read.
     const { readParquet } = await import("./read-parquet.ts");
     return readParquet({ source, category, number, decimal, onProgress });
   }
+  const found: FoundText[] = [];
+  for (const [k, part] of counted.parts.entries()) found.push(await findText(part, heads[k]));
+  const { scan, parts } = joinTexts(found);
+  const place = { table: { name }, firstRow: 0, ...present({ parts }) };
+  const byteLength = found.some(({ isGzip }) => isGzip) ? undefined : source.byteLength;
+  const onBlock = (rows: number) => onProgress?.(counted.bytes(), rows);
+  const table = await inWholeTable(place, () =>
+    readCsv({ name, scan, byteLength, category, number, decimal, onBlock }),
+  );
+  return { ...table, ...present({ parts }) };
+}
 
+/** Whether the files are Parquet, all of them, or text, and their first bytes; an empty file is neither. */
+async function findContainer(
+  parts: readonly CountedPart[],
+): Promise<{ readonly isParquet: boolean; readonly heads: readonly Uint8Array[] }> {
+  const heads: Uint8Array[] = [];
+  for (const { name, open } of parts) {
+    const head = await readHead(open());
+    if (head.length === 0) throw createEmptyFileError(name);
+    heads.push(head);
+    const isParquet = startsWith(head, "PAR1");
+    if (isParquet !== startsWith(heads[0], "PAR1")) refuseMixture(parts[0].name, name, isParquet);
+  }
+  return { isParquet: startsWith(heads[0], "PAR1"), heads };
+}
+
+interface FoundText extends TextPart {
+  readonly isGzip: boolean;
+}
+
+async function findText({ name, open }: CountedPart, head: Uint8Array): Promise<FoundText> {
   const isGzip = startsWith(head, "\x1f\x8b");
-  const openText = () => (isGzip ? gunzip(name, counted.open()) : counted.open());
+  const openText = () => (isGzip ? gunzip(name, open()) : open());
   const textHead = isGzip ? await readHead(openText()) : head;
   if (textHead.length === 0) throw createEmptyFileError(name);
   refuseBinary(name, textHead, isGzip);
-  return readCsv({
-    name,
-    open: () => toUtf8(name, openText(), textHead),
-    byteLength: isGzip ? undefined : source.byteLength,
-    category,
-    number,
-    decimal,
-    onBlock: (rows) => onProgress?.(counted.bytes(), rows),
-  });
+  return { name, isGzip, open: () => toUtf8(name, openText(), textHead) };
 }
 
 /** The first bytes of a stream that is opened for them alone. */
@@ -87,13 +115,6 @@ async function readHead(stream: AsyncGenerator<Uint8Array>): Promise<Uint8Array>
   const { head, close } = await peek(stream);
   await close();
   return head;
-}
-
-/** Whether the bytes begin with the signature, one character per byte. */
-function startsWith(head: Uint8Array, signature: string): boolean {
-  if (head.length < signature.length) return false;
-  for (let k = 0; k < signature.length; k++) if (head[k] !== signature.charCodeAt(k)) return false;
-  return true;
 }
 
 async function* gunzip(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -163,70 +184,30 @@ async function* toUtf8(
   }
 }
 
-function findUtf16(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
-  if (startsWith(head, "\xff\xfe")) return "utf-16le";
-  if (startsWith(head, "\xfe\xff")) return "utf-16be";
-  return undefined;
-}
-
-interface Signature {
-  readonly bytes: string;
-  readonly what: string;
-}
-
-/** What people hand over instead of a table, by its first bytes. */
-const SIGNATURES: readonly Signature[] = [
-  { bytes: "PK\x03\x04", what: "a zip archive or an Excel workbook (.xlsx)" },
-  { bytes: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", what: "an old Excel workbook (.xls)" },
-  { bytes: "%PDF", what: "a PDF document" },
-  { bytes: "\x89PNG", what: "a PNG image" },
-  { bytes: "\xff\xd8\xff", what: "a JPEG image" },
-  { bytes: "ARROW1", what: "an Arrow or Feather file" },
-  { bytes: "FEA1", what: "a Feather file" },
-  { bytes: "SQLite format 3", what: "an SQLite database" },
-  { bytes: "\x89HDF", what: "an HDF5 file" },
-  { bytes: "RDX", what: "an R workspace (.RData)" },
-  { bytes: "X\n\x00\x00\x00", what: "an R object (.rds)" },
-  { bytes: "$FL2", what: "an SPSS file (.sav)" },
-  { bytes: "<stata_dta>", what: "a Stata file (.dta)" },
-  { bytes: "BZh", what: "a bzip2 archive" },
-  { bytes: "\xfd7zXZ", what: "an xz archive" },
-  { bytes: "7z\xbc\xaf", what: "a 7-Zip archive" },
-  { bytes: "\x28\xb5\x2f\xfd", what: "a zstd archive" },
-  { bytes: "\x7fELF", what: "a program" },
-];
-
-function refuseBinary(name: string, head: Uint8Array, isGzip: boolean): void {
-  const inside = isGzip ? "inside gzip" : undefined;
-  const refuse = (what: string, hint: string) => {
-    throw new InputError(`not a table: it looks like ${[what, inside].filter(Boolean).join(" ")}`, {
-      code: "file.binary",
-      where: name,
-      hint,
-    });
-  };
-  if (startsWith(head, "PAR1")) refuse("a Parquet file", "unpack it first: Parquet is compressed within");
-  if (startsWith(head, "\x1f\x8b")) refuse("a gzip archive", "pack the table once, not twice");
-  const found = SIGNATURES.find(({ bytes }) => startsWith(head, bytes));
-  const hint = "give a CSV or TSV file (also as .gz) or a Parquet file";
-  if (found) refuse(found.what, hint);
-  if (findUtf16(head) === undefined && head.includes(0)) refuse("a binary file: it has zero bytes", hint);
-}
-
-/** The source, with the bytes read since it was last opened. */
-function countBytes(source: TableSource): {
+interface CountedPart {
+  readonly name: string;
   readonly open: () => AsyncGenerator<Uint8Array>;
+}
+
+/** The files of a source, with the bytes read since the first of them was last opened. */
+function countBytes(source: TableSource): {
+  readonly parts: readonly CountedPart[];
   readonly bytes: () => number;
 } {
   let bytes = 0;
-  async function* open(): AsyncGenerator<Uint8Array> {
-    bytes = 0;
-    for await (const chunk of source.open()) {
-      bytes += chunk.length;
-      yield chunk;
+  const before: number[] = [0];
+  const parts = partsOf(source).map((part, k): CountedPart => {
+    before.push(before[k] + (part.byteLength ?? 0));
+    async function* open(): AsyncGenerator<Uint8Array> {
+      bytes = before[k];
+      for await (const chunk of part.open()) {
+        bytes += chunk.length;
+        yield chunk;
+      }
     }
-  }
-  return { open, bytes: () => bytes };
+    return { name: part.name, open };
+  });
+  return { parts, bytes: () => bytes };
 }
 
 /** Enough for a forward pass to be worth its start; with a hundred bins the curves of a part take 7 MB. */
@@ -250,36 +231,46 @@ export async function* readTableChunks(
   const { columns, dates = [], category = [], number = [], decimal, onProgress } = options;
   const { rowsAtOnce = ROWS_AT_ONCE } = options;
   const counted = countBytes(source);
-  const opened = await peek(counted.open());
-  if (opened.head.length === 0) throw createEmptyFileError(name);
-  if (startsWith(opened.head, "PAR1")) {
-    await opened.close();
+  const [opening] = counted.parts;
+  const opened = await peek(opening.open());
+  if (opened.head.length === 0) throw createEmptyFileError(opening.name);
+  const isParquet = startsWith(opened.head, "PAR1");
+  if (isParquet || counted.parts.length > 1) await opened.close();
+  if (counted.parts.length > 1) await findContainer(counted.parts);
+  if (isParquet) {
     const { readParquetChunks } = await import("./read-parquet.ts");
     yield* readParquetChunks({ source, columns, category, number, decimal, rowsAtOnce, onProgress });
     return;
   }
-  let first: Peeked | null = opened;
   /** The first call continues the stream that was opened for a first look, so that a pipe can be read. */
-  async function* openText(): AsyncGenerator<Uint8Array> {
-    const raw = first ?? (await peek(counted.open()));
-    first = null;
-    const isGzip = startsWith(raw.head, "\x1f\x8b");
-    const text = isGzip ? await peek(gunzip(name, raw.chunks)) : raw;
-    if (text.head.length === 0) throw createEmptyFileError(name);
-    refuseBinary(name, text.head, isGzip);
-    yield* toUtf8(name, text.chunks, text.head);
-  }
-  yield* readCsvChunks({
+  let first: Peeked | null = counted.parts.length > 1 ? null : opened;
+  const texts = counted.parts.map((part): TextPart => {
+    async function* openText(): AsyncGenerator<Uint8Array> {
+      const raw = first ?? (await peek(part.open()));
+      first = null;
+      const isGzip = startsWith(raw.head, "\x1f\x8b");
+      const text = isGzip ? await peek(gunzip(part.name, raw.chunks)) : raw;
+      if (text.head.length === 0) throw createEmptyFileError(part.name);
+      refuseBinary(part.name, text.head, isGzip);
+      yield* toUtf8(part.name, text.chunks, text.head);
+    }
+    return { name: part.name, open: openText };
+  });
+  const { scan, parts } = joinTexts(texts);
+  const onBlock = (rows: number) => onProgress?.(counted.bytes(), rows);
+  const chunks = readCsvChunks({
     name,
-    open: openText,
+    scan,
     columns,
     dates,
     category,
     number,
     decimal,
     rowsAtOnce,
-    onBlock: (rows) => onProgress?.(counted.bytes(), rows),
+    onBlock,
+    ...present({ parts }),
   });
+  yield* chunks;
 }
 
 interface Peeked {

@@ -80,7 +80,7 @@ const held = describing<LagrangianState>()(
   });
 
 /** A finished run of an ensemble, without its numbers. */
-const member = describing<Omit<TrainedMember, "parameters">>()(
+export const memberSchema = describing<Omit<TrainedMember, "parameters">>()(
   z.strictObject({ network: describing<SingleNetworkSpec>()(singleNetworkSchema), steps: count }),
 ).refine(({ network }) => network.T <= MAX_BINS, {
   path: ["network", "T"],
@@ -97,7 +97,7 @@ const checkpointHeaderSchema = z
     startMultipliers: numbers,
     best: z.strictObject({ step: count, evaluation }).nullable(),
     history: historySchema,
-    members: list(member).exactOptional(),
+    members: list(memberSchema).exactOptional(),
   })
   .refine(({ step, best }) => best === null || best.step <= step, {
     path: ["best", "step"],
@@ -105,7 +105,7 @@ const checkpointHeaderSchema = z
   });
 
 const SETS = ["parameters", "average", "first", "second", "best"] as const;
-const MEMBERS = "members.";
+export const MEMBERS = "members.";
 
 /** A checkpoint as the bytes of a file. */
 export function checkpointToBytes({ checkpoint, history, run, members }: SavedCheckpoint): Uint8Array {
@@ -190,7 +190,7 @@ export function checkpointFromBytes(bytes: Uint8Array, name: string): SavedCheck
 }
 
 /** Refuses more or fewer weights than the networks have. */
-function readMembers(
+export function readMembers(
   described: readonly Omit<TrainedMember, "parameters">[],
   weights: ReadonlyMap<string, Tensor>,
   name: string,

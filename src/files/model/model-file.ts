@@ -176,7 +176,7 @@ export function refuseWeights(reason: string, where: string): FormatError {
 export function openSections(
   bytes: Uint8Array,
   where: string,
-  kind: "model" | "checkpoint",
+  kind: "model" | "checkpoint" | "part",
 ): { readonly version: number; readonly header: unknown; readonly weights: Map<string, Tensor> } {
   const sections = unpackSections(bytes, where);
   const header = decodeJson(sections.header, "the header", where);
@@ -186,6 +186,20 @@ export function openSections(
       code: "model.kind",
       where,
       hint: "to finish the run, repeat its `graduate train` command with --resume",
+    });
+  }
+  if (kind !== "part" && found === "part") {
+    throw new FormatError(`a part of an ensemble, not a ${kind}`, {
+      code: "model.kind",
+      where,
+      hint: "the `graduate train` command that made it, without --shard, makes the model once all parts are there",
+    });
+  }
+  if (kind === "part" && (found === "model" || found === "checkpoint")) {
+    throw new FormatError(`a ${found}, not a part of an ensemble`, {
+      code: "model.kind",
+      where,
+      hint: "`graduate train … --shard i/n` makes a part",
     });
   }
   if (kind === "checkpoint" && found === "model") {

@@ -70,7 +70,7 @@ export function addAudit(program: Command): void {
       .command("audit")
       .description("score predicted survival curves, overall and by group")
       .argument("[model]", "a model that train wrote")
-      .argument("[table]", "rows it has not seen"),
+      .argument("[table]", "rows it has not seen: a file, or a folder or 'pattern' of several"),
   )
     .option("--split <file>", "the row,set table the model was trained with: its test rows alone are judged")
     .option("--all-rows", "judge every row of the table the model was trained on, not its test rows alone")
@@ -217,7 +217,7 @@ async function auditFile(
       },
       files: [
         { role: "model", path: modelPath },
-        { role: "table", path, sha256 },
+        { role: "table", path, name: table.name, sha256 },
         ...(options.groups === undefined ? [] : [{ role: "groups", path: options.groups }]),
         ...(options.split === undefined ? [] : [{ role: "split", path: options.split }]),
       ],

@@ -4,7 +4,6 @@
  * cox+boost.
  */
 import { availableParallelism } from "node:os";
-import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { namesOf } from "../../core/names.ts";
@@ -34,6 +33,7 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import type { TableFile } from "../io/provenance.ts";
 import { COMPARE_LINES, hashShared } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
+import { stemOfTable } from "../io/table-files.ts";
 import { addQueueOptions, type QueueOptions, refuseQueueConflicts } from "../options/queue-option.ts";
 import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
 import {
@@ -42,6 +42,7 @@ import {
   parseThreads,
   readingOptions,
   repeatedOption,
+  TABLE_ARGUMENT,
   type TableOptions,
 } from "../options/table-options.ts";
 import {
@@ -84,7 +85,7 @@ export function addCompare(program: Command): void {
   const command = program
     .command("compare")
     .description("train several methods on the same rows and print their differences")
-    .argument("<table>", "CSV, gzip or Parquet file");
+    .argument("<table>", TABLE_ARGUMENT);
   addSubjectOptions(command)
     .addOption(
       new Option(
@@ -164,7 +165,7 @@ async function runCompare(path: string, options: CompareCommandOptions): Promise
   refuseOutcome(options);
   refuseQueueConflicts(options);
   const isDivided = shard !== undefined || options.queue !== undefined;
-  const asked = options.results ?? (isDivided ? `${basename(path)}.compare.jsonl` : undefined);
+  const asked = options.results ?? (isDivided ? `${stemOfTable(path)}.compare.jsonl` : undefined);
   const results = asked && placeShard(asked, shard);
   if (results !== undefined) {
     await refuseUnwritable([results], [path, ...options.split, options.groups]);

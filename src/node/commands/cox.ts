@@ -16,6 +16,7 @@ import {
   parsePositive,
   readTableFile,
   repeatedOption,
+  TABLE_ARGUMENT,
   type TableOptions,
 } from "../options/table-options.ts";
 import {
@@ -36,7 +37,7 @@ export function addCox(program: Command): void {
   const command = program
     .command("cox")
     .description("Cox proportional hazards, as R's coxph fits it, with hazard ratios and tests")
-    .argument("<table>", "CSV, gzip or Parquet file");
+    .argument("<table>", TABLE_ARGUMENT);
   addTableOptions(addOutcomeOptions(command))
     .option("--features <columns>", "the columns to use (default: all but ids and constants)", namesOption)
     .option("--drop <columns>", "columns not to use", namesOption)

@@ -16,6 +16,7 @@ import {
   type GroupOptions,
   readGroups,
   readTableFile,
+  TABLE_ARGUMENT,
   type TableOptions,
 } from "../options/table-options.ts";
 import { nameColumn, numberColumns, print, printJson, printTable, printWrapped } from "../print/output.ts";
@@ -28,7 +29,7 @@ export function addDescribe(program: Command): void {
   const command = program
     .command("describe")
     .description("say what is in a table and what is wrong with it, before anything is fitted")
-    .argument("<table>", "CSV, gzip or Parquet file");
+    .argument("<table>", TABLE_ARGUMENT);
   addGroupOptions(addTableOptions(addOutcomeOptions(command)))
     .option("--json", "print one JSON document")
     .action(async (path: string, options: DescribeOptions) => {

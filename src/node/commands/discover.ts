@@ -58,7 +58,7 @@ export function addDiscover(program: Command): void {
     .command("discover")
     .description("find the groups that predicted curves are most wrong for, and test them on other rows")
     .argument("[model]", "a model that train wrote (with --curves: the table)")
-    .argument("[table]", "rows it has not seen");
+    .argument("[table]", "rows it has not seen: a file, or a folder or 'pattern' of several");
   addTableOptions(addPredictionOptions(command))
     .option(
       "--columns <columns>",

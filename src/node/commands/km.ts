@@ -16,6 +16,7 @@ import {
   namesOption,
   parsePositive,
   readTableFile,
+  TABLE_ARGUMENT,
   type TableOptions,
 } from "../options/table-options.ts";
 import {
@@ -46,7 +47,7 @@ export function addKm(program: Command): void {
   const command = program
     .command("km")
     .description("Kaplan-Meier curves, as R's survfit gives them, and the logrank test")
-    .argument("<table>", "CSV, gzip or Parquet file");
+    .argument("<table>", TABLE_ARGUMENT);
   addTableOptions(addOutcomeOptions(command))
     .option("--by <columns>", "one curve for each value of these columns", namesOption)
     .addOption(

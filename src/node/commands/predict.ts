@@ -17,7 +17,13 @@ import { openStreamedSource } from "../io/input-file.ts";
 import { readModel } from "../io/model-file.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { openCsvPredictions, openParquetPredictions } from "../io/prediction-output.ts";
-import { addTableOptions, parseThreads, readingOf, type TableOptions } from "../options/table-options.ts";
+import {
+  addTableOptions,
+  parseThreads,
+  readingOf,
+  TABLE_ARGUMENT,
+  type TableOptions,
+} from "../options/table-options.ts";
 import { createProgress, print, warn } from "../print/output.ts";
 import { openBackendOf } from "../workers/wasm-backend.ts";
 
@@ -38,7 +44,7 @@ export function addPredict(program: Command): void {
     .command("predict")
     .description("survival curves S1..ST and median times, one row a person")
     .argument("<model>", "a model that train wrote")
-    .argument("<table>", "CSV, gzip or Parquet file, of any length; - is standard input");
+    .argument("<table>", `${TABLE_ARGUMENT}, of any length; - is standard input`);
   addTableOptions(command)
     .option("--out <file>", "write CSV here, or Parquet if it ends in .parquet (default: standard output)")
     .option("--risk", "add a last column `risk`, the one number by which the curves rank people")

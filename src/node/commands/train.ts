@@ -12,19 +12,17 @@ import type { SavedCheckpoint } from "../../files/model/checkpoint-file.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import type { PreparedStudy } from "../../study/prepare.ts";
 import type { Study } from "../../study/study.ts";
-import { countMembers, type Model } from "../../training/model.ts";
-import type { SolveReport } from "../../training/solve/hold.ts";
-import type { AuditTable } from "../../verbs/audit.ts";
+import type { Model } from "../../training/model.ts";
 import { type AuditedRows, addIntervals, auditModel } from "../../verbs/audit-model.ts";
-import { chooseMembers } from "../../verbs/choose-members.ts";
-import { trainEnsemble } from "../../verbs/ensemble.ts";
+import { chooseMembers } from "../../verbs/ensemble/choose-members.ts";
+import { joinEnsemble, trainEnsemble } from "../../verbs/ensemble/ensemble.ts";
 import { studyOf } from "../../verbs/model-study.ts";
-import type { Requirement, RequirementResult } from "../../verbs/requirements.ts";
+import type { Requirement } from "../../verbs/requirements.ts";
 import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
 import { readCheckpoint, writeModel } from "../io/model-file.ts";
 import { findUnclaimed, markFile, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, fingerprintRun, type TableFile } from "../io/provenance.ts";
-import { openTableFile } from "../options/table-options.ts";
+import { openTableFile, TABLE_ARGUMENT } from "../options/table-options.ts";
 import {
   addTrainOptions,
   readSplit,
@@ -36,6 +34,7 @@ import { printAudit } from "../print/audit.ts";
 import { type Followed, followTraining, leaveCheckpoint } from "../print/follow-training.ts";
 import { clearLive, print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps, printTraining } from "../print/training.ts";
+import { toDocument } from "../print/training-document.ts";
 import {
   auditSettings,
   checkRequirements,
@@ -44,6 +43,14 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
+import {
+  findParts,
+  type MadePart,
+  refuseShardOptions,
+  sayPart,
+  shardFiles,
+  trainShard,
+} from "../shards/ensemble-parts.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
 import { findGraphics, openWebGpuBackend } from "../workers/webgpu-backend.ts";
 
@@ -51,16 +58,17 @@ export function addTrain(program: Command): void {
   const command = program
     .command("train")
     .description("fit a model whose curves stay close to Kaplan-Meier in every group")
-    .argument("<table>", "CSV, gzip or Parquet file");
+    .argument("<table>", TABLE_ARGUMENT);
   addTrainOptions(command).action(runTrain);
 }
 
 async function runTrain(path: string, options: TrainOptions): Promise<void> {
   refuseConflicts(options);
+  refuseShardOptions(options);
   if (options.strata !== undefined) warn(renamedNote("--strata", "--risk-strata"));
   const requirements = readRequirements(options);
   await refuseUnwritable(
-    [options.out, options.checkpoint, options.report],
+    [options.out, options.checkpoint, options.report, ...shardFiles(options)],
     [path, options.groups, options.split],
   );
   refuseWrongSuffix({ model: options.out, checkpoint: options.checkpoint, report: options.report });
@@ -88,6 +96,7 @@ async function runTrain(path: string, options: TrainOptions): Promise<void> {
     }
     if (trained === null) return;
     if ("lost" in trained) throw trained.lost;
+    if ("part" in trained) return sayPart(trained.part, options);
     const seconds = (performance.now() - started) / 1000;
     await finishTrain(trained, backend, { file, mark, seconds, requirements }, options);
   } finally {
@@ -139,22 +148,27 @@ async function trainFile(
     requirements,
   }: { readonly resume: SavedCheckpoint | null; readonly requirements: readonly Requirement[] },
   options: TrainOptions,
-): Promise<Trained | LostRun | null> {
+): Promise<Trained | MadePart | LostRun | null> {
   const provenance = describeOrigin(file, options.method === "cox" ? null : backend);
   const told = { ...request, provenance };
   const study = prepare(file.table, told, file.sha256);
   const ensemble = options.ensemble ?? (options.fast === true ? 1 : chooseMembers(study, told));
   const run = fingerprintRun(request, provenance, ensemble === 1 ? undefined : ensemble);
+  const ensembleRun = { study, request: { ...told, ensemble }, backend, run, options };
+  if (options.shard !== undefined) return trainShard(ensembleRun, options.shard, resume);
   if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
+  const parts = ensemble === 1 ? null : await findParts(ensembleRun);
   const events =
     ensemble === 1
       ? train(study, told, backend, resume ? { resume: resume.checkpoint, history: resume.history } : {})
-      : trainEnsemble(
-          study,
-          { ...told, ensemble },
-          backend,
-          resume ? { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } } : {},
-        );
+      : parts !== null
+        ? joinEnsemble(study, ensembleRun.request, parts, backend)
+        : trainEnsemble(
+            study,
+            ensembleRun.request,
+            backend,
+            resume ? { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } } : {},
+          );
   const begun = { run, history: resume?.history ?? [] };
   const { model, checkpoint, lost } = await followTraining(events, options, begun, requirements);
   if (lost !== undefined) return { lost, checkpoint };
@@ -252,48 +266,9 @@ function toReport(
       split: model.training.rows,
     },
     files: [
-      { role: "table", path: file.path, sha256: file.sha256 },
+      { role: "table", path: file.path, name: table.name, sha256: file.sha256 },
       ...(options.groups === undefined ? [] : [{ role: "groups", path: options.groups }]),
       ...(options.out === undefined ? [] : [{ role: "model", path: options.out }]),
     ],
-  };
-}
-
-/** Which rows were spent is beside the verdict. */
-function describeSolve(solve: SolveReport | undefined) {
-  if (solve === undefined) return null;
-  const { solvedOn: _rows, ...rest } = solve;
-  return rest;
-}
-
-function toDocument(
-  model: Model,
-  seconds: number,
-  test: AuditTable | null,
-  requirements: readonly RequirementResult[],
-  { report, out, tolerance }: TrainOptions,
-) {
-  const { training, method } = model;
-  const members = countMembers(model);
-  const { seed, steps, bestStep, parameters, verdict, solve, multipliers, warnings } = training;
-  return {
-    method,
-    seed,
-    steps,
-    bestStep,
-    seconds,
-    parameters,
-    verdict,
-    solvedOn: solve?.solvedOn ?? null,
-    solve: describeSolve(solve),
-    multipliers,
-    warnings,
-    test,
-    tolerance: toleranceOf({ tolerance }),
-    ...(members > 1 ? { ensemble: members } : {}),
-    ...present({ people: training.people }),
-    ...(out === undefined ? {} : { model: out }),
-    ...(requirements.length === 0 ? {} : { requirements }),
-    ...(report === undefined ? {} : { report }),
   };
 }

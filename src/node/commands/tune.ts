@@ -4,7 +4,6 @@
  * continues where it was; the test rows are scored once, for the chosen model, after the choice.
  */
 import { availableParallelism } from "node:os";
-import { basename } from "node:path";
 import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
@@ -40,6 +39,7 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
 import { hashShared, TUNE_LINES } from "../io/run-lines.ts";
 import { hashKey, openRunResults } from "../io/run-results.ts";
+import { stemOfTable } from "../io/table-files.ts";
 import { addQueueOptions, type QueueOptions, refuseQueueConflicts } from "../options/queue-option.ts";
 import { placeShard, refuseOutcome, shardOption } from "../options/shard-option.ts";
 import {
@@ -48,6 +48,7 @@ import {
   parseThreads,
   readingOptions,
   repeatedOption,
+  TABLE_ARGUMENT,
   type TableOptions,
 } from "../options/table-options.ts";
 import {
@@ -88,7 +89,7 @@ export function addTune(program: Command): void {
   const command = program
     .command("tune")
     .description("train with several settings and choose by discrimination and worst-group calibration")
-    .argument("<table>", "CSV, gzip or Parquet file");
+    .argument("<table>", TABLE_ARGUMENT);
   addSubjectOptions(command)
     .option(
       "--sweep <option=values>",
@@ -156,7 +157,7 @@ async function runTune(path: string, options: TuneCommandOptions): Promise<void>
   const settings = readSettings(options);
   refuseOutcome(options);
   refuseQueueConflicts(options);
-  const resultsPath = placeShard(options.results ?? `${basename(path)}.tune.jsonl`, options.shard);
+  const resultsPath = placeShard(options.results ?? `${stemOfTable(path)}.tune.jsonl`, options.shard);
   await refuseUnwritable([resultsPath, options.plot, options.out], [path, options.split, options.groups]);
   refuseWrongSuffix({ runs: options.results, plot: options.plot, model: options.out });
   const file = await openTableFile(path, options);

@@ -1,27 +1,38 @@
 /**
- * * The files that commands read. A table on disk, or on standard input ("-"), is opened as the byte source that
- * readTable takes: streamed from the beginning for text, read at any position for Parquet. Small texts are read whole.
- * It deals with bytes only.
+ * The files that commands read. A table on disk, or on standard input ("-"), is opened as the byte source that
+ * readTable takes: streamed from the beginning for text, read at any position for Parquet; a folder or a pattern is a
+ * source of several files. Small texts are read whole. It deals with bytes only.
  */
 import { createReadStream, mkdtempSync, rmSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { joinSources } from "../../data/reading/join-sources.ts";
 import { type TableSource, tableSourceFromBytes } from "../../data/reading/read-table.ts";
+import { listTableFiles } from "./table-files.ts";
 import { createUnreadableError, createUnwritableError, explainUnreadable } from "./write-errors.ts";
 
 /** Bytes read from the disk at a time. */
 const CHUNK_BYTES = 1 << 18;
 
-/** A file, or standard input for "-", as the source of a table. */
+/**
+ * A file as the source of a table, or standard input for "-". A folder is the source of all its tables, and a pattern
+ * such as "patients/*.parquet" that of the files that match: they are read as one, in natural order of their names.
+ */
 export async function tableSourceFromPath(path: string): Promise<TableSource> {
   if (path === "-") return tableSourceFromBytes("standard input", await collect(process.stdin));
+  const listed = await listTableFiles(path);
+  if (listed === null) return openFile(path, basename(path));
+  const { name, folder, files } = listed;
+  if (files.length === 1) return openFile(files[0].path, basename(files[0].path));
+  const sources: TableSource[] = [];
+  for (const file of files) sources.push(await openFile(file.path, folder + file.name));
+  return joinSources(name, sources);
+}
+
+async function openFile(path: string, name: string): Promise<TableSource> {
   const found = await orInputError(path, () => stat(path));
-  if (found.isDirectory()) {
-    throw new InputError(`a directory, not a table: "${path}"`, { code: "file.directory", where: path });
-  }
-  const name = basename(path);
   // a pipe or a device can be read only once, and has no length
   if (!found.isFile()) return tableSourceFromBytes(name, await collect(readChunks(path)));
   // fails now rather than at the first byte, if the file may not be read

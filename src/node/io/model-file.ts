@@ -1,6 +1,6 @@
 /**
- * Models and checkpoints on disk. The first bytes are checked before the rest is read, so that a wrong file of any size
- * is refused at once; writing replaces a file as a whole (growing-file.ts).
+ * Models, parts of ensembles and checkpoints on disk. The first bytes are checked before the rest is read, so that a
+ * wrong file of any size is refused at once; writing replaces a file as a whole (growing-file.ts).
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
@@ -12,6 +12,7 @@ import {
   type SavedCheckpoint,
 } from "../../files/model/checkpoint-file.ts";
 import { modelFromBytes, modelToBytes } from "../../files/model/model-file.ts";
+import { partFromBytes, partToBytes, type SavedPart } from "../../files/model/part-file.ts";
 import type { Model } from "../../training/model.ts";
 import { replaceFile } from "./growing-file.ts";
 import { readAtMost, readBytes } from "./input-file.ts";
@@ -34,6 +35,14 @@ export async function writeModel(path: string, model: Model): Promise<void> {
 
 export async function writeCheckpoint(path: string, saved: SavedCheckpoint): Promise<void> {
   await replaceFile(path, checkpointToBytes(saved), "the checkpoint");
+}
+
+export async function readPart(path: string): Promise<SavedPart> {
+  return partFromBytes(await readWhole(path, "the part"), basename(path));
+}
+
+export async function writePart(path: string, part: SavedPart): Promise<void> {
+  await replaceFile(path, partToBytes(part), "the part");
 }
 
 async function readWhole(path: string, what: string): Promise<Uint8Array> {

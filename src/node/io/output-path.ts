@@ -6,6 +6,7 @@ import { constants } from "node:fs";
 import { access, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, parse, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { isTableName, listTableFiles } from "./table-files.ts";
 
 /** Refuses a path that cannot be written to, that two files would share, or that would replace one of the `inputs`. */
 export async function refuseUnwritable(
@@ -13,11 +14,22 @@ export async function refuseUnwritable(
   inputs: readonly (string | undefined)[] = [],
 ): Promise<void> {
   const taken = new Map<string, "read" | "written">();
-  for (const path of inputs) if (path !== undefined) taken.set(await nameFile(path), "read");
+  for (const path of inputs) {
+    if (path === undefined) continue;
+    taken.set(await nameFile(path), "read");
+    const listed = await listTableFiles(path).catch(() => null); // reading it says why
+    for (const file of listed?.files ?? []) taken.set(await nameFile(file.path), "read");
+  }
   for (const path of outputs) {
     if (path === undefined) continue;
     await refuseOne(path);
     const name = await nameFile(path);
+    if (taken.get(dirname(name)) === "read" && isTableName(basename(name)) && taken.get(name) === undefined) {
+      throw new InputError(`the command would write a table into the folder that it reads: "${path}"`, {
+        code: "file.twice",
+        hint: "name a file outside it: inside, it would count as a part of the table",
+      });
+    }
     const use = taken.get(name);
     // A pipe or a device accepts anything.
     if (use !== undefined && (await stat(path).catch(() => null))?.isFile() !== false) {

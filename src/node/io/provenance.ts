@@ -1,17 +1,18 @@
 /**
  * Where a model comes from, as far as this machine knows: the program, what computed it, and the table's file by its
- * SHA-256.
+ * SHA-256. A table of several files has the SHA-256 of the lines that `sha256sum` prints of them: in the table's order,
+ * the hash of each, two blanks, and its name below the folder.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { basename } from "node:path";
 import type { Backend } from "../../compute/backend.ts";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import type { Table } from "../../data/table.ts";
 import type { Provenance } from "../../training/model.ts";
 import type { TrainRequest } from "../../verbs/train.ts";
+import { listTableFiles } from "./table-files.ts";
 
 /** The version of the program. */
 export const { version: programVersion } = JSON.parse(
@@ -20,7 +21,7 @@ export const { version: programVersion } = JSON.parse(
   version: string;
 };
 
-/** A table, the path it was read from, and the SHA-256 of that file; null if there is no file. */
+/** A table, the path it was read from, and the SHA-256 of its file or files; null if there is none. */
 export interface TableFile {
   readonly path: string;
   readonly table: Table;
@@ -29,7 +30,7 @@ export interface TableFile {
 
 /** Neither threads nor clock nor folder; a graphics device is named, because its numbers are its own. */
 export function describeOrigin(
-  { path, table, sha256 }: TableFile,
+  { table, sha256 }: TableFile,
   backend: (Backend & { readonly simd?: "plain" | "relaxed" }) | null,
 ): Provenance {
   return {
@@ -39,13 +40,21 @@ export function describeOrigin(
       simd: backend.simd ?? null,
       ...present({ adapter: backend.adapter }),
     },
-    table: sha256 === null ? null : { name: basename(path), rows: table.rows, sha256 },
+    table: sha256 === null ? null : { name: table.name, rows: table.rows, sha256 },
   };
 }
 
-/** The hash of the file's bytes on disk; null for standard input and pipes. */
+/** The hash of the bytes on disk, of one file or of several; null for standard input and pipes. */
 export async function hashFile(path: string): Promise<string | null> {
   if (path === "-") return null;
+  const { files } = (await listTableFiles(path)) ?? { files: [{ name: "", path }] };
+  if (files.length === 1) return hashOne(files[0].path);
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(`${await hashOne(file.path)}  ${file.name}\n`);
+  return hash.digest("hex");
+}
+
+async function hashOne(path: string): Promise<string | null> {
   try {
     if (!(await stat(path)).isFile()) return null;
     const hash = createHash("sha256");

@@ -20,6 +20,9 @@ import { readTextFile, tableSourceFromPath } from "../io/input-file.ts";
 import { hashFile, type TableFile } from "../io/provenance.ts";
 import { createProgress } from "../print/output.ts";
 
+/** What a command's TABLE may be. */
+export const TABLE_ARGUMENT = "CSV, gzip or Parquet file, or a folder or 'pattern' of several";
+
 export interface TableOptions {
   readonly category?: readonly string[];
   readonly number?: readonly string[];

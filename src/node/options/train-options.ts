@@ -37,6 +37,7 @@ import {
   type ReportOptions,
   type RequireOptions,
 } from "../print/write-report.ts";
+import { parseShard, type Shard } from "../shards/shard.ts";
 import {
   addGroupOptions,
   addOutcomeOptions,
@@ -182,6 +183,7 @@ export interface TrainOptions extends TrainRequestOptions, TableOptions, ReportO
   readonly primalSteps?: number;
   readonly ensemble?: number;
   readonly fast?: true;
+  readonly shard?: Shard;
   readonly backend: BackendName;
   readonly deterministic?: boolean;
   readonly out?: string;
@@ -240,6 +242,13 @@ export function addTrainOptions(command: Command): Command {
       parseCount,
     )
     .addOption(new Option("--fast", "one run").conflicts("ensemble"))
+    .addOption(
+      new Option(
+        "--shard <i/n>",
+        "train only the i-th of n parts of an ensemble's runs, beside --out; auto or auto/n: as a cluster's array " +
+          "counts (the same command without it then makes the model)",
+      ).argParser((text) => parseShard(text)),
+    )
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
     .addOption(new Option("--backend <name>", "what computes").choices(namesOf(BACKENDS)).default("wasm"))
     .option("--deterministic", "the same bytes on every machine")

@@ -2,10 +2,12 @@
  * Says in the program's own words what is wrong with the way a command was called. An unknown option is named before a
  * missing one, with the nearest known option; missing required options are named together. Exit code 1.
  */
+import { basename } from "node:path";
 import type { Command, Option, OutputConfiguration } from "commander";
 import { nearestName } from "../../core/names.ts";
 import { MAX_VALUE, safeLine, shortenValues } from "../../core/text.ts";
 import { shorten, wrapText } from "../../report/words/text-table.ts";
+import { isTableName } from "../io/table-files.ts";
 import { say, terminalWidth } from "../print/output.ts";
 
 /** This command and all commands below it. */
@@ -102,7 +104,10 @@ function explainUsage(text: string, command: Command): string {
   if (message.startsWith("too many arguments")) {
     const known = command.registeredArguments;
     const takes = known.length === 0 ? "no arguments" : known.map((one) => `<${one.name()}>`).join(" ");
-    return `unexpected argument: "${command.args[known.length]}" (${command.name()} takes ${takes})`;
+    const extra = command.args[known.length];
+    const isTable = known.some((one) => one.name() === "table") && isTableName(basename(extra));
+    const several = isTable ? "; several files: a folder or 'pattern'" : "";
+    return `unexpected argument: "${extra}" (${command.name()} takes ${takes}${several})`;
   }
   return message;
 }

@@ -35,9 +35,9 @@ const EPOCH_PATIENCE = 5000;
 /** A run on one thread never waits, so it yields after this many milliseconds to let Ctrl-C be handled. */
 const BREATH = 50;
 
-export interface Followed {
-  /** Null where the run ended before its model. */
-  readonly model: Model | null;
+export interface Followed<Made = Model> {
+  /** What the run makes; null where it ended before. */
+  readonly model: Made | null;
   readonly checkpoint: SavedCheckpoint | null;
   /** The error of a graphics device that failed on the way: the checkpoint is where to go on. */
   readonly lost?: BackendError;
@@ -52,12 +52,12 @@ function isLost(error: unknown): error is BackendError {
  * Runs to the end or to Ctrl-C. After Ctrl-C it runs to the end of the epoch and leaves that checkpoint, or the
  * previous one if this takes too long. A second Ctrl-C ends the program at once.
  */
-export async function followTraining(
-  run: AsyncGenerator<TrainEvent, Model>,
+export async function followTraining<Made>(
+  run: AsyncGenerator<TrainEvent, Made>,
   options: FollowOptions,
   begun: Omit<SavedCheckpoint, "checkpoint">,
   requirements: readonly Requirement[],
-): Promise<Followed> {
+): Promise<Followed<Made>> {
   let interruptedAt: number | null = null;
   let [takenAt, taking] = [Number.NEGATIVE_INFINITY, 0];
   let breathedAt = performance.now();
@@ -134,7 +134,10 @@ export async function followTraining(
 }
 
 /** Says where the same command can continue; X-Cal's candidates leave no checkpoint. */
-export async function leaveCheckpoint(saved: SavedCheckpoint | null, options: FollowOptions): Promise<void> {
+export async function leaveCheckpoint(
+  saved: SavedCheckpoint | null,
+  options: FollowOptions & { readonly shard?: object },
+): Promise<void> {
   process.exitCode = EXIT_INTERRUPTED;
   if (saved === null) {
     say("\ngraduate: interrupted; there is no checkpoint to go on from");
@@ -142,7 +145,9 @@ export async function leaveCheckpoint(saved: SavedCheckpoint | null, options: Fo
   }
   const path = options.checkpoint ?? `${options.out ?? "graduate"}.checkpoint`;
   await writeCheckpoint(path, saved);
-  say(`\ngraduate: interrupted at ${sayStep(saved)}; the same command with --resume ${path} goes on`);
+  // A shard finds its checkpoint by itself, so that a cluster can start it again as it is.
+  const again = options.shard === undefined ? `the same command with --resume ${path}` : "the same command";
+  say(`\ngraduate: interrupted at ${sayStep(saved)}; ${again} goes on`);
 }
 
 function sayStep({ checkpoint, members }: SavedCheckpoint): string {

@@ -1,7 +1,6 @@
 /**
  * The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to continue.
  */
-import { basename } from "node:path";
 import { countOf } from "../../core/text.ts";
 import { formatNumber, formatP } from "../../report/words/text-table.ts";
 import { DISTANCES } from "../../training/choices.ts";
@@ -9,6 +8,7 @@ import { countMembers, type Model } from "../../training/model.ts";
 import { warnOfSolve } from "../../training/run-warnings.ts";
 import type { BlindPoint, SolveReport } from "../../training/solve/hold.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
+import { stemOfTable } from "../io/table-files.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programName } from "../program-name.ts";
 import { nameColumn, numberColumns, print, printNote, printTable, printWrapped, warn } from "./output.ts";
@@ -137,7 +137,7 @@ export function printNextSteps(model: Model, path: string, options: NextStepOpti
   if (out !== undefined) print(`model written to ${out}`);
   if (report !== undefined) print(`report written to ${report}`);
   const table = path === "-" ? "TABLE" : path;
-  const stem = path === "-" ? "table" : basename(path).replace(/\..*$/, "");
+  const stem = path === "-" ? "table" : stemOfTable(path).replace(/\..*$/, "");
   const kept = out ?? `${stem}.model`;
   if (out === undefined) {
     const note = `the model was not kept: the same command with --out ${kept} writes it; then`;

@@ -120,6 +120,8 @@ export function auditSettings(options: ReportOptions): AuditOptions & { readonly
 interface ReportedFile {
   readonly role: string;
   readonly path: string;
+  /** What it is called, where not by the end of its path. */
+  readonly name?: string;
   readonly sha256?: string | null;
 }
 
@@ -138,9 +140,9 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
     import("../../report/page/render-report.ts"),
   ]);
   const origins = await Promise.all(
-    files.map(async ({ role, path: from, sha256 }) => ({
+    files.map(async ({ role, path: from, name, sha256 }) => ({
       role,
-      name: from === "-" ? "standard input" : basename(from),
+      name: name ?? (from === "-" ? "standard input" : basename(from)),
       sha256: sha256 === undefined ? await hashFile(from) : sha256,
     })),
   );

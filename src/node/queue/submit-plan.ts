@@ -9,6 +9,7 @@ import { InputError } from "../../core/errors.ts";
 import type { Runner } from "../../verbs/runs.ts";
 import { programVersion, type TableFile } from "../io/provenance.ts";
 import { hashKey } from "../io/run-results.ts";
+import { listTableFiles, stemOfTable } from "../io/table-files.ts";
 import { warn } from "../print/output.ts";
 import { quoteArgument } from "../print/write-report.ts";
 import { programName } from "../program-name.ts";
@@ -80,10 +81,17 @@ export function describeSubject(
   { path, sha256 }: TableFile,
   subject: QueuedSubject,
 ): Pick<SubmittedPlan<unknown, unknown>, "about" | "files" | "shared"> {
-  return { about: basename(path), files: [{ path: resolve(path), sha256 }], shared: subject };
+  return { about: stemOfTable(path), files: [{ path: resolve(path), sha256 }], shared: subject };
 }
 
 async function readShipped(path: string, tell: (sentence: string) => void): Promise<Buffer> {
+  if ((await listTableFiles(path)) !== null) {
+    throw new InputError("several files cannot be shipped: --ship-table takes a table in one file", {
+      code: "queue.ship",
+      where: path,
+      hint: "give the workers a folder that holds them, and leave --ship-table out",
+    });
+  }
   const { size } = await stat(path);
   if (size > MOST_SHIPPED) {
     throw new InputError(

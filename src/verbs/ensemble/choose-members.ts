@@ -5,10 +5,10 @@
  * machine. Whoever sets the details of a run gets one run, and so do groups that the model may not see, since the price
  * of holding them is told by validation rows.
  */
-import { joinRows } from "../data/outcomes/split.ts";
-import type { PreparedStudy } from "../study/prepare.ts";
-import { listTold } from "../training/keep-network.ts";
-import type { TrainingRequest } from "./train-request.ts";
+import { joinRows } from "../../data/outcomes/split.ts";
+import type { PreparedStudy } from "../../study/prepare.ts";
+import { listTold } from "../../training/keep-network.ts";
+import type { TrainingRequest } from "../train-request.ts";
 
 const MEMBERS = 5;
 /** Training and validation rows times columns: 12,000 rows of 80 columns. */
