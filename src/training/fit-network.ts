@@ -26,9 +26,9 @@ import {
 } from "./choose-options.ts";
 import { finishRun, type TrainingResult } from "./finish.ts";
 import { type KeptNetwork, keepNetwork, listTold } from "./keep-network.ts";
-import type { LongRows } from "./long-rows.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
+import type { LongRows } from "./rows/long-rows.ts";
 import { scoreTotal } from "./total-score.ts";
 import {
   type OptimiseHooks,

@@ -17,7 +17,7 @@ import type { Study } from "../study/study.ts";
 import { judgeGroups, type TrainingResult } from "./finish.ts";
 import type { NetworkFit, PlannedFit } from "./fit-network.ts";
 import type { ConstraintSpec, TrainingOptions } from "./options.ts";
-import { openLongRows } from "./long-rows.ts";
+import { openLongRows } from "./rows/long-rows.ts";
 import { type HeldCurve, holdToKaplanMeier } from "./solve/curves/curve-constraints.ts";
 import {
   curvesBelow,
@@ -27,8 +27,8 @@ import {
 } from "./solve/curves/hold-targets.ts";
 import { holdToToldCurve } from "./solve/curves/told-curve.ts";
 import { type HeldFit, type HoldInput, holdNetwork, mixNetwork, type SolveReport } from "./solve/hold.ts";
-import type { GroupVerdict } from "./solve/verdict.ts";
 import type { RowSet } from "./solve/rows.ts";
+import type { GroupVerdict } from "./solve/verdict.ts";
 
 export interface KeptNetwork {
   readonly kept: NetworkSpec;

@@ -14,8 +14,8 @@ import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
+import type { LongRows } from "./rows/long-rows.ts";
 import type { SolveReport } from "./solve/hold.ts";
-import type { LongRows } from "./long-rows.ts";
 
 /** `training` holds the training rows of the study. */
 export function listNotices(study: PreparedStudy, training: LongRows): Notice[] {

@@ -20,9 +20,9 @@ import { countPeople, countSets, packSplit } from "../study/split.ts";
 import { encodeStudyRows } from "../study/study.ts";
 import { fitCoxMethod } from "../training/fit-cox.ts";
 import { fitNetwork, type NetworkFit, planFit } from "../training/fit-network.ts";
-import { type LongRows, MOST_TRAINING_ROWS, openLongRows, sampleRows } from "../training/long-rows.ts";
 import type { Model } from "../training/model.ts";
-import { prepareRows } from "../training/prepare-rows.ts";
+import { type LongRows, MOST_TRAINING_ROWS, openLongRows, sampleRows } from "../training/rows/long-rows.ts";
+import { prepareRows } from "../training/rows/prepare-rows.ts";
 import { listNotices, warnOfSolve } from "../training/run-warnings.ts";
 import { refuseClash } from "../training/solve/curves/hold-targets.ts";
 import {

@@ -1,5 +1,6 @@
 /** The page docs/results/binding.md: what holding a run to its groups does (summaries/binding.ts has the numbers). */
 import { type BindingPartLine, PART_LINES } from "../studies/binding-parts.ts";
+import type { BindingSystem } from "../studies/binding-systems.ts";
 import {
   type BindingDifference,
   type BindingMeans,
@@ -8,7 +9,6 @@ import {
   WANTED_SHARE,
   type WorstGroup,
 } from "../summaries/binding.ts";
-import type { BindingSystem } from "../studies/binding-systems.ts";
 import type { Estimate } from "../summaries/summary.ts";
 import { formatMarkdown, formatSigned, listOf } from "./markdown.ts";
 

@@ -11,6 +11,7 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { COMPARE_LINES, TUNE_LINES } from "../io/run-lines.ts";
 import { type KeptRun, openRunResults, type RunForm } from "../io/run-results.ts";
 import { addQueueAddress, type QueueOptions, requireQueue } from "../options/queue-option.ts";
+import { sayQueueGoesOn } from "../print/follow-runs.ts";
 import {
   clearLive,
   EXIT_INTERRUPTED,
@@ -24,7 +25,6 @@ import {
   showLive,
   warn,
 } from "../print/output.ts";
-import { sayQueueGoesOn } from "../print/follow-runs.ts";
 import { followPlanInQueue } from "../queue/follow-queued.ts";
 import { type OpenQueue, openQueue } from "../queue/open-queue.ts";
 import {

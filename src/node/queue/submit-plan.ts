@@ -15,8 +15,8 @@ import { quoteArgument } from "../print/write-report.ts";
 import { programName } from "../program-name.ts";
 import { openQueue } from "./open-queue.ts";
 import type { PlanHead } from "./plan-heads.ts";
-import type { QueuedSubject } from "./run-kinds.ts";
 import { type QueuedPlan, runInQueue } from "./run-in-queue.ts";
+import type { QueuedSubject } from "./run-kinds.ts";
 
 /** Bytes of a table that may travel through Redis, which holds everything in memory. */
 const MOST_SHIPPED = 64e6;

@@ -7,15 +7,15 @@
  */
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
-import type { HeldSpec } from "../../models/networks/held.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
+import type { HeldSpec } from "../../models/networks/held.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
 import type { Precisions } from "../../models/start/additive-start.ts";
 import { MOST_START_COLUMNS } from "../../models/start/linear-start.ts";
 import type { DistanceName } from "../../objectives/distances/list.ts";
 import { equalEventBlocks } from "../../objectives/time-blocks.ts";
 import type { Hold } from "../choices.ts";
-import type { LongRows } from "../long-rows.ts";
+import type { LongRows } from "../rows/long-rows.ts";
 import type { TrainingRows } from "../trainer.ts";
 import { fitMembership, type Membership } from "./blind.ts";
 import { type ChosenBase, chooseBase } from "./choose-base.ts";

@@ -8,7 +8,7 @@ import { mirrorArray } from "../../compute/memory.ts";
 import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { Network } from "../../models/networks/network.ts";
 import type { NamedRows } from "../../objectives/constraints.ts";
-import type { LongRows } from "../long-rows.ts";
+import type { LongRows } from "../rows/long-rows.ts";
 import type { TrainingRows } from "../trainer.ts";
 import type { RowLists, SolveRows } from "./layout.ts";
 

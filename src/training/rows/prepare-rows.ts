@@ -1,7 +1,7 @@
 /** Rows of a study in the trainer's form: encoded into the backend's memory, times in bins, groups by index. */
-import type { Backend } from "../compute/backend.ts";
-import { encodeStudyRows, pickStudyGroups, pickStudyRows, type Study } from "../study/study.ts";
-import type { TrainingRows } from "./trainer.ts";
+import type { Backend } from "../../compute/backend.ts";
+import { encodeStudyRows, pickStudyGroups, pickStudyRows, type Study } from "../../study/study.ts";
+import type { TrainingRows } from "../trainer.ts";
 
 export function prepareRows(backend: Backend, study: Study, rows: Int32Array): TrainingRows {
   const D = study.encoder.names.length;

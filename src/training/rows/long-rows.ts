@@ -4,12 +4,12 @@
  * which says what the curves are, takes every row. Early stopping shows a network some hundred thousand rows at most,
  * however many there are. Rows that a backend need not hold are encoded block by block whenever they are wanted.
  */
-import { createRandom } from "../core/random.ts";
-import type { EncodedBlock } from "../data/encode/encode.ts";
-import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
-import type { Split } from "../data/outcomes/split.ts";
-import type { NamedRows } from "../objectives/constraints.ts";
-import { encodeStudyRows, pickStudyGroups, pickStudyRows, type Study } from "../study/study.ts";
+import { createRandom } from "../../core/random.ts";
+import type { EncodedBlock } from "../../data/encode/encode.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import type { Split } from "../../data/outcomes/split.ts";
+import type { NamedRows } from "../../objectives/constraints.ts";
+import { encodeStudyRows, pickStudyGroups, pickStudyRows, type Study } from "../../study/study.ts";
 
 export const MOST_TRAINING_ROWS = 250_000;
 export const MOST_VALIDATION_ROWS = 100_000;

@@ -1,22 +1,22 @@
 // Long tables: rows drawn evenly, and a last solve on rows that no backend holds, which is that of rows it does hold.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { createReferenceBackend } from "../../src/compute/reference.ts";
-import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
-import { selectRows } from "../../src/data/table.ts";
-import { createNetwork } from "../../src/models/networks/create-network.ts";
-import { writeParameters } from "../../src/models/networks/parameters.ts";
-import { fitNetwork, planFit } from "../../src/training/fit-network.ts";
+import { createReferenceBackend } from "../../../src/compute/reference.ts";
+import { readTable, tableSourceFromBytes } from "../../../src/data/reading/read-table.ts";
+import { selectRows } from "../../../src/data/table.ts";
+import { createNetwork } from "../../../src/models/networks/create-network.ts";
+import { writeParameters } from "../../../src/models/networks/parameters.ts";
+import { fitNetwork, planFit } from "../../../src/training/fit-network.ts";
 import {
   MOST_TRAINING_ROWS,
   MOST_VALIDATION_ROWS,
   openLongRows,
   sampleRows,
   thinRows,
-} from "../../src/training/long-rows.ts";
-import { prepareRows } from "../../src/training/prepare-rows.ts";
-import { dropLstm } from "../../src/training/solve/mixture.ts";
-import { prepare, type TrainRequest } from "../../src/verbs/train.ts";
+} from "../../../src/training/rows/long-rows.ts";
+import { prepareRows } from "../../../src/training/rows/prepare-rows.ts";
+import { dropLstm } from "../../../src/training/solve/mixture.ts";
+import { prepare, type TrainRequest } from "../../../src/verbs/train.ts";
 
 const range = (length: number) => Int32Array.from({ length }, (_, row) => row);
 
@@ -60,7 +60,7 @@ describe("the rows that a run trains and chooses on", () => {
   });
 });
 
-const bytes = readFileSync(new URL("../../datasets/nwtco/nwtco.csv", import.meta.url));
+const bytes = readFileSync(new URL("../../../datasets/nwtco/nwtco.csv", import.meta.url));
 const nwtco = await readTable(tableSourceFromBytes("nwtco.csv", bytes));
 const table = selectRows(
   nwtco,
