@@ -11,9 +11,9 @@
  */
 import { createRandom } from "../../core/random.ts";
 import type { Curves } from "../../data/curves/curves.ts";
-import { type BinnedRightCensored, pickBinned } from "../../data/outcomes/outcomes.ts";
+import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { People } from "../../data/outcomes/people.ts";
-import { censoringKaplanMeierBinned } from "../censoring.ts";
+import { type CensoringCurve, censoringKaplanMeierBinned } from "../censoring.ts";
 import { totalHazards } from "../logrank.ts";
 
 /** Keeps these streams (one per row or person) apart from the bootstrap's (one per replicate) under the same seed. */
@@ -49,44 +49,89 @@ function firstAtMost(
   return low;
 }
 
-/** Index 0 is what was observed, 1…draws what was drawn. */
+/** What is drawn, and whom to tell how far it is. */
+export interface DrawOptions {
+  readonly draws: number;
+  readonly seed: number;
+  readonly people?: People;
+  /** Rows of the table that are done, and all. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** After so many rows progress is told. */
+const PROGRESS_ROWS = 16_384;
+
+/** One group's counts, and what its draws need. */
+interface GroupDraws extends DrawnOutcomes {
+  readonly rows: ArrayLike<number>; // ascending
+  readonly G: CensoringCurve;
+  /** The next of its rows. */
+  next: number;
+}
+
+function openGroup(binned: BinnedRightCensored, rows: ArrayLike<number>, draws: number): GroupDraws {
+  const counts = () => new Float64Array((1 + draws) * (binned.T + 1));
+  return {
+    rows: isAscending(rows) ? rows : Int32Array.from(rows).sort(),
+    G: censoringKaplanMeierBinned(binned, { ties: "reverse", rows }),
+    next: 0,
+    events: counts(),
+    censored: counts(),
+    expected: new Float64Array(1 + draws),
+    variance: new Float64Array(1 + draws),
+  };
+}
+
+function isAscending(rows: ArrayLike<number>): boolean {
+  for (let i = 1; i < rows.length; i++) if (rows[i] < rows[i - 1]) return false;
+  return true;
+}
+
+/**
+ * The draws of several groups in one pass over the table, as a row has the same numbers in every group it belongs to:
+ * its event bins are drawn once. Index 0 is what was observed, 1…draws what was drawn.
+ */
 export function drawOutcomes(
   curves: Curves,
   binned: BinnedRightCensored,
-  rows: ArrayLike<number>,
-  draws: number,
-  seed: number,
-  people?: People,
-): DrawnOutcomes {
-  const { T, survival } = curves;
+  groups: readonly ArrayLike<number>[],
+  { draws, seed, people, onProgress }: DrawOptions,
+): readonly DrawnOutcomes[] {
+  const { N, T, survival } = curves;
   const width = T + 1;
-  const events = new Float64Array((1 + draws) * width);
-  const censored = new Float64Array((1 + draws) * width);
-  const expected = new Float64Array(1 + draws);
-  const variance = new Float64Array(1 + draws);
   const totals = { expected: new Float64Array(width), variance: new Float64Array(width) };
-  const G = censoringKaplanMeierBinned(pickBinned(binned, rows), { ties: "reverse" });
-  const record = (draw: number, bin: number, event: boolean) => {
-    if (event) events[draw * width + bin]++;
-    else censored[draw * width + bin]++;
-    expected[draw] += totals.expected[bin];
-    variance[draw] += totals.variance[bin];
+  const record = (group: GroupDraws, draw: number, bin: number, event: boolean) => {
+    if (event) group.events[draw * width + bin]++;
+    else group.censored[draw * width + bin]++;
+    group.expected[draw] += totals.expected[bin];
+    group.variance[draw] += totals.variance[bin];
   };
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i];
-    const own = binned.bin[row];
+  const opened = groups.map((rows) => openGroup(binned, rows, draws));
+  const own: GroupDraws[] = []; // those the row belongs to, twice where it is in one twice
+  for (let row = 0; row < N; row++) {
+    if (row % PROGRESS_ROWS === 0) onProgress?.(row, N);
+    own.length = 0;
+    for (const group of opened) {
+      for (; group.rows[group.next] === row; group.next++) own.push(group);
+    }
+    if (own.length === 0) continue;
+    const bin = binned.bin[row];
     const hadEvent = binned.event[row] === 1;
     const random = createRandom(seed, NOISE_STREAM + (people?.of[row] ?? row));
     totalHazards(survival, row * T, T, totals);
-    record(0, own, hadEvent);
+    for (const group of own) record(group, 0, bin, hadEvent);
     for (let draw = 1; draw <= draws; draw++) {
       // P(uniform ≥ S(t)) = 1 − S(t) = P(T* ≤ t).
       const eventBin = firstAtMost(survival, row * T - 1, 1, T, random.uniform());
       const uniform = random.uniform();
-      const censoringBin = hadEvent ? firstAtMost(G.survival, 0, own, T, uniform * G.leftLimit[own]) : own;
-      const happens = eventBin <= Math.min(censoringBin, T);
-      record(draw, happens ? eventBin : Math.min(censoringBin, T), happens);
+      for (let k = 0; k < own.length; k++) {
+        const { G } = own[k];
+        const censoringBin = hadEvent ? firstAtMost(G.survival, 0, bin, T, uniform * G.leftLimit[bin]) : bin;
+        const happens = eventBin <= Math.min(censoringBin, T);
+        record(own[k], draw, happens ? eventBin : Math.min(censoringBin, T), happens);
+      }
     }
   }
-  return { events, censored, expected, variance };
+  onProgress?.(N, N);
+  return opened;
 }
