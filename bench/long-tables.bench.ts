@@ -7,7 +7,7 @@
  * agree first. R and lifelines are found as `Rscript` and `python3`, or as RSCRIPT and PYTHON say.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -215,8 +215,9 @@ interface Files {
 let folder: string | null = null;
 const made = new Map<string, Promise<void>>();
 
-/** Where the files of these benchmarks are; they go with the process. */
+/** Where the files of these benchmarks are: they go with the process, or stay in the folder that LONG_TABLES names. */
 function openFolder(): string {
+  folder ??= process.env.LONG_TABLES ?? null;
   if (folder === null) {
     const own = mkdtempSync(join(tmpdir(), "graduate-long-tables-"));
     process.on("exit", () => rmSync(own, { recursive: true, force: true }));
@@ -227,7 +228,7 @@ function openFolder(): string {
 
 /** Makes a file unless it is there. */
 function makeOnce(path: string, make: () => Promise<void>): Promise<void> {
-  const making = made.get(path) ?? make();
+  const making = made.get(path) ?? (existsSync(path) ? Promise.resolve() : make());
   made.set(path, making);
   return making;
 }

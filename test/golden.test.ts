@@ -42,7 +42,8 @@ test.each(cases)("$name", (one) => {
   if (stdout !== "" && one.args.includes("--json"))
     expect(checkJson(one.args[0], parseDocument(stdout)), "its published schema").toEqual([]);
   else if (!one.name.startsWith("predict/")) {
-    for (const line of settle(stdout).split("\n")) expect([...line].length, line).toBeLessThanOrEqual(COLUMNS);
+    for (const line of settle(stdout).split("\n"))
+      expect([...line].length, line).toBeLessThanOrEqual(COLUMNS);
   }
   for (const page of pages) expectHarmless(page);
   if (isUpdate) keepOutcome(one, outcome);

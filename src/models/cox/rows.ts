@@ -142,10 +142,7 @@ export function toPreparedRows(source: CoxSource, options: CoxRowOptions): Prepa
   return "rows" in source ? source : prepareRows(source, options);
 }
 
-export function prepareRows(
-  given: CoxInput | StratifiedCoxInput,
-  options: CoxRowOptions,
-): PreparedCoxRows {
+export function prepareRows(given: CoxInput | StratifiedCoxInput, options: CoxRowOptions): PreparedCoxRows {
   return arrangeRows(toCoxRows(given), options, gatherRows);
 }
 

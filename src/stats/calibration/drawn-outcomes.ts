@@ -28,25 +28,21 @@ export interface DrawnOutcomes {
   readonly variance: Float64Array; // [1 + draws]
 }
 
+/** Cells of [0, 1) that a guide has: more than there usually are bins, so that a step or two are left to take. */
+const CELLS = 128;
+
 /**
- * The first bin from `from` to `last` whose value is at most `level` (values non-increasing); last + 1 when there is
- * none.
+ * Where to begin looking for the first bin 1…T whose value is at most a level in [0, 1): for each cell of levels, the
+ * first bin whose value is at most the cell's upper end, which no level of the cell comes before. Values do not
+ * increase from base + 1 to base + T.
  */
-function firstAtMost(
-  values: Float64Array | Float32Array,
-  base: number,
-  from: number,
-  last: number,
-  level: number,
-): number {
-  let low = from;
-  let high = last + 1;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[base + middle] <= level) high = middle;
-    else low = middle + 1;
+function fillGuide(guide: Int32Array, values: Float64Array | Float32Array, base: number, T: number): void {
+  let bin = 1;
+  for (let cell = CELLS - 1; cell >= 0; cell--) {
+    const top = (cell + 1) / CELLS;
+    while (bin <= T && values[base + bin] > top) bin++;
+    guide[cell] = bin;
   }
-  return low;
 }
 
 /** What is drawn, and whom to tell how far it is. */
@@ -65,15 +61,20 @@ const PROGRESS_ROWS = 16_384;
 interface GroupDraws extends DrawnOutcomes {
   readonly rows: ArrayLike<number>; // ascending
   readonly G: CensoringCurve;
+  readonly guide: Int32Array; // [CELLS], to G
   /** The next of its rows. */
   next: number;
 }
 
 function openGroup(binned: BinnedRightCensored, rows: ArrayLike<number>, draws: number): GroupDraws {
   const counts = () => new Float64Array((1 + draws) * (binned.T + 1));
+  const G = censoringKaplanMeierBinned(binned, { ties: "reverse", rows });
+  const guide = new Int32Array(CELLS);
+  fillGuide(guide, G.survival, 0, binned.T);
   return {
     rows: isAscending(rows) ? rows : Int32Array.from(rows).sort(),
-    G: censoringKaplanMeierBinned(binned, { ties: "reverse", rows }),
+    G,
+    guide,
     next: 0,
     events: counts(),
     censored: counts(),
@@ -98,40 +99,82 @@ export function drawOutcomes(
   { draws, seed, people, onProgress }: DrawOptions,
 ): readonly DrawnOutcomes[] {
   const { N, T, survival } = curves;
-  const width = T + 1;
-  const totals = { expected: new Float64Array(width), variance: new Float64Array(width) };
-  const record = (group: GroupDraws, draw: number, bin: number, event: boolean) => {
-    if (event) group.events[draw * width + bin]++;
-    else group.censored[draw * width + bin]++;
-    group.expected[draw] += totals.expected[bin];
-    group.variance[draw] += totals.variance[bin];
-  };
+  const drawn = createRowDraws(draws, T);
+  const { eventBin, uniform, guide, totals } = drawn;
   const opened = groups.map((rows) => openGroup(binned, rows, draws));
-  const own: GroupDraws[] = []; // those the row belongs to, twice where it is in one twice
   for (let row = 0; row < N; row++) {
     if (row % PROGRESS_ROWS === 0) onProgress?.(row, N);
-    own.length = 0;
+    let isDrawn = false;
     for (const group of opened) {
-      for (; group.rows[group.next] === row; group.next++) own.push(group);
-    }
-    if (own.length === 0) continue;
-    const bin = binned.bin[row];
-    const hadEvent = binned.event[row] === 1;
-    const random = createRandom(seed, NOISE_STREAM + (people?.of[row] ?? row));
-    totalHazards(survival, row * T, T, totals);
-    for (const group of own) record(group, 0, bin, hadEvent);
-    for (let draw = 1; draw <= draws; draw++) {
-      // P(uniform ≥ S(t)) = 1 − S(t) = P(T* ≤ t).
-      const eventBin = firstAtMost(survival, row * T - 1, 1, T, random.uniform());
-      const uniform = random.uniform();
-      for (let k = 0; k < own.length; k++) {
-        const { G } = own[k];
-        const censoringBin = hadEvent ? firstAtMost(G.survival, 0, bin, T, uniform * G.leftLimit[bin]) : bin;
-        const happens = eventBin <= Math.min(censoringBin, T);
-        record(own[k], draw, happens ? eventBin : Math.min(censoringBin, T), happens);
+      for (; group.rows[group.next] === row; group.next++) {
+        if (!isDrawn) {
+          isDrawn = true;
+          const random = createRandom(seed, NOISE_STREAM + (people?.of[row] ?? row));
+          totalHazards(survival, row * T, T, totals);
+          const base = row * T - 1;
+          fillGuide(guide, survival, base, T);
+          for (let draw = 1; draw <= draws; draw++) {
+            // P(uniform ≥ S(t)) = 1 − S(t) = P(T* ≤ t).
+            const level = random.uniform();
+            let bin = guide[Math.floor(level * CELLS)];
+            while (bin <= T && survival[base + bin] > level) bin++;
+            eventBin[draw] = bin;
+            uniform[draw] = random.uniform();
+          }
+        }
+        recordRow(group, binned.bin[row], binned.event[row] === 1, drawn);
       }
     }
   }
   onProgress?.(N, N);
   return opened;
+}
+
+/** The draws of one row, which are the same in every group. */
+interface RowDraws {
+  readonly T: number;
+  readonly draws: number;
+  readonly eventBin: Int32Array; // [1 + draws], T + 1 = beyond the grid
+  readonly uniform: Float64Array; // [1 + draws], for the censoring
+  readonly guide: Int32Array; // [CELLS], to the row's curve
+  readonly totals: { readonly expected: Float64Array; readonly variance: Float64Array }; // [T+1] each
+}
+
+function createRowDraws(draws: number, T: number): RowDraws {
+  return {
+    T,
+    draws,
+    eventBin: new Int32Array(1 + draws),
+    uniform: new Float64Array(1 + draws),
+    guide: new Int32Array(CELLS),
+    totals: { expected: new Float64Array(T + 1), variance: new Float64Array(T + 1) },
+  };
+}
+
+/** Adds one row, observed in bin `own`, to the counts of a group. */
+function recordRow(group: GroupDraws, own: number, hadEvent: boolean, row: RowDraws): void {
+  const { events, censored, expected, variance, G, guide } = group;
+  const { T, draws, eventBin, uniform, totals } = row;
+  const width = T + 1;
+  (hadEvent ? events : censored)[own]++;
+  expected[0] += totals.expected[own];
+  variance[0] += totals.variance[own];
+  for (let draw = 1, at = width; draw <= draws; draw++, at += width) {
+    let bin = eventBin[draw];
+    // Nobody is censored before the own bin, so an event up to then is observed.
+    if (bin > own) {
+      let censoring = own;
+      if (hadEvent) {
+        const level = uniform[draw] * G.leftLimit[own];
+        censoring = Math.max(own, guide[Math.floor(level * CELLS)]);
+        while (censoring <= T && G.survival[censoring] > level) censoring++;
+      }
+      if (bin > censoring || bin > T) {
+        bin = Math.min(censoring, T);
+        censored[at + bin]++;
+      } else events[at + bin]++;
+    } else events[at + bin]++;
+    expected[draw] += totals.expected[bin];
+    variance[draw] += totals.variance[bin];
+  }
 }

@@ -36,7 +36,11 @@ export const BELOW = 1;
 export const OWN = 2;
 
 /** The first entry of bin t, which has events, whose value is not below S; end[t] where all are. */
-export function findEntry({ start, end, entries, firstOf, scale }: EventValues, t: number, S: number): number {
+export function findEntry(
+  { start, end, entries, firstOf, scale }: EventValues,
+  t: number,
+  S: number,
+): number {
   const from = start[t];
   const stop = end[t];
   const smallest = entries[ENTRY * from + VALUE];
