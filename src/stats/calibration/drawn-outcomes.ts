@@ -96,85 +96,125 @@ export function drawOutcomes(
   curves: Curves,
   binned: BinnedRightCensored,
   groups: readonly ArrayLike<number>[],
-  { draws, seed, people, onProgress }: DrawOptions,
+  options: DrawOptions,
 ): readonly DrawnOutcomes[] {
-  const { N, T, survival } = curves;
-  const drawn = createRowDraws(draws, T);
-  const { eventBin, uniform, guide, totals } = drawn;
+  const { N, T } = curves;
+  const { draws, onProgress } = options;
   const opened = groups.map((rows) => openGroup(binned, rows, draws));
-  for (let row = 0; row < N; row++) {
-    if (row % PROGRESS_ROWS === 0) onProgress?.(row, N);
-    let isDrawn = false;
-    for (const group of opened) {
-      for (; group.rows[group.next] === row; group.next++) {
-        if (!isDrawn) {
-          isDrawn = true;
-          const random = createRandom(seed, NOISE_STREAM + (people?.of[row] ?? row));
-          totalHazards(survival, row * T, T, totals);
-          const base = row * T - 1;
-          fillGuide(guide, survival, base, T);
-          for (let draw = 1; draw <= draws; draw++) {
-            // P(uniform ≥ S(t)) = 1 − S(t) = P(T* ≤ t).
-            const level = random.uniform();
-            let bin = guide[Math.floor(level * CELLS)];
-            while (bin <= T && survival[base + bin] > level) bin++;
-            eventBin[draw] = bin;
-            uniform[draw] = random.uniform();
-          }
-        }
-        recordRow(group, binned.bin[row], binned.event[row] === 1, drawn);
-      }
+  const block = createBlock(draws, T);
+  for (let from = 0; from < N; from += BLOCK_ROWS) {
+    if (from % PROGRESS_ROWS === 0) onProgress?.(from, N);
+    const end = Math.min(from + BLOCK_ROWS, N);
+    const isIn = block.isIn.fill(0);
+    for (const { rows, next } of opened) {
+      for (let i = next; rows[i] < end; i++) isIn[rows[i] - from] = 1;
     }
+    for (let row = from; row < end; row++)
+      if (isIn[row - from] === 1) drawRow(block, row - from, row, curves, options);
+    for (const group of opened) recordBlock(group, block, from, end, binned);
   }
   onProgress?.(N, N);
   return opened;
 }
 
-/** The draws of one row, which are the same in every group. */
-interface RowDraws {
+/** Rows of a block: its draws and totals stay in the cache while the groups take turns. */
+const BLOCK_ROWS = 128;
+
+/** The draws of some rows, which are the same in every group. */
+interface BlockDraws {
   readonly T: number;
   readonly draws: number;
-  readonly eventBin: Int32Array; // [1 + draws], T + 1 = beyond the grid
-  readonly uniform: Float64Array; // [1 + draws], for the censoring
-  readonly guide: Int32Array; // [CELLS], to the row's curve
-  readonly totals: { readonly expected: Float64Array; readonly variance: Float64Array }; // [T+1] each
+  /** Whether any group has the row. */
+  readonly isIn: Uint8Array; // [BLOCK_ROWS]
+  readonly eventBin: Int32Array; // [draws, BLOCK_ROWS], T + 1 = beyond the grid
+  readonly uniform: Float64Array; // [draws, BLOCK_ROWS], for the censoring
+  readonly expected: Float64Array; // [BLOCK_ROWS, T+1], the rows' totals of hazard
+  readonly variance: Float64Array; // [BLOCK_ROWS, T+1]
+  readonly guide: Int32Array; // [CELLS], to one row's curve
 }
 
-function createRowDraws(draws: number, T: number): RowDraws {
+function createBlock(draws: number, T: number): BlockDraws {
   return {
     T,
     draws,
-    eventBin: new Int32Array(1 + draws),
-    uniform: new Float64Array(1 + draws),
+    isIn: new Uint8Array(BLOCK_ROWS),
+    eventBin: new Int32Array(draws * BLOCK_ROWS),
+    uniform: new Float64Array(draws * BLOCK_ROWS),
+    expected: new Float64Array(BLOCK_ROWS * (T + 1)),
+    variance: new Float64Array(BLOCK_ROWS * (T + 1)),
     guide: new Int32Array(CELLS),
-    totals: { expected: new Float64Array(T + 1), variance: new Float64Array(T + 1) },
   };
 }
 
-/** Adds one row, observed in bin `own`, to the counts of a group. */
-function recordRow(group: GroupDraws, own: number, hadEvent: boolean, row: RowDraws): void {
-  const { events, censored, expected, variance, G, guide } = group;
-  const { T, draws, eventBin, uniform, totals } = row;
+/** Draws one row, which is at `place` in the block. */
+function drawRow(
+  { T, draws, eventBin, uniform, guide, ...totals }: BlockDraws,
+  place: number,
+  row: number,
+  { survival }: Curves,
+  { seed, people }: DrawOptions,
+): void {
+  const random = createRandom(seed, NOISE_STREAM + (people?.of[row] ?? row));
+  const own = [place * (T + 1), (place + 1) * (T + 1)] as const;
+  totalHazards(survival, row * T, T, {
+    expected: totals.expected.subarray(...own),
+    variance: totals.variance.subarray(...own),
+  });
+  const base = row * T - 1;
+  fillGuide(guide, survival, base, T);
+  for (let draw = 0, at = place; draw < draws; draw++, at += BLOCK_ROWS) {
+    // P(uniform ≥ S(t)) = 1 − S(t) = P(T* ≤ t).
+    const level = random.uniform();
+    let bin = guide[Math.floor(level * CELLS)];
+    while (bin <= T && survival[base + bin] > level) bin++;
+    eventBin[at] = bin;
+    uniform[at] = random.uniform();
+  }
+}
+
+/** Adds the rows [from, end) that a group has to its counts, draw by draw: the counts of one draw are few. */
+function recordBlock(
+  group: GroupDraws,
+  { T, draws, eventBin, uniform, ...totals }: BlockDraws,
+  from: number,
+  end: number,
+  { bin: ownBin, event }: BinnedRightCensored,
+): void {
+  const { rows, events, censored, expected, variance, G, guide } = group;
   const width = T + 1;
-  (hadEvent ? events : censored)[own]++;
-  expected[0] += totals.expected[own];
-  variance[0] += totals.variance[own];
-  for (let draw = 1, at = width; draw <= draws; draw++, at += width) {
-    let bin = eventBin[draw];
-    // Nobody is censored before the own bin, so an event up to then is observed.
-    if (bin > own) {
-      let censoring = own;
-      if (hadEvent) {
-        const level = uniform[draw] * G.leftLimit[own];
-        censoring = Math.max(own, guide[Math.floor(level * CELLS)]);
-        while (censoring <= T && G.survival[censoring] > level) censoring++;
+  const first = group.next;
+  while (rows[group.next] < end) group.next++;
+  for (let i = first; i < group.next; i++) {
+    const own = ownBin[rows[i]];
+    (event[rows[i]] === 1 ? events : censored)[own]++;
+    expected[0] += totals.expected[(rows[i] - from) * width + own];
+    variance[0] += totals.variance[(rows[i] - from) * width + own];
+  }
+  for (let draw = 0, at = width; draw < draws; draw++, at += width) {
+    let E = expected[1 + draw];
+    let V = variance[1 + draw];
+    for (let i = first; i < group.next; i++) {
+      const place = rows[i] - from;
+      const own = ownBin[rows[i]];
+      let bin = eventBin[draw * BLOCK_ROWS + place];
+      let happens = true;
+      // Nobody is censored before the own bin, so an event up to then is observed.
+      if (bin > own) {
+        let censoring = own;
+        if (event[rows[i]] === 1) {
+          const level = uniform[draw * BLOCK_ROWS + place] * G.leftLimit[own];
+          censoring = Math.max(own, guide[Math.floor(level * CELLS)]);
+          while (censoring <= T && G.survival[censoring] > level) censoring++;
+        }
+        happens = bin <= censoring && bin <= T;
+        if (!happens) bin = Math.min(censoring, T);
       }
-      if (bin > censoring || bin > T) {
-        bin = Math.min(censoring, T);
-        censored[at + bin]++;
-      } else events[at + bin]++;
-    } else events[at + bin]++;
-    expected[draw] += totals.expected[bin];
-    variance[draw] += totals.variance[bin];
+      if (happens) events[at + bin]++;
+      else censored[at + bin]++;
+      E += totals.expected[place * width + bin];
+      V += totals.variance[place * width + bin];
+    }
+    expected[1 + draw] = E;
+    variance[1 + draw] = V;
   }
 }
