@@ -191,7 +191,7 @@ async function measureAudit(path: string, N: number, modelPath: string): Promise
 async function measurePredict(path: string, modelPath: string): Promise<Measured> {
   const { main } = await import("../dist/node/cli.js");
   const stop = startClock();
-  await main([process.execPath, "graduate", "predict", modelPath, path], null);
+  await main([process.execPath, "graduate", "predict", modelPath, path]);
   return { ...stop(), extra: { bins: T } };
 }
 
