@@ -1,8 +1,9 @@
 /**
- * A table of N rows × 20 columns by a known law, written as CSV or Parquet without being held in memory: thirteen numbers
- * x1…x13 (x1…x3 log-normal, the others normal), site, arm, grade, smoker, sex, time and event. Hazards are proportional,
- * Weibull with shape 1.3: P(T > t) = exp(−(t/8)^1.3 exp(η)), η linear in all features (EFFECTS); censoring at 10 u^0.7;
- * times are rounded up to thousandths. Rows depend on the seed alone, so a shorter table is the beginning of a longer.
+ * A table of N rows × 20 columns by a known law, written as CSV or Parquet without being held in memory: thirteen
+ * numbers x1…x13 (x1…x3 log-normal, the others normal), site, arm, grade, smoker, sex, time and event. Hazards are
+ * proportional, Weibull with shape 1.3: P(T > t) = exp(−(t/8)^1.3 exp(η)), η linear in all features (EFFECTS); censoring
+ * at 10 u^0.7; times are rounded up to thousandths. Rows depend on the seed alone, so a shorter table is the beginning
+ * of a longer.
  */
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";

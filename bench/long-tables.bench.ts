@@ -2,8 +2,8 @@
  * Tables of 1e5, 1e6 and 1e7 rows × 20 columns (long-table.ts) read, described by Kaplan-Meier with the logrank test,
  * fitted by Cox's model, predicted and audited; and the paper's concordance of as many curves on 102 bins. One process
  * for each, whose peak memory is then its own; `peakMegabytes` is the whole process with its table. `rowsPerCpuSecond`
- * does not depend on what else the machine does. Checked first: counts of rows, coefficients of the law, the concordance
- * of a short table pair by pair. Last, Cox on 1e6 × 20 beside R's coxph and lifelines in one run: coefficients must
+ * does not depend on what else the machine does. Checked first: counts of rows, coefficients of the law, the
+ * concordance of a short table pair by pair. Last, Cox on 1e6 × 20 beside R's coxph and lifelines in one run: coefficients must
  * agree first. R and lifelines are found as `Rscript` and `python3`, or as RSCRIPT and PYTHON say.
  */
 import { spawnSync } from "node:child_process";
@@ -286,7 +286,7 @@ async function benchOperation(name: string, operation: Operation, N: number): Pr
 }
 
 const PEERS = { rows: 1_000_000, columns: 20 };
-/** Relative difference of coefficients up to which two programs agree; each stops its iteration by a rule of its own. */
+/** Relative difference of coefficients up to which programs agree: each stops its iteration by a rule of its own. */
 const SAME_COEFFICIENT = 1e-6;
 
 const R_SCRIPT = `

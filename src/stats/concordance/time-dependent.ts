@@ -2,8 +2,8 @@
  * Concordance of predicted curves on a time grid: an event i in bin t is compared at t with everyone still at risk, and
  * the pair is concordant when S(t|x_i) < S(t|x_j). One pass counts every kind of pair; the published variants are
  * ratios of those counts: the paper's C-index (ties score 0), half ties, Antolini et al. 2005 and pycox's adjustment of
- * it. Per bin only the events' values are sorted (they are few); every other row finds its place among them in about one
- * step (event-values.ts), block by block so that the curves are read from memory once: O(Σ_t |at risk|).
+ * it. Per bin only the events' values are sorted (they are few); every other row finds its place among them in about
+ * one step (event-values.ts), block by block so that the curves are read from memory once: O(Σ_t |at risk|).
  */
 
 import { InputError } from "../../core/errors.ts";

@@ -123,8 +123,8 @@ function collectMetrics<Name extends MetricName>(
 }
 
 /**
- * All scores of the rows (0-based; all of them if `rows` is omitted; a row may be repeated). Never throws for a small or
- * unusual group. The rows' curves are read where they are: a group of a long table is not copied.
+ * All scores of the rows (0-based; all of them if `rows` is omitted; a row may be repeated). Never throws for a small
+ * or unusual group. The rows' curves are read where they are: a group of a long table is not copied.
  */
 export function scoreCurves(
   name: string,
