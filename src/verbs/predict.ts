@@ -6,7 +6,7 @@ import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { BackendScope, mirrorArray } from "../compute/memory.ts";
 import { BackendError, NumericalError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
-import { type Curves, isSurvival } from "../data/curves/curves.ts";
+import { allocateSurvival, type Curves, isSurvival } from "../data/curves/curves.ts";
 import { type EncodedFeatures, encode } from "../data/encode/encode.ts";
 import { type CellWarning, warnOfCells } from "../data/encode/new-cells.ts";
 import { columnsOf } from "../data/groups/group-expression.ts";
@@ -65,15 +65,9 @@ export async function predict(
   }
 }
 
-/**
- * Values of curves that are kept in double precision, 1 GiB of them. Beyond, curves are kept in single precision, the
- * precision in which a network computes its logits; so those of ten million rows on 102 bins are 4 GB.
- */
-export const MOST_DOUBLES = 2 ** 27;
-
 /** What a long prediction may be told, and whom it tells how many rows are done. */
 export interface PredictStudyOptions {
-  /** MOST_DOUBLES unless given. */
+  /** Values kept in double precision (data/curves/curves.ts). */
   readonly mostDoubles?: number;
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -86,12 +80,12 @@ export async function predictStudy(
   study: Design & { readonly model: Model; readonly table: Table },
   rows: Int32Array,
   backend: Backend | null,
-  { mostDoubles = MOST_DOUBLES, onProgress }: PredictStudyOptions = {},
+  { mostDoubles, onProgress }: PredictStudyOptions = {},
 ): Promise<{ readonly curves: Curves }> {
   const { model, table } = study;
   const { T } = model.grid;
   const N = rows.length;
-  const survival = N * T <= mostDoubles ? new Float64Array(N * T) : new Float32Array(N * T);
+  const survival = allocateSurvival(N, T, mostDoubles);
   const scope = backend && new BackendScope(backend);
   try {
     const computeCurves = prepareCurves(model, scope, gridOf(model));
