@@ -22,7 +22,7 @@ import {
   MISSING_CODE,
   type Table,
 } from "../table.ts";
-import { allocateSurvival, type Curves, EXPECTED, findCurveColumns } from "./curves.ts";
+import { type Curves, EXPECTED, findCurveColumns } from "./curves.ts";
 
 /** Which columns hold the time bin and the event. */
 export interface ReadCurvesOptions {
@@ -85,7 +85,7 @@ const BLOCK_ROWS = 512;
 function readSurvival(table: Table, columns: readonly Column[]): Curves {
   const N = table.rows;
   const T = columns.length;
-  const survival = allocateSurvival(N, T); // [N,T]
+  const survival = new Float64Array(N * T); // [N,T]
   const cells = columns.map(readNumbers);
   for (let from = 0; from < N; from += BLOCK_ROWS) {
     const to = Math.min(from + BLOCK_ROWS, N);
