@@ -23,6 +23,11 @@ export interface CensoringOptions {
   readonly weights?: RowWeights;
 }
 
+/** On a time grid, also of some rows (0-based) alone; weights stay indexed by table row. */
+export interface BinnedCensoringOptions extends CensoringOptions {
+  readonly rows?: ArrayLike<number>;
+}
+
 export interface CensoringCurve {
   /** The distinct times, ascending; t = 0…T for binned outcomes. */
   readonly time: Float64Array;
@@ -60,11 +65,11 @@ export function censoringKaplanMeier(
 /** Kaplan-Meier curve of the censoring on a time grid. */
 export function censoringKaplanMeierBinned(
   observed: BinnedRightCensoredInput,
-  options: CensoringOptions,
+  options: BinnedCensoringOptions,
 ): CensoringCurve {
   const outcomes = toBinnedRightCensored(observed, "Kaplan-Meier of the censoring");
   const time = Float64Array.from({ length: outcomes.T + 1 }, (_, t) => t);
-  return estimate(time, tallyBins(outcomes, options.weights), options.ties);
+  return estimate(time, tallyBins(outcomes, options.weights, options.rows), options.ties);
 }
 
 /**

@@ -32,8 +32,10 @@ export async function predictRows(
   study: Study & { readonly model: Model },
   rows: Int32Array,
   backend: Backend | null,
+  { onProgress }: Pick<AuditOptions, "onProgress"> = {},
 ): Promise<PredictedRows> {
-  const { curves } = await predictStudy(study, rows, backend);
+  const tell = (done: number, total: number) => onProgress?.("predicting", done, total);
+  const { curves } = await predictStudy(study, rows, backend, { onProgress: tell });
   return {
     ...pickStudyRows(study, rows),
     curves,
@@ -54,7 +56,7 @@ export async function auditModel(
   backend: Backend | null,
   options: AuditOptions = {},
 ): Promise<AuditedRows> {
-  return auditRows(await predictRows(study, rows, backend), options);
+  return auditRows(await predictRows(study, rows, backend, options), options);
 }
 
 function listNamed({ groups }: Study): readonly StudyGroup[] {

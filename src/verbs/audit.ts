@@ -63,12 +63,20 @@ export interface AuditOptions {
    * reason.
    */
   readonly unbounded?: string;
+  /** Told how far each phase is, for a progress bar. */
+  readonly onProgress?: AuditProgress;
   /** Runs the replicates; one after the other in this thread unless something faster is given. */
   readonly bootstrap?: (
     groups: readonly PreparedScores[],
     options: BootstrapOptions,
   ) => Promise<readonly GroupBootstrap[]>;
 }
+
+/** What an audit spends its time on, in this order; replicates tell of themselves. */
+export type AuditPhase = "predicting" | "scoring" | "drawing the noise floor" | "bounding";
+
+/** How much of a phase is done: rows where they are predicted or drawn, otherwise groups. */
+export type AuditProgress = (phase: AuditPhase, done: number, total: number) => void;
 
 /** The scores of a group that was audited together with others. */
 export interface AuditedScores extends Scores {
@@ -107,10 +115,15 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
   const outcomes = toBinnedRightCensored(input.outcomes, "an audit");
   const groups = (input.groups ?? []).map(({ name, rows }) => ({ name, rows: toInt32(rows) }));
   const by = input.people === undefined ? {} : { people: input.people };
-  const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level } = options;
+  const { seed = DEFAULT_SEED, draws = DEFAULT_DRAWS, replicates = 0, level, onProgress } = options;
+  const tell = (phase: AuditPhase) => (done: number, total: number) => onProgress?.(phase, done, total);
   const everyone = { name: EVERYONE, rows: Int32Array.from({ length: curves.N }, (_, row) => row) };
   const audited = [everyone, ...groups];
-  let scores: readonly Scores[] = audited.map(({ name, rows }) => scoreCurves(name, curves, outcomes, rows));
+  let scores: readonly Scores[] = audited.map(({ name, rows }, g) => {
+    tell("scoring")(g, audited.length);
+    return scoreCurves(name, curves, outcomes, rows);
+  });
+  tell("scoring")(audited.length, audited.length);
   const people = input.people && haveSeveralRows(input.people) ? input.people : undefined;
   if (people !== undefined) {
     scores = scores.map((one, g) => {
@@ -123,7 +136,8 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
     });
   }
   if (draws > 0) {
-    const floors = simultaneousNoiseFloor(curves, outcomes, audited, { draws, seed, ...by }).groups;
+    const drawing = { draws, seed, ...by, onProgress: tell("drawing the noise floor") };
+    const floors = simultaneousNoiseFloor(curves, outcomes, audited, drawing).groups;
     scores = scores.map((one, g) => addNoiseFloor(one, floors[g]));
   }
   if (replicates > 0) {
@@ -141,6 +155,7 @@ export async function audit(input: AuditInput, options: AuditOptions = {}): Prom
     alpha: BOUND_ALPHA,
     seed,
     ...by,
+    onProgress: tell("bounding"),
   });
   const judged = judgeAgreement(scores, curves.T);
   const results = scores.map((one, g) => addAgreement(one, judged[g], options.unbounded, bounds[g]));

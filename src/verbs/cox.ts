@@ -4,7 +4,6 @@
  * table into the document that `graduate cox` prints; a page may call it as well.
  */
 
-import { joinTimes } from "../core/ascending.ts";
 import { InputError, NumericalError } from "../core/errors.ts";
 import { isAbsent, type Measured, toPlainNumbers } from "../core/measured.ts";
 import { present } from "../core/present.ts";
@@ -33,8 +32,8 @@ import {
   type CoxFit,
   type CoxTies,
   checkColumns,
-  fitCox,
-  linearPredictor,
+  fitCoxInPlace,
+  type PreparedCoxRows,
 } from "../models/cox/cox.ts";
 import { type TimeTransform, testProportionalHazards } from "../models/cox/proportional.ts";
 import { concordanceHarrell } from "../stats/concordance/concordance.ts";
@@ -66,7 +65,11 @@ export function coxDocument(table: Table, request: CoxRequest): CoxDocument {
   const { rows, outcomes, design, strata, people, warnings } = prepareSample(table, request);
   const { D, names, values: x, terms } = design;
   const input = { ...outcomes, x, D, names, strata: strata.codes };
-  const fit = fitCox(input, { ties, timefix, ...present({ ridge, maxIterations: iterations }) });
+  const { fit, prepared } = fitCoxInPlace(input, {
+    ties,
+    timefix,
+    ...present({ ridge, maxIterations: iterations }),
+  });
   if (!fit.converged) {
     throw new NumericalError(`the Cox fit did not converge in ${countOf(fit.iterations, "iteration")}`, {
       code: "cox.notConverged",
@@ -74,9 +77,9 @@ export function coxDocument(table: Table, request: CoxRequest): CoxDocument {
       hint: "allow more --iterations, or leave out features that are nearly determined by others",
     });
   }
-  const robust = people === undefined ? undefined : robustCox(input, fit, people.codes);
+  const robust = people === undefined ? undefined : robustCox(prepared, fit, people.codes);
   const testHazards = (transform: TimeTransform) => {
-    const { terms: tested, global } = testProportionalHazards(input, fit, terms, transform);
+    const { terms: tested, global } = testProportionalHazards(prepared, fit, terms, transform);
     return {
       terms: tested.map(({ name, test }) => ({ term: name, ...toEntry(test) })),
       global: toEntry(global),
@@ -103,7 +106,7 @@ export function coxDocument(table: Table, request: CoxRequest): CoxDocument {
     references: design.references,
     strata: request.strata === undefined ? null : { columns: request.strata, count: strata.count },
     id: people === undefined ? null : { column: id ?? "", people: people.count },
-    concordance: countConcordance(outcomes, fit, x, strata, timefix),
+    concordance: countConcordance(fit, prepared),
     warnings: [...warnings, ...fit.warnings],
   };
 }
@@ -212,26 +215,24 @@ function checkRank(D: number, comparisons: number, { ridge }: Pick<CoxRequest, "
   });
 }
 
-/** Pairs within each stratum, as R counts them. */
+/** Pairs within each stratum, as R counts them, in the order of time in which the rows are. */
 function countConcordance(
-  { time, event }: RightCensored,
-  fit: CoxFit,
-  x: Float64Array,
-  strata: RowKeys,
-  timefix: boolean,
+  { coefficients }: CoxFit,
+  { rows, scales }: PreparedCoxRows,
 ): CoxDocument["concordance"] {
-  const risk = linearPredictor(fit, x);
-  const joined = timefix ? joinTimes(time) : time;
-  const rowsOf: number[][] = Array.from({ length: strata.count }, () => []);
-  strata.codes.forEach((s, row) => {
-    rowsOf[s].push(row);
-  });
+  const { N, D, x, event, times, start, firstGroup } = rows;
+  const beta = coefficients.map((one, j) => (Number.isNaN(one) ? 0 : one * scales[j]));
+  const risk = new Float64Array(N);
+  for (let i = 0, at = 0; i < N; i++, at += D) {
+    for (let j = 0; j < D; j++) risk[i] += x[at + j] * beta[j];
+  }
+  const time = new Float64Array(N);
+  for (let k = 0; k < times.length; k++) time.fill(times[k], start[k], start[k + 1]);
   const sum = { concordant: 0, discordant: 0, tiedRisk: 0, tiedTime: 0, tiedBoth: 0 };
-  for (const rows of rowsOf) {
-    const { c: _, ...pairs } = concordanceHarrell(
-      pickOutcomes({ time: joined, event }, rows),
-      rows.map((row) => risk[row]),
-    );
+  for (let s = 0; s + 1 < firstGroup.length; s++) {
+    const [from, to] = [start[firstGroup[s]], start[firstGroup[s + 1]]];
+    const own = { time: time.subarray(from, to), event: event.subarray(from, to) };
+    const { c: _, ...pairs } = concordanceHarrell(own, risk.subarray(from, to));
     for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += pairs[key];
   }
   const comparable = sum.concordant + sum.discordant + sum.tiedRisk;

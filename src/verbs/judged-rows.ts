@@ -11,7 +11,7 @@ import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
 import { type People, pickPeople } from "../data/outcomes/people.ts";
 import { joinRows, type Split, splitRows } from "../data/outcomes/split.ts";
 import type { BoostRowSets } from "./boost.ts";
-import { isSameRows, type ModelStudy } from "./model-study.ts";
+import { flagRows, isSameRows, type ModelStudy } from "./model-study.ts";
 
 /** Rows to judge a model on. */
 export interface JudgedRows {
@@ -55,11 +55,11 @@ function judgeGiven(study: ModelStudy): JudgedRows {
 }
 
 /** A Cox model has not seen its validation rows; those of a network decided at least when it stopped. */
-function warnOfSeenRows({ model, split: { test }, stored }: ModelStudy): string[] {
+function warnOfSeenRows({ model, split: { test }, stored, table }: ModelStudy): string[] {
   if (stored === null) return [];
   const { train, validation } = stored;
-  const known = new Set(model.predictor.kind === "cox" ? train : joinRows(train, validation));
-  const seen = test.filter((row) => known.has(row)).length;
+  const known = flagRows(model.predictor.kind === "cox" ? train : joinRows(train, validation), table.rows);
+  const seen = test.filter((row) => known[row] === 1).length;
   return seen === 0
     ? []
     : [`the model has seen ${seen} of the ${test.length} test rows of the split: ${BY_HEART}`];
@@ -150,13 +150,13 @@ export function chooseSearchedRows(study: ModelStudy): SearchedRows {
   }
   const { search, confirm, names } = sets;
   const rows = joinRows(search, confirm);
-  const confirms = new Set(confirm);
+  const confirms = flagRows(confirm, study.table.rows);
   const warning =
     `the model was trained on this table: its ${search.length} ${names.search} are searched, and ` +
     `its ${confirm.length} ${names.confirm}, which it has not seen, confirm`;
   return {
     rows,
-    confirm: Int32Array.from(rows.keys()).filter((place) => confirms.has(rows[place])),
+    confirm: Int32Array.from(rows.keys()).filter((place) => confirms[rows[place]] === 1),
     names,
     trainingRows: split.train.length,
     warnings:

@@ -137,6 +137,13 @@ function findStored(
   return isUnknown || isSameRows(stored.test, given.test) ? stored : null;
 }
 
+/** 1 for each of the given rows: a set of so many rows as a table may have would not fit into a JavaScript Set. */
+export function flagRows(rows: Int32Array, N: number): Uint8Array {
+  const flags = new Uint8Array(N);
+  for (const row of rows) flags[row] = 1;
+  return flags;
+}
+
 /** Whether two sets have the same rows; both ascend. */
 export function isSameRows(one: Int32Array, other: Int32Array): boolean {
   return one.length === other.length && one.every((row, k) => row === other[k]);
@@ -164,11 +171,12 @@ function readSubject({ columns }: Model, table: Table, sha256: string | null): S
 function joinSpent(
   model: Model,
   split: Split,
-  own: Pick<ModelStudy, "stored" | "isOwnTable">,
+  own: Pick<ModelStudy, "stored" | "isOwnTable" | "table">,
 ): Pick<ModelStudy, "split" | "spent"> {
+  const { rows } = own.table;
   const spent = findSpent(model, split, own);
-  const isSpent = new Set(spent);
-  const validation = split.validation.filter((row) => !isSpent.has(row));
+  const isSpent = flagRows(spent, rows);
+  const validation = split.validation.filter((row) => isSpent[row] === 0);
   return { spent, split: { train: joinRows(split.train, spent), validation, test: split.test } };
 }
 
@@ -180,13 +188,13 @@ function joinSpent(
 function findSpent(
   { training }: Model,
   { validation }: Split,
-  { stored, isOwnTable }: Pick<ModelStudy, "stored" | "isOwnTable">,
+  { stored, isOwnTable, table }: Pick<ModelStudy, "stored" | "isOwnTable" | "table">,
 ): Int32Array {
   if (training.rows.validation === 0) return validation;
   if (training.solve?.solvedOn !== "training and validation rows") return new Int32Array();
   if (stored === null) return isOwnTable ? validation : new Int32Array();
-  const learnt = new Set(joinRows(stored.train, stored.validation));
-  return validation.filter((row) => learnt.has(row));
+  const learnt = flagRows(joinRows(stored.train, stored.validation), table.rows);
+  return validation.filter((row) => learnt[row] === 1);
 }
 
 /** Expected events agree with those recorded in training within this share, whichever machine computed them. */

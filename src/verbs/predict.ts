@@ -6,7 +6,7 @@ import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { BackendScope, mirrorArray } from "../compute/memory.ts";
 import { BackendError, NumericalError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
-import { type Curves, isSurvival } from "../data/curves/curves.ts";
+import { allocateSurvival, type Curves, isSurvival } from "../data/curves/curves.ts";
 import { type EncodedFeatures, encode } from "../data/encode/encode.ts";
 import { type CellWarning, warnOfCells } from "../data/encode/new-cells.ts";
 import { columnsOf } from "../data/groups/group-expression.ts";
@@ -19,7 +19,7 @@ import { createNetwork } from "../models/networks/create-network.ts";
 import { writeParameters } from "../models/networks/parameters.ts";
 import { survivalCurves } from "../objectives/curves.ts";
 import { mortalityRisk } from "../stats/mortality-risk.ts";
-import type { Design } from "../study/study.ts";
+import { type Design, encodeStudyRows } from "../study/study.ts";
 import { coxPredictor, type Model } from "../training/model.ts";
 
 /** Curves and median times of some rows. */
@@ -65,18 +65,42 @@ export async function predict(
   }
 }
 
-/** Predicts rows of a study of the model, whose groups are already known. */
+/** What a long prediction may be told, and whom it tells how many rows are done. */
+export interface PredictStudyOptions {
+  /** Values kept in double precision (data/curves/curves.ts). */
+  readonly mostDoubles?: number;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/**
+ * The curves of some rows of a study of the model, whose groups are already known. They are encoded and predicted block
+ * by block, so that nothing but the curves has the size of the rows.
+ */
 export async function predictStudy(
-  { model, table, widened }: Design & { readonly model: Model; readonly table: Table },
+  study: Design & { readonly model: Model; readonly table: Table },
   rows: Int32Array,
   backend: Backend | null,
-): Promise<Prediction> {
+  { mostDoubles, onProgress }: PredictStudyOptions = {},
+): Promise<{ readonly curves: Curves }> {
+  const { model, table } = study;
+  const { T } = model.grid;
+  const N = rows.length;
+  const survival = allocateSurvival(N, T, mostDoubles);
   const scope = backend && new BackendScope(backend);
   try {
-    return await prepareWidened(model, scope)(table, widened, rows);
+    const computeCurves = prepareCurves(model, scope, gridOf(model));
+    let done = 0;
+    for (const block of encodeStudyRows(study, rows)) {
+      const own = await computeCurves(block);
+      checkSurvival(own, table);
+      survival.set(own, done * T);
+      done += block.N;
+      onProgress?.(done, N);
+    }
   } finally {
     scope?.end();
   }
+  return { curves: { N, T, survival } };
 }
 
 /** Predicts rows of a table, all of them unless given. */
@@ -97,18 +121,21 @@ function prepareWidened(model: Model, backend: Backend | null) {
     const features = encode(model.encoder, widened, rows);
     const { N } = features;
     const survival = await computeCurves(features);
-    if (!isSurvival({ survival })) {
-      throw new NumericalError("the model gives curves that are not survival probabilities", {
-        code: "curves.invalid",
-        where: table.name,
-        hint: "its weights are too large to compute with: the file was changed, or the training went wrong",
-      });
-    }
+    checkSurvival(survival, table);
     const median = medianTimes({ N, T, survival }, grid);
     const made = model.inputGroups.map(groupColumnName);
     const warnings = warnOfCells(model.encoder, table, rows, made);
     return { curves: { N, T, survival }, median, warnings };
   };
+}
+
+function checkSurvival(survival: Float64Array, table: Table): void {
+  if (isSurvival({ survival })) return;
+  throw new NumericalError("the model gives curves that are not survival probabilities", {
+    code: "curves.invalid",
+    where: table.name,
+    hint: "its weights are too large to compute with: the file was changed, or the training went wrong",
+  });
 }
 
 /** For each person; NaN where the curve stays above one half up to the horizon. */

@@ -6,7 +6,15 @@ import { describe, expect, test } from "vitest";
 import { InputError } from "../../src/core/errors.ts";
 import { isAbsent, type Measured } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
-import { type ChiSquareTest, type CoxOptions, fitCox, requireCurves } from "../../src/models/cox/cox.ts";
+import { robustCox } from "../../src/models/cox/coefficients.ts";
+import {
+  type ChiSquareTest,
+  type CoxOptions,
+  fitCox,
+  fitCoxInPlace,
+  requireCurves,
+} from "../../src/models/cox/cox.ts";
+import { testProportionalHazards } from "../../src/models/cox/proportional.ts";
 import { loadCoxFixture, RECIPES, type TypedCoxInput } from "./cox-designs.ts";
 
 interface FitOracle {
@@ -377,5 +385,26 @@ describe("invariance", () => {
       }),
       { numRuns: 40, seed: 1 },
     );
+  });
+});
+
+describe.each(["efron", "breslow"] as const)("a design whose memory is taken, %s", (ties) => {
+  test.each([1, 3])("gives the fit of a copy, with %d strata", (strata) => {
+    const random = createRandom(12);
+    const [N, D] = [400, 3];
+    const time = Float64Array.from({ length: N }, () => 1 + random.integer(60));
+    const event = Uint8Array.from({ length: N }, () => random.integer(2));
+    const x = Float64Array.from({ length: N * D }, () => random.normal());
+    const of = Int32Array.from({ length: N }, () => random.integer(strata));
+    const input = { time, event, D, strata: of };
+    const copied = fitCox({ ...input, x }, { ties });
+    const { fit, prepared } = fitCoxInPlace({ ...input, x: x.slice() }, { ties });
+    expect(fit).toEqual(copied);
+    const terms = [{ name: "x1", columns: [0] }];
+    expect(testProportionalHazards(prepared, fit, terms, "km")).toEqual(
+      testProportionalHazards({ ...input, x }, fit, terms, "km"),
+    );
+    const cluster = Array.from({ length: N }, (_, row) => row % 100);
+    expect(robustCox(prepared, fit, cluster)).toEqual(robustCox({ ...input, x }, fit, cluster));
   });
 });

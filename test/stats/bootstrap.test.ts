@@ -134,6 +134,19 @@ describe("bootstrapScores", () => {
   const half = Int32Array.from({ length: 60 }, (_, k) => 2 * k);
   const groups = [prepareScores("all", curves, binned), prepareScores("even", curves, binned, half)];
 
+  it("gives the same where a group is too large for tables of its concordance", () => {
+    const tied = randomCohort(90, 8, 6, 5);
+    const [kept, none] = [undefined, 0].map((most) => {
+      const prepared = [
+        prepareScores("all", tied.curves, tied.binned, undefined, most),
+        prepareScores("some", tied.curves, tied.binned, [1, 5, 7, 20, 21, 60, 61, 62, 80], most),
+      ];
+      expect(prepared.map(({ concordance }) => concordance === null)).toEqual([most === 0, most === 0]);
+      return runAll(prepared, { replicates: 20, seed: 2 });
+    });
+    expect(none.map(({ values }) => values)).toEqual(kept.map(({ values }) => values));
+  });
+
   it("reports every replicate and returns intervals around the estimate", () => {
     const steps = bootstrapScores(groups, { replicates: 50, seed: 3 });
     const seen: number[] = [];

@@ -159,6 +159,40 @@ describe("the fast form counts what the definition counts", () => {
     );
   });
 
+  test("more rows than a block: a table repeated 1,200 times is that table with weights of 1,200", () => {
+    const random = createRandom(10);
+    const [N, bins, times] = [30, 4, 1200];
+    const survival = Float32Array.from({ length: N * bins }, () => random.integer(7) / 7);
+    const curves = { N, T: bins, survival };
+    const binned = binnedOf(
+      bins,
+      Array.from({ length: N }, () => 1 + random.integer(bins)),
+      Array.from({ length: N }, () => random.integer(2)),
+    );
+    const weights = new Array<number>(N).fill(times);
+    const repeated = repeatRows(weights);
+    expect(timeDependentPairs(takeCurves(curves, repeated), takeBinned(binned, repeated))).toEqual(
+      timeDependentPairs(curves, binned, { weights }),
+    );
+    expect(timeDependentPairs(curves, binned, { rows: repeated })).toEqual(
+      timeDependentPairs(curves, binned, { weights }),
+    );
+  });
+
+  test("values a rounding apart, and one far from all others, are found in their place", () => {
+    const near = Array.from({ length: 40 }, (_, k) => 0.5 + k * 2 ** -53 + (k === 39 ? 0.4 : 0));
+    const survival = Float64Array.from([...near, ...near, 0, 1, 5e-324].flatMap((S) => [S, S]));
+    const N = survival.length / 2;
+    const curves = { N, T: 2, survival };
+    const bin = Array.from({ length: N }, (_, row) => (row < 40 ? 1 : 2));
+    const binned = binnedOf(
+      2,
+      bin,
+      bin.map((t) => (t === 1 ? 1 : 0)),
+    );
+    expect(timeDependentPairs(curves, binned)).toEqual(timeDependentPairsSlowly(curves, binned));
+  });
+
   test("1,500 rows of 40 bins", () => {
     const random = createRandom(9);
     const N = 1500;

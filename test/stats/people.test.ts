@@ -115,7 +115,7 @@ describe("the noise floor of people with several rows", () => {
     };
     const rows = Int32Array.from({ length: 2 * P }, (_, k) => k);
     const variance = (who?: People) => {
-      const drawn = drawOutcomes(flat, late, rows, 400, 1, who);
+      const [drawn] = drawOutcomes(flat, late, [rows], { draws: 400, seed: 1, ...(who && { people: who }) });
       const counts = Array.from({ length: 400 }, (_, k) => drawn.events[(k + 1) * 3 + 1]);
       const mean = counts.reduce((sum, one) => sum + one, 0) / 400;
       return counts.reduce((sum, one) => sum + (one - mean) ** 2, 0) / 399;

@@ -8,9 +8,12 @@ import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-tab
 import type { Table } from "../../src/data/table.ts";
 import { sha256, toHex } from "../../src/files/container/checksum.ts";
 import { modelFromBytes } from "../../src/files/model/model-file.ts";
+import { pickStudyRows } from "../../src/study/study.ts";
 import type { Model } from "../../src/training/model.ts";
+import { audit } from "../../src/verbs/audit.ts";
 import { chooseBoostRows, chooseJudgedRows, chooseSearchedRows } from "../../src/verbs/judged-rows.ts";
 import { openStudy } from "../../src/verbs/model-study.ts";
+import { predict, predictStudy } from "../../src/verbs/predict.ts";
 import { prepare, train } from "../../src/verbs/train.ts";
 
 const bytes = new Uint8Array(readFileSync(new URL("../tables/gbsg.csv", import.meta.url)));
@@ -82,3 +85,22 @@ function splitOf({ training }: Model) {
   const N = rows.train + rows.validation + rows.test;
   return splitRows(N, { seed, fractions: [rows.train / N, rows.validation / N, rows.test / N] });
 }
+
+test("curves beyond the limit are the same in single precision, block by block, and so is their audit", async () => {
+  const study = await openStudy(await fitCox(), table, null);
+  const rows = study.split.test;
+  const told: number[] = [];
+  const onProgress = (done: number) => told.push(done);
+  const { curves } = await predictStudy(study, rows, null);
+  const single = (await predictStudy(study, rows, null, { mostDoubles: 0, onProgress })).curves;
+  expect(curves.survival).toBeInstanceOf(Float64Array);
+  expect(single.survival).toEqual(Float32Array.from(curves.survival));
+  expect((await predict(study.model, table, null)).curves).toEqual(curves);
+  expect(told).toEqual([table.rows]);
+  const { binned: outcomes } = pickStudyRows(study, rows);
+  const [of, ofSingle] = await Promise.all(
+    [curves, single].map((one) => audit({ curves: one, outcomes }, { draws: 20 })),
+  );
+  expect(ofSingle.overall.ece).toBeCloseTo(of.overall.ece ?? Number.NaN, 7);
+  expect(ofSingle.overall.concordance).toBeCloseTo(of.overall.concordance ?? Number.NaN, 4);
+});

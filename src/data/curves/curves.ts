@@ -17,6 +17,17 @@ export interface Curves {
   readonly survival: Float64Array | Float32Array;
 }
 
+/**
+ * Values of curves that are kept in double precision, 1 GiB of them. Beyond, curves are kept in single precision, the
+ * precision in which a network computes its logits; so those of ten million rows on 102 bins are 4 GB.
+ */
+const MOST_DOUBLES = 2 ** 27;
+
+/** Memory for N curves on T bins. */
+export function allocateSurvival(N: number, T: number, mostDoubles = MOST_DOUBLES): Curves["survival"] {
+  return N * T <= mostDoubles ? new Float64Array(N * T) : new Float32Array(N * T);
+}
+
 /** Whether every value is a probability; NaN is not. */
 export function isSurvival({ survival }: Pick<Curves, "survival">): boolean {
   for (let k = 0; k < survival.length; k++) if (!(survival[k] >= 0 && survival[k] <= 1)) return false;

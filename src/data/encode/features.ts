@@ -90,8 +90,9 @@ function createNoFeaturesError(table: Table, leftOut: FeatureChoice["leftOut"]):
 /** The rows (0-based) in which none of the named columns is missing. */
 export function completeRows(table: Table, names: readonly string[]): Int32Array {
   const columns = names.map((name) => findColumn(table, name));
-  const rows: number[] = [];
+  const rows = new Int32Array(table.rows);
+  let complete = 0;
   for (let row = 0; row < table.rows; row++)
-    if (!columns.some((column) => isMissing(column, row))) rows.push(row);
-  return Int32Array.from(rows);
+    if (!columns.some((column) => isMissing(column, row))) rows[complete++] = row;
+  return rows.slice(0, complete);
 }

@@ -7,6 +7,7 @@
  */
 import { logGamma } from "../../core/distributions.ts";
 import { log } from "../../core/elementary.ts";
+import { groupRowsByTime } from "../outcomes/rows-by-time.ts";
 import { type Column, type ColumnType, cellText, MISSING_BOOLEAN } from "../table.ts";
 
 /** The usable rows. */
@@ -78,7 +79,7 @@ export function collectLeakRows(
   }
   let order: Int32Array | null = null;
   const byTime = () => {
-    order ??= Int32Array.from(times.keys()).sort((a, b) => times[a] - times[b]);
+    order ??= groupRowsByTime(times).rows;
     return order;
   };
   let eventOrder: Int32Array | null = null;

@@ -54,8 +54,9 @@ export function readBaselines(
   const toMeans = beta.reduce((sum, b, j) => sum + (b * (means[j] - centres[j])) / scales[j], 0);
   return Array.from({ length: firstGroup.length - 1 }, (_, s) => {
     const first = firstGroup[s];
-    const own = Array.from({ length: firstGroup[s + 1] - first }, (_, i) => first + i);
-    const at = own.filter((k) => deaths[k] > 0);
+    const at = Uint32Array.from(deaths.subarray(first, firstGroup[s + 1]).keys(), (k) => first + k).filter(
+      (k) => deaths[k] > 0,
+    );
     return {
       stratum: strata === undefined ? 0 : strata[order[start[first]]],
       time: Float64Array.from(at, (k) => times[k]),

@@ -15,13 +15,7 @@ import { solveQuadratic } from "../../core/linear-algebra.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { type ChiSquareTest, type CoxFit, chiSquareTest } from "./cox.ts";
 import { type CoxWork, createCoxWork, differentiate, sumRisks } from "./likelihood.ts";
-import {
-  type CoxInput,
-  type CoxRows,
-  type PreparedCoxRows,
-  prepareRows,
-  type StratifiedCoxInput,
-} from "./rows.ts";
+import { type CoxRows, type CoxSource, type PreparedCoxRows, toPreparedRows } from "./rows.ts";
 
 /** One line of a Cox table: estimate, errors, hazard ratio with its interval, test. */
 export interface CoxCoefficient {
@@ -91,7 +85,7 @@ export interface CoxRobust {
 
 /** `cluster` holds a number for each row of the input; rows with the same number belong together. */
 export function robustCox(
-  input: CoxInput | StratifiedCoxInput,
+  input: CoxSource,
   fit: CoxFit,
   cluster: ArrayLike<number>, // [N]
   weights?: ArrayLike<number>, // [N]
@@ -102,11 +96,10 @@ export function robustCox(
       code: "cox.robust",
       hint: "leave out the penalty or the clusters",
     });
-  if (cluster.length !== input.time.length)
-    throw new InputError(`cluster has ${cluster.length} entries, time has ${input.time.length}`, {
-      code: "cox.input",
-    });
-  const prepared = prepareRows(input, { ties: fit.ties, timefix: fit.timefix, weights });
+  const N = "rows" in input ? input.rows.N : input.time.length;
+  if (cluster.length !== N)
+    throw new InputError(`cluster has ${cluster.length} entries, time has ${N}`, { code: "cox.input" });
+  const prepared = toPreparedRows(input, { ties: fit.ties, timefix: fit.timefix, weights });
   const { scales } = prepared;
   const V = Float64Array.from(fit.covariance, (entry, at) =>
     Number.isNaN(entry) ? 0 : entry * scales[Math.floor(at / D)] * scales[at % D],

@@ -20,8 +20,10 @@ import {
   type CoxTies,
   checkInput,
   nameColumn,
+  type PreparedCoxRows,
   prepareRows,
   type StratifiedCoxInput,
+  takeRows,
 } from "./rows.ts";
 
 export {
@@ -33,7 +35,7 @@ export {
   linearPredictor,
   type StratumBaseline,
 } from "./baseline.ts";
-export type { CoxInput, CoxTies, StratifiedCoxInput } from "./rows.ts";
+export type { CoxInput, CoxTies, PreparedCoxRows, StratifiedCoxInput } from "./rows.ts";
 
 /** Ties and limits of the iteration. */
 export interface CoxOptions {
@@ -118,14 +120,46 @@ export function fitCox(
   input: CoxInput | StratifiedCoxInput,
   options: CoxOptions = {},
 ): CoxFit & { readonly baseline?: CoxBaseline } {
-  const { D } = input;
-  const { ties = "efron", timefix = true, ridge = 0, weights } = options;
-  checkColumns(D);
+  const { weights } = options;
+  checkFit(input, options);
+  const fit = fitRows(prepareRows(input, { ...tiesOf(options), weights }), input, options);
+  return input.strata === undefined ? { ...fit, baseline: fit.baselines[0] } : fit;
+}
+
+/** A fit and the rows it was made of, for tests and errors of the same rows. */
+export interface FittedRows {
+  readonly fit: CoxFit;
+  readonly prepared: PreparedCoxRows;
+}
+
+/** The same for a design that nobody else needs: its memory is taken for the sorted rows. */
+export function fitCoxInPlace(
+  input: (CoxInput | StratifiedCoxInput) & { readonly x: Float64Array },
+  options: Omit<CoxOptions, "weights"> = {},
+): FittedRows {
+  checkFit(input, options);
+  const prepared = takeRows(input, tiesOf(options));
+  return { fit: fitRows(prepared, input, options), prepared };
+}
+
+function tiesOf({ ties = "efron", timefix = true }: CoxOptions): { ties: CoxTies; timefix: boolean } {
+  return { ties, timefix };
+}
+
+function checkFit(input: CoxInput | StratifiedCoxInput, { ridge = 0, weights }: CoxOptions): void {
+  checkColumns(input.D);
   checkInput(input, weights);
   if (!(ridge >= 0 && ridge < Number.POSITIVE_INFINITY))
     throw new InputError(`ridge is not a number from 0 up: ${ridge}`, { code: "cox.ridge" });
+}
+
+function fitRows(
+  prepared: PreparedCoxRows,
+  { D, strata, ...input }: Pick<CoxInput | StratifiedCoxInput, "D" | "names" | "strata">,
+  options: CoxOptions,
+): CoxFit {
+  const { ridge = 0 } = options;
   const names = Array.from({ length: D }, (_, j) => nameColumn(input.names, j));
-  const prepared = prepareRows(input, { ties, timefix, weights });
   const { rows, means, scales, ranges } = prepared;
   const events = rows.event.reduce((sum, event) => sum + event, 0);
   if (events === 0)
@@ -150,11 +184,9 @@ export function fitCox(
     const k = at % D;
     return noError[j] + noError[k] > 0 ? Number.NaN : entry / (scales[j] * scales[k]);
   });
-  const baselines = readBaselines(prepared, work, beta, input.strata);
-  const fit: CoxFit = {
+  return {
     kind: "cox",
-    ties,
-    timefix,
+    ...tiesOf(options),
     ridge,
     D,
     names,
@@ -163,7 +195,7 @@ export function fitCox(
     covariance,
     infinite,
     means,
-    baselines,
+    baselines: readBaselines(prepared, work, beta, strata),
     logLikelihood: maximum.evaluation.logLikelihood,
     logLikelihoodNull: maximum.atZero.logLikelihood,
     tests: testCoefficients(maximum, ridge),
@@ -173,7 +205,6 @@ export function fitCox(
     events,
     warnings: warnOfFit(maximum, names),
   };
-  return input.strata === undefined ? { ...fit, baseline: baselines[0] } : fit;
 }
 
 /** Refuses a fit whose curves cannot be trusted: it did not converge, or its hazards overflow. */

@@ -11,7 +11,7 @@ import { factorCholesky, solveCholesky, solveQuadratic } from "../../core/linear
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import { type ChiSquareTest, type CoxFit, chiSquareTest } from "./cox.ts";
 import { createCoxWork, differentiate, sumRisks } from "./likelihood.ts";
-import { type CoxInput, type CoxRows, prepareRows, type StratifiedCoxInput } from "./rows.ts";
+import { type CoxRows, type CoxSource, toPreparedRows } from "./rows.ts";
 
 /** The time scale on which a coefficient may have changed. */
 export type TimeTransform = "identity" | "km";
@@ -36,7 +36,7 @@ const MAX_TESTED_COLUMNS = 500;
 
 /** The test for each term and for all of them. */
 export function testProportionalHazards(
-  input: CoxInput | StratifiedCoxInput,
+  input: CoxSource,
   fit: CoxFit,
   terms: readonly CoxTerm[],
   transform: TimeTransform,
@@ -61,7 +61,7 @@ export function testProportionalHazards(
 
 /** u_θ and K − J I⁻¹ J, on the scaled columns. */
 function createStatistic(
-  input: CoxInput | StratifiedCoxInput,
+  input: CoxSource,
   fit: CoxFit,
   transform: TimeTransform,
   weights: ArrayLike<number> | undefined,
@@ -70,7 +70,7 @@ function createStatistic(
   if (fit.ridge > 0) return absent("fitted with a ridge penalty");
   if (fit.infinite.length > 0) return absent("a coefficient is infinite");
   if (D > MAX_TESTED_COLUMNS) return absent(`more than ${MAX_TESTED_COLUMNS} columns`);
-  const { rows, scales } = prepareRows(input, { ties: fit.ties, timefix: fit.timefix, weights });
+  const { rows, scales } = toPreparedRows(input, { ties: fit.ties, timefix: fit.timefix, weights });
   const g = centreTimes(rows, transform === "identity" ? rows.times : deadShare(rows));
   if (g === null) return absent("all events are at one time");
   const gamma = Float64Array.from(fit.coefficients, (b, j) => (Number.isNaN(b) ? 0 : b * scales[j]));
@@ -113,7 +113,9 @@ function centreTimes({ deaths }: CoxRows, value: Float64Array): Float64Array | n
 
 /** 1 − S(t−) at each group's time, where S is that of the rows of all strata together, unweighted as in R. */
 function deadShare({ times, start, deaths }: CoxRows): Float64Array {
-  const byTime = Uint32Array.from(times.keys()).sort((a, b) => times[a] - times[b]);
+  const byTime = Uint32Array.from(times.keys());
+  // One stratum's times ascend already.
+  if (!times.every((time, k) => k === 0 || times[k - 1] <= time)) byTime.sort((a, b) => times[a] - times[b]);
   const share = new Float64Array(times.length);
   let atRisk = start[times.length];
   let S = 1;

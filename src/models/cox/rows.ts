@@ -134,11 +134,58 @@ export function orderRows(
   };
 }
 
-export function prepareRows(
-  given: CoxInput | StratifiedCoxInput,
-  { ties, timefix, weights }: CoxRowOptions,
+/** Rows that are prepared already, or what to prepare them from. */
+export type CoxSource = CoxInput | StratifiedCoxInput | PreparedCoxRows;
+
+/** Rows as they are, if they are prepared. */
+export function toPreparedRows(source: CoxSource, options: CoxRowOptions): PreparedCoxRows {
+  return "rows" in source ? source : prepareRows(source, options);
+}
+
+export function prepareRows(given: CoxInput | StratifiedCoxInput, options: CoxRowOptions): PreparedCoxRows {
+  return arrangeRows(toCoxRows(given), options, gatherRows);
+}
+
+/** The same in the memory of `x`, which then holds the sorted and scaled rows: a long table has one design, not two. */
+export function takeRows(
+  given: (CoxInput | StratifiedCoxInput) & { readonly x: Float64Array },
+  options: Omit<CoxRowOptions, "weights">,
 ): PreparedCoxRows {
-  const input = toCoxRows(given);
+  return arrangeRows(toCoxRows(given), { ...options, weights: undefined }, permuteRows);
+}
+
+function gatherRows(x: Float64Array, D: number, order: Int32Array): Float64Array {
+  const sorted = new Float64Array(order.length * D);
+  for (let i = 0, at = 0; i < order.length; i++, at += D) {
+    for (let j = 0, from = order[i] * D; j < D; j++) sorted[at + j] = x[from + j];
+  }
+  return sorted;
+}
+
+/** Row order[i] comes to place i, along each cycle of the permutation, which is all rows in some order. */
+function permuteRows(x: Float64Array, D: number, order: Int32Array): Float64Array {
+  const isPlaced = new Uint8Array(order.length);
+  const kept = new Float64Array(D);
+  for (let first = 0; first < order.length; first++) {
+    if (isPlaced[first] === 1 || order[first] === first) continue;
+    for (let j = 0; j < D; j++) kept[j] = x[first * D + j];
+    let to = first;
+    for (let from = order[to]; from !== first; from = order[to]) {
+      for (let j = 0; j < D; j++) x[to * D + j] = x[from * D + j];
+      isPlaced[to] = 1;
+      to = from;
+    }
+    for (let j = 0; j < D; j++) x[to * D + j] = kept[j];
+    isPlaced[to] = 1;
+  }
+  return x;
+}
+
+function arrangeRows(
+  input: TypedCoxInput,
+  { ties, timefix, weights }: CoxRowOptions,
+  sortRows: (x: Float64Array, D: number, order: Int32Array) => Float64Array,
+): PreparedCoxRows {
   const { D } = input;
   const weightOf = (row: number) => weights?.[row] ?? 1;
   const { order, times, start, firstGroup } = orderRows(input.time, input.strata, { weights, timefix });
@@ -155,13 +202,12 @@ export function prepareRows(
     for (let j = 0; j < D; j++) means[j] += share * input.x[at + j];
   }
   const { centres, scales } = chooseScales(input.x, D, order);
-  const x = new Float64Array(N * D);
+  const x = sortRows(input.x, D, order);
   const low = new Float64Array(D).fill(Number.POSITIVE_INFINITY);
   const high = new Float64Array(D).fill(Number.NEGATIVE_INFINITY);
-  for (let i = 0, at = 0; i < N; i++, at += D) {
-    const from = order[i] * D;
+  for (let at = 0; at < x.length; at += D) {
     for (let j = 0; j < D; j++) {
-      const value = (input.x[from + j] - centres[j]) / scales[j];
+      const value = (x[at + j] - centres[j]) / scales[j];
       x[at + j] = value;
       if (value < low[j]) low[j] = value;
       if (value > high[j]) high[j] = value;

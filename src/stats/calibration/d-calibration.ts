@@ -28,6 +28,8 @@ export const X_CAL_CENSORED_AS_EVENT_BELOW = 1e-4;
 export interface DCalibrationOptions {
   readonly bins?: number;
   readonly weights?: RowWeights;
+  /** Only these rows (0-based); weights stay indexed by table row. */
+  readonly rows?: ArrayLike<number>;
 }
 
 export interface DCalibration {
@@ -104,18 +106,20 @@ export function testDCalibration(
 function sumShares(
   { curves, binned }: MatchedOutcomes,
   K: number,
-  weights: RowWeights | undefined,
+  { weights, rows }: DCalibrationOptions,
   shareOf: (survival: number, event: boolean, weight: number) => DCalibrationShare,
 ): { readonly own: Float64Array; readonly lower: Float64Array; readonly n: number } {
   const { N, T, survival } = curves;
   const own = new Float64Array(K);
   const lower = new Float64Array(K);
   let n = 0;
-  for (let i = 0; i < N; i++) {
-    const weight = weights === undefined ? 1 : weights[i];
+  const count = rows === undefined ? N : rows.length;
+  for (let i = 0; i < count; i++) {
+    const row = rows === undefined ? i : rows[i];
+    const weight = weights === undefined ? 1 : weights[row];
     if (weight === 0) continue;
     n += weight;
-    const share = shareOf(survival[i * T + binned.bin[i] - 1], binned.event[i] === 1, weight);
+    const share = shareOf(survival[row * T + binned.bin[row] - 1], binned.event[row] === 1, weight);
     own[share.bin] += share.own;
     lower[share.bin] += share.lower;
   }
@@ -130,7 +134,7 @@ export function dCalibration(
 ): Measured<DCalibration> {
   const { bins: K = D_CALIBRATION_BINS, weights } = options;
   const matched = matchOutcomes(predicted, observed, "D-calibration", weights);
-  const { own, lower, n } = sumShares(matched, K, weights, (s, event, weight) => {
+  const { own, lower, n } = sumShares(matched, K, options, (s, event, weight) => {
     const share = dCalibrationShare(s, event, K);
     return { bin: share.bin, own: weight * share.own, lower: weight * share.lower };
   });
@@ -154,7 +158,7 @@ export function dCalScore(
   const matched = matchOutcomes(predicted, observed, "D-calibration", weights);
   // Filled by predicted survival, lowest first, as above, but with bins (lo, hi]: the mirror image of F's [lo, hi),
   // taken on S itself because 1 − S would round values off the edges.
-  const { own, lower, n } = sumShares(matched, K, weights, (s, event, weight) => {
+  const { own, lower, n } = sumShares(matched, K, options, (s, event, weight) => {
     const bin = Math.min(Math.max(Math.ceil(s * K), 1), K) - 1;
     if (event || s < X_CAL_CENSORED_AS_EVENT_BELOW) return { bin, own: weight, lower: 0 };
     return { bin, own: (weight * (s - bin / K)) / s, lower: weight / K / s };

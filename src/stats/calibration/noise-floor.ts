@@ -24,13 +24,15 @@ import {
   matchOutcomes,
   meanCurve,
 } from "./calibration.ts";
-import { drawOutcomes } from "./drawn-outcomes.ts";
+import { type DrawnOutcomes, drawOutcomes } from "./drawn-outcomes.ts";
 
 export interface NoiseFloorOptions {
   readonly draws?: number;
   readonly seed: number;
   /** The person of each row; rows of one person are drawn with the same numbers (drawn-outcomes.ts). */
   readonly people?: People;
+  /** Rows of the table that are drawn, and all. */
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 export const DEFAULT_DRAWS = 200;
@@ -71,16 +73,29 @@ export interface NoiseFloor {
 /** Observed value first, then one per draw; NaN = undefined in that draw. */
 type Simulated = Readonly<Record<NoiseMetric, Float64Array>>; // [1 + draws]
 
+/** Draws for all groups in one pass over the rows, then measures each draw of each group. */
 function simulate(
+  matched: MatchedOutcomes,
+  groups: readonly Pick<NoiseGroup, "rows">[],
+  { draws = DEFAULT_DRAWS, ...options }: NoiseFloorOptions,
+): readonly Measured<Simulated>[] {
+  const { curves, binned } = matched;
+  const everyone = Int32Array.from({ length: curves.N }, (_, row) => row);
+  const rowsOf = groups.map(({ rows = everyone }) => rows);
+  const drawn = drawOutcomes(curves, binned, rowsOf, { ...options, draws });
+  return rowsOf.map((rows, g) => measureDraws(matched, rows, drawn[g], draws));
+}
+
+function measureDraws(
   { curves, binned }: MatchedOutcomes,
-  { rows = Int32Array.from({ length: curves.N }, (_, row) => row) }: Pick<NoiseGroup, "rows">,
-  { draws = DEFAULT_DRAWS, seed, people }: NoiseFloorOptions,
+  rows: ArrayLike<number>,
+  drawn: DrawnOutcomes,
+  draws: number,
 ): Measured<Simulated> {
   const mean = meanCurve(curves, undefined, rows);
   if (isAbsent(mean)) return mean;
   const { T } = curves;
   const width = T + 1;
-  const drawn = drawOutcomes(curves, binned, rows, draws, seed, people);
   const simulated = Object.fromEntries(
     NOISE_METRICS.map((metric) => [metric, new Float64Array(1 + draws).fill(Number.NaN)]),
   ) as Simulated;
@@ -162,7 +177,7 @@ export function noiseFloor(
   const { draws = DEFAULT_DRAWS, seed } = options;
   checkDraws(draws);
   const matched = matchOutcomes(predicted, observed, "the noise floor");
-  const simulated = simulate(matched, present({ rows }), options);
+  const [simulated] = simulate(matched, [present({ rows })], options);
   return isAbsent(simulated) ? simulated : summarise(simulated, draws, seed);
 }
 
@@ -222,7 +237,7 @@ export function simultaneousNoiseFloor(
   const { draws = DEFAULT_DRAWS, seed } = options;
   checkDraws(draws);
   const matched = matchOutcomes(predicted, observed, "the noise floor");
-  const simulated = groups.map((group) => simulate(matched, group, options));
+  const simulated = simulate(matched, groups, options);
   const supported = rankGroups(simulated, "ece", draws);
   const paper = rankGroups(simulated, "paperEce", draws);
   return {

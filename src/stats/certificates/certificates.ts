@@ -81,6 +81,8 @@ export interface CertifyOptions {
   readonly support?: CertificateBasis;
   /** The person of each row. Exact bounds need independent rows: there are none where people have several rows. */
   readonly people?: People;
+  /** Groups whose draws are done, and all. */
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** The tight bounds alone of an audit's groups. */
@@ -145,7 +147,7 @@ export function certify(
       absent: dependent === undefined ? {} : { exact: dependent, exactPopulation: dependent },
     };
   });
-  const together = { alpha, draws, seed, ...present({ people }) };
+  const together = { alpha, draws, seed, ...present({ people, onProgress: options.onProgress }) };
   const tight = boundByMultipliers(curves, outcomes, tightGroups, together);
   return {
     alpha,
@@ -191,7 +193,8 @@ export function boundGroups(
         : countPeopleWithEvents(people, outcomes.event, rows);
     return whyNotTight(events, km.atRisk[last]) ?? bounded.push({ rows, mean, km, last }) - 1;
   });
-  const tight = boundByMultipliers(curves, outcomes, bounded, { alpha, draws, seed, ...present({ people }) });
+  const together = { alpha, draws, seed, ...present({ people, onProgress: options.onProgress }) };
+  const tight = boundByMultipliers(curves, outcomes, bounded, together);
   return {
     alpha,
     draws,

@@ -159,18 +159,21 @@ export function boundByMultipliers(
   curves: Curves,
   outcomes: BinnedRightCensored,
   groups: readonly TightGroup[],
-  options: Required<Pick<CertifyOptions, "alpha" | "draws" | "seed">> & Pick<CertifyOptions, "people">,
+  options: Required<Pick<CertifyOptions, "alpha" | "draws" | "seed">> &
+    Pick<CertifyOptions, "people" | "onProgress">,
 ): TightBounds {
-  const { alpha, draws, seed, people } = options;
+  const { alpha, draws, seed, people, onProgress } = options;
   const signs = drawSigns(curves.N, draws, seed, people);
   const largest = new Float64Array(draws);
-  const scales = groups.map((group) => {
+  const scales = groups.map((group, g) => {
+    onProgress?.(g, groups.length);
     const { norms, scale } = drawNorms(curves, outcomes, group, signs);
     if (scale > 0) {
       for (let draw = 0; draw < draws; draw++) largest[draw] = Math.max(largest[draw], norms[draw] / scale);
     }
     return scale;
   });
+  onProgress?.(groups.length, groups.length);
   const q = quantile(largest, 1 - alpha);
   return {
     quantile: q,

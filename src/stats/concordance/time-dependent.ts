@@ -2,18 +2,30 @@
  * Concordance of predicted curves on a time grid: an event i in bin t is compared at t with everyone still at risk, and
  * the pair is concordant when S(t|x_i) < S(t|x_j). One pass counts every kind of pair; the published variants are
  * ratios of those counts: the paper's C-index (ties score 0), half ties, Antolini et al. 2005 and pycox's adjustment of
- * it. Per bin only the events' values are sorted (they are few); every other row finds its place among them by binary
- * search while its curve is read once, front to back: O(Σ_t |at risk| · log |events|), no sort of the large side.
+ * it. Per bin only the events' values are sorted (they are few); every other row finds its place among them in about
+ * one step (event-values.ts), block by block so that the curves are read from memory once: O(Σ_t |at risk|).
  */
 
-import { countBelow, keepDistinct } from "../../core/ascending.ts";
 import { InputError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
-import type { Curves } from "../../data/curves/curves.ts";
-import type { BinnedRightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
-import type { BinnedRightCensoredInput, CurvesInput } from "../../data/plain-input.ts";
+import { pickBinned, type RowWeights } from "../../data/outcomes/outcomes.ts";
+import {
+  type BinnedRightCensoredInput,
+  type CurvesInput,
+  toEvents,
+  toInt32,
+} from "../../data/plain-input.ts";
 import { matchOutcomes } from "../calibration/calibration.ts";
-import { tallyBins } from "../kaplan-meier.ts";
+import { type BinTable, tallyBins } from "../kaplan-meier.ts";
+import {
+  BELOW,
+  ENTRY,
+  type EventValues,
+  findEntry,
+  OWN,
+  type PositionedRows,
+  sortEventValues,
+} from "./event-values.ts";
 
 export interface TimeDependentOptions {
   readonly weights?: RowWeights;
@@ -43,67 +55,11 @@ export interface TimeDependentPairs extends PairCounts {
   readonly eventTied: number;
 }
 
-/** The events' values of all bins end to end; those of bin t run from start[t] to end[t], distinct and ascending. */
-interface EventValues {
-  readonly start: Int32Array; // [T+1]
-  readonly end: Int32Array; // [T+1]
-  readonly value: Float64Array;
-  /** Weight of the events with exactly this value. */
-  readonly own: Float64Array;
-  /** Weight of the events of the same bin with smaller values. */
-  readonly below: Float64Array;
-}
-
 function refuseNaN(row: number, t: number): never {
   throw new InputError(`a predicted survival is not a number: bin ${t}`, {
     code: "curves.nan",
     where: `row ${row + 1}`,
   });
-}
-
-function sortEventValues(
-  curves: Curves,
-  outcomes: BinnedRightCensored,
-  options: TimeDependentOptions,
-): EventValues {
-  const { T, survival } = curves;
-  const { weights, rows } = options;
-  const { bin, event } = outcomes;
-  const count = rows === undefined ? curves.N : rows.length;
-  const start = new Int32Array(T + 2);
-  for (let i = 0; i < count; i++) {
-    const row = rows === undefined ? i : rows[i];
-    if (event[row] === 1) start[bin[row] + 1]++;
-  }
-  for (let t = 1; t <= T + 1; t++) start[t] += start[t - 1];
-  const found = start[T + 1];
-  const eventRow = new Int32Array(found);
-  const value = new Float64Array(found);
-  const next = start.slice();
-  for (let i = 0; i < count; i++) {
-    const row = rows === undefined ? i : rows[i];
-    if (event[row] !== 1) continue;
-    const t = bin[row];
-    const at = next[t]++;
-    eventRow[at] = row;
-    value[at] = survival[row * T + t - 1];
-    if (Number.isNaN(value[at])) refuseNaN(row, t);
-  }
-  const end = new Int32Array(T + 1);
-  const own = new Float64Array(found);
-  const below = new Float64Array(found);
-  for (let t = 1; t <= T; t++) {
-    const from = start[t];
-    const values = value.subarray(from, start[t + 1]);
-    const kept = keepDistinct(values.sort());
-    for (let at = from; at < start[t + 1]; at++) {
-      const row = eventRow[at];
-      own[from + countBelow(kept, survival[row * T + t - 1])] += weights === undefined ? 1 : weights[row];
-    }
-    for (let k = 1; k < kept.length; k++) below[from + k] = below[from + k - 1] + own[from + k - 1];
-    end[t] = from + kept.length;
-  }
-  return { start: start.slice(0, T + 1), end, value, own, below };
 }
 
 /** Counts pairs by whether F at the earlier event time orders them correctly. */
@@ -113,53 +69,140 @@ export function timeDependentPairs(
   options: TimeDependentOptions = {},
 ): TimeDependentPairs {
   const { weights, rows } = options;
-  const { curves, binned: outcomes } = matchOutcomes(predicted, observed, "concordance");
-  const { N, T, survival } = curves;
-  const { bin, event } = outcomes;
-  const { atRisk, events, censored } = tallyBins(outcomes, weights, rows);
-  const { start, end, value, own, below } = sortEventValues(curves, outcomes, options);
+  const { curves, binned } = matchOutcomes(predicted, observed, "concordance");
+  const { T, survival } = curves;
+  if (rows === undefined) return countPairsByBin({ ...binned, survival, rows, weights });
+  const { bin, event } = pickBinned(binned, rows);
+  const own = weights === undefined ? undefined : Float64Array.from(rows, (row) => weights[row]);
+  return countPairsByBin({ T, survival, rows, bin, event, weights: own });
+}
 
-  let concordant = 0;
-  let tied = 0;
-  let censoredConcordant = 0;
-  let censoredTied = 0;
-  const count = rows === undefined ? N : rows.length;
-  for (let i = 0; i < count; i++) {
-    const row = rows === undefined ? i : rows[i];
-    const weight = weights === undefined ? 1 : weights[row];
-    if (weight === 0) continue;
-    const last = bin[row];
-    const compared = event[row] === 1 ? last - 1 : last;
-    let rowConcordant = 0;
-    let rowTied = 0;
-    for (let t = 1; t <= compared; t++) {
-      const from = start[t];
-      const stop = end[t];
-      if (from === stop) continue;
-      const S = survival[row * T + t - 1];
-      if (Number.isNaN(S)) refuseNaN(row, t);
-      // First event value that is not below S.
-      let low = from;
-      let high = stop;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (value[middle] < S) low = middle + 1;
-        else high = middle;
-      }
-      const lower = low < stop ? below[low] : events[t];
-      const equal = low < stop && value[low] === S ? own[low] : 0;
-      if (t < last) {
-        rowConcordant += lower;
-        rowTied += equal;
+/** The same of rows by position, whose bins are known to be within 1…T. */
+export function countPairsByBin(positioned: PositionedRows): TimeDependentPairs {
+  const { T, bin, event, weights } = positioned;
+  const values = sortEventValues(positioned, refuseNaN);
+  const totals = tallyBins({ T, bin: toInt32(bin), event: toEvents(event) }, weights);
+  const block = createBlock(positioned);
+  const sums = { concordant: 0, tied: 0, censoredConcordant: 0, censoredTied: 0 };
+  for (let from = 0; from < bin.length; from += BLOCK_ROWS) {
+    const count = Math.min(BLOCK_ROWS, bin.length - from);
+    orderBlock(block, positioned, from, count);
+    compareBlock(block, positioned, from, { values, events: totals.events });
+    for (let i = 0; i < count; i++) {
+      const weight = weights === undefined ? 1 : weights[from + i];
+      if (weight === 0) continue;
+      sums.concordant += weight * block.concordant[i];
+      sums.tied += weight * block.tied[i];
+      sums.censoredConcordant += weight * block.censoredConcordant[i];
+      sums.censoredTied += weight * block.censoredTied[i];
+    }
+  }
+  return { ...sums, ...countAllPairs(totals, values) };
+}
+
+/**
+ * Rows of a block. The values of one bin's events, a megabyte or two in a table of ten million rows, are then read from
+ * the cache by so many rows.
+ */
+const BLOCK_ROWS = 32_768;
+/** Curves are turned into columns so many rows at a time, which the nearest cache holds. */
+const TURNED_ROWS = 32;
+
+/** Some rows, latest bin first: those still compared in bin t are the first reaching[t]. */
+interface Block {
+  /** Places in the block, in that order. */
+  readonly order: Int32Array; // [size]
+  readonly reaching: Int32Array; // [T+2]
+  /** S(t) of the rows in that order, bin by bin. */
+  readonly columns: Float64Array | Float32Array; // [T, size]
+  readonly size: number;
+  /** Sums by place in the block. */
+  readonly concordant: Float64Array; // [size]
+  readonly tied: Float64Array;
+  readonly censoredConcordant: Float64Array;
+  readonly censoredTied: Float64Array;
+}
+
+function createBlock({ T, survival, bin }: PositionedRows): Block {
+  const size = Math.min(BLOCK_ROWS, bin.length);
+  return {
+    order: new Int32Array(size),
+    reaching: new Int32Array(T + 2),
+    columns: survival instanceof Float32Array ? new Float32Array(T * size) : new Float64Array(T * size),
+    size,
+    concordant: new Float64Array(size),
+    tied: new Float64Array(size),
+    censoredConcordant: new Float64Array(size),
+    censoredTied: new Float64Array(size),
+  };
+}
+
+/** Orders the rows from position `from` on. A row is compared in its own bin only if it was censored there. */
+function orderBlock(
+  { order, reaching, columns, size }: Block,
+  { T, survival, rows, bin, event, weights }: PositionedRows,
+  from: number,
+  count: number,
+): void {
+  const isAbsent = (i: number) => weights !== undefined && weights[from + i] === 0;
+  const lastOf = (i: number) => (isAbsent(i) ? 0 : bin[from + i] - event[from + i]);
+  reaching.fill(0);
+  for (let i = 0; i < count; i++) reaching[lastOf(i)]++;
+  for (let t = T; t >= 0; t--) reaching[t] += reaching[t + 1];
+  const next = reaching.slice(1); // rows of later bins: where those of this bin begin
+  for (let i = 0; i < count; i++) order[next[lastOf(i)]++] = i;
+  const starts = new Float64Array(TURNED_ROWS); // beyond 2³¹ in long tables
+  for (let first = 0; first < reaching[1]; first += TURNED_ROWS) {
+    const turned = Math.min(TURNED_ROWS, reaching[1] - first);
+    for (let k = 0; k < turned; k++) {
+      const position = from + order[first + k];
+      starts[k] = (rows === undefined ? position : rows[position]) * T;
+    }
+    for (let t = 0; t < T && reaching[t + 1] > first; t++) {
+      for (let k = 0; k < turned; k++) columns[t * size + first + k] = survival[starts[k] + t];
+    }
+  }
+}
+
+/** Compares the rows of a block with the events of every bin they reach. */
+function compareBlock(
+  { order, reaching, columns, size, ...sums }: Block,
+  { T, rows, bin }: PositionedRows,
+  from: number,
+  { values, events }: { readonly values: EventValues; readonly events: Float64Array },
+): void {
+  const { concordant, tied, censoredConcordant, censoredTied } = sums;
+  const { start, end, entries } = values;
+  for (const sum of [concordant, tied, censoredConcordant, censoredTied]) sum.fill(0);
+  for (let t = 1; t <= T; t++) {
+    const stop = end[t];
+    if (start[t] === stop) continue;
+    const column = (t - 1) * size;
+    for (let k = 0; k < reaching[t]; k++) {
+      const i = order[k];
+      const S = columns[column + k];
+      if (Number.isNaN(S)) refuseNaN(rows === undefined ? from + i : rows[from + i], t);
+      const found = findEntry(values, t, S);
+      const at = ENTRY * found;
+      const lower = found < stop ? entries[at + BELOW] : events[t];
+      const equal = found < stop && entries[at] === S ? entries[at + OWN] : 0;
+      if (t < bin[from + i]) {
+        concordant[i] += lower;
+        tied[i] += equal;
       } else {
-        censoredConcordant += weight * lower;
-        censoredTied += weight * equal;
+        censoredConcordant[i] = lower;
+        censoredTied[i] = equal;
       }
     }
-    concordant += weight * rowConcordant;
-    tied += weight * rowTied;
   }
+}
 
+/** Every comparable pair, whatever its order; and the pairs of events within a bin. */
+function countAllPairs(
+  { atRisk, events, censored }: BinTable,
+  { start, end, entries }: EventValues,
+): Pick<TimeDependentPairs, "pairs" | "censoredPairs" | "eventPairs" | "eventTied"> {
+  const T = events.length - 1;
   let pairs = 0;
   let censoredPairs = 0;
   let eventPairs = 0;
@@ -169,18 +212,12 @@ export function timeDependentPairs(
     pairs += events[t] * (t < T ? atRisk[t + 1] : 0);
     censoredPairs += events[t] * censored[t];
     if (events[t] > 0) eventPairs += pairsAmong(events[t]);
-    for (let k = start[t]; k < end[t]; k++) if (own[k] > 0) eventTied += pairsAmong(own[k]);
+    for (let k = start[t]; k < end[t]; k++) {
+      const own = entries[ENTRY * k + OWN];
+      if (own > 0) eventTied += pairsAmong(own);
+    }
   }
-  return {
-    pairs,
-    concordant,
-    tied,
-    censoredPairs,
-    censoredConcordant,
-    censoredTied,
-    eventPairs,
-    eventTied,
-  };
+  return { pairs, censoredPairs, eventPairs, eventTied };
 }
 
 function ratio(numerator: number, denominator: number): Measured {

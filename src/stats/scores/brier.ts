@@ -36,6 +36,8 @@ import {
 export interface BrierBinnedOptions {
   readonly ties?: CensoringTies;
   readonly weights?: RowWeights;
+  /** Only these rows (0-based); weights stay indexed by table row. */
+  readonly rows?: ArrayLike<number>;
 }
 
 export interface BrierBinned {
@@ -52,24 +54,26 @@ export function brierBinned(
   observed: BinnedRightCensoredInput,
   options: BrierBinnedOptions = {},
 ): Measured<BrierBinned> {
-  const { ties = "reverse", weights } = options;
+  const { ties = "reverse", weights, rows } = options;
   const { curves, binned } = matchOutcomes(predicted, observed, "the Brier score", weights);
   const { N, T, survival } = curves;
-  const G = censoringKaplanMeierBinned(binned, { ties, ...present({ weights }) });
+  const G = censoringKaplanMeierBinned(binned, { ties, ...present({ weights, rows }) });
   const alive = new Float64Array(T + 1);
   const dead = new Float64Array(T + 1);
   let n = 0;
-  for (let i = 0; i < N; i++) {
-    const weight = weights === undefined ? 1 : weights[i];
+  const count = rows === undefined ? N : rows.length;
+  for (let i = 0; i < count; i++) {
+    const row = rows === undefined ? i : rows[i];
+    const weight = weights === undefined ? 1 : weights[row];
     if (weight === 0) continue;
     n += weight;
-    const bin = binned.bin[i];
-    const start = i * T - 1;
+    const bin = binned.bin[row];
+    const start = row * T - 1;
     for (let t = 1; t < bin; t++) {
       const gap = 1 - survival[start + t];
       alive[t] += weight * gap * gap;
     }
-    if (binned.event[i] !== 1) continue;
+    if (binned.event[row] !== 1) continue;
     const inverse = weight / G.leftLimit[bin];
     for (let t = bin; t <= T; t++) dead[t] += inverse * survival[start + t] * survival[start + t];
   }

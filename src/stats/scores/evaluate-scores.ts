@@ -14,7 +14,7 @@ import { checkLength } from "../../data/outcomes/rows-by-time.ts";
 import { D_CALIBRATION_BINS, testDCalibration } from "../calibration/d-calibration.ts";
 import { measureGap, subtractCurves } from "../calibration/gap-norms.ts";
 import { censoringKaplanMeierBinned } from "../censoring.ts";
-import type { PairCounts } from "../concordance/time-dependent.ts";
+import { countPairsByBin, type PairCounts } from "../concordance/time-dependent.ts";
 import { kaplanMeierBinned, MINIMUM_AT_RISK } from "../kaplan-meier.ts";
 import { logrankOneSample, MEAN_SURVIVAL_FLOOR } from "../logrank.ts";
 import { METRICS, PAPER_METRICS } from "./metrics.ts";
@@ -77,6 +77,7 @@ function numberOf(value: Measured): number {
 
 /** Whole-number weights make every sum here exact, whatever the order. */
 function countPairs(prepared: PreparedScores, weight: Float64Array, atRisk: Float64Array): PairCounts {
+  if (prepared.concordance === null) return countPairsByBin({ ...prepared, weights: weight });
   const { bin, eventStart, eventRow, later, tableStart, below, tiedStart, notAbove } = prepared.concordance;
   const prefix = new Float64Array(eventRow.length + 1);
   let pairs = 0;

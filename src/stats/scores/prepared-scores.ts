@@ -59,7 +59,8 @@ export interface PreparedScores {
   readonly dCalibrationLower: Float64Array; // [n]
   readonly individualExpected: Float64Array; // [n]
   readonly individualVariance: Float64Array; // [n]
-  readonly concordance: ConcordanceTables;
+  /** Null where the tables would have more than `mostLookUps` entries: replicates then compare the curves again. */
+  readonly concordance: ConcordanceTables | null;
   /** The gap with every row taken once, against which replicates are measured. */
   readonly reference: GapReference;
 }
@@ -175,12 +176,36 @@ function refuseNaN(curves: Curves, rows: Int32Array, name: string): never {
   );
 }
 
+/**
+ * Entries of a group's tables for the concordance, 2 to 8 bytes each: a million rows on a hundred bins have no more.
+ * Longer tables would have several gigabytes for each group.
+ */
+const MOST_LOOK_UPS = 2 ** 27;
+
+/** How many entries the tables of the concordance have: rows of later bins, for every bin with events. */
+function countLookUps(bin: Int32Array, event: Uint8Array, T: number): number {
+  const rows = new Float64Array(T + 2);
+  const events = new Float64Array(T + 2);
+  for (let i = 0; i < bin.length; i++) {
+    rows[bin[i]]++;
+    events[bin[i]] += event[i];
+  }
+  let later = 0;
+  let entries = 0;
+  for (let t = T; t >= 1; t--) {
+    if (events[t] > 0) entries += later;
+    later += rows[t];
+  }
+  return entries;
+}
+
 /** `rows` are 0-based rows of the table; all rows if omitted. */
 export function prepareScores(
   name: string,
   predicted: CurvesInput,
   observed: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
+  mostLookUps = MOST_LOOK_UPS,
 ): PreparedScores {
   const { curves, binned } = matchOutcomes(predicted, observed, "a table of scores");
   const { N, T, survival } = curves;
@@ -236,7 +261,10 @@ export function prepareScores(
     dCalibrationLower,
     individualExpected,
     individualVariance,
-    concordance: tabulateConcordance(survival, T, ordered, bin, event),
+    concordance:
+      countLookUps(bin, event, T) > mostLookUps
+        ? null
+        : tabulateConcordance(survival, T, ordered, bin, event),
     reference,
   };
 }

@@ -17,6 +17,8 @@ export interface RankedProbabilityScoreOptions {
   /** Which bins a row censored in bin c is scored on. */
   readonly censored?: "t<=c" | "t<c";
   readonly weights?: RowWeights;
+  /** Only these rows (0-based); weights stay indexed by table row. */
+  readonly rows?: ArrayLike<number>;
 }
 
 export interface RankedProbabilityScore {
@@ -47,18 +49,20 @@ export function rankedProbabilityScore(
   observed: BinnedRightCensoredInput,
   options: RankedProbabilityScoreOptions = {},
 ): Measured<RankedProbabilityScore> {
-  const { weights } = options;
+  const { weights, rows } = options;
   const censoredIncludesOwnBin = (options.censored ?? "t<=c") === "t<=c";
   const { curves, binned } = matchOutcomes(predicted, observed, "the ranked probability score", weights);
   const { N, T, survival } = curves;
   let n = 0;
   let sum = 0;
-  for (let i = 0; i < N; i++) {
-    const weight = weights === undefined ? 1 : weights[i];
+  const count = rows === undefined ? N : rows.length;
+  for (let i = 0; i < count; i++) {
+    const row = rows === undefined ? i : rows[i];
+    const weight = weights === undefined ? 1 : weights[row];
     if (weight === 0) continue;
     n += weight;
-    const isEvent = binned.event[i] === 1;
-    sum += weight * scoreRow(survival, i * T - 1, T, binned.bin[i], isEvent, censoredIncludesOwnBin);
+    const isEvent = binned.event[row] === 1;
+    sum += weight * scoreRow(survival, row * T - 1, T, binned.bin[row], isEvent, censoredIncludesOwnBin);
   }
   if (n === 0) return absent("no rows");
   return { sum, meanPerRow: sum / n, meanPerRowAndBin: sum / n / T };

@@ -12,14 +12,14 @@
 import { InputError } from "../../core/errors.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import { namesOf } from "../../core/names.ts";
-import { pickBinned } from "../../data/outcomes/outcomes.ts";
+import { present } from "../../core/present.ts";
 import {
   type BinnedRightCensoredInput,
   type CurvesInput,
   toBinnedRightCensored,
   toCurves,
 } from "../../data/plain-input.ts";
-import { type MatchedOutcomes, meanCurve } from "../calibration/calibration.ts";
+import { meanCurve } from "../calibration/calibration.ts";
 import { dCalibration } from "../calibration/d-calibration.ts";
 import { timeDependentPairs } from "../concordance/time-dependent.ts";
 import { groupSupport, kaplanMeierBinned } from "../kaplan-meier.ts";
@@ -76,20 +76,11 @@ export interface Scores extends Readonly<Record<MetricName, number | null>> {
   readonly absent: Readonly<Record<string, string>>;
 }
 
-/** Curves and outcomes of the given rows, in that order; a row may be repeated. */
-function selectScored({ curves, binned }: MatchedOutcomes, rows: ArrayLike<number>): MatchedOutcomes {
-  const { T } = curves;
-  const N = rows.length;
-  const survival = new Float64Array(N * T);
-  for (let i = 0; i < N; i++) {
-    if (!(rows[i] >= 0 && rows[i] < curves.N)) {
-      throw new InputError(`row outside the table of ${curves.N} rows: ${rows[i] + 1}`, {
-        code: "row.range",
-      });
-    }
-    survival.set(curves.survival.subarray(rows[i] * T, (rows[i] + 1) * T), i * T);
+function checkRange(rows: ArrayLike<number>, N: number): void {
+  for (let i = 0; i < rows.length; i++) {
+    if (rows[i] >= 0 && rows[i] < N) continue;
+    throw new InputError(`row outside the table of ${N} rows: ${rows[i] + 1}`, { code: "row.range" });
   }
-  return { curves: { N, T, survival }, binned: pickBinned(binned, rows) };
 }
 
 /** Extracts numbers, and results of several fields, from measured values and records why one is missing. */
@@ -131,27 +122,29 @@ function collectMetrics<Name extends MetricName>(
   return Object.fromEntries(entries) as Record<Name, number | null>;
 }
 
-/** All scores of the rows (0-based; all of them if `rows` is omitted). Never throws for a small or unusual group. */
+/**
+ * All scores of the rows (0-based; all of them if `rows` is omitted; a row may be repeated). Never throws for a small
+ * or unusual group. The rows' curves are read where they are: a group of a long table is not copied.
+ */
 export function scoreCurves(
   name: string,
   predicted: CurvesInput,
   observed: BinnedRightCensoredInput,
   rows?: ArrayLike<number>,
 ): Scores {
-  const everyone = {
-    curves: toCurves(predicted),
-    binned: toBinnedRightCensored(observed, "a table of scores"),
-  };
-  const scored = rows === undefined ? everyone : selectScored(everyone, rows);
+  const curves = toCurves(predicted);
+  const binned = toBinnedRightCensored(observed, "a table of scores");
+  if (rows !== undefined) checkRange(rows, curves.N);
+  const own = present({ rows });
   const collect = createCollector();
-  const km = kaplanMeierBinned(scored.binned);
-  const brier = brierBinned(scored.curves, scored.binned);
-  const ranked = rankedProbabilityScore(scored.curves, scored.binned);
-  const bins = groupSupport(scored.binned);
+  const km = kaplanMeierBinned(binned, undefined, rows);
+  const brier = brierBinned(curves, binned, own);
+  const ranked = rankedProbabilityScore(curves, binned, own);
+  const bins = groupSupport(binned, own);
   const group: ScoredGroup = {
     km,
-    mean: meanCurve(scored.curves),
-    pairs: timeDependentPairs(scored.curves, scored.binned),
+    mean: meanCurve(curves, undefined, rows),
+    pairs: timeDependentPairs(curves, binned, own),
     supported: { bins },
     ibs: isAbsent(brier) ? brier : brier.ibs,
     rps: isAbsent(ranked) ? ranked : ranked.sum,
@@ -159,10 +152,10 @@ export function scoreCurves(
   const unsupported = { ...group, supported: {} };
   // Absent scores are listed in the order in which they are found.
   collectMetrics(["ibs"], group, collect);
-  const distribution = collect.take("dCalibration", dCalibration(scored.curves, scored.binned));
+  const distribution = collect.take("dCalibration", dCalibration(curves, binned, own));
   collectMetrics(["rps"], group, collect);
-  const logrank = collect.take("logrank", logrankMeanCurve(scored.curves, scored.binned));
-  const individual = collect.take("logrankIndividual", logrankIndividual(scored.curves, scored.binned));
+  const logrank = collect.take("logrank", logrankMeanCurve(curves, binned, rows));
+  const individual = collect.take("logrankIndividual", logrankIndividual(curves, binned, rows));
   const supported = collectMetrics(CALIBRATION, group, collect);
   collectMetrics(CALIBRATION, unsupported, collect, "paper.");
   for (const key of CALIBRATION) {
@@ -171,7 +164,7 @@ export function scoreCurves(
   const { rps, totalScore, ...others } = collectMetrics(namesOf(METRICS), group, collect);
   return {
     name,
-    n: scored.curves.N,
+    n: rows?.length ?? curves.N,
     events: km.events.reduce((sum, events) => sum + events, 0),
     ...others,
     dCalibration: {
