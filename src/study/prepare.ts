@@ -7,6 +7,7 @@
 
 import { InputError } from "../core/errors.ts";
 import { present } from "../core/present.ts";
+import type { PhaseProgress } from "../core/progress.ts";
 import { countOf } from "../core/text.ts";
 import { checkFeatures } from "../data/checks/check-features.ts";
 import { createNotice, type Notice } from "../data/checks/findings.ts";
@@ -75,16 +76,28 @@ export interface PreparedStudy extends Study {
   readonly missingGroups: readonly Notice[];
 }
 
+/** Told when each of the steps begins. */
+export type PrepareProgress = PhaseProgress<"preparing the table">;
+
+/** The outcome, the checks, the features, the people and the split; groups, inputs and grid. */
+const STEPS = 5;
+
 /** `sha256` is the hash of the file that the table was read from. */
 export function prepareStudy(
   table: Table,
   request: StudyRequest,
   sha256: string | null = null,
+  onProgress?: PrepareProgress,
 ): PreparedStudy {
+  const begin = (step: number) => onProgress?.("preparing the table", step, STEPS);
+  begin(0);
   const inspected = inspectOutcomes(table, request);
   const outcomes = requireOutcomes(table, inspected);
+  begin(1);
   const checked = checkTable(table, request, inspected);
+  begin(2);
   const { features, leftOut } = chooseFeatures(table, checked, dropProtected(table, dropId(table, request)));
+  begin(3);
   const independence = checkIndependence(table, checked, request);
   const people = request.id === undefined ? null : readPeople(table, request.id);
   let findings = request.features === undefined ? checked.findings : null;
@@ -107,7 +120,10 @@ export function prepareStudy(
     notes: [...inspected.notes, ...checkFeatures(table, features, inspected)],
     independence,
   };
-  return divide(subject, request, chooseSplit(table, request, people), request.fitRows);
+  begin(4);
+  const study = divide(subject, request, chooseSplit(table, request, people), request.fitRows);
+  begin(STEPS);
+  return study;
 }
 
 /** The request with the protected columns among those that are not learnt from. */

@@ -6,6 +6,7 @@
 import type { Backend } from "../compute/backend.ts";
 import { BackendScope } from "../compute/memory.ts";
 import { InputError } from "../core/errors.ts";
+import type { PhaseProgress } from "../core/progress.ts";
 import { findSplines } from "../data/encode/encoder.ts";
 import { createNetwork } from "../models/networks/create-network.ts";
 import { anchorHazards } from "../models/networks/initialise.ts";
@@ -29,6 +30,7 @@ import { type KeptNetwork, keepNetwork, listTold } from "./keep-network.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
 import type { LongRows } from "./rows/long-rows.ts";
+import type { SolvePhase } from "./solve/hold.ts";
 import { scoreTotal } from "./total-score.ts";
 import {
   type OptimiseHooks,
@@ -69,6 +71,7 @@ interface NetworkStart {
 export async function planFit(
   { study, method, preset, request, training }: NetworkFit,
   backend: Backend,
+  onProgress?: FitProgress,
 ): Promise<PlannedFit> {
   const { encoder, inputGroups, grid } = study;
   const D = encoder.names.length;
@@ -78,7 +81,10 @@ export async function planFit(
   const options = chooseOptions(method, preset, request, training.binned.bin.length);
   const { slopes, offsets, precisions, baselineHazard } =
     preset === "default"
-      ? fitAdditiveStart({ ...training.binned, x: await backend.read(training.x), D, groups, splines })
+      ? fitAdditiveStart(
+          { ...training.binned, x: await backend.read(training.x), D, groups, splines },
+          (done, total) => onProgress?.("fitting the start", done, total),
+        )
       : { slopes: null, offsets: null, precisions: null, baselineHazard: anchorTraining(training) };
   const network = chooseNetwork(request, preset, { D, T: grid.T, groups }, baselineHazard);
   return { network, options, parameters: countParameters(network), start: { slopes, offsets, precisions } };
@@ -93,7 +99,12 @@ function anchorTraining({ binned }: TrainingRows): Float64Array {
 export interface FitHooks extends OptimiseHooks {
   /** The history of the resumed run, so that the model has all of it. */
   readonly history?: readonly ModelHistoryEntry[];
+  /** Told how far the phases are that yield no events. */
+  readonly onProgress?: FitProgress;
 }
+
+/** The phases of a run that yield no events on the way. */
+export type FitProgress = PhaseProgress<"fitting the start" | SolvePhase>;
 
 /** The result of a run: the network that is kept, and what is said of it. */
 export interface FinishedFit extends KeptNetwork {
@@ -170,7 +181,7 @@ async function* runOnce(
   }
   const result = await finishRun(input, options, next.value);
   if (options.constraint !== null && endsHeld(options.solve)) yield { type: "solve", step: result.steps };
-  const kept = await keepNetwork(fit, plan, { options, result, startParameters }, backend);
+  const kept = await keepNetwork(fit, plan, { options, result, startParameters }, backend, hooks.onProgress);
   return { network, finished: { options, result, history, ...kept } };
 }
 

@@ -49,6 +49,7 @@ export async function keepNetwork(
   { network: spec, start }: PlannedFit,
   { options, result, startParameters }: Trained,
   backend: Backend,
+  onProgress?: HoldInput["onProgress"],
 ): Promise<KeptNetwork> {
   const { constraint, solve = "none", hold = "balanced" } = options;
   const usesBoth = validation !== null && solve === "held";
@@ -61,7 +62,7 @@ export async function keepNetwork(
     backend,
     training,
     validation,
-    ...present({ all: all?.slice(0, usesBoth ? 2 : 1) }),
+    ...present({ all: all?.slice(0, usesBoth ? 2 : 1), onProgress }),
     test: study.split.test.length > 0 ? openLongRows(study, study.split.test) : null,
     spec,
     trained: result.parameters,

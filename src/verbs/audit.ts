@@ -5,6 +5,7 @@
  * uses only the survival matrix and the observed outcomes.
  */
 import { isAbsent, type Measured } from "../core/measured.ts";
+import type { PhaseProgress } from "../core/progress.ts";
 import { countPeopleWithEvents, haveSeveralRows, type People } from "../data/outcomes/people.ts";
 import {
   type BinnedRightCensoredInput,
@@ -76,7 +77,7 @@ export interface AuditOptions {
 export type AuditPhase = "predicting" | "scoring" | "drawing the noise floor" | "bounding";
 
 /** How much of a phase is done: rows where they are predicted or drawn, otherwise groups. */
-export type AuditProgress = (phase: AuditPhase, done: number, total: number) => void;
+export type AuditProgress = PhaseProgress<AuditPhase>;
 
 /** The scores of a group that was audited together with others. */
 export interface AuditedScores extends Scores {

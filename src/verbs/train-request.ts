@@ -3,10 +3,15 @@ import type { Table } from "../data/table.ts";
 import { requireNetwork } from "../models/networks/create-network.ts";
 import type { NetworkName } from "../models/networks/list.ts";
 import type { EncodingRequest } from "../study/design.ts";
-import { type PreparedStudy, prepareStudy, type StudyRequest } from "../study/prepare.ts";
+import {
+  type PreparedStudy,
+  type PrepareProgress,
+  prepareStudy,
+  type StudyRequest,
+} from "../study/prepare.ts";
 import type { SetSizes } from "../study/split.ts";
 import type { Method } from "../training/choices.ts";
-import type { SolveEvent } from "../training/fit-network.ts";
+import type { FitProgress, SolveEvent } from "../training/fit-network.ts";
 import type { Model, ModelHistoryEntry, Provenance } from "../training/model.ts";
 import { type ConstraintSpec, PRESETS, type PresetName, type TrainingOptions } from "../training/options.ts";
 import type { TargetRequest } from "../training/solve/curves/hold-targets.ts";
@@ -36,8 +41,13 @@ export interface TrainingRequest extends Omit<EncodingRequest, "reference">, Par
 export interface TrainRequest extends Omit<StudyRequest, "reference">, TrainingRequest {}
 
 /** Reads, checks, divides and fits a table for a request, once; `sha256` is the hash of the table's file. */
-export function prepare(table: Table, request: TrainRequest, sha256: string | null = null): PreparedStudy {
-  return prepareStudy(table, { ...request, ...designOf(request) }, sha256);
+export function prepare(
+  table: Table,
+  request: TrainRequest,
+  sha256: string | null = null,
+  onProgress?: PrepareProgress,
+): PreparedStudy {
+  return prepareStudy(table, { ...request, ...designOf(request) }, sha256, onProgress);
 }
 
 /** What the model of a request sees of the columns. */
@@ -68,6 +78,8 @@ export function isHeld({ method = "graduate", preset = "default", options }: Tra
 export interface TrainHooks extends OptimiseHooks {
   /** The history of the resumed run, so that the model has all of it. */
   readonly history?: readonly ModelHistoryEntry[];
+  /** Told how far the phases are that yield no events. */
+  readonly onProgress?: FitProgress;
 }
 
 /** The first event of a run, once everything is prepared. */

@@ -105,7 +105,7 @@ async function* runTraining(
   }
 
   const fit = { study, method, preset, request, ...prepareSets(study, request, backend) };
-  const plan = await planFit(fit, backend);
+  const plan = await planFit(fit, backend, hooks.onProgress);
   yield { ...start, parameters: plan.parameters, steps: plan.options.steps, backend: nameBackend(backend) };
   const fitted = yield* fitNetwork(fit, plan, backend, hooks);
   const { result, history, options, kept, verdict, solve } = fitted;

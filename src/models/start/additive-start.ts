@@ -76,12 +76,16 @@ export function canStart(own: number): boolean {
   return own <= MOST_START_COLUMNS;
 }
 
-export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
+/** `onRound`: told how many of the rounds are done. */
+export function fitAdditiveStart(
+  input: LinearStartInput,
+  onRound: (done: number, total: number) => void = () => {},
+): AdditiveStart {
   const { D, groups: G } = input;
   const own = D - G;
-  if (own + (G + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS) return fitWithGroups(input);
+  if (own + (G + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS) return fitWithGroups(input, onRound);
   const without = { ...input, x: takeFeatures(input), D: own, groups: 0 };
-  const { slopes, baselineHazard, precisions } = fitWithGroups(without);
+  const { slopes, baselineHazard, precisions } = fitWithGroups(without, onRound);
   const padded = new Float64Array(D);
   padded.set(slopes);
   return {
@@ -92,7 +96,10 @@ export function fitAdditiveStart(input: LinearStartInput): AdditiveStart {
   };
 }
 
-function fitWithGroups(input: LinearStartInput): AdditiveStart {
+function fitWithGroups(
+  input: LinearStartInput,
+  onRound: (done: number, total: number) => void,
+): AdditiveStart {
   const { T, D, groups: G, splines = [] } = input;
   const K = GROUP_KNOTS;
   const own = D - G;
@@ -110,11 +117,13 @@ function fitWithGroups(input: LinearStartInput): AdditiveStart {
     shape: [...Array<number>(G).fill(FIRST_OFFSETS), EVERYONE],
   };
   for (let round = 1; ; round++) {
+    onRound(round - 1, ROUNDS);
     const { theta: reached, factor } = climb(fit, theta, precisions, splines);
     theta = reached;
     if (round === ROUNDS) break;
     precisions = estimatePrecisions(precisions, theta, invertCholesky(factor), { own, splines });
   }
+  onRound(ROUNDS, ROUNDS);
   const { knot, share } = placeKnots(T, start.baselineHazard);
   const everyone = theta.subarray(own + G * K);
   const slopes = new Float64Array(D);

@@ -32,7 +32,7 @@ import {
 } from "../options/train-options.ts";
 import { printAudit } from "../print/audit.ts";
 import { type Followed, followTraining, leaveCheckpoint } from "../print/follow-training.ts";
-import { clearLive, print, printJson, renamedNote, warn } from "../print/output.ts";
+import { clearLive, followPhases, print, printJson, renamedNote, warn } from "../print/output.ts";
 import { printNextSteps, printTraining } from "../print/training.ts";
 import { toDocument } from "../print/training-document.ts";
 import {
@@ -151,7 +151,8 @@ async function trainFile(
 ): Promise<Trained | MadePart | LostRun | null> {
   const provenance = describeOrigin(file, options.method === "cox" ? null : backend);
   const told = { ...request, provenance };
-  const study = prepare(file.table, told, file.sha256);
+  const onProgress = options.json ? undefined : followPhases();
+  const study = prepare(file.table, told, file.sha256, onProgress);
   const ensemble = options.ensemble ?? (options.fast === true ? 1 : chooseMembers(study, told));
   const run = fingerprintRun(request, provenance, ensemble === 1 ? undefined : ensemble);
   const ensembleRun = { study, request: { ...told, ensemble }, backend, run, options };
@@ -160,7 +161,10 @@ async function trainFile(
   const parts = ensemble === 1 ? null : await findParts(ensembleRun);
   const events =
     ensemble === 1
-      ? train(study, told, backend, resume ? { resume: resume.checkpoint, history: resume.history } : {})
+      ? train(study, told, backend, {
+          ...present({ onProgress }),
+          ...(resume && { resume: resume.checkpoint, history: resume.history }),
+        })
       : parts !== null
         ? joinEnsemble(study, ensembleRun.request, parts, backend)
         : trainEnsemble(

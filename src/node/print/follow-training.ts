@@ -162,6 +162,8 @@ export function createTrainProgress(): (event: TrainEvent) => void {
   let started = performance.now();
   let shownAt = Number.NEGATIVE_INFINITY;
   let total = 0;
+  /** The first step that was seen: what came before it says nothing of the time that is left. */
+  let first: { readonly step: number; readonly at: number } | null = null;
   let which = "";
   let validation = "";
   let constraints = "";
@@ -175,16 +177,19 @@ export function createTrainProgress(): (event: TrainEvent) => void {
       case "candidate":
         which = `${event.what}: `;
         started = performance.now();
+        first = null;
         return;
       case "step": {
         constraints = sayConstraints(event);
         if (!live) return;
         const now = performance.now();
+        first ??= { step: event.step, at: now };
         if (now - shownAt < LIVE_EVERY && event.step < total) return;
         shownAt = now;
-        const left = Math.ceil((seconds / event.step) * (total - event.step));
+        const each = (now - first.at) / 1000 / (event.step - first.step);
+        const left = Number.isFinite(each) ? `, ${Math.ceil(each * (total - event.step))} s left` : "";
         const loss = `loss ${event.loss.toFixed(4)}`;
-        showLive(`${which}step ${event.step}/${total}, ${loss}${validation}${constraints}, ${left} s left`);
+        showLive(`${which}step ${event.step}/${total}, ${loss}${validation}${constraints}${left}`);
         return;
       }
       case "solve": {

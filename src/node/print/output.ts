@@ -6,6 +6,7 @@
  */
 import { fstatSync, writeSync } from "node:fs";
 import { createMemoryError, GraduateError, InputError, isMemoryFailure } from "../../core/errors.ts";
+import type { PhaseProgress } from "../../core/progress.ts";
 import { safeLine, safeText, shortenValues } from "../../core/text.ts";
 import { formatTable, MAX_WIDTH, shorten, type TextColumn, wrapText } from "../../report/words/text-table.ts";
 import { explainErrno } from "../io/write-errors.ts";
@@ -188,6 +189,16 @@ export function createProgress(label: string): Progress {
       showLive(`${label} ${bar} ${done}/${total}${time}`);
     },
     finish: clearLive,
+  };
+}
+
+/** A progress line for each phase of some work, one after the other. */
+export function followPhases(): PhaseProgress {
+  let shown: { readonly phase: string; readonly progress: Progress } | null = null;
+  return (phase, done, total) => {
+    if (shown?.phase !== phase) shown = { phase, progress: createProgress(phase) };
+    if (done < total) shown.progress.update(done, total);
+    else shown.progress.finish();
   };
 }
 

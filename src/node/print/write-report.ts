@@ -9,7 +9,7 @@ import { present } from "../../core/present.ts";
 import type { GatherInput } from "../../report/data/gather-report.ts";
 import { DEFAULT_TOLERANCE } from "../../report/words/report-words.ts";
 import { formatNumber, formatP, wrapText } from "../../report/words/text-table.ts";
-import type { AuditOptions, AuditPhase, AuditProgress, AuditTable } from "../../verbs/audit.ts";
+import type { AuditOptions, AuditTable } from "../../verbs/audit.ts";
 import {
   judgeRequirements,
   parseRequirement,
@@ -20,7 +20,7 @@ import { replaceFile } from "../io/growing-file.ts";
 import { hashFile, programVersion } from "../io/provenance.ts";
 import { parseCount, repeatedOption } from "../options/table-options.ts";
 import { bootstrapInParallel } from "../workers/replicate-pool.ts";
-import { createProgress, type Progress, print, renamedNote, terminalWidth, warn } from "./output.ts";
+import { createProgress, followPhases, print, renamedNote, terminalWidth, warn } from "./output.ts";
 
 export interface ReportOptions {
   readonly report?: string;
@@ -101,7 +101,7 @@ export function auditSettings(options: ReportOptions): AuditOptions & { readonly
   return {
     seed: options.seed,
     draws: options.draws,
-    onProgress: followAudit(),
+    onProgress: followPhases(),
     replicates: replicates ?? (options.report === undefined ? 0 : REPORT_REPLICATES),
     bootstrap: async (prepared, bootstrapOptions) => {
       const progress = createProgress("bootstrap");
@@ -115,16 +115,6 @@ export function auditSettings(options: ReportOptions): AuditOptions & { readonly
         progress.finish();
       }
     },
-  };
-}
-
-/** A progress bar for each phase of an audit, one after the other. */
-function followAudit(): AuditProgress {
-  let shown: { readonly phase: AuditPhase; readonly progress: Progress } | null = null;
-  return (phase, done, total) => {
-    if (shown?.phase !== phase) shown = { phase, progress: createProgress(phase) };
-    if (done < total) shown.progress.update(done, total);
-    else shown.progress.finish();
   };
 }
 

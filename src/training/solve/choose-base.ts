@@ -63,7 +63,8 @@ export async function chooseBase(
   const pooled = poolOver(ofStart, atStart);
   const sourceAt = (share: number) => ({ ...pooled, parameters: mixParameters(start, trained, share) });
   let last: Solved | null = null;
-  const losses = MIXTURES.map((share) => {
+  const losses = MIXTURES.map((share, k) => {
+    input.onProgress?.("choosing between start and network", k, MIXTURES.length);
     const mixed = mixLogits(ofStart, ofTrained, share);
     // Targets are not held here, so nothing is loosened for them.
     const source = { ...sourceAt(share), loose: [] };
@@ -75,6 +76,7 @@ export async function chooseBase(
     });
     return sumsOf(problem.layout, frame, takeRest(mixed, count), []).losses(last.theta);
   });
+  input.onProgress?.("choosing between start and network", MIXTURES.length, MIXTURES.length);
   const mixture = chooseMixture(losses, noise);
   const source = sourceAt(mixture.share);
   const gathered = mixLogits(ofStart, ofTrained, mixture.share);

@@ -7,6 +7,7 @@
  */
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
+import type { PhaseProgress } from "../../core/progress.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
 import type { HeldSpec } from "../../models/networks/held.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
@@ -74,7 +75,15 @@ export interface HoldInput {
   /** Nats that holding may cost, where a person has named a slack and not a budget. */
   readonly budget?: number;
   readonly solvedOn: SolveReport["solvedOn"];
+  /** Told how far each phase is. */
+  readonly onProgress?: PhaseProgress<SolvePhase>;
 }
+
+/** What is done at the end of a run, in order; encoding is a phase of its own where rows are many. */
+export type SolvePhase =
+  | "choosing between start and network"
+  | "encoding all rows"
+  | "solving the output layer";
 
 /** The held model, and everything that is said of it. */
 export interface HeldFit extends SolvedLayer {
@@ -147,7 +156,9 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const chances = members.map((one) => one.chances);
   const problem = frameProblem(frame, last, chances, source, listHeldCurves(input, choice));
   const slack = input.slackOf(problem);
-  const solved = solveLast(problem, slack, choice);
+  const solved = solveLast(problem, slack, choice, (done, total) =>
+    input.onProgress?.("solving the output layer", done, total),
+  );
   const layer = createLayer(
     spec,
     parameters,
@@ -171,13 +182,14 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
 
 /** All rows of the last solve under the chosen network; null where training and validation rows are all. */
 async function gatherAll(
-  { backend, all, listCurves }: HoldInput,
+  { backend, all, listCurves, onProgress }: HoldInput,
   { spec, parameters }: Pick<ChosenBase, "spec" | "parameters">,
 ): Promise<GatheredRows | null> {
   if (all === undefined) return null;
   const network = createNetwork(backend, spec, 0);
   writeParameters(network, parameters);
-  return gatherRows(backend, network, all, { isWhole: () => listCurves !== undefined });
+  const onRows = (done: number, total: number) => onProgress?.("encoding all rows", done, total);
+  return gatherRows(backend, network, all, { isWhole: () => listCurves !== undefined, onRows });
 }
 
 /** Without those of groups that are left alone: nothing of them enters the solve. */
@@ -226,11 +238,16 @@ function frameOf({ training, spec: { D }, told }: HoldInput): SolveFrame {
 }
 
 /** The solve on all rows: without the blind groups first, which says where their distances stand. */
-function solveLast(problem: FramedProblem, slack: Float64Array, choice: ChosenPoint): Solved {
+function solveLast(
+  problem: FramedProblem,
+  slack: Float64Array,
+  choice: ChosenPoint,
+  onStep: (done: number, total: number) => void,
+): Solved {
   const { blind, share, unsupported, hidden, endsAtSlack } = choice;
   const ofGroups = (which: readonly number[]) => constraintsOf(problem, slack, which);
   const none = new Float64Array(countConstraints(problem)).fill(Number.POSITIVE_INFINITY);
-  const free = solveHeld(problem, none);
+  const free = solveHeld(problem, none, { onStep });
   const kept = leaveOut(slack, ofGroups([...unsupported.keys(), ...hidden.map(({ group }) => group)]));
   const told = solveHeld(problem, leaveOut(kept, ofGroups(blind)), { from: free.theta });
   if (blind.length === 0 || share === 1) return told;

@@ -31,13 +31,15 @@ export interface GatherOptions {
   readonly isWhole?: (set: RowSet) => boolean;
   /** Whether the inputs are wanted beside the logits; they are unless said otherwise. */
   readonly keepsInputs?: boolean;
+  /** Told how many rows are done. */
+  readonly onRows?: (done: number, total: number) => void;
 }
 
 export async function gatherRows(
   backend: Backend,
   network: Pick<Network, "forward" | "D" | "T">,
   sets: readonly RowSet[],
-  { isWhole = () => false, keepsInputs = true }: GatherOptions = {},
+  { isWhole = () => false, keepsInputs = true, onRows }: GatherOptions = {},
 ): Promise<GatheredRows> {
   const { D, T } = network;
   const { binned, groups } = joinSets(sets, T);
@@ -67,6 +69,7 @@ export async function gatherRows(
         const length = first[n + 1] - first[n];
         logits.set(onHost.values.subarray(k * T, k * T + length), first[n]);
       }
+      onRows?.(n, N);
     }
     backend.release(rowsHere);
     backend.release(logitsHere);

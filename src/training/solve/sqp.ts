@@ -6,7 +6,7 @@
  * accepted by an ℓ₁ merit. V is differentiated too: without that, multipliers come out two to three times too large.
  * What is left of the conditions of optimality is part of the result, so that a solve can be checked and not believed.
  */
-import { square } from "../../core/elementary.ts";
+import { log, square } from "../../core/elementary.ts";
 import { MINIMUM_BLOCK_VARIANCE } from "../../objectives/distances/at-risk.ts";
 import type { ArrowFactor } from "./algebra/arrow.ts";
 import { solveBoxQp } from "./algebra/box-qp.ts";
@@ -62,6 +62,8 @@ export interface SolveOptions {
   readonly from?: Float64Array;
   /** A Hessian's factor to begin with, of a problem close to this one. */
   readonly factor?: ArrowFactor | null;
+  /** Told how many of the digits that are wanted of the residuals are there. */
+  readonly onStep?: (done: number, total: number) => void;
 }
 
 const TOLERANCE = 1e-7;
@@ -109,6 +111,7 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
     residuals = measureResiduals(problem, parts, step.mu);
     mu = step.mu;
     const isDone = Object.values(residuals).every((one) => one <= tolerance);
+    options.onStep?.(...digitsDone(residuals, tolerance, isDone));
     if (isDone || iteration === most) break;
     if (residuals.stationarity < NEAR_THE_END && stride > lastStride) {
       stride = lastStride;
@@ -138,6 +141,13 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
     factor,
     converged: Object.values(residuals).every((one) => one <= tolerance),
   };
+}
+
+function digitsDone(residuals: Residuals, tolerance: number, isDone: boolean): [number, number] {
+  const digits = (residual: number) => -log(residual) / Math.LN10;
+  const wanted = Math.round(digits(tolerance));
+  const left = Math.max(...Object.values(residuals));
+  return [isDone ? wanted : Math.min(Math.max(Math.floor(digits(left)), 0), wanted - 1), wanted];
 }
 
 interface PlannedStep {
