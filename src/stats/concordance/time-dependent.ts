@@ -85,38 +85,41 @@ export function countPairsByBin(positioned: PositionedRows): TimeDependentPairs 
   const block = createBlock(positioned);
   const sums = { concordant: 0, tied: 0, censoredConcordant: 0, censoredTied: 0 };
   for (let from = 0; from < bin.length; from += BLOCK_ROWS) {
-    const count = Math.min(BLOCK_ROWS, bin.length - from);
-    orderBlock(block, positioned, from, count);
-    compareBlock(block, positioned, from, { values, events: totals.events });
-    for (let i = 0; i < count; i++) {
-      const weight = weights === undefined ? 1 : weights[from + i];
-      if (weight === 0) continue;
-      sums.concordant += weight * block.concordant[i];
-      sums.tied += weight * block.tied[i];
-      sums.censoredConcordant += weight * block.censoredConcordant[i];
-      sums.censoredTied += weight * block.censoredTied[i];
+    const count = orderBlock(block, positioned, from);
+    turnBlock(block, positioned, from, count);
+    compareBlock(block, positioned, from, count, { values, events: totals.events });
+    for (let k = 0; k < count; k++) {
+      const weight = weights === undefined ? 1 : weights[from + block.order[k]];
+      sums.concordant += weight * block.concordant[k];
+      sums.tied += weight * block.tied[k];
+      sums.censoredConcordant += weight * block.censoredConcordant[k];
+      sums.censoredTied += weight * block.censoredTied[k];
     }
   }
   return { ...sums, ...countAllPairs(totals, values) };
 }
 
-/**
- * Rows of a block. The values of one bin's events, a megabyte or two in a table of ten million rows, are then read from
- * the cache by so many rows.
- */
+/** Rows of a block, which are many beside the steps of a bin's values: neighbours in the order then look up neighbours. */
 const BLOCK_ROWS = 32_768;
+/** Steps by which the rows of a block are ordered. */
+const ORDER_STEPS = 8192;
 /** Curves are turned into columns so many rows at a time, which the nearest cache holds. */
 const TURNED_ROWS = 32;
 
-/** Some rows, latest bin first: those still compared in bin t are the first reaching[t]. */
+/**
+ * Some rows, roughly by their survival in the middle of the grid: those who follow one another look up values that
+ * follow one another, whatever the size of the table. The order changes no count.
+ */
 interface Block {
-  /** Places in the block, in that order. */
+  /** Places in the block, in that order; all below are in this order too. */
   readonly order: Int32Array; // [size]
-  readonly reaching: Int32Array; // [T+2]
-  /** S(t) of the rows in that order, bin by bin. */
+  /** The last bin a row is compared in. */
+  readonly last: Int32Array; // [size]
+  /** Those that are still compared. */
+  readonly remaining: Int32Array; // [size]
+  /** S(t) bin by bin. */
   readonly columns: Float64Array | Float32Array; // [T, size]
   readonly size: number;
-  /** Sums by place in the block. */
   readonly concordant: Float64Array; // [size]
   readonly tied: Float64Array;
   readonly censoredConcordant: Float64Array;
@@ -127,7 +130,8 @@ function createBlock({ T, survival, bin }: PositionedRows): Block {
   const size = Math.min(BLOCK_ROWS, bin.length);
   return {
     order: new Int32Array(size),
-    reaching: new Int32Array(T + 2),
+    last: new Int32Array(size),
+    remaining: new Int32Array(size),
     columns: survival instanceof Float32Array ? new Float32Array(T * size) : new Float64Array(T * size),
     size,
     concordant: new Float64Array(size),
@@ -137,28 +141,51 @@ function createBlock({ T, survival, bin }: PositionedRows): Block {
   };
 }
 
-/** Orders the rows from position `from` on. A row is compared in its own bin only if it was censored there. */
-function orderBlock(
-  { order, reaching, columns, size }: Block,
-  { T, survival, rows, bin, event, weights }: PositionedRows,
+/** Orders the rows from position `from` on that are compared at all; returns how many they are. */
+function orderBlock({ order, last, remaining }: Block, positioned: PositionedRows, from: number): number {
+  const { T, survival, rows, bin, event, weights } = positioned;
+  const count = Math.min(BLOCK_ROWS, bin.length - from);
+  // A row is compared in its own bin only if it was censored there, and in none if it has no weight.
+  const lastOf = (i: number) =>
+    weights !== undefined && weights[from + i] === 0 ? 0 : bin[from + i] - event[from + i];
+  const stepOf = (i: number) => {
+    const row = rows === undefined ? from + i : rows[from + i];
+    const S = survival[row * T + (T >> 1)]; // not a number, or beyond [0, 1]: any step will do
+    return S > 0 ? Math.min(Math.floor(S * ORDER_STEPS), ORDER_STEPS - 1) : 0;
+  };
+  const next = new Int32Array(ORDER_STEPS + 1);
+  for (let i = 0; i < count; i++) {
+    if (lastOf(i) === 0) continue;
+    remaining[i] = stepOf(i);
+    next[remaining[i] + 1]++;
+  }
+  for (let step = 0; step < ORDER_STEPS; step++) next[step + 1] += next[step];
+  for (let i = 0; i < count; i++) {
+    if (lastOf(i) === 0) continue;
+    const k = next[remaining[i]]++;
+    order[k] = i;
+    last[k] = lastOf(i);
+  }
+  const kept = next[ORDER_STEPS - 1];
+  for (let k = 0; k < kept; k++) remaining[k] = k;
+  return kept;
+}
+
+/** Fills the columns of a block. */
+function turnBlock(
+  { order, columns, size }: Block,
+  { T, survival, rows }: PositionedRows,
   from: number,
   count: number,
 ): void {
-  const isAbsent = (i: number) => weights !== undefined && weights[from + i] === 0;
-  const lastOf = (i: number) => (isAbsent(i) ? 0 : bin[from + i] - event[from + i]);
-  reaching.fill(0);
-  for (let i = 0; i < count; i++) reaching[lastOf(i)]++;
-  for (let t = T; t >= 0; t--) reaching[t] += reaching[t + 1];
-  const next = reaching.slice(1); // rows of later bins: where those of this bin begin
-  for (let i = 0; i < count; i++) order[next[lastOf(i)]++] = i;
   const starts = new Float64Array(TURNED_ROWS); // beyond 2³¹ in long tables
-  for (let first = 0; first < reaching[1]; first += TURNED_ROWS) {
-    const turned = Math.min(TURNED_ROWS, reaching[1] - first);
+  for (let first = 0; first < count; first += TURNED_ROWS) {
+    const turned = Math.min(TURNED_ROWS, count - first);
     for (let k = 0; k < turned; k++) {
       const position = from + order[first + k];
       starts[k] = (rows === undefined ? position : rows[position]) * T;
     }
-    for (let t = 0; t < T && reaching[t + 1] > first; t++) {
+    for (let t = 0; t < T; t++) {
       for (let k = 0; k < turned; k++) columns[t * size + first + k] = survival[starts[k] + t];
     }
   }
@@ -166,32 +193,38 @@ function orderBlock(
 
 /** Compares the rows of a block with the events of every bin they reach. */
 function compareBlock(
-  { order, reaching, columns, size, ...sums }: Block,
+  { order, last, remaining, columns, size, ...sums }: Block,
   { T, rows, bin }: PositionedRows,
   from: number,
+  count: number,
   { values, events }: { readonly values: EventValues; readonly events: Float64Array },
 ): void {
   const { concordant, tied, censoredConcordant, censoredTied } = sums;
   const { start, end, entries } = values;
   for (const sum of [concordant, tied, censoredConcordant, censoredTied]) sum.fill(0);
+  let left = count;
   for (let t = 1; t <= T; t++) {
     const stop = end[t];
     if (start[t] === stop) continue;
-    const column = (t - 1) * size;
-    for (let k = 0; k < reaching[t]; k++) {
-      const i = order[k];
-      const S = columns[column + k];
-      if (Number.isNaN(S)) refuseNaN(rows === undefined ? from + i : rows[from + i], t);
+    const among = left;
+    left = 0;
+    for (let r = 0; r < among; r++) {
+      const k = remaining[r];
+      if (last[k] < t) continue;
+      remaining[left++] = k;
+      const S = columns[(t - 1) * size + k];
+      const position = from + order[k];
+      if (Number.isNaN(S)) refuseNaN(rows === undefined ? position : rows[position], t);
       const found = findEntry(values, t, S);
       const at = ENTRY * found;
       const lower = found < stop ? entries[at + BELOW] : events[t];
       const equal = found < stop && entries[at] === S ? entries[at + OWN] : 0;
-      if (t < bin[from + i]) {
-        concordant[i] += lower;
-        tied[i] += equal;
+      if (t < bin[position]) {
+        concordant[k] += lower;
+        tied[k] += equal;
       } else {
-        censoredConcordant[i] = lower;
-        censoredTied[i] = equal;
+        censoredConcordant[k] = lower;
+        censoredTied[k] = equal;
       }
     }
   }
