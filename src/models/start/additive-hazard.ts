@@ -5,7 +5,7 @@
  * Σ_k B_k = 1 the slopes' sums follow from them. Parameters: w [D−G], then a [G+1,K] with everyone last. Rows have G
  * membership columns, 0 or 1, at the end of x.
  */
-import { exp, log, log1p } from "../../core/elementary.ts";
+import { exp, log } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../../core/linear-algebra.ts";
 import { GROUP_KNOTS, placeKnots } from "../networks/group-offsets.ts";
 import type { LinearStartInput } from "./linear-start.ts";
@@ -23,6 +23,9 @@ export interface HazardFit {
   /** Only the value. */
   evaluate(theta: Float64Array): number;
 }
+
+/** A product is taken apart before it can overflow. */
+const LARGE = 2 ** 500;
 
 export function createHazardFit(
   { T, bin, event, x, D, groups: G }: LinearStartInput,
@@ -62,17 +65,24 @@ export function createHazardFit(
   /** Fills the row's sums over its bins; returns its negative log-likelihood. */
   const sumBins = (i: number) => {
     let value = 0;
+    let product = 1; // Σ log(1 + e) is the logarithm of a product
     residual.fill(0);
     weights.fill(0);
     for (let t = 0; t < bin[i]; t++) {
       const z = logitAt(t);
       const isEvent = event[i] === 1 && t === bin[i] - 1;
-      const hazard = 1 / (1 + exp(-z));
-      value += softplus(z) - (isEvent ? z : 0);
+      const e = exp(-z);
+      const hazard = 1 / (1 + e);
+      value += Math.max(z, 0) - (isEvent ? z : 0);
+      product *= 1 + (z >= 0 ? e : 1 / e);
+      if (product > LARGE) {
+        value += log(product);
+        product = 1;
+      }
       addBin(knot[t], share[t], hazard - (isEvent ? 1 : 0), hazard * (1 - hazard), residual, weights);
     }
     for (let k = 1; k < K; k++) weights[k * K + k - 1] = weights[(k - 1) * K + k];
-    return value;
+    return value + log(product);
   };
 
   return {
@@ -95,7 +105,16 @@ export function createHazardFit(
       let value = 0;
       for (let i = 0; i < N; i++) {
         openRow(i, theta);
-        for (let t = 0; t < bin[i]; t++) value += softplus(logitAt(t));
+        let product = 1;
+        for (let t = 0; t < bin[i]; t++) {
+          const z = logitAt(t);
+          value += Math.max(z, 0);
+          product *= 1 + exp(-Math.abs(z));
+          if (product <= LARGE) continue;
+          value += log(product);
+          product = 1;
+        }
+        value += log(product);
         if (event[i] === 1) value -= logitAt(bin[i] - 1);
       }
       return value;
@@ -174,8 +193,4 @@ function placeSlopes(slopes: OuterSum, own: number, information: Float64Array, P
   for (let j = 0; j < own; j++) {
     for (let m = 0; m <= j; m++) information[j * P + m] = slopes.matrix[j * slopes.width + m];
   }
-}
-
-function softplus(z: number): number {
-  return Math.max(z, 0) + log1p(exp(-Math.abs(z)));
 }

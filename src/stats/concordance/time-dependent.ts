@@ -99,7 +99,7 @@ export function countPairsByBin(positioned: PositionedRows): TimeDependentPairs 
   return { ...sums, ...countAllPairs(totals, values) };
 }
 
-/** Rows of a block, which are many beside the steps of a bin's values: neighbours in the order then look up neighbours. */
+/** Rows of a block, many beside the steps of a bin: neighbours in the order then look up neighbours. */
 const BLOCK_ROWS = 32_768;
 /** Steps by which the rows of a block are ordered. */
 const ORDER_STEPS = 8192;
