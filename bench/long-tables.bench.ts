@@ -202,7 +202,7 @@ async function measureTrain(path: string, N: number): Promise<Measured> {
   const backend = await openWasmBackend({ threads: 1 });
   const stop = startClock();
   const study = prepare(table, { ...OUTCOME, groups });
-  const run = train(study, { groups }, backend);
+  const run = train(study, {}, backend);
   let next = await run.next();
   while (!next.done) next = await run.next();
   const model = next.value;

@@ -7,6 +7,7 @@
 import { InputError, NumericalError } from "../core/errors.ts";
 import { isAbsent, type Measured, toPlainNumbers } from "../core/measured.ts";
 import { present } from "../core/present.ts";
+import type { PhaseProgress } from "../core/progress.ts";
 import { countOf } from "../core/text.ts";
 import { checkTable } from "../data/checks/sanity.ts";
 import {
@@ -59,10 +60,17 @@ export interface CoxRequest extends FeatureRequest {
   readonly reference?: readonly string[];
 }
 
+/** Told when each step begins: the design, the fit, two tests of proportional hazards, the concordance. */
+export type CoxProgress = PhaseProgress<"fitting">;
+const STEPS = 5;
+
 /** Fits and tests; throws where the fit does not converge. */
-export function coxDocument(table: Table, request: CoxRequest): CoxDocument {
+export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxProgress): CoxDocument {
+  const begin = (step: number) => onProgress?.("fitting", step, STEPS);
+  begin(0);
   const { ties = "efron", timefix = true, ridge, iterations, id } = request;
   const { rows, outcomes, design, strata, people, warnings } = prepareSample(table, request);
+  begin(1);
   const { D, names, values: x, terms } = design;
   const input = { ...outcomes, x, D, names, strata: strata.codes };
   const { fit, prepared } = fitCoxInPlace(input, {
@@ -78,13 +86,18 @@ export function coxDocument(table: Table, request: CoxRequest): CoxDocument {
     });
   }
   const robust = people === undefined ? undefined : robustCox(prepared, fit, people.codes);
-  const testHazards = (transform: TimeTransform) => {
+  const testHazards = (transform: TimeTransform, step: number) => {
+    begin(step);
     const { terms: tested, global } = testProportionalHazards(prepared, fit, terms, transform);
     return {
       terms: tested.map(({ name, test }) => ({ term: name, ...toEntry(test) })),
       global: toEntry(global),
     };
   };
+  const proportionalHazards = { km: testHazards("km", 2), identity: testHazards("identity", 3) };
+  begin(4);
+  const concordance = countConcordance(fit, prepared);
+  begin(STEPS);
   return {
     coefficients: describeCoefficients(fit, robust).map((one) => toEntryOf(one, robust !== undefined)),
     loglik: fit.logLikelihood,
@@ -95,7 +108,7 @@ export function coxDocument(table: Table, request: CoxRequest): CoxDocument {
       score: toEntry(fit.tests.score),
       robustScore: robust === undefined ? null : toEntry(robust.score),
     },
-    proportionalHazards: { km: testHazards("km"), identity: testHazards("identity") },
+    proportionalHazards,
     n: fit.n,
     events: fit.events,
     omitted: table.rows - rows.length,
@@ -106,7 +119,7 @@ export function coxDocument(table: Table, request: CoxRequest): CoxDocument {
     references: design.references,
     strata: request.strata === undefined ? null : { columns: request.strata, count: strata.count },
     id: people === undefined ? null : { column: id ?? "", people: people.count },
-    concordance: countConcordance(fit, prepared),
+    concordance,
     warnings: [...warnings, ...fit.warnings],
   };
 }

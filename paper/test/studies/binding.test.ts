@@ -33,9 +33,9 @@ const training = { network: "linear", bins: 12, options: { steps: 3 } } as const
 describe("the plan", () => {
   test("has every seed, size and system once, seeds outermost", () => {
     const runs = expandBindingPlan(plan);
-    expect(runs).toHaveLength(15 * (10 + 6));
+    expect(runs).toHaveLength(15 * (11 + 7));
     expect(new Set(runs.map((run) => JSON.stringify(run))).size).toBe(runs.length);
-    expect(runs.map(({ seed }) => seed)).toEqual(runs.map((_, k) => 1201 + Math.floor(k / 16)));
+    expect(runs.map(({ seed }) => seed)).toEqual(runs.map((_, k) => 1201 + Math.floor(k / 18)));
     expect(plan.sizes[0].systems).toEqual([...BINDING_SYSTEMS]);
     // The fresh people are nobody's training rows.
     expect(plan.truthSeedOffset).toBeGreaterThan(10_000);

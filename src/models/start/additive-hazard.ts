@@ -37,6 +37,7 @@ export function createHazardFit(
   const P = own + (G + 1) * K;
   const { knot, share } = placeKnots(T, baselineHazard);
   const base = Float64Array.from({ length: T }, (_, t) => log(baselineHazard[t] / (1 - baselineHazard[t])));
+  const factors = new Float64Array(T);
   const atKnots = new Float64Array(K);
   const members = new Int32Array(G + 1);
   let slope = 0;
@@ -65,7 +66,6 @@ export function createHazardFit(
   /** Fills the row's sums over its bins; returns its negative log-likelihood. */
   const sumBins = (i: number) => {
     let value = 0;
-    let product = 1; // Σ log(1 + e) is the logarithm of a product
     residual.fill(0);
     weights.fill(0);
     for (let t = 0; t < bin[i]; t++) {
@@ -74,15 +74,11 @@ export function createHazardFit(
       const e = exp(-z);
       const hazard = 1 / (1 + e);
       value += Math.max(z, 0) - (isEvent ? z : 0);
-      product *= 1 + (z >= 0 ? e : 1 / e);
-      if (product > LARGE) {
-        value += log(product);
-        product = 1;
-      }
+      factors[t] = 1 + (z >= 0 ? e : 1 / e);
       addBin(knot[t], share[t], hazard - (isEvent ? 1 : 0), hazard * (1 - hazard), residual, weights);
     }
     for (let k = 1; k < K; k++) weights[k * K + k - 1] = weights[(k - 1) * K + k];
-    return value + log(product);
+    return value + sumLogs(factors, bin[i]);
   };
 
   return {
@@ -105,21 +101,24 @@ export function createHazardFit(
       let value = 0;
       for (let i = 0; i < N; i++) {
         openRow(i, theta);
-        let product = 1;
-        for (let t = 0; t < bin[i]; t++) {
-          const z = logitAt(t);
-          value += Math.max(z, 0);
-          product *= 1 + exp(-Math.abs(z));
-          if (product <= LARGE) continue;
-          value += log(product);
-          product = 1;
-        }
-        value += log(product);
-        if (event[i] === 1) value -= logitAt(bin[i] - 1);
+        value += sumBins(i);
       }
       return value;
     },
   };
+}
+
+/** Σ log of the first entries, each from 1 to 2: the logarithm of their product. */
+function sumLogs(factors: Float64Array, count: number): number {
+  let value = 0;
+  let product = 1;
+  for (let t = 0; t < count; t++) {
+    product *= factors[t];
+    if (product <= LARGE) continue;
+    value += log(product);
+    product = 1;
+  }
+  return value + log(product);
 }
 
 /**

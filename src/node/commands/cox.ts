@@ -20,6 +20,7 @@ import {
   type TableOptions,
 } from "../options/table-options.ts";
 import {
+  followPhases,
   nameColumn,
   numberColumns,
   print,
@@ -60,7 +61,7 @@ export function addCox(program: Command): void {
     .option("--iterations <n>", "most steps of Newton's method (default: 100)", parseCount)
     .option("--json", "print one JSON document")
     .action(async (path: string, options: CoxOptions) => {
-      const document = coxDocument(await readTableFile(path, options), options);
+      const document = coxDocument(await readTableFile(path, options), options, followPhases());
       if (options.json) printJson(document);
       else printCox(document);
     });

@@ -48,7 +48,7 @@ export function mixParameters(
   );
 }
 
-/** Without the LSTM, to which a kept start gives no weight: the same curves, an order of magnitude sooner. */
+/** Without the LSTM, to which a kept start gives no weight: the same curves from fewer numbers. */
 export function dropLstm(
   { kind: _kind, H: _hidden, lstm: _lstm, ...spec }: AnchoredSpec,
   parameters: ParameterValues,
