@@ -1,8 +1,9 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { offerSoftwareDevice } from "./test/compute/webgpu-device.ts";
 import LongestFirst from "./test/longest-first.ts";
 import { runBuilt } from "./test/run-built.ts";
+import { SERVICES } from "./test/services.ts";
 
 offerSoftwareDevice(process.env);
 
@@ -10,6 +11,7 @@ export default defineConfig({
   plugins: [runBuilt()],
   test: {
     include: ["test/**/*.test.ts", "paper/test/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, ...SERVICES],
     testTimeout: 60_000,
     // The default leaves one core idle; most tests here wait for a process of their own.
     maxWorkers: Math.max(2, availableParallelism()),

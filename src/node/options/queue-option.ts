@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import type { Shard } from "../shards/shard.ts";
 
+/** Where the runs of a plan are made by workers. */
 export interface QueueOptions {
   /** The address as it was given, password and all: never to be printed. */
   readonly queue?: string;
@@ -21,6 +22,7 @@ export function addQueueAddress(command: Command, what: string): Command {
   return command.option("--queue <url>", what);
 }
 
+/** Refuses options that cannot go with a queue, or only with one. */
 export function refuseQueueConflicts({
   queue,
   shipTable,

@@ -36,6 +36,7 @@ const headSchema = z.strictObject({
   /** The command without the queue's address. */
   said: z.string(),
 });
+/** What is known of a plan without looking at its runs. */
 export type PlanHead = Readonly<z.infer<typeof headSchema>>;
 
 /** How many runs of a plan are done, and how many are not. */

@@ -32,7 +32,9 @@ export interface QueuedPlan<Task, Result> {
   readonly table: Buffer | null;
   /** The keys of all runs of the plan, in its order. */
   readonly keys: readonly string[];
+  /** What identifies a run, the same on every machine. */
   readonly keyOf: (task: Task) => string;
+  /** What people call it. */
   readonly nameOf: (task: Task) => string;
   /** The result of a run that failed; without it, failures end the plan when the others are done. */
   readonly lost?: (task: Task, why: string) => Result;

@@ -24,6 +24,7 @@ const MOST_SHIPPED = 64e6;
 /** Digits of the id in a plan's name. */
 const NAME_DIGITS = 8;
 
+/** A plan to submit: its runs, what they share, and where the results go. */
 export interface SubmittedPlan<Task, Result>
   extends Pick<QueuedPlan<Task, Result>, "keyOf" | "nameOf" | "lost"> {
   /** The address of the queue, as it was given. */
