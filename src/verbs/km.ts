@@ -6,6 +6,7 @@
 
 import { joinTimes } from "../core/ascending.ts";
 import { isAbsent, type Reasons, toPlainNumbers } from "../core/measured.ts";
+import type { PhaseProgress } from "../core/progress.ts";
 import { groupByColumns } from "../data/groups/group-by.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { type OutcomeColumns, readOutcomes } from "../data/outcomes/read-outcomes.ts";
@@ -74,16 +75,21 @@ export interface KmGroup
   }[];
 }
 
+/** Told how many of the curves are there; the test is one more. */
+export type KmProgress = PhaseProgress<"estimating">;
+
 /** Estimates the curves, reads off the values and tests. */
-export function kmDocument(table: Table, request: KmRequest): KmDocument {
+export function kmDocument(table: Table, request: KmRequest, onProgress?: KmProgress): KmDocument {
   const { interval = "log", timefix = true, timeUnit = null } = request;
   const read = readOutcomes(table, request);
   const by = groupByColumns(table, request.by ?? []);
   const outcomes = timefix ? { ...read, time: joinGrouped(read.time, by.groupOfRow) } : read;
-  const curves = by.groups.map(({ name, rows }) => ({
-    name,
-    km: kaplanMeier(pickOutcomes(outcomes, rows), { interval, timefix: false }),
-  }));
+  const tell = (done: number) => onProgress?.("estimating", done, by.groups.length + 1);
+  const curves = by.groups.map(({ name, rows }, g) => {
+    tell(g);
+    return { name, km: kaplanMeier(pickOutcomes(outcomes, rows), { interval, timefix: false }) };
+  });
+  tell(curves.length);
   const until = request.rmst ?? curves.reduce((last, { km }) => Math.max(last, km.time.at(-1) ?? 0), 0);
   const groups = curves.map(({ name, km }) => ({
     name,
@@ -103,6 +109,7 @@ export function kmDocument(table: Table, request: KmRequest): KmDocument {
     }),
   }));
   const test = groups.length > 1 ? logrank(outcomes, by.groupOfRow, groups.length, { timefix: false }) : null;
+  tell(groups.length + 1);
   return {
     groups,
     logrank: test === null || isAbsent(test) ? null : { chi2: test.chi2, df: test.df, p: test.p },

@@ -20,6 +20,7 @@ import {
   type TableOptions,
 } from "../options/table-options.ts";
 import {
+  followPhases,
   nameColumn,
   numberColumns,
   print,
@@ -64,7 +65,7 @@ export function addKm(program: Command): void {
     .action(async (path: string, options: KmOptions) => {
       refuseWrongSuffix({ plot: options.svg });
       const table = await readTableFile(path, options);
-      const document = kmDocument(table, options);
+      const document = kmDocument(table, options, followPhases());
       if (options.svg !== undefined) await writePlot(options.svg, document, options);
       for (const note of noteOutcome(table, options)) warn(note);
       if (options.json) printJson(document);
