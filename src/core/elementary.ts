@@ -265,6 +265,22 @@ export function log1p(x: number): number {
   return logOf(sum, lostBySum(x, 1, sum));
 }
 
+/** A product is taken apart before it can overflow: no factor is above 2. */
+const LARGE_PRODUCT = 2 ** 500;
+
+/** Σ log of the first `count` factors, each from 1 to 2: one logarithm of their product instead of one each. */
+export function sumLogs(factors: Float64Array, count: number): number {
+  let sum = 0;
+  let product = 1;
+  for (let k = 0; k < count; k++) {
+    product *= factors[k];
+    if (product <= LARGE_PRODUCT) continue;
+    sum += log(product);
+    product = 1;
+  }
+  return sum + log(product);
+}
+
 /** The logarithm to base 2; a whole number for powers of 2. */
 export function log2(x: number): number {
   return logToBase(x, PER_LOG_OF_TWO);

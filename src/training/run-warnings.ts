@@ -14,7 +14,7 @@ import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
-import type { LongRows } from "./rows/long-rows.ts";
+import type { LongRows, SampledRows } from "./rows/long-rows.ts";
 import type { SolveReport } from "./solve/hold.ts";
 
 /** `training` holds the training rows of the study. */
@@ -73,6 +73,18 @@ function warnOfBinning(outcomes: RightCensored, grid: TimeGrid): Notice[] {
     `${raise} from ${raw.toFixed(4)} to ${binned.toFixed(4)}, ` +
     "over half a standard error: more bins would not";
   return [createNotice("warning", said)];
+}
+
+/** Of a long table the start, the network and the choices see a sample. */
+export function tellSample(all: SampledRows, used: SampledRows): Notice[] {
+  const thinned = (["train", "validation"] as const).filter((set) => used[set].length < all[set].length);
+  if (thinned.length === 0) return [];
+  const names = { train: "training", validation: "validation" };
+  const parts = thinned.map((set) => `${used[set].length} of ${all[set].length} ${names[set]} rows`);
+  const said =
+    `a long table: start, network and choices take ${parts.join(" and ")}, drawn evenly; ` +
+    "the output layer is solved on all";
+  return [createNotice("note", said)];
 }
 
 /** The largest residual of a solve that has converged, and of one that holds groups the model may not see. */

@@ -21,9 +21,9 @@ import { encodeStudyRows } from "../study/study.ts";
 import { fitCoxMethod } from "../training/fit-cox.ts";
 import { fitNetwork, type NetworkFit, planFit } from "../training/fit-network.ts";
 import type { Model } from "../training/model.ts";
-import { type LongRows, MOST_TRAINING_ROWS, openLongRows, sampleRows } from "../training/rows/long-rows.ts";
+import { type LongRows, openLongRows, type SampledRows, sampleRows } from "../training/rows/long-rows.ts";
 import { prepareRows } from "../training/rows/prepare-rows.ts";
-import { listNotices, warnOfSolve } from "../training/run-warnings.ts";
+import { listNotices, tellSample, warnOfSolve } from "../training/run-warnings.ts";
 import { refuseClash } from "../training/solve/curves/hold-targets.ts";
 import {
   designOf,
@@ -74,13 +74,14 @@ async function* runTraining(
 ): AsyncGenerator<TrainEvent, Model> {
   const { method = "graduate", preset = "default", seed = 1 } = request;
   const { split } = study;
+  const used = isHeld(request) ? sampleRows(split, seed) : split;
   const learnt = openLongRows(study, split.train);
   refuseNoEvents(study, learnt);
   // Cells that cannot be encoded are refused now, not when the model is scored.
   for (const _ of encodeStudyRows(study, split.test));
   const { targets } = request;
   const clashes = targets === undefined ? [] : refuseClash(study, { ...request, targets });
-  const notices = [...listNotices(study, learnt), ...clashes, ...tellSample(split, request)];
+  const notices = [...listNotices(study, learnt), ...clashes, ...tellSample(split, used)];
   const start = describeStart(study, learnt, notices);
   const model = describeModel(study, request);
   const { rows, people, warnings } = start;
@@ -104,7 +105,7 @@ async function* runTraining(
     };
   }
 
-  const fit = { study, method, preset, request, ...prepareSets(study, request, backend) };
+  const fit = { study, method, preset, request, ...prepareSets(study, used, learnt, backend) };
   const plan = await planFit(fit, backend, hooks.onProgress);
   yield { ...start, parameters: plan.parameters, steps: plan.options.steps, backend: nameBackend(backend) };
   const fitted = yield* fitNetwork(fit, plan, backend, hooks);
@@ -133,31 +134,20 @@ async function* runTraining(
   };
 }
 
-function tellSample({ train }: PreparedStudy["split"], request: TrainingRequest): Notice[] {
-  if (!isHeld(request) || train.length <= MOST_TRAINING_ROWS) return [];
-  const said =
-    `a long table: start and network are fitted to ${MOST_TRAINING_ROWS} of its ${train.length} training rows, ` +
-    "drawn evenly; the output layer is solved on all";
-  return [createNotice("note", said)];
-}
-
 /** The rows to train and choose on, and where they are a sample, all rows for the last solve. */
 function prepareSets(
   study: PreparedStudy,
-  request: TrainingRequest,
+  { train, validation }: SampledRows,
+  learnt: LongRows,
   backend: Backend,
 ): Pick<NetworkFit, "training" | "validation" | "all"> {
   const { split } = study;
-  const { train, validation } = isHeld(request) ? sampleRows(split, request.seed ?? 1) : split;
   const isSample = train !== split.train || validation !== split.validation;
+  const rest = split.validation.length > 0 ? [openLongRows(study, split.validation)] : [];
   return {
     training: prepareRows(backend, study, train),
     validation: validation.length > 0 ? prepareRows(backend, study, validation) : null,
-    ...(isSample && {
-      all: [split.train, split.validation]
-        .filter(({ length }) => length > 0)
-        .map((rows) => openLongRows(study, rows)),
-    }),
+    ...(isSample && { all: [learnt, ...rest] }),
   };
 }
 

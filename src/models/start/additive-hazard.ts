@@ -5,7 +5,7 @@
  * Σ_k B_k = 1 the slopes' sums follow from them. Parameters: w [D−G], then a [G+1,K] with everyone last. Rows have G
  * membership columns, 0 or 1, at the end of x.
  */
-import { exp, log } from "../../core/elementary.ts";
+import { exp, log, sumLogs } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../../core/linear-algebra.ts";
 import { GROUP_KNOTS, placeKnots } from "../networks/group-offsets.ts";
 import type { LinearStartInput } from "./linear-start.ts";
@@ -23,9 +23,6 @@ export interface HazardFit {
   /** Only the value. */
   evaluate(theta: Float64Array): number;
 }
-
-/** A product is taken apart before it can overflow. */
-const LARGE = 2 ** 500;
 
 export function createHazardFit(
   { T, bin, event, x, D, groups: G }: LinearStartInput,
@@ -106,19 +103,6 @@ export function createHazardFit(
       return value;
     },
   };
-}
-
-/** Σ log of the first entries, each from 1 to 2: the logarithm of their product. */
-function sumLogs(factors: Float64Array, count: number): number {
-  let value = 0;
-  let product = 1;
-  for (let t = 0; t < count; t++) {
-    product *= factors[t];
-    if (product <= LARGE) continue;
-    value += log(product);
-    product = 1;
-  }
-  return value + log(product);
 }
 
 /**

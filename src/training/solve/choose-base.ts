@@ -20,7 +20,6 @@ export interface ChosenBase {
   readonly mixture: Mixture | null;
   /** Training rows first, then validation rows. */
   readonly gathered: GatheredRows;
-  readonly spec: HoldInput["spec"];
   readonly parameters: ParameterValues;
   /** What the prior of its output layer is made of. */
   readonly source: PriorSource;
@@ -53,7 +52,6 @@ export async function chooseBase(
     return {
       mixture: null,
       gathered: ofTrained,
-      spec,
       parameters: trained,
       source: poolOver(ofTrained, trained),
     };
@@ -80,5 +78,5 @@ export async function chooseBase(
   const mixture = chooseMixture(losses, noise);
   const source = sourceAt(mixture.share);
   const gathered = mixLogits(ofStart, ofTrained, mixture.share);
-  return { mixture, gathered, spec, parameters: source.parameters, source };
+  return { mixture, gathered, parameters: source.parameters, source };
 }

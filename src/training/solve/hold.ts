@@ -19,7 +19,7 @@ import type { Hold } from "../choices.ts";
 import type { LongRows } from "../rows/long-rows.ts";
 import type { TrainingRows } from "../trainer.ts";
 import { fitMembership, type Membership } from "./blind.ts";
-import { type ChosenBase, chooseBase } from "./choose-base.ts";
+import { chooseBase } from "./choose-base.ts";
 import { type ChosenPoint, choosePoint, featuresOf } from "./choose-point.ts";
 import type { TargetReport } from "./curves/hold-targets.ts";
 import { slackAt } from "./frontier.ts";
@@ -140,13 +140,13 @@ export interface BlindPoint extends PointScores {
 export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const count = input.training.binned.bin.length;
   const frame = frameOf(input);
-  const { mixture, gathered, source, ...chosen } = await chooseBase(input, frame, count);
+  const { mixture, gathered, source, parameters: chosen } = await chooseBase(input, frame, count);
   const { splines } = input;
   const choice = choosePoint(input, frame, source, gathered, count);
   const { spec, parameters } =
-    mixture?.share === 0 && chosen.spec.kind === "anchored"
-      ? dropLstm(chosen.spec, chosen.parameters)
-      : chosen;
+    mixture?.share === 0 && input.spec.kind === "anchored"
+      ? dropLstm(input.spec, chosen)
+      : { spec: input.spec, parameters: chosen };
   const last =
     (await gatherAll(input, { spec, parameters })) ??
     (input.solvedOn === "training rows" ? takeFirst(gathered, count) : gathered);
@@ -183,7 +183,7 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
 /** All rows of the last solve under the chosen network; null where training and validation rows are all. */
 async function gatherAll(
   { backend, all, listCurves, onProgress }: HoldInput,
-  { spec, parameters }: Pick<ChosenBase, "spec" | "parameters">,
+  { spec, parameters }: { readonly spec: HoldInput["spec"]; readonly parameters: ParameterValues },
 ): Promise<GatheredRows | null> {
   if (all === undefined) return null;
   const network = createNetwork(backend, spec, 0);

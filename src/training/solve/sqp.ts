@@ -6,7 +6,7 @@
  * accepted by an ℓ₁ merit. V is differentiated too: without that, multipliers come out two to three times too large.
  * What is left of the conditions of optimality is part of the result, so that a solve can be checked and not believed.
  */
-import { log, square } from "../../core/elementary.ts";
+import { log10, square } from "../../core/elementary.ts";
 import { MINIMUM_BLOCK_VARIANCE } from "../../objectives/distances/at-risk.ts";
 import type { ArrowFactor } from "./algebra/arrow.ts";
 import { solveBoxQp } from "./algebra/box-qp.ts";
@@ -144,10 +144,9 @@ export function solveHeld(problem: HeldProblem, slack: Float64Array, options: So
 }
 
 function digitsDone(residuals: Residuals, tolerance: number, isDone: boolean): [number, number] {
-  const digits = (residual: number) => -log(residual) / Math.LN10;
-  const wanted = Math.round(digits(tolerance));
+  const wanted = Math.round(-log10(tolerance));
   const left = Math.max(...Object.values(residuals));
-  return [isDone ? wanted : Math.min(Math.max(Math.floor(digits(left)), 0), wanted - 1), wanted];
+  return [isDone ? wanted : Math.min(Math.max(Math.floor(-log10(left)), 0), wanted - 1), wanted];
 }
 
 interface PlannedStep {

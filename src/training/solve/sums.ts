@@ -4,7 +4,7 @@
  * h), V_gb = Σ h(1−h) and their derivatives. A row's bins are added up to its free bins and blocks before any product
  * with its columns, so that a row costs its bins plus blocks × columns.
  */
-import { exp, log, log1p } from "../../core/elementary.ts";
+import { exp, log1p, sumLogs } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter } from "../../core/linear-algebra.ts";
 import { type ArrowMatrix, createArrow } from "./algebra/arrow.ts";
 import { countTheta, type Layout, type RowLists, type SolveRows } from "./layout.ts";
@@ -46,8 +46,6 @@ export interface Bends {
   readonly second: Float64Array; // [G,B]
 }
 
-/** Σ log(1 + e) is the logarithm of a product, which is taken before the product can overflow. */
-const LARGE = 2 ** 500;
 /** The least share of its weight that a bin keeps under the bends: the matrix must stay positive. */
 const LEAST_WEIGHT = 0.1;
 
@@ -91,6 +89,8 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
     }
   };
 
+  const factors = new Float64Array(layout.T);
+
   function measure(theta: Float64Array): HeldSums {
     let value = 0;
     const D = new Float64Array(groups * B);
@@ -101,21 +101,16 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
       openRow(n, theta, last);
       inD.fill(0, 0, last + 1);
       inV.fill(0, 0, last + 1);
-      let product = 1;
       for (let t = 0; t < end; t++) {
         const z = logitAt(n, t, theta);
         const e = exp(-Math.abs(z));
         const h = z >= 0 ? 1 / (1 + e) : e / (1 + e);
         value += Math.max(z, 0);
-        product *= 1 + e;
-        if (product > LARGE) {
-          value += log(product);
-          product = 1;
-        }
+        factors[t] = 1 + e;
         inD[blockOf[t]] -= h;
         inV[blockOf[t]] += h * (1 - h);
       }
-      value += log(product);
+      value += sumLogs(factors, end);
       if (event[n] === 1) {
         value -= logitAt(n, end - 1, theta);
         inD[last] += 1;
