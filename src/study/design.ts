@@ -6,6 +6,7 @@
 import { type Encoder, findSplines } from "../data/encode/encoder.ts";
 import { type EncoderOptions, fitEncoder } from "../data/encode/fit-encoder.ts";
 import { chooseInputGroups, type Group, groupColumnName, widenTable } from "../data/groups/groups.ts";
+import type { Split } from "../data/outcomes/split.ts";
 import { canStart } from "../models/start/additive-start.ts";
 import type { Design, Subject } from "./study.ts";
 
@@ -28,8 +29,8 @@ export interface EncodingRequest {
 }
 
 /**
- * Training events before a model gets splines unasked: this many at all, and this many for each of their columns
- * (docs/decisions/015-a-default-that-decides.md).
+ * Events before a model gets splines unasked: this many at all, and this many for each of their columns. They count
+ * among training and validation rows: a run ends by learning from both (docs/decisions/015-a-default-that-decides.md).
  */
 const LEAST_EVENTS = 150;
 const EVENTS_PER_SPLINE = 5;
@@ -44,12 +45,13 @@ export function completeEncoding(request: EncodingRequest): Required<EncodingReq
 interface DesignRows {
   readonly groups: readonly Group[];
   readonly fitRows: Int32Array;
+  readonly split: Pick<Split, "validation">;
 }
 
 /** Chooses the input groups and fits the encoder. */
 export function createDesign(
   { table, features, membersOf, outcomes }: Subject & { readonly features: readonly string[] },
-  { groups, fitRows }: DesignRows,
+  { groups, fitRows, split }: DesignRows,
   request: EncodingRequest,
 ): Design {
   const { inputGroups: asked, ...encoding } = completeEncoding(request);
@@ -60,8 +62,10 @@ export function createDesign(
         ? chooseInputGroups(membersOf(groups), table.rows, features, fitRows)
         : chooseInputGroups(membersOf(asked), table.rows, null, fitRows);
   const widened = widenTable(table, membersOf(chosen));
-  let events = 0;
-  for (const row of fitRows) events += outcomes.event[row];
+  const isCounted = new Uint8Array(table.rows);
+  for (const rows of [fitRows, split.validation])
+    for (const row of rows) isCounted[row] = outcomes.event[row];
+  const events = isCounted.reduce((sum, one) => sum + one, 0);
   const fitWith = (options: Pick<EncoderOptions, "splines" | "logs" | "codes">) =>
     fitEncoder(widened, {
       features: [...features, ...chosen.map(groupColumnName)],

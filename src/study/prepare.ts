@@ -183,7 +183,7 @@ function divide(subject: Undivided, request: StudyRequest, split: Split, rows?: 
   const fitRows = rows ?? split.train;
   const { groups, missingGroups } = chooseGroups(subject, fitRows, request);
   refuseOutcomeGroups(groups, [request.time, request.event]);
-  const design = createDesign(subject, { groups, fitRows }, request);
+  const design = createDesign(subject, { groups, fitRows, split }, request);
   const grid = fitTimeGrid(
     pickOutcomes(outcomes, fitRows),
     present({ T: request.bins, horizon: request.horizon }),

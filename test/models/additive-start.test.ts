@@ -154,6 +154,44 @@ describe("fitAdditiveStart", () => {
     }
   });
 
+  test("begun at the start of most of its rows it ends where it ends by itself, on the knots it is given", () => {
+    const rows = simulate(4000, 17, 3);
+    const most = {
+      ...rows,
+      bin: rows.bin.subarray(0, 3000),
+      event: rows.event.subarray(0, 3000),
+      x: rows.x.subarray(0, 12_000),
+    };
+    const alone = fitAdditiveStart({ ...rows, knotHazard: hazards });
+    const again = fitAdditiveStart({ ...rows, knotHazard: hazards }, undefined, fitAdditiveStart(most));
+    again.slopes.forEach((slope, d) => {
+      expect(slope).toBeCloseTo(alone.slopes[d], 3);
+    });
+    again.offsets.forEach((offset, k) => {
+      expect(Math.abs(offset - alone.offsets[k]) * OFFSET_SCALE).toBeLessThan(0.02);
+    });
+    expect(Math.log(again.baselineHazard[5] / alone.baselineHazard[5])).toBeCloseTo(0, 2);
+    // Its offsets are the mode on these knots: the gradient is what their priors take.
+    const fit = createHazardFit({ ...rows, knotHazard: hazards }, again.baselineHazard);
+    const theta = new Float64Array(fit.P);
+    theta.set(again.slopes.subarray(0, 2));
+    theta.set(
+      again.offsets.map((value) => value * OFFSET_SCALE),
+      2,
+    );
+    const { gradient } = fit.measure(theta);
+    const { slopes = 0, level = [], shape = [] } = again.precisions ?? {};
+    expect(gradient[0]).toBeCloseTo(-slopes * theta[0], 1);
+    for (const g of [0, 1]) {
+      const of = theta.subarray(2 + g * GROUP_KNOTS, 2 + (g + 1) * GROUP_KNOTS);
+      const mean = of.reduce((sum, one) => sum + one, 0) / GROUP_KNOTS;
+      of.forEach((one, k) => {
+        const taken = -(level[g] * mean + shape[g] * (one - mean));
+        expect(gradient[2 + g * GROUP_KNOTS + k], `group ${g}, knot ${k}`).toBeCloseTo(taken, 1);
+      });
+    }
+  });
+
   test("more groups than Newton can carry start at 0", () => {
     const G = Math.ceil(MOST_START_PARAMETERS / GROUP_KNOTS);
     const { bin, event } = simulate(40, 3);

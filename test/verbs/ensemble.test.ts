@@ -129,7 +129,8 @@ describe("an ensemble", () => {
         distance += (mean - km[t + 1]) ** 2 / L;
       }
       expect(held.training.verdict[0].distance.solve).toBeCloseTo(distance, 12);
-      expect(distance).toBeGreaterThan(1e-6);
+      // Far above what twelve digits leave open.
+      expect(distance).toBeGreaterThan(1e-7);
     },
   );
 

@@ -25,14 +25,14 @@ export interface HazardFit {
 }
 
 export function createHazardFit(
-  { T, bin, event, x, D, groups: G }: LinearStartInput,
+  { T, bin, event, x, D, groups: G, knotHazard }: LinearStartInput,
   baselineHazard: ArrayLike<number>, // [T]
 ): HazardFit {
   const K = GROUP_KNOTS;
   const N = bin.length;
   const own = D - G;
   const P = own + (G + 1) * K;
-  const { knot, share } = placeKnots(T, baselineHazard);
+  const { knot, share } = placeKnots(T, knotHazard ?? baselineHazard);
   const base = Float64Array.from({ length: T }, (_, t) => log(baselineHazard[t] / (1 - baselineHazard[t])));
   const factors = new Float64Array(T);
   const atKnots = new Float64Array(K);

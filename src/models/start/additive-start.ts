@@ -59,10 +59,12 @@ const FIRST_SPLINES = 10;
 const SPLINE_CAUTION = 4;
 /** Precision of everyone's own offset, which only keeps the baseline in step with the rest. */
 const EVERYONE = 0.1;
+/** Rounds that suffice from the precisions of almost the same rows. */
+const NEARBY_ROUNDS = 2;
 
 /**
- * Precisions of the priors: one for all slopes, one for all splines, and one each for every group's level (its mean
- * over knots) and shape (the rest).
+ * Precisions of the priors: one for all slopes, one for all splines, and one each for every group's level (of √K times
+ * its mean over the K knots) and shape (of what a knot differs from that mean).
  */
 export interface Precisions {
   readonly slopes: number;
@@ -71,21 +73,25 @@ export interface Precisions {
   readonly shape: readonly number[]; // as level
 }
 
+/** Where a fit to almost the same rows begins. */
+export type NearbyStart = Pick<AdditiveStart, "slopes" | "offsets" | "precisions">;
+
 /** Whether Newton's method can handle this many features: without it, splines would have no prior. */
 export function canStart(own: number): boolean {
   return own <= MOST_START_COLUMNS;
 }
 
-/** `onRound`: told how many of the rounds are done. */
+/** `onRound`: told how many of the rounds are done. `near`: a start of almost the same rows, to begin at. */
 export function fitAdditiveStart(
   input: LinearStartInput,
   onRound: (done: number, total: number) => void = () => {},
+  near: NearbyStart | null = null,
 ): AdditiveStart {
   const { D, groups: G } = input;
   const own = D - G;
-  if (own + (G + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS) return fitWithGroups(input, onRound);
+  if (own + (G + 1) * GROUP_KNOTS <= MOST_START_PARAMETERS) return fitWithGroups(input, onRound, near);
   const without = { ...input, x: takeFeatures(input), D: own, groups: 0 };
-  const { slopes, baselineHazard, precisions } = fitWithGroups(without, onRound);
+  const { slopes, baselineHazard, precisions } = fitWithGroups(without, onRound, near);
   const padded = new Float64Array(D);
   padded.set(slopes);
   return {
@@ -99,8 +105,9 @@ export function fitAdditiveStart(
 function fitWithGroups(
   input: LinearStartInput,
   onRound: (done: number, total: number) => void,
+  near: NearbyStart | null,
 ): AdditiveStart {
-  const { T, D, groups: G, splines = [] } = input;
+  const { T, D, groups: G, splines = [], knotHazard } = input;
   const K = GROUP_KNOTS;
   const own = D - G;
   const start = fitLinearStart(input);
@@ -109,22 +116,23 @@ function fitWithGroups(
   }
   const fit = createHazardFit(input, start.baselineHazard);
   let theta = new Float64Array(fit.P);
-  theta.set(start.slopes.subarray(0, own));
-  let precisions: Precisions = {
-    slopes: FIRST_SLOPES,
-    splines: FIRST_SPLINES,
-    level: [...Array<number>(G).fill(FIRST_OFFSETS), EVERYONE],
-    shape: [...Array<number>(G).fill(FIRST_OFFSETS), EVERYONE],
-  };
+  theta.set((near?.slopes ?? start.slopes).subarray(0, own));
+  if (near && G > 0)
+    theta.set(
+      near.offsets.map((offset) => OFFSET_SCALE * offset),
+      own,
+    );
+  let precisions = firstPrecisions(G, near?.precisions ?? null);
+  const rounds = near?.precisions ? NEARBY_ROUNDS : ROUNDS;
   for (let round = 1; ; round++) {
-    onRound(round - 1, ROUNDS);
+    onRound(round - 1, rounds);
     const { theta: reached, factor } = climb(fit, theta, precisions, splines);
     theta = reached;
-    if (round === ROUNDS) break;
+    if (round === rounds) break;
     precisions = estimatePrecisions(precisions, theta, invertCholesky(factor), { own, splines });
   }
-  onRound(ROUNDS, ROUNDS);
-  const { knot, share } = placeKnots(T, start.baselineHazard);
+  onRound(rounds, rounds);
+  const { knot, share } = placeKnots(T, knotHazard ?? start.baselineHazard);
   const everyone = theta.subarray(own + G * K);
   const slopes = new Float64Array(D);
   slopes.set(theta.subarray(0, own));
@@ -136,6 +144,20 @@ function fitWithGroups(
       const added = everyone[knot[t]] + share[t] * (everyone[knot[t] + 1] - everyone[knot[t]]);
       return 1 / (1 + ((1 - hazard) / hazard) * exp(-added));
     }),
+  };
+}
+
+/** Those of a nearby start where it has any. Everyone's are the same in every fit. */
+function firstPrecisions(G: number, near: Precisions | null): Precisions {
+  const ofGroups = (estimated: readonly number[] | undefined) => [
+    ...(estimated?.slice(0, G) ?? Array<number>(G).fill(FIRST_OFFSETS)),
+    EVERYONE,
+  ];
+  return {
+    slopes: near?.slopes ?? FIRST_SLOPES,
+    splines: near?.splines ?? FIRST_SPLINES,
+    level: ofGroups(near?.level),
+    shape: ofGroups(near?.shape),
   };
 }
 

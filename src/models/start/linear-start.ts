@@ -30,6 +30,8 @@ export interface LinearStartInput {
   readonly groups: number;
   /** Columns that are splines of others. */
   readonly splines?: readonly number[];
+  /** The baseline hazard whose expected events place the knots of the groups; the fit's own unless given. */
+  readonly knotHazard?: ArrayLike<number>; // [T]
 }
 
 /** The columns before the groups'. */

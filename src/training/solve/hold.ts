@@ -1,9 +1,10 @@
 /**
  * The end of a run of `graduate`: what was trained is held to its groups. The steps: choose the mixture of start and
  * trained network on the validation rows (choose-base.ts); for groups that the model may not see, walk the frontier and
- * choose a point within the budget (choose-point.ts); freeze all of that and solve once more on training and validation
- * rows together; judge every group there, and on the test rows (judge.ts). The validation rows are spent afterwards. A
- * sweep, which has yet to choose by them, solves on the training rows alone.
+ * choose a point within the budget (choose-point.ts); freeze these choices, fit the start again to training and
+ * validation rows together (refit.ts) and solve once more on them; judge every group there, and on the test rows
+ * (judge.ts). The validation rows are spent afterwards. A sweep, which has yet to choose by them, solves on the training
+ * rows alone.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
@@ -38,7 +39,8 @@ import {
   type SolveFrame,
   takeFirst,
 } from "./problem.ts";
-import { type GatheredRows, gatherRows } from "./rows.ts";
+import { refitStart } from "./refit.ts";
+import { type GatheredRows, gatherRows, type RowSet } from "./rows.ts";
 import { type Residuals, type Solved, solveHeld } from "./sqp.ts";
 import type { GroupVerdict } from "./verdict.ts";
 
@@ -82,6 +84,7 @@ export interface HoldInput {
 /** What is done at the end of a run, in order; encoding is a phase of its own where rows are many. */
 export type SolvePhase =
   | "choosing between start and network"
+  | "fitting the start again"
   | "encoding all rows"
   | "solving the output layer";
 
@@ -140,16 +143,24 @@ export interface BlindPoint extends PointScores {
 export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   const count = input.training.binned.bin.length;
   const frame = frameOf(input);
-  const { mixture, gathered, source, parameters: chosen } = await chooseBase(input, frame, count);
+  const base = await chooseBase(input, frame, count);
+  const { mixture, gathered } = base;
   const { splines } = input;
-  const choice = choosePoint(input, frame, source, gathered, count);
+  const choice = choosePoint(input, frame, base.source, gathered, count);
+  const refitted = refitStart(input, base);
+  const source = refitted ?? base.source;
+  const chosen = refitted?.parameters ?? base.parameters;
   const { spec, parameters } =
     mixture?.share === 0 && input.spec.kind === "anchored"
       ? dropLstm(input.spec, chosen)
       : { spec: input.spec, parameters: chosen };
+  const sets = input.all ?? (refitted && input.validation ? [input.training, input.validation] : undefined);
   const last =
-    (await gatherAll(input, { spec, parameters })) ??
-    (input.solvedOn === "training rows" ? takeFirst(gathered, count) : gathered);
+    sets !== undefined
+      ? await gatherAnew(input, sets, { spec, parameters })
+      : input.solvedOn === "training rows"
+        ? takeFirst(gathered, count)
+        : gathered;
   const N = last.binned.bin.length;
   const features = featuresOf(last, frame, splines);
   const members = choice.blind.map((g) => fitMembership(features, N, last.groups[g].rows));
@@ -180,16 +191,16 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   };
 }
 
-/** All rows of the last solve under the chosen network; null where training and validation rows are all. */
-async function gatherAll(
-  { backend, all, listCurves, onProgress }: HoldInput,
+/** The rows of the last solve under the network that it is put on. */
+async function gatherAnew(
+  { backend, listCurves, onProgress }: HoldInput,
+  sets: readonly RowSet[],
   { spec, parameters }: { readonly spec: HoldInput["spec"]; readonly parameters: ParameterValues },
-): Promise<GatheredRows | null> {
-  if (all === undefined) return null;
+): Promise<GatheredRows> {
   const network = createNetwork(backend, spec, 0);
   writeParameters(network, parameters);
   const onRows = (done: number, total: number) => onProgress?.("encoding all rows", done, total);
-  return gatherRows(backend, network, all, { isWhole: () => listCurves !== undefined, onRows });
+  return gatherRows(backend, network, sets, { isWhole: () => listCurves !== undefined, onRows });
 }
 
 /** Without those of groups that are left alone: nothing of them enters the solve. */
@@ -232,9 +243,15 @@ export async function mixNetwork(input: HoldInput): Promise<ParameterValues> {
   return (await chooseBase(input, frameOf(input), count, 0)).parameters;
 }
 
-function frameOf({ training, spec: { D }, told }: HoldInput): SolveFrame {
+/**
+ * Slopes are solved for only where nothing below has fitted them beside the groups: a network that began at random, or a
+ * start that left so many groups out. Solved for again on rows that the network has learnt from, they cost rank.
+ */
+function frameOf({ training, spec: { D }, told, start, shrunk, precisions }: HoldInput): SolveFrame {
   const own = D - told;
-  return { blocks: equalEventBlocks(training.binned), dense: own <= MOST_START_COLUMNS ? own : 0, told };
+  const isFitted = (start !== null || shrunk !== undefined) && precisions?.level.length !== 0;
+  const dense = isFitted || own > MOST_START_COLUMNS ? 0 : own;
+  return { blocks: equalEventBlocks(training.binned), dense, told };
 }
 
 /** The solve on all rows: without the blind groups first, which says where their distances stand. */

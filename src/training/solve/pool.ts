@@ -31,11 +31,11 @@ export function poolPrecisions(
   const { told, blocks } = frame;
   if (told === 0 || source.precisions?.level.length) return source.precisions;
   const { slopes = DEFAULT_PRECISION, splines = DEFAULT_PRECISION } = source.precisions ?? {};
-  /** `shape` is of blocks, and the start's are of knots. */
+  /** `level` and `shape` are of the layer's own parameters, and the start's are of knots. */
   const share = (level: number, shape: number): Precisions => ({
     slopes,
     splines,
-    level: Array<number>(told).fill(level),
+    level: Array<number>(told).fill(level / GROUP_KNOTS),
     shape: Array<number>(told).fill((shape * blocks.length) / GROUP_KNOTS),
   });
   let precisions = share(FIRST, FIRST);

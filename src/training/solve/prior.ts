@@ -54,7 +54,7 @@ export function createPrior(
     const isLoose = j >= told || source?.loose?.includes(j) === true;
     const estimated = !isLoose && source?.precisions?.level.length ? source.precisions : null;
     const scale = j < told ? 1 : variances[j - told];
-    precision[dense + j] = estimated?.level[j] ?? scale * DEFAULT_PRECISION;
+    precision[dense + j] = estimated ? estimated.level[j] * GROUP_KNOTS : scale * DEFAULT_PRECISION;
     const effect = j < told && source !== null ? effectOf(source, j, layout) : null;
     const level = effect === null ? 0 : effect.reduce((sum, one) => sum + one, 0) / effect.length;
     centre[dense + j] = -level;
