@@ -19,7 +19,7 @@ export function offerSoftwareDevice(environment: Record<string, string | undefin
 /** The layout of lanes-plan.ts, short enough for a device that is a program. */
 export const LANES: LstmEffort = {
   ...SOFTWARE,
-  lanes: { tileRows: 8, products: [8, 5], slices: 3, writtenOut: false },
+  lanes: [{ upTo: Number.POSITIVE_INFINITY, tileRows: 8, products: [8, 5], slices: 3, writtenOut: false }],
 };
 
 /** Whether the device is a program, or why there is none to test on. */

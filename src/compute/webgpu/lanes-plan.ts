@@ -42,6 +42,8 @@ export interface ProductsPlan {
 }
 
 export interface LanesEffort {
+  /** Rows of a table that it is for, at most. */
+  readonly upTo: number;
   readonly tileRows: number;
   readonly products: readonly [rows: number, columns: number];
   readonly slices: number;

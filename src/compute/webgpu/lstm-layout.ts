@@ -48,8 +48,15 @@ export interface LstmLayout {
   backward(engine: Engine, pass: BackwardPass): KernelRun[];
 }
 
-export function layOut(shape: LstmShape, limits: GpuLimits, { lanes, effort }: LstmDevice): LstmLayout {
-  const plan = effort.lanes && planLanes(shape, limits, lanes, effort.lanes);
+/** For a table of N rows; the same for both passes. */
+export function layOut(
+  shape: LstmShape,
+  N: number,
+  limits: GpuLimits,
+  { lanes, effort }: LstmDevice,
+): LstmLayout {
+  const wanted = effort.lanes.find(({ upTo }) => N <= upTo);
+  const plan = wanted === undefined ? null : planLanes(shape, limits, lanes, wanted);
   return plan === null ? layOutPairs(planLstm(shape, limits, effort)) : layOutLanes(plan);
 }
 

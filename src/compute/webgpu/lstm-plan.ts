@@ -34,8 +34,8 @@ export interface LstmPlan {
 
 /** Which layout it is, and how much is written out in a kernel. */
 export interface LstmEffort {
-  /** The layout of lanes-plan.ts where it fits. */
-  readonly lanes: LanesEffort | null;
+  /** The layout of lanes-plan.ts where one fits: of these, the first that is for so many rows. */
+  readonly lanes: readonly LanesEffort[];
   /** Bytes of activations that are worked on at once, at most: a device may not have more in one piece. */
   readonly stretchBytes: number;
   /** Rows of a tile, at most. */
@@ -45,9 +45,9 @@ export interface LstmEffort {
 }
 
 /** On an H200, two workgroups of 10 rows (H 50) fill a processor; 6, 8 and 12 rows were slower. */
-export const GRAPHICS: LstmEffort = { lanes: null, stretchBytes: 2 ** 30, tileRows: 10, vectors: 32 };
+export const GRAPHICS: LstmEffort = { lanes: [], stretchBytes: 2 ** 30, tileRows: 10, vectors: 32 };
 /** A device that is a program has no registers to gain from, and takes many seconds to compile a long kernel. */
-export const SOFTWARE: LstmEffort = { lanes: null, stretchBytes: 2 ** 30, tileRows: 3, vectors: 8 };
+export const SOFTWARE: LstmEffort = { lanes: [], stretchBytes: 2 ** 30, tileRows: 3, vectors: 8 };
 /** Arrays of the tape: i, f, g, o and c; h is o·tanh(c). */
 export const TAPED = 5;
 /** Fewer fours than this are not cut. */

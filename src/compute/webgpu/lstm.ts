@@ -41,7 +41,7 @@ export function lstmOnDevice(
   function prepare(shape: LstmShape, weights: LstmWeights, x: DeviceArray, N: number) {
     const { D, H, T } = shape;
     checkSizes({ D, H, T, N });
-    const layout = layOut(shape, engine.device.limits, { lanes, effort });
+    const layout = layOut(shape, N, engine.device.limits, { lanes, effort });
     return {
       shape,
       layout,
