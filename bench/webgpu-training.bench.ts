@@ -1,9 +1,10 @@
 /**
- * A whole training step on a graphics device, as the paper's run takes it: forward, likelihood with the tail term, group
- * means and their squared gaps, multipliers, backward, Adam, over all rows; wall time of a real run, with its numbers
- * read back: a long run's less a short one's, since steps come back many at a time. 25 overlapping groups of three rows
- * in ten, T 102, H 50. Ten steps of 40 rows must agree with the float64 reference first. TFLOP/s count the three
- * recurrent products only. Beside it the same step in PyTorch, where that has a CUDA device. No device, no benchmark.
+ * A whole training step on a graphics device, as the paper's run takes it: forward, likelihood with the tail term,
+ * group means and their squared gaps, multipliers, backward, Adam, over all rows; wall time of a real run, with its
+ * numbers read back: a long run's less a short one's, since steps come back many at a time. 25 overlapping groups of
+ * three rows in ten, T 102, H 50. Ten steps of 40 rows must agree with the float64 reference first. TFLOP/s count the
+ * three recurrent products only. Beside it the same step in PyTorch, where that has a CUDA device. No device, no
+ * benchmark.
  */
 import type { Backend } from "../src/compute/backend.ts";
 import type { Checkpoint, TrainingInput } from "../src/training/trainer.ts";

@@ -79,9 +79,11 @@ export function rowsOf({ width, vectors }: LanesText, e: number, number: (row: s
 
 function prepare(text: LanesText, adds: boolean): string {
   const { H, vectors, quarter, vector, eachVector } = text;
+  const setWeights = (g: number) =>
+    text.eachOther((k) => `weights[${g * quarter}u + ${k}] = weightOf(${g}u, unit, 4u * ${k} + q);`);
   return `
   var weights: array<f32, ${4 * quarter}>;
-  ${FOUR.map((g) => text.eachOther((k) => `weights[${g * quarter}u + ${k}] = weightOf(${g}u, unit, 4u * ${k} + q);`)).join("\n  ")}
+  ${FOUR.map(setWeights).join("\n  ")}
   var start: array<${vector}, ${4 * vectors}>;
   var timeWeights: array<f32, 4>;
   var cell: array<${vector}, ${vectors}>;

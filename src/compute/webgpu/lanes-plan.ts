@@ -80,8 +80,8 @@ export function planLanes(
 }
 
 /**
- * Sixteen neighbours read at once, from four gates: gates start at those of the 32 banks where the most that one bank is
- * asked for is least.
+ * Sixteen neighbours read at once, from four gates: gates start at those of the 32 banks where the most that one bank
+ * is asked for is least.
  */
 function findGateStride(least: number, vectors: number, width: number): number {
   let best = { stride: least, most: Number.POSITIVE_INFINITY };

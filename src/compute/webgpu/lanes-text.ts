@@ -36,7 +36,7 @@ export function writeLanes(plan: LanesPlan): LanesText {
   };
 }
 
-/** Which unit is the thread's, which rows, and where its rows are among a unit's, by the turn they are taken in. */
+/** Which unit is the thread's, and which quarter of the hidden units and of the rows. */
 export const PLACE_THREAD = `
   let unit = thread / 4u;
   let q = thread % 4u;`;
@@ -49,7 +49,7 @@ export function placeBlocks({ across, vectors }: LanesText): string {
   return FOUR.map((b) => `let start${b} = q * ${across}u + (${b}u ^ q) * ${vectors}u;`).join("\n  ");
 }
 
-/** Declares `whole`, the sums of the thread's own block: `sums` are [4, block, vector]. */
+/** Sets `own` to the whole sums of the thread's own block: `sums` are [4, block, vector]. */
 export function gatherSums(
   { vectors, pass, eachVector }: LanesText,
   own: (g: number, e: number) => string,
@@ -77,12 +77,14 @@ export function multiplyRows4(
   { across, vectors, quarter, eachOther, eachVector }: LanesText,
   array: string,
 ): string {
+  const add = (g: number, b: number, e: number, k: string) =>
+    `sums[${(g * 4 + b) * vectors + e}] += weights[${g * quarter}u + ${k}] * rows;`;
   return eachOther((k) =>
     FOUR.map((b) =>
       eachVector(
         (e) => `{
         let rows = ${array}[from${b} + ${k} * ${4 * across}u + ${e}u];
-        ${FOUR.map((g) => `sums[${(g * 4 + b) * vectors + e}] += weights[${g * quarter}u + ${k}] * rows;`).join("\n        ")}
+        ${FOUR.map((g) => add(g, b, e, k)).join("\n        ")}
       }`,
       ),
     ).join("\n"),
