@@ -2,7 +2,7 @@
 // computes on the processor. vitest.config.ts names it before the tests' processes start, because the system's loader
 // reads these variables only then.
 import { existsSync } from "node:fs";
-import { type LstmEffort, SOFTWARE } from "../../src/compute/webgpu/lstm-plan.ts";
+import { type LstmEffort, SOFTWARE } from "../../src/compute/webgpu/lstm/lstm-plan.ts";
 import type { WebGpuBackend } from "../../src/compute/webgpu/webgpu-backend.ts";
 import { openWebGpuBackend } from "../../src/node/workers/webgpu-backend.ts";
 

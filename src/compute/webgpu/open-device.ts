@@ -1,7 +1,7 @@
 /** From WebGPU's entry to a backend: asks for an adapter, and for a device with all that the adapter allows. */
 import { BackendError } from "../../core/errors.ts";
 import type { Gpu, GpuAdapter, GpuDevice, GpuLimits } from "./gpu.ts";
-import type { LstmEffort } from "./lstm-plan.ts";
+import type { LstmEffort } from "./lstm/lstm-plan.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./webgpu-backend.ts";
 
 export interface WebGpuBackendOptions {

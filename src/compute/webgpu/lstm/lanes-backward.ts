@@ -20,7 +20,7 @@ import {
   placeBlocks,
   writeLanes,
 } from "./lanes-text.ts";
-import type { KernelSource } from "./wgsl.ts";
+import type { KernelSource } from "../wgsl.ts";
 
 /** Numbers in a tile's line of sums. */
 export function countLanesSums(H: number): number {

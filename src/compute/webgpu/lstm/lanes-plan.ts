@@ -10,7 +10,7 @@
  *
  * A tape has for each tile, bin, quantity and vector of a block one vector a thread.
  */
-import type { GpuLimits } from "./gpu.ts";
+import type { GpuLimits } from "../gpu.ts";
 
 export interface LanesPlan {
   readonly H: number;

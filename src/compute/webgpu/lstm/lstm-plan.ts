@@ -6,9 +6,9 @@
  * weights are 0. A tape has for each tile, bin and quantity one vec4 per row and four units: tiles one after the other,
  * so that any run of tiles is one stretch of memory.
  */
-import { BackendError } from "../../core/errors.ts";
-import type { LstmShape } from "../shapes.ts";
-import type { GpuLimits } from "./gpu.ts";
+import { BackendError } from "../../../core/errors.ts";
+import type { LstmShape } from "../../shapes.ts";
+import type { GpuLimits } from "../gpu.ts";
 import type { LanesEffort } from "./lanes-plan.ts";
 
 export interface LstmPlan {

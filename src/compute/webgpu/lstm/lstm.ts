@@ -2,16 +2,16 @@
  * The LSTM's two operations: which kernels run, on what, stretch by stretch. Forward is two kernels: W_x·x + b for all
  * rows, then the bins. Backward is those of the layout, and the products of dFixed with x in parts and their sum.
  */
-import type { Backend, DeviceArray } from "../backend.ts";
-import { type HandleTable, refuseEmptyTape } from "../host.ts";
-import { checkSizes, type LstmShape, type LstmWeights, lstmWeightShapes } from "../shapes.ts";
-import { bindingLimit, type Placed } from "./device-memory.ts";
-import type { Engine, KernelRun } from "./engine.ts";
-import type { Bound } from "./gpu.ts";
+import type { Backend, DeviceArray } from "../../backend.ts";
+import { type HandleTable, refuseEmptyTape } from "../../host.ts";
+import { checkSizes, type LstmShape, type LstmWeights, lstmWeightShapes } from "../../shapes.ts";
+import { bindingLimit, type Placed } from "../device-memory.ts";
+import type { Engine, KernelRun } from "../engine.ts";
+import type { Bound } from "../gpu.ts";
 import type { ForwardKind } from "./lstm-forward.ts";
 import { type LstmBuffers, type LstmDevice, type LstmLayout, layOut } from "./lstm-layout.ts";
-import { multiplyRows, sumProducts } from "./sums.ts";
-import { cutRows, type Stretch, type TapeTable } from "./tapes.ts";
+import { multiplyRows, sumProducts } from "../sums.ts";
+import { cutRows, type Stretch, type TapeTable } from "../tapes.ts";
 
 /** What both passes are given. */
 interface Given {

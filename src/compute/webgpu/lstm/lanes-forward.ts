@@ -15,7 +15,7 @@ import {
   writeLanes,
 } from "./lanes-text.ts";
 import type { ForwardKind } from "./lstm-forward.ts";
-import type { KernelSource } from "./wgsl.ts";
+import type { KernelSource } from "../wgsl.ts";
 
 /** Takes what forwardKernel of lstm-forward.ts takes. */
 export function lanesForwardKernel(plan: LanesPlan, kind: ForwardKind): KernelSource {
