@@ -1,11 +1,14 @@
 /**
- * A whole training step on a graphics device, as the paper's run takes it: forward, likelihood with the tail term, group
- * means and their squared gaps, multipliers, backward, Adam, over all rows; wall time of a real run, with its numbers
- * read back: a long run's less a short one's, since steps come back many at a time. 25 overlapping groups of three rows in ten, T 102, H 50. Ten steps of 40 rows must agree with the float64
- * reference first. TFLOP/s count the three recurrent products only. No device, no benchmark.
+ * A whole training step on a graphics device, as the paper's run takes it: forward, likelihood with the tail term,
+ * group means and their squared gaps, multipliers, backward, Adam, over all rows; wall time of a real run, with its
+ * numbers read back: a long run's less a short one's, since steps come back many at a time. 25 overlapping groups of
+ * three rows in ten, T 102, H 50. Ten steps of 40 rows must agree with the float64 reference first. TFLOP/s count the
+ * three recurrent products only. Beside it the same step in PyTorch, where that has a CUDA device. No device, no
+ * benchmark.
  */
 import type { Backend } from "../src/compute/backend.ts";
 import type { Checkpoint, TrainingInput } from "../src/training/trainer.ts";
+import { type TorchTimes, timeTorch } from "./torch-step.ts";
 
 const LENGTHS: readonly (readonly [number, number])[] = [
   [2416, 10],
@@ -21,7 +24,7 @@ const TOLERANCE = 1e-4;
 
 async function openDevice() {
   const { openWebGpuBackend } = await import("../dist/node/workers/webgpu-backend.js");
-  return openWebGpuBackend({ tapeLimit: 2 ** 34 });
+  return openWebGpuBackend({ tapeLimit: 2 ** 35 });
 }
 
 async function hasDevice(): Promise<boolean> {
@@ -75,7 +78,34 @@ async function checkSteps(backend: Backend): Promise<number> {
   return gap;
 }
 
+let torchTimes: ReadonlyMap<number, TorchTimes> | null = null;
+
+interface Peer {
+  readonly baseline?: { readonly name: string; readonly seconds: number };
+  readonly torch?: Readonly<Record<"eagerMs" | "graphMs", number | string>>;
+}
+
+/** PyTorch's better time as a baseline, and both. */
+function findPeer(N: number): Peer {
+  torchTimes ??= timeTorch(LENGTHS);
+  const times = torchTimes.get(N);
+  if (times === undefined) return {};
+  const { version, eager, graph } = times;
+  const measured = [eager, graph].filter((one) => typeof one === "number");
+  const show = (one: number | string) => (typeof one === "number" ? Math.round(1000 * one) / 1000 : one);
+  return {
+    ...(measured.length > 0 && {
+      baseline: {
+        name: `PyTorch ${version}, cuDNN, the better of eager and CUDA graph`,
+        seconds: Math.min(...measured) / 1000,
+      },
+    }),
+    torch: { eagerMs: show(eager), graphMs: show(graph) },
+  };
+}
+
 async function benchRun(name: string, N: number, D: number) {
+  const { torch, baseline } = findPeer(N);
   const backend = await openDevice();
   const gap = await checkSteps(backend);
   const time = async (steps: number) => {
@@ -94,11 +124,13 @@ async function benchRun(name: string, N: number, D: number) {
   return {
     name,
     seconds: milliseconds / 1000,
+    ...(baseline !== undefined && { baseline }),
     extra: {
       adapter: backend.adapter,
       stepMs: Math.round(1000 * milliseconds) / 1000,
       teraflops: Math.round(flops / milliseconds / 1e7) / 100,
       gap,
+      ...torch,
     },
   };
 }

@@ -2,8 +2,8 @@
 import type { Backend } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { openWasmBackend } from "../../src/node/workers/wasm-backend.ts";
-import { openWebGpuBackend } from "../../src/node/workers/webgpu-backend.ts";
-import { findDevice } from "./webgpu-device.ts";
+import { openWebGpuBackend, openWithEffort } from "../../src/node/workers/webgpu-backend.ts";
+import { findDevice, LANES } from "./webgpu-device.ts";
 
 export interface TestedBackend {
   readonly name: string;
@@ -24,7 +24,10 @@ export const BACKENDS: readonly TestedBackend[] = [
   { name: "wasm, relaxed SIMD, two threads", open: () => openWasmBackend({ threads: 2 }) },
   ...("missing" in device
     ? []
-    : [{ name: "webgpu", open: () => openWebGpuBackend(), slow: device.software }]),
+    : [
+        { name: "webgpu", open: () => openWebGpuBackend(), slow: device.software },
+        { name: "webgpu, lanes", open: () => openWithEffort({}, LANES), slow: device.software },
+      ]),
 ];
 
 /** The same backend, with memory that the host does not see: what a graphics processor will look like. */

@@ -88,9 +88,15 @@ export interface GpuAdapter {
     readonly description: string;
     readonly device: string;
     readonly isFallbackAdapter?: boolean;
+    /** Threads that run together, at least. */
+    readonly subgroupMinSize?: number;
   };
+  readonly features?: { has(feature: string): boolean };
   readonly limits: GpuLimits;
-  requestDevice(settings: { readonly requiredLimits: Readonly<Record<string, number>> }): Promise<GpuDevice>;
+  requestDevice(settings: {
+    readonly requiredLimits: Readonly<Record<string, number>>;
+    readonly requiredFeatures?: readonly string[];
+  }): Promise<GpuDevice>;
 }
 
 export interface Gpu {

@@ -1,6 +1,7 @@
 /** From WebGPU's entry to a backend: asks for an adapter, and for a device with all that the adapter allows. */
 import { BackendError } from "../../core/errors.ts";
 import type { Gpu, GpuAdapter, GpuDevice, GpuLimits } from "./gpu.ts";
+import type { LstmEffort } from "./lstm/lstm-plan.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./webgpu-backend.ts";
 
 export interface WebGpuBackendOptions {
@@ -18,24 +19,35 @@ const RAISED: readonly (keyof GpuLimits)[] = [
   "maxComputeWorkgroupSizeX",
 ];
 
-/** `hint` says what to do where there is no usable device. */
+/** `hint` says what to do where there is no usable device; `effort` is for measurements of other layouts. */
 export async function openOn(
   gpu: Gpu,
   { tapeLimit = DEFAULT_TAPE_LIMIT }: WebGpuBackendOptions,
   hint: string,
+  effort?: LstmEffort,
 ): Promise<WebGpuBackend> {
   const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
   if (adapter === null) {
     throw new BackendError("no graphics device was found", { code: "adapter.missing", hint });
   }
   const device = await requestDevice(adapter, hint);
-  return createWebGpuBackend({ device, ...describe(adapter), tapeLimit });
+  return createWebGpuBackend({ device, ...describe(adapter), lanes: countLanes(adapter), tapeLimit, effort });
+}
+
+const SUBGROUPS = "subgroups";
+
+/** Neighbouring threads that can pass values to each other; 0 where none can. */
+function countLanes({ features, info }: GpuAdapter): number {
+  return features?.has(SUBGROUPS) === true ? (info.subgroupMinSize ?? 0) : 0;
 }
 
 async function requestDevice(adapter: GpuAdapter, hint: string): Promise<GpuDevice> {
   const requiredLimits = Object.fromEntries(RAISED.map((name) => [name, adapter.limits[name]]));
   try {
-    return await adapter.requestDevice({ requiredLimits });
+    return await adapter.requestDevice({
+      requiredLimits,
+      requiredFeatures: countLanes(adapter) > 0 ? [SUBGROUPS] : [],
+    });
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     throw new BackendError(`the graphics device cannot be opened: ${what}`, {

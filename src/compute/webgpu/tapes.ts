@@ -8,7 +8,6 @@ import type { LstmShape, LstmWeights } from "../shapes.ts";
 import { bindingLimit } from "./device-memory.ts";
 import type { Engine } from "./engine.ts";
 import type { GpuBuffer } from "./gpu.ts";
-import { type LstmPlan, tileBytes } from "./lstm-plan.ts";
 
 /** What a forward pass was run on. */
 export interface LstmPass {
@@ -29,23 +28,33 @@ export interface Stretch {
 
 interface WebGpuTape extends LstmTape {
   rows: number;
+  /** Whether a backward pass has used up what was kept. */
+  spent: boolean;
   pass: LstmPass | null;
   pages: GpuBuffer[];
 }
 
-/** A stretch takes at most this much, 1 GiB: a device may not have more in one piece. */
-const MOST_STRETCH_BYTES = 2 ** 30;
 /** A pass that keeps nothing is cut too, because it has work areas by the row. */
 const MOST_STRETCH_ROWS = 65536;
 
-export function cutRows(engine: Engine, plan: LstmPlan, T: number, N: number): Stretch[] {
-  const bytes = tileBytes(plan, T);
-  const most = Math.min(MOST_STRETCH_BYTES, bindingLimit(engine));
-  const tiles = Math.max(1, Math.floor(Math.min(most / bytes, MOST_STRETCH_ROWS / plan.tileRows)));
+/** Tiles of so many rows, with so many bytes of activations each. */
+export interface Tiles {
+  readonly tileRows: number;
+  readonly bytes: number;
+}
+
+export function cutRows(
+  engine: Engine,
+  { tileRows, bytes }: Tiles,
+  stretchBytes: number,
+  N: number,
+): Stretch[] {
+  const most = Math.min(stretchBytes, bindingLimit(engine));
+  const tiles = Math.max(1, Math.floor(Math.min(most / bytes, MOST_STRETCH_ROWS / tileRows)));
   const stretches: Stretch[] = [];
-  for (let first = 0; first < N; first += tiles * plan.tileRows) {
-    const rows = Math.min(N - first, tiles * plan.tileRows);
-    const own = Math.ceil(rows / plan.tileRows);
+  for (let first = 0; first < N; first += tiles * tileRows) {
+    const rows = Math.min(N - first, tiles * tileRows);
+    const own = Math.ceil(rows / tileRows);
     stretches.push({ first, rows, tiles: own, bytes: own * bytes });
   }
   return stretches;
@@ -57,6 +66,8 @@ export interface TapeTable {
   /** Call before a forward pass: an array for each of the first stretches. The tape is empty until it is sealed. */
   prepare(tape: LstmTape, stretches: readonly Stretch[]): readonly GpuBuffer[];
   seal(tape: LstmTape, pass: LstmPass): void;
+  /** Call when a backward pass has overwritten the arrays: another one has none, and computes them again. */
+  spend(tape: LstmTape): void;
   /** What the tape's pass was run on, null when nothing is on it, and its arrays. */
   read(tape: LstmTape): { readonly pass: LstmPass | null; readonly pages: readonly GpuBuffer[] };
 }
@@ -72,7 +83,7 @@ export function createTapes(engine: Engine, limit: number): TapeTable {
 
   return {
     create() {
-      const tape: WebGpuTape = { kind: "tape", rows: 0, pass: null, pages: [] };
+      const tape: WebGpuTape = { kind: "tape", rows: 0, spent: false, pass: null, pages: [] };
       tapes.add(tape);
       return tape;
     },
@@ -101,8 +112,14 @@ export function createTapes(engine: Engine, limit: number): TapeTable {
       return own.pages;
     },
     seal(tape, pass) {
-      Object.assign(open(tape), { rows: pass.N, pass });
+      Object.assign(open(tape), { rows: pass.N, spent: false, pass });
     },
-    read: (tape) => open(tape),
+    spend(tape) {
+      open(tape).spent = true;
+    },
+    read(tape) {
+      const { pass, spent, pages } = open(tape);
+      return { pass, pages: spent ? [] : pages };
+    },
   };
 }

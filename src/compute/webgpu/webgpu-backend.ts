@@ -11,8 +11,8 @@ import { denseOnDevice } from "./dense.ts";
 import { bindingLimit, deviceAccess, type Placed } from "./device-memory.ts";
 import { createEngine } from "./engine.ts";
 import type { GpuDevice } from "./gpu.ts";
-import { lstmOnDevice } from "./lstm.ts";
-import { GRAPHICS, SOFTWARE } from "./lstm-plan.ts";
+import { lstmOnDevice } from "./lstm/lstm.ts";
+import { GRAPHICS, type LstmEffort, SOFTWARE } from "./lstm/lstm-plan.ts";
 import { createTapes } from "./tapes.ts";
 import { openDeviceLoss } from "./training/device-loss.ts";
 import { openDeviceOptimiser } from "./training/device-optimiser.ts";
@@ -24,8 +24,12 @@ export interface WebGpuParts {
   readonly adapter: string;
   /** Whether a program plays the device on the processor. */
   readonly software: boolean;
+  /** Neighbouring threads that can pass values to each other; none where it is not given. */
+  readonly lanes?: number;
   /** Bytes that activations may take; beyond them they are computed again. */
   readonly tapeLimit: number;
+  /** How the LSTM is laid out, where it is not what is best for such a device. */
+  readonly effort?: LstmEffort | undefined;
 }
 
 export interface WebGpuBackend extends Backend {
@@ -39,7 +43,9 @@ export interface WebGpuBackend extends Backend {
 /** A group's statistics must fit into workgroup memory. */
 const MOST_BINS = 1024;
 
-export function createWebGpuBackend({ device, adapter, software, tapeLimit }: WebGpuParts): WebGpuBackend {
+export function createWebGpuBackend(parts: WebGpuParts): WebGpuBackend {
+  const { device, adapter, software, lanes = 0, tapeLimit } = parts;
+  const effort = parts.effort ?? (software ? SOFTWARE : GRAPHICS);
   const engine = createEngine(device);
   const handles = createHandles<Placed>();
   const tapes = createTapes(engine, tapeLimit);
@@ -68,7 +74,7 @@ export function createWebGpuBackend({ device, adapter, software, tapeLimit }: We
       if (memory.kind === "tape") tapes.release(memory);
       else releaseArray(memory);
     },
-    ...lstmOnDevice(engine, handles, tapes, software ? SOFTWARE : GRAPHICS),
+    ...lstmOnDevice(engine, handles, tapes, { lanes, effort }),
     ...denseOnDevice(engine, handles),
     ...additiveOnDevice(engine, handles),
     close: async () => engine.close(),

@@ -13,18 +13,21 @@ export interface KernelSource {
   readonly reads: Readonly<Record<string, string>>;
   readonly writes: Readonly<Record<string, string>>;
   readonly threads: number;
+  /** Extensions of the language that it needs. */
+  readonly enables?: readonly string[];
   /** Workgroup variables and functions; as the body, written when it is compiled. */
   readonly declarations?: () => string;
   /** Has `thread`, its number in its workgroup, and `group`, the workgroup's, which may pass the last one asked for. */
   readonly body: () => string;
 }
 
-export function writeKernel({ sizes, reads, writes, threads, declarations, body }: KernelSource): string {
+export function writeKernel(kernel: KernelSource): string {
+  const { sizes, reads, writes, threads, enables = [], declarations, body } = kernel;
   const arrays = [
     ...Object.entries(reads).map(([name, type]) => `var<storage, read> ${name}: array<${type}>;`),
     ...Object.entries(writes).map(([name, type]) => `var<storage, read_write> ${name}: array<${type}>;`),
   ];
-  return `
+  return `${enables.map((name) => `enable ${name};`).join("\n")}
 struct Sizes { ${sizes.map((name) => `${name}: u32`).join(", ")} }
 @group(0) @binding(0) var<uniform> size: Sizes;
 ${arrays.map((array, k) => `@group(0) @binding(${k + 1}) ${array}`).join("\n")}
@@ -64,15 +67,20 @@ export function fourOf(number: (c: number) => string): string {
  * gradient of small weights would lose its digits, and its exp of a large number may be anything. What is not a number
  * stays so, told by its bits: the functions of a device may make a number of it.
  */
-export const ACTIVATIONS = `
-fn spoil(value: vec4f, a: vec4f) -> vec4f {
-  return select(value, a, (bitcast<vec4u>(a) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u));
+export function writeActivations(type: string): string {
+  const [bits, suffix] = { f32: ["u32", "1"], vec2f: ["vec2u", "2"], vec4f: ["vec4u", "4"] }[type] ?? [];
+  return `
+fn spoil(value: ${type}, a: ${type}) -> ${type} {
+  return select(value, a, (bitcast<${bits}>(a) & ${bits}(0x7fffffffu)) > ${bits}(0x7f800000u));
 }
-fn sigmoid4(a: vec4f) -> vec4f { return spoil(1.0 / (1.0 + exp(min(-a, vec4f(87.0)))), a); }
-fn tanh4(a: vec4f) -> vec4f {
+fn sigmoid${suffix}(a: ${type}) -> ${type} { return spoil(1.0 / (1.0 + exp(min(-a, ${type}(87.0)))), a); }
+fn tanh${suffix}(a: ${type}) -> ${type} {
   let square = a * a;
   let tail = 2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0));
   let series = a * (1.0 + square * (-1.0 / 3.0 + square * tail));
-  let large = sign(a) * (1.0 - 2.0 / (exp(2.0 * min(abs(a), vec4f(10.0))) + 1.0));
-  return spoil(select(large, series, abs(a) < vec4f(0.25)), a);
+  let large = sign(a) * (1.0 - 2.0 / (exp(2.0 * min(abs(a), ${type}(10.0))) + 1.0));
+  return spoil(select(large, series, abs(a) < ${type}(0.25)), a);
 }`;
+}
+
+export const ACTIVATIONS = writeActivations("vec4f");

@@ -4,6 +4,7 @@
  */
 import type { Gpu } from "../../compute/webgpu/gpu.ts";
 import { openOn, type WebGpuBackendOptions } from "../../compute/webgpu/open-device.ts";
+import type { LstmEffort } from "../../compute/webgpu/lstm/lstm-plan.ts";
 import type { WebGpuBackend } from "../../compute/webgpu/webgpu-backend.ts";
 import { BackendError } from "../../core/errors.ts";
 
@@ -33,7 +34,15 @@ async function loadPackage(): Promise<WebGpuPackage> {
 }
 
 /** Opens the graphics device; close the backend when done. */
-export async function openWebGpuBackend(options: WebGpuBackendOptions = {}): Promise<WebGpuBackend> {
+export function openWebGpuBackend(options: WebGpuBackendOptions = {}): Promise<WebGpuBackend> {
+  return openWithEffort(options);
+}
+
+/** For tests and measurements: with another layout of the LSTM than is taken for such a device. */
+export async function openWithEffort(
+  options: WebGpuBackendOptions,
+  effort?: LstmEffort,
+): Promise<WebGpuBackend> {
   const { create } = await loadPackage();
   const gpu = create([]);
   const keeping: Gpu = {
@@ -43,7 +52,7 @@ export async function openWebGpuBackend(options: WebGpuBackendOptions = {}): Pro
       return adapter;
     },
   };
-  const backend = await openOn(keeping, options, HINT);
+  const backend = await openOn(keeping, options, HINT, effort);
   alive.push(backend);
   return backend;
 }

@@ -6,7 +6,7 @@
  */
 import { type LstmPlan, nameLstm, TAPED } from "./lstm-plan.ts";
 import { type LstmText, placePair, placeThread, writeLstm } from "./lstm-text.ts";
-import { ACTIVATIONS, fourOf, type KernelSource } from "./wgsl.ts";
+import { ACTIVATIONS, fourOf, type KernelSource } from "../wgsl.ts";
 
 /** What a pass is for: it adds to logits, keeps a tape, or both. */
 export type ForwardKind = "logits" | "logits and tape" | "tape";

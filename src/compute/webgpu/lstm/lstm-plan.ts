@@ -6,9 +6,10 @@
  * weights are 0. A tape has for each tile, bin and quantity one vec4 per row and four units: tiles one after the other,
  * so that any run of tiles is one stretch of memory.
  */
-import { BackendError } from "../../core/errors.ts";
-import type { LstmShape } from "../shapes.ts";
-import type { GpuLimits } from "./gpu.ts";
+import { BackendError } from "../../../core/errors.ts";
+import type { LstmShape } from "../../shapes.ts";
+import type { GpuLimits } from "../gpu.ts";
+import type { LanesEffort } from "./lanes-plan.ts";
 
 export interface LstmPlan {
   readonly H: number;
@@ -31,8 +32,12 @@ export interface LstmPlan {
   readonly inRegisters: boolean;
 }
 
-/** How much is written out in a kernel. */
+/** Which layout it is, and how much is written out in a kernel. */
 export interface LstmEffort {
+  /** The layout of lanes-plan.ts where one fits: of these, the first that is for so many rows. */
+  readonly lanes: readonly LanesEffort[];
+  /** Bytes of activations that are worked on at once, at most: a device may not have more in one piece. */
+  readonly stretchBytes: number;
   /** Rows of a tile, at most. */
   readonly tileRows: number;
   /** Vectors of weights in a thread's registers, at most; backward keeps as many sums. */
@@ -40,9 +45,9 @@ export interface LstmEffort {
 }
 
 /** On an H200, two workgroups of 10 rows (H 50) fill a processor; 6, 8 and 12 rows were slower. */
-export const GRAPHICS: LstmEffort = { tileRows: 10, vectors: 32 };
+export const GRAPHICS: LstmEffort = { lanes: [], stretchBytes: 2 ** 30, tileRows: 10, vectors: 32 };
 /** A device that is a program has no registers to gain from, and takes many seconds to compile a long kernel. */
-export const SOFTWARE: LstmEffort = { tileRows: 3, vectors: 8 };
+export const SOFTWARE: LstmEffort = { lanes: [], stretchBytes: 2 ** 30, tileRows: 3, vectors: 8 };
 /** Arrays of the tape: i, f, g, o and c; h is o·tanh(c). */
 export const TAPED = 5;
 /** Fewer fours than this are not cut. */
@@ -72,9 +77,9 @@ export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, effort:
   return { H, quads, tileRows, threads, splits, partQuads, pairs, lanes, owned, tasks, inRegisters };
 }
 
-/** Bytes of one tile's activations. */
-export function tileBytes({ tileRows, quads }: LstmPlan, T: number): number {
-  return T * TAPED * tileRows * quads * 16;
+/** Bytes of one tile's activations in one bin. */
+export function binBytes({ tileRows, quads }: LstmPlan): number {
+  return TAPED * tileRows * quads * 16;
 }
 
 /** Says which kernel this is: everything that is written into its code. */

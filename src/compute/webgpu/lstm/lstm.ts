@@ -1,26 +1,22 @@
 /**
  * The LSTM's two operations: which kernels run, on what, stretch by stretch. Forward is two kernels: W_x·x + b for all
- * rows, then the bins. Backward is four: the bins, the sum of the tiles' sums, and the products of dFixed with x in
- * parts and their sum.
+ * rows, then the bins. Backward is those of the layout, and the products of dFixed with x in parts and their sum.
  */
-import type { Backend, DeviceArray } from "../backend.ts";
-import { type HandleTable, refuseEmptyTape } from "../host.ts";
-import { checkSizes, type LstmShape, type LstmWeights, lstmWeightShapes } from "../shapes.ts";
-import { bindingLimit, type Placed } from "./device-memory.ts";
-import type { Engine, KernelRun } from "./engine.ts";
-import type { Bound } from "./gpu.ts";
-import { backwardKernel, countTileSums } from "./lstm-backward.ts";
-import { type ForwardKind, forwardKernel } from "./lstm-forward.ts";
-import { type LstmEffort, type LstmPlan, planLstm } from "./lstm-plan.ts";
-import { addParts, multiplyRows, sumProducts } from "./sums.ts";
-import { cutRows, type Stretch, type TapeTable } from "./tapes.ts";
-
-type LstmBuffers = Readonly<Record<keyof LstmWeights, Bound>>;
+import type { Backend, DeviceArray } from "../../backend.ts";
+import { type HandleTable, refuseEmptyTape } from "../../host.ts";
+import { checkSizes, type LstmShape, type LstmWeights, lstmWeightShapes } from "../../shapes.ts";
+import { bindingLimit, type Placed } from "../device-memory.ts";
+import type { Engine, KernelRun } from "../engine.ts";
+import type { Bound } from "../gpu.ts";
+import type { ForwardKind } from "./lstm-forward.ts";
+import { type LstmBuffers, type LstmDevice, type LstmLayout, layOut } from "./lstm-layout.ts";
+import { multiplyRows, sumProducts } from "../sums.ts";
+import { cutRows, type Stretch, type TapeTable } from "../tapes.ts";
 
 /** What both passes are given. */
 interface Given {
   readonly shape: LstmShape;
-  readonly plan: LstmPlan;
+  readonly layout: LstmLayout;
   readonly weights: LstmBuffers;
   readonly x: Bound;
   readonly fixed: Bound;
@@ -30,7 +26,7 @@ export function lstmOnDevice(
   engine: Engine,
   handles: HandleTable<Placed>,
   tapes: TapeTable,
-  effort: LstmEffort,
+  { lanes, effort }: LstmDevice,
 ): Pick<Backend, "lstmForward" | "lstmBackward"> {
   const limit = bindingLimit(engine);
 
@@ -45,13 +41,13 @@ export function lstmOnDevice(
   function prepare(shape: LstmShape, weights: LstmWeights, x: DeviceArray, N: number) {
     const { D, H, T } = shape;
     checkSizes({ D, H, T, N });
-    const plan = planLstm(shape, engine.device.limits, effort);
+    const layout = layOut(shape, N, engine.device.limits, { lanes, effort });
     return {
       shape,
-      plan,
+      layout,
       weights: findWeights("weights", shape, weights),
       x: handles.find("x", x, N * D).buffer,
-      stretches: cutRows(engine, plan, T, N),
+      stretches: cutRows(engine, { ...layout, bytes: T * layout.binBytes }, effort.stretchBytes, N),
     };
   }
 
@@ -83,32 +79,27 @@ export function lstmOnDevice(
       const toGradient = findWeights("gradient", shape, gradient);
       const fixed = placeFixed(shape, stretches);
       stretches.forEach((stretch, k) => {
-        const { first, rows, tiles, bytes } = stretch;
+        const { first, rows, bytes } = stretch;
         const kept = pages[k] ?? engine.scratch("tape", bytes);
         const again = pages[k] === undefined ? runForward({ ...given, fixed }, stretch, null, kept) : [];
-        const { recurrent, output } = given.weights;
-        const sums = engine.scratch("tiles", tiles * countTileSums(H) * 4);
-        const bins: KernelRun = {
-          kernel: backwardKernel(given.plan),
-          sizes: [first, rows, T],
-          arrays: [recurrent, output, slopes, kept, sums, fixed],
-          groups: tiles,
-        };
         const products = { left: fixed, right: given.x, first, N: rows, outputs: 4 * H, inputs: D };
         engine.submit([
           ...again,
-          bins,
-          addParts(sums, tiles, countTileSums(H), tileAddition(shape, toGradient)),
+          ...given.layout.backward(engine, {
+            ...{ shape, stretch, weights: given.weights, tape: kept, dLogits: slopes, dFixed: fixed },
+            gradient: toGradient,
+          }),
           ...sumProducts(engine, "parts", products, limit, inputAddition(shape, toGradient)),
         ]);
       });
+      if (given.layout.spendsTape) tapes.spend(tape);
     },
   };
 }
 
 /** Adds to logits where they are given, keeps activations where there is room for them. */
 function runForward(
-  { shape, plan, weights, x, fixed }: Given,
+  { shape, layout, weights, x, fixed }: Given,
   { first, rows, tiles }: Stretch,
   logits: Bound | null,
   page: Bound | null,
@@ -130,7 +121,7 @@ function runForward(
       out: fixed,
     }),
     {
-      kernel: forwardKernel(plan, kind),
+      kernel: layout.forward(kind),
       sizes: [first, rows, T, D],
       arrays: [
         ...[fixed, input, recurrent],
@@ -140,23 +131,6 @@ function runForward(
       groups: tiles,
     },
   ];
-}
-
-/** The order of a tile's sums is that of lstm-backward.ts. */
-function tileAddition({ D, H }: LstmShape, { recurrent, input, output, outputBias }: LstmBuffers) {
-  return {
-    name: "LSTM",
-    sizes: ["D", "H"],
-    given: [D, H],
-    gradients: { recurrent, input, output, outputBias },
-    add: `
-  let ofTime = 4u * size.H * size.H;
-  let ofOutput = ofTime + 4u * size.H;
-  if (column < ofTime) { recurrent[column] += total; }
-  else if (column < ofOutput) { input[(column - ofTime) * (size.D + 1u) + size.D] += total; }
-  else if (column < ofOutput + size.H) { output[column - ofOutput] += total; }
-  else { outputBias[0] += total; }`,
-  };
 }
 
 function inputAddition({ D }: LstmShape, { input, inputBias, recurrentBias }: LstmBuffers) {

@@ -10,7 +10,7 @@
  */
 import { type LstmPlan, nameLstm, TAPED } from "./lstm-plan.ts";
 import { type LstmText, placePair, placeThread, writeLstm } from "./lstm-text.ts";
-import { ACTIVATIONS, fourOf, type KernelSource } from "./wgsl.ts";
+import { ACTIVATIONS, fourOf, type KernelSource } from "../wgsl.ts";
 
 /** Numbers in a tile's line of sums. */
 export function countTileSums(H: number): number {

@@ -1,0 +1,115 @@
+/**
+ * A second layout of the LSTM, for devices whose threads can pass values to their neighbours. Four neighbouring threads
+ * own a unit: each multiplies a quarter of the hidden units for all rows of the tile, then they pass sums among
+ * themselves until each has the whole sums of a quarter of the rows, a block. So gates become cells where they were
+ * summed, in registers, and a bin has one barrier, since what is passed on has two buffers that take turns.
+ *
+ * Rows are neighbours in memory: a vector of `width` rows that is read serves all four sums of a thread. Backward keeps
+ * no gradient of weights in registers: gradients of the gates' sums replace the activations on the tape, and the
+ * recurrent weights' gradient is one product over all rows and bins afterwards (lanes-products.ts).
+ *
+ * A tape has for each tile, bin, quantity and vector of a block one vector a thread.
+ */
+import type { GpuLimits } from "../gpu.ts";
+
+export interface LanesPlan {
+  readonly H: number;
+  /** Rows of a tile: four blocks of `vectors` vectors of `width` rows. */
+  readonly tileRows: number;
+  readonly width: 1 | 2 | 4;
+  readonly vectors: number;
+  readonly threads: number;
+  /** Hidden units of a thread's quarter: ⌈H/4⌉. */
+  readonly quarter: number;
+  /** Vectors from one gate's gradients to the next in workgroup memory. */
+  readonly gateStride: number;
+  /** Neighbours that pass values directly; further ones go through workgroup memory. */
+  readonly lanes: number;
+  /** Whether lines are written out one after the other. */
+  readonly writtenOut: boolean;
+  readonly products: ProductsPlan;
+}
+
+/** How the product over rows and bins is cut: a thread has rows × columns of it, a workgroup all of it. */
+export interface ProductsPlan {
+  readonly rows: number;
+  readonly columns: number;
+  /** Threads over the product's rows and over its columns. */
+  readonly down: number;
+  readonly across: number;
+  /** Workgroups, each with a slice of the tiles and bins. */
+  readonly slices: number;
+}
+
+export interface LanesEffort {
+  /** Rows of a table that it is for, at most. */
+  readonly upTo: number;
+  readonly tileRows: number;
+  readonly products: readonly [rows: number, columns: number];
+  readonly slices: number;
+  readonly writtenOut: boolean;
+}
+
+/** Null where this layout does not fit the device or the units. */
+export function planLanes(
+  { H }: { readonly H: number },
+  limits: GpuLimits,
+  lanes: number,
+  { tileRows, products, slices, writtenOut }: LanesEffort,
+): LanesPlan | null {
+  const block = tileRows / 4;
+  const width = block % 4 === 0 ? 4 : block % 2 === 0 ? 2 : 1;
+  const vectors = block / width;
+  const quarter = Math.ceil(H / 4);
+  // One more unit, forward: the output weights.
+  const threads = Math.ceil(Math.max(16 * quarter, 4 * (H + 1)) / 32) * 32;
+  const gateStride = findGateStride(quarter * 16 * vectors, vectors, width);
+  const [rows, columns] = products;
+  const down = Math.ceil((4 * H) / rows);
+  const across = Math.ceil(H / columns);
+  const most = Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX);
+  const backwardBytes = 4 * width * (8 * gateStride + (lanes < 16 ? threads : 0));
+  const productBytes = 4 * 2 * 5 * tileRows * H;
+  const bytes = Math.max(backwardBytes, productBytes);
+  if (lanes < 4 || Math.max(threads, down * across) > most) return null;
+  if (bytes > limits.maxComputeWorkgroupStorageSize) return null;
+  return {
+    ...{ H, tileRows, width, vectors, threads, quarter, gateStride, lanes, writtenOut },
+    products: { rows, columns, down, across, slices },
+  };
+}
+
+/**
+ * Sixteen neighbours read at once, from four gates: gates start at those of the 32 banks where the most that one bank
+ * is asked for is least.
+ */
+function findGateStride(least: number, vectors: number, width: number): number {
+  let best = { stride: least, most: Number.POSITIVE_INFINITY };
+  for (let stride = least; stride < least + 32 / width; stride++) {
+    let most = 0;
+    for (let b = 0; b < 4; b++) {
+      const asked = new Array<number>(32).fill(0);
+      for (let lane = 0; lane < 16; lane++) {
+        const q = lane % 4;
+        const at = width * ((lane >> 2) * stride + q * 4 * vectors + (b ^ q) * vectors);
+        for (let c = 0; c < width; c++) asked[(at + c) % 32]++;
+      }
+      most = Math.max(most, ...asked);
+    }
+    if (most < best.most) best = { stride, most };
+  }
+  return best.stride;
+}
+
+/** Arrays of the tape forward: i, f, g, o and c. Backward turns them into the four gates' gradients and h before. */
+export const LANES_TAPED = 5;
+
+/** Vectors of one tile and bin on the tape. */
+export function binVectors({ H, vectors }: LanesPlan): number {
+  return LANES_TAPED * vectors * 4 * H;
+}
+
+/** Says which kernel this is: everything that is written into its code. */
+export function nameLanes(kernel: string, { H, tileRows, lanes, writtenOut }: LanesPlan): string {
+  return `LSTM ${kernel}, ${H} units, blocks of ${tileRows / 4}, ${lanes} lanes${writtenOut ? "" : ", loops"}`;
+}

@@ -1,0 +1,165 @@
+/**
+ * Which kernels take the LSTM through the bins: the layout of lstm-plan.ts, which every device can have, or that of
+ * lanes-plan.ts where neighbouring threads can pass values. Results agree but for rounding.
+ */
+import type { LstmShape, LstmWeights } from "../../shapes.ts";
+import { bindingLimit } from "../device-memory.ts";
+import type { Engine, KernelRun } from "../engine.ts";
+import type { Bound, GpuLimits } from "../gpu.ts";
+import { countLanesSums, lanesBackwardKernel } from "./lanes-backward.ts";
+import { lanesForwardKernel } from "./lanes-forward.ts";
+import { binVectors, type LanesPlan, planLanes } from "./lanes-plan.ts";
+import { lanesProductsKernel } from "./lanes-products.ts";
+import { backwardKernel, countTileSums } from "./lstm-backward.ts";
+import { type ForwardKind, forwardKernel } from "./lstm-forward.ts";
+import { binBytes, type LstmEffort, type LstmPlan, planLstm } from "./lstm-plan.ts";
+import { type Addition, addParts } from "../sums.ts";
+import type { Stretch } from "../tapes.ts";
+import type { KernelSource } from "../wgsl.ts";
+
+export type LstmBuffers = Readonly<Record<keyof LstmWeights, Bound>>;
+
+/** What decides on a layout. */
+export interface LstmDevice {
+  /** Neighbouring threads that can pass values to each other. */
+  readonly lanes: number;
+  readonly effort: LstmEffort;
+}
+
+/** A stretch's backward pass. */
+export interface BackwardPass {
+  readonly shape: LstmShape;
+  readonly stretch: Stretch;
+  readonly weights: LstmBuffers;
+  readonly tape: Bound;
+  readonly dLogits: Bound;
+  /** Is given the gradient of W_x·x + b. */
+  readonly dFixed: Bound;
+  readonly gradient: LstmBuffers;
+}
+
+export interface LstmLayout {
+  readonly tileRows: number;
+  /** Bytes of one tile's activations in one bin. */
+  readonly binBytes: number;
+  /** Whether the backward pass overwrites the tape. */
+  readonly spendsTape: boolean;
+  forward(kind: ForwardKind): KernelSource;
+  backward(engine: Engine, pass: BackwardPass): KernelRun[];
+}
+
+/** For a table of N rows; the same for both passes. */
+export function layOut(
+  shape: LstmShape,
+  N: number,
+  limits: GpuLimits,
+  { lanes, effort }: LstmDevice,
+): LstmLayout {
+  const wanted = effort.lanes.find(({ upTo }) => N <= upTo);
+  const plan = wanted === undefined ? null : planLanes(shape, limits, lanes, wanted);
+  return plan === null ? layOutPairs(planLstm(shape, limits, effort)) : layOutLanes(plan);
+}
+
+function layOutPairs(plan: LstmPlan): LstmLayout {
+  return {
+    tileRows: plan.tileRows,
+    binBytes: binBytes(plan),
+    spendsTape: false,
+    forward: (kind) => forwardKernel(plan, kind),
+    backward(engine, { shape, stretch, weights, tape, dLogits, dFixed, gradient }) {
+      const { first, rows, tiles } = stretch;
+      const columns = countTileSums(shape.H);
+      const sums = engine.scratch("tiles", tiles * columns * 4);
+      return [
+        {
+          kernel: backwardKernel(plan),
+          sizes: [first, rows, shape.T],
+          arrays: [weights.recurrent, weights.output, dLogits, tape, sums, dFixed],
+          groups: tiles,
+        },
+        addParts(sums, tiles, columns, tileAddition(shape, gradient)),
+      ];
+    },
+  };
+}
+
+function layOutLanes(plan: LanesPlan): LstmLayout {
+  return {
+    tileRows: plan.tileRows,
+    binBytes: binVectors(plan) * plan.width * 4,
+    spendsTape: true,
+    forward: (kind) => lanesForwardKernel(plan, kind),
+    backward(engine, { shape, stretch, weights, tape, dLogits, dFixed, gradient }) {
+      const { T, H } = shape;
+      const { first, rows, tiles } = stretch;
+      const columns = countLanesSums(H);
+      const sums = engine.scratch("tiles", tiles * columns * 4);
+      const blocks = tiles * T;
+      const most = Math.max(
+        1,
+        Math.min(plan.products.slices, Math.floor(bindingLimit(engine) / (16 * H * H))),
+      );
+      const sliceBlocks = Math.ceil(blocks / most);
+      const slices = Math.ceil(blocks / sliceBlocks);
+      const partials = engine.scratch("slices", slices * 16 * H * H);
+      return [
+        {
+          kernel: lanesBackwardKernel(plan),
+          sizes: [first, rows, T],
+          arrays: [weights.recurrent, weights.output, dLogits, tape, sums, dFixed],
+          groups: tiles,
+        },
+        {
+          kernel: lanesProductsKernel(plan),
+          sizes: [blocks, sliceBlocks],
+          arrays: [tape, partials],
+          groups: slices,
+        },
+        addParts(sums, tiles, columns, lineAddition(shape, gradient)),
+        addParts(partials, slices, 4 * H * H, recurrentAddition(gradient)),
+      ];
+    },
+  };
+}
+
+/** The order of a tile's sums is that of lstm-backward.ts. */
+function tileAddition({ D, H }: LstmShape, { recurrent, input, output, outputBias }: LstmBuffers): Addition {
+  return {
+    name: "LSTM",
+    sizes: ["D", "H"],
+    given: [D, H],
+    gradients: { recurrent, input, output, outputBias },
+    add: `
+  let ofTime = 4u * size.H * size.H;
+  let ofOutput = ofTime + 4u * size.H;
+  if (column < ofTime) { recurrent[column] += total; }
+  else if (column < ofOutput) { input[(column - ofTime) * (size.D + 1u) + size.D] += total; }
+  else if (column < ofOutput + size.H) { output[column - ofOutput] += total; }
+  else { outputBias[0] += total; }`,
+  };
+}
+
+/** The order of a line is that of lanes-backward.ts. */
+function lineAddition({ D, H }: LstmShape, { input, output, outputBias }: LstmBuffers): Addition {
+  return {
+    name: "LSTM lines",
+    sizes: ["D", "H"],
+    given: [D, H],
+    gradients: { input, output, outputBias },
+    add: `
+  let ofOutput = 4u * size.H;
+  if (column < ofOutput) { input[column * (size.D + 1u) + size.D] += total; }
+  else if (column < ofOutput + size.H) { output[column - ofOutput] += total; }
+  else { outputBias[0] += total; }`,
+  };
+}
+
+function recurrentAddition({ recurrent }: LstmBuffers): Addition {
+  return {
+    name: "LSTM recurrent",
+    sizes: [],
+    given: [],
+    gradients: { recurrent },
+    add: "recurrent[column] += total;",
+  };
+}
