@@ -87,6 +87,13 @@ export function tellSample(all: SampledRows, used: SampledRows): Notice[] {
   return [createNotice("note", said)];
 }
 
+/** Cells of group and predicted risk are constrained in training alone: what a run ends with is held to whole groups. */
+export function tellStrata(strata: number): Notice[] {
+  if (strata === 1) return [];
+  const said = `the ${strata} risk strata of each group guide training; the output layer is held to whole groups`;
+  return [createNotice("note", said)];
+}
+
 /** The largest residual of a solve that has converged, and of one that holds groups the model may not see. */
 const LARGEST_RESIDUAL = 1e-6;
 const LARGEST_BLIND_RESIDUAL = 1e-4;

@@ -23,7 +23,7 @@ import { fitNetwork, type NetworkFit, planFit } from "../training/fit-network.ts
 import type { Model } from "../training/model.ts";
 import { type LongRows, openLongRows, type SampledRows, sampleRows } from "../training/rows/long-rows.ts";
 import { prepareRows } from "../training/rows/prepare-rows.ts";
-import { listNotices, tellSample, warnOfSolve } from "../training/run-warnings.ts";
+import { listNotices, tellSample, tellStrata, warnOfSolve } from "../training/run-warnings.ts";
 import { refuseClash } from "../training/solve/curves/hold-targets.ts";
 import {
   designOf,
@@ -81,7 +81,9 @@ async function* runTraining(
   for (const _ of encodeStudyRows(study, split.test));
   const { targets } = request;
   const clashes = targets === undefined ? [] : refuseClash(study, { ...request, targets });
-  const notices = [...listNotices(study, learnt), ...clashes, ...tellSample(split, used)];
+  const strata = isHeld(request) ? (request.constraint?.strata ?? 1) : 1;
+  const told = [...tellSample(split, used), ...tellStrata(strata)];
+  const notices = [...listNotices(study, learnt), ...clashes, ...told];
   const start = describeStart(study, learnt, notices);
   const model = describeModel(study, request);
   const { rows, people, warnings } = start;

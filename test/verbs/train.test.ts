@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { createRandom } from "../../src/core/random.ts";
+import { plainText } from "../../src/core/sentence.ts";
 import { parseGroupsFile } from "../../src/data/groups/groups.ts";
 import { pickOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
@@ -90,6 +91,24 @@ describe("train and predict", () => {
     // Unfavourable histology (row 1) against favourable (row 2): the table's strongest predictor.
     expect(survival[T - 1]).toBeLessThan(survival[2 * T - 1]);
   });
+
+  test.each([
+    [{}, true],
+    [{ solve: "none" }, false],
+  ] as const)(
+    "risk strata guide training; a run that ends held (%j) says that whole groups are",
+    async (end, isSaid) => {
+      const { model } = await run(quarter, {
+        ...linear,
+        constraint: { strata: 2 },
+        options: { steps: 1, ...end },
+      });
+      const said = model.training.notices?.some(({ sentence }) =>
+        plainText(sentence).includes("2 risk strata of each group"),
+      );
+      expect(said).toBe(isSaid);
+    },
+  );
 
   test("the same seed gives the same bytes, another seed others", async () => {
     const bytes = async (seed: number) => modelToBytes((await run(quarter, { ...small, seed })).model);
