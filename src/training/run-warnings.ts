@@ -87,7 +87,7 @@ export function tellSample(all: SampledRows, used: SampledRows): Notice[] {
   return [createNotice("note", said)];
 }
 
-/** Cells of group and predicted risk are constrained in training alone: what a run ends with is held to whole groups. */
+/** Cells of group and predicted risk are constrained in training alone; a run ends held to whole groups. */
 export function tellStrata(strata: number): Notice[] {
   if (strata === 1) return [];
   const said = `the ${strata} risk strata of each group guide training; the output layer is held to whole groups`;

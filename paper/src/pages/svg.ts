@@ -27,9 +27,33 @@ interface Chart {
 const PLACES = / (d|x|y|x1|x2|y1|y2|cx|cy|points|transform)="[^"]*"/g;
 
 function roundPlaces(markup: string): string {
-  return markup.replace(PLACES, (place) =>
+  const rounded = markup.replace(PLACES, (place) =>
     place.replace(/-?\d+\.\d{2,}/g, (number) => String(Number(Number(number).toFixed(1)))),
   );
+  return rounded.replace(/ d="(M[\d.,L-]+)"/g, (_, path: string) => ` d="${straighten(path)}"`);
+}
+
+/** A point this far from the line between its neighbours, in pixels, cannot be seen to be off it. */
+const UNSEEN = 0.15;
+
+/** A line of points without those that lie on the way from the last one kept to the next: curves are mostly flat. */
+function straighten(path: string): string {
+  const points = path
+    .slice(1)
+    .split("L")
+    .map((point) => point.split(",").map(Number));
+  const isOnTheWay = (from: number, to: number) => {
+    const [x, y] = points[from];
+    const [across, down] = [points[to][0] - x, points[to][1] - y];
+    const length = Math.hypot(across, down);
+    return points
+      .slice(from + 1, to)
+      .every(([px, py]) => Math.abs((px - x) * down - (py - y) * across) <= UNSEEN * length);
+  };
+  const kept = [0];
+  for (let to = 2; to < points.length; to++) if (!isOnTheWay(kept[kept.length - 1], to)) kept.push(to - 1);
+  if (points.length > 1) kept.push(points.length - 1);
+  return `M${kept.map((k) => points[k].join(",")).join("L")}`;
 }
 
 /** `className` is the one the chart was plotted with. */

@@ -3,8 +3,8 @@
  * trained network on the validation rows (choose-base.ts); for groups that the model may not see, walk the frontier and
  * choose a point within the budget (choose-point.ts); freeze these choices, fit the start again to training and
  * validation rows together (refit.ts) and solve once more on them; judge every group there, and on the test rows
- * (judge.ts). The validation rows are spent afterwards. A sweep, which has yet to choose by them, solves on the training
- * rows alone.
+ * (judge.ts). The validation rows are spent afterwards. A sweep, which has yet to choose by them, solves on the
+ * training rows alone.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
@@ -244,8 +244,8 @@ export async function mixNetwork(input: HoldInput): Promise<ParameterValues> {
 }
 
 /**
- * Slopes are solved for only where nothing below has fitted them beside the groups: a network that began at random, or a
- * start that left so many groups out. Solved for again on rows that the network has learnt from, they cost rank.
+ * Slopes are solved for only where nothing below has fitted them beside the groups: a network that began at random, or
+ * a start that left so many groups out. Solved for again on rows that the network has learnt from, they cost rank.
  */
 function frameOf({ training, spec: { D }, told, start, shrunk, precisions }: HoldInput): SolveFrame {
   const own = D - told;
