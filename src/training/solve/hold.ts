@@ -244,12 +244,12 @@ export async function mixNetwork(input: HoldInput): Promise<ParameterValues> {
 }
 
 /**
- * Slopes are solved for only where nothing below has fitted them beside the groups: a network that began at random, or
- * a start that left so many groups out. Solved for again on rows that the network has learnt from, they cost rank.
+ * Slopes are solved for only where no start has fitted them, below a network that began at random: solved for again on
+ * rows that the network has learnt from, they cost rank.
  */
-function frameOf({ training, spec: { D }, told, start, shrunk, precisions }: HoldInput): SolveFrame {
+function frameOf({ training, spec: { D }, told, start, shrunk }: HoldInput): SolveFrame {
   const own = D - told;
-  const isFitted = (start !== null || shrunk !== undefined) && precisions?.level.length !== 0;
+  const isFitted = start !== null || shrunk !== undefined;
   const dense = isFitted || own > MOST_START_COLUMNS ? 0 : own;
   return { blocks: equalEventBlocks(training.binned), dense, told };
 }
