@@ -1,8 +1,8 @@
 /**
  * What is doubtful about each row to be predicted, by the names of its columns: numbers and dates outside what training
- * had, missing cells that a median or a majority stands in for, and levels that no training row had. new-cells.ts counts
- * the first two by column; here a person's own row says it. Unknown levels are refused when the row is encoded, unless
- * the encoder allows them.
+ * had, missing cells that a median or a majority stands in for, and levels that no training row had. new-cells.ts
+ * counts the first two by column; here a person's own row says it. Unknown levels are refused when the row is encoded,
+ * unless the encoder allows them.
  */
 import { findUnknownLevels, readNumbers } from "../reading/conform-column.ts";
 import { type Column, checkRows, findColumn, type Table } from "../table.ts";

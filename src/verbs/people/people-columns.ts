@@ -1,7 +1,7 @@
 /**
- * The table that predictions for people become, column by column: one row a person, or one row a person and time. In the
- * wide form what `predict` always had comes first (row, curves, median, the ranking), then what was read off the curves,
- * last what is doubtful; the id stands before all. Whoever writes the table asks each column for its cells.
+ * The table that predictions for people become, column by column: one row a person, or one row a person and time. In
+ * the wide form what `predict` always had comes first (row, curves, median, the ranking), then what was read off the
+ * curves, last what is doubtful; the id stands before all. Whoever writes the table asks each column for its cells.
  */
 import { InputError } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
@@ -25,7 +25,7 @@ export interface PeopleColumn {
 export interface PeopleLayout {
   /** One row a person and time, in place of one row a person. */
   readonly long?: boolean;
-  /** With the curves S1 … ST, of which the wide form has this many. */
+  /** How many columns S1, S2, … of the curves the wide form has: all T of them, or none, the default. */
   readonly curves?: number;
 }
 
