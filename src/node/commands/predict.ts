@@ -69,7 +69,11 @@ export function addPredict(program: Command): void {
     .argument("<table>", `${TABLE_ARGUMENT}, of any length; - is standard input`);
   addTableOptions(command)
     .option("--at <times>", "the risk of the event by these times, e.g. 365,1825", parseTimes)
-    .option("--quantiles <shares>", "the times by which these shares have had the event, e.g. 0.25,0.5", parseShares)
+    .option(
+      "--quantiles <shares>",
+      "the times by which these shares have had the event, e.g. 0.25,0.5",
+      parseShares,
+    )
     .option("--rmst <time>", "the mean time to the event, counted up to this time", parsePositive)
     .option("--id <column>", "whose row it is: a first column `id`, as the table writes it", idOption)
     .option("--long", "one row a person and time: the times of --at, or all edges of the time bins")

@@ -9,9 +9,8 @@ import { InputError } from "../../core/errors.ts";
 import type { Measured } from "../../core/measured.ts";
 import { type DoubtfulCells, findDoubtfulCells } from "../../data/encode/doubtful-cells.ts";
 import { groupColumnName } from "../../data/groups/groups.ts";
-import { refuseMergedIds } from "../../data/outcomes/people.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
-import { cellText, checkRows, findColumn, type Table } from "../../data/table.ts";
+import { cellText, checkRows, findColumn, placeRows, type Table } from "../../data/table.ts";
 import {
   quantileTimes,
   refuseTime,
@@ -132,8 +131,16 @@ function refuseTwice(
   throw new InputError(`${what} named twice: ${twice}`, { code, hint: "name each of them once" });
 }
 
+/** Beyond 2^53, different whole numbers become one number: two people would have one id. */
 function readIds(table: Table, id: string, rows: ArrayLike<number> | undefined): string[] {
   const column = findColumn(table, id);
-  refuseMergedIds(table, column);
-  return Array.from(checkRows(table, rows), (row) => cellText(column, row));
+  return Array.from(checkRows(table, rows), (row) => {
+    if (column.type !== "number" || !(Math.abs(column.values[row]) > Number.MAX_SAFE_INTEGER))
+      return cellText(column, row);
+    throw new InputError(`id beyond 2^53 cannot be told apart as a number: ${column.values[row]}`, {
+      code: "id.large",
+      where: `${placeRows(table, [row + 1])}, column "${id}"`,
+      hint: "read the column as text",
+    });
+  });
 }
