@@ -36,6 +36,12 @@ export type { Curves } from "./data/curves/curves.ts";
 export { type AuditInput, type AuditOptions, type AuditTable, audit } from "./verbs/audit.ts";
 export { type AuditedRows, auditModel } from "./verbs/audit-model.ts";
 export { type ModelStudy, openStudy } from "./verbs/model-study.ts";
+export {
+  type PeoplePrediction,
+  type PeopleRequest,
+  predictPeople,
+  preparePeople,
+} from "./verbs/people/predict-people.ts";
 export { gridOf, type Prediction, predict, preparePredictor, riskOf } from "./verbs/predict.ts";
 export { judgeRequirements, parseRequirement } from "./verbs/requirements.ts";
 

@@ -9,6 +9,7 @@ export type { Finding, FindingCode, FindingLevel } from "./checks/findings.ts";
 export { checkFollowup, checkGroups, checkTable, type RowIndependence } from "./checks/sanity.ts";
 export type { Curves } from "./curves/curves.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./curves/read-curves.ts";
+export { type DoubtfulCells, findDoubtfulCells } from "./encode/doubtful-cells.ts";
 export { type EncodedBlock, type EncodedFeatures, encode, encodeBlocks } from "./encode/encode.ts";
 export type { ColumnEncoding, Encoder } from "./encode/encoder.ts";
 export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest } from "./encode/features.ts";
@@ -67,6 +68,7 @@ export {
   MAX_BINS,
   medianTime,
   quantileTime,
+  restrictedMeanTime,
   type TimeGrid,
   type TimeGridOptions,
 } from "./outcomes/time-grid.ts";

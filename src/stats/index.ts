@@ -40,6 +40,7 @@ export {
   type TimeDependentPairs,
   timeDependentPairs,
 } from "./concordance/time-dependent.ts";
+export { quantileTimes, restrictedMeanTimes, riskAt, survivalAtTimes } from "./curve-readings.ts";
 export {
   type BinnedKaplanMeier,
   groupSupport,

@@ -55,6 +55,14 @@ export {
 } from "./judged-rows.ts";
 export type { KmDocument, KmRequest } from "./km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
+export {
+  layOutPeople,
+  type PeopleColumn,
+  type PeopleLayout,
+  type PeoplePart,
+  type PeopleTable,
+} from "./people/people-columns.ts";
+export type { PredictPeople } from "./people/predict-people.ts";
 export { knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
 export type { Requirement, RequirementResult } from "./requirements.ts";
 export {

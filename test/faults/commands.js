@@ -62,6 +62,16 @@ const FILES = [
     line: "predict {given.model} {table.csv} --out {curves.parquet}",
     outputs: ["curves.parquet"],
   },
+  {
+    name: "predict for people",
+    line: "predict {given.model} {table.csv} --at 1 --out {people.csv}",
+    outputs: ["people.csv"],
+  },
+  {
+    name: "predict for people to Parquet",
+    line: "predict {given.model} {table.csv} --long --out {people.parquet}",
+    outputs: ["people.parquet"],
+  },
   { name: "predict to standard output", line: "predict {given.model} {table.csv}" },
   {
     name: "tune",

@@ -1,7 +1,8 @@
 /**
  * Cells of rows to be predicted that call for caution: missing ones, which are replaced by the training rows' median
  * (for true/false, the majority), and numbers and dates outside the training range. They are counted by column, and the
- * counts can be added up over the parts of a table; nothing is refused or changed.
+ * counts can be added up over the parts of a table; nothing is refused or changed. doubtful-cells.ts names them row by
+ * row.
  */
 import { present } from "../../core/present.ts";
 import { countOf } from "../../core/text.ts";
@@ -38,6 +39,12 @@ export function warnOfCells(
   });
 }
 
+/** Whether a value is one that no training row came up to; false where the model does not know its range. */
+export function isOutside(encoding: NumberEncoding | BooleanEncoding, value: number): boolean {
+  const range = encoding.type === "boolean" ? undefined : encoding.range;
+  return range !== undefined && (value < range.minimum || value > range.maximum);
+}
+
 function countCells(
   encoding: NumberEncoding | BooleanEncoding,
   table: Table,
@@ -51,7 +58,7 @@ function countCells(
   for (const row of rows) {
     const value = values[row];
     if (Number.isNaN(value)) missing++;
-    else if (range && (value < range.minimum || value > range.maximum)) {
+    else if (range && isOutside(encoding, value)) {
       outside++;
       const by = Math.max(range.minimum - value, value - range.maximum);
       if (by > furthest.by) furthest = { value, row: row + 1, by };

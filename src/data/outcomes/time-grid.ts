@@ -3,12 +3,13 @@
  * used everywhere. Equal bins: bin = clip(ceil(time · T / horizon), 1, T), multiplying before dividing, because the
  * other order puts some exact edges one bin too late. Quantile bins: inner edges at quantiles of the training event
  * times. Time 0 falls in bin 1; an event after the horizon is a censoring at T. Between edges a curve is piecewise
- * linear, with S(0) = 1 at time 0 and S(t) at the upper edge of bin t; that defines medians and values at raw times.
+ * linear, with S(0) = 1 at time 0 and S(t) at the upper edge of bin t; that defines medians, means and values at raw
+ * times.
  * Censored times are rounded up with the rest, which biases Kaplan-Meier upwards: `binningGap` says by how much.
  */
 
 import { InputError, nameRows } from "../../core/errors.ts";
-import { absent, type Measured } from "../../core/measured.ts";
+import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
 import { type OutcomesInput, type RightCensoredInput, toOutcomes, toRightCensored } from "../plain-input.ts";
 import type { BinnedOutcomes, BinnedRightCensored, EveryField, RightCensored } from "./outcomes.ts";
@@ -153,6 +154,24 @@ export function quantileTime(curve: ArrayLike<number>, grid: TimeGrid, p: number
 /** The time at which a curve crosses one half; absent when it stays above. */
 export function medianTime(curve: ArrayLike<number>, grid: TimeGrid): Measured {
   return quantileTime(curve, grid, 0.5);
+}
+
+/**
+ * The mean time to the event or to `until`, whichever comes first: the area under the curve from 0 to `until`, by
+ * trapezoids; absent after the horizon.
+ */
+export function restrictedMeanTime(curve: ArrayLike<number>, grid: TimeGrid, until: number): Measured {
+  const last = interpolateCurve(curve, grid, until);
+  if (isAbsent(last)) return last;
+  const { T, edges } = grid;
+  let area = 0;
+  let before = 1;
+  let t = 1;
+  for (; t <= T && edges[t] <= until; t++) {
+    area += ((edges[t] - edges[t - 1]) * (before + curve[t - 1])) / 2;
+    before = curve[t - 1];
+  }
+  return area + ((until - edges[t - 1]) * (before + last)) / 2;
 }
 
 function quantileEdges(training: RightCensored, T: number, horizon: number): Float64Array {

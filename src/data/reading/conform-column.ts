@@ -83,13 +83,8 @@ export interface LevelSource {
 const ALL_ZEROS = -1;
 const NOT_IN_TRAINING = -2;
 
-export function readLevels(
-  encoding: CategoryEncoding,
-  column: Column,
-  place: PickedRows,
-  unknownLevels: "error" | "allow",
-): LevelSource {
-  const { table, rows } = place;
+/** Where each level of a column goes; NOT_IN_TRAINING is left as it is. */
+function findSlots(encoding: CategoryEncoding, column: Column): LevelSource {
   const { codes, levels } = toLevels(column);
   const { pooled = [], otherLevel = false } = encoding;
   const own = encoding.levels.length;
@@ -103,6 +98,28 @@ export function readLevels(
     if (found < own) slots[1 + code] = found - dropped;
     else slots[1 + code] = otherLevel ? own - dropped : ALL_ZEROS;
   });
+  return { codes, slots };
+}
+
+/**
+ * Whether a row has a level that no training row had, or none where training always had one: what is refused, or
+ * encoded as zeros where the encoder allows it, and levels that were pooled without a training row.
+ */
+export function findUnknownLevels(encoding: CategoryEncoding, column: Column): (row: number) => boolean {
+  const { pooled = [], ...seen } = encoding;
+  const isPooled = encoding.otherLevel === true;
+  const { codes, slots } = findSlots(isPooled ? { ...seen, pooled } : seen, column);
+  return (row) => slots[codes[row] - MISSING_CODE] === NOT_IN_TRAINING;
+}
+
+export function readLevels(
+  encoding: CategoryEncoding,
+  column: Column,
+  place: PickedRows,
+  unknownLevels: "error" | "allow",
+): LevelSource {
+  const { table, rows } = place;
+  const { codes, slots } = findSlots(encoding, column);
   if (unknownLevels === "error") {
     const bad: number[] = [];
     for (const row of rows) if (slots[codes[row] - MISSING_CODE] === NOT_IN_TRAINING) bad.push(row);

@@ -2,7 +2,7 @@
  * `graduate km`: estimates (verbs/km.ts) and prints the picture, one line per group, survival at the times asked for
  * and the logrank test; draws the plot if one is wanted.
  */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { present } from "../../core/present.ts";
 import { noteOutcome } from "../../data/outcomes/read-outcomes.ts";
 import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
@@ -15,6 +15,7 @@ import {
   addTableOptions,
   namesOption,
   parsePositive,
+  parseTimes,
   readTableFile,
   TABLE_ARGUMENT,
   type TableOptions,
@@ -34,14 +35,6 @@ import {
 interface KmOptions extends KmRequest, TableOptions {
   readonly svg?: string;
   readonly json?: boolean;
-}
-
-/** "365,1825": times of 0 or more. */
-function parseTimes(text: string, before: readonly number[] = []): readonly number[] {
-  const times = text.split(",").map((one) => (one.trim() === "" ? Number.NaN : Number(one)));
-  if (!times.every((time) => time >= 0 && Number.isFinite(time)))
-    throw new InvalidArgumentError("expected times from 0 up, e.g. 365,1825.");
-  return [...before, ...times];
 }
 
 export function addKm(program: Command): void {

@@ -1,25 +1,45 @@
 /**
- * `graduate predict`: survival curves and median times for the rows of a table, read, predicted and written part by
- * part, so that memory does not grow with the table. Rows before a bad one may already have been printed; a file is
- * either complete or absent.
+ * `graduate predict`: survival curves and median times for the rows of a table, or what people ask of them (risks at
+ * times, quantiles, restricted means), read, predicted and written part by part, so that memory does not grow with the
+ * table. Rows before a bad one may already have been printed; a file is either complete or absent.
  */
 import { availableParallelism } from "node:os";
 import type { Command } from "commander";
+import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { addCellWarnings, type CellWarning } from "../../data/encode/new-cells.ts";
 import { inWholeTable } from "../../data/reading/containers.ts";
 import { readTableChunks } from "../../data/reading/read-table.ts";
+import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
-import { columnsNeeded, knowsAtRisk, preparePredictor, riskOf } from "../../verbs/predict.ts";
-import { openGrowingFile, openStandardOutput } from "../io/growing-file.ts";
+import { layOutPeople } from "../../verbs/people/people-columns.ts";
+import {
+  type PeoplePrediction,
+  type PeopleRequest,
+  preparePeople,
+} from "../../verbs/people/predict-people.ts";
+import {
+  columnsNeeded,
+  gridOf,
+  knowsAtRisk,
+  type Prediction,
+  preparePredictor,
+  riskOf,
+} from "../../verbs/predict.ts";
+import { type ByteOutput, openGrowingFile, openStandardOutput } from "../io/growing-file.ts";
 import { openStreamedSource } from "../io/input-file.ts";
 import { readModel } from "../io/model-file.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
+import { openCsvPeople, openParquetPeople } from "../io/people-output.ts";
 import { openCsvPredictions, openParquetPredictions } from "../io/prediction-output.ts";
 import {
   addTableOptions,
+  idOption,
+  parsePositive,
+  parseShares,
   parseThreads,
+  parseTimes,
   readingOf,
   TABLE_ARGUMENT,
   type TableOptions,
@@ -33,7 +53,9 @@ const MAX_WARNINGS = 20;
 const EQUAL_WEIGHTS =
   "this model's file does not say how many people were at risk when: the risk counts all time bins alike";
 
-interface PredictOptions extends TableOptions {
+interface PredictOptions extends TableOptions, Pick<PeopleRequest, "at" | "quantiles" | "rmst" | "id"> {
+  readonly long?: true;
+  readonly curves?: true;
   readonly out?: string;
   readonly risk?: true;
   readonly threads: number;
@@ -42,12 +64,22 @@ interface PredictOptions extends TableOptions {
 export function addPredict(program: Command): void {
   const command = program
     .command("predict")
-    .description("survival curves S1..ST and median times, one row a person")
+    .description("survival curves S1..ST and median times, or risks and times, one row a person")
     .argument("<model>", "a model that train wrote")
     .argument("<table>", `${TABLE_ARGUMENT}, of any length; - is standard input`);
   addTableOptions(command)
+    .option("--at <times>", "the risk of the event by these times, e.g. 365,1825", parseTimes)
+    .option(
+      "--quantiles <shares>",
+      "the times by which these shares have had the event, e.g. 0.25,0.5",
+      parseShares,
+    )
+    .option("--rmst <time>", "the mean time to the event, counted up to this time", parsePositive)
+    .option("--id <column>", "whose row it is: a first column `id`, as the table writes it", idOption)
+    .option("--long", "one row a person and time: the times of --at, or all edges of the time bins")
+    .option("--curves", "keep S1..ST, which --at, --quantiles and --rmst leave out")
     .option("--out <file>", "write CSV here, or Parquet if it ends in .parquet (default: standard output)")
-    .option("--risk", "add a last column `risk`, the one number by which the curves rank people")
+    .option("--risk", "add a column `risk`, the one number by which the curves rank people")
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
     .action(async (modelPath: string, path: string, options: PredictOptions) => {
       await refuseUnwritable([options.out], [modelPath, path]);
@@ -56,8 +88,9 @@ export function addPredict(program: Command): void {
       if (options.risk && !knowsAtRisk(model)) warn(EQUAL_WEIGHTS);
       const backend = await openBackendOf(model, options.threads);
       try {
-        const predictRows = preparePredictor(model, backend);
-        const { rows, warnings } = await predictFile(path, model, options, predictRows);
+        const { rows, warnings } = isPlain(options)
+          ? await predictFile(path, model, options, planCurves(model, backend, options))
+          : await predictFile(path, model, options, planPeople(model, backend, options));
         for (const { message } of warnings.slice(0, MAX_WARNINGS)) warn(message);
         if (warnings.length > MAX_WARNINGS) warn(`and ${warnings.length - MAX_WARNINGS} more such columns`);
         if (options.out !== undefined) print(`${rows} rows written to ${options.out}`);
@@ -67,15 +100,84 @@ export function addPredict(program: Command): void {
     });
 }
 
-/** Returns how many rows there were, and the remarks on their cells. */
-async function predictFile(
+/** How the rows of a part are predicted, and how what comes out is written. */
+interface Plan<Predicted extends Prediction> {
+  predict(table: Table): Promise<Predicted>;
+  /** Rows that are written for each that is read. */
+  readonly rowsEach: number;
+  open(output: ByteOutput): Promise<PartWriter<Predicted>>;
+}
+
+interface PartWriter<Predicted> {
+  write(part: Predicted, firstRow: number): Promise<void>;
+  finish(): Promise<void>;
+}
+
+/** Whether the columns are those of curves and medians. */
+function isPlain({ at, quantiles, rmst, id, long }: PredictOptions): boolean {
+  return [at, quantiles, rmst, id, long].every((option) => option === undefined);
+}
+
+function isParquet({ out }: PredictOptions): boolean {
+  return out?.endsWith(".parquet") === true;
+}
+
+function planCurves(model: Model, backend: Backend | null, options: PredictOptions): Plan<Prediction> {
+  const { T } = model.grid;
+  const more = options.risk ? { riskOf: (curves: Curves) => riskOf(model, curves) } : {};
+  return {
+    predict: preparePredictor(model, backend),
+    rowsEach: 1,
+    open: async (output) =>
+      isParquet(options) ? openParquetPredictions(output, T, more) : openCsvPredictions(output, T, more),
+  };
+}
+
+function planPeople(model: Model, backend: Backend | null, options: PredictOptions): Plan<PeoplePrediction> {
+  const { quantiles, rmst, id, long, risk: ranking } = options;
+  const at = options.at ?? (long ? [...gridOf(model).edges] : undefined);
+  const request = present({ at, quantiles, rmst, id, ranking });
+  const isReplaced = [options.at, quantiles, rmst, long].some((option) => option !== undefined);
+  const curves = options.curves || !isReplaced ? model.grid.T : undefined;
+  const table = layOutPeople(request, present({ long, curves }));
+  return {
+    predict: preparePeople(model, backend, request),
+    rowsEach: table.rowsEach,
+    async open(output) {
+      const isShown = options.out === undefined;
+      const written = isParquet(options)
+        ? await openParquetPeople(output, table)
+        : openCsvPeople(output, table, isShown);
+      return {
+        write: (part, firstRow) => written.write({ ...part, firstRow }),
+        finish: written.finish,
+      };
+    },
+  };
+}
+
+/**
+ * How the table is read. An id is copied as it is written, so it is read as text, unless the model or the caller takes
+ * the column for a number.
+ */
+function readingWithId(model: Model, options: PredictOptions): TableOptions & { readonly columns: string[] } {
+  const needed = columnsNeeded(model);
+  const reading = readingOf(model, options);
+  const { id } = options;
+  if (id === undefined || needed.includes(id)) return { ...reading, columns: needed };
+  const isNumber = options.number?.includes(id) === true;
+  const category = isNumber ? reading.category : [...new Set([...(reading.category ?? []), id])];
+  return { ...reading, ...present({ category }), columns: [...needed, id] };
+}
+
+/** Returns how many rows were written, and the remarks on the cells of those that were read. */
+async function predictFile<Predicted extends Prediction>(
   path: string,
   model: Model,
   options: PredictOptions,
-  predictRows: ReturnType<typeof preparePredictor>,
+  plan: Plan<Predicted>,
 ): Promise<{ readonly rows: number; readonly warnings: readonly CellWarning[] }> {
-  const columns = columnsNeeded(model);
-  const { category, number, decimal } = readingOf(model, options);
+  const { columns, category, number, decimal } = readingWithId(model, options);
   const dates = columns.filter((name) =>
     model.encoder.columns.some(({ column, type }) => column === name && type === "date"),
   );
@@ -86,11 +188,7 @@ async function predictFile(
   let rows = 0;
   let warnings: readonly CellWarning[] = [];
   try {
-    const { T } = model.grid;
-    const more = options.risk ? { riskOf: (curves: Curves) => riskOf(model, curves) } : {};
-    const written = options.out?.endsWith(".parquet")
-      ? await openParquetPredictions(output, T, more)
-      : openCsvPredictions(output, T, more);
+    const written = await plan.open(output);
     const chunks = readTableChunks(source, {
       columns,
       dates,
@@ -98,8 +196,8 @@ async function predictFile(
       onProgress: (bytes) => progress.update(bytes, source.byteLength),
     });
     for await (const chunk of chunks) {
-      const predicted = await inWholeTable(chunk, () => predictRows(chunk.table));
-      await written.write(predicted);
+      const predicted = await inWholeTable(chunk, () => plan.predict(chunk.table));
+      await written.write(predicted, rows);
       const before = rows;
       rows += chunk.table.rows;
       warnings = addCellWarnings(model.encoder, warnings, predicted.warnings, before, rows);
@@ -110,5 +208,5 @@ async function predictFile(
     await output.abandon();
     close();
   }
-  return { rows, warnings };
+  return { rows: rows * plan.rowsEach, warnings };
 }

@@ -11,6 +11,7 @@ import type { BoostRowSets } from "../../verbs/boost.ts";
 import { medianTimes, type Prediction } from "../../verbs/predict.ts";
 import { type ByteOutput, openGrowingFile } from "./growing-file.ts";
 import type { BoostSource } from "./read-predictions.ts";
+import { openRowGroups, type ParquetElement, ROW_GROUP_ROWS } from "./row-groups.ts";
 
 /** What is known about rows besides their curves. */
 interface KnownRows {
@@ -43,11 +44,11 @@ const LEAST_PLAIN = 1e-6;
  */
 const NEAR_A_HALF = 1e-3;
 /** The most bytes of a probability and its comma: "1.23e-10,". */
-const PROBABILITY_BYTES = 16;
+export const PROBABILITY_BYTES = 16;
 /** The most bytes of two float64, a row's outcome and set, and a line end. */
 const ROW_BYTES = 128;
 /** Bytes passed on at a time. */
-const PIECE_BYTES = 1 << 18;
+export const PIECE_BYTES = 1 << 18;
 
 const ZERO = 0x30;
 const POINT = 0x2e;
@@ -133,9 +134,6 @@ function writeText(text: string, bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** Rows per row group: 26 MB for a hundred bins, held until the group is complete. */
-const ROW_GROUP_ROWS = 1 << 15;
-
 const REQUIRED = { repetition_type: "REQUIRED" } as const;
 
 export async function openParquetPredictions(
@@ -143,19 +141,9 @@ export async function openParquetPredictions(
   T: number,
   { known, riskOf }: MoreColumns = {},
 ): Promise<PredictionOutput> {
-  // Loaded only when needed: most predictions are written as CSV.
-  const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
-  const bytes = new ByteWriter();
-  /** Passes on the bytes of a row group and resets the buffer. */
-  const flush = async () => {
-    await output.write(new Uint8Array(bytes.buffer, 0, bytes.index));
-    bytes.index = 0;
-  };
   const names = curveNames(T);
   const more = known === undefined ? [] : listKnown(known);
-  // Probabilities rarely repeat: compression costs more time than it saves space.
-  const schema = parquetSchema(names, more, riskOf !== undefined);
-  const writer = new ParquetWriter({ writer: bytes, codec: "UNCOMPRESSED", schema });
+  const groups = await openRowGroups(output, parquetElements(names, more, riskOf !== undefined));
   const columns = names.map(() => new Float64Array(ROW_GROUP_ROWS)); // [T] of [rows]
   const medians: (number | null)[] = [];
   const risks = new Float64Array(riskOf ? ROW_GROUP_ROWS : 0);
@@ -163,30 +151,13 @@ export async function openParquetPredictions(
 
   async function writeGroup(): Promise<void> {
     const rows = medians.length;
-    if (rows === 0) return;
-    await writer.write({
-      rowGroupSize: rows,
-      columnData: [
-        {
-          name: "row",
-          data: BigInt64Array.from({ length: rows }, (_, i) => BigInt(first + i)),
-          encoding: "PLAIN",
-        },
-        ...columns.map((column, t) => ({
-          name: names[t],
-          data: column.subarray(0, rows),
-          encoding: "PLAIN" as const,
-        })),
-        { name: "median", data: medians, encoding: "PLAIN" },
-        ...more.map(({ name, values }) => ({
-          name,
-          data: values.slice(first - 1, first - 1 + rows),
-          encoding: "PLAIN" as const,
-        })),
-        ...(riskOf ? [{ name: "risk", data: risks.subarray(0, rows), encoding: "PLAIN" as const }] : []),
-      ],
-    });
-    await flush();
+    await groups.write([
+      BigInt64Array.from({ length: rows }, (_, i) => BigInt(first + i)),
+      ...columns.map((column) => column.subarray(0, rows)),
+      medians,
+      ...more.map(({ values }) => values.slice(first - 1, first - 1 + rows)),
+      ...(riskOf ? [risks.subarray(0, rows)] : []),
+    ]);
     first += rows;
     medians.length = 0;
   }
@@ -205,16 +176,17 @@ export async function openParquetPredictions(
     },
     async finish() {
       await writeGroup();
-      await writer.finish();
-      await flush();
-      await output.finish();
+      await groups.finish();
     },
   };
 }
 
-function parquetSchema(names: readonly string[], more: readonly KnownColumn[], hasRisk: boolean) {
+function parquetElements(
+  names: readonly string[],
+  more: readonly KnownColumn[],
+  hasRisk: boolean,
+): readonly ParquetElement[] {
   return [
-    { name: "root", num_children: names.length + 2 + more.length + (hasRisk ? 1 : 0) },
     { name: "row", type: "INT64", ...REQUIRED } as const,
     ...names.map((name) => ({ name, type: "DOUBLE", ...REQUIRED }) as const),
     { name: "median", type: "DOUBLE", repetition_type: "OPTIONAL" } as const,

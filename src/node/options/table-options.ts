@@ -62,6 +62,27 @@ export const parseCount = numberOption(isCount, "a whole number, 0 or more");
 export const parsePositive = numberOption((value) => value > 0 && Number.isFinite(value), "a number above 0");
 export const parseShare = numberOption((value) => value > 0 && value < 1, "a number between 0 and 1");
 
+/** "365,1825" → [365, 1825]; a repeated option adds to what came before. */
+export function numbersOption(
+  isRight: (value: number) => boolean,
+  expected: string,
+): (text: string, before?: readonly number[]) => readonly number[] {
+  return (text, before = []) => {
+    const values = text.split(",").map((one) => (one.trim() === "" ? Number.NaN : Number(one)));
+    if (!values.every(isRight)) throw new InvalidArgumentError(`expected ${expected}.`);
+    return [...before, ...values];
+  };
+}
+
+export const parseTimes = numbersOption(
+  (time) => time >= 0 && Number.isFinite(time),
+  "times from 0 up, e.g. 365,1825",
+);
+export const parseShares = numbersOption(
+  (share) => share > 0 && share < 1,
+  "numbers between 0 and 1, e.g. 0.25,0.5",
+);
+
 export function parseAtLeastOne(text: string): number {
   const value = parseCount(text);
   if (value === 0) throw new InvalidArgumentError("expected a whole number, 1 or more.");

@@ -1,0 +1,144 @@
+/**
+ * The table that predictions for people become, column by column: one row a person, or one row a person and time. In
+ * the wide form what `predict` always had comes first (row, curves, median, the ranking), then what was read off the
+ * curves, last what is doubtful; the id stands before all. Whoever writes the table asks each column for its cells.
+ */
+import { InputError } from "../../core/errors.ts";
+import { isAbsent } from "../../core/measured.ts";
+import { formatPercent, type PeoplePrediction, type PeopleRequest } from "./predict-people.ts";
+
+/** Predicted people, and how many rows of the table came before theirs. */
+export interface PeoplePart extends PeoplePrediction {
+  readonly firstRow: number;
+}
+
+/** One column of the table. */
+export interface PeopleColumn {
+  readonly name: string;
+  /** "measured" is a number that may be absent; "count" a whole number. */
+  readonly kind: "count" | "probability" | "number" | "measured" | "text";
+  /** The cell of row i of a part, for time k in the long form; null where it is absent. */
+  cell(part: PeoplePart, i: number, k: number): number | string | null;
+}
+
+/** How the table looks. */
+export interface PeopleLayout {
+  /** One row a person and time, in place of one row a person. */
+  readonly long?: boolean;
+  /** How many columns S1, S2, … of the curves the wide form has: all T of them, or none, the default. */
+  readonly curves?: number;
+}
+
+/** The table's columns, and how many rows a person has. */
+export interface PeopleTable {
+  readonly columns: readonly PeopleColumn[];
+  readonly rowsEach: number;
+}
+
+/** Lays out the table for a request; refuses what has no place in the long form. */
+export function layOutPeople(request: PeopleRequest, layout: PeopleLayout = {}): PeopleTable {
+  const { at = [] } = request;
+  if (layout.long !== true) return { columns: listWide(request, layout), rowsEach: 1 };
+  refuseInLong(request, layout);
+  const columns: readonly PeopleColumn[] = [
+    ...listWhose(request),
+    { name: "time", kind: "number", cell: (_, __, k) => at[k] },
+    { name: "survival", kind: "probability", cell: ({ survival }, i, k) => survival[i * at.length + k] },
+    { name: "risk", kind: "probability", cell: ({ risk }, i, k) => risk[i * at.length + k] },
+    ...DOUBTS,
+  ];
+  return { columns, rowsEach: at.length };
+}
+
+function listWide(request: PeopleRequest, { curves = 0 }: PeopleLayout): readonly PeopleColumn[] {
+  const { at = [], quantiles = [], rmst, ranking = false } = request;
+  return [
+    ...listWhose(request),
+    ...Array.from({ length: curves }, (_, t) => curveColumn(t)),
+    { name: "median", kind: "measured", cell: ({ median }, i) => numberOrNull(median[i]) },
+    ...(ranking ? [RANKING] : []),
+    ...at.map((time, k) => riskColumn(time, k, at.length)),
+    ...quantiles.map((share, k) => quantileColumn(share, k, quantiles.length)),
+    ...(rmst === undefined ? [] : [meanColumn(rmst)]),
+    ...DOUBTS,
+  ];
+}
+
+function listWhose({ id }: PeopleRequest): readonly PeopleColumn[] {
+  const row: PeopleColumn = { name: "row", kind: "count", cell: ({ firstRow }, i) => firstRow + i + 1 };
+  if (id === undefined) return [row];
+  return [{ name: "id", kind: "text", cell: (part, i) => part.id?.[i] ?? "" }, row];
+}
+
+function curveColumn(t: number): PeopleColumn {
+  return {
+    name: `S${t + 1}`,
+    kind: "probability",
+    cell: ({ curves: { T, survival } }, i) => survival[i * T + t],
+  };
+}
+
+const RANKING: PeopleColumn = {
+  name: "risk",
+  kind: "number",
+  cell: ({ ranking }, i) => ranking?.[i] ?? null,
+};
+
+function riskColumn(time: number, k: number, K: number): PeopleColumn {
+  return { name: `risk_${time}`, kind: "probability", cell: ({ risk }, i) => risk[i * K + k] };
+}
+
+function quantileColumn(share: number, k: number, K: number): PeopleColumn {
+  return {
+    name: `time_q${formatPercent(share)}`,
+    kind: "measured",
+    cell({ quantile }, i) {
+      const time = quantile[i * K + k];
+      return isAbsent(time) ? null : time;
+    },
+  };
+}
+
+function meanColumn(until: number): PeopleColumn {
+  return {
+    name: `rmst_${until}`,
+    kind: "number",
+    cell: ({ restrictedMean }, i) => restrictedMean?.[i] ?? null,
+  };
+}
+
+/** Between the names of doubtful columns. */
+const BETWEEN = ";";
+
+const DOUBTS: readonly PeopleColumn[] = [
+  {
+    name: "outside_range",
+    kind: "text",
+    cell: ({ doubts }, i) => doubts.outsideRange[i].join(BETWEEN),
+  },
+  { name: "imputed", kind: "text", cell: ({ doubts }, i) => doubts.imputed[i].join(BETWEEN) },
+  {
+    name: "unknown_levels",
+    kind: "text",
+    cell: ({ doubts }, i) => doubts.unknownLevels[i].join(BETWEEN),
+  },
+];
+
+function numberOrNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}
+
+/** What belongs to a person and not to a time would be repeated in every one of the person's rows. */
+function refuseInLong({ quantiles = [], rmst, ranking }: PeopleRequest, { curves = 0 }: PeopleLayout): void {
+  const misplaced = [
+    ...(quantiles.length > 0 ? ["--quantiles"] : []),
+    ...(rmst === undefined ? [] : ["--rmst"]),
+    ...(ranking === true ? ["--risk"] : []),
+    ...(curves > 0 ? ["--curves"] : []),
+  ];
+  if (misplaced.length === 0) return;
+  throw new InputError(`--long has one row a person and time: it cannot go with ${misplaced.join(", ")}`, {
+    code: "option.conflict",
+    hint: "leave --long out, or make two tables: these belong to a person, not to a time",
+  });
+}
