@@ -95,14 +95,13 @@ describe("a table of several parts", () => {
     expectLines(plain.stdout, ["row", ...BINS, "median"], (i) => [
       [String(i + 1), ...curveOf(i), measured(whole.median[i])],
     ]);
-    expect(predictCli("--curves").stdout).toBe(plain.stdout);
   });
 
-  test("risks, times, means, ids and doubts take the place of the curves", () => {
-    const { code, stdout, stderr } = predictCli(...WISHES, "--id", "pid");
+  test("ids, risks, times, means and doubts come after what was there, or without the curves", () => {
+    const { code, stdout, stderr } = predictCli(...WISHES, "--id", "pid", "--no-curves");
     expect(code).toBe(0);
-    expectLines(stdout, ["id", "row", "median", ...NAMES, ...DOUBTS], (i) => [
-      [quoted(idOf(i)), String(i + 1), measured(whole.median[i]), ...readingsOf(i), ...doubtsOf(i)],
+    expectLines(stdout, ["row", "median", "id", ...NAMES, ...DOUBTS], (i) => [
+      [String(i + 1), measured(whole.median[i]), quoted(idOf(i)), ...readingsOf(i), ...doubtsOf(i)],
     ]);
     expect(stderr).toContain("age is missing in 910 of 10000 rows");
     const said = Array.from({ length: ROWS }, (_, i) => doubtsOf(i).join());
@@ -110,16 +109,16 @@ describe("a table of several parts", () => {
     expect(said.filter((doubt) => doubt.startsWith("age,")).length).toBeGreaterThan(5);
   });
 
-  test("--curves keeps them, --risk too, and --id alone leaves them", () => {
-    const all = predictCli(...WISHES, "--curves");
+  test("the curves stay where they were, and so does the ranking", () => {
+    const all = predictCli(...WISHES);
     expectLines(all.stdout, ["row", ...BINS, "median", ...NAMES, ...DOUBTS], (i) => [
       [String(i + 1), ...curveOf(i), measured(whole.median[i]), ...readingsOf(i), ...doubtsOf(i)],
     ]);
     const owned = predictCli("--id", "pid");
-    expectLines(owned.stdout, ["id", "row", ...BINS, "median", ...DOUBTS], (i) => [
-      [quoted(idOf(i)), String(i + 1), ...curveOf(i), measured(whole.median[i]), ...doubtsOf(i)],
+    expectLines(owned.stdout, ["row", ...BINS, "median", "id", ...DOUBTS], (i) => [
+      [String(i + 1), ...curveOf(i), measured(whole.median[i]), quoted(idOf(i)), ...doubtsOf(i)],
     ]);
-    const ranked = predictCli("--at", "3", "--risk").stdout;
+    const ranked = predictCli("--at", "3", "--risk", "--no-curves").stdout;
     expect(ranked.slice(0, ranked.indexOf("\n"))).toBe(["row,median,risk,risk_3", ...DOUBTS].join(","));
   });
 
@@ -156,7 +155,7 @@ describe("a table of several parts", () => {
       return parquetReadObjects({ file: new Uint8Array(readFileSync(out)).buffer });
     };
     const wide = await read("wide.parquet", ...WISHES, "--id", "pid");
-    expect(Object.keys(wide[0])).toEqual(["id", "row", "median", ...NAMES, ...DOUBTS]);
+    expect(Object.keys(wide[0])).toEqual(["row", ...BINS, "median", "id", ...NAMES, ...DOUBTS]);
     expect(wide.length).toBe(ROWS);
     const isRight = (row: Record<string, unknown>, i: number) =>
       row.id === idOf(i) &&
@@ -220,21 +219,22 @@ describe("cells and columns", () => {
   test("an id that is a column of the model is read as the model reads it; a missing one is empty", () => {
     const odd = small("few.csv", ",50,1/2/2003,true,M,1,north,0.1", "NA,51.50,1/2/2003,true,F,1,north,0.1");
     const idsBy = (id: string) =>
-      runCli(["predict", inScratch("cox.model"), odd, "--at", "3", "--id", id])
-        .stdout.split("\n")
-        .map((line) => line.split(",")[0]);
-    expect(idsBy("age")).toEqual(["id", "50", "51.5", ""]);
-    expect(idsBy("stage")).toEqual(["id", "1", "1", ""]);
-    expect(idsBy("pid")).toEqual(["id", "", "", ""]);
+      runCli(["predict", inScratch("cox.model"), odd, "--no-curves", "--id", id])
+        .stdout.trimEnd()
+        .split("\n")
+        .map((line) => line.split(",")[2]);
+    expect(idsBy("age")).toEqual(["id", "50", "51.5"]);
+    expect(idsBy("stage")).toEqual(["id", "1", "1"]);
+    expect(idsBy("pid")).toEqual(["id", "", ""]);
   });
 
   test("control characters of an id are spelled out on standard output, and kept in a file", () => {
     const odd = small("hostile.csv", "a\u001b[31m,50,1/2/2003,true,M,1,north,0.1");
     const args = ["predict", inScratch("cox.model"), odd, "--at", "3", "--id", "pid"];
-    expect(runCli(args).stdout).toContain("\na\\u001b[31m,1,");
+    expect(runCli(args).stdout).toContain(",a\\u001b[31m,");
     const out = inScratch("hostile-out.csv");
     expect(runCli([...args, "--out", out]).code).toBe(0);
-    expect(readFileSync(out, "utf8")).toContain("\na\u001b[31m,1,");
+    expect(readFileSync(out, "utf8")).toContain(",a\u001b[31m,");
   });
 });
 
@@ -258,7 +258,7 @@ describe("bad wishes", () => {
     expect(() => readFileSync(out)).toThrow("ENOENT");
   });
 
-  test.each(["--quantiles=.5", "--rmst=3", "--risk", "--curves"])("--long %s", (option) => {
+  test.each(["--quantiles=.5", "--rmst=3", "--risk"])("--long %s", (option) => {
     const { code, stdout, stderr } = predictCli("--long", option);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr.replace(/\s+/g, " ")).toContain(`it cannot go with ${option.split("=")[0]}`);

@@ -111,14 +111,14 @@ describe("the table that people become", () => {
     layOutPeople(...of).columns.map(({ name }) => name);
   const DOUBTS = ["outside_range", "imputed", "unknown_levels"];
 
-  test("what was there before comes first, the id before all", () => {
+  test("what was there before comes first, then the id", () => {
     expect(namesOf({}, { curves: 2 })).toEqual(["row", "S1", "S2", "median", ...DOUBTS]);
     expect(namesOf({ ...request, quantiles: [0.29, 0.025] })).toEqual(
       [
-        "id",
         "row",
         "median",
         "risk",
+        "id",
         "risk_0",
         "risk_4",
         "risk_12.5",
@@ -138,8 +138,8 @@ describe("the table that people become", () => {
   });
 
   test("what belongs to a person has no place in it", () => {
-    expect(() => layOutPeople(request, { long: true, curves: 6 })).toThrow(
-      "--long has one row a person and time: it cannot go with --quantiles, --rmst, --risk, --curves",
+    expect(() => layOutPeople(request, { long: true })).toThrow(
+      "--long has one row a person and time: it cannot go with --quantiles, --rmst, --risk",
     );
   });
 

@@ -55,7 +55,7 @@ const EQUAL_WEIGHTS =
 
 interface PredictOptions extends TableOptions, Pick<PeopleRequest, "at" | "quantiles" | "rmst" | "id"> {
   readonly long?: true;
-  readonly curves?: true;
+  readonly curves: boolean;
   readonly out?: string;
   readonly risk?: true;
   readonly threads: number;
@@ -64,7 +64,7 @@ interface PredictOptions extends TableOptions, Pick<PeopleRequest, "at" | "quant
 export function addPredict(program: Command): void {
   const command = program
     .command("predict")
-    .description("survival curves S1..ST and median times, or risks and times, one row a person")
+    .description("survival curves S1..ST and median times, one row a person")
     .argument("<model>", "a model that train wrote")
     .argument("<table>", `${TABLE_ARGUMENT}, of any length; - is standard input`);
   addTableOptions(command)
@@ -75,9 +75,9 @@ export function addPredict(program: Command): void {
       parseShares,
     )
     .option("--rmst <time>", "the mean time to the event, counted up to this time", parsePositive)
-    .option("--id <column>", "whose row it is: a first column `id`, as the table writes it", idOption)
+    .option("--id <column>", "whose row it is: a column `id`, as the table writes it", idOption)
     .option("--long", "one row a person and time: the times of --at, or all edges of the time bins")
-    .option("--curves", "keep S1..ST, which --at, --quantiles and --rmst leave out")
+    .option("--no-curves", "leave S1..ST out")
     .option("--out <file>", "write CSV here, or Parquet if it ends in .parquet (default: standard output)")
     .option("--risk", "add a column `risk`, the one number by which the curves rank people")
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
@@ -114,8 +114,8 @@ interface PartWriter<Predicted> {
 }
 
 /** Whether the columns are those of curves and medians. */
-function isPlain({ at, quantiles, rmst, id, long }: PredictOptions): boolean {
-  return [at, quantiles, rmst, id, long].every((option) => option === undefined);
+function isPlain({ at, quantiles, rmst, id, long, curves }: PredictOptions): boolean {
+  return curves && [at, quantiles, rmst, id, long].every((option) => option === undefined);
 }
 
 function isParquet({ out }: PredictOptions): boolean {
@@ -137,8 +137,7 @@ function planPeople(model: Model, backend: Backend | null, options: PredictOptio
   const { quantiles, rmst, id, long, risk: ranking } = options;
   const at = options.at ?? (long ? [...gridOf(model).edges] : undefined);
   const request = present({ at, quantiles, rmst, id, ranking });
-  const isReplaced = [options.at, quantiles, rmst, long].some((option) => option !== undefined);
-  const curves = options.curves || !isReplaced ? model.grid.T : undefined;
+  const curves = options.curves ? model.grid.T : undefined;
   const table = layOutPeople(request, present({ long, curves }));
   return {
     predict: preparePeople(model, backend, request),

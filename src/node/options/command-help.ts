@@ -178,7 +178,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
 
 /** For options that mean something else in one command than in the others. */
 const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = {
-  predict: under("Output", "at quantiles rmst id long curves risk threads"),
+  predict: under("Output", "at quantiles rmst id long no-curves risk threads"),
   audit: under("Scores", "seed threads"),
   discover: under("Search", "drop seed threads"),
   boost: under("Repair", "method seed threads apply"),
@@ -198,7 +198,7 @@ const BASIC: Readonly<Record<string, string>> = {
   km: "time event event-is origin by at rmst time-unit svg json",
   cox: "time event event-is features drop id strata reference interaction json",
   train: "time event event-is id group groups auto-groups drop report out",
-  predict: "at quantiles rmst id long curves risk out category number",
+  predict: "at quantiles rmst id long no-curves risk out category number",
   audit: "curves time event by group groups tolerance certify report require",
   discover: "curves time event split columns drop top min-rows level json",
   boost: "curves time event split group groups out save apply json",

@@ -1,7 +1,7 @@
 /**
  * The table that predictions for people become, column by column: one row a person, or one row a person and time. In
- * the wide form what `predict` always had comes first (row, curves, median, the ranking), then what was read off the
- * curves, last what is doubtful; the id stands before all. Whoever writes the table asks each column for its cells.
+ * the wide form what `predict` always had comes first (row, curves, median, the ranking), then whose row it is, what
+ * was read off the curves, and last what is doubtful. Whoever writes the table asks each column for its cells.
  */
 import { InputError } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
@@ -39,9 +39,10 @@ export interface PeopleTable {
 export function layOutPeople(request: PeopleRequest, layout: PeopleLayout = {}): PeopleTable {
   const { at = [] } = request;
   if (layout.long !== true) return { columns: listWide(request, layout), rowsEach: 1 };
-  refuseInLong(request, layout);
+  refuseInLong(request);
   const columns: readonly PeopleColumn[] = [
-    ...listWhose(request),
+    ...listId(request),
+    ROW,
     { name: "time", kind: "number", cell: (_, __, k) => at[k] },
     { name: "survival", kind: "probability", cell: ({ survival }, i, k) => survival[i * at.length + k] },
     { name: "risk", kind: "probability", cell: ({ risk }, i, k) => risk[i * at.length + k] },
@@ -53,10 +54,11 @@ export function layOutPeople(request: PeopleRequest, layout: PeopleLayout = {}):
 function listWide(request: PeopleRequest, { curves = 0 }: PeopleLayout): readonly PeopleColumn[] {
   const { at = [], quantiles = [], rmst, ranking = false } = request;
   return [
-    ...listWhose(request),
+    ROW,
     ...Array.from({ length: curves }, (_, t) => curveColumn(t)),
     { name: "median", kind: "measured", cell: ({ median }, i) => numberOrNull(median[i]) },
     ...(ranking ? [RANKING] : []),
+    ...listId(request),
     ...at.map((time, k) => riskColumn(time, k, at.length)),
     ...quantiles.map((share, k) => quantileColumn(share, k, quantiles.length)),
     ...(rmst === undefined ? [] : [meanColumn(rmst)]),
@@ -64,10 +66,10 @@ function listWide(request: PeopleRequest, { curves = 0 }: PeopleLayout): readonl
   ];
 }
 
-function listWhose({ id }: PeopleRequest): readonly PeopleColumn[] {
-  const row: PeopleColumn = { name: "row", kind: "count", cell: ({ firstRow }, i) => firstRow + i + 1 };
-  if (id === undefined) return [row];
-  return [{ name: "id", kind: "text", cell: (part, i) => part.id?.[i] ?? "" }, row];
+const ROW: PeopleColumn = { name: "row", kind: "count", cell: ({ firstRow }, i) => firstRow + i + 1 };
+
+function listId({ id }: PeopleRequest): readonly PeopleColumn[] {
+  return id === undefined ? [] : [{ name: "id", kind: "text", cell: (part, i) => part.id?.[i] ?? "" }];
 }
 
 function curveColumn(t: number): PeopleColumn {
@@ -129,12 +131,11 @@ function numberOrNull(value: number): number | null {
 }
 
 /** What belongs to a person and not to a time would be repeated in every one of the person's rows. */
-function refuseInLong({ quantiles = [], rmst, ranking }: PeopleRequest, { curves = 0 }: PeopleLayout): void {
+function refuseInLong({ quantiles = [], rmst, ranking }: PeopleRequest): void {
   const misplaced = [
     ...(quantiles.length > 0 ? ["--quantiles"] : []),
     ...(rmst === undefined ? [] : ["--rmst"]),
     ...(ranking === true ? ["--risk"] : []),
-    ...(curves > 0 ? ["--curves"] : []),
   ];
   if (misplaced.length === 0) return;
   throw new InputError(`--long has one row a person and time: it cannot go with ${misplaced.join(", ")}`, {
