@@ -12,13 +12,19 @@ import type { HoldInput } from "./hold.ts";
 import { canMix } from "./mixture.ts";
 import type { PriorSource } from "./prior.ts";
 
+/** What it needs of a run, beside the mixture. */
+export type RefitInput = Pick<
+  HoldInput,
+  "validation" | "start" | "spec" | "told" | "splines" | "precisions" | "solvedOn" | "onProgress"
+>;
+
 /**
  * The parameters of the chosen mixture with the new start in place of the old one, and the prior that goes with them.
  * Null where there is no start, or no validation rows in the solve, so that it has seen them all.
  */
 export function refitStart(
-  { training, validation, start, spec, told, splines, precisions, solvedOn, onProgress }: HoldInput,
-  { gathered, parameters: chosen, source }: ChosenBase,
+  { validation, start, spec, told, splines, precisions, solvedOn, onProgress }: RefitInput,
+  { gathered, parameters: chosen, source }: Omit<ChosenBase, "mixture">,
 ): PriorSource | null {
   if (start === null || validation === null || solvedOn === "training rows") return null;
   if (!canMix(start) || !("baselineHazard" in spec) || spec.baselineHazard === undefined) return null;
@@ -33,7 +39,7 @@ export function refitStart(
     },
   );
   const fresh: ParameterValues = {
-    baseline: Array.from(logitsOfHazards(training.binned.T, fitted.baselineHazard)),
+    baseline: Array.from(logitsOfHazards(binned.T, fitted.baselineHazard)),
     skip: Array.from(fitted.slopes),
     groupOffsets: Array.from(fitted.offsets),
   };
