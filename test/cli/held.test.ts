@@ -180,7 +180,7 @@ describe("a protected column", () => {
 });
 
 test("targets are in the document as its schema has them", () => {
-  const rows = ["all,1000,0.89,0.01", "all,3000,0.86,0.01"].join("\n");
+  const rows = ["all,1000,0.875,0.01", "all,3000,0.86,0.01"].join("\n");
   const file = writeScratch("targets.csv", `group,time,survival,se\n${rows}\n`);
   const document = train(["--group", "stage = 4", "--targets", file, ...few]);
   expect(document.solve?.targets).toMatchObject([{ group: "all" }]);

@@ -21,7 +21,9 @@ with Greenwood's standard errors of ${plan.eye.registryPeople} other people, at 
 years, for everyone and for ${listOf(plan.eye.groups.map((one) => `\`${one}\``))}. Curves are judged on
 ${plan.eye.truthPeople} fresh people against their true ones. *A*: root mean square over time of the gap between a \
 group's mean predicted and mean true curve; *worst A* is the largest of
-the five. *ISE*: everyone's mean squared error of single curves. ${eye.seeds} of ${eye.planned} draws.
+the five. *ISE*: everyone's mean squared error of single curves. *With targets, slack 1* is the default of \`--targets\`, \
+*with targets* weighs them beside the rows
+(\`--target-slack auto\`). ${eye.seeds} of ${eye.planned} draws.
 
 ${meansTable(eye)}
 

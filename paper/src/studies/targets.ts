@@ -141,7 +141,7 @@ export const runTargetsPlan = createPlanRunner<TargetRun, TargetLine>(sameTarget
 export function targetRequest(system: TargetSystem, targets: Targets): Partial<TrainRequest> {
   if (system === "without targets") return {};
   const allowClash = targets.curves.map(({ group }) => group);
-  return { targets, allowClash, ...(system === "with targets" ? {} : { targetSlack: 1 }) };
+  return { targets, allowClash, targetSlack: system === "with targets" ? "auto" : 1 };
 }
 
 export function describeClashes(clashes: readonly Clash[]): TargetLineBase["clashes"] {

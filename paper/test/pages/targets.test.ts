@@ -51,7 +51,7 @@ test("a registry's targets end at the horizon; systems differ in how they hold t
   expect(targets.curves.map(({ group }) => group)).toEqual([ALL_GROUP.name, "sex = 'F'"]);
   expect(Array.from(targets.curves[0].time)).toEqual([365, 731, 1096, 1826]);
   expect(targetRequest("without targets", targets)).toEqual({});
-  expect(targetRequest("with targets", targets)).not.toHaveProperty("targetSlack");
+  expect(targetRequest("with targets", targets)).toMatchObject({ targetSlack: "auto" });
   expect(targetRequest("with targets, slack 1", targets)).toMatchObject({ targetSlack: 1 });
 });
 

@@ -208,7 +208,7 @@ export function addTrainOptions(command: Command): Command {
     .option("--targets <file>", "survival known from outside, to hold groups to: group,time,survival,se")
     .option(
       "--target-slack <c>",
-      "mean squared gap to a target, in standard errors; auto weighs it beside the rows",
+      "mean squared gap to a target, in standard errors (default: 1); auto weighs it beside the rows",
       parseSlack,
     )
     .option("--allow-clash <groups>", "hold these targets although the rows contradict them", namesOption)
