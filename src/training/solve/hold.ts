@@ -193,13 +193,14 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
 
 /** The rows of the last solve under the network that it is put on. */
 async function gatherAnew(
-  { backend, listCurves, onProgress }: HoldInput,
+  { backend, all, listCurves, onProgress }: HoldInput,
   sets: readonly RowSet[],
   { spec, parameters }: { readonly spec: HoldInput["spec"]; readonly parameters: ParameterValues },
 ): Promise<GatheredRows> {
   const network = createNetwork(backend, spec, 0);
   writeParameters(network, parameters);
-  const onRows = (done: number, total: number) => onProgress?.("encoding all rows", done, total);
+  // Rows in the backend's memory are encoded already.
+  const onRows = (done: number, total: number) => all && onProgress?.("encoding all rows", done, total);
   return gatherRows(backend, network, sets, { isWhole: () => listCurves !== undefined, onRows });
 }
 
