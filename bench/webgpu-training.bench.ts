@@ -116,7 +116,8 @@ async function benchRun(name: string, N: number, D: number) {
   };
   // Kernels are compiled by the first.
   await time(8);
-  const [few, many] = N <= 20_000 ? [256, 1024] : N <= 50_000 ? [80, 240] : [8, 24];
+  const [few, many] =
+    N <= 20_000 ? [256, 1024] : N <= 50_000 ? [80, 240] : N <= 200_000 ? [16, 144] : [8, 56];
   const short = await time(few);
   const milliseconds = ((await time(many)) - short) / (many - few);
   await backend.close();

@@ -6,7 +6,8 @@ import type { Backend } from "../../src/compute/backend.ts";
 import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { BackendError } from "../../src/core/errors.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
-import { sayLost, takesAllRows } from "../../src/node/commands/train.ts";
+import { sayLost } from "../../src/node/commands/train.ts";
+import { takesAllRows } from "../../src/node/options/train-options.ts";
 import { followTraining } from "../../src/node/print/follow-training.ts";
 import { prepare, type TrainRequest, train } from "../../src/verbs/train.ts";
 

@@ -186,6 +186,29 @@ describe("an ensemble", () => {
     expect(told.map(({ type }) => type)).not.toContain("checkpoint");
   });
 
+  test("with runs side by side gives the same bytes and the same words, and goes on from where it was", async () => {
+    const backend = createReferenceBackend();
+    const lanes = [createReferenceBackend(), createReferenceBackend()];
+    const { model: beside, events: told } = await finish(
+      trainTableEnsemble(table, request, backend, { lanes }),
+    );
+    expect(modelToBytes(beside)).toEqual(modelToBytes(model));
+    // Only checkpoints of a run behind the first are not told.
+    const isSaid = ({ type }: TrainEvent) => type !== "checkpoint" && type !== "done";
+    expect(told.filter(isSaid)).toEqual(events.filter(isSaid));
+    const run = trainTableEnsemble(table, request, backend, { lanes });
+    for (let next = await run.next(); !next.done; next = await run.next()) {
+      if (next.value.type !== "checkpoint" || next.value.members?.length !== 2) continue;
+      const { checkpoint, members = [] } = next.value;
+      await run.return(undefined as never);
+      const resume = { checkpoint, members };
+      const resumed = await finish(trainTableEnsemble(table, request, backend, { lanes, resume }));
+      expect(modelToBytes(resumed.model)).toEqual(modelToBytes(model));
+      return;
+    }
+    expect.unreachable("the third run left no checkpoint");
+  });
+
   test("the same seed gives the same bytes, which open again", async () => {
     const bytes = modelToBytes(model);
     const again = await finish(trainTableEnsemble(table, request, createReferenceBackend()));

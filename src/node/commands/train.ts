@@ -28,6 +28,7 @@ import {
   readSplit,
   refuseConflicts,
   type TrainOptions,
+  takesAllRows,
   toRequest,
 } from "../options/train-options.ts";
 import { printAudit } from "../print/audit.ts";
@@ -51,6 +52,7 @@ import {
   shardFiles,
   trainShard,
 } from "../shards/ensemble-parts.ts";
+import { openMemberLanes } from "../workers/member-lanes.ts";
 import { openWasmBackend } from "../workers/wasm-backend.ts";
 import { findGraphics, openWebGpuBackend } from "../workers/webgpu-backend.ts";
 
@@ -108,21 +110,11 @@ async function openBackend(options: TrainOptions): Promise<Backend> {
   const { backend, threads, deterministic } = options;
   if (backend === "reference") return createReferenceBackend();
   if (backend === "webgpu") return openWebGpuBackend();
+  // Such a step stays on a graphics device: a millisecond on an H200 where the processor takes tens. A minibatch goes
+  // through the host twice, 15 to 20 milliseconds there, and the processor takes a few.
   const mayBeGraphics = backend === "auto" && deterministic !== true && takesAllRows(options);
   const graphics = mayBeGraphics ? await findGraphics() : null;
   return graphics ?? openWasmBackend({ threads, deterministic: deterministic === true });
-}
-
-/**
- * Such a step stays on a graphics device: a millisecond on an H200 where the processor takes tens. A minibatch goes
- * through the host twice, 15 to 20 milliseconds there, and the processor takes a few.
- */
-export function takesAllRows({
-  batch,
-  preset,
-  method,
-}: Pick<TrainOptions, "batch" | "preset" | "method">): boolean {
-  return method !== "cox" && (batch === undefined ? preset === "paper" : batch === 0);
 }
 
 interface Trained {
@@ -159,6 +151,11 @@ async function trainFile(
   if (options.shard !== undefined) return trainShard(ensembleRun, options.shard, resume);
   if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
   const parts = ensemble === 1 ? null : await findParts(ensembleRun);
+  const { lanes, close } = await openMemberLanes(backend, {
+    count: parts === null ? ensemble : 1,
+    rows: file.table.rows,
+    takesAllRows: takesAllRows(options),
+  });
   const events =
     ensemble === 1
       ? train(study, told, backend, {
@@ -167,14 +164,13 @@ async function trainFile(
         })
       : parts !== null
         ? joinEnsemble(study, ensembleRun.request, parts, backend)
-        : trainEnsemble(
-            study,
-            ensembleRun.request,
-            backend,
-            resume ? { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } } : {},
-          );
+        : trainEnsemble(study, ensembleRun.request, backend, {
+            lanes,
+            ...(resume && { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } }),
+          });
   const begun = { run, history: resume?.history ?? [] };
-  const { model, checkpoint, lost } = await followTraining(events, options, begun, requirements);
+  const followed = followTraining(events, options, begun, requirements);
+  const { model, checkpoint, lost } = await followed.finally(close);
   if (lost !== undefined) return { lost, checkpoint };
   if (model !== null) return { model, study };
   await leaveCheckpoint(checkpoint, options);

@@ -16,9 +16,10 @@ import type { PreparedStudy } from "../../study/prepare.ts";
 import { type EnsembleRequest, trainMembers } from "../../verbs/ensemble/ensemble.ts";
 import { readCheckpoint, readPart, writePart } from "../io/model-file.ts";
 import { programVersion } from "../io/provenance.ts";
-import type { TrainOptions } from "../options/train-options.ts";
+import { type TrainOptions, takesAllRows } from "../options/train-options.ts";
 import { type Followed, followTraining, leaveCheckpoint } from "../print/follow-training.ts";
 import { print, say, warn } from "../print/output.ts";
+import { openMemberLanes } from "../workers/member-lanes.ts";
 import { pickShard, type Shard } from "./shard.ts";
 import { createHead } from "./shard-head.ts";
 
@@ -104,12 +105,18 @@ export async function trainShard(
   const checkpoint = checkpointOf(path);
   const own = `${run} ${shard.index}/${shard.count}`;
   const resume = lost ?? (await findCheckpoint(checkpoint, own));
+  const { lanes, close } = await openMemberLanes(backend, {
+    count: places.length,
+    rows: study.table.rows,
+    takesAllRows: takesAllRows(options),
+  });
   const events = trainMembers(study, request, backend, {
     places,
+    lanes,
     ...(resume && { resume: { checkpoint: resume.checkpoint, members: resume.members ?? [] } }),
   });
   const begun = { run: own, history: resume?.history ?? [] };
-  const followed = await followTraining(events, { ...options, checkpoint }, begun, []);
+  const followed = await followTraining(events, { ...options, checkpoint }, begun, []).finally(close);
   if (followed.lost !== undefined) return { lost: followed.lost, checkpoint: followed.checkpoint };
   if (followed.model === null) {
     await leaveCheckpoint(followed.checkpoint, { ...options, checkpoint });

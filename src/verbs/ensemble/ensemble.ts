@@ -19,6 +19,7 @@ import type { Checkpoint, TrainedMember } from "../../training/trainer.ts";
 import { type TrainEvent, type TrainingRequest, train } from "../train.ts";
 import { designOf } from "../train-request.ts";
 import { joinMembers, solveOf } from "./join-members.ts";
+import { runSideBySide } from "./side-by-side.ts";
 
 /** A request to train, and how many runs of it to average. */
 export interface EnsembleRequest extends TrainingRequest {
@@ -29,8 +30,13 @@ export interface EnsembleRequest extends TrainingRequest {
 /** Separate from every stream that a run of the same seed uses. */
 const PARTS_STREAM = 0x60000000;
 
-/** Where to resume an interrupted ensemble. */
+/** Where to resume an interrupted ensemble, and on what to make its runs. */
 export interface EnsembleHooks {
+  /**
+   * A backend for each of the runs that are made at a time; one run at a time unless given. What comes out does not
+   * depend on it.
+   */
+  readonly lanes?: readonly Backend[];
   /** What an interrupted ensemble left: the runs that ended, and a checkpoint of the next. */
   readonly resume?: {
     readonly members: readonly TrainedMember[];
@@ -39,7 +45,7 @@ export interface EnsembleHooks {
   };
 }
 
-/** Trains the members one after the other; yields their events, returns one model. */
+/** Trains the members; yields their events in the order of the runs, returns one model. */
 export async function* trainEnsemble(
   study: PreparedStudy,
   request: EnsembleRequest,
@@ -56,35 +62,67 @@ export async function* trainMembers(
   study: PreparedStudy,
   { ensemble: members, ...request }: EnsembleRequest,
   backend: Backend,
-  { places, resume }: EnsembleHooks & { readonly places: readonly number[] },
+  { places, resume, lanes = [backend] }: EnsembleHooks & { readonly places: readonly number[] },
 ): AsyncGenerator<TrainEvent, EnsemblePart> {
   refuseRequest(members, request);
   const { seed = 1 } = request;
   const { test } = study.split;
   const { whole, rows } = joinSets(study);
   const parts = cutRows(rows, members, seed, study.people);
-  const trained = [...(resume?.members ?? [])];
-  const ended = trained.length;
+  const before = resume?.members ?? [];
+  const ended = before.length;
   if (resume !== undefined && ended >= places.length) throw refuseResume(ended, places.length);
-  let last: Model | null = null;
-  for (const [k, m] of places.entries()) {
-    if (k < ended) continue;
-    const which = `run ${m + 1} of ${members}`;
-    yield { type: "candidate", what: which, leavesCheckpoints: true };
+  const begin = (k: number, lane: number) => {
+    const m = places[k];
     const held = new Set(parts[m]);
-    const own = withSplit(whole, { train: rows.filter((row) => !held.has(row)), validation: parts[m], test });
+    const divided = { train: rows.filter((row) => !held.has(row)), validation: parts[m], test };
     const hooks = k === ended && resume ? { resume: resume.checkpoint } : {};
-    const run = train(own, { ...memberRequest(request), seed: seed + m }, backend, hooks);
+    // The last run, where no other is left to be made beside it, has all threads.
+    const isAlone = k === places.length - 1 && (k - ended) % lanes.length === 0;
+    const own = isAlone ? backend : lanes[lane];
+    return trainMember(withSplit(whole, divided), { ...memberRequest(request), seed: seed + m }, own, {
+      ...hooks,
+      which: `run ${m + 1} of ${members}`,
+    });
+  };
+  const trained = yield* runSideBySide<TrainEvent, Model>({
+    count: places.length - ended,
+    lanes: lanes.length,
+    begin: (k, lane) => begin(ended + k, lane),
+    // A checkpoint is read off a run as it stands.
+    keeps: ({ type }) => type !== "checkpoint",
+    tell: (event, k, made) => {
+      // Rows and warnings are reported once, and only the ensemble reports `done`.
+      if (event.type === "done" || (event.type === "start" && k > 0)) return null;
+      return event.type === "checkpoint" ? tellOfMembers(event, [...before, ...made.map(keepMember)]) : event;
+    },
+  });
+  const kept = [...before, ...trained.map(keepMember)];
+  return {
+    members: kept.map((one, k) => ({ ...one, place: places[k] })),
+    last: trained[places.indexOf(members - 1) - ended] ?? null,
+  };
+}
+
+/** One run, under its name. */
+async function* trainMember(
+  study: PreparedStudy,
+  request: TrainingRequest,
+  backend: Backend,
+  { which, ...hooks }: { readonly which: string; readonly resume?: Checkpoint },
+): AsyncGenerator<TrainEvent, Model> {
+  yield { type: "candidate", what: which, leavesCheckpoints: true };
+  const run = train(study, request, backend, hooks);
+  try {
     let next = await run.next();
     for (; !next.done; next = await run.next()) {
-      // Rows and warnings are reported once, and only the ensemble reports `done`.
-      const isSaid = next.value.type === "start" ? k === ended : next.value.type !== "done";
-      if (isSaid) yield tellOfMember(next.value, which, trained);
+      const { value } = next;
+      yield value.type === "candidate" ? { ...value, what: `${which}, ${value.what}` } : value;
     }
-    if (m === members - 1) last = next.value;
-    trained.push(keepMember(next.value));
+    return next.value;
+  } finally {
+    await run.return(undefined as never);
   }
-  return { members: trained.map((one, k) => ({ ...one, place: places[k] })), last };
 }
 
 /** The model of an ensemble whose runs were made before, in one part or in several. */
@@ -140,17 +178,18 @@ function memberRequest(request: TrainingRequest): TrainingRequest {
   return { ...request, options: { ...request.options, solve: "mixture" } };
 }
 
-/** Turns an event of one member into one of the ensemble. */
-function tellOfMember(event: TrainEvent, which: string, before: readonly TrainedMember[]): TrainEvent {
-  if (event.type === "candidate") return { ...event, what: `${which}, ${event.what}` };
-  if (event.type !== "checkpoint") return event;
+/** The checkpoint of one run as one of the ensemble, with the runs before it. */
+function tellOfMembers(
+  event: Extract<TrainEvent, { readonly type: "checkpoint" }>,
+  members: readonly TrainedMember[],
+): TrainEvent {
   return {
     type: "checkpoint",
     step: event.step,
     get checkpoint() {
       return event.checkpoint;
     },
-    members: [...before],
+    members,
   };
 }
 

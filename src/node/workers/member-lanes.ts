@@ -1,0 +1,53 @@
+/**
+ * The runs of an ensemble, several at a time: each has a backend of its own with a share of the threads. A step of a
+ * small batch leaves threads waiting, for each other and for the loss, which one thread computes; another run uses that
+ * time. The bytes do not depend on it: a run's do not depend on its threads, and no run depends on another.
+ */
+import type { Backend } from "../../compute/backend.ts";
+import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
+import { openWasmBackend } from "./wasm-backend.ts";
+
+/** Beyond this a run's rows take memory that several runs at a time should not take together. */
+const MOST_ROWS = 200_000;
+
+export interface MemberLanes {
+  readonly lanes: readonly Backend[];
+  close(): Promise<void>;
+}
+
+export interface MemberRuns {
+  /** How many there are. */
+  readonly count: number;
+  /** The table's rows. */
+  readonly rows: number;
+  /** Whether a step takes all rows: it keeps all threads busy by itself, and its activations fill the memory. */
+  readonly takesAllRows: boolean;
+}
+
+/** One lane, the backend itself, where several would be no faster. */
+export async function openMemberLanes(
+  backend: Backend,
+  { count, rows, takesAllRows }: MemberRuns,
+): Promise<MemberLanes> {
+  const { threads = 1 } = backend;
+  const lanes = Math.min(threads, count);
+  if (!isWasm(backend) || takesAllRows || rows > MOST_ROWS || lanes < 2) {
+    return { lanes: [backend], close: async () => {} };
+  }
+  const deterministic = backend.simd === "plain";
+  const opened = await Promise.all(
+    Array.from({ length: lanes }, (_, lane) =>
+      openWasmBackend({ threads: Math.floor((threads + lane) / lanes), deterministic }),
+    ),
+  );
+  return {
+    lanes: opened,
+    close: async () => {
+      await Promise.all(opened.map((one) => one.close()));
+    },
+  };
+}
+
+function isWasm(backend: Backend): backend is WasmBackend {
+  return backend.name === "wasm";
+}
