@@ -70,16 +70,16 @@ export function fourOf(number: (c: number) => string): string {
 export function writeActivations(type: string): string {
   const [bits, suffix] = { f32: ["u32", "1"], vec2f: ["vec2u", "2"], vec4f: ["vec4u", "4"] }[type] ?? [];
   return `
-fn spoil(value: ${type}, a: ${type}) -> ${type} {
+fn spoil${suffix}(value: ${type}, a: ${type}) -> ${type} {
   return select(value, a, (bitcast<${bits}>(a) & ${bits}(0x7fffffffu)) > ${bits}(0x7f800000u));
 }
-fn sigmoid${suffix}(a: ${type}) -> ${type} { return spoil(1.0 / (1.0 + exp(min(-a, ${type}(87.0)))), a); }
+fn sigmoid${suffix}(a: ${type}) -> ${type} { return spoil${suffix}(1.0 / (1.0 + exp(min(-a, ${type}(87.0)))), a); }
 fn tanh${suffix}(a: ${type}) -> ${type} {
   let square = a * a;
   let tail = 2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0));
   let series = a * (1.0 + square * (-1.0 / 3.0 + square * tail));
   let large = sign(a) * (1.0 - 2.0 / (exp(2.0 * min(abs(a), ${type}(10.0))) + 1.0));
-  return spoil(select(large, series, abs(a) < ${type}(0.25)), a);
+  return spoil${suffix}(select(large, series, abs(a) < ${type}(0.25)), a);
 }`;
 }
 

@@ -7,20 +7,21 @@
  * A tile leaves one line of sums: time weights [4H], output weights [H], output bias; and for each row dFixed [4H], the
  * gradient of W_x·x + b.
  */
-import { rowsOf } from "./lanes-forward.ts";
+
+import type { KernelSource } from "../wgsl.ts";
 import { binVectors, type LanesPlan, nameLanes } from "./lanes-plan.ts";
 import {
   clearSums,
   declareLanes,
+  declareRows,
   FOUR,
   gatherSums,
   type LanesText,
   multiplyRows4,
+  PLACE_BLOCKS,
   PLACE_THREAD,
-  placeBlocks,
   writeLanes,
 } from "./lanes-text.ts";
-import type { KernelSource } from "../wgsl.ts";
 
 /** Numbers in a tile's line of sums. */
 export function countLanesSums(H: number): number {
@@ -29,17 +30,17 @@ export function countLanesSums(H: number): number {
 
 export function lanesBackwardKernel(plan: LanesPlan): KernelSource {
   const text = writeLanes(plan);
-  const { H, tileRows, vectors, gateStride, vector } = text;
+  const { H, tileRows, gateStride, tapeType } = text;
   return {
     name: nameLanes("backward", plan),
     sizes: ["first", "rows", "T"],
     reads: { recurrent: "f32", output: "f32", dLogits: "f32" },
-    writes: { tape: vector, lines: "f32", dFixed: "f32" },
+    writes: { tape: tapeType, lines: "f32", dFixed: "f32" },
     threads: plan.threads,
     enables: ["subgroups"],
     declarations: () => `
 ${declareLanes(text, 8)}
-var<workgroup> dGates: array<${vector}, ${8 * gateStride}>; // [buffer, gate, unit, block, vector]
+${declareRows(text, "dGates", 8 * gateStride)} // [buffer, gate, unit, block]
 fn weightOf(gate: u32, other: u32, unit: u32) -> f32 {
   if (unit < ${H}u && other < ${H}u) { return recurrent[(gate * ${H}u + other) * ${H}u + unit]; }
   return 0.0;
@@ -53,7 +54,7 @@ fn slopeOf(row: u32, bin: u32) -> f32 {
   let top = group * ${tileRows}u;
   if (top >= size.rows) { return; }
   ${PLACE_THREAD}
-  ${placeBlocks(text)}
+  ${PLACE_BLOCKS}
   let isUnit = unit < ${H}u;
   let gate = unit % 4u;
   ${text.lanes < 16 ? "ownThread = thread;" : ""}
@@ -63,7 +64,7 @@ fn slopeOf(row: u32, bin: u32) -> f32 {
     let time = f32(left) / f32(size.T);
     let buffer = (bin & 1u) * ${4 * gateStride}u;
     if (isUnit) {
-      let to = buffer + thread * ${vectors}u;
+      let to = buffer + thread;
       let kept = ${tapeAt(text, "bin")};
       ${differentiateCells(text)}
       if (bin > 0u) {
@@ -82,14 +83,9 @@ function tapeAt(text: LanesText, bin: string): string {
   return `(group * size.T + ${bin}) * ${binVectors(text)}u + thread`;
 }
 
-/** Quantity 0 to 4 of the tape: i, f, g, o, c. */
-function taped({ H, vectors }: LanesText, at: string, quantity: number, e: number): string {
-  return `tape[${at} + ${(quantity * vectors + e) * 4 * H}u]`;
-}
-
 /** A thread's g-th sum is that of the unit g ^ gate of its group's four, for the same reason as with blocks. */
 function prepare(text: LanesText): string {
-  const { vectors, quarter, vector, eachVector, eachOther } = text;
+  const { quarter, widths, typeOf, eachVector, eachOther, taped } = text;
   const names = ["slope", "inputGate", "forget", "candidate", "outputBefore", "cellBefore"];
   const states = [...names, "outputGate", "tanhCell", "dCell", "back"];
   return `
@@ -99,8 +95,8 @@ function prepare(text: LanesText): string {
       (k) => `weights[${g * quarter}u + ${k}] = weightOf(gate, 4u * ${k} + q, unit - gate + (${g}u ^ gate));`,
     ),
   ).join("\n  ")}
-  ${states.map((name) => `var ${name}: array<${vector}, ${vectors}>;`).join("\n  ")}
-  var dStart: array<${vector}, ${4 * vectors}>;
+  ${eachVector((e) => states.map((name) => `var ${name}${e}: ${typeOf(e)};`).join(" "))}
+  ${eachVector((e) => `var dStart${e}: array<${typeOf(e)}, 4>;`)}
   var dTime: array<f32, 4>;
   var dOutput = 0.0;
   var dBias = 0.0;
@@ -110,8 +106,8 @@ function prepare(text: LanesText): string {
     let last = ${tapeAt(text, "size.T - 1u")};
     ${eachVector(
       (e) => `
-    outputGate[${e}] = ${taped(text, "last", 3, e)};
-    tanhCell[${e}] = tanh${text.width}(${taped(text, "last", 4, e)});`,
+    outputGate${e} = ${taped("last", 3, e)};
+    tanhCell${e} = tanh${widths[e]}(${taped("last", 4, e)});`,
     )}
     ${load(text, "(size.T - 1u)")}
   }
@@ -120,91 +116,93 @@ function prepare(text: LanesText): string {
 
 /** Of bin `bin` the slopes and i, f, g; of the bin before it o and c, 0 where there is none. */
 function load(text: LanesText, bin: string): string {
-  const { vector, eachVector } = text;
+  const { typeOf, eachVector, gatherRows, taped } = text;
   return `{
     let at = ${tapeAt(text, bin)};
     ${eachVector(
       (e) => `
-    slope[${e}] = ${vector}(${rowsOf(text, e, (row) => `slopeOf(top + ${row}, ${bin})`)});
-    inputGate[${e}] = ${taped(text, "at", 0, e)};
-    forget[${e}] = ${taped(text, "at", 1, e)};
-    candidate[${e}] = ${taped(text, "at", 2, e)};
-    outputBefore[${e}] = ${vector}(0.0);
-    cellBefore[${e}] = ${vector}(0.0);`,
+    slope${e} = ${gatherRows(e, (row) => `slopeOf(top + ${row}, ${bin})`)};
+    inputGate${e} = ${taped("at", 0, e)};
+    forget${e} = ${taped("at", 1, e)};
+    candidate${e} = ${taped("at", 2, e)};
+    outputBefore${e} = ${typeOf(e)}(0.0);
+    cellBefore${e} = ${typeOf(e)}(0.0);`,
     )}
     if (${bin} > 0u) {
       let before = at - ${binVectors(text)}u;
       ${eachVector(
         (e) => `
-      outputBefore[${e}] = ${taped(text, "before", 3, e)};
-      cellBefore[${e}] = ${taped(text, "before", 4, e)};`,
+      outputBefore${e} = ${taped("before", 3, e)};
+      cellBefore${e} = ${taped("before", 4, e)};`,
       )}
     }
   }`;
 }
 
 function differentiateCells(text: LanesText): string {
-  const { width, vectors, gateStride, total, eachVector } = text;
+  const { widths, gateStride, total, eachVector, keep } = text;
   const leave = (g: number, e: number) => `
-        dGates[to + ${g * gateStride + e}u] = d${g};
-        ${taped(text, "kept", g, e)} = d${g};
-        dStart[${g * vectors + e}] += d${g};
-        dTime[${g}] += ${total(`d${g}`)} * time;`;
+        dGates${e}[to + ${g * gateStride}u] = d${g};
+        ${keep("kept", g, e, `d${g}`)}
+        dStart${e}[${g}] += d${g};
+        dTime[${g}] += ${total(`d${g}`, e)} * time;`;
   return eachVector(
     (e) => `{
-        let dHidden = slope[${e}] * outputWeight + back[${e}];
-        dOutput += ${total(`(slope[${e}] * outputGate[${e}] * tanhCell[${e}])`)};
-        dBias += ${total(`slope[${e}]`)};
-        let d = dCell[${e}] + dHidden * outputGate[${e}] * (1.0 - tanhCell[${e}] * tanhCell[${e}]);
-        let d0 = d * candidate[${e}] * inputGate[${e}] * (1.0 - inputGate[${e}]);
-        let d1 = d * cellBefore[${e}] * forget[${e}] * (1.0 - forget[${e}]);
-        let d2 = d * inputGate[${e}] * (1.0 - candidate[${e}] * candidate[${e}]);
-        let d3 = dHidden * tanhCell[${e}] * outputGate[${e}] * (1.0 - outputGate[${e}]);
+        let dHidden = slope${e} * outputWeight + back${e};
+        dOutput += ${total(`(slope${e} * outputGate${e} * tanhCell${e})`, e)};
+        dBias += ${total(`slope${e}`, e)};
+        let d = dCell${e} + dHidden * outputGate${e} * (1.0 - tanhCell${e} * tanhCell${e});
+        let d0 = d * candidate${e} * inputGate${e} * (1.0 - inputGate${e});
+        let d1 = d * cellBefore${e} * forget${e} * (1.0 - forget${e});
+        let d2 = d * inputGate${e} * (1.0 - candidate${e} * candidate${e});
+        let d3 = dHidden * tanhCell${e} * outputGate${e} * (1.0 - outputGate${e});
         ${FOUR.map((g) => leave(g, e)).join("")}
-        dCell[${e}] = d * forget[${e}];
-        outputGate[${e}] = outputBefore[${e}];
-        tanhCell[${e}] = tanh${width}(cellBefore[${e}]);
-        ${taped(text, "kept", 4, e)} = outputGate[${e}] * tanhCell[${e}];
+        dCell${e} = d * forget${e};
+        outputGate${e} = outputBefore${e};
+        tanhCell${e} = tanh${widths[e]}(cellBefore${e});
+        let hiddenBefore = outputGate${e} * tanhCell${e};
+        ${keep("kept", 4, e, "hiddenBefore")}
       }`,
   );
 }
 
 function sendBack(text: LanesText): string {
-  const { vectors, vector, pass, eachVector } = text;
+  const { typeOf, pass, eachVector } = text;
   return `
     ${clearSums(text)}
     ${multiplyRows4(text, "dGates")}
-    var parts: array<${vector}, ${4 * vectors}>;
-    ${gatherSums(text, (g, e) => `parts[${g * vectors + e}]`)}
+    ${eachVector((e) => `var parts${e}: array<${typeOf(e)}, 4>;`)}
+    ${gatherSums(text, (g, e) => `parts${e}[${g}]`)}
     ${eachVector(
       (e) => `{
-      let near = parts[${e}] + ${pass(`parts[${2 * vectors + e}]`, 8)};
-      let far = parts[${vectors + e}] + ${pass(`parts[${3 * vectors + e}]`, 8)};
-      back[${e}] = near + ${pass("far", 4)};
+      let near = parts${e}[0] + ${pass(`parts${e}[2]`, 8, e)};
+      let far = parts${e}[1] + ${pass(`parts${e}[3]`, 8, e)};
+      back${e} = near + ${pass("far", 4, e)};
     }`,
     )}`;
 }
 
 /** What belongs to a unit is in four threads, a block each. */
 function leaveSums(text: LanesText): string {
-  const { H, width, vectors } = text;
-  const block = width * vectors;
+  const { H, tileRows, widths } = text;
+  const block = tileRows / 4;
   const addUp = (name: string) =>
     `${name} += subgroupShuffleXor(${name}, 2u); ${name} += subgroupShuffleXor(${name}, 1u);`;
-  const numberOf = (g: number, row: number) => {
-    const four = `dStart[${g * vectors + Math.floor(row / width)}]`;
-    return width === 1 ? four : `${four}[${row % width}]`;
-  };
-  const rows = Array.from({ length: block }, (_, row) => row);
+  const rows = widths.flatMap((width, e) =>
+    Array.from(
+      { length: width },
+      (_, c) => (g: number) => (width === 1 ? `dStart${e}[${g}]` : `dStart${e}[${g}][${c}]`),
+    ),
+  );
   return `
   ${[...FOUR.map((g) => `dTime[${g}]`), "dOutput", "dBias"].map(addUp).join("\n  ")}
   if (!isUnit) { return; }
   ${rows
     .map(
-      (row) => `{
+      (numberOf, row) => `{
     let n = top + q * ${block}u + ${row}u;
     if (n < size.rows) {
-      ${FOUR.map((g) => `dFixed[n * ${4 * H}u + ${g * H}u + unit] = ${numberOf(g, row)};`).join("\n      ")}
+      ${FOUR.map((g) => `dFixed[n * ${4 * H}u + ${g * H}u + unit] = ${numberOf(g)};`).join("\n      ")}
     }
   }`,
     )

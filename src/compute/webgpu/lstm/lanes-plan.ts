@@ -4,20 +4,25 @@
  * themselves until each has the whole sums of a quarter of the rows, a block. So gates become cells where they were
  * summed, in registers, and a bin has one barrier, since what is passed on has two buffers that take turns.
  *
- * Rows are neighbours in memory: a vector of `width` rows that is read serves all four sums of a thread. Backward keeps
- * no gradient of weights in registers: gradients of the gates' sums replace the activations on the tape, and the
- * recurrent weights' gradient is one product over all rows and bins afterwards (lanes-products.ts).
+ * Rows are neighbours in memory: a vector of up to four rows that is read serves all four sums of a thread; a block of
+ * five is a vector of four and one of one. Backward keeps no gradient of weights in registers: gradients of the gates' sums replace the activations on
+ * the tape, and the recurrent weights' gradient is one product over all rows and bins afterwards (lanes-products.ts).
  *
- * A tape has for each tile, bin, quantity and vector of a block one vector a thread.
+ * A tape has for each tile, bin, quantity and vector of a block one vector a thread; where a block's vectors differ, one
+ * number a row.
  */
 import type { GpuLimits } from "../gpu.ts";
 
+export type VectorWidth = 1 | 2 | 4;
+
 export interface LanesPlan {
   readonly H: number;
-  /** Rows of a tile: four blocks of `vectors` vectors of `width` rows. */
+  /** Rows of a tile: four blocks. */
   readonly tileRows: number;
-  readonly width: 1 | 2 | 4;
-  readonly vectors: number;
+  /** Rows of each vector of a block. */
+  readonly widths: readonly VectorWidth[];
+  /** Rows that are neighbours on the tape: those of a vector, or 1 where vectors differ. */
+  readonly tapeWidth: VectorWidth;
   readonly threads: number;
   /** Hidden units of a thread's quarter: ⌈H/4⌉. */
   readonly quarter: number;
@@ -57,33 +62,44 @@ export function planLanes(
   lanes: number,
   { tileRows, products, slices, writtenOut }: LanesEffort,
 ): LanesPlan | null {
-  const block = tileRows / 4;
-  const width = block % 4 === 0 ? 4 : block % 2 === 0 ? 2 : 1;
-  const vectors = block / width;
+  const widths = cutBlock(tileRows / 4);
+  const tapeWidth = widths.every((width) => width === widths[0]) ? widths[0] : 1;
   const quarter = Math.ceil(H / 4);
   // One more unit, forward: the output weights.
   const threads = Math.ceil(Math.max(16 * quarter, 4 * (H + 1)) / 32) * 32;
-  const gateStride = findGateStride(quarter * 16 * vectors, vectors, width);
+  const gateStride = findGateStride(quarter * 16, widths[0]);
   const [rows, columns] = products;
   const down = Math.ceil((4 * H) / rows);
   const across = Math.ceil(H / columns);
   const most = Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX);
-  const backwardBytes = 4 * width * (8 * gateStride + (lanes < 16 ? threads : 0));
+  const passedBytes = lanes < 16 ? 4 * threads * countTogether(widths) : 0;
+  const backwardBytes = tileRows * 8 * gateStride + passedBytes;
   const productBytes = 4 * 2 * 5 * tileRows * H;
   const bytes = Math.max(backwardBytes, productBytes);
   if (lanes < 4 || Math.max(threads, down * across) > most) return null;
   if (bytes > limits.maxComputeWorkgroupStorageSize) return null;
   return {
-    ...{ H, tileRows, width, vectors, threads, quarter, gateStride, lanes, writtenOut },
+    ...{ H, tileRows, widths, tapeWidth, threads, quarter, gateStride, lanes, writtenOut },
     products: { rows, columns, down, across, slices },
   };
+}
+
+/** As many fours as there are, then a two and a one: of these, what makes up the block. */
+function cutBlock(rows: number): VectorWidth[] {
+  const rest = ([2, 1] as const).filter((width) => rows & width);
+  return [...new Array<VectorWidth>(rows >> 2).fill(4), ...rest];
+}
+
+/** Rows of one vector of each width that there is. */
+function countTogether(widths: readonly VectorWidth[]): number {
+  return [...new Set(widths)].reduce((sum, width) => sum + width, 0);
 }
 
 /**
  * Sixteen neighbours read at once, from four gates: gates start at those of the 32 banks where the most that one bank
  * is asked for is least.
  */
-function findGateStride(least: number, vectors: number, width: number): number {
+function findGateStride(least: number, width: VectorWidth): number {
   let best = { stride: least, most: Number.POSITIVE_INFINITY };
   for (let stride = least; stride < least + 32 / width; stride++) {
     let most = 0;
@@ -91,7 +107,7 @@ function findGateStride(least: number, vectors: number, width: number): number {
       const asked = new Array<number>(32).fill(0);
       for (let lane = 0; lane < 16; lane++) {
         const q = lane % 4;
-        const at = width * ((lane >> 2) * stride + q * 4 * vectors + (b ^ q) * vectors);
+        const at = width * ((lane >> 2) * stride + q * 4 + (b ^ q));
         for (let c = 0; c < width; c++) asked[(at + c) % 32]++;
       }
       most = Math.max(most, ...asked);
@@ -104,9 +120,9 @@ function findGateStride(least: number, vectors: number, width: number): number {
 /** Arrays of the tape forward: i, f, g, o and c. Backward turns them into the four gates' gradients and h before. */
 export const LANES_TAPED = 5;
 
-/** Vectors of one tile and bin on the tape. */
-export function binVectors({ H, vectors }: LanesPlan): number {
-  return LANES_TAPED * vectors * 4 * H;
+/** Vectors of `tapeWidth` rows of one tile and bin on the tape. */
+export function binVectors({ H, tileRows, tapeWidth }: LanesPlan): number {
+  return (LANES_TAPED * tileRows * H) / tapeWidth;
 }
 
 /** Says which kernel this is: everything that is written into its code. */

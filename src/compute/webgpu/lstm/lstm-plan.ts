@@ -47,14 +47,13 @@ export interface LstmEffort {
 /** The product of gradients and hidden units: 8 × 5 of it a thread, two workgroups for each processor of an H200. */
 const LANES = { products: [8, 5], slices: 264, writtenOut: true } as const;
 /**
- * Measured on an H200 with H 50, in turns: tiles of 24 rows as fast as pairs at 2,416 rows, 12 the fastest at 4,724 (a
- * sixth less than pairs), 8 and 16 at 16,384 and 50,000. Where neighbours cannot pass values, pairs with tiles of 10.
+ * Measured on an H200 with H 50, in turns: tiles of 20 rows the fastest at 2,416 rows (its 132 processors have 18 each),
+ * 12 beyond. Where neighbours cannot pass values, pairs with tiles of 10.
  */
 export const GRAPHICS: LstmEffort = {
   lanes: [
-    { ...LANES, upTo: 3_400, tileRows: 24 },
-    { ...LANES, upTo: 9_000, tileRows: 12 },
-    { ...LANES, upTo: Number.POSITIVE_INFINITY, tileRows: 16 },
+    { ...LANES, upTo: 3_400, tileRows: 20 },
+    { ...LANES, upTo: Number.POSITIVE_INFINITY, tileRows: 12 },
   ],
   stretchBytes: 2 ** 30,
   tileRows: 10,
