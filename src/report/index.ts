@@ -1,3 +1,6 @@
+export type { CardData } from "./card/card-data.ts";
+export { CARD_STYLE } from "./card/card-style.ts";
+export { type CardPageOptions, renderCardBody, renderCardPage } from "./card/render-card.ts";
 export type { ReportedModel } from "./data/describe-model.ts";
 export { type GatherInput, gatherReport } from "./data/gather-report.ts";
 export type { ReportData } from "./data/report-data.ts";
