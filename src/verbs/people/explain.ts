@@ -82,8 +82,8 @@ export interface Explanation {
 /** Explains a row (0-based) of a table with the model's columns, the background's own table or another. */
 export type ExplainRow = (table: Table, row: number) => Promise<Explanation>;
 
-/** Background rows: their mean risk is within a tenth of the spread of people's risks, and 2^10 subsets stay cheap. */
-export const BACKGROUND_ROWS = 100;
+/** Background rows: their mean is within an eighth of the spread of people, and 2^10 subsets of each take a second. */
+export const BACKGROUND_ROWS = 64;
 /** Composed rows for one person, enough for all subsets of ten columns in each background row. */
 export const COMPOSED_ROWS = 1024 * BACKGROUND_ROWS;
 const DEFAULT_SEED = 1;
