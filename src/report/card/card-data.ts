@@ -145,8 +145,8 @@ export function listUnknown({ unseen, event }: CardData, time: CardTime): readon
     ...(unseen.groups.length === 0
       ? []
       : [
-          `Who is in ${listNames(unseen.groups)}: it was held to be right there on average, without being told who ` +
-            "belongs to it.",
+          `Who is in ${listNames(unseen.groups)}: it was not told, even where it was held to be right there on ` +
+            "average.",
         ]),
     `Anything that is not in the table, and how the event (${event}) is decided where this person lives.`,
   ];

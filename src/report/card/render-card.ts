@@ -160,9 +160,10 @@ function renderGroups(card: CardData): Html {
 <p class="lead">The groups this person belongs to, among ${cells.text(groups.rows)} ${groups.which} that the model has \
 not seen. The last column bounds how far the mean curve can be from the truth on average over time, with ${level} % \
 confidence for all groups together.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table><thead><tr><th scope="col">group</th>\
+<table class="like"><colgroup><col class="name"><col class="count"><col class="count"><col></colgroup>
+<thead><tr><th scope="col">group</th>\
 <th scope="col">people</th><th scope="col">events</th><th scope="col">off by up to</th></tr></thead>
-<tbody>${groups.groups.map((one) => renderGroup(one, cells))}</tbody></table></div>${
+<tbody>${groups.groups.map((one) => renderGroup(one, cells))}</tbody></table>${
     groups.groups.some(({ n, events }) => !cells.shows(n) || !cells.shows(events, n))
       ? html`<p class="lead">Counts under ${SMALLEST_CELL} are hidden.</p>`
       : null
@@ -176,7 +177,7 @@ function renderGroup(one: JudgedGroups["groups"][number], cells: Cells): Html {
   const why = absent.tight ?? absent.exactPopulation ?? "";
   const who = expression === name || expression === "all" ? null : html`<small>${nameOf(expression)}</small>`;
   return html`<tr><th scope="row">${expression === "all" ? "everyone" : nameOf(name)}${who}</th>\
-<td>${cells.text(n)}</td><td>${cells.text(events, n)}</td><td class="bound">${
+<td>${cells.text(n)}</td><td>${cells.text(events, n)}</td><td>${
     bound === null || !isShown
       ? html`–<small>${isShown ? why : "too few people to say"}</small>`
       : pointsOf(bound)
