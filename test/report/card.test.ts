@@ -165,3 +165,27 @@ describe("the page", () => {
       expect(said).toContain(part);
   });
 });
+
+test("errors of drawn orders stand beside the points, and what is left together has none", () => {
+  const { explanation, risks } = card;
+  const many = Array.from({ length: 20 }, (_, c) => ({ name: `x${c}`, kind: "column" as const, value: "1" }));
+  const risk = {
+    ...explanation.times[0].risk,
+    contributions: Float64Array.from(many, (_, c) => (c % 2 === 0 ? 1 : -1) / (c + 4)),
+    standardErrors: new Float64Array(20).fill(0.004),
+  };
+  const times = [{ ...explanation.times[0], risk }];
+  const drawn: CardData = {
+    ...card,
+    risks: risks.slice(0, 1),
+    explanation: { ...explanation, columns: many, times, method: "sampling", pairs: 5 },
+  };
+  const { document: shown } = parseHTML(renderCardPage(drawn, options));
+  const rows = [...shown.querySelectorAll(".drivers tbody tr")].map(({ textContent }) => textContent);
+  expect(rows).toHaveLength(14);
+  expect(rows[1]).toBe("x01+25.0± 0.8");
+  expect(rows[12]).toMatch(/^9 other columns[+−]\d\.\d$/);
+  const exact = { ...risk, standardErrors: new Float64Array(20).fill(1e-6) };
+  const fine = { ...drawn, explanation: { ...drawn.explanation, times: [{ ...times[0], risk: exact }] } };
+  expect(renderCardBody(fine, options)).toContain("below a tenth of a point");
+});

@@ -115,10 +115,13 @@ function renderDrivers(card: CardData, time: CardTime): Html {
   const { risk, everyone } = risks[k];
   const drivers = listDrivers(card, k);
   const longest = Math.max(...drivers.map(({ contribution }) => Math.abs(contribution)), Number.MIN_VALUE);
-  const isSampled = explanation.method === "sampling";
-  const how = isSampled
-    ? "± is two standard errors of the orders of columns that were drawn."
-    : "Every subset of the columns was computed.";
+  const isRough = drivers.some(({ standardError }) => (standardError ?? 0) >= LEAST_ERROR);
+  const how =
+    explanation.method === "enumeration"
+      ? "Every subset of the columns was computed."
+      : isRough
+        ? "± is two standard errors of the orders of columns that were drawn."
+        : "Orders of the columns were drawn; the error of that is below a tenth of a point.";
   return html`<section class="card" aria-labelledby="card-drivers"><h2 id="card-drivers">What drives it</h2>
 <p class="lead">How each column moves the risk by ${time.momentOf(risks[k].time)} away from everyone’s mean, in points \
 (hundredths). Right raises it, left lowers it. ${how}</p>
@@ -126,17 +129,18 @@ function renderDrivers(card: CardData, time: CardTime): Html {
 <thead><tr><th scope="col">column</th><th scope="col"><span class="hidden">direction</span></th>\
 <th scope="col">points</th></tr></thead>
 <tbody><tr><th scope="row">everyone’s mean</th><td></td><td>${percentRisk(everyone)}</td></tr>
-${drivers.map((one) => renderDriver(one, longest, isSampled))}
+${drivers.map((one) => renderDriver(one, longest, isRough))}
 <tr class="total"><th scope="row">this person</th><td></td><td>${percentRisk(risk)}</td></tr></tbody></table>\
 </section>`;
 }
 
-function renderDriver(
-  { name, value, contribution, standardError }: Driver,
-  longest: number,
-  isSampled: boolean,
-) {
-  const error = isSampled ? html`<small>± ${(200 * standardError).toFixed(1)}</small>` : null;
+/** Two standard errors of less than a tenth of a point are not shown. */
+const LEAST_ERROR = 0.0005;
+
+function renderDriver(driver: Driver, longest: number, isRough: boolean): Html {
+  const { name, value, contribution, standardError } = driver;
+  const error =
+    isRough && standardError !== null ? html`<small>± ${(200 * standardError).toFixed(1)}</small>` : null;
   return html`<tr><th scope="row">${nameOf(name)}${value === "" ? null : html`<small>${nameOf(value)}</small>`}</th>\
 <td>${drawBar(contribution / longest)}</td><td>${signedPoints(contribution)}${error}</td></tr>`;
 }
