@@ -36,6 +36,13 @@ export type { Curves } from "./data/curves/curves.ts";
 export { type AuditInput, type AuditOptions, type AuditTable, audit } from "./verbs/audit.ts";
 export { type AuditedRows, auditModel } from "./verbs/audit-model.ts";
 export { type ModelStudy, openStudy } from "./verbs/model-study.ts";
+export { type CardInput, gatherCard } from "./verbs/people/card.ts";
+export {
+  type ExplainOptions,
+  type Explanation,
+  explainPerson,
+  prepareExplainer,
+} from "./verbs/people/explain.ts";
 export {
   type PeoplePrediction,
   type PeopleRequest,
@@ -44,6 +51,7 @@ export {
 } from "./verbs/people/predict-people.ts";
 export { gridOf, type Prediction, predict, preparePredictor, riskOf } from "./verbs/predict.ts";
 export { judgeRequirements, parseRequirement } from "./verbs/requirements.ts";
+export { type ModelSummary, summariseModel } from "./verbs/summary/summary.ts";
 
 // Question and repair; many runs.
 

@@ -55,6 +55,15 @@ export {
 } from "./judged-rows.ts";
 export type { KmDocument, KmRequest } from "./km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
+export { type CardData, type CardRisk, type CurveBands, chooseRiskTimes } from "./people/card.ts";
+export { type JudgedGroups, judgeCardGroups } from "./people/card-groups.ts";
+export {
+  BACKGROUND_ROWS,
+  type Breakdown,
+  type ExplainedTime,
+  type ExplainRow,
+} from "./people/explain.ts";
+export { type ExplainDocument, explainDocument } from "./people/explain-document.ts";
 export {
   layOutPeople,
   type PeopleColumn,
@@ -62,6 +71,7 @@ export {
   type PeoplePart,
   type PeopleTable,
 } from "./people/people-columns.ts";
+export { findPersonRow } from "./people/person-row.ts";
 export type { PredictPeople } from "./people/predict-people.ts";
 export { knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
 export type { Requirement, RequirementResult } from "./requirements.ts";
@@ -72,6 +82,9 @@ export {
   runInTurn,
   runWithShares,
 } from "./runs.ts";
+export type { ContrastBasis } from "./summary/contrasts.ts";
+export type { ColumnEffect, Contrast, GroupSummary } from "./summary/summary.ts";
+export { type SummaryDocument, summaryDocument } from "./summary/summary-document.ts";
 export type { CandidateEvent, DoneEvent, StartEvent, TrainHooks } from "./train.ts";
 export {
   type TuneChoices,
