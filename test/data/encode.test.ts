@@ -66,6 +66,8 @@ describe("numbers and dates", () => {
         sd,
         missingIndicator: false,
         range: { minimum: 2, maximum: 6 },
+        // Of 2, 3, 5, 6: three quarters of the way from 2 to 3, and a quarter of the way from 5 to 6.
+        quartiles: { lower: 2.75, upper: 5.25 },
       },
     ]);
     expect(rowsOf(encode(encoder, table))).toEqual([[-2 / sd], [2 / sd], [0], [-1 / sd], [1 / sd]]);

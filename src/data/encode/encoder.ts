@@ -18,6 +18,12 @@ export interface ValueRange {
   readonly maximum: number;
 }
 
+/** What a quarter of the values lies below, and a quarter above. */
+export interface Quartiles {
+  readonly lower: number;
+  readonly upper: number;
+}
+
 export interface NumberEncoding {
   readonly column: string;
   readonly type: "number" | "date";
@@ -29,6 +35,8 @@ export interface NumberEncoding {
   readonly missingIndicator: boolean;
   /** Of the values in training; not in models of version 0.1. */
   readonly range?: ValueRange;
+  /** Of the values in training, by linear interpolation (R's type 7); not in older models. */
+  readonly quartiles?: Quartiles;
   /** Where the number has splines too. */
   readonly spline?: ScoreLine;
   /** Where the number enters by its logarithm: values below this count as this. */
@@ -50,6 +58,8 @@ export interface CategoryEncoding {
   readonly type: "category";
   /** Seen in training, ascending. */
   readonly levels: readonly string[];
+  /** The level that most training rows have, the first of several; not in older models. */
+  readonly common?: string;
   /** Whether the first level has no column of its own. */
   readonly dropFirst: boolean;
   /** Whether "missing" is a level too, after the others. */

@@ -101,6 +101,7 @@ function fitColumn(table: Table, column: Column, rows: Int32Array, options: Enco
         ...fitScale(table, column, rows, observed, { standardise, logFloor }),
         missingIndicator: missingIndicator && hasMissing,
         range: { minimum: observed[0] + 0, maximum: observed[observed.length - 1] + 0 }, // no −0
+        quartiles: { lower: quantileOf(observed, 1), upper: quantileOf(observed, 3) },
         ...present({ spline, logFloor, codes }),
       };
     }
@@ -128,14 +129,25 @@ function fitLevels(
   const levels = column.levels.filter((_, code) => counts[code] >= fewest);
   const pooled = pools ? column.levels.filter((_, code) => counts[code] < fewest) : [];
   const otherLevel = counts.some((count) => count > 0 && count < fewest);
+  const most = Math.max(...counts);
+  const common = column.levels[counts.indexOf(most)];
   const encoding: CategoryEncoding = {
     column: column.name,
     type: "category",
     levels,
+    ...(levels.includes(common) && { common }),
     dropFirst: reference === "drop",
     missingLevel: hasMissing,
   };
   return pooled.length === 0 ? encoding : { ...encoding, pooled, otherLevel };
+}
+
+/** The value that so many quarters of the sorted values lie below, by linear interpolation. */
+function quantileOf(sorted: Float64Array, quarters: 1 | 3): number {
+  const place = ((sorted.length - 1) * quarters) / 4;
+  const below = Math.floor(place);
+  const value = sorted[below];
+  return place === below ? value + 0 : value + (place - below) * (sorted[below + 1] - value) + 0; // no −0
 }
 
 function sortObserved(table: Table, column: NumberColumn | DateColumn, rows: Int32Array): Float64Array {

@@ -12,6 +12,7 @@ import {
   type ColumnEncoding,
   type Encoder,
   encodedWidth,
+  type Quartiles,
   type ValueRange,
 } from "../../data/encode/encoder.ts";
 import type { ScoreLine } from "../../data/encode/spline.ts";
@@ -52,6 +53,11 @@ const range = describing<ValueRange>()(z.strictObject({ minimum: finite, maximum
   "expected a minimum up to the maximum",
 );
 
+const quartiles = describing<Quartiles>()(z.strictObject({ lower: finite, upper: finite })).refine(
+  ({ lower, upper }) => lower <= upper,
+  "expected a lower quartile up to the upper one",
+);
+
 const encoding = describing<ColumnEncoding>()(
   z.discriminatedUnion("type", [
     z.strictObject({
@@ -62,6 +68,7 @@ const encoding = describing<ColumnEncoding>()(
       sd: finite.refine((value) => value > 0, "expected a scale above 0"),
       missingIndicator: z.boolean(),
       range: range.exactOptional(),
+      quartiles: quartiles.exactOptional(),
       spline: spline.exactOptional(),
       logFloor: finite.refine((value) => value > 0, "expected a value above 0").exactOptional(),
       codes: numbers
@@ -78,16 +85,22 @@ const encoding = describing<ColumnEncoding>()(
       column: z.string(),
       type: z.literal("category"),
       levels: texts,
+      common: z.string().exactOptional(),
       dropFirst: z.boolean(),
       missingLevel: z.boolean(),
       pooled: texts.exactOptional(),
       otherLevel: z.boolean().exactOptional(),
     }),
   ]),
-).refine((one) => one.type !== "category" || isDistinct([...one.levels, ...(one.pooled ?? [])]), {
-  path: ["levels"],
-  message: "expected every level once",
-});
+)
+  .refine((one) => one.type !== "category" || isDistinct([...one.levels, ...(one.pooled ?? [])]), {
+    path: ["levels"],
+    message: "expected every level once",
+  })
+  .refine((one) => one.type !== "category" || one.common === undefined || one.levels.includes(one.common), {
+    path: ["common"],
+    message: "expected one of the levels",
+  });
 
 const encoder = describing<Encoder>()(
   z.strictObject({ columns: list(encoding), names: texts, unknownLevels: z.enum(["error", "allow"]) }),

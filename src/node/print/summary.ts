@@ -60,6 +60,7 @@ const BETWEEN: Readonly<Record<ContrastBasis, string>> = {
   range: "range",
   bothValues: "both values",
   codes: "values",
+  commonLevel: "levels",
   levels: "levels",
 };
 
@@ -99,8 +100,9 @@ function sayEffects(effects: readonly ColumnEffect[], hasCurves: boolean): strin
   const has = (basis: ContrastBasis) => effects.some((one) => one.basis === basis);
   return [
     "hazard ratio: of the cumulative hazards up to the horizon, the other columns at their medians, majorities and " +
-      "first levels.",
-    ...(has("meanAndSd") ? ["mean ± sd: where the file keeps no quartiles."] : []),
+      "most common levels.",
+    ...(has("meanAndSd") ? ["mean ± sd: where both quartiles are the same, or the file keeps none."] : []),
+    ...(has("commonLevel") ? ["levels: against the most common."] : []),
     ...(has("levels") ? ["levels: against the first, as the file does not say which is most common."] : []),
     ...(has("codes") ? ["values: against the median."] : []),
     ...(hasCurves

@@ -1,13 +1,19 @@
 /**
  * What each column of a model can be compared between, from what its file holds of the training rows: the quartiles of
- * a number with splines, whose line of scores keeps its quantiles; mean ± standard deviation of other numbers; both
- * values of a number that has two, which its mean, deviation and range give away; each value of a code against the
- * median, each level against the first. How common levels are is not in the file. And the typical row, in which
- * everything else stays: medians, majorities and first levels.
+ * a number (older files: the line of scores of one with splines, mean ± standard deviation of others); both values of a
+ * number that has two, which its mean, deviation and range give away; each value of a code against the median, each
+ * level against the most common (older files: the first). And the typical row, in which everything else stays: medians,
+ * majorities and most common levels.
  */
 import { normalQuantile } from "../../core/distributions.ts";
 import { exp } from "../../core/elementary.ts";
-import type { ColumnEncoding, Encoder, NumberEncoding } from "../../data/encode/encoder.ts";
+import type {
+  CategoryEncoding,
+  ColumnEncoding,
+  Encoder,
+  NumberEncoding,
+  Quartiles,
+} from "../../data/encode/encoder.ts";
 import type { ScoreLine } from "../../data/encode/spline.ts";
 import { type Column, MISSING_BOOLEAN, MISSING_CODE, type Table } from "../../data/table.ts";
 
@@ -15,7 +21,14 @@ import { type Column, MISSING_BOOLEAN, MISSING_CODE, type Table } from "../../da
 export type Cell = number | string;
 
 /** By what a column's contrasts were chosen. */
-export type ContrastBasis = "quartiles" | "meanAndSd" | "range" | "bothValues" | "codes" | "levels";
+export type ContrastBasis =
+  | "quartiles"
+  | "meanAndSd"
+  | "range"
+  | "bothValues"
+  | "codes"
+  | "commonLevel"
+  | "levels";
 
 /** Two cells of a column. */
 export interface CellPair {
@@ -37,24 +50,38 @@ const CURVE_QUANTILES = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95] as const;
 export function chooseContrasts(encoding: ColumnEncoding): ColumnContrasts {
   if (encoding.type === "boolean") return { basis: "bothValues", pairs: [{ from: 0, to: 1 }], curve: [] };
   if (encoding.type === "category") {
-    const [first, ...others] = encoding.levels;
-    return { basis: "levels", pairs: others.map((level) => ({ from: first, to: level })), curve: [] };
+    const from = commonLevel(encoding);
+    const others = encoding.levels.filter((level) => level !== from);
+    const basis = encoding.common === undefined ? "levels" : "commonLevel";
+    return { basis, pairs: others.map((to) => ({ from, to })), curve: [] };
   }
-  const { median, codes, spline, range } = encoding;
+  const { median, codes, spline, range, quartiles } = encoding;
   if (codes !== undefined) {
     const others = codes.filter((code) => code !== median);
     return { basis: "codes", pairs: others.map((code) => ({ from: median, to: code })), curve: [] };
   }
   if (spline !== undefined) {
     const valueAt = (p: number) => roundCell(encoding, quantileOf(spline, p));
-    const [from, to] = QUARTILES.map(valueAt);
+    const [from, to] = quartiles ? roundQuartiles(encoding, quartiles) : QUARTILES.map(valueAt);
     const curve = CURVE_QUANTILES.map((quantile) => ({ quantile, value: valueAt(quantile) }));
     return { basis: "quartiles", pairs: [{ from, to }], curve };
   }
   if (range !== undefined && hasTwoValues(encoding)) {
     return { basis: "bothValues", pairs: [{ from: range.minimum, to: range.maximum }], curve: [] };
   }
+  if (quartiles !== undefined && quartiles.lower < quartiles.upper) {
+    const [from, to] = roundQuartiles(encoding, quartiles);
+    return { basis: "quartiles", pairs: [{ from, to }], curve: [] };
+  }
   return { ...spreadOf(encoding), curve: [] };
+}
+
+function commonLevel({ common, levels }: CategoryEncoding): string {
+  return common ?? levels[0];
+}
+
+function roundQuartiles(encoding: NumberEncoding, { lower, upper }: Quartiles): readonly [number, number] {
+  return [roundCell(encoding, lower), roundCell(encoding, upper)];
 }
 
 /** A quantile of the training values, read back off the line of their normal scores. */
@@ -105,7 +132,7 @@ export function typicalCell(encoding: ColumnEncoding): Cell {
     case "boolean":
       return encoding.majority;
     case "category":
-      return encoding.levels[0];
+      return commonLevel(encoding);
     default:
       return encoding.median;
   }
