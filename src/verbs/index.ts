@@ -56,13 +56,31 @@ export {
 export type { KmDocument, KmRequest } from "./km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
 export {
+  BAND_LEVEL,
+  type CurveBands,
+  drawBands,
+  type ErrorParts,
+  halfWidths,
+  MISSED_BY_FORM,
+  prepareBands,
+  prepareErrors,
+} from "./people/bands.ts";
+export {
+  BOUND_LEVEL,
+  type BoundGroup,
+  boundPeople,
+  calibrateBound,
+  type LowerBound,
+  type PeopleBounds,
+} from "./people/lower-bound.ts";
+export {
   layOutPeople,
   type PeopleColumn,
   type PeopleLayout,
   type PeoplePart,
   type PeopleTable,
 } from "./people/people-columns.ts";
-export type { PredictPeople } from "./people/predict-people.ts";
+export type { CurveReadings, PeopleBands, PredictPeople } from "./people/predict-people.ts";
 export { knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
 export type { Requirement, RequirementResult } from "./requirements.ts";
 export {

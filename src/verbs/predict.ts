@@ -161,7 +161,12 @@ export function columnsNeeded({ encoder, inputGroups }: Pick<Model, "encoder" | 
 
 type ComputeCurves = (features: EncodedFeatures) => Promise<Float64Array>; // [N,T]
 
-function prepareCurves({ predictor }: Model, backend: Backend | null, { T, edges }: TimeGrid): ComputeCurves {
+/** Curves of encoded rows; `backend` as in predict. */
+export function prepareCurves(
+  { predictor }: Pick<Model, "predictor">,
+  backend: Backend | null,
+  { T, edges }: TimeGrid,
+): ComputeCurves {
   if (predictor.kind === "cox") {
     const cox = coxPredictor(predictor);
     return async ({ values }) => coxCurvesOnGrid(cox, values, edges).survival;

@@ -36,6 +36,7 @@ import {
   notices,
   numbers,
 } from "./schema-parts.ts";
+import { type DescribedUncertainty, uncertaintySchema } from "./uncertainty-file.ts";
 
 const texts = list(z.string());
 
@@ -328,8 +329,8 @@ const predictor = z.discriminatedUnion("kind", [
 
 type ModelHeader = { readonly kind: "model"; readonly predictor: z.output<typeof predictor> } & Omit<
   Model,
-  "predictor"
->;
+  "predictor" | "uncertainty"
+> & { readonly uncertainty?: DescribedUncertainty };
 
 export const modelHeaderSchema = describing<ModelHeader>()(
   z.strictObject({
@@ -343,6 +344,7 @@ export const modelHeaderSchema = describing<ModelHeader>()(
       origin: z.string().exactOptional(),
     }),
     predictor,
+    uncertainty: uncertaintySchema.exactOptional(),
     provenance: provenance.exactOptional(),
     encoder,
     inputGroups: groupsSchema,
