@@ -27,6 +27,7 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addHeldTarget,
   addTargetsTarget,
   addCustomersTarget,
+  addBandsTarget,
   addPicturesTarget,
 ];
 

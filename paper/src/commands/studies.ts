@@ -7,6 +7,7 @@
 import type { Command } from "commander";
 import { InputError } from "graduate/core";
 import { parseThreads, print, replaceFile, say } from "graduate/node";
+import { bandsPage } from "../pages/bands.page.ts";
 import { bindingPage } from "../pages/binding.page.ts";
 import { certificatesPage } from "../pages/certificates.page.ts";
 import { customersPage } from "../pages/customers.page.ts";
@@ -76,6 +77,7 @@ export const STUDY_PAGES = {
   "held-not-told": (path: string) => writeHeldPage(path, committedLines("held-real")),
   "held-real": (path: string) => writeHeldPage(committedLines("held-not-told"), path),
   targets: (path: string) => targetsPage(STUDY_SUMMARIES.targets(path)),
+  bands: (_path: string) => bandsPage(),
   customers: (path: string) =>
     customersPage(summariseCustomers(readCustomersPlan(), readLines<CustomerLine>(path))),
 } as const;
