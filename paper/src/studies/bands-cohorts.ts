@@ -1,7 +1,7 @@
 /**
  * The cohorts on which bands are chosen and judged (studies/bands.ts): a table to learn from, its groups, fresh people of
  * the same law and their true curves. The laws: "eye" (paper/src/eye, level 2, people drop out by housing, age and
- * HbA1c) and "clinics" (paper/src/bands/clinic-law.ts).
+ * HbA1c), "clinics" (paper/src/bands/clinic-law.ts) and "wards" (paper/src/bands/ward-law.ts).
  */
 import {
   ALL_GROUP,
@@ -15,10 +15,11 @@ import {
   tableSourceFromBytes,
 } from "graduate/data";
 import { CLINIC_MONTHS, CLINICS, relapseFree, STAGES, simulateClinics } from "../bands/clinic-law.ts";
+import { simulateWards, stillAway, WARD_DAYS, WARDS } from "../bands/ward-law.ts";
 import { simulateEye } from "../eye/simulate.ts";
 import { readCheckout } from "../runs/checkout.ts";
 
-export const BAND_LAWS = ["eye", "clinics"] as const;
+export const BAND_LAWS = ["eye", "clinics", "wards"] as const;
 export type BandLaw = (typeof BAND_LAWS)[number];
 
 export interface BandCohort {
@@ -42,7 +43,8 @@ export async function drawBandCohort(
   law: BandLaw,
   { rows, fresh, seed }: { readonly rows: number; readonly fresh: number; readonly seed: number },
 ): Promise<BandCohort> {
-  return law === "eye" ? drawEyes(rows, fresh, seed) : drawClinics(rows, fresh, seed);
+  if (law === "eye") return drawEyes(rows, fresh, seed);
+  return law === "clinics" ? drawClinics(rows, fresh, seed) : drawWards(rows, fresh, seed);
 }
 
 function named(text: string, where: string, table: Table, split: Split, exclude: string[]): Group[] {
@@ -82,9 +84,52 @@ export function writeClinicGroups(): string {
   return JSON.stringify({ groups: where.map((one) => ({ where: one })) });
 }
 
+/** Sex, wards, living alone, the drug and three ages. */
+function writeWardGroups(): string {
+  const where = [
+    "sex = f",
+    "sex = m",
+    ...WARDS.map((ward) => `ward = ${ward}`),
+    "alone = 1",
+    "drug = 1",
+    "age < 50",
+    "age >= 80",
+  ];
+  return JSON.stringify({ groups: where.map((one) => ({ where: one })) });
+}
+
+const open = (text: string) => readTable(tableSourceFromBytes("people.csv", new TextEncoder().encode(text)));
+
+/** True curves of people, one after the other. */
+function truthOf<Person>(
+  people: readonly Person[],
+  curveOf: (person: Person, times: ArrayLike<number>) => Float64Array,
+): BandCohort["truth"] {
+  return (times) => {
+    const truth = new Float64Array(people.length * times.length);
+    people.forEach((one, n) => {
+      truth.set(curveOf(one, times), n * times.length);
+    });
+    return truth;
+  };
+}
+
+async function drawWards(rows: number, fresh: number, seed: number): Promise<BandCohort> {
+  const table = await open(simulateWards(rows, seed).text);
+  const people = simulateWards(fresh, seed + FRESH_SEEDS);
+  const split = splitRows(rows, { seed, fractions: FRACTIONS });
+  return {
+    table,
+    split,
+    groups: named(writeWardGroups(), "groups.json", table, split, ["time", "back"]),
+    outcome: { time: "time", event: "back", horizon: WARD_DAYS },
+    fresh: await open(people.text),
+    eventTime: people.eventTime,
+    truth: truthOf(people.people, stillAway),
+  };
+}
+
 async function drawClinics(rows: number, fresh: number, seed: number): Promise<BandCohort> {
-  const open = (text: string) =>
-    readTable(tableSourceFromBytes("clinics.csv", new TextEncoder().encode(text)));
   const table = await open(simulateClinics(rows, seed).text);
   const people = simulateClinics(fresh, seed + FRESH_SEEDS);
   const split = splitRows(rows, { seed, fractions: FRACTIONS });
@@ -95,10 +140,6 @@ async function drawClinics(rows: number, fresh: number, seed: number): Promise<B
     outcome: { time: "months", event: "relapse", horizon: CLINIC_MONTHS },
     fresh: await open(people.text),
     eventTime: people.eventTime,
-    truth: (times) => {
-      const truth = new Float64Array(fresh * times.length);
-      people.people.forEach((one, n) => truth.set(relapseFree(one, times), n * times.length));
-      return truth;
-    },
+    truth: truthOf(people.people, relapseFree),
   };
 }
