@@ -20,7 +20,7 @@ const INFORMATION_ROWS = 20_000;
 
 /** What is measured, and at which solution. */
 export interface UncertaintyInput {
-  readonly problem: FramedProblem;
+  readonly problem: Pick<FramedProblem, "layout" | "rowsOf" | "variances">;
   readonly theta: Float64Array;
   readonly source: PriorSource;
   readonly told: number;
