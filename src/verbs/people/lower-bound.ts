@@ -1,7 +1,7 @@
 /**
  * A time that a person's event exceeds with a given probability, calibrated on rows that the curves have not learnt
- * from (stats/conformal.ts). One threshold is found for everyone and one for each group that the model knows; a person
- * gets the lowest of those that apply, so that the bound holds within every one of these groups, at the price of being
+ * from (stats/conformal.ts). One threshold is found for everyone and one for each of the model's groups that its features
+ * tell of; a person gets the lowest of those that apply, so that the bound holds within every one of these groups, at the price of being
  * short where a person is in many. Censoring is weighed away with a Cox model of the censoring times of the same rows.
  * What is assumed and where it fails: docs/concepts/bands-and-bounds.md.
  */
@@ -13,8 +13,10 @@ import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import { countOf } from "../../core/text.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { findSplines } from "../../data/encode/encoder.ts";
+import { columnsOf } from "../../data/groups/group-expression.ts";
 import { evaluateGroup } from "../../data/groups/group-members.ts";
 import { ALL_GROUP, type Group } from "../../data/groups/groups.ts";
+import { parseGroup } from "../../data/groups/parse-group.ts";
 import { pickOutcomes, type RightCensored } from "../../data/outcomes/outcomes.ts";
 import { interpolateCurve, quantileTime, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { checkRows, type Table } from "../../data/table.ts";
@@ -22,9 +24,10 @@ import { fitCox, linearPredictor } from "../../models/cox/cox.ts";
 import { censoringKaplanMeier } from "../../stats/censoring.ts";
 import { conformalThreshold } from "../../stats/conformal.ts";
 import { encodeStudyRows } from "../../study/study.ts";
+import type { Model } from "../../training/model.ts";
 import { chooseJudgedRows } from "../judged-rows.ts";
 import type { ModelStudy } from "../model-study.ts";
-import { predictStudy } from "../predict.ts";
+import { columnsNeeded, predictStudy } from "../predict.ts";
 import { checkLevel } from "./bands.ts";
 
 /** A calibrated bound, ready for any table of the model. */
@@ -37,7 +40,7 @@ export interface LowerBound {
   readonly events: number;
   /** No bound lies after this: the horizon, or when hardly anyone was still followed. */
   readonly until: number;
-  /** Everyone first, then the groups that the model knows. */
+  /** Everyone first, then the model's groups; those over columns that it may not see are not among them. */
   readonly groups: readonly BoundGroup[];
 }
 
@@ -100,11 +103,20 @@ export async function calibrateBound(
     rows: rows.length,
     events,
     until,
-    groups: [ALL_GROUP, ...study.inputGroups].map(({ name, expression }) => {
+    groups: [ALL_GROUP, ...listKnown(study.model)].map(({ name, expression }) => {
       const isMember = evaluateGroup(expression, study.table, { unknownLevels: "allow" });
       return { name, expression, ...calibrateGroup(scored, (n) => isMember[rows[n]] === 1, 1 - level) };
     }),
   };
+}
+
+/** The model's groups that every table it predicts on can tell: all their columns are ones that it needs. */
+function listKnown(model: Model): readonly Group[] {
+  const needed = new Set(columnsNeeded(model));
+  return model.groups.filter(
+    ({ name, expression }) =>
+      name !== ALL_GROUP.name && columnsOf(parseGroup(expression)).every((column) => needed.has(column)),
+  );
 }
 
 interface ScoredRows {
