@@ -3,8 +3,8 @@
  * the risk F(T|x) by the time of the event: a bound is the time at which a person's risk reaches a threshold a, so that
  * T ≥ bound wherever F(T|x) ≥ a. The threshold is the largest a with (1 + Σ w) / (n + 1) ≤ α, the sum over those of n
  * rows whose events were seen with a score below a. Uncensored rows have w = 1, and the bound then holds in any finite
- * sample of exchangeable rows (Vovk; Candès, Lei & Ren 2023). Under censoring w = 1/G(T−|x), the inverse chance of being
- * followed that long: a consistent estimate, so that it holds as n grows, if G is right and censoring depends on x alone.
+ * sample of exchangeable rows. Under censoring w = 1/G(T−|x), the inverse chance of being followed that long: the bound
+ * then holds as n grows, if G is right and censoring depends on x alone (after Candès, Lei & Ren 2023).
  */
 import { absent, type Measured } from "../core/measured.ts";
 

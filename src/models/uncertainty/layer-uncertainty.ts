@@ -2,8 +2,8 @@
  * How uncertain the curves of a held network are. Its logits are z_t = φ_tᵀθ + what the network below adds, with φ the
  * features, the groups and their offsets by block, and the free bins of the baseline. The penalised information of θ is
  * kept as its Cholesky factor L, an arrow (training/solve/algebra/arrow.ts). By the delta method the cumulative hazard
- * Λ(t) = Σ log(1 + exp z) has the variance |L⁻¹ g(t)|², g(t) = Σ_{s ≤ t} h_s φ_s, and its logarithm that over Λ(t)². With
- * the priors in the information this is a posterior variance: it knows of shrinkage, not of terms that φ lacks.
+ * Λ(t) = Σ log(1 + exp z) has the variance |L⁻¹ g(t)|², g(t) = Σ_{s ≤ t} h_s φ_s, and its logarithm that over Λ(t)².
+ * With the priors in the information this is a posterior variance: it knows of shrinkage, not of terms that φ lacks.
  */
 import { log } from "../../core/elementary.ts";
 import { type CholeskyFactor, invertLower } from "../../core/linear-algebra.ts";

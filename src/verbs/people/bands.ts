@@ -8,7 +8,7 @@
  */
 import type { Backend } from "../../compute/backend.ts";
 import { betaQuantile, normalQuantile } from "../../core/distributions.ts";
-import { exp, log } from "../../core/elementary.ts";
+import { exp, log, square } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { type EncodedFeatures, encode } from "../../data/encode/encode.ts";
@@ -146,8 +146,8 @@ function takeNamed(parameters: ParameterValues, prefix: string): ParameterValues
 }
 
 /**
- * Half a band on the scale of log Λ. The runs of an ensemble leave out one part of the rows each, so their spread is that
- * of a jackknife of K groups, (K − 1)/√K of a standard error, on K − 1 degrees of freedom.
+ * Half a band on the scale of log Λ. The runs of an ensemble leave out one part of the rows each, so their spread is
+ * that of a jackknife of K groups: (K − 1)/√K times it is a standard error, on K − 1 degrees of freedom.
  */
 export function halfWidths(
   { posterior, spread, members }: ErrorParts,
@@ -159,7 +159,7 @@ export function halfWidths(
   if (spread === null)
     throw new InputError("there are neither errors nor runs that differ", { code: "bands.unknown" });
   const t = (studentQuantile(level, members - 1) * (members - 1)) / Math.sqrt(members);
-  return spread.map((own) => Math.sqrt((t * own) ** 2 + (z * missed) ** 2));
+  return spread.map((own) => Math.sqrt(square(t * own) + square(z * missed)));
 }
 
 /** What Student's t exceeds in size with probability 1 − level. */
@@ -210,7 +210,7 @@ function refuseUncertain({ predictor, uncertainty, method }: Model): void {
       hint:
         predictor.network.kind === "held"
           ? "train it again: files of before version 5 lack it, and so do models of more than 400 features"
-          : "train with the default preset, whose output layer is solved, or with --ensemble 5: runs that differ make a band",
+          : "train with the default preset, whose output layer is solved, or with --ensemble 5, whose runs differ",
     },
   );
 }

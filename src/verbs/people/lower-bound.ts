@@ -1,9 +1,9 @@
 /**
  * A time that a person's event exceeds with a given probability, calibrated on rows that the curves have not learnt
- * from (stats/conformal.ts). One threshold is found for everyone and one for each of the model's groups that its features
- * tell of; a person gets the lowest of those that apply, so that the bound holds within every one of these groups, at the price of being
- * short where a person is in many. Censoring is weighed away with a Cox model of the censoring times of the same rows.
- * What is assumed and where it fails: docs/concepts/bands-and-bounds.md.
+ * from (stats/conformal.ts). One threshold is found for everyone and one for each of the model's groups that its
+ * features tell of; a person gets the lowest of those that apply, so that the bound holds within every one of these
+ * groups, at the price of being short where a person is in many. Censoring is weighed away with a Cox model of the
+ * censoring times of the same rows. What is assumed and where it fails: docs/concepts/bands-and-bounds.md.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { countBelow } from "../../core/ascending.ts";
