@@ -198,7 +198,7 @@ const BASIC: Readonly<Record<string, string>> = {
   km: "time event event-is origin by at rmst time-unit svg json",
   cox: "time event event-is features drop id strata reference interaction json",
   train: "time event event-is id group groups auto-groups drop report out",
-  predict: "at quantiles rmst id long no-curves risk bands lower-bound calibrate out",
+  predict: "at quantiles rmst id long risk bands lower-bound calibrate out",
   audit: "curves time event by group groups tolerance certify report require",
   discover: "curves time event split columns drop top min-rows level json",
   boost: "curves time event split group groups out save apply json",
