@@ -30,13 +30,14 @@ export interface UncertaintyInput {
 export function measureUncertainty(
   { problem, theta, source, told }: UncertaintyInput,
   spec: HeldSpec,
+  mostNumbers = MOST_FACTOR_NUMBERS,
 ): LayerUncertainty | null {
   const own = spec.D - told;
   if (own > MOST_START_COLUMNS) return null;
   const { layout, rowsOf, variances } = problem;
   const whole = withColumns(layout, { dense: own, shaped: layout.shaped });
   const sizes = factorSizes({ ...whole, bins: freeBins(whole) }, spec.blocks);
-  if (sizes.border + sizes.blocks + sizes.cross <= MOST_FACTOR_NUMBERS) {
+  if (sizes.border + sizes.blocks + sizes.cross <= mostNumbers) {
     const moved = new Float64Array(own - layout.dense + theta.length);
     moved.set(theta.subarray(0, layout.dense));
     moved.set(theta.subarray(layout.dense), own);

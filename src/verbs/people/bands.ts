@@ -78,7 +78,7 @@ export function prepareErrors(model: Model, backend: Backend | null): MeasureErr
   return async (table, curves, rows) => {
     const features = encode(model.encoder, addGroupColumns(table, model.inputGroups), rows);
     return {
-      posterior: posterior && posterior(features.values, curves.survival),
+      posterior: posterior?.(features.values, curves.survival) ?? null,
       spread: spread && (await spread(features)),
       members: countMembers(model),
     };

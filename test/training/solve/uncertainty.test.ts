@@ -130,6 +130,50 @@ describe("errors of log Λ of a held layer", () => {
     expect(errors[2]).toBeGreaterThan(0);
   });
 
+  test("where shapes are left out, all columns have slopes and the errors are those of the smaller inverse", () => {
+    const problem = { layout, rowsOf, variances };
+    const flat = measureUncertainty({ problem, theta, source, told: TOLD }, spec, 0);
+    if (flat === null) throw new Error("expected a factor");
+    expect([flat.dense, flat.shaped]).toEqual([D, 0]);
+    const bins = createLayout(BLOCKS, events, { dense: D, shaped: 0 });
+    const P = bins.at[2];
+    const phiOf = (own: ArrayLike<number>, t: number) => {
+      const phi = new Float64Array(P);
+      phi.set(Array.from(own));
+      phi[bins.at[bins.blockOf[t]] + bins.binOf[t]] = 1;
+      return phi;
+    };
+    const levels = [0, 0, theta[0], theta[1]];
+    const information = new Float64Array(P * P);
+    for (let n = 0; n < N; n++) {
+      for (let t = 0; t < bin[n]; t++) {
+        const own = x.subarray(n * D, (n + 1) * D);
+        const b = layout.blockOf[t];
+        const offset = theta[layout.at[b] + layout.binOf[t]];
+        const z = logits[n * T + t] + offset + own.reduce((sum, value, j) => sum + value * levels[j], 0);
+        const h = 1 / (1 + Math.exp(-z));
+        const phi = phiOf(own, t);
+        for (let p = 0; p < P; p++)
+          for (let q = 0; q < P; q++) information[p * P + q] += h * (1 - h) * phi[p] * phi[q];
+      }
+    }
+    const { precision } = createPrior(whole, TOLD, source, variances);
+    for (let p = 0; p < P; p++) information[p * P + p] += p < D ? precision[p] : precision[whole.at[0]];
+    const inverse = invertCholesky(factorCholesky(information, P, new Float64Array(P)));
+    const errors = prepareLayerErrors(flat, spec, membership)(people, survival);
+    const g = new Float64Array(P);
+    for (let t = 0; t < T; t++) {
+      const hazard = 1 - survival[t] / (t === 0 ? 1 : survival[t - 1]);
+      phiOf(people.subarray(0, D), t).forEach((one, p) => {
+        g[p] += hazard * one;
+      });
+    }
+    let variance = 0;
+    for (let p = 0; p < P; p++) for (let q = 0; q < P; q++) variance += g[p] * inverse[p * P + q] * g[q];
+    const wanted = Math.sqrt(variance) / -Math.log(survival[T - 1]);
+    expect(Math.abs(errors[T - 1] / wanted - 1)).toBeLessThan(1e-5);
+  });
+
   test("more features than slopes can be solved for leave none", () => {
     const wide = { ...spec, D: 500 };
     const problem = { layout, rowsOf, variances };
