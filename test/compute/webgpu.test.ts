@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { watchDevice } from "../../src/compute/webgpu/device-state.ts";
 import type { Gpu, GpuDevice } from "../../src/compute/webgpu/gpu.ts";
-import { SOFTWARE } from "../../src/compute/webgpu/lstm/lstm-plan.ts";
 import { openOn } from "../../src/compute/webgpu/open-device.ts";
+import { SOFTWARE } from "../../src/compute/webgpu/lstm/lstm-plan.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "../../src/compute/webgpu/webgpu-backend.ts";
 import { openWithEffort } from "../../src/node/workers/webgpu-backend.ts";
 import { bytesOf, codeOf, drawLstmProblem, expectClose, place, placeLstm, runLstm } from "./problems.ts";

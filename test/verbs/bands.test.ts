@@ -148,6 +148,12 @@ describe("bands of other models", () => {
       code: "bands.unknown",
       hint: expect.stringContaining("--ensemble 5"),
     });
+    // Of an earlier version's file: the runs below the layer are not what the layer made of them.
+    const held = patientModel(encoder, "held mean");
+    await expect(predictPeople(held, patients, backend, { bands: 0.95 })).rejects.toMatchObject({
+      code: "bands.unknown",
+      hint: expect.stringContaining("train it again"),
+    });
     await expect(predictPeople(mean, patients, backend, { bands: 1 })).rejects.toMatchObject({
       code: "level.invalid",
     });

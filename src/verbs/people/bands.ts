@@ -57,7 +57,8 @@ export type DrawBands = (table: Table, curves: Curves, rows?: ArrayLike<number>)
 export function prepareBands(model: Model, backend: Backend | null, level: number): DrawBands {
   checkLevel(level, "the level of a band");
   refuseUncertain(model);
-  const measureErrors = prepareErrors(model, backend);
+  // Runs that differ are asked only where nothing else is known: each of them predicts everyone again.
+  const measureErrors = prepareErrors(model, backend, { spread: model.uncertainty === undefined });
   return async (table, curves, rows) => {
     const parts = await measureErrors(table, curves, rows);
     const half = halfWidths(parts, level, model.predictor.kind === "cox" ? 0 : MISSED_BY_FORM);
@@ -72,9 +73,13 @@ export function checkLevel(level: number, what: string): void {
 }
 
 /** The parts of the errors, each by itself. */
-export function prepareErrors(model: Model, backend: Backend | null): MeasureErrors {
+export function prepareErrors(
+  model: Model,
+  backend: Backend | null,
+  wanted: { readonly spread: boolean } = { spread: true },
+): MeasureErrors {
   const posterior = preparePosterior(model);
-  const spread = prepareSpread(model, backend);
+  const spread = wanted.spread ? prepareSpread(model, backend) : null;
   return async (table, curves, rows) => {
     const features = encode(model.encoder, addGroupColumns(table, model.inputGroups), rows);
     return {
@@ -201,8 +206,7 @@ function refuseUncertain({ predictor, uncertainty, method }: Model): void {
       hint: "train it again; a coefficient that runs to infinity, or more than 400 columns, leaves no bands",
     });
   }
-  const network = predictor.network.kind === "held" ? predictor.network.base : predictor.network;
-  if (network.kind === "mean") return;
+  if (predictor.network.kind === "mean") return;
   throw new InputError(
     `this model of method "${method}" has no bands: its file does not say how uncertain it is`,
     {

@@ -1,7 +1,6 @@
 /** What the texts of the kernels of lanes-plan.ts share. */
-
-import { repeat, writeActivations } from "../wgsl.ts";
 import type { LanesPlan } from "./lanes-plan.ts";
+import { repeat, writeActivations } from "../wgsl.ts";
 
 type Lines = (index: string) => string;
 

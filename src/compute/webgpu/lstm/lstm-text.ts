@@ -1,7 +1,6 @@
 /** What the texts of the LSTM's two kernels share: their sizes, and lines repeated over what a thread owns. */
-
-import { repeat } from "../wgsl.ts";
 import type { LstmPlan } from "./lstm-plan.ts";
+import { repeat } from "../wgsl.ts";
 
 type Lines = (index: string) => string;
 
