@@ -1,6 +1,6 @@
 /**
- * Patients of four clinics, simulated, from a diagnosis to a relapse: a second law with which bands are judged, unlike
- * the eye cohort in shape, written down before any model was run on it. A month's rate of relapse is
+ * Patients of four clinics, simulated, from a diagnosis to a relapse: a law beside the eye cohort, unlike it in shape, on
+ * which the constant of bands was chosen too. It was written down before any model was run on it. A month's rate is
  *   exp(BASE + what is known at the diagnosis + what time adds),
  * constant within a month, so that the true curve of everyone is known. Beyond an additive model of proportional rates
  * it has: a treatment that helps for a year and then no longer (nonproportional), more so where the marker is high (an
