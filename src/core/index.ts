@@ -5,6 +5,7 @@ export {
   logGamma,
   logGammaUpper,
   normalQuantile,
+  normalUpperTail,
 } from "./distributions.ts";
 export { exp, expm1, log, log1p, power, powerOfTen } from "./elementary.ts";
 export {

@@ -78,6 +78,38 @@ export function invertCholesky(factor: CholeskyFactor): Float64Array {
   return inverse;
 }
 
+/** L⁻¹ M for M [Q,C]; rows of dropped columns are 0. */
+export function solveLower(
+  { D, lower, kept }: CholeskyFactor,
+  matrix: Float64Array,
+  C: number,
+): Float64Array {
+  const out = matrix.slice();
+  for (let j = 0; j < D; j++) {
+    const row = j * C;
+    if (kept[j] === 0) {
+      out.fill(0, row, row + C);
+      continue;
+    }
+    for (let k = 0; k < j; k++) {
+      const l = lower[j * D + k];
+      if (l === 0) continue;
+      for (let c = 0; c < C; c++) out[row + c] -= l * out[k * C + c];
+    }
+    const pivot = lower[j * D + j];
+    for (let c = 0; c < C; c++) out[row + c] /= pivot;
+  }
+  return out;
+}
+
+/** L⁻¹, row-major; rows of dropped columns are 0. */
+export function invertLower(factor: CholeskyFactor): Float64Array {
+  const { D } = factor;
+  const unit = new Float64Array(D * D);
+  for (let j = 0; j < D; j++) unit[j * D + j] = 1;
+  return solveLower(factor, unit, D);
+}
+
 /**
  * How many outer products are gathered before they are added to the matrix, whose entries are then touched once per 4.
  */

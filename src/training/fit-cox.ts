@@ -2,12 +2,15 @@
 import { encode } from "../data/encode/encode.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { describeInfinite, fitCox, requireCurves } from "../models/cox/cox.ts";
+import { type CoxUncertainty, measureCoxUncertainty } from "../models/cox/curve-errors.ts";
 import type { Study } from "../study/study.ts";
 import type { Model, Predictor } from "./model.ts";
 
 /** A fitted Cox model, with its notes and warnings. */
 export interface FittedCox {
   readonly predictor: Extract<Predictor, { kind: "cox" }>;
+  /** Null where a coefficient has no error. */
+  readonly uncertainty: CoxUncertainty | null;
   readonly training: Omit<Model["training"], "seed" | "rows" | "people" | "warnings">;
   /** Shown before anything else. */
   readonly notes: readonly string[];
@@ -15,10 +18,11 @@ export interface FittedCox {
   readonly warnings: readonly string[];
 }
 
-export function fitCoxMethod({ encoder, widened, outcomes, split }: Study): FittedCox {
+export function fitCoxMethod({ encoder, widened, outcomes, split, grid }: Study): FittedCox {
   const D = encoder.names.length;
   const x = encode(encoder, widened, split.train).values;
-  const fit = fitCox({ ...pickOutcomes(outcomes, split.train), x, D, names: encoder.names });
+  const input = { ...pickOutcomes(outcomes, split.train), x, D, names: encoder.names };
+  const fit = fitCox(input);
   requireCurves(fit);
   const endless = fit.infinite.map((j) => encoder.names[j]);
   const { coefficients, means, baseline, iterations } = fit;
@@ -31,6 +35,7 @@ export function fitCoxMethod({ encoder, widened, outcomes, split }: Study): Fitt
       time: Array.from(baseline.time),
       cumulativeHazardAtMeans: Array.from(baseline.cumulativeHazardAtMeans),
     },
+    uncertainty: measureCoxUncertainty(input, fit, grid.edges),
     training: {
       backend: "none",
       parameters: D,

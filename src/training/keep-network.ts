@@ -11,6 +11,7 @@ import { columnsOf } from "../data/groups/group-expression.ts";
 import { parseGroup } from "../data/groups/parse-group.ts";
 import type { NetworkSpec } from "../models/networks/list.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
+import type { LayerUncertainty } from "../models/uncertainty/layer-uncertainty.ts";
 import type { ConstraintGroup } from "../objectives/constraints.ts";
 import { resolveSlack } from "../objectives/slack.ts";
 import type { Study } from "../study/study.ts";
@@ -35,6 +36,8 @@ export interface KeptNetwork {
   readonly parameters: ParameterValues;
   readonly verdict: readonly GroupVerdict[];
   readonly solve: SolveReport | null;
+  /** Of a held layer; null where there is none. */
+  readonly uncertainty: LayerUncertainty | null;
 }
 
 interface Trained {
@@ -53,7 +56,7 @@ export async function keepNetwork(
 ): Promise<KeptNetwork> {
   const { constraint, solve = "none", hold = "balanced" } = options;
   const usesBoth = validation !== null && solve === "held";
-  const plain = { kept: spec, parameters: result.parameters, solve: null };
+  const plain = { kept: spec, parameters: result.parameters, solve: null, uncertainty: null };
   if (constraint === null) return { ...plain, verdict: [] };
   if (solve === "none") {
     return { ...plain, verdict: judgeGroups({ training }, options, result.train, listSeen(study)) };
@@ -84,7 +87,8 @@ export async function keepNetwork(
       const held = await holdNetwork(input);
       const sets = input.all ?? (usesBoth ? [training, validation] : [training]);
       const solve = await tellTargets(held, study, request, sets, backend);
-      return { kept: held.spec, parameters: held.parameters, verdict: held.verdict, solve };
+      const { spec: kept, parameters, verdict, uncertainty } = held;
+      return { kept, parameters, verdict, solve, uncertainty };
     }
     default:
       return unreachable(solve);

@@ -5,8 +5,10 @@ import type { PersonColumn } from "../data/outcomes/people.ts";
 import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import type { TimeGridKind } from "../data/outcomes/time-grid.ts";
 import type { CoxPredictor } from "../models/cox/baseline.ts";
+import type { CoxUncertainty } from "../models/cox/curve-errors.ts";
 import type { NetworkSpec } from "../models/networks/list.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
+import type { LayerUncertainty } from "../models/uncertainty/layer-uncertainty.ts";
 import type { PackedSplit, SetSizes } from "../study/split.ts";
 import type { Method } from "./choices.ts";
 import type { TrainingOptions } from "./options.ts";
@@ -71,6 +73,9 @@ export type Predictor =
       readonly cumulativeHazardAtMeans: readonly number[];
     };
 
+/** What bands are made from: the factor of a held layer's information, or what Cox's curves need beside it. */
+export type CurveUncertainty = LayerUncertainty | CoxUncertainty;
+
 /** A complete trained model. */
 export interface Model {
   readonly method: Method;
@@ -96,6 +101,8 @@ export interface Model {
    */
   readonly split?: PackedSplit;
   readonly predictor: Predictor;
+  /** What the rows leave uncertain of its curves; absent where it is not known, and in files older than version 5. */
+  readonly uncertainty?: CurveUncertainty;
   readonly options: TrainingOptions | null;
   readonly training: {
     readonly seed: number;

@@ -55,7 +55,7 @@ export {
 } from "./judged-rows.ts";
 export type { KmDocument, KmRequest } from "./km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
-export { type CardData, type CardRisk, type CurveBands, chooseRiskTimes } from "./people/card.ts";
+export { type CardData, type CardRisk, chooseRiskTimes } from "./people/card.ts";
 export { type JudgedGroups, judgeCardGroups } from "./people/card-groups.ts";
 export {
   BACKGROUND_ROWS,
@@ -65,6 +65,24 @@ export {
 } from "./people/explain.ts";
 export { type ExplainDocument, explainDocument } from "./people/explain-document.ts";
 export {
+  BAND_LEVEL,
+  type CurveBands,
+  drawBands,
+  type ErrorParts,
+  halfWidths,
+  MISSED_BY_FORM,
+  prepareBands,
+  prepareErrors,
+} from "./people/bands.ts";
+export {
+  BOUND_LEVEL,
+  type BoundGroup,
+  boundPeople,
+  calibrateBound,
+  type LowerBound,
+  type PeopleBounds,
+} from "./people/lower-bound.ts";
+export {
   layOutPeople,
   type PeopleColumn,
   type PeopleLayout,
@@ -72,7 +90,7 @@ export {
   type PeopleTable,
 } from "./people/people-columns.ts";
 export { findPersonRow } from "./people/person-row.ts";
-export type { PredictPeople } from "./people/predict-people.ts";
+export type { CurveReadings, PeopleBands, PredictPeople } from "./people/predict-people.ts";
 export { knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
 export type { Requirement, RequirementResult } from "./requirements.ts";
 export {

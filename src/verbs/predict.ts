@@ -165,7 +165,7 @@ export type ComputeCurves = (features: EncodedFeatures) => Promise<Float64Array>
 
 /** Prepares a model for rows that are already encoded; they need not be rows of any table. */
 export function prepareCurves(
-  { predictor }: Model,
+  { predictor }: Pick<Model, "predictor">,
   backend: Backend | null,
   { T, edges }: TimeGrid,
 ): ComputeCurves {

@@ -95,6 +95,7 @@ async function* runTraining(
     return {
       ...model,
       predictor: cox.predictor,
+      ...present({ uncertainty: cox.uncertainty ?? undefined }),
       options: null,
       training: {
         ...cox.training,
@@ -111,12 +112,13 @@ async function* runTraining(
   const plan = await planFit(fit, backend, hooks.onProgress);
   yield { ...start, parameters: plan.parameters, steps: plan.options.steps, backend: nameBackend(backend) };
   const fitted = yield* fitNetwork(fit, plan, backend, hooks);
-  const { result, history, options, kept, verdict, solve } = fitted;
+  const { result, history, options, kept, verdict, solve, uncertainty } = fitted;
   const { steps, bestStep, multipliers } = result;
   const unsolved = warnOfSolve(solve);
   return {
     ...model,
     predictor: { kind: "network", network: kept, parameters: fitted.parameters },
+    ...present({ uncertainty: uncertainty ?? undefined }),
     options,
     training: {
       seed,

@@ -262,8 +262,8 @@ describe("a file that is no model", () => {
       "model.trailing",
       new RegExp(`${2 * tiny.length} bytes`),
     ],
-    ["version 5", edited(8, 5), "model.version", /newer format: 5 \(this program knows 1 to 4\)/],
-    ["version 0", edited(8, 0), "model.version", /older format: 0 \(this program knows 1 to 4\)/],
+    ["version 6", edited(8, 6), "model.version", /newer format: 6 \(this program knows 1 to 5\)/],
+    ["version 0", edited(8, 0), "model.version", /older format: 0 \(this program knows 1 to 5\)/],
     ["a header of 4 GB", edited(12, 0xffffffff), "model.size", /4294967295/],
     [
       "a header of one byte more",

@@ -3,6 +3,7 @@
  * file beside this one.
  */
 import type { Command } from "commander";
+import { addBandsTarget } from "./bands.ts";
 import { addClaimsTarget } from "./claims.ts";
 import { addCustomersTarget } from "./customers.ts";
 import { addExamplesTarget } from "./examples.ts";
@@ -26,6 +27,7 @@ const TARGETS: readonly ((command: Command) => void)[] = [
   addHeldTarget,
   addTargetsTarget,
   addCustomersTarget,
+  addBandsTarget,
   addPicturesTarget,
 ];
 

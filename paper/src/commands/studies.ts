@@ -7,6 +7,7 @@
 import type { Command } from "commander";
 import { InputError } from "graduate/core";
 import { parseThreads, print, replaceFile, say } from "graduate/node";
+import { bandsPage } from "../pages/bands.page.ts";
 import { bindingPage } from "../pages/binding.page.ts";
 import { certificatesPage } from "../pages/certificates.page.ts";
 import { customersPage } from "../pages/customers.page.ts";
@@ -15,6 +16,7 @@ import { qualityPage } from "../pages/quality.page.ts";
 import { tablesPage } from "../pages/tables.page.ts";
 import { targetsPage } from "../pages/targets.page.ts";
 import { checkoutFile } from "../runs/checkout.ts";
+import { type BandLine, readBandsPlan } from "../studies/bands.ts";
 import { type BindingLine, readBindingPlan } from "../studies/binding.ts";
 import type { BindingPartLine } from "../studies/binding-parts.ts";
 import { type CertificateLine, runCell } from "../studies/certificates.ts";
@@ -39,6 +41,7 @@ import {
   type UnseenPlan,
   type UnseenTable,
 } from "../studies/unseen-tables.ts";
+import { summariseBands } from "../summaries/bands.ts";
 import { summariseBinding } from "../summaries/binding.ts";
 import { summariseCertificates } from "../summaries/certificates.ts";
 import { summariseCustomers } from "../summaries/customers.ts";
@@ -76,6 +79,7 @@ export const STUDY_PAGES = {
   "held-not-told": (path: string) => writeHeldPage(path, committedLines("held-real")),
   "held-real": (path: string) => writeHeldPage(committedLines("held-not-told"), path),
   targets: (path: string) => targetsPage(STUDY_SUMMARIES.targets(path)),
+  bands: (path: string) => bandsPage(summariseBands(readBandsPlan(), readLines<BandLine>(path))),
   customers: (path: string) =>
     customersPage(summariseCustomers(readCustomersPlan(), readLines<CustomerLine>(path))),
 } as const;

@@ -10,6 +10,7 @@ import {
   type FitRequest,
   fit,
   gridOf,
+  openStudy,
   predict,
   preparePredictor,
   type TrainEvent,
@@ -32,6 +33,13 @@ import {
 import { groupSupport } from "graduate/stats";
 import { placesAmong } from "graduate/study";
 import type { Model } from "graduate/training";
+import {
+  boundPeople,
+  calibrateBound,
+  type ErrorParts,
+  type PeopleBounds,
+  prepareErrors,
+} from "graduate/verbs";
 
 export type { Backend, FitRequest, TrainEvent, TrainRequest };
 
@@ -139,4 +147,27 @@ export async function auditRows(
   const curves = await predictRows(model, table, rows, backend);
   const outcomes = pickOutcomes(readOutcomes(table, model.columns), rows);
   return auditCurves(curves, binOutcomes(outcomes, gridOf(model)), membersAmong(groups, table, rows));
+}
+
+/** Standard errors of the curves of a table. */
+export async function measureErrors(
+  model: Model,
+  table: Table,
+  curves: Curves,
+  backend: Backend,
+): Promise<ErrorParts> {
+  return prepareErrors(model, backend)(table, curves);
+}
+
+/** Lower bounds of a table's people, calibrated on the test rows of the model's own table. */
+export async function boundRows(
+  model: Model,
+  own: { readonly table: Table; readonly split: Split },
+  { table, curves }: { readonly table: Table; readonly curves: Curves },
+  level: number,
+  backend: Backend,
+): Promise<PeopleBounds> {
+  const study = await openStudy(model, own.table, backend, { split: own.split });
+  const bound = await calibrateBound(study, backend, level);
+  return boundPeople(bound, table, curves, gridOf(model));
 }

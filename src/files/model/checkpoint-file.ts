@@ -18,14 +18,8 @@ import type { ModelHistoryEntry } from "../../training/model.ts";
 import type { Checkpoint, TrainedMember } from "../../training/trainer.ts";
 import { encodeJson, packSections } from "../container/container.ts";
 import { type Tensor, writeSafetensors } from "../container/safetensors.ts";
-import {
-  checkHeader,
-  openSections,
-  parameterTensors,
-  parseHeader,
-  refuseWeights,
-  takeParameters,
-} from "./model-file.ts";
+import { refuseWeights } from "./check-tensors.ts";
+import { checkHeader, openSections, parameterTensors, parseHeader, takeParameters } from "./model-file.ts";
 import { historySchema } from "./model-schema.ts";
 import { anyNumber, count, describing, list, numbers } from "./schema-parts.ts";
 

@@ -11,21 +11,29 @@ import type { ParameterValues } from "../../models/networks/parameters.ts";
 import type { Model, Predictor } from "../../training/model.ts";
 import { decodeJson, encodeJson, packSections, UNREADABLE, unpackSections } from "../container/container.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "../container/safetensors.ts";
+import { checkNames, checkShape, refuseWeights } from "./check-tensors.ts";
 import { isAscending, modelHeaderSchema } from "./model-schema.ts";
 import { explainIssue } from "./schema-parts.ts";
+import {
+  describeUncertainty,
+  divideTensors,
+  readUncertainty,
+  uncertaintyTensors,
+} from "./uncertainty-file.ts";
 
 const PARAMETERS = "parameters.";
 const COX = ["coefficients", "means", "time", "cumulativeHazardAtMeans"] as const;
 
 /** A model as the bytes of a file; the same model gives the same bytes. */
 export function modelToBytes(model: Model): Uint8Array {
-  const { predictor, metrics, ...rest } = model;
+  const { predictor, uncertainty, metrics, ...rest } = model;
   const where = "the model to be written";
   const header = checkHeader(
     modelHeaderSchema,
     {
       kind: "model",
       predictor: describe(predictor),
+      ...(uncertainty && { uncertainty: describeUncertainty(uncertainty) }),
       ...rest,
       // As `--json` prints them: there, what is not a number is null rather than a word.
       ...(metrics && { metrics: JSON.parse(JSON.stringify(metrics)) }),
@@ -34,6 +42,9 @@ export function modelToBytes(model: Model): Uint8Array {
   );
   const weights = predictorTensors(predictor);
   readPredictor(header.predictor, weights, where);
+  const ofBands = uncertainty === undefined ? new Map<string, Tensor>() : uncertaintyTensors(uncertainty);
+  readUncertainty(header, ofBands, where);
+  for (const [name, tensor] of ofBands) weights.set(name, tensor);
   return packSections({ header: encodeJson(header), weights: writeSafetensors(weights) });
 }
 
@@ -41,8 +52,15 @@ export function modelToBytes(model: Model): Uint8Array {
 export function modelFromBytes(bytes: Uint8Array, name: string): Model {
   const { version, header, weights } = openSections(bytes, name, "model");
   const current = updateHeader(header, version);
-  const { kind: _, predictor, ...rest } = parseHeader(modelHeaderSchema, current, name);
-  return { ...rest, predictor: readPredictor(predictor, weights, name) };
+  const parsed = parseHeader(modelHeaderSchema, current, name);
+  const { kind: _, predictor, uncertainty: __, ...rest } = parsed;
+  const { ofBands, others } = divideTensors(weights);
+  const uncertainty = readUncertainty(parsed, ofBands, name);
+  return {
+    ...rest,
+    predictor: readPredictor(predictor, others, name),
+    ...(uncertainty && { uncertainty }),
+  };
 }
 
 type DescribedPredictor = z.output<typeof modelHeaderSchema>["predictor"];
@@ -137,39 +155,6 @@ export function takeParameters(
       return [name.slice(prefix.length), list];
     });
   return Object.fromEntries(entries);
-}
-
-function checkNames(tensors: ReadonlyMap<string, Tensor>, names: ReadonlySet<string>, where: string): void {
-  for (const name of tensors.keys()) {
-    if (!names.has(name)) throw refuseWeights(`"${name.slice(0, 60)}" is none of this model's`, where);
-  }
-  for (const name of names) if (!tensors.has(name)) throw refuseWeights(`"${name}" is missing`, where);
-}
-
-function checkShape(
-  tensors: ReadonlyMap<string, Tensor>,
-  name: string,
-  shape: readonly number[],
-  where: string,
-): Tensor {
-  const tensor = tensors.get(name);
-  if (tensor === undefined) throw refuseWeights(`"${name}" is missing`, where);
-  const length = shape.reduce((product, size) => product * size, 1);
-  if (tensor.shape.join() !== shape.join() || tensor.values.length !== length) {
-    throw refuseWeights(
-      `"${name}" has shape [${tensor.shape.join(", ")}], the model needs [${shape.join(", ")}]`,
-      where,
-    );
-  }
-  return tensor;
-}
-
-export function refuseWeights(reason: string, where: string): FormatError {
-  return new FormatError(`the weights do not fit: ${reason}`, {
-    code: "model.weights",
-    where,
-    hint: UNREADABLE,
-  });
 }
 
 /** Container, kind and weights; the header is parsed as JSON but not yet checked further. */

@@ -37,6 +37,7 @@ import {
   notices,
   numbers,
 } from "./schema-parts.ts";
+import { type DescribedUncertainty, uncertaintySchema } from "./uncertainty-file.ts";
 
 const texts = list(z.string());
 
@@ -341,8 +342,8 @@ const predictor = z.discriminatedUnion("kind", [
 
 type ModelHeader = { readonly kind: "model"; readonly predictor: z.output<typeof predictor> } & Omit<
   Model,
-  "predictor"
->;
+  "predictor" | "uncertainty"
+> & { readonly uncertainty?: DescribedUncertainty };
 
 export const modelHeaderSchema = describing<ModelHeader>()(
   z.strictObject({
@@ -356,6 +357,7 @@ export const modelHeaderSchema = describing<ModelHeader>()(
       origin: z.string().exactOptional(),
     }),
     predictor,
+    uncertainty: uncertaintySchema.exactOptional(),
     provenance: provenance.exactOptional(),
     encoder,
     inputGroups: groupsSchema,

@@ -8,8 +8,9 @@ import { memberParameter } from "../../models/networks/mean.ts";
 import type { EnsemblePart } from "../../training/model.ts";
 import { encodeJson, packSections } from "../container/container.ts";
 import { writeSafetensors } from "../container/safetensors.ts";
+import { refuseWeights } from "./check-tensors.ts";
 import { MEMBERS, memberSchema, readMembers } from "./checkpoint-file.ts";
-import { checkHeader, openSections, parameterTensors, parseHeader, refuseWeights } from "./model-file.ts";
+import { checkHeader, openSections, parameterTensors, parseHeader } from "./model-file.ts";
 import { modelHeaderSchema } from "./model-schema.ts";
 import { count, list } from "./schema-parts.ts";
 
@@ -67,7 +68,7 @@ export function partToBytes({ members, last, ...part }: SavedPart): Uint8Array {
 }
 
 /** The header of the model: its weights are those of the part's last member. */
-function describeLast({ predictor, ...rest }: NonNullable<EnsemblePart["last"]>) {
+function describeLast({ predictor, uncertainty: _, ...rest }: NonNullable<EnsemblePart["last"]>) {
   if (predictor.kind !== "network") return null;
   return { kind: "model", ...rest, predictor: { kind: "network", network: predictor.network } };
 }
@@ -82,7 +83,7 @@ export function partFromBytes(bytes: Uint8Array, name: string): SavedPart {
   const placed = read.map((one, k) => ({ ...one, place: places[k] }));
   if (last === null) return { ...part, members: placed, last };
   const own = placed.at(-1);
-  const { kind: __, predictor, ...rest } = last;
+  const { kind: __, predictor, uncertainty: ___, ...rest } = last;
   if (own === undefined || predictor.kind !== "network")
     throw refuseWeights("the last run of the ensemble has none", name);
   return {

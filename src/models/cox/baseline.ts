@@ -101,12 +101,21 @@ export function coxCurvesOnGrid(
   x: ArrayLike<number>,
   edges: ArrayLike<number>,
 ): { readonly N: number; readonly T: number; readonly survival: Float64Array } {
-  const T = edges.length - 1;
-  const times = Float64Array.from(
-    { length: T },
+  const times = gridTimes(edges);
+  return { N: countRows(model, x), T: times.length, survival: coxCurves(model, x, times) };
+}
+
+/** Where a grid's curves are read: just after each bin's upper edge. */
+export function gridTimes(edges: ArrayLike<number>): Float64Array /* [T] */ {
+  return Float64Array.from(
+    { length: edges.length - 1 },
     (_, t) => edges[t + 1] + Math.abs(edges[t + 1]) * EDGE_SLACK,
   );
-  return { N: countRows(model, x), T, survival: coxCurves(model, x, times) };
+}
+
+/** H at the upper edges for a person whose covariates are the column means. */
+export function hazardOnGrid(baseline: CoxBaseline, edges: ArrayLike<number>): Float64Array /* [T] */ {
+  return readHazard(baseline, gridTimes(edges));
 }
 
 function readHazard(baseline: CoxBaseline, times: ArrayLike<number>): Float64Array {

@@ -4,15 +4,20 @@
  * table. Rows before a bad one may already have been printed; a file is either complete or absent.
  */
 import { availableParallelism } from "node:os";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Backend } from "../../compute/backend.ts";
+import { InputError } from "../../core/errors.ts";
+import { isAbsent } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
+import { countOf } from "../../core/text.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { addCellWarnings, type CellWarning } from "../../data/encode/new-cells.ts";
 import { inWholeTable } from "../../data/reading/containers.ts";
 import { readTableChunks } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
 import type { Model } from "../../training/model.ts";
+import { BAND_LEVEL } from "../../verbs/people/bands.ts";
+import { BOUND_LEVEL, calibrateBound, type LowerBound } from "../../verbs/people/lower-bound.ts";
 import { layOutPeople } from "../../verbs/people/people-columns.ts";
 import {
   type PeoplePrediction,
@@ -33,10 +38,12 @@ import { readModel } from "../io/model-file.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { openCsvPeople, openParquetPeople } from "../io/people-output.ts";
 import { openCsvPredictions, openParquetPredictions } from "../io/prediction-output.ts";
+import { openModelStudy, readModelTable } from "../io/read-predictions.ts";
 import {
   addTableOptions,
   idOption,
   parsePositive,
+  parseShare,
   parseShares,
   parseThreads,
   parseTimes,
@@ -44,7 +51,7 @@ import {
   TABLE_ARGUMENT,
   type TableOptions,
 } from "../options/table-options.ts";
-import { createProgress, print, warn } from "../print/output.ts";
+import { createProgress, print, say, warn } from "../print/output.ts";
 import { openBackendOf } from "../workers/wasm-backend.ts";
 
 /** The number of columns named in warnings. */
@@ -54,6 +61,9 @@ const EQUAL_WEIGHTS =
   "this model's file does not say how many people were at risk when: the risk counts all time bins alike";
 
 interface PredictOptions extends TableOptions, Pick<PeopleRequest, "at" | "quantiles" | "rmst" | "id"> {
+  readonly bands?: number;
+  readonly lowerBound?: number;
+  readonly calibrate?: string;
   readonly long?: true;
   readonly curves: boolean;
   readonly out?: string;
@@ -80,17 +90,39 @@ export function addPredict(program: Command): void {
     .option("--no-curves", "leave S1..ST out")
     .option("--out <file>", "write CSV here, or Parquet if it ends in .parquet (default: standard output)")
     .option("--risk", "add a column `risk`, the one number by which the curves rank people")
+    .addOption(
+      new Option(
+        "--bands [level]",
+        `where each curve lies with this probability, time by time (default: ${BAND_LEVEL})`,
+      )
+        .argParser(parseShare)
+        .preset(String(BAND_LEVEL)),
+    )
+    .addOption(
+      new Option(
+        "--lower-bound [level]",
+        `the time that the event exceeds with this probability, also within groups (default: ${BOUND_LEVEL})`,
+      )
+        .argParser(parseShare)
+        .preset(String(BOUND_LEVEL)),
+    )
+    .option(
+      "--calibrate <table>",
+      "of --lower-bound: rows with outcomes that are new to the model; of its own table, the test rows",
+    )
     .option("--threads <n>", "threads", parseThreads, availableParallelism())
     .action(async (modelPath: string, path: string, options: PredictOptions) => {
-      await refuseUnwritable([options.out], [modelPath, path]);
+      await refuseUnwritable([options.out], [modelPath, path, options.calibrate]);
       refuseWrongSuffix({ curves: options.out });
+      refuseUncalibrated(options);
       const model = await readModel(modelPath);
       if (options.risk && !knowsAtRisk(model)) warn(EQUAL_WEIGHTS);
       const backend = await openBackendOf(model, options.threads);
       try {
+        const lowerBound = await readBound(modelPath, options);
         const { rows, warnings } = isPlain(options)
           ? await predictFile(path, model, options, planCurves(model, backend, options))
-          : await predictFile(path, model, options, planPeople(model, backend, options));
+          : await predictFile(path, model, options, planPeople(model, backend, { ...options, lowerBound }));
         for (const { message } of warnings.slice(0, MAX_WARNINGS)) warn(message);
         if (warnings.length > MAX_WARNINGS) warn(`and ${warnings.length - MAX_WARNINGS} more such columns`);
         if (options.out !== undefined) print(`${rows} rows written to ${options.out}`);
@@ -98,6 +130,37 @@ export function addPredict(program: Command): void {
         await backend?.close();
       }
     });
+}
+
+/** A bound needs rows to be calibrated on, and rows to calibrate on are for a bound. */
+function refuseUncalibrated({ lowerBound, calibrate }: PredictOptions): void {
+  if ((lowerBound === undefined) === (calibrate === undefined)) return;
+  throw new InputError(
+    lowerBound === undefined
+      ? "--calibrate is for --lower-bound, which was not asked for"
+      : "--lower-bound needs rows with outcomes that are new to the model",
+    {
+      code: "option.conflict",
+      hint: "--lower-bound 0.9 --calibrate TABLE; of the table it was trained on, its test rows are taken",
+    },
+  );
+}
+
+/** Undefined where none is asked for. */
+async function readBound(modelPath: string, options: PredictOptions): Promise<LowerBound | undefined> {
+  const { lowerBound: level, calibrate, threads, category, number, decimal } = options;
+  if (level === undefined || calibrate === undefined) return undefined;
+  const asked = { threads, ...present({ category, number, decimal }) };
+  const { study, backend } = await openModelStudy(await readModelTable([modelPath, calibrate], asked), asked);
+  try {
+    const bound = await calibrateBound(study, backend, level);
+    const own = bound.groups.filter(({ threshold }) => !isAbsent(threshold)).length - 1;
+    const calibrated = `calibrated on ${countOf(bound.rows, "row")} with ${countOf(bound.events, "event")}`;
+    say(`the lower bound was ${calibrated}, and holds for everyone and within ${countOf(own, "group")}`);
+    return bound;
+  } finally {
+    await backend?.close();
+  }
 }
 
 /** How the rows of a part are predicted, and how what comes out is written. */
@@ -114,11 +177,11 @@ interface PartWriter<Predicted> {
 }
 
 /** Whether the columns are those of curves and medians. */
-function isPlain({ at, quantiles, rmst, id, long, curves }: PredictOptions): boolean {
-  return curves && [at, quantiles, rmst, id, long].every((option) => option === undefined);
+function isPlain({ at, quantiles, rmst, id, long, curves, bands, lowerBound }: PredictOptions): boolean {
+  return curves && [at, quantiles, rmst, id, long, bands, lowerBound].every((option) => option === undefined);
 }
 
-function isParquet({ out }: PredictOptions): boolean {
+function isParquet({ out }: Pick<PredictOptions, "out">): boolean {
   return out?.endsWith(".parquet") === true;
 }
 
@@ -133,10 +196,13 @@ function planCurves(model: Model, backend: Backend | null, options: PredictOptio
   };
 }
 
-function planPeople(model: Model, backend: Backend | null, options: PredictOptions): Plan<PeoplePrediction> {
-  const { quantiles, rmst, id, long, risk: ranking } = options;
+/** The options, with the bound that was calibrated. */
+type PeopleOptions = Omit<PredictOptions, "lowerBound"> & { readonly lowerBound: LowerBound | undefined };
+
+function planPeople(model: Model, backend: Backend | null, options: PeopleOptions): Plan<PeoplePrediction> {
+  const { quantiles, rmst, id, long, bands, lowerBound, risk: ranking } = options;
   const at = options.at ?? (long ? [...gridOf(model).edges] : undefined);
-  const request = present({ at, quantiles, rmst, id, ranking });
+  const request = present({ at, quantiles, rmst, id, ranking, bands, lowerBound });
   const curves = options.curves ? model.grid.T : undefined;
   const table = layOutPeople(request, present({ long, curves }));
   return {

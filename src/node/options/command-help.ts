@@ -178,7 +178,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
 
 /** For options that mean something else in one command than in the others. */
 const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = {
-  predict: under("Output", "at quantiles rmst id long no-curves risk threads"),
+  predict: under("Output", "at quantiles rmst id long no-curves risk bands lower-bound calibrate threads"),
   explain: { ...under("Data", "row"), ...under("Estimates", "at seed threads") },
   audit: under("Scores", "seed threads"),
   discover: under("Search", "drop seed threads"),
@@ -188,7 +188,7 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
   jobs: under("Runs", "queue"),
   reproduce: {
     ...under("Runs", "seeds preset workers threads systems splits eye truth part parts keep"),
-    ...under("Runs", "sizes distances audits alpha seed strengths rows shard queue"),
+    ...under("Runs", "sizes distances audits alpha seed strengths rows laws shard queue"),
     ...under("Output", "page write"),
   },
 };
@@ -199,7 +199,7 @@ const BASIC: Readonly<Record<string, string>> = {
   km: "time event event-is origin by at rmst time-unit svg json",
   cox: "time event event-is features drop id strata reference interaction json",
   train: "time event event-is id group groups auto-groups drop report out",
-  predict: "at quantiles rmst id long no-curves risk out category number",
+  predict: "at quantiles rmst id long risk bands lower-bound calibrate out",
   explain: "row at id card time-unit seed category number json",
   audit: "curves time event by group groups tolerance certify report require",
   discover: "curves time event split columns drop top min-rows level json",

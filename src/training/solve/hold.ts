@@ -14,6 +14,7 @@ import type { HeldSpec } from "../../models/networks/held.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
 import type { Precisions } from "../../models/start/additive-start.ts";
 import { MOST_START_COLUMNS } from "../../models/start/linear-start.ts";
+import type { LayerUncertainty } from "../../models/uncertainty/layer-uncertainty.ts";
 import type { DistanceName } from "../../objectives/distances/list.ts";
 import { equalEventBlocks } from "../../objectives/time-blocks.ts";
 import type { Hold } from "../choices.ts";
@@ -42,6 +43,7 @@ import {
 import { refitStart } from "./refit.ts";
 import { type GatheredRows, gatherRows, type RowSet } from "./rows.ts";
 import { type Residuals, type Solved, solveHeld } from "./sqp.ts";
+import { measureUncertainty } from "./uncertainty.ts";
 import type { GroupVerdict } from "./verdict.ts";
 
 /** What is held, and on which rows. */
@@ -92,6 +94,8 @@ export type SolvePhase =
 export interface HeldFit extends SolvedLayer {
   readonly verdict: readonly GroupVerdict[];
   readonly solve: SolveReport;
+  /** What the rows leave uncertain of it; null where it is not known. */
+  readonly uncertainty: LayerUncertainty | null;
 }
 
 /** The rows that an output layer is solved on. */
@@ -180,6 +184,7 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   return {
     ...layer,
     verdict: await judgeHeld(input, layer, { problem, slack, solved, choice }),
+    uncertainty: measureUncertainty({ problem, theta: solved.theta, source, told: frame.told }, layer.spec),
     solve: {
       solvedOn: input.solvedOn,
       iterations: solved.iterations,

@@ -52,6 +52,14 @@ export function createLayout(
     for (let t = begin; t < last && place > 0; t++) binOf[t] = place - 1;
     binsIn[b] = Math.max(place, 1);
   });
+  return withColumns({ T, blocks, blockOf, binOf, binsIn }, { dense, shaped });
+}
+
+/** The same free bins with other columns. */
+export function withColumns(
+  { T, blocks, blockOf, binOf, binsIn }: Omit<Layout, "dense" | "shaped" | "at">,
+  { dense, shaped }: { readonly dense: number; readonly shaped: number },
+): Layout {
   const at = new Int32Array(blocks.length + 1);
   at[0] = dense + shaped;
   for (let b = 0; b < blocks.length; b++) at[b + 1] = at[b] + binsIn[b] + shaped;

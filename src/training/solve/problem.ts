@@ -27,6 +27,8 @@ export interface SolveFrame {
 export interface FramedProblem extends HeldProblem {
   readonly rowsOf: SolveRows;
   readonly groups: readonly ConstraintGroup[];
+  /** Of the chances over the rows, which their effects are shrunk by. */
+  readonly variances: readonly number[];
   /** Mean curves that are held too; those that are constraints follow the groups, in order. */
   readonly heldCurves: readonly HeldCurve[];
 }
@@ -80,12 +82,14 @@ export function frameProblem(
   const held = listByRow(rows.N, groups);
   const heldCurves = listCurves?.(constraints.groups, rows, blocks) ?? [];
   const terms = heldCurves.map(({ term }) => term);
+  const variances = chances.map(varianceOf);
   return {
     heldCurves,
     ...(terms.length > 0 && { curves: createCurveTerms(layout, rows, terms) }),
     layout,
     sums: createRowSums(layout, rows, held, groups.length),
-    prior: createPrior(layout, told, source, chances.map(varianceOf)),
+    prior: createPrior(layout, told, source, variances),
+    variances,
     rows: rows.N,
     rowsOf: rows,
     eventTotals: sumEvents(layout, rows),

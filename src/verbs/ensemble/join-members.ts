@@ -40,7 +40,7 @@ export async function joinMembers(
 ): Promise<Model> {
   const { split, people, table, sha256 } = study;
   const options = last.options && { ...last.options, seed, ...present({ solve: solveOf(request) }) };
-  const { predictor, verdict, report } = await holdMembers(
+  const { predictor, verdict, report, uncertainty } = await holdMembers(
     members,
     options,
     { request, seed, study },
@@ -51,6 +51,7 @@ export async function joinMembers(
   return {
     ...last,
     predictor,
+    ...present({ uncertainty: uncertainty ?? undefined }),
     options,
     split: packSplit(split, table.rows, sha256),
     training: {
@@ -103,6 +104,7 @@ interface HeldMembers {
   readonly predictor: Extract<Predictor, { readonly kind: "network" }>;
   readonly verdict: readonly GroupVerdict[];
   readonly report: SolveReport | null;
+  readonly uncertainty: Model["uncertainty"] | null;
 }
 
 /** Judges the mean curves on all rows that the members were made from; where the run is solved, holds them first. */
@@ -113,7 +115,8 @@ async function holdMembers(
   backend: Backend,
 ): Promise<HeldMembers> {
   const predictor = joinNetworks(members);
-  if (options === null || options.constraint === null) return { predictor, verdict: [], report: null };
+  if (options === null || options.constraint === null)
+    return { predictor, verdict: [], report: null, uncertainty: null };
   const training = prepareRows(backend, study, study.split.train);
   if (!endsHeld(options.solve)) {
     const network = createNetwork(backend, predictor.network, 0);
@@ -123,6 +126,7 @@ async function holdMembers(
       predictor,
       verdict: judgeGroups({ training }, options, evaluation, listSeen(study)),
       report: null,
+      uncertainty: null,
     };
   }
   const { test } = study.split;
@@ -150,7 +154,7 @@ async function holdMembers(
   });
   const network = { kind: "network", network: held.spec, parameters: held.parameters } as const;
   const report = await tellTargets(held, study, request, [training], backend);
-  return { predictor: network, verdict: held.verdict, report };
+  return { predictor: network, verdict: held.verdict, report, uncertainty: held.uncertainty };
 }
 
 /** The mean of the members' parameters: what the prior takes as the slopes and offsets of the mean curve. */

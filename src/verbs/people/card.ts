@@ -19,17 +19,10 @@ import { cellText, findColumn, type Table } from "../../data/table.ts";
 import { riskAt } from "../../stats/curve-readings.ts";
 import type { Model } from "../../training/model.ts";
 import { columnsNeeded, gridOf } from "../predict.ts";
+import type { CurveBands } from "./bands.ts";
 import type { JudgedGroups } from "./card-groups.ts";
 import type { Explanation } from "./explain.ts";
 import { isMember } from "./explained-columns.ts";
-
-/** Limits of one person's curve, at the end of every bin. */
-export interface CurveBands {
-  /** The probability with which the limits hold, 0.95. */
-  readonly level: number;
-  readonly lower: Float64Array; // [T]
-  readonly upper: Float64Array; // [T]
-}
 
 /** The risk by one time. */
 export interface CardRisk {
@@ -51,6 +44,7 @@ export interface CardData {
   readonly time: { readonly label: string; readonly edges: Float64Array }; // edges [T+1]
   readonly survival: Float64Array; // [T]
   readonly everyone: Float64Array; // [T]
+  /** Limits of the person's curve; null where there are none. */
   readonly bands: CurveBands | null;
   readonly risks: readonly CardRisk[];
   readonly explanation: Explanation;

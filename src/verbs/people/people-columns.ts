@@ -1,11 +1,19 @@
 /**
  * The table that predictions for people become, column by column: one row a person, or one row a person and time. In
  * the wide form what `predict` always had comes first (row, curves, median, the ranking), then whose row it is, what
- * was read off the curves, and last what is doubtful. Whoever writes the table asks each column for its cells.
+ * was read off the curves, what is doubtful, and last the sides of bands and bounds. Whoever writes the table asks each
+ * column for its cells.
  */
 import { InputError } from "../../core/errors.ts";
 import { isAbsent } from "../../core/measured.ts";
-import { formatPercent, type PeoplePrediction, type PeopleRequest } from "./predict-people.ts";
+import type { LowerBound } from "./lower-bound.ts";
+import {
+  type CurveReadings,
+  formatPercent,
+  type PeopleBands,
+  type PeoplePrediction,
+  type PeopleRequest,
+} from "./predict-people.ts";
 
 /** Predicted people, and how many rows of the table came before theirs. */
 export interface PeoplePart extends PeoplePrediction {
@@ -47,6 +55,7 @@ export function layOutPeople(request: PeopleRequest, layout: PeopleLayout = {}):
     { name: "survival", kind: "probability", cell: ({ survival }, i, k) => survival[i * at.length + k] },
     { name: "risk", kind: "probability", cell: ({ risk }, i, k) => risk[i * at.length + k] },
     ...DOUBTS,
+    ...(request.bands === undefined ? [] : SIDES.map((side) => longColumn(side, at.length))),
   ];
   return { columns, rowsEach: at.length };
 }
@@ -63,7 +72,74 @@ function listWide(request: PeopleRequest, { curves = 0 }: PeopleLayout): readonl
     ...quantiles.map((share, k) => quantileColumn(share, k, quantiles.length)),
     ...(rmst === undefined ? [] : [meanColumn(rmst)]),
     ...DOUBTS,
+    ...(request.bands === undefined ? [] : SIDES.flatMap((side) => listBands(side, request, curves))),
+    ...(request.lowerBound === undefined ? [] : listBounds(request.lowerBound)),
   ];
+}
+
+/** The bound, and 1 where it is the last time that can be spoken of. */
+function listBounds({ level }: LowerBound): readonly PeopleColumn[] {
+  const name = `bound_${formatPercent(level)}`;
+  return [
+    { name, kind: "measured", cell: ({ bounds }, i) => bounds?.time[i] ?? null },
+    { name: `${name}_beyond`, kind: "count", cell: ({ bounds }, i) => bounds?.isBeyond[i] ?? null },
+  ];
+}
+
+/** The two sides of a band. */
+const SIDES = ["lower", "upper"] as const;
+type Side = (typeof SIDES)[number];
+
+/** One side of every curve, of the median and of what was read off: a low curve is a high risk and an early time. */
+function listBands(side: Side, request: PeopleRequest, curves: number): readonly PeopleColumn[] {
+  const { at = [], quantiles = [], rmst } = request;
+  const other = side === "lower" ? "upper" : "lower";
+  const read = ({ bands }: PeoplePart) => readingsOf(bands, side);
+  return [
+    ...Array.from({ length: curves }, (_, t): PeopleColumn => {
+      const cell = ({ bands, curves: { T } }: PeoplePart, i: number) => bands?.[side][i * T + t] ?? null;
+      return { name: `S${t + 1}_${side}`, kind: "probability", cell };
+    }),
+    {
+      name: `median_${side}`,
+      kind: "measured",
+      cell: (part, i) => numberOrNull(read(part)?.median[i] ?? Number.NaN),
+    },
+    ...at.map((time, k): PeopleColumn => {
+      const survivalOf = ({ bands }: PeoplePart, i: number) =>
+        readingsOf(bands, other)?.survival[i * at.length + k];
+      const cell = (part: PeoplePart, i: number) => 1 - (survivalOf(part, i) ?? 1);
+      return { name: `risk_${time}_${side}`, kind: "probability", cell };
+    }),
+    ...quantiles.map((share, k): PeopleColumn => {
+      const cell = (part: PeoplePart, i: number) => {
+        const time = read(part)?.quantile[i * quantiles.length + k];
+        return time === undefined || isAbsent(time) ? null : time;
+      };
+      return { name: `time_q${formatPercent(share)}_${side}`, kind: "measured", cell };
+    }),
+    ...(rmst === undefined
+      ? []
+      : [
+          {
+            name: `rmst_${rmst}_${side}`,
+            kind: "number",
+            cell: (part, i) => read(part)?.restrictedMean?.[i] ?? null,
+          } satisfies PeopleColumn,
+        ]),
+  ];
+}
+
+function readingsOf(bands: PeopleBands | null, side: Side): CurveReadings | undefined {
+  return side === "lower" ? bands?.ofLower : bands?.ofUpper;
+}
+
+function longColumn(side: Side, times: number): PeopleColumn {
+  return {
+    name: `survival_${side}`,
+    kind: "probability",
+    cell: ({ bands }, i, k) => readingsOf(bands, side)?.survival[i * times + k] ?? null,
+  };
 }
 
 const ROW: PeopleColumn = { name: "row", kind: "count", cell: ({ firstRow }, i) => firstRow + i + 1 };
@@ -131,11 +207,12 @@ function numberOrNull(value: number): number | null {
 }
 
 /** What belongs to a person and not to a time would be repeated in every one of the person's rows. */
-function refuseInLong({ quantiles = [], rmst, ranking }: PeopleRequest): void {
+function refuseInLong({ quantiles = [], rmst, ranking, lowerBound }: PeopleRequest): void {
   const misplaced = [
     ...(quantiles.length > 0 ? ["--quantiles"] : []),
     ...(rmst === undefined ? [] : ["--rmst"]),
     ...(ranking === true ? ["--risk"] : []),
+    ...(lowerBound === undefined ? [] : ["--lower-bound"]),
   ];
   if (misplaced.length === 0) return;
   throw new InputError(`--long has one row a person and time: it cannot go with ${misplaced.join(", ")}`, {

@@ -7,6 +7,7 @@ import type { Backend } from "../../compute/backend.ts";
 import { BackendScope } from "../../compute/memory.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Measured } from "../../core/measured.ts";
+import type { Curves } from "../../data/curves/curves.ts";
 import { type DoubtfulCells, findDoubtfulCells } from "../../data/encode/doubtful-cells.ts";
 import { groupColumnName } from "../../data/groups/groups.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
@@ -18,7 +19,9 @@ import {
   survivalAtTimes,
 } from "../../stats/curve-readings.ts";
 import type { Model } from "../../training/model.ts";
-import { gridOf, type Prediction, preparePredictor, riskOf } from "../predict.ts";
+import { gridOf, medianTimes, type Prediction, preparePredictor, riskOf } from "../predict.ts";
+import { type CurveBands, prepareBands } from "./bands.ts";
+import { boundPeople, type LowerBound, type PeopleBounds } from "./lower-bound.ts";
 
 /** What is wanted of every person; times are in the unit of the table that the model was trained on. */
 export interface PeopleRequest {
@@ -32,6 +35,10 @@ export interface PeopleRequest {
   readonly id?: string;
   /** Whether the one number by which the curves rank people is wanted too, see `riskOf`. */
   readonly ranking?: boolean;
+  /** The level, between 0 and 1, of pointwise bands of the curves and of what is read off them. */
+  readonly bands?: number;
+  /** A calibrated bound, from which everyone's time is read. */
+  readonly lowerBound?: LowerBound;
 }
 
 /** Curves, what was read off them, and what is doubtful about their rows. */
@@ -50,7 +57,20 @@ export interface PeoplePrediction extends Prediction {
   readonly ranking: Float64Array | null; // [N]
   /** Cells that call for caution, row by row. */
   readonly doubts: DoubtfulCells;
+  /** Where the curves lie with the probability asked for; null where no bands were asked for. */
+  readonly bands: PeopleBands | null;
+  /** The time that the event exceeds with the probability asked for; null where none was asked for. */
+  readonly bounds: PeopleBounds | null;
 }
+
+/** Bands of curves, and of what was read off them: the same readings of the lower and of the upper curves. */
+export interface PeopleBands extends CurveBands {
+  readonly ofLower: CurveReadings;
+  readonly ofUpper: CurveReadings;
+}
+
+/** What is read off curves; the fields are those of PeoplePrediction. */
+export type CurveReadings = Pick<PeoplePrediction, "median" | "survival" | "quantile" | "restrictedMean">;
 
 /** Predicts people of a table, all of them unless rows are given. */
 export type PredictPeople = (table: Table, rows?: ArrayLike<number>) => Promise<PeoplePrediction>;
@@ -76,23 +96,42 @@ export async function predictPeople(
 export function preparePeople(model: Model, backend: Backend | null, request: PeopleRequest): PredictPeople {
   const grid = gridOf(model);
   checkPeopleRequest(request, grid);
-  const { at = [], quantiles = [], rmst, id, ranking = false } = request;
+  const { id, ranking = false, lowerBound } = request;
+  const draw = request.bands === undefined ? null : prepareBands(model, backend, request.bands);
   const predictRows = preparePredictor(model, backend);
   const made = model.inputGroups.map(groupColumnName);
   return async (table, rows) => {
     const predicted = await predictRows(table, rows);
     const { curves } = predicted;
-    const survival = survivalAtTimes(curves, grid, at);
+    const readings = readCurves(curves, grid, request);
+    const bands = draw && (await draw(table, curves, rows));
     return {
       ...predicted,
-      survival,
-      risk: survival.map((S) => 1 - S),
-      quantile: quantileTimes(curves, grid, quantiles),
-      restrictedMean: rmst === undefined ? null : restrictedMeanTimes(curves, grid, rmst),
+      ...readings,
+      risk: readings.survival.map((S) => 1 - S),
       id: id === undefined ? null : readIds(table, id, rows),
       ranking: ranking ? riskOf(model, curves) : null,
       doubts: findDoubtfulCells(model.encoder, table, rows, made),
+      bounds: lowerBound === undefined ? null : boundPeople(lowerBound, table, curves, grid, rows),
+      bands: bands && {
+        ...bands,
+        ofLower: readCurves({ ...curves, survival: bands.lower }, grid, request),
+        ofUpper: readCurves({ ...curves, survival: bands.upper }, grid, request),
+      },
     };
+  };
+}
+
+function readCurves(
+  curves: Curves,
+  grid: TimeGrid,
+  { at = [], quantiles = [], rmst }: PeopleRequest,
+): CurveReadings {
+  return {
+    median: medianTimes(curves, grid),
+    survival: survivalAtTimes(curves, grid, at),
+    quantile: quantileTimes(curves, grid, quantiles),
+    restrictedMean: rmst === undefined ? null : restrictedMeanTimes(curves, grid, rmst),
   };
 }
 

@@ -9,8 +9,10 @@ import {
   createOuterSum,
   factorCholesky,
   flushOuter,
+  invertLower,
   type OuterSum,
   solveCholesky,
+  solveLower,
 } from "../../../core/linear-algebra.ts";
 import { countTheta, type Layout, type RowLists } from "../layout.ts";
 
@@ -24,13 +26,26 @@ export interface ArrowMatrix {
   addDiagonal(values: ArrayLike<number>): void;
   /** Adds factor · v vᵀ, v over [border, the block's own]. */
   addBlockVector(b: number, factor: number, v: Float64Array): void;
-  factor(): ArrowFactor;
+  factor(): FactoredArrow;
 }
 
 export interface ArrowFactor {
   solve(right: Float64Array): Float64Array;
   /** The diagonal of the inverse. */
   inverseDiagonal(): Float64Array;
+}
+
+/** A factor whose entries can be kept. */
+export interface FactoredArrow extends ArrowFactor {
+  /** The whole factor: with the blocks before the border, L has these on and below its diagonal. */
+  parts(): ArrowFactorParts;
+}
+
+/** Lower factors of the blocks and of the border, and for each block L⁻¹ of what it has in common with the border. */
+export interface ArrowFactorParts {
+  readonly border: CholeskyFactor;
+  readonly blocks: readonly CholeskyFactor[]; // [B]
+  readonly cross: readonly Float64Array[]; // [B] of [Q,C]
 }
 
 export function createArrow(layout: Layout): ArrowMatrix {
@@ -128,7 +143,7 @@ function factorWhole(matrix: Float64Array, D: number): CholeskyFactor {
   );
 }
 
-function factorArrow(layout: Layout, { border, own, cross, size }: ArrowParts): ArrowFactor {
+function factorArrow(layout: Layout, { border, own, cross, size }: ArrowParts): FactoredArrow {
   const { dense, shaped, at } = layout;
   const C = dense + shaped;
   const eliminated = createOuterSum(C);
@@ -143,6 +158,7 @@ function factorArrow(layout: Layout, { border, own, cross, size }: ArrowParts): 
   for (let p = 0; p < C; p++) for (let r = 0; r <= p; r++) schur[p * C + r] -= matrix[p * width + r];
   const atBorder = factorWhole(schur, C);
   return {
+    parts: () => ({ border: atBorder, blocks: factors, cross: halves }),
     solve(right) {
       const out = new Float64Array(countTheta(layout));
       const rest = right.slice(0, C);
@@ -184,26 +200,6 @@ function factorArrow(layout: Layout, { border, own, cross, size }: ArrowParts): 
   };
 }
 
-/** L⁻¹ M for M [Q,C]; rows of dropped columns are 0. */
-function solveLower({ D, lower, kept }: CholeskyFactor, matrix: Float64Array, C: number): Float64Array {
-  const out = matrix.slice();
-  for (let j = 0; j < D; j++) {
-    const row = j * C;
-    if (kept[j] === 0) {
-      out.fill(0, row, row + C);
-      continue;
-    }
-    for (let k = 0; k < j; k++) {
-      const l = lower[j * D + k];
-      if (l === 0) continue;
-      for (let c = 0; c < C; c++) out[row + c] -= l * out[k * C + c];
-    }
-    const pivot = lower[j * D + j];
-    for (let c = 0; c < C; c++) out[row + c] /= pivot;
-  }
-  return out;
-}
-
 /** L⁻ᵀ M for M [Q,C]. */
 function solveUpper({ D, lower, kept }: CholeskyFactor, matrix: Float64Array, C: number): Float64Array {
   const out = matrix.slice();
@@ -219,13 +215,6 @@ function solveUpper({ D, lower, kept }: CholeskyFactor, matrix: Float64Array, C:
     }
   }
   return out;
-}
-
-function invertLower(factor: CholeskyFactor): Float64Array {
-  const { D } = factor;
-  const unit = new Float64Array(D * D);
-  for (let j = 0; j < D; j++) unit[j * D + j] = 1;
-  return solveLower(factor, unit, D);
 }
 
 function sumSquaresByColumn(matrix: Float64Array, D: number): Float64Array {

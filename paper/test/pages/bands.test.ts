@@ -1,0 +1,56 @@
+// The laws of the study of bands give the curves that their people follow, and its page is made from its lines.
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { relapseFree, simulateClinics } from "../../src/bands/clinic-law.ts";
+import { simulateWards, stillAway } from "../../src/bands/ward-law.ts";
+import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
+import { type BandLine, expandBandsPlan, readBandsPlan } from "../../src/studies/bands.ts";
+import { readLines } from "../../src/studies/lines.ts";
+
+/** Observed share beyond each time less the mean of the true curves, in standard errors. */
+function gaps<Person>(
+  people: readonly Person[],
+  eventTime: Float64Array,
+  times: readonly number[],
+  curveOf: (person: Person, times: readonly number[]) => Float64Array,
+): number[] {
+  const n = people.length;
+  const curves = people.map((one) => curveOf(one, times));
+  return times.map((time, k) => {
+    const wanted = curves.reduce((sum, curve) => sum + curve[k], 0) / n;
+    const seen = eventTime.filter((own) => own > time).length / n;
+    return (seen - wanted) / Math.sqrt((wanted * (1 - wanted)) / n);
+  });
+}
+
+describe("the laws", () => {
+  test("as many are free of the event as their true curves say, and about three in four or more are censored", () => {
+    const clinics = simulateClinics(6000, 5);
+    const wards = simulateWards(6000, 5);
+    const off = [
+      ...gaps(clinics.people, clinics.eventTime, [3, 12, 13.5, 30, 59], relapseFree),
+      ...gaps(wards.people, wards.eventTime, [20, 100, 365, 700], stillAway),
+    ];
+    for (const gap of off) expect(Math.abs(gap)).toBeLessThan(3);
+    for (const { text } of [clinics, wards]) {
+      const events = text.split("\n").filter((line) => line.split(",")[1] === "1").length;
+      expect(events / 6000).toBeGreaterThan(0.1);
+      expect(events / 6000).toBeLessThan(0.3);
+    }
+    expect(simulateWards(50, 9).text).toBe(simulateWards(50, 9).text);
+  });
+});
+
+test("docs/results/bands.md is made from paper/bands.jsonl, whose lines are all of the plan", () => {
+  const page = readFileSync(new URL("../../../docs/results/bands.md", import.meta.url), "utf8");
+  expect(STUDY_PAGES.bands(committedLines("bands"))).toBe(page);
+  const planned = expandBandsPlan(readBandsPlan());
+  const lines = readLines<BandLine>(committedLines("bands"));
+  for (const { law, rows, seed, system } of lines) {
+    const isPlanned = planned.some(
+      (run) => run.law === law && run.rows === rows && run.seed === seed && run.system === system,
+    );
+    expect(isPlanned, `${law} ${rows} ${seed} ${system}`).toBe(true);
+    expect(seed).toBeGreaterThan(2000);
+  }
+});
