@@ -70,6 +70,7 @@ export {
   drawBands,
   type ErrorParts,
   halfWidths,
+  hasBands,
   MISSED_BY_FORM,
   prepareBands,
   prepareErrors,

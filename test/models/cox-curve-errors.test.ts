@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { exp } from "../../src/core/elementary.ts";
 import { coxCurvesOnGrid, fitCox } from "../../src/models/cox/cox.ts";
-import { coxErrors, measureCoxUncertainty } from "../../src/models/cox/curve-errors.ts";
+import { coxContrastError, coxErrors, measureCoxUncertainty } from "../../src/models/cox/curve-errors.ts";
 
 const oracle = JSON.parse(readFileSync(new URL("../oracles/cox/curve-errors.json", import.meta.url), "utf8"));
 
@@ -48,4 +48,17 @@ test("a column that others determine adds nothing, an infinite coefficient leave
   const split = { time, event, x: event.map((_, i) => exp(-i)).map((v) => (v > 0.1 ? 1 : 0)), D: 1 };
   expect(fitCox(split).infinite).toEqual([0]);
   expect(measureCoxUncertainty(split, fitCox(split), edges)).toBe(null);
+});
+
+test("the error of a log hazard ratio: √(dᵀ Cov d), one column's is its own standard error", () => {
+  const { rows } = oracle;
+  const fit = fitCox({ time: rows.time, event: rows.event, x: rows.x.flat(), D: 3 });
+  const { covariance } = fit;
+  const packed = [0, 3, 4, 6, 7, 8].map((at) => covariance[at]);
+  const one = coxContrastError({ covariance: packed }, [2, 0, 0], [0, 0, 0]);
+  expect(one).toBeCloseTo(2 * Math.sqrt(covariance[0]), 12);
+  const [p, q] = [1, 2];
+  const both = coxContrastError({ covariance: packed }, [5, 1, 1], [5, 0, 3]);
+  const wanted = covariance[p * 4] + 4 * covariance[q * 4] - 4 * covariance[q * 3 + p];
+  expect(both).toBeCloseTo(Math.sqrt(wanted), 12);
 });

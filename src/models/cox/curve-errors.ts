@@ -117,3 +117,17 @@ function quadratic(packed: readonly number[], d: Float64Array): number {
   }
   return sum;
 }
+
+/** The standard error of (x − y)β, a log hazard ratio. */
+export function coxContrastError(
+  { covariance }: Pick<CoxUncertainty, "covariance">,
+  x: ArrayLike<number>, // [D]
+  y: ArrayLike<number>, // [D]
+): number {
+  let variance = 0;
+  for (let j = 0, at = 0; j < x.length; j++) {
+    for (let k = 0; k <= j; k++)
+      variance += (j === k ? 1 : 2) * covariance[at++] * (x[j] - y[j]) * (x[k] - y[k]);
+  }
+  return Math.sqrt(Math.max(variance, 0));
+}

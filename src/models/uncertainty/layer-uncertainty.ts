@@ -121,12 +121,36 @@ function readBlocks(
 /** Standard errors of log Λ(t) of people: `x` [N,D] and their curves [N,T]. */
 export type LogHazardErrors = (x: ArrayLike<number>, survival: Float32Array | Float64Array) => Float64Array; // [N,T]
 
+/**
+ * The same as vectors, at the last time: L⁻¹ g(T) / Λ(T) of each person. Their lengths are the errors, and the length
+ * of a difference is the error of a difference.
+ */
+export type LogHazardSlopes = (
+  x: ArrayLike<number>,
+  survival: Float32Array | Float64Array,
+) => readonly Float64Array[]; // [N][parameters]
+
+/** What is seen on the way through a person's bins: L⁻¹ g(t), in parts that are orthogonal. */
+interface PersonWalk {
+  /** At each bin |L⁻¹ g(t)|². */
+  readonly bin?: (at: number, square: number) => void;
+  /** At the end of each block its own part of the vector, and at the last one the border's. */
+  readonly part?: (part: Float64Array) => void;
+}
+
+type WalkPerson = (
+  x: ArrayLike<number>,
+  survival: Float32Array | Float64Array,
+  n: number,
+  walk: PersonWalk,
+) => void;
+
 /** `membership` as in a held network's parameters; empty without chances. */
-export function prepareLayerErrors(
+function prepareWalk(
   uncertainty: LayerUncertainty,
   spec: HeldSpec,
   membership: readonly number[],
-): LogHazardErrors {
+): WalkPerson {
   const { D, T, blocks: lastBins, chances } = spec;
   const { dense, shaped, bins } = uncertainty;
   const C = dense + shaped;
@@ -150,43 +174,71 @@ export function prepareLayerErrors(
     }
   }
 
+  return (x, survival, n, { bin, part }) => {
+    openPerson(x, n * D);
+    border.fill(0);
+    let ended = 0;
+    for (let b = 0, t = 0, free = 0; b < blocks.length; free += blocks[b++].bins) {
+      const { block, reached } = shapeBlock(blocks[b], level, columns.subarray(dense));
+      const Q = blocks[b].size;
+      own.fill(0, 0, Q);
+      let squares = 0;
+      for (; t < lastBins[b]; t++) {
+        const at = n * T + t;
+        const hazard = hazardOf(survival, at, t);
+        const m = bins[t] - free;
+        squares = 0;
+        for (let q = 0; q < Q; q++) {
+          own[q] += hazard * (block[q] + blocks[b].own[m * Q + q]);
+          squares += own[q] * own[q];
+        }
+        let common = 0;
+        for (let c = 0; c < C; c++) {
+          border[c] += hazard * (reached[c] + blocks[b].atBorder[m * C + c]);
+          common += border[c] * border[c];
+        }
+        bin?.(at, ended + squares + common);
+      }
+      ended += squares;
+      part?.(own.subarray(0, Q));
+    }
+    part?.(border);
+  };
+}
+
+/** As `prepareWalk`. Before the first risk and after the last survivor a curve has no logarithm to be uncertain of. */
+export function prepareLayerErrors(
+  uncertainty: LayerUncertainty,
+  spec: HeldSpec,
+  membership: readonly number[],
+): LogHazardErrors {
+  const walkPerson = prepareWalk(uncertainty, spec, membership);
   return (x, survival) => {
     const errors = new Float64Array(survival.length);
-    for (let n = 0; n * T < survival.length; n++) {
-      openPerson(x, n * D);
-      border.fill(0);
-      let ended = 0;
-      for (let b = 0, t = 0, free = 0; b < blocks.length; free += blocks[b++].bins) {
-        const { block, reached } = shapeBlock(blocks[b], level, columns.subarray(dense));
-        const Q = blocks[b].size;
-        own.fill(0, 0, Q);
-        let squares = 0;
-        for (; t < lastBins[b]; t++) {
-          const at = n * T + t;
-          const hazard = hazardOf(survival, at, t);
-          const m = bins[t] - free;
-          squares = 0;
-          for (let q = 0; q < Q; q++) {
-            own[q] += hazard * (block[q] + blocks[b].own[m * Q + q]);
-            squares += own[q] * own[q];
-          }
-          let common = 0;
-          for (let c = 0; c < C; c++) {
-            border[c] += hazard * (reached[c] + blocks[b].atBorder[m * C + c]);
-            common += border[c] * border[c];
-          }
-          const cumulative = -log(survival[at]);
-          // Before the first risk and after the last survivor the curve has no logarithm to be uncertain of.
-          errors[at] =
-            cumulative > 0 && cumulative < Number.POSITIVE_INFINITY
-              ? Math.sqrt(ended + squares + common) / cumulative
-              : 0;
-        }
-        ended += squares;
-      }
-    }
+    const bin = (at: number, square: number) => {
+      const cumulative = -log(survival[at]);
+      if (cumulative > 0 && cumulative < Number.POSITIVE_INFINITY)
+        errors[at] = Math.sqrt(square) / cumulative;
+    };
+    for (let n = 0; n * spec.T < survival.length; n++) walkPerson(x, survival, n, { bin });
     return errors;
   };
+}
+
+/** As `prepareWalk`; for people whose curves end between 0 and 1. */
+export function prepareLayerSlopes(
+  uncertainty: LayerUncertainty,
+  spec: HeldSpec,
+  membership: readonly number[],
+): LogHazardSlopes {
+  const walkPerson = prepareWalk(uncertainty, spec, membership);
+  return (x, survival) =>
+    Array.from({ length: survival.length / spec.T }, (_, n) => {
+      const parts: number[] = [];
+      walkPerson(x, survival, n, { part: (part) => parts.push(...part) });
+      const cumulative = -log(survival[(n + 1) * spec.T - 1]);
+      return Float64Array.from(parts, (one) => one / cumulative);
+    });
 }
 
 function hazardOf(survival: Float32Array | Float64Array, at: number, t: number): number {

@@ -10,15 +10,17 @@ import { GraduateError } from "../../core/errors.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
 import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
-import { cellText, findColumn } from "../../data/table.ts";
+import { cellText, findColumn, type Table } from "../../data/table.ts";
 import { timeLabelOf } from "../../report/data/describe-model.ts";
 import type { Model } from "../../training/model.ts";
 import { openStudy } from "../../verbs/model-study.ts";
+import { BAND_LEVEL, type CurveBands, hasBands } from "../../verbs/people/bands.ts";
 import { type CardInput, chooseRiskTimes, describeDoubts, gatherCard } from "../../verbs/people/card.ts";
 import { type JudgedGroups, judgeCardGroups } from "../../verbs/people/card-groups.ts";
 import { explainPerson } from "../../verbs/people/explain.ts";
 import { explainDocument } from "../../verbs/people/explain-document.ts";
 import { findPersonRow } from "../../verbs/people/person-row.ts";
+import { predictPeople } from "../../verbs/people/predict-people.ts";
 import { columnsNeeded, gridOf } from "../../verbs/predict.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { readModel } from "../io/model-file.ts";
@@ -91,7 +93,8 @@ async function runExplain(modelPath: string, path: string, options: ExplainComma
     const whose = id === undefined ? null : cellText(findColumn(table, id), row);
     if (card !== undefined) {
       const groups = await judgeGroups(model, file, backend, options);
-      const more = present({ timeUnit: label, id });
+      const bands = hasBands(model) ? await drawPersonBands(model, table, backend, row) : undefined;
+      const more = present({ timeUnit: label, id, bands });
       const showSmallCells = options.smallCells === "show";
       await writeCard(card, { model, table, explanation, groups, showSmallCells, ...more });
     }
@@ -106,6 +109,16 @@ async function runExplain(modelPath: string, path: string, options: ExplainComma
   } finally {
     await backend?.close();
   }
+}
+
+async function drawPersonBands(
+  model: Model,
+  table: Table,
+  backend: Backend | null,
+  row: number,
+): Promise<CurveBands | undefined> {
+  const { bands } = await predictPeople(model, table, backend, { bands: BAND_LEVEL }, [row]);
+  return bands ?? undefined;
 }
 
 /** An id is compared as it is written, so it is read as text, unless the model takes the column for something else. */

@@ -91,16 +91,20 @@ function printEffects({ effects }: ModelSummary): void {
       ]),
     ),
   );
-  printNote(sayEffects(effects, hasCurves));
+  printNote(sayEffects(effects, { hasCurves, isKnown }));
   const why = intervals.find(isAbsent);
   if (why !== undefined) printWrapped(`intervals: none, ${why.absent}`);
 }
 
-function sayEffects(effects: readonly ColumnEffect[], hasCurves: boolean): string {
+function sayEffects(
+  effects: readonly ColumnEffect[],
+  { hasCurves, isKnown }: { readonly hasCurves: boolean; readonly isKnown: boolean },
+): string {
   const has = (basis: ContrastBasis) => effects.some((one) => one.basis === basis);
   return [
     "hazard ratio: of the cumulative hazards up to the horizon, the other columns at their medians, majorities and " +
       "most common levels.",
+    ...(isKnown ? ["interval: 95 %, what the rows leave uncertain, not what the model's form misses."] : []),
     ...(has("meanAndSd") ? ["mean ± sd: where both quartiles are the same, or the file keeps none."] : []),
     ...(has("commonLevel") ? ["levels: against the most common."] : []),
     ...(has("levels") ? ["levels: against the first, as the file does not say which is most common."] : []),

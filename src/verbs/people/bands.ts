@@ -196,9 +196,15 @@ export function drawBands(
   return { lower, upper };
 }
 
+/** Whether a model can have bands. */
+export function hasBands({ predictor, uncertainty }: Pick<Model, "predictor" | "uncertainty">): boolean {
+  return uncertainty !== undefined || (predictor.kind === "network" && predictor.network.kind === "mean");
+}
+
 /** Refuses a model of which nothing uncertain is known, with what to do. */
-function refuseUncertain({ predictor, uncertainty, method }: Model): void {
-  if (uncertainty !== undefined) return;
+function refuseUncertain(model: Model): void {
+  if (hasBands(model)) return;
+  const { predictor, method } = model;
   const code = "bands.unknown";
   if (predictor.kind === "cox") {
     throw new InputError("this Cox model has no bands: its file does not say how uncertain it is", {
@@ -206,7 +212,6 @@ function refuseUncertain({ predictor, uncertainty, method }: Model): void {
       hint: "train it again; a coefficient that runs to infinity, or more than 400 columns, leaves no bands",
     });
   }
-  if (predictor.network.kind === "mean") return;
   throw new InputError(
     `this model of method "${method}" has no bands: its file does not say how uncertain it is`,
     {

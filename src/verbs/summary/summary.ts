@@ -2,13 +2,15 @@
  * What a model file says of itself: what it is, on whom it was trained, its time grid, the effect of every column and
  * of every group. An effect is the ratio of the cumulative hazards −log S at the horizon between two cells of a column
  * (contrasts.ts), everything else typical; of a Cox model that is the hazard ratio. Groups that the column decides
- * follow it. The file has no covariance of what was fitted, so that intervals are absent with that reason.
+ * follow it. Intervals are of what the rows leave uncertain (contrast-errors.ts); absent, with the reason, where the
+ * file does not say.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { BackendScope } from "../../compute/memory.ts";
+import { normalQuantile } from "../../core/distributions.ts";
 import { exp, log } from "../../core/elementary.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
-import { type EncodedFeatures, encode } from "../../data/encode/encode.ts";
+import { encode } from "../../data/encode/encode.ts";
 import { type ColumnEncoding, placeColumns } from "../../data/encode/encoder.ts";
 import { showValue } from "../../data/encode/new-cells.ts";
 import { describeShapes } from "../../data/encode/number-shape.ts";
@@ -18,6 +20,7 @@ import { METHODS, NETWORKS } from "../../training/choices.ts";
 import { countMembers, type Model } from "../../training/model.ts";
 import type { GroupVerdict } from "../../training/solve/verdict.ts";
 import { type ComputeCurves, columnsNeeded, gridOf, prepareCurves } from "../predict.ts";
+import { prepareContrastErrors } from "./contrast-errors.ts";
 import { type Cell, type ContrastBasis, chooseContrasts, composeRows } from "./contrasts.ts";
 
 /** The ratio of cumulative hazards between two cells. */
@@ -153,12 +156,10 @@ function describeTraining(
   };
 }
 
-const NO_COVARIANCE = "the model file holds no covariance of its coefficients";
-const NO_CURVATURE = "the model file holds no curvature of the fit";
 const NO_LOGARITHM = "the survival at the horizon is 0 or 1 there";
 
 async function measureEffects(model: Model, computeCurves: ComputeCurves): Promise<ColumnEffect[]> {
-  const { encoder, inputGroups, predictor } = model;
+  const { encoder, inputGroups } = model;
   const made = new Set(inputGroups.map(groupColumnName));
   const own = encoder.columns.filter(({ column }) => !made.has(column));
   const chosen = own.map((encoding) => ({ encoding, ...chooseContrasts(encoding) }));
@@ -173,13 +174,16 @@ async function measureEffects(model: Model, computeCurves: ComputeCurves): Promi
   const known = new Set(own.map(({ column }) => column));
   const unknown = columnsNeeded(model).filter((name) => !known.has(name));
   const table = addGroupColumns(composeRows(encoder, rows, { made, unknown }), inputGroups);
-  const logs = await logHazards(model, computeCurves, encode(encoder, table));
-  const interval = absent(predictor.kind === "cox" ? NO_COVARIANCE : NO_CURVATURE);
+  const features = encode(encoder, table);
+  const survival = await computeCurves(features);
+  const logs = logHazards(model, features.N, survival);
+  const errorOf = prepareContrastErrors(model, features, survival);
   let next = 0;
   return chosen.map(({ encoding, basis, pairs, curve }): ColumnEffect => {
     const show = (cell: Cell) => showCell(encoding, cell);
     const contrasts = pairs.map(({ from, to }): Contrast => {
       const logRatio = subtract(logs[next + 1], logs[next]);
+      const interval = isAbsent(logRatio) ? logRatio : drawInterval(logRatio, errorOf(next, next + 1));
       next += 2;
       const hazardRatio = isAbsent(logRatio) ? logRatio : exp(logRatio);
       return { from: show(from), to: show(to), hazardRatio, interval };
@@ -208,15 +212,17 @@ function showCell(encoding: ColumnEncoding, cell: Cell): string {
   return showValue(encoding, cell);
 }
 
+const INTERVAL_LEVEL = 0.95;
+
+function drawInterval(logRatio: number, error: Measured): Contrast["interval"] {
+  if (isAbsent(error)) return error;
+  const half = normalQuantile((1 + INTERVAL_LEVEL) / 2) * error;
+  return { level: INTERVAL_LEVEL, lower: exp(logRatio - half), upper: exp(logRatio + half) };
+}
+
 /** log(−log S) at the horizon of each row. */
-async function logHazards(
-  model: Model,
-  computeCurves: ComputeCurves,
-  features: EncodedFeatures,
-): Promise<Measured[]> {
-  const { T } = model.grid;
-  const survival = await computeCurves(features);
-  return Array.from({ length: features.N }, (_, i) => {
+function logHazards({ grid: { T } }: Model, N: number, survival: Float64Array): Measured[] {
+  return Array.from({ length: N }, (_, i) => {
     const value = log(-log(survival[(i + 1) * T - 1]));
     return Number.isFinite(value) ? value : absent(NO_LOGARITHM);
   });
@@ -246,7 +252,7 @@ async function measureGroups(model: Model, computeCurves: ComputeCurves): Promis
     }
   });
   const N = 2 * inputGroups.length;
-  const logs = N === 0 ? [] : await logHazards(model, computeCurves, { N, D, names, values: both });
+  const logs = N === 0 ? [] : logHazards(model, N, await computeCurves({ N, D, names, values: both }));
   return groups.map(({ name, expression }): GroupSummary => {
     const place = inputGroups.findIndex((group) => group.name === name);
     const found = training.verdict.find(({ group }) => group === name);

@@ -7,6 +7,7 @@ import {
   factorSizes,
   type LayerUncertainty,
   prepareLayerErrors,
+  prepareLayerSlopes,
 } from "../../../src/models/uncertainty/layer-uncertainty.ts";
 import { createLayout, listByRow, offsetAt } from "../../../src/training/solve/layout.ts";
 import { createPrior, type PriorSource } from "../../../src/training/solve/prior.ts";
@@ -120,6 +121,33 @@ describe("errors of log Λ of a held layer", () => {
         const wanted = Math.sqrt(variance) / -Math.log(survival[n * T + t]);
         expect(Math.abs(errors[n * T + t] / wanted - 1), `person ${n}, bin ${t}`).toBeLessThan(1e-5);
       }
+    }
+  });
+
+  test("a difference of two people at the last time has the error of the whole inverse", () => {
+    const slopes = prepareLayerSlopes(measure(), spec, membership)(people, survival);
+    const inverse = covariance();
+    const P = whole.at[2];
+    const gradientOf = (n: number) => {
+      const g = new Float64Array(P);
+      for (let t = 0; t < T; t++) {
+        const hazard = 1 - survival[n * T + t] / (t === 0 ? 1 : survival[n * T + t - 1]);
+        featuresOf(people.subarray(n * D, (n + 1) * D), t).forEach((one, p) => {
+          g[p] += (hazard * one) / -Math.log(survival[(n + 1) * T - 1]);
+        });
+      }
+      return g;
+    };
+    for (const [a, b] of [
+      [0, 1],
+      [2, 1],
+    ]) {
+      const [ga, gb] = [gradientOf(a), gradientOf(b)];
+      const d = ga.map((one, p) => one - gb[p]);
+      let variance = 0;
+      for (let p = 0; p < P; p++) for (let q = 0; q < P; q++) variance += d[p] * inverse[p * P + q] * d[q];
+      const own = Math.hypot(...slopes[a].map((one, k) => one - slopes[b][k]));
+      expect(Math.abs(own / Math.sqrt(variance) - 1)).toBeLessThan(1e-5);
     }
   });
 

@@ -5,11 +5,12 @@
  * summed, in registers, and a bin has one barrier, since what is passed on has two buffers that take turns.
  *
  * Rows are neighbours in memory: a vector of up to four rows that is read serves all four sums of a thread; a block of
- * five is a vector of four and one of one. Backward keeps no gradient of weights in registers: gradients of the gates' sums replace the activations on
- * the tape, and the recurrent weights' gradient is one product over all rows and bins afterwards (lanes-products.ts).
+ * five is a vector of four and one of one. Backward keeps no gradient of weights in registers: gradients of the gates'
+ * sums replace the activations on the tape, and the recurrent weights' gradient is one product over all rows and bins
+ * afterwards (lanes-products.ts).
  *
- * A tape has for each tile, bin, quantity and vector of a block one vector a thread; where a block's vectors differ, one
- * number a row.
+ * A tape has for each tile, bin, quantity and vector of a block one vector a thread; where a block's vectors differ,
+ * one number a row.
  */
 import type { GpuLimits } from "../gpu.ts";
 

@@ -47,8 +47,8 @@ export interface LstmEffort {
 /** The product of gradients and hidden units: 8 × 5 of it a thread, two workgroups for each processor of an H200. */
 const LANES = { products: [8, 5], slices: 264, writtenOut: true } as const;
 /**
- * Measured on an H200 with H 50, in turns: tiles of 20 rows the fastest at 2,416 rows (its 132 processors have 18 each),
- * 12 beyond. Where neighbours cannot pass values, pairs with tiles of 10.
+ * Measured on an H200 with H 50, in turns: tiles of 20 rows the fastest at 2,416 rows (its 132 processors have 18
+ * each), 12 beyond. Where neighbours cannot pass values, pairs with tiles of 10.
  */
 export const GRAPHICS: LstmEffort = {
   lanes: [
