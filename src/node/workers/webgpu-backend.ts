@@ -3,8 +3,8 @@
  * is loaded only when this backend is asked for.
  */
 import type { Gpu } from "../../compute/webgpu/gpu.ts";
-import { openOn, type WebGpuBackendOptions } from "../../compute/webgpu/open-device.ts";
 import type { LstmEffort } from "../../compute/webgpu/lstm/lstm-plan.ts";
+import { openOn, type WebGpuBackendOptions } from "../../compute/webgpu/open-device.ts";
 import type { WebGpuBackend } from "../../compute/webgpu/webgpu-backend.ts";
 import { BackendError } from "../../core/errors.ts";
 

@@ -7,6 +7,8 @@
  * A tile leaves one line of sums: time weights [4H], output weights [H], output bias; and for each row dFixed [4H], the
  * gradient of W_x·x + b.
  */
+
+import type { KernelSource } from "../wgsl.ts";
 import { rowsOf } from "./lanes-forward.ts";
 import { binVectors, type LanesPlan, nameLanes } from "./lanes-plan.ts";
 import {
@@ -20,7 +22,6 @@ import {
   placeBlocks,
   writeLanes,
 } from "./lanes-text.ts";
-import type { KernelSource } from "../wgsl.ts";
 
 /** Numbers in a tile's line of sums. */
 export function countLanesSums(H: number): number {

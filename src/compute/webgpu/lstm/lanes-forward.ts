@@ -2,6 +2,8 @@
  * The LSTM forward in the layout of lanes-plan.ts. One more unit has the output weights in place of its first gate's:
  * what it gives in bin t is the logit of bin t−1.
  */
+
+import type { KernelSource } from "../wgsl.ts";
 import { binVectors, type LanesPlan, nameLanes } from "./lanes-plan.ts";
 import {
   clearSums,
@@ -15,7 +17,6 @@ import {
   writeLanes,
 } from "./lanes-text.ts";
 import type { ForwardKind } from "./lstm-forward.ts";
-import type { KernelSource } from "../wgsl.ts";
 
 /** Takes what forwardKernel of lstm-forward.ts takes. */
 export function lanesForwardKernel(plan: LanesPlan, kind: ForwardKind): KernelSource {

@@ -4,8 +4,9 @@
  * the whole product in its threads' registers, rows × columns in each; the next tile and bin is asked for while one is
  * multiplied, and two buffers in workgroup memory take turns, so that there is one barrier for each.
  */
-import { LANES_TAPED, type LanesPlan } from "./lanes-plan.ts";
+
 import { type KernelSource, repeat } from "../wgsl.ts";
+import { LANES_TAPED, type LanesPlan } from "./lanes-plan.ts";
 
 /** Slice s leaves [4H, H] from number s·4H·H on. `blocks` are all tiles' bins, `sliceBlocks` those of a slice. */
 export function lanesProductsKernel(plan: LanesPlan): KernelSource {

@@ -1,6 +1,7 @@
 /** What the texts of the kernels of lanes-plan.ts share. */
-import type { LanesPlan } from "./lanes-plan.ts";
+
 import { repeat, writeActivations } from "../wgsl.ts";
+import type { LanesPlan } from "./lanes-plan.ts";
 
 type Lines = (index: string) => string;
 

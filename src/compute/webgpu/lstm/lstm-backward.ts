@@ -8,9 +8,10 @@
  * A tile leaves one line of sums: recurrent weights [4H,H], time weights [4H], output weights [H], output bias; and for
  * each row dFixed [4H], the gradient of W_x·x + b.
  */
+
+import { ACTIVATIONS, fourOf, type KernelSource } from "../wgsl.ts";
 import { type LstmPlan, nameLstm, TAPED } from "./lstm-plan.ts";
 import { type LstmText, placePair, placeThread, writeLstm } from "./lstm-text.ts";
-import { ACTIVATIONS, fourOf, type KernelSource } from "../wgsl.ts";
 
 /** Numbers in a tile's line of sums. */
 export function countTileSums(H: number): number {

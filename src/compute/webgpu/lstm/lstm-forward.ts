@@ -4,9 +4,10 @@
  * row of weights: what they give in the first half of bin t is the logit of bin t−1, so logits cost no half of their
  * own.
  */
+
+import { ACTIVATIONS, fourOf, type KernelSource } from "../wgsl.ts";
 import { type LstmPlan, nameLstm, TAPED } from "./lstm-plan.ts";
 import { type LstmText, placePair, placeThread, writeLstm } from "./lstm-text.ts";
-import { ACTIVATIONS, fourOf, type KernelSource } from "../wgsl.ts";
 
 /** What a pass is for: it adds to logits, keeps a tape, or both. */
 export type ForwardKind = "logits" | "logits and tape" | "tape";

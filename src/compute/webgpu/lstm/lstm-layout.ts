@@ -6,6 +6,9 @@ import type { LstmShape, LstmWeights } from "../../shapes.ts";
 import { bindingLimit } from "../device-memory.ts";
 import type { Engine, KernelRun } from "../engine.ts";
 import type { Bound, GpuLimits } from "../gpu.ts";
+import { type Addition, addParts } from "../sums.ts";
+import type { Stretch } from "../tapes.ts";
+import type { KernelSource } from "../wgsl.ts";
 import { countLanesSums, lanesBackwardKernel } from "./lanes-backward.ts";
 import { lanesForwardKernel } from "./lanes-forward.ts";
 import { binVectors, type LanesPlan, planLanes } from "./lanes-plan.ts";
@@ -13,9 +16,6 @@ import { lanesProductsKernel } from "./lanes-products.ts";
 import { backwardKernel, countTileSums } from "./lstm-backward.ts";
 import { type ForwardKind, forwardKernel } from "./lstm-forward.ts";
 import { binBytes, type LstmEffort, type LstmPlan, planLstm } from "./lstm-plan.ts";
-import { type Addition, addParts } from "../sums.ts";
-import type { Stretch } from "../tapes.ts";
-import type { KernelSource } from "../wgsl.ts";
 
 export type LstmBuffers = Readonly<Record<keyof LstmWeights, Bound>>;
 

@@ -1,6 +1,7 @@
 /** What the texts of the LSTM's two kernels share: their sizes, and lines repeated over what a thread owns. */
-import type { LstmPlan } from "./lstm-plan.ts";
+
 import { repeat } from "../wgsl.ts";
+import type { LstmPlan } from "./lstm-plan.ts";
 
 type Lines = (index: string) => string;
 

@@ -8,10 +8,10 @@ import { checkSizes, type LstmShape, type LstmWeights, lstmWeightShapes } from "
 import { bindingLimit, type Placed } from "../device-memory.ts";
 import type { Engine, KernelRun } from "../engine.ts";
 import type { Bound } from "../gpu.ts";
-import type { ForwardKind } from "./lstm-forward.ts";
-import { type LstmBuffers, type LstmDevice, type LstmLayout, layOut } from "./lstm-layout.ts";
 import { multiplyRows, sumProducts } from "../sums.ts";
 import { cutRows, type Stretch, type TapeTable } from "../tapes.ts";
+import type { ForwardKind } from "./lstm-forward.ts";
+import { type LstmBuffers, type LstmDevice, type LstmLayout, layOut } from "./lstm-layout.ts";
 
 /** What both passes are given. */
 interface Given {
