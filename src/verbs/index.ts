@@ -71,7 +71,7 @@ export {
   type PeopleTable,
 } from "./people/people-columns.ts";
 export type { PredictPeople } from "./people/predict-people.ts";
-export { knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
+export { categoriesOf, columnsNeeded, knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
 export type { Requirement, RequirementResult } from "./requirements.ts";
 export { fingerprintRun, type HashedTable, originOf } from "./run-origin.ts";
 export {
