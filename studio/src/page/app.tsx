@@ -85,7 +85,7 @@ function Steps({ studio }: { readonly studio: Studio }) {
     document.getElementById(`tab-${name}`)?.focus();
   };
   return (
-    <div class="steps" role="tablist" aria-label="Steps" onKeyDown={move}>
+    <div class="steps" role="tablist" aria-label="The way" onKeyDown={move}>
       {STEPS.map(({ name, title }, k) => (
         <a
           key={name}

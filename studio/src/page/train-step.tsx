@@ -187,7 +187,7 @@ function Live({ studio }: { readonly studio: StepProps["studio"] }) {
         <p class="say" role="status">
           <strong>{PHASES[shown]}</strong> {said}
         </p>
-        <progress max={Math.max(1, steps)} value={step} aria-label="Steps of the run" />
+        <progress max={Math.max(1, steps)} value={step} aria-label="Progress" />
         <p class="hint">
           step {count(step)} of {count(steps)}
           {shown === "training" && secondsLeft !== null && `, about ${sayTime(secondsLeft)} left`} · {backend}
