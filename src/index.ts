@@ -36,6 +36,13 @@ export type { Curves } from "./data/curves/curves.ts";
 export { type AuditInput, type AuditOptions, type AuditTable, audit } from "./verbs/audit.ts";
 export { type AuditedRows, auditModel } from "./verbs/audit-model.ts";
 export { type ModelStudy, openStudy } from "./verbs/model-study.ts";
+export { type CardInput, gatherCard } from "./verbs/people/card.ts";
+export {
+  type ExplainOptions,
+  type Explanation,
+  explainPerson,
+  prepareExplainer,
+} from "./verbs/people/explain.ts";
 export {
   type PeoplePrediction,
   type PeopleRequest,

@@ -138,6 +138,17 @@ function writeTwins(): string {
   return writeScratch("twins.csv", csv("time,event,a,b", rows));
 }
 
+/** More columns than all subsets of them can be computed for. */
+function writeWide(): string {
+  const random = createRandom(7);
+  const names = Array.from({ length: 12 }, (_, j) => `x${j}`);
+  const rows = Array.from({ length: 80 }, (_, row) => {
+    const cells = names.map(() => random.normal().toFixed(2));
+    return [10 + ((row * 7) % 31), row % 3 === 0 ? 0 : 1, `p${row}`, ...cells];
+  });
+  return writeScratch("wide.csv", csv(`time,event,id,${names.join(",")}`, rows));
+}
+
 const printed: Printed[] = [];
 
 function print(command: string, title: string, args: readonly string[], expectedCode = 0): void {
@@ -259,6 +270,11 @@ beforeAll(() => {
     "--replicates",
     "100",
   ]);
+  print("explain", "by enumeration", [cox, GBSG, "--row", "3", "--at", "100,900"]);
+  const [wide, many] = [writeWide(), scratch("wide.model")];
+  const plainCox = [...outcome("time", "event"), "--method", "cox", "--draws", "0", "--bins", "4"];
+  print("train", "many columns", [wide, ...plainCox, ...alone, "--drop", "id", "--out", many]);
+  print("explain", "by sampling", [many, wide, "--row", "p7", "--id", "id", "--at", "1e-18,9"]);
   print("export", "encoded", [net, "--onnx", scratch("x.onnx")]);
   print("export", "raw", [cox, "--onnx", scratch("raw.onnx"), "--raw"]);
 }, PATIENCE);
@@ -314,6 +330,9 @@ describe("what the commands print", () => {
       proportionalHazards: { km: { global: { p: null } } },
     });
     expect(documentOf("of all")).toMatchObject({ logrank: null });
+    expect(documentOf("by enumeration")).toMatchObject({ id: null, method: "enumeration", pairs: null });
+    expect(documentOf("by sampling")).toMatchObject({ id: "p7", method: "sampling" });
+    expect(documentOf("by sampling").times).toMatchObject([{ logHazard: null, absent: {} }, {}]);
     expect(documentOf("carried out")).toMatchObject({ verdict: null });
     expect(documentOf("carried out and judged")).toMatchObject({ obstacle: null });
     expect(documentOf("model")).toMatchObject({

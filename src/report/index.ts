@@ -1,3 +1,6 @@
+export type { CardData } from "./card/card-data.ts";
+export { CARD_STYLE } from "./card/card-style.ts";
+export { type CardPageOptions, renderCardBody, renderCardPage } from "./card/render-card.ts";
 export {
   describeOutcome,
   findingsFor,
@@ -10,6 +13,7 @@ export { svgMarkup } from "./page/html.ts";
 export { PALETTE_RULES } from "./page/palette.ts";
 export { PAGE_POLICY } from "./page/policy.ts";
 export { type RenderOptions, renderReport } from "./page/render-report.ts";
+export { REPORT_STYLE } from "./page/report-style.ts";
 export { describeCommand, quoteArgument } from "./words/command-words.ts";
 export { BIN_LABEL } from "./words/report-time.ts";
 export { DEFAULT_TOLERANCE } from "./words/report-words.ts";

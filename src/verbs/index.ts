@@ -63,6 +63,15 @@ export {
 } from "./judged-rows.ts";
 export type { KmDocument, KmRequest } from "./km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
+export { type CardData, type CardRisk, type CurveBands, chooseRiskTimes } from "./people/card.ts";
+export { type JudgedGroups, judgeCardGroups } from "./people/card-groups.ts";
+export {
+  BACKGROUND_ROWS,
+  type Breakdown,
+  type ExplainedTime,
+  type ExplainRow,
+} from "./people/explain.ts";
+export { type ExplainDocument, explainDocument } from "./people/explain-document.ts";
 export {
   layOutPeople,
   type PeopleColumn,
@@ -70,6 +79,7 @@ export {
   type PeoplePart,
   type PeopleTable,
 } from "./people/people-columns.ts";
+export { findPersonRow } from "./people/person-row.ts";
 export type { PredictPeople } from "./people/predict-people.ts";
 export { categoriesOf, columnsNeeded, knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
 export type { Requirement, RequirementResult } from "./requirements.ts";

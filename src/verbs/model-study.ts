@@ -124,9 +124,9 @@ function hashOf({ split, provenance }: Model): string | null {
  * The model's own split, if these are its rows: by the hash of the file or, where the caller gives a split, because
  * nothing is known against it. The same table in another form has another hash, and the same test rows.
  */
-function findStored(
+export function findStored(
   model: Model,
-  table: Table,
+  table: Pick<Table, "rows">,
   { isOwnTable, sha256 = null, split: given }: OpenStudyOptions & { readonly isOwnTable: boolean },
 ): Split | null {
   if (model.split === undefined || model.split.rows !== table.rows) return null;

@@ -129,7 +129,8 @@ function prepareWidened(model: Model, backend: Backend | null) {
   };
 }
 
-function checkSurvival(survival: Float64Array, table: Table): void {
+/** Refuses what is no survival curve. */
+export function checkSurvival(survival: Float64Array, table: Pick<Table, "name">): void {
   if (isSurvival({ survival })) return;
   throw new NumericalError("the model gives curves that are not survival probabilities", {
     code: "curves.invalid",
@@ -159,9 +160,15 @@ export function columnsNeeded({ encoder, inputGroups }: Pick<Model, "encoder" | 
   return [...new Set([...own, ...ofGroups])];
 }
 
-type ComputeCurves = (features: EncodedFeatures) => Promise<Float64Array>; // [N,T]
+/** The survival curves [N,T] of rows that are already encoded. */
+export type ComputeCurves = (features: EncodedFeatures) => Promise<Float64Array>;
 
-function prepareCurves({ predictor }: Model, backend: Backend | null, { T, edges }: TimeGrid): ComputeCurves {
+/** Prepares a model for rows that are already encoded; they need not be rows of any table. */
+export function prepareCurves(
+  { predictor }: Model,
+  backend: Backend | null,
+  { T, edges }: TimeGrid,
+): ComputeCurves {
   if (predictor.kind === "cox") {
     const cox = coxPredictor(predictor);
     return async ({ values }) => coxCurvesOnGrid(cox, values, edges).survival;

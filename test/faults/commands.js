@@ -82,6 +82,11 @@ const FILES = [
     lines: ["runs.jsonl"],
   },
   {
+    name: "explain with a card",
+    line: "explain {given.model} {table.csv} --row 2 --card {card.html}",
+    outputs: ["card.html"],
+  },
+  {
     name: "audit with a report",
     line: "audit {given.model} {table.csv} --draws 0 --replicates 0 --report {page.html}",
     outputs: ["page.html"],

@@ -99,7 +99,8 @@ function describeCells(
 /** Enough digits to tell the values of a table apart; a mean of two may have more. */
 const SHOWN_DIGITS = 6;
 
-function showValue({ type }: NumberEncoding | BooleanEncoding, value: number): string {
+/** A value of a column as a sentence shows it: dates as dates. */
+export function showValue({ type }: NumberEncoding | BooleanEncoding, value: number): string {
   if (type === "date") return cellText({ name: "", type, values: Float64Array.of(Math.round(value)) }, 0);
   return String(Number(value.toPrecision(SHOWN_DIGITS)));
 }

@@ -172,13 +172,14 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
   ...under("Repair", "fit time-ranges doubt rounds step censoring"),
   ...under("Scores", "replicates draws certify tolerance require strict"),
   ...under("Runs", "systems cohorts data"),
-  ...under("Output", "out json report show-rows small-cells svg plot results save apply onnx raw"),
+  ...under("Output", "out json report show-rows small-cells svg plot results save apply onnx raw card"),
   ...under("Output", "tables summary figures"),
 };
 
 /** For options that mean something else in one command than in the others. */
 const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = {
   predict: under("Output", "at quantiles rmst id long no-curves risk threads"),
+  explain: { ...under("Data", "row"), ...under("Estimates", "at seed threads") },
   audit: under("Scores", "seed threads"),
   discover: under("Search", "drop seed threads"),
   boost: under("Repair", "method seed threads apply"),
@@ -199,6 +200,7 @@ const BASIC: Readonly<Record<string, string>> = {
   cox: "time event event-is features drop id strata reference interaction json",
   train: "time event event-is id group groups auto-groups drop report out",
   predict: "at quantiles rmst id long no-curves risk out category number",
+  explain: "row at id card time-unit seed category number json",
   audit: "curves time event by group groups tolerance certify report require",
   discover: "curves time event split columns drop top min-rows level json",
   boost: "curves time event split group groups out save apply json",

@@ -4,8 +4,8 @@
  * round numbers of an axis, and the bin that holds a time.
  */
 
-/** How many of each unit make a year, the mean calendar year. */
-const IN_A_YEAR: Readonly<Record<string, number>> = { day: 365.25, week: 365.25 / 7, month: 12 };
+import { DAYS_IN_A_YEAR, unitsInAYear } from "../../core/calendar.ts";
+
 /** A horizon longer than this many years is shown in years. */
 const LONG_YEARS = 2;
 
@@ -18,8 +18,8 @@ export interface ShownTime {
 
 /** Years for a long horizon in days, weeks or months; otherwise as given. */
 export function chooseTimeUnit(label: string, horizon: number): ShownTime {
-  const inYear = IN_A_YEAR[label.trim().toLowerCase().replace(/s$/, "")];
-  if (inYear === undefined || horizon <= LONG_YEARS * inYear) return { label, divisor: 1 };
+  const inYear = unitsInAYear(label);
+  if (inYear === null || inYear === 1 || horizon <= LONG_YEARS * inYear) return { label, divisor: 1 };
   return { label: "years", divisor: inYear };
 }
 
@@ -70,7 +70,7 @@ export function durationOf(time: number, label: string): string {
     const months = 12 * time;
     return Math.abs(months - Math.round(months)) < WHOLE_MONTH
       ? durationOf(Math.round(months), "months")
-      : durationOf(Math.max(1, Math.round(IN_A_YEAR.day * time)), "days");
+      : durationOf(Math.max(1, Math.round(DAYS_IN_A_YEAR * time)), "days");
   }
   const shown = timeOf(time);
   if (label === "time") return shown;

@@ -1,0 +1,52 @@
+/**
+ * How right a model is for the groups that a person may belong to: rows, events and certificates on rows of the table
+ * that the model has not seen. Computed once for a table, and shown on every card.
+ */
+import type { Backend } from "../../compute/backend.ts";
+import { absent, type Measured } from "../../core/measured.ts";
+import { present } from "../../core/present.ts";
+import { ALL_GROUP } from "../../data/groups/groups.ts";
+import { certify, type GroupCertificate } from "../../stats/certificates/certificates.ts";
+import { BOUND_ALPHA } from "../audit.ts";
+import { predictRows, tallyTrainingRows } from "../audit-model.ts";
+import { chooseJudgedRows } from "../judged-rows.ts";
+import type { ModelStudy } from "../model-study.ts";
+
+/** Everyone and the model's groups, as rows that the model has not seen show them. */
+export interface JudgedGroups {
+  /** Which rows these are, "test rows". */
+  readonly which: string;
+  readonly rows: number;
+  /** The probability that any of the bounds fails. */
+  readonly alpha: number;
+  /** Everyone first. */
+  readonly groups: readonly (GroupCertificate & { readonly expression: string })[];
+}
+
+/** Absent, with the reason, where the model has seen the rows: they would say too much good of it. */
+export async function judgeCardGroups(
+  study: ModelStudy,
+  backend: Backend | null,
+): Promise<Measured<JudgedGroups>> {
+  const { rows, which, isSeen, isTest } = chooseJudgedRows(study);
+  if (isSeen) return absent("the model has seen the rows of this table, or some of them: they bound nothing");
+  const predicted = await predictRows(study, rows, backend);
+  const everyone = { ...ALL_GROUP, rows: Int32Array.from(rows.keys()) };
+  const named = predicted.groups.flatMap(({ expression, ...group }) =>
+    expression === undefined ? [] : [{ ...group, expression }],
+  );
+  const judged = [everyone, ...named];
+  const { groups } = certify(predicted.curves, predicted.binned, judged, {
+    alpha: BOUND_ALPHA,
+    ...present({
+      people: predicted.people,
+      followUp: isTest && named.length === predicted.groups.length ? tallyTrainingRows(study) : undefined,
+    }),
+  });
+  return {
+    which,
+    rows: rows.length,
+    alpha: BOUND_ALPHA,
+    groups: groups.map((one, g) => ({ ...one, expression: judged[g].expression })),
+  };
+}
