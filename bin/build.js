@@ -169,7 +169,7 @@ export function ensureStudioBuilt({ force = false } = {}) {
   process.stderr.write("graduate: building the studio\n");
   const started = new Date();
   const vite = join(dirname(findTool("vite/package.json")), "bin", "vite.js");
-  const args = [vite, "build", join(root, "studio"), "--logLevel", "warn"];
+  const args = [vite, "build", join(root, "studio"), "--logLevel", "error"];
   const result = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", 2, 2] });
   if (result.status !== 0) fail();
   writeFileSync(stampOf(STUDIO), `${started.toISOString()}\n`);

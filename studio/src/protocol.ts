@@ -246,6 +246,8 @@ export interface Desk {
   openModel(file: File, choices: Choices): Promise<ModelView>;
   download(kind: FileKind): Promise<FileView>;
   viewPerson(request: PersonRequest): Promise<PersonView>;
+  /** The person's card, as a page. */
+  writeCard(request: PersonRequest): Promise<string>;
   openCurves(file: File): Promise<CurvesView>;
   auditCurves(request: CurvesRequest): Promise<string>;
   keep(choices: Choices | null): Promise<void>;

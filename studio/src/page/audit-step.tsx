@@ -44,6 +44,7 @@ export function AuditStep({ actions }: StepProps) {
       setTrouble(error instanceof Refusal ? error.trouble : { message: String(error) });
     }
     setBusy(false);
+    actions.rest();
   };
   const open = (file: File) =>
     void attempt(

@@ -53,7 +53,7 @@ function Finding({ finding, studio, actions }: StepProps & { readonly finding: F
   return (
     <li class={`finding ${isSettled ? "settled" : level}`}>
       <p class="say">
-        <b>{isSettled ? "Settled" : LEVELS[level]}.</b> {sentence(message)}
+        <b>{isSettled ? "Settled" : LEVELS[level]}:</b> {sentence(message)}
       </p>
       {column !== null && !isOutcome && (
         <div class="mend">
@@ -108,7 +108,7 @@ function Repeated({ blocker, actions }: StepProps & { readonly blocker: Blocker 
   return (
     <div class="finding error">
       <p class="say">
-        <b>{LEVELS.error}.</b> {sentence(message)}
+        <b>{LEVELS.error}:</b> {sentence(message)}
       </p>
       <div class="mend">
         {column !== undefined && (
@@ -124,8 +124,7 @@ function Repeated({ blocker, actions }: StepProps & { readonly blocker: Blocker 
   );
 }
 
-/** Findings are written for a terminal: what follows an option's name there is a button here. */
+/** With a full stop; the first word is mostly a column's name, and stays as it is written. */
 function sentence(message: string): string {
-  const first = message.charAt(0).toUpperCase() + message.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
+  return /[.!?]$/.test(message) ? message : `${message}.`;
 }

@@ -27,9 +27,11 @@ interface BuilderProps extends StepProps {
 
 export function GroupBuilder({ studio, actions, onAdd }: BuilderProps) {
   const { table, choices } = studio;
-  const columns = (table?.columns ?? []).filter(
-    ({ name }) => name !== choices.time && name !== choices.event,
-  );
+  const { time, event, roles } = choices;
+  const columns = (table?.columns ?? [])
+    .filter(({ name }) => name !== time && name !== event)
+    // What is left out can still make a group, and comes last.
+    .sort((a, b) => Number(roles[a.name] === "leave") - Number(roles[b.name] === "leave"));
   const [expression, setExpression] = useState("");
   const [name, setName] = useState("");
   const view = useCounts(studio, actions, { name: name.trim() || expression, expression });

@@ -8,7 +8,8 @@ import type { StepProps } from "./app.tsx";
 import { Refusal } from "./client.ts";
 import { Field, Next, percent, Select, TroubleCard } from "./controls.tsx";
 import { drawPerson, Figure } from "./plots.tsx";
-import { OpenModel } from "./verdict-step.tsx";
+import { save } from "./studio.ts";
+import { OpenModel, ReportFrame } from "./verdict-step.tsx";
 
 /** Milliseconds of quiet before a changed value is predicted. */
 const PREDICT_AFTER = 60;
@@ -78,8 +79,46 @@ function Person({ model, actions }: StepProps & { readonly model: ModelView }) {
           {view !== null && <Readings view={view} unit={model.unit} />}
         </section>
       </div>
+      {model.rows > 0 && <Card actions={actions} row={rowOf(row, model)} values={values} />}
       <Next to="audit" />
     </>
+  );
+}
+
+/** The whole card, on request: what drives a risk takes a second or two to say. */
+function Card(
+  props: Pick<StepProps, "actions"> & { readonly row: number | null; readonly values: PersonValues },
+) {
+  const { actions, row, values } = props;
+  const [card, setCard] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<Trouble | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another person, another card
+  useEffect(() => setCard(null), [row, values]);
+  const write = () => {
+    setBusy(true);
+    setTrouble(null);
+    actions.desk
+      .writeCard({ row, values, at: [] })
+      .then(setCard, (error: Refusal) => setTrouble(error.trouble))
+      .finally(() => setBusy(false));
+  };
+  const file = () => ({ name: "card.html", type: "text/html", bytes: new TextEncoder().encode(card ?? "") });
+  return (
+    <section class="card-of" aria-label="The card">
+      <div class="downloads">
+        <button type="button" disabled={isBusy} onClick={write}>
+          {isBusy ? "Taking the risk apart…" : "What drives this risk?"}
+        </button>
+        {card !== null && (
+          <button type="button" class="quiet" onClick={() => save(file())}>
+            Download card
+          </button>
+        )}
+      </div>
+      {trouble !== null && <TroubleCard trouble={trouble} />}
+      {card !== null && <ReportFrame report={card} title="Card" />}
+    </section>
   );
 }
 

@@ -91,6 +91,8 @@ export interface Actions {
   keep(isKept: boolean): Promise<void>;
   forget(): Promise<void>;
   dismiss(): void;
+  /** Nothing is being waited for any more. */
+  rest(): void;
 }
 
 export interface Store {
@@ -211,6 +213,7 @@ export function createStudio(): Store {
         set({ ...EMPTY, step: state.step, isRestored: true });
       },
       dismiss: () => set({ trouble: null }),
+      rest: () => set({ busy: null }),
     },
   };
 }

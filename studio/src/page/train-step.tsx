@@ -192,7 +192,7 @@ function Live({ studio }: { readonly studio: StepProps["studio"] }) {
           step {count(step)} of {count(steps)}
           {shown === "training" && secondsLeft !== null && `, about ${sayTime(secondsLeft)} left`} · {backend}
         </p>
-        <Figure label="Loss by step" draw={draw} height={170} />
+        <Figure label="Loss by step" draw={draw} height={230} />
       </div>
       <Distances groups={groups} />
       {curves.length > 0 && <Moving curves={curves} />}

@@ -90,8 +90,14 @@ export function VerdictStep({ studio, actions }: StepProps) {
 }
 
 /** The report as it is downloaded: sandboxed, so that not even its own policy has to be trusted. */
-export function ReportFrame({ report }: { readonly report: string }) {
-  return <iframe class="report" title="Report" sandbox="allow-scripts" srcdoc={report} />;
+export function ReportFrame({
+  report,
+  title = "Report",
+}: {
+  readonly report: string;
+  readonly title?: string;
+}) {
+  return <iframe class="report" title={title} sandbox="allow-scripts" srcdoc={report} />;
 }
 
 function Command({ command }: { readonly command: string }) {
@@ -100,7 +106,13 @@ function Command({ command }: { readonly command: string }) {
     <div class="card command">
       <h2>The same in a terminal</h2>
       <pre>
-        <code>{command}</code>
+        <code>
+          {command.split(/ (?=--)/).map((part) => (
+            <span class="part" key={part}>
+              {part}
+            </span>
+          ))}
+        </code>
       </pre>
       <button
         type="button"

@@ -1,11 +1,12 @@
 /** A table's columns as the page shows them: type, what is missing, a small histogram, and values to choose from. */
 
-import type { Column, ColumnSummary, Table } from "graduate/data";
-import { countOf, summariseColumn } from "graduate/data";
+import { type Column, type ColumnSummary, summariseColumn, type Table } from "graduate/data";
 import type { ColumnView } from "../protocol.ts";
 
 /** Bars of a histogram: as many as can be told apart in the width of a thumb. */
 const BARS = 24;
+/** Numbers that are codes by all appearances: they are named, not summed up. */
+const FEW_VALUES = 8;
 /** Values that a list offers; a column with more is searched, not chosen from. */
 const MOST_VALUES = 40;
 
@@ -19,14 +20,17 @@ export function viewColumns(table: Table): ColumnView[] {
       type,
       missing,
       distinct,
-      words: describe(summary),
+      words: describe(summary, values),
       bars: drawBars(column, summary),
       values,
     };
   });
 }
 
-function describe({ type, distinct, minimum, median, maximum, levels = [] }: ColumnSummary): string {
+function describe(
+  { type, distinct, minimum, median, maximum, levels = [] }: ColumnSummary,
+  values: readonly string[],
+): string {
   if (distinct === 0) return "no value";
   if (minimum === undefined || median === undefined || maximum === undefined) {
     const shown = levels.slice(0, 4).map(({ value }) => value);
@@ -34,6 +38,7 @@ function describe({ type, distinct, minimum, median, maximum, levels = [] }: Col
       ? `${shown.join(", ")} and ${distinct - shown.length} more`
       : shown.join(", ");
   }
+  if (type === "number" && values.length > 0 && values.length <= FEW_VALUES) return values.join(", ");
   const write = type === "date" ? writeDay : writeNumber;
   return `${write(minimum)} to ${write(maximum)}, half below ${write(median)}`;
 }
@@ -70,9 +75,4 @@ function listValues(column: Column, { distinct }: ColumnSummary): string[] {
   const known = new Set(column.values.filter((value) => !Number.isNaN(value)));
   const ascending = [...known].sort((a, b) => a - b);
   return ascending.map((value) => (column.type === "date" ? writeDay(value) : String(value)));
-}
-
-/** "4,028 rows" as people write it. */
-export function sayRows(rows: number): string {
-  return countOf(rows, "row");
 }

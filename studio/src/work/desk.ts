@@ -107,6 +107,7 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     openModel: models("openModel") as Desk["openModel"],
     download: models("download") as Desk["download"],
     viewPerson: models("viewPerson") as Desk["viewPerson"],
+    writeCard: models("writeCard") as Desk["writeCard"],
     openCurves: models("openCurves") as Desk["openCurves"],
     auditCurves: models("auditCurves") as Desk["auditCurves"],
     keep,

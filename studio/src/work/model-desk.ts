@@ -3,6 +3,7 @@
  * loaded when the first of these is asked for, so that a table can be read and checked before it is there.
  */
 import {
+  type Backend,
   checkpointFromBytes,
   checkpointToBytes,
   gridOf,
@@ -15,9 +16,10 @@ import {
 } from "graduate";
 import { InputError } from "graduate/core";
 import type { SavedCheckpoint } from "graduate/files";
-import { categoriesOf } from "graduate/verbs";
+import { categoriesOf, columnsNeeded } from "graduate/verbs";
 import type { Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
 import { createBackends } from "./backends.ts";
+import { prepareCards } from "./card.ts";
 import { writeFile } from "./downloads.ts";
 import { auditOutsideCurves, viewCurves } from "./outside-curves.ts";
 import { curveOf, listInputs, viewPerson } from "./people.ts";
@@ -36,6 +38,14 @@ export interface ModelTable {
 
 export interface OpenModel extends Judged {
   readonly name: string;
+  readonly unit: string;
+}
+
+/** What writes cards of a model, for as long as model and backend are the same. */
+interface OpenCards {
+  readonly model: Model;
+  readonly backend: Backend;
+  readonly write: Awaited<ReturnType<typeof prepareCards>>;
 }
 
 /** What the models' part of the desk is given by the other. */
@@ -48,7 +58,15 @@ export interface Surroundings {
 
 type Answers = Pick<
   Desk,
-  "train" | "pause" | "stop" | "openModel" | "download" | "viewPerson" | "openCurves" | "auditCurves"
+  | "train"
+  | "pause"
+  | "stop"
+  | "openModel"
+  | "download"
+  | "viewPerson"
+  | "writeCard"
+  | "openCurves"
+  | "auditCurves"
 >;
 
 export interface ModelDesk extends Answers {
@@ -65,6 +83,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   const backends = createBackends();
   let model: OpenModel | null = null;
   let curves: Table | null = null;
+  let cards: OpenCards | null = null;
   let checkpoint: SavedCheckpoint | null = null;
   let control: RunControl = { isPaused: false, isStopped: false };
   const say = (words: string, share: number) => tell({ type: "progress", words, share });
@@ -85,11 +104,11 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     const { model: own, report, warnings } = judged;
     const { verdict } = own.training;
     const met = verdict.filter(({ status }) => status === "met").length;
-    model = { ...judged, name };
+    model = { ...judged, name, unit };
     return {
       name,
-      words: `${own.method}, ${own.encoder.columns.length} columns, ${own.grid.T} time bins`,
-      inputs: listInputs(own),
+      words: `${own.method}, ${columnsNeeded(own).length} columns, ${own.grid.T} time bins`,
+      inputs: listInputs(own, openedTable()?.table ?? null),
       rows: openedTable()?.table.rows ?? 0,
       horizon: gridOf(own).edges[own.grid.T],
       unit,
@@ -157,6 +176,19 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
       const { backend } = await backends.open({ backend: "wasm", deterministic: true });
       const table = openedTable()?.table ?? null;
       return viewPerson({ model: own.model, table, backend, everyone: meanOf(own) }, request);
+    },
+    async writeCard(request) {
+      const { model: own, unit } = requireModel();
+      const { table, sha256 } = requireTable();
+      const { backend } = await backends.open({ backend: "wasm", deterministic: true });
+      if (cards?.model !== own || cards.backend !== backend) {
+        cards = {
+          model: own,
+          backend,
+          write: await prepareCards({ model: own, table, sha256, unit, backend }),
+        };
+      }
+      return cards.write(request);
     },
     async openCurves(file) {
       const bytes = new Uint8Array(await file.arrayBuffer());

@@ -1,7 +1,7 @@
 /**
  * One person's prediction: a row of the table, or values that were typed, and what changes if some of them were
- * different. Controls stay within what the model has seen in training. The person's card, where there is one, takes the
- * place of these readings.
+ * different. Controls stay within what the model has seen in training. The person's card is in
+ * card.ts.
  */
 import { type Backend, gridOf, isAbsent, type Model, predictPeople, type Table } from "graduate";
 import { type Column, cellText, findColumn, isMissing, MISSING_CODE, selectRows } from "graduate/data";
@@ -9,11 +9,13 @@ import { columnsNeeded } from "graduate/verbs";
 import type { Curve, PersonInput, PersonRequest, PersonValues, PersonView } from "../protocol.ts";
 import { writeNumber } from "./columns.ts";
 
+/** Numbers with so few values are codes: chosen from, not slid along. */
+const MOST_CODES = 8;
 /** Steps of a slider. */
 const SLIDER_STEPS = 100;
 
 /** The controls of a model, for the columns of a table that it needs. */
-export function listInputs(model: Model): PersonInput[] {
+export function listInputs(model: Model, table: Table | null): PersonInput[] {
   const needed = new Set(columnsNeeded(model));
   return model.encoder.columns.flatMap((encoding): PersonInput[] => {
     const { column: name } = encoding;
@@ -22,10 +24,12 @@ export function listInputs(model: Model): PersonInput[] {
     if (encoding.type === "category") {
       return [{ kind: "choice", name, values: [...encoding.levels, ...(encoding.pooled ?? [])] }];
     }
-    const { codes, range, median } = encoding;
-    if (codes !== undefined && codes.length > 0 && codes.length <= 8) {
-      const values = [...new Set([...(range ? [range.minimum] : []), ...codes])].sort((a, b) => a - b);
-      return [{ kind: "choice", name, values: values.map(String) }];
+    const { range, median } = encoding;
+    const column = table?.columns.find((one) => one.name === name);
+    const distinct =
+      column?.type === "number" ? [...new Set(column.values)].filter((value) => !Number.isNaN(value)) : [];
+    if (distinct.length > 0 && distinct.length <= MOST_CODES) {
+      return [{ kind: "choice", name, values: distinct.sort((a, b) => a - b).map(String) }];
     }
     const { minimum, maximum } = range ?? { minimum: median - 1, maximum: median + 1 };
     return [{ kind: "number", name, minimum, maximum, step: stepOf(minimum, maximum), usual: median }];
@@ -56,22 +60,38 @@ interface Asked {
   readonly everyone: Curve;
 }
 
-export async function viewPerson(asked: Asked, { row, values, at }: PersonRequest): Promise<PersonView> {
-  const { model, table, everyone } = asked;
+interface BuiltPerson {
+  /** The row of the table as it is; null where there is none. */
+  readonly own: Table | null;
+  /** A table of one row, with the values asked for. */
+  readonly one: Table;
+  readonly values: PersonValues;
+  readonly isChanged: boolean;
+}
+
+export function buildPerson(
+  model: Model,
+  table: Table | null,
+  { row, values }: Omit<PersonRequest, "at">,
+): BuiltPerson {
   const names = columnsNeeded(model);
   const own = table !== null && row !== null ? selectRows(table, Int32Array.of(row - 1)) : null;
   const start = own === null ? usualValues(model) : readValues(own, names);
-  const now = { ...start, ...values };
+  const now = Object.fromEntries(names.map((name) => [name, values[name] ?? start[name] ?? ""]));
   const isChanged = names.some((name) => now[name] !== start[name]);
-  const [shown, before] = await Promise.all([
-    predictOne(asked, buildRow(model, own, now), at),
-    isChanged && own !== null ? predictOne(asked, own, at) : null,
-  ]);
+  return { own, one: own !== null && !isChanged ? own : buildRow(model, own, now), values: now, isChanged };
+}
+
+export async function viewPerson(asked: Asked, request: PersonRequest): Promise<PersonView> {
+  const { at } = request;
+  const { own, one, values, isChanged } = buildPerson(asked.model, asked.table, request);
+  const shown = await predictOne(asked, one, at);
+  const before = isChanged && own !== null ? await predictOne(asked, own, at) : null;
   return {
-    values: Object.fromEntries(names.map((name) => [name, now[name] ?? ""])),
+    values,
     curve: shown.curve,
     before: before?.curve ?? null,
-    everyone,
+    everyone: asked.everyone,
     risks: at.map((time, k) => ({ time, risk: shown.risk[k], before: before?.risk[k] ?? null })),
     median: shown.median,
     doubts: shown.doubts,

@@ -166,7 +166,7 @@ function createShow({ tell, backendWords }: Pick<RunInput, "tell" | "backendWord
     switch (happened.type) {
       case "start":
         return send(
-          { phase: "training", steps: happened.steps * ensemble, warnings: happened.warnings },
+          { phase: "training", words: "", steps: happened.steps * ensemble, warnings: happened.warnings },
           true,
         );
       case "candidate":
