@@ -100,7 +100,7 @@ function Steps({ studio }: { readonly studio: Studio }) {
           <span class="number" aria-hidden="true">
             {isDone[name] && name !== step ? "✓" : k + 1}
           </span>
-          {title}
+          <span class="step-name">{title}</span>
         </a>
       ))}
     </div>

@@ -1,6 +1,6 @@
 /** Small parts that every step uses: fields with their names, a file that can be dropped, troubles, and the way on. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { Trouble } from "../protocol.ts";
 import { STEPS, type StepName } from "./steps.ts";
 
@@ -19,8 +19,10 @@ export function Select(props: {
   readonly isBare?: boolean;
 }) {
   const { label, value, options, onChange, hint, isBare = false } = props;
+  const id = useId();
   const list = (
     <select
+      id={id}
       value={value}
       aria-label={isBare ? label : undefined}
       onChange={(event) => onChange(event.currentTarget.value)}
@@ -35,16 +37,7 @@ export function Select(props: {
       })}
     </select>
   );
-  if (isBare) return list;
-  return (
-    <div class="field">
-      <label>
-        <span class="name">{label}</span>
-        {list}
-      </label>
-      {hint && <p class="hint">{hint}</p>}
-    </div>
-  );
+  return isBare ? list : <Named {...{ id, label, hint }}>{list}</Named>;
 }
 
 /** A line to type in, with its name before it. */
@@ -54,24 +47,41 @@ export function Field(props: {
   readonly onInput: (value: string) => void;
   readonly hint?: ComponentChildren;
   readonly type?: "text" | "number";
-  readonly placeholder?: string;
+  readonly placeholder?: string | undefined;
   readonly isCode?: boolean;
 }) {
   const { label, value, onInput, hint, type = "text", placeholder, isCode = false } = props;
+  const id = useId();
+  return (
+    <Named {...{ id, label, hint }}>
+      <input
+        id={id}
+        class={isCode ? "code" : undefined}
+        {...(type === "number" ? { type: "number", step: "any" } : { type: "text" })}
+        value={value}
+        placeholder={placeholder}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </Named>
+  );
+}
+
+interface NamedProps {
+  readonly id: string;
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+function Named({ id, label, hint, children }: NamedProps) {
   return (
     <div class="field">
-      <label>
-        <span class="name">{label}</span>
-        <input
-          class={isCode ? "code" : undefined}
-          {...(type === "number" ? { type: "number", step: "any" } : { type: "text" })}
-          value={value}
-          placeholder={placeholder}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(event) => onInput(event.currentTarget.value)}
-        />
+      <label class="name" for={id}>
+        {label}
       </label>
+      {children}
       {hint && <p class="hint">{hint}</p>}
     </div>
   );
@@ -170,5 +180,6 @@ export function count(value: number): string {
 
 export function percent(share: number): string {
   const points = 100 * share;
-  return points > 0 && points < 0.1 ? "under 0.1 %" : `${points.toFixed(1)} %`;
+  if (points > 0 && points < 0.1) return "under 0.1 %";
+  return points < 100 && points > 99.9 ? "over 99.9 %" : `${points.toFixed(1)} %`;
 }

@@ -85,7 +85,7 @@ function Counts({ studio }: { readonly studio: StepProps["studio"] }) {
         <strong>{count(events)}</strong> had the event, <strong>{count(censored)}</strong> were observed
         without it.
       </p>
-      <Figure label="Share of people without the event over time, by Kaplan-Meier" draw={draw} height={210} />
+      <Figure label="Kaplan-Meier curve of everyone" draw={draw} height={210} />
     </div>
   );
 }

@@ -2,7 +2,7 @@
  * The fifth step: one person's curve. A row of the table, or values that are typed; sliders ask what would be predicted
  * of someone who differs in these values alone. That is what the model says, not what a treatment would do.
  */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import type { ModelView, PersonInput, PersonValues, PersonView, Trouble } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
 import { Refusal } from "./client.ts";
@@ -170,6 +170,7 @@ interface InputProps {
 
 function Input({ input, value, isChanged, onInput }: InputProps) {
   const { name } = input;
+  const id = useId();
   if (input.kind === "choice") {
     const known = value === "" || input.values.includes(value) ? input.values : [...input.values, value];
     const options = [{ value: "", text: "missing" }, ...known.map((one) => ({ value: one, text: one }))];
@@ -178,17 +179,18 @@ function Input({ input, value, isChanged, onInput }: InputProps) {
   const { minimum, maximum, step, usual } = input;
   return (
     <div class={`field slider${isChanged ? " changed" : ""}`}>
-      <label>
-        <span class="name">{name}</span>
-        <input
-          type="range"
-          min={minimum}
-          max={maximum}
-          step={step}
-          value={value === "" ? usual : value}
-          onInput={(event) => onInput(event.currentTarget.value)}
-        />
+      <label class="name" for={id}>
+        {name}
       </label>
+      <input
+        id={id}
+        type="range"
+        min={minimum}
+        max={maximum}
+        step={step}
+        value={value === "" ? usual : value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
       <input
         type="number"
         aria-label={`${name}, as a number`}
@@ -210,7 +212,7 @@ function Readings({ view, unit }: { readonly view: PersonView; readonly unit: st
         {before !== null && <span class="before">as the row is</span>}
         {everyone.time.length > 0 && <span class="everyone">mean of all</span>}
       </p>
-      <Figure label="Predicted share without the event over time" draw={draw} height={280} />
+      <Figure label="Predicted curve of this person" draw={draw} height={280} />
       <table class="risks">
         <caption class="unseen">Risk of the event by some times</caption>
         <thead>

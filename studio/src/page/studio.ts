@@ -172,8 +172,8 @@ export function createStudio(): Store {
   }
 
   async function keep(isKept: boolean): Promise<void> {
-    await attempt(() => desk.keep(isKept ? state.choices : null));
     set({ keeps: isKept });
+    await attempt(() => desk.keep(isKept ? state.choices : null));
   }
 
   async function restore(): Promise<void> {

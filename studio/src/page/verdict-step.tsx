@@ -1,4 +1,5 @@
 /** The fourth step: the report itself, the files to take along, and the command that repeats it all in a terminal. */
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { StepProps } from "./app.tsx";
 import { FileDrop, Next, TroubleCard } from "./controls.tsx";
@@ -108,9 +109,9 @@ function Command({ command }: { readonly command: string }) {
       <pre>
         <code>
           {command.split(/ (?=--)/).map((part) => (
-            <span class="part" key={part}>
-              {part}
-            </span>
+            <Fragment key={part}>
+              <span class="part">{part}</span>{" "}
+            </Fragment>
           ))}
         </code>
       </pre>

@@ -120,9 +120,10 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   }
 
   async function train(choices: Choices, goOn: boolean): Promise<ModelView | null> {
+    // Before anything is waited for: a pause may follow at once.
+    control = { isPaused: false, isStopped: false };
     const { table, sha256 } = requireTable();
     const { backend, words } = await backends.open(choices.train);
-    control = { isPaused: false, isStopped: false };
     const trained = await runTraining({
       ...{ table, sha256, choices, backend, backendWords: words, control },
       resume: goOn ? checkpoint : null,
