@@ -16,6 +16,30 @@ function loadPlot(): Promise<Parts> {
   return loading;
 }
 
+/** Figures that wait to be drawn, by their places: the last drawing asked for is the one that counts. */
+const waiting = new Map<HTMLElement, (plot: Parts) => void>();
+let isDrawing = false;
+/** Milliseconds of drawing after which the page gets a turn: a person who types should not notice. */
+const BREATH = 20;
+
+/** Draws when there is time: twenty figures at once would hold the page up. */
+async function drawLater(place: HTMLElement, draw: (plot: Parts) => void): Promise<void> {
+  waiting.set(place, draw);
+  if (isDrawing) return;
+  isDrawing = true;
+  const plot = await loadPlot();
+  let begun = performance.now();
+  while (waiting.size > 0) {
+    const [[next, drawing]] = waiting;
+    waiting.delete(next);
+    drawing(plot);
+    if (performance.now() - begun < BREATH) continue;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    begun = performance.now();
+  }
+  isDrawing = false;
+}
+
 const STYLE = {
   background: "none",
   color: "inherit",
@@ -37,16 +61,16 @@ export function Figure(props: { readonly label: string; readonly draw: Drawing; 
   }, []);
   useEffect(() => {
     if (width === 0) return;
-    let isCurrent = true;
-    void loadPlot().then((plot) => {
-      if (!isCurrent || place.current === null) return;
+    const own = place.current;
+    if (own === null) return;
+    void drawLater(own, (plot) => {
       const chart = plot.plot({ width, height, style: STYLE, ...draw(plot) });
       for (const part of chart.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
       chart.setAttribute("aria-hidden", "true");
-      place.current.replaceChildren(chart);
+      own.replaceChildren(chart);
     });
     return () => {
-      isCurrent = false;
+      waiting.delete(own);
     };
   }, [width, height, draw]);
   return (
@@ -149,7 +173,18 @@ export function drawMoving({ time, observed, predicted }: MovingCurve): Drawing 
   });
 }
 
-/** The loss, step by step. */
+/** Weight of the last value in the running mean: a batch is a small sample, and its loss is mostly noise. */
+const LAST_SHARE = 0.12;
+
+function smooth(losses: readonly { readonly step: number; readonly loss: number }[]) {
+  let mean = losses[0]?.loss ?? 0;
+  return losses.map(({ step, loss }) => {
+    mean += LAST_SHARE * (loss - mean);
+    return { step, loss: mean };
+  });
+}
+
+/** The loss of each step, and its running mean. */
 export function drawLoss(
   losses: readonly { readonly step: number; readonly loss: number }[],
   steps: number,
@@ -160,12 +195,8 @@ export function drawLoss(
     x: { label: "step", domain: [0, Math.max(steps, 1)], ticks: 4, labelArrow: "none" },
     y: { label: null, nice: true, ticks: 4, grid: true },
     marks: [
-      plot.lineY(losses as { step: number; loss: number }[], {
-        x: "step",
-        y: "loss",
-        stroke: "var(--series-2)",
-        strokeWidth: 1.6,
-      }),
+      plot.lineY([...losses], { x: "step", y: "loss", stroke: "var(--line)", strokeWidth: 1 }),
+      plot.lineY(smooth(losses), { x: "step", y: "loss", stroke: "var(--series-2)", strokeWidth: 2.4 }),
     ],
   });
 }

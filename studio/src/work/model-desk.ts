@@ -79,6 +79,9 @@ export interface ModelDesk extends Answers {
   clear(): void;
 }
 
+/** For single people: the same curves on every machine. */
+const PREDICTING = { backend: "wasm", deterministic: true } as const;
+
 export function createModelDesk({ tell, table: openedTable, readAgain }: Surroundings): ModelDesk {
   const backends = createBackends();
   let model: OpenModel | null = null;
@@ -87,6 +90,13 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   let checkpoint: SavedCheckpoint | null = null;
   let control: RunControl = { isPaused: false, isStopped: false };
   const say = (words: string, share: number) => tell({ type: "progress", words, share });
+  /** One after the other: a backend runs one operation at a time. */
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const answer = last.then(work);
+    last = answer.catch(() => undefined);
+    return answer;
+  }
   const stepOf = () => checkpoint?.checkpoint.step ?? null;
 
   function requireTable(): ModelTable {
@@ -120,8 +130,6 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   }
 
   async function train(choices: Choices, goOn: boolean): Promise<ModelView | null> {
-    // Before anything is waited for: a pause may follow at once.
-    control = { isPaused: false, isStopped: false };
     const { table, sha256 } = requireTable();
     const { backend, words } = await backends.open(choices.train);
     const trained = await runTraining({
@@ -159,7 +167,11 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   }
 
   return {
-    train,
+    train(choices, goOn) {
+      // Before anything is waited for: a pause may follow at once.
+      control = { isPaused: false, isStopped: false };
+      return inTurn(() => train(choices, goOn));
+    },
     async pause(isPaused) {
       control.isPaused = isPaused;
     },
@@ -169,28 +181,31 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     },
     async openModel(file, choices) {
       const bytes = new Uint8Array(await file.arrayBuffer());
-      return judge(modelFromBytes(bytes, file.name), file.name, choices);
+      const own = modelFromBytes(bytes, file.name);
+      return inTurn(() => judge(own, file.name, choices));
     },
     download: async (kind) => writeFile(kind, requireModel(), openedTable()?.name ?? null),
-    async viewPerson(request) {
-      const own = requireModel();
-      const { backend } = await backends.open({ backend: "wasm", deterministic: true });
-      const table = openedTable()?.table ?? null;
-      return viewPerson({ model: own.model, table, backend, everyone: meanOf(own) }, request);
-    },
-    async writeCard(request) {
-      const { model: own, unit } = requireModel();
-      const { table, sha256 } = requireTable();
-      const { backend } = await backends.open({ backend: "wasm", deterministic: true });
-      if (cards?.model !== own || cards.backend !== backend) {
-        cards = {
-          model: own,
-          backend,
-          write: await prepareCards({ model: own, table, sha256, unit, backend }),
-        };
-      }
-      return cards.write(request);
-    },
+    viewPerson: (request) =>
+      inTurn(async () => {
+        const own = requireModel();
+        const { backend } = await backends.open(PREDICTING);
+        const table = openedTable()?.table ?? null;
+        return viewPerson({ model: own.model, table, backend, everyone: meanOf(own) }, request);
+      }),
+    writeCard: (request) =>
+      inTurn(async () => {
+        const { model: own, unit } = requireModel();
+        const { table, sha256 } = requireTable();
+        const { backend } = await backends.open(PREDICTING);
+        if (cards?.model !== own || cards.backend !== backend) {
+          cards = {
+            model: own,
+            backend,
+            write: await prepareCards({ model: own, table, sha256, unit, backend }),
+          };
+        }
+        return cards.write(request);
+      }),
     async openCurves(file) {
       const bytes = new Uint8Array(await file.arrayBuffer());
       curves = await readTable(tableSourceFromBytes(file.name, bytes));
@@ -209,7 +224,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
       if (kept === null) return { model: null, checkpoint: stepOf() };
       const own = modelFromBytes(kept, "the model that was kept");
       const name = `${stemOf(requireTable().name)}.model`;
-      return { model: await judge(own, name, choices), checkpoint: stepOf() };
+      return { model: await inTurn(() => judge(own, name, choices)), checkpoint: stepOf() };
     },
     clear() {
       control.isStopped = true;
