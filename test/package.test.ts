@@ -12,9 +12,10 @@ const { withoutComments }: { withoutComments(compiler: typeof ts, text: string):
   new URL("../bin/build.js", import.meta.url).href
 );
 
-/** Bytes of the tarball: the library, its pages and tables, and the studio's build, most of it Plot, linkedom and codecs. */
-const LIBRARY_BYTES = 1_290_000;
-const STUDIO_BYTES = 600_000;
+/** Bytes of the tarball: the library with its pages and tables, … */
+const LIBRARY_BYTES = 1_320_000;
+/** … and the studio's build: Plot and the library twice (page and worker), linkedom and Parquet's codecs. */
+const STUDIO_BYTES = 630_000;
 const MOST_BYTES = LIBRARY_BYTES + STUDIO_BYTES;
 
 /** Of a tar file. */

@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "./cli/run-cli.ts";
-import { importsOf } from "./source-rules.ts";
 
 const src = join(root, "studio", "src");
 const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
@@ -18,6 +17,14 @@ interface PackageFile {
 const product = JSON.parse(read("package.json")) as PackageFile;
 const own = JSON.parse(read("studio", "package.json")) as PackageFile;
 const subpaths = Object.keys(product.exports).map((path) => path.replace(/^\./, "graduate"));
+
+/** Words in the text of a page are no imports. */
+function importsOf(text: string): string[] {
+  const found = text.matchAll(
+    /^(?:import|export)\b[^;]*?\bfrom "([^"]+)";|\bimport\("([^"]+)"\)|^import "([^"]+)";/gm,
+  );
+  return [...found].map(([, from, lazily, bare]) => from ?? lazily ?? bare);
+}
 
 /** "page", "work", or "" for what both share. */
 const halfOf = (file: string) => (file.includes("/") ? file.split("/")[0] : "");

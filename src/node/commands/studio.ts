@@ -1,7 +1,8 @@
 /**
  * `graduate studio`: serves the page of studio/ to this machine alone, with the headers that its threads need and a
- * policy that lets it reach nothing but its own files, and opens it in the browser. It answers requests for the files it
- * found at the start and no others, and only by the names of this machine, so that no other page can ask in its place.
+ * policy that lets it reach nothing but its own files, and opens it in the browser. It answers requests for the files
+ * it found at the start and no others, and only by the names of this machine, so that no other page can ask in its
+ * place.
  */
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * What pages may do, as a Content-Security-Policy writes it: a report loads nothing and runs its sorting script alone; a
- * page that computes and shows reports loads and reaches its own files, and nothing from elsewhere.
+ * What pages may do, as a Content-Security-Policy writes it: a report loads nothing and runs its sorting script alone;
+ * a page that computes and shows reports loads and reaches its own files, and nothing from elsewhere.
  */
 
 /** The hash of SORT_SCRIPT (render-report.ts); a test recomputes it. */

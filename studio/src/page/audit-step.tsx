@@ -96,7 +96,7 @@ export function AuditStep({ actions }: StepProps) {
           {RECIPES.map(({ name, code }) => (
             <div key={name}>
               <h3>{name}</h3>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard */}
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
               <pre tabIndex={0}>
                 <code>{code}</code>
               </pre>

@@ -152,7 +152,7 @@ function useCounts(
   const [view, setView] = useState<GroupView | null>(null);
   const { expression } = group;
   const { choices } = studio;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a name changes no count
+  // A name changes no count.
   useEffect(() => {
     setView(null);
     if (expression.trim() === "") return;

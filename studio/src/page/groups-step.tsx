@@ -1,4 +1,4 @@
-/** The second step: groups to hold the model to. Suggested, built from tests, or written; each with people, events and curve. */
+/** The second step: groups, suggested, built from tests, or written; each with its people, events and curve. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Curve, GroupView, NamedGroup } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
@@ -21,11 +21,11 @@ export function GroupsStep({ studio, actions }: StepProps) {
     choices.origin,
     choices.roles,
   ]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what the suggestions depend on is in `outcome`
+  // What the suggestions depend on is in `outcome`.
   useEffect(() => {
     if (isReady) actions.desk.suggestGroups(choices).then(setSuggested, () => setSuggested([]));
   }, [isReady, outcome]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what the curves depend on is in `outcome`
+  // What the curves depend on is in `outcome` too.
   useEffect(() => {
     let isCurrent = true;
     if (isReady)

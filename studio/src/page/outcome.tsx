@@ -1,4 +1,4 @@
-/** Which column is the time and which the event, how they are read, and what that gives: counts and everyone's curve. */
+/** Which column is the time and which the event, how they are read, and what that gives: counts and a curve. */
 import { useMemo } from "preact/hooks";
 import type { TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";

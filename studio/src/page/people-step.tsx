@@ -5,7 +5,7 @@
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import type { ModelView, PersonInput, PersonValues, PersonView, Trouble } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
-import { Refusal } from "./client.ts";
+import type { Refusal } from "./client.ts";
 import { Field, Next, percent, Select, TroubleCard } from "./controls.tsx";
 import { drawPerson, Figure } from "./plots.tsx";
 import { save } from "./studio.ts";
@@ -93,7 +93,7 @@ function Card(
   const [card, setCard] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<Trouble | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another person, another card
+  // Another person, another card.
   useEffect(() => setCard(null), [row, values]);
   const write = () => {
     setBusy(true);
@@ -202,6 +202,10 @@ function Input({ input, value, isChanged, onInput }: InputProps) {
   );
 }
 
+function sayTime(time: number, unit: string): string {
+  return `${Number(time.toPrecision(3))}${unit === "" ? "" : ` ${unit}`}`;
+}
+
 function Readings({ view, unit }: { readonly view: PersonView; readonly unit: string }) {
   const { curve, before, everyone, risks, median, doubts } = view;
   const draw = useMemo(() => drawPerson(curve, before, everyone, unit), [curve, before, everyone, unit]);
@@ -249,7 +253,7 @@ function Readings({ view, unit }: { readonly view: PersonView; readonly unit: st
       <p class="hint">
         {median === null
           ? "More than half of people like this one are expected to stay without the event to the end of follow-up."
-          : `Half of people like this one are expected to have had the event by ${Number(median.toPrecision(3))}${unit === "" ? "" : ` ${unit}`}.`}
+          : `Half of people like this one are expected to have had the event by ${sayTime(median, unit)}.`}
       </p>
       {doubts.map((doubt) => (
         <p class="finding warning" key={doubt}>

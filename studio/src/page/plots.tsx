@@ -234,7 +234,6 @@ export function Bars({ bars }: { readonly bars: readonly number[] }) {
     <svg class="bars" viewBox="0 0 96 26" aria-hidden="true" focusable="false">
       {bars.map((bar, k) => {
         const height = Math.max(bar > 0 ? 1 : 0, (24 * bar) / most);
-        // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
         return (
           <rect key={k} x={k * width} y={26 - height} width={Math.max(0.8, width - 1)} height={height} />
         );

@@ -1,4 +1,4 @@
-/** The first step: a table from this computer, what its outcome is, what speaks against it, and what each column is for. */
+/** The first step: a table from this computer, its outcome, what speaks against it, and what each column is for. */
 import { useMemo } from "preact/hooks";
 import type { ColumnView, Role, TableView } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";

@@ -1,4 +1,4 @@
-/** The third step: one button, and what can be seen of the run: loss, every group's distance, curves that come together. */
+/** The third step: one button, and what can be seen of the run: loss, distances, curves that come together. */
 import { DISTANCES } from "graduate/training";
 import { useMemo } from "preact/hooks";
 import type { GroupProgress, MovingCurve, RunView, TrainChoices } from "../protocol.ts";

@@ -1,4 +1,4 @@
-/** The files that a person takes along: the report, the model, the model for other programs, and curves of judged rows. */
+/** The files that a person takes along: report, model, the model for other programs, and curves of judged rows. */
 import { gridOf, modelToBytes, modelToOnnx } from "graduate";
 import { InputError } from "graduate/core";
 import type { FileKind, FileView } from "../protocol.ts";

@@ -1,6 +1,6 @@
 /**
- * The part of the desk that has to do with models: training, verdict, people, files, and curves of other programs. It is
- * loaded when the first of these is asked for, so that a table can be read and checked before it is there.
+ * The part of the desk that has to do with models: training, verdict, people, files, and curves of other programs. It
+ * is loaded when the first of these is asked for, so that a table can be read and checked before it is there.
  */
 import {
   type Backend,

@@ -1,4 +1,4 @@
-/** Errors in the words that a page shows; what the library did not throw on purpose is a mistake of ours, and said so. */
+/** Errors in the words that a page shows; what the library did not throw on purpose is our mistake, and said so. */
 import { GraduateError } from "graduate";
 import { present } from "graduate/core";
 import type { Trouble } from "../protocol.ts";
