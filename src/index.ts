@@ -51,6 +51,7 @@ export {
 } from "./verbs/people/predict-people.ts";
 export { gridOf, type Prediction, predict, preparePredictor, riskOf } from "./verbs/predict.ts";
 export { judgeRequirements, parseRequirement } from "./verbs/requirements.ts";
+export { type ModelSummary, summariseModel } from "./verbs/summary/summary.ts";
 
 // Question and repair; many runs.
 

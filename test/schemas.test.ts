@@ -275,6 +275,9 @@ beforeAll(() => {
   const plainCox = [...outcome("time", "event"), "--method", "cox", "--draws", "0", "--bins", "4"];
   print("train", "many columns", [wide, ...plainCox, ...alone, "--drop", "id", "--out", many]);
   print("explain", "by sampling", [many, wide, "--row", "p7", "--id", "id", "--at", "1e-18,9"]);
+  print("summary", "of cox", [cox]);
+  print("summary", "of a network", [net, ...alone]);
+  print("summary", "of people", [eyes]);
   print("export", "encoded", [net, "--onnx", scratch("x.onnx")]);
   print("export", "raw", [cox, "--onnx", scratch("raw.onnx"), "--raw"]);
 }, PATIENCE);
@@ -330,6 +333,9 @@ describe("what the commands print", () => {
       proportionalHazards: { km: { global: { p: null } } },
     });
     expect(documentOf("of all")).toMatchObject({ logrank: null });
+    expect(documentOf("of cox")).toMatchObject({ network: null, held: null, trainedOn: { events: null } });
+    expect(documentOf("of people")).toMatchObject({ outcome: { id: "id" }, trainedOn: { people: {} } });
+    expect(documentOf("of a network")).toMatchObject({ held: { chances: 0 }, network: { kind: "mlp" } });
     expect(documentOf("by enumeration")).toMatchObject({ id: null, method: "enumeration", pairs: null });
     expect(documentOf("by sampling")).toMatchObject({ id: "p7", method: "sampling" });
     expect(documentOf("by sampling").times).toMatchObject([{ logHazard: null, absent: {} }, {}]);

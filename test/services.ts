@@ -6,6 +6,7 @@ export const SERVICES = [
   "test/compute/webgpu.test.ts",
   "test/node/queue.test.ts",
   "test/report/browser.test.ts",
+  "test/report/card-browser.test.ts",
   "test/studio/**/*.test.ts",
   "test/training/device-run.test.ts",
 ];

@@ -53,6 +53,7 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   jobs: { heading: SHARE, load: async () => (await import("./commands/jobs.ts")).addJobs },
   predict: { heading: USE, load: async () => (await import("./commands/predict.ts")).addPredict },
+  summary: { heading: USE, load: async () => (await import("./commands/summary.ts")).addSummary },
   explain: { heading: USE, load: async () => (await import("./commands/explain.ts")).addExplain },
   audit: { heading: USE, load: async () => (await import("./commands/audit.ts")).addAudit },
   discover: { heading: USE, load: async () => (await import("./commands/discover.ts")).addDiscover },

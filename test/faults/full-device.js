@@ -22,6 +22,8 @@ const LINES = [
   "boost {given.model} {others.csv}",
   `compare {table.csv} ${OUTCOME} --bins 6 --methods cox,nll --steps 1 --replicates 100`,
   `tune {table.csv} ${SMALL} --steps 1 --sweep rate=0.01 --results {full.jsonl}`,
+  "summary {given.model}",
+  "explain {given.model} {table.csv} --row 2",
   "export {given.model} --onnx {full.onnx}",
   "reproduce goals",
   "reproduce claims",

@@ -21,7 +21,7 @@ const backend = createReferenceBackend();
 const people: Table = drawPeople(30, 3, null).table;
 const FEATURES = ["race", "sex", "age", "lab", "bmi", "site"];
 const GROUPS = [
-  { name: "older", expression: "age >= 60" },
+  { name: "older", expression: "age >= 60 & age < 90" },
   { name: "older women", expression: "age >= 60 & sex = F" },
 ];
 

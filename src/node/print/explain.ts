@@ -3,7 +3,6 @@ import { isAbsent } from "../../core/measured.ts";
 import { countOf } from "../../core/text.ts";
 import { percentRisk } from "../../report/card/card-data.ts";
 import { momentOf } from "../../report/words/report-time.ts";
-import { formatNumber } from "../../report/words/text-table.ts";
 import type { ExplainedTime, Explanation } from "../../verbs/people/explain.ts";
 import { nameColumn, numberColumns, print, printNote, printTable, printWrapped } from "./output.ts";
 
@@ -38,9 +37,9 @@ function printTime(explanation: Explanation, one: ExplainedTime, timeLabel: stri
     columns[c].name,
     columns[c].value ?? "missing",
     signed(100 * risk.contributions[c], 2),
-    ...errors([formatNumber(100 * risk.standardErrors[c], 2)]),
+    ...errors([(100 * risk.standardErrors[c]).toFixed(2)]),
     isAbsent(logHazard) ? "–" : signed(logHazard.contributions[c], 3),
-    ...errors([isAbsent(logHazard) ? "–" : formatNumber(logHazard.standardErrors[c], 3)]),
+    ...errors([isAbsent(logHazard) ? "–" : logHazard.standardErrors[c].toFixed(3)]),
   ];
   const total = (name: string, of: "baseline" | "prediction") => [
     name,

@@ -89,7 +89,8 @@ export interface Driver {
   readonly name: string;
   readonly value: string;
   readonly contribution: number;
-  readonly standardError: number;
+  /** Of drawing orders; null of several columns together, whose errors are not independent. */
+  readonly standardError: number | null;
 }
 
 /** Columns shown by themselves; the others are one line. */
@@ -110,10 +111,10 @@ export function listDrivers({ explanation }: CardData, k: number): readonly Driv
   if (sorted.length <= MOST_DRIVERS) return sorted;
   const rest = sorted.slice(MOST_DRIVERS - 1);
   const others = {
-    name: `${countOf(rest.length, "other column")}`,
+    name: countOf(rest.length, "other column"),
     value: "",
     contribution: rest.reduce((sum, one) => sum + one.contribution, 0),
-    standardError: Math.sqrt(rest.reduce((sum, one) => sum + one.standardError * one.standardError, 0)),
+    standardError: null,
   };
   return [...sorted.slice(0, MOST_DRIVERS - 1), others];
 }
@@ -145,8 +146,8 @@ export function listUnknown({ unseen, event }: CardData, time: CardTime): readon
     ...(unseen.groups.length === 0
       ? []
       : [
-          `Who is in ${listNames(unseen.groups)}: it was held to be right there on average, without being told who ` +
-            "belongs to it.",
+          `Who is in ${listNames(unseen.groups)}: it was not told, even where it was held to be right there on ` +
+            "average.",
         ]),
     `Anything that is not in the table, and how the event (${event}) is decided where this person lives.`,
   ];

@@ -19,7 +19,9 @@ export const CARD_STYLE: string = `
 .drivers .bar { display: block; width: 100%; height: 14px; }
 .bar .rises { fill: var(--predicted); } .bar .falls { fill: var(--observed); }
 .bar .middle { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
-.person td.bound { white-space: normal; } .person td.bound small { white-space: normal; }
+.like { table-layout: fixed; } .like col.name { width: 38%; } .like col.count { width: 19%; }
+.like th, .like td { padding: 6px 5px; white-space: normal; } .like tbody th { overflow-wrap: anywhere; }
+.like td small { white-space: normal; }
 .drivers .total th, .drivers .total td { border-top: 2px solid var(--line); border-bottom: 0; }
 .person ul.plain { margin: 0; padding-left: 18px; font-size: 14.5px; }
 .person ul.plain li + li { margin-top: 6px; }

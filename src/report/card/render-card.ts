@@ -115,10 +115,13 @@ function renderDrivers(card: CardData, time: CardTime): Html {
   const { risk, everyone } = risks[k];
   const drivers = listDrivers(card, k);
   const longest = Math.max(...drivers.map(({ contribution }) => Math.abs(contribution)), Number.MIN_VALUE);
-  const isSampled = explanation.method === "sampling";
-  const how = isSampled
-    ? "± is two standard errors of the orders of columns that were drawn."
-    : "Every subset of the columns was computed.";
+  const isRough = drivers.some(({ standardError }) => (standardError ?? 0) >= LEAST_ERROR);
+  const how =
+    explanation.method === "enumeration"
+      ? "Every subset of the columns was computed."
+      : isRough
+        ? "± is two standard errors of the orders of columns that were drawn."
+        : "Orders of the columns were drawn; the error of that is below a tenth of a point.";
   return html`<section class="card" aria-labelledby="card-drivers"><h2 id="card-drivers">What drives it</h2>
 <p class="lead">How each column moves the risk by ${time.momentOf(risks[k].time)} away from everyone’s mean, in points \
 (hundredths). Right raises it, left lowers it. ${how}</p>
@@ -126,17 +129,18 @@ function renderDrivers(card: CardData, time: CardTime): Html {
 <thead><tr><th scope="col">column</th><th scope="col"><span class="hidden">direction</span></th>\
 <th scope="col">points</th></tr></thead>
 <tbody><tr><th scope="row">everyone’s mean</th><td></td><td>${percentRisk(everyone)}</td></tr>
-${drivers.map((one) => renderDriver(one, longest, isSampled))}
+${drivers.map((one) => renderDriver(one, longest, isRough))}
 <tr class="total"><th scope="row">this person</th><td></td><td>${percentRisk(risk)}</td></tr></tbody></table>\
 </section>`;
 }
 
-function renderDriver(
-  { name, value, contribution, standardError }: Driver,
-  longest: number,
-  isSampled: boolean,
-) {
-  const error = isSampled ? html`<small>± ${(200 * standardError).toFixed(1)}</small>` : null;
+/** Two standard errors of less than a tenth of a point are not shown. */
+const LEAST_ERROR = 0.0005;
+
+function renderDriver(driver: Driver, longest: number, isRough: boolean): Html {
+  const { name, value, contribution, standardError } = driver;
+  const error =
+    isRough && standardError !== null ? html`<small>± ${(200 * standardError).toFixed(1)}</small>` : null;
   return html`<tr><th scope="row">${nameOf(name)}${value === "" ? null : html`<small>${nameOf(value)}</small>`}</th>\
 <td>${drawBar(contribution / longest)}</td><td>${signedPoints(contribution)}${error}</td></tr>`;
 }
@@ -160,9 +164,10 @@ function renderGroups(card: CardData): Html {
 <p class="lead">The groups this person belongs to, among ${cells.text(groups.rows)} ${groups.which} that the model has \
 not seen. The last column bounds how far the mean curve can be from the truth on average over time, with ${level} % \
 confidence for all groups together.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table><thead><tr><th scope="col">group</th>\
+<table class="like"><colgroup><col class="name"><col class="count"><col class="count"><col></colgroup>
+<thead><tr><th scope="col">group</th>\
 <th scope="col">people</th><th scope="col">events</th><th scope="col">off by up to</th></tr></thead>
-<tbody>${groups.groups.map((one) => renderGroup(one, cells))}</tbody></table></div>${
+<tbody>${groups.groups.map((one) => renderGroup(one, cells))}</tbody></table>${
     groups.groups.some(({ n, events }) => !cells.shows(n) || !cells.shows(events, n))
       ? html`<p class="lead">Counts under ${SMALLEST_CELL} are hidden.</p>`
       : null
@@ -176,7 +181,7 @@ function renderGroup(one: JudgedGroups["groups"][number], cells: Cells): Html {
   const why = absent.tight ?? absent.exactPopulation ?? "";
   const who = expression === name || expression === "all" ? null : html`<small>${nameOf(expression)}</small>`;
   return html`<tr><th scope="row">${expression === "all" ? "everyone" : nameOf(name)}${who}</th>\
-<td>${cells.text(n)}</td><td>${cells.text(events, n)}</td><td class="bound">${
+<td>${cells.text(n)}</td><td>${cells.text(events, n)}</td><td>${
     bound === null || !isShown
       ? html`–<small>${isShown ? why : "too few people to say"}</small>`
       : pointsOf(bound)

@@ -215,11 +215,11 @@ export function chooseRiskTimes({ edges, T }: TimeGrid, timeUnit?: string): read
   return [...new Set(SHARES.map((share) => roundDown(share * horizon)))];
 }
 
-/** To the digits above, and not above the time itself. */
+/** To the digits above, and never to a later time. */
 function roundDown(time: number): number {
-  const rounded = Number(time.toPrecision(DIGITS));
-  if (rounded <= time) return rounded;
-  const [, exponent] = time.toExponential(DIGITS - 1).split("e");
-  const unit = Number(`1e${Number(exponent) - DIGITS + 1}`);
-  return Number((rounded - unit).toPrecision(DIGITS));
+  const [digits, exponent] = time.toExponential(FLOAT_DIGITS).split("e");
+  return Number(`${digits.slice(0, DIGITS + 1)}e${exponent}`);
 }
+
+/** After the first, what a float64 holds for certain. */
+const FLOAT_DIGITS = 14;

@@ -30,7 +30,7 @@ export function listExplained({
   for (const { encoding, first, width } of placeColumns(encoder.columns)) {
     const places = Array.from({ length: width }, (_, k) => first + k);
     const group = groups.get(encoding.column);
-    const cutBy = group === undefined ? [encoding.column] : columnsOf(parseGroup(group.expression));
+    const cutBy = group === undefined ? [encoding.column] : listCutColumns(group.expression);
     if (group !== undefined && cutBy.length !== 1) {
       ofGroups.push({ name: group.name, kind: "group", places });
       continue;
@@ -39,6 +39,11 @@ export function listExplained({
   }
   const own = Array.from(columns, ([name, places]): ExplainedColumn => ({ name, kind: "column", places }));
   return [...own, ...ofGroups];
+}
+
+/** The columns that a group is cut by, each once. */
+function listCutColumns(expression: string): readonly string[] {
+  return [...new Set(columnsOf(parseGroup(expression)))];
 }
 
 /** The person's cell as the table has it, null where it is missing; of a group, whether the person belongs to it. */

@@ -4,9 +4,9 @@
  * columns of S and those of background row b elsewhere, and
  *   φ_j = mean over b of Σ_S |S|! (k − |S| − 1)! / k! · (v_b(S + j) − v_b(S)).
  * Columns in which b and the person agree move nothing, so only the k others are played. All 2^k subsets are computed
- * where that is cheap. Where it is not, orders of the columns are drawn in antithetic pairs, an order and its reverse,
- * the same number for every b: the sum over columns is exact then too, and only its division carries a sampling error,
- * which the pairs of each b show.
+ * where that is cheap. Where it is not, orders of the columns are drawn in antithetic pairs, an order and its reverse.
+ * Every b has the same weight, so that the sum over columns is exact then too; only its division carries a sampling
+ * error, which the pairs of each b show.
  */
 import { square } from "../../core/elementary.ts";
 import { createRandom, type Random, shuffle } from "../../core/random.ts";
