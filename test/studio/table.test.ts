@@ -2,6 +2,7 @@
 // is kept and forgotten, and that the page answers all the while and asks for nothing but its own files.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findChromium, WHY_SKIPPED } from "../browser/chromium.ts";
 import { root } from "../cli/run-cli.ts";
@@ -19,6 +20,8 @@ import {
 const program = findChromium();
 if (program === null) console.log(`test/studio is skipped: ${WHY_SKIPPED}`);
 
+/** Bytes of the first load, in gzip, without data. */
+const MOST_AT_START = 300_000;
 const NWTCO = join(root, "datasets/nwtco/nwtco.csv");
 const FLCHAIN = join(root, "datasets/flchain/flchain.csv");
 
@@ -199,6 +202,12 @@ describe.skipIf(program === null)("a table in the studio", () => {
     const { page, context, requests, problems } = await studio.open();
     await page.getByText("Drop a file here").waitFor();
     expect(await page.evaluate<number>("performance.now()")).toBeLessThan(2000);
+    const loaded = [
+      ...new Set(requests.map(({ url }) => new URL(url).pathname.replace(/^\/$/, "/index.html"))),
+    ];
+    const sizes = loaded.map((path) => gzipSync(readFileSync(join(root, "studio/dist", path))).length);
+    expect(loaded.length).toBeGreaterThan(3);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(MOST_AT_START);
     expect(requests.filter(({ method, url }) => method !== "GET" || !url.startsWith(studio.origin))).toEqual(
       [],
     );

@@ -203,7 +203,8 @@ function Input({ input, value, isChanged, onInput }: InputProps) {
 }
 
 function sayTime(time: number, unit: string): string {
-  return `${Number(time.toPrecision(3))}${unit === "" ? "" : ` ${unit}`}`;
+  const rounded = Number(time.toPrecision(3));
+  return unit === "" ? `time ${rounded}` : `${rounded} ${unit}`;
 }
 
 function Readings({ view, unit }: { readonly view: PersonView; readonly unit: string }) {
