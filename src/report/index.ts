@@ -14,7 +14,6 @@ export { PALETTE_RULES } from "./page/palette.ts";
 export { PAGE_POLICY } from "./page/policy.ts";
 export { type RenderOptions, renderReport } from "./page/render-report.ts";
 export { REPORT_STYLE } from "./page/report-style.ts";
-export { describeCommand, quoteArgument } from "./words/command-words.ts";
+export { describeCommand } from "./words/command-words.ts";
 export { BIN_LABEL } from "./words/report-time.ts";
-export { DEFAULT_TOLERANCE } from "./words/report-words.ts";
 export { formatNumber, shorten } from "./words/text-table.ts";

@@ -1,5 +1,4 @@
 export {
-  BACKENDS,
   DISTANCES,
   type DistanceName,
   type KeepRule,
