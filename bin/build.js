@@ -1,6 +1,7 @@
 // Compiles src/ to dist/ when a source is newer than the last build; in an installed package (no sources) it does
 // nothing. src/compute/wasm/kernels is AssemblyScript: asc compiles it twice, with plain and with relaxed SIMD, when it
-// has changed. The workspace paper/, which only a checkout has, is compiled after it (--paper), by who needs it.
+// has changed. The workspaces paper/ and studio/, whose sources only a checkout has, are built after it (--paper,
+// --studio), by who needs them; the studio's build is part of the package.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -36,6 +37,18 @@ const PAPER = {
   target: join(root, "paper", "dist"),
   configs: ["paper/package.json", "paper/tsconfig.json", "tsconfig.base.json"],
   compile: () => ["-p", join(root, "paper", "tsconfig.json")],
+};
+
+/** The page: Vite makes it of its own sources and of what is compiled of the product's. */
+const STUDIO = {
+  sources: join(root, "studio", "src"),
+  target: join(root, "studio", "dist"),
+  configs: [
+    "studio/package.json",
+    "studio/index.html",
+    "studio/vite.config.ts",
+    "studio/public/add-headers.js",
+  ],
 };
 
 const stampOf = ({ target }) => join(target, ".built");
@@ -148,6 +161,20 @@ export function ensurePaperBuilt({ force = false } = {}) {
   compile(PAPER, new Date(), force);
 }
 
+/** Builds the page if needed: a change of the product is a change of what runs in it. */
+export function ensureStudioBuilt({ force = false } = {}) {
+  if (!existsSync(STUDIO.sources)) return;
+  const product = statSync(stampOf(PRODUCT)).mtimeMs;
+  if (!force && isFresh(STUDIO) && statSync(stampOf(STUDIO)).mtimeMs >= product) return;
+  process.stderr.write("graduate: building the studio\n");
+  const started = new Date();
+  const vite = join(dirname(findTool("vite/package.json")), "bin", "vite.js");
+  const args = [vite, "build", join(root, "studio"), "--logLevel", "error"];
+  const result = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", 2, 2] });
+  if (result.status !== 0) fail();
+  writeFileSync(stampOf(STUDIO), `${started.toISOString()}\n`);
+}
+
 /** A compiled module without its comments, by TypeScript's own printer. */
 export function withoutComments(ts, text) {
   const compilerOptions = {
@@ -180,5 +207,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const force = process.argv.includes("--force");
   ensureBuilt({ force });
   if (process.argv.includes("--paper")) ensurePaperBuilt({ force });
+  if (process.argv.includes("--studio") || process.argv.includes("--for-package"))
+    ensureStudioBuilt({ force });
   if (process.argv.includes("--for-package")) await stripComments();
 }

@@ -12,8 +12,11 @@ const { withoutComments }: { withoutComments(compiler: typeof ts, text: string):
   new URL("../bin/build.js", import.meta.url).href
 );
 
-/** Bytes of the tarball. */
-const MOST_BYTES = 1_300_000;
+/** Bytes of the tarball: the library with its pages and tables, … */
+const LIBRARY_BYTES = 1_320_000;
+/** … and the studio's build: Plot and the library twice (page and worker), linkedom and Parquet's codecs. */
+const STUDIO_BYTES = 630_000;
+const MOST_BYTES = LIBRARY_BYTES + STUDIO_BYTES;
 
 /** Of a tar file. */
 const BLOCK = 512;

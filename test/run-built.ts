@@ -17,7 +17,7 @@ function builtFrom(path: string): string | null {
 }
 
 export function runBuilt(): Plugin {
-  const { status } = spawnSync(process.execPath, ["bin/build.js", "--paper"], {
+  const { status } = spawnSync(process.execPath, ["bin/build.js", "--paper", "--studio"], {
     cwd: root,
     stdio: "inherit",
   });

@@ -31,7 +31,7 @@ const alone = ["--threads", "1"];
 const csv = (header: string, rows: readonly (readonly (string | number)[])[]) =>
   `${header}\n${rows.map((cells) => cells.join(",")).join("\n")}\n`;
 
-/** Dates for times, a reason that ends follow-up, a visit for those who last, a relapse, commas and long numbers. */
+/** Dates for times, a reason that ends follow-up, a visit for those who last, a relapse, commas, long numbers, a slip. */
 function plantLater(): string {
   const random = createRandom(5);
   const exponential = () => -Math.log(1 - random.uniform());
@@ -57,9 +57,10 @@ function plantLater(): string {
       relapse < days ? "high" : "",
       `"${(20 + 10 * random.uniform()).toFixed(1).replace(".", ",")}"`,
       `90071992547409${String(10_000 + ((row * 7919) % 10_000)).slice(1)}9`,
+      row === 16 ? "3a" : (row % 4) + 1,
     ];
   });
-  const header = "start,end,status,moved,visit,relapse,relapsed,grade,bmi,record";
+  const header = "start,end,status,moved,visit,relapse,relapsed,grade,bmi,record,stage";
   return writeScratch("later.csv", csv(header, rows));
 }
 
@@ -434,6 +435,7 @@ const FINDING_CODES = [
   "leak.time",
   "leak.later",
   "number.comma",
+  "number.text",
   "number.large",
   "date.ambiguous",
   "cells.missing",

@@ -7,5 +7,6 @@ export const SERVICES = [
   "test/node/queue.test.ts",
   "test/report/browser.test.ts",
   "test/report/card-browser.test.ts",
+  "test/studio/**/*.test.ts",
   "test/training/device-run.test.ts",
 ];

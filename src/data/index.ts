@@ -6,7 +6,13 @@ export {
   type TableDescription,
 } from "./checks/describe.ts";
 export type { Finding, FindingCode, FindingLevel } from "./checks/findings.ts";
-export { checkFollowup, checkGroups, checkTable, type RowIndependence } from "./checks/sanity.ts";
+export {
+  checkFollowup,
+  checkGroups,
+  checkIndependence,
+  checkTable,
+  type RowIndependence,
+} from "./checks/sanity.ts";
 export type { Curves } from "./curves/curves.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./curves/read-curves.ts";
 export { type DoubtfulCells, findDoubtfulCells } from "./encode/doubtful-cells.ts";
@@ -16,7 +22,7 @@ export { chooseFeatures, completeRows, type FeatureChoice, type FeatureRequest }
 export { type EncoderOptions, fitEncoder } from "./encode/fit-encoder.ts";
 export { type AutomaticChoice, chooseAutomaticGroups } from "./groups/automatic-groups.ts";
 export { type DisjointGroups, groupByColumns } from "./groups/group-by.ts";
-export { formatGroup, type GroupExpression } from "./groups/group-expression.ts";
+export { columnsOf, formatGroup, type GroupExpression } from "./groups/group-expression.ts";
 export { evaluateGroup } from "./groups/group-members.ts";
 export { type AutomaticGroupOptions, selectGroups } from "./groups/group-selection.ts";
 export {

@@ -59,6 +59,7 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   discover: { heading: USE, load: async () => (await import("./commands/discover.ts")).addDiscover },
   boost: { heading: USE, load: async () => (await import("./commands/boost.ts")).addBoost },
   export: { heading: USE, load: async () => (await import("./commands/export.ts")).addExport },
+  studio: { heading: SHOW, load: async () => (await import("./commands/studio.ts")).addStudio },
   demo: { heading: SHOW, load: async () => (await import("./commands/demo.ts")).addDemo },
   reproduce: {
     heading: SHOW,

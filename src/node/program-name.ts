@@ -5,7 +5,7 @@
  */
 import { basename, dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { quoteArgument } from "./print/write-report.ts";
+import { quoteArgument } from "../report/words/command-words.ts";
 
 const PACKAGE = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 

@@ -11,6 +11,7 @@ import { createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
 import { groupDistances } from "../objectives/distances.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { concordancePaper, timeDependentPairs } from "../stats/concordance/time-dependent.ts";
+import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { KeepRule } from "./choices.ts";
 import type { ConstraintSpec } from "./options.ts";
 import type { TrainingRows } from "./trainer.ts";
@@ -24,6 +25,19 @@ export interface GroupDistance {
   readonly measured: boolean;
 }
 
+/** A group's Kaplan-Meier curve and the mean of its members' predicted curves, from bin 0 (survival 1) to T. */
+export interface GroupCurve {
+  readonly name: string;
+  readonly observed: Float64Array; // [T+1]
+  readonly predicted: Float64Array; // [T+1]
+}
+
+/** Judges logits, and reads off those it judged last how each group's curves lie beside each other. */
+export interface Judge {
+  judge(logits: Floats): Evaluation;
+  groupCurves(): readonly GroupCurve[];
+}
+
 export interface Evaluation {
   /** Mean discrete negative log-likelihood without the tail term, whatever the training loss was. */
   readonly loss: number;
@@ -31,20 +45,28 @@ export interface Evaluation {
   readonly groups: readonly GroupDistance[];
 }
 
+/** Evaluates the network as it is; `groupCurves` is of the last evaluation. */
+export interface Evaluator extends Pick<Judge, "groupCurves"> {
+  evaluate(): Promise<Evaluation>;
+}
+
 export function createEvaluator(
   backend: Backend,
   network: Network,
   rows: TrainingRows,
   constraint: ConstraintSpec | null,
-): () => Promise<Evaluation> {
+): Evaluator {
   const N = rows.binned.bin.length;
   const logits = backend.allocate(N * network.T);
   const onHost = mirrorArray(backend, logits);
-  const judge = createJudge(rows, constraint);
-  return async () => {
-    await network.forward(rows.x, N, logits, null);
-    await onHost.pull();
-    return judge(onHost.values);
+  const { judge, groupCurves } = createJudge(rows, constraint);
+  return {
+    async evaluate() {
+      await network.forward(rows.x, N, logits, null);
+      await onHost.pull();
+      return judge(onHost.values);
+    },
+    groupCurves,
   };
 }
 
@@ -52,7 +74,7 @@ export function createEvaluator(
 export function createJudge(
   rows: Pick<TrainingRows, "binned" | "groups">,
   constraint: ConstraintSpec | null,
-): (logits: Floats) => Evaluation {
+): Judge {
   const { T, bin } = rows.binned;
   const N = bin.length;
   const curves = createCurveWorkspace(N, T);
@@ -65,7 +87,7 @@ export function createJudge(
           distance: constraint.distance,
           variant: constraint.variant,
         });
-  return (values) => {
+  const judge = (values: Floats): Evaluation => {
     const distances = constraints && groupDistances(constraints, values, [], curves, null, 0);
     if (distances === null) survivalCurves(values, N, T, curves.survival);
     const concordance = concordancePaper(
@@ -83,6 +105,29 @@ export function createJudge(
       })),
     };
   };
+  let observed: readonly Float64Array[] | null = null;
+  return {
+    judge,
+    groupCurves() {
+      observed ??= rows.groups.map(
+        ({ rows: members }) => kaplanMeierBinned(rows.binned, undefined, members).survival,
+      );
+      const known = observed;
+      return rows.groups.map(({ name, rows: members }, g) => ({
+        name,
+        observed: known[g],
+        predicted: averageCurves(curves.survival, T, members),
+      }));
+    },
+  };
+}
+
+function averageCurves(survival: ArrayLike<number>, T: number, members: Int32Array): Float64Array {
+  const mean = new Float64Array(T + 1);
+  for (const row of members) for (let t = 0; t < T; t++) mean[t + 1] += survival[row * T + t];
+  for (let t = 1; t <= T; t++) mean[t] /= Math.max(1, members.length);
+  mean[0] = 1;
+  return mean;
 }
 
 /** The number of groups whose distance is within their slack; groups that cannot be measured do not count. */

@@ -45,8 +45,8 @@ export async function finishRun(
   const kept = chosen?.parameters ?? (isAverage ? checkpoint.average : checkpoint.parameters);
   writeParameters(network, kept);
   const { constraint } = options;
-  const train = await createEvaluator(backend, network, training, constraint)();
-  const unseen = validation && (await createEvaluator(backend, network, validation, constraint)());
+  const train = await createEvaluator(backend, network, training, constraint).evaluate();
+  const unseen = validation && (await createEvaluator(backend, network, validation, constraint).evaluate());
   const start = checkpoint.startMultipliers;
   const end = checkpoint.lagrangian?.multipliers ?? [];
   return {

@@ -1,7 +1,19 @@
-export { type KeepRule, METHODS, type Method } from "./choices.ts";
+export {
+  DISTANCES,
+  type DistanceName,
+  type KeepRule,
+  METHODS,
+  type Method,
+} from "./choices.ts";
 export { finishRun, type TrainingResult } from "./finish.ts";
 export { FIXED_PENALTY_BELOW, nextMultipliers, relativeMove } from "./lagrangian/dual.ts";
-export type { Model, ModelHistoryEntry, Predictor, Provenance } from "./model.ts";
+export {
+  type Model,
+  type ModelHistoryEntry,
+  type Predictor,
+  type Provenance,
+  toHistoryEntry,
+} from "./model.ts";
 export {
   averageWeights,
   clipGradientNorm,

@@ -15,7 +15,7 @@ import type { Network } from "../models/networks/network.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { NamedRows } from "../objectives/constraints.ts";
 import { canTrainOnDevice, optimiseOnDevice } from "./device/device-run.ts";
-import type { Evaluation } from "./evaluation.ts";
+import type { Evaluation, GroupCurve } from "./evaluation.ts";
 import type { GroupState, LagrangianState } from "./lagrangian/lagrangian.ts";
 import type { OptimiserState } from "./optimiser.ts";
 import type { TrainingOptions } from "./options.ts";
@@ -72,6 +72,8 @@ export interface EvaluationEvent {
   readonly groupState: GroupState | null;
   /** Whether it is the best so far by the `keep` rule. */
   readonly best: boolean;
+  /** Observed and predicted curves of the groups on the validation rows; computed when read, before the run goes on. */
+  readonly groupCurves: readonly GroupCurve[];
 }
 
 /** Where a run can be resumed; plain data. */
@@ -126,7 +128,7 @@ export async function* optimise(
   if (input.validation) refuseBeyondCensoring(input.validation.binned, "training");
   if (canTrainOnDevice(input, options, hooks)) return yield* optimiseOnDevice(input, options, hooks);
   const run = await openRun(input, options, hooks);
-  const { evaluate, batchesOf, perEpoch } = run;
+  const { evaluator, batchesOf, perEpoch } = run;
   let lastGood = run.step;
   for (let epoch = Math.floor(run.step / perEpoch); run.step < options.steps; epoch++) {
     await beginEpoch(run, epoch);
@@ -140,7 +142,7 @@ export async function* optimise(
         throw error instanceof GraduateError ? nameStep(error, run.step, lastGood) : error;
       }
       const isDue = run.step % options.evaluateEvery === 0 || run.step === options.steps;
-      if (evaluate && isDue) yield await evaluateRun(run, evaluate);
+      if (evaluator && isDue) yield await evaluateRun(run, evaluator);
       if (hasNoPatience(run)) return takeCheckpoint(run);
     }
     lastGood = run.step;

@@ -14,7 +14,7 @@ import {
 import type { Activations } from "../models/networks/network.ts";
 import { type ParameterValues, zeroGradients } from "../models/networks/parameters.ts";
 import { shuffleBatches } from "./batches.ts";
-import { createEvaluator, type Evaluation, isBetter } from "./evaluation.ts";
+import { createEvaluator, type Evaluator, isBetter } from "./evaluation.ts";
 import { createHostLoss, type HostLoss } from "./host-loss.ts";
 import { createLagrangian, type Lagrangian } from "./lagrangian/lagrangian.ts";
 import { averageWeights, clipGradientNorm, createOptimiser, type Optimiser } from "./optimiser.ts";
@@ -42,7 +42,7 @@ export interface TrainingRun {
   readonly parameters: HostParameters;
   readonly optimiser: Optimiser;
   /** Evaluates on the validation rows; null without any. */
-  readonly evaluate: (() => Promise<Evaluation>) | null;
+  readonly evaluator: Evaluator | null;
   readonly startMultipliers: readonly number[];
   readonly average: ParameterValues;
   /** The number of steps begun. */
@@ -96,7 +96,7 @@ export async function openRun(
     lagrangian,
     parameters,
     optimiser,
-    evaluate: validation && createEvaluator(backend, network, validation, constraint),
+    evaluator: validation && createEvaluator(backend, network, validation, constraint),
     startMultipliers: resume?.startMultipliers ?? Array.from(lagrangian?.multipliers ?? []),
     average: resume ? copyOf(resume.average) : parameters.read(),
     step: resume?.step ?? 0,
@@ -195,7 +195,7 @@ async function sumGradients(
 /** A run that keeps an average is evaluated at the average. */
 export async function evaluateRun(
   run: TrainingRun,
-  evaluate: () => Promise<Evaluation>,
+  { evaluate, groupCurves }: Evaluator,
 ): Promise<EvaluationEvent> {
   const { options, parameters, lagrangian, step } = run;
   const keepsAverage = options.keep === "average" || options.keep === "validation";
@@ -206,7 +206,16 @@ export async function evaluateRun(
   const isBest = run.best === null || isBetter(evaluation, run.best.evaluation, options.keep, slack);
   if (isBest) run.best = { step, evaluation, parameters: parameters.read() };
   if (keepsAverage) parameters.write(iterate);
-  return { type: "evaluation", step, evaluation, groupState: lagrangian?.groupState() ?? null, best: isBest };
+  return {
+    type: "evaluation",
+    step,
+    evaluation,
+    groupState: lagrangian?.groupState() ?? null,
+    best: isBest,
+    get groupCurves() {
+      return groupCurves();
+    },
+  };
 }
 
 export function hasNoPatience({

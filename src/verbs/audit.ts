@@ -108,7 +108,10 @@ const EVERYONE = "all";
 /** The probability that any of the bounds fails. */
 export const BOUND_ALPHA = 0.05;
 const DEFAULT_SEED = 1;
-const DEFAULT_DRAWS = 200;
+/** Draws of the noise floor unless others are asked for. */
+export const DEFAULT_DRAWS = 200;
+/** Bootstrap replicates of an audit that becomes a report. */
+export const REPORT_REPLICATES = 200;
 
 /** Scores curves against outcomes, overall and by group. */
 export async function audit(input: AuditInput, options: AuditOptions = {}): Promise<AuditTable> {

@@ -1,5 +1,12 @@
 export type { EnsemblePart } from "../training/model.ts";
-export { type AuditedScores, type AuditGroup, BOUND_ALPHA, bootstrapHere } from "./audit.ts";
+export {
+  type AuditedScores,
+  type AuditGroup,
+  BOUND_ALPHA,
+  bootstrapHere,
+  DEFAULT_DRAWS,
+  REPORT_REPLICATES,
+} from "./audit.ts";
 export {
   addIntervals,
   auditRows,
@@ -44,6 +51,7 @@ export {
 } from "./discover/columns.ts";
 export type { DiscoverInput, DiscoverOptions } from "./discover/discover.ts";
 export type { ModelDiscoverOptions, ModelDiscovery } from "./discover/discover-model.ts";
+export { chooseMembers } from "./ensemble/choose-members.ts";
 export { type EnsembleHooks, joinEnsemble, trainMembers } from "./ensemble/ensemble.ts";
 export {
   chooseBoostRows,
@@ -92,8 +100,9 @@ export {
 } from "./people/people-columns.ts";
 export { findPersonRow } from "./people/person-row.ts";
 export type { CurveReadings, PeopleBands, PredictPeople } from "./people/predict-people.ts";
-export { knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
+export { categoriesOf, columnsNeeded, knowsAtRisk, medianTimes, type PredictRows } from "./predict.ts";
 export type { Requirement, RequirementResult } from "./requirements.ts";
+export { fingerprintRun, type HashedTable, originOf } from "./run-origin.ts";
 export {
   type Run,
   type RunEvent,

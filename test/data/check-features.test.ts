@@ -104,6 +104,37 @@ test("dates of two possible orders are said, those of the outcome too", async ()
   );
 });
 
+describe("a text among the numbers of a code", () => {
+  const codes = (...texts: readonly string[]) =>
+    `stage\n${[...Array.from({ length: 30 }, (_, k) => String((k % 4) + 1)), ...texts].join("\n")}\n`;
+
+  test("makes it a category, and is said with its row", async () => {
+    const { columns } = await read(codes("3a"));
+    expect(columns[0]).toMatchObject({ type: "category", levels: ["1", "2", "3", "3a", "4"] });
+    const [finding] = checkCells(columns[0]);
+    expect(finding).toMatchObject({ code: "number.text", level: "warning", column: "stage" });
+    expect(finding.message).toBe(
+      'stage holds numbers but for 1 of 31 cells (row 31: "3a"), so that it is read as a category of 5 levels. ' +
+        "Correct the text, or leave the cell empty; if the column is no number, nothing is wrong",
+    );
+    expect(finding.evidence).toEqual({ cells: 1, rows: 31, levels: 5, example: "3a" });
+    const [placed] = checkCells(columns[0], {
+      parts: [
+        { name: "a.csv", rows: 20 },
+        { name: "b.csv", rows: 11 },
+      ],
+    });
+    expect(placed.message).toContain('(b.csv, row 11: "3a")');
+  });
+
+  test("nothing is said of a word, of many texts, and of numbers alone", async () => {
+    for (const texts of [["unknown"], ["3a", "3b", "4a", "4b"], ["NA"]]) {
+      const { columns } = await read(codes(...texts));
+      expect(checkCells(columns[0])).toEqual([]);
+    }
+  });
+});
+
 describe("decimals written with a comma", () => {
   const TEXT = 'id,bmi,place\na,"21,5",x\nb,"30",y\nc,,x\nd,"19,25",y\n';
 

@@ -211,10 +211,37 @@ describe("a run", () => {
     }
   });
 
+  test("an evaluation shows each group's curves: Kaplan-Meier and the mean of what was predicted", async () => {
+    const input = simulate();
+    const { binned, groups } = input.training;
+    const { evaluate, groupCurves } = createEvaluator(input.backend, input.network, input.training, null);
+    await evaluate();
+    const N = binned.bin.length;
+    const logits = input.backend.allocate(N * binned.T);
+    await input.network.forward(input.training.x, N, logits, null);
+    const values = await input.backend.read(logits);
+    const shown = groupCurves();
+    expect(shown.map(({ name }) => name)).toEqual(groups.map(({ name }) => name));
+    for (const [g, { observed, predicted }] of shown.entries()) {
+      const { rows } = groups[g];
+      const alive =
+        rows.length - rows.filter((row) => binned.bin[row] === 1 && binned.event[row] === 1).length;
+      expect(observed[1]).toBeCloseTo(alive / rows.length, 12);
+      let sum = 0;
+      for (const row of rows) {
+        let survival = 1;
+        for (let t = 0; t < binned.T; t++) survival /= 1 + Math.exp(values[row * binned.T + t]);
+        sum += survival;
+      }
+      expect(predicted[binned.T]).toBeCloseTo(sum / rows.length, 6);
+      expect([observed[0], predicted[0]]).toEqual([1, 1]);
+    }
+  });
+
   test("lowers the loss and ends with a verdict at the weights it keeps", async () => {
     const input = simulate();
     const options = { ...SMALL, steps: 150, average: { decay: 0.95, from: 60 } };
-    const before = await createEvaluator(input.backend, input.network, input.training, null)();
+    const before = await createEvaluator(input.backend, input.network, input.training, null).evaluate();
     const { steps, last } = await follow(input, options);
     const mean = (events: StepEvent[]) => events.reduce((sum, { loss }) => sum + loss, 0) / events.length;
     expect(mean(steps.slice(-12))).toBeLessThan(mean(steps.slice(0, 12)) - 0.02);

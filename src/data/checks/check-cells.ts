@@ -1,14 +1,14 @@
 /**
  * Cells that were read without an error, but not as they were meant: decimals written with a comma, which become levels
- * of a category; integers beyond 2^53, where neighbours become one number; and dates such as 3/4/2021, where nothing
- * says whether the day or the month comes first. Each is a warning that says how many cells are concerned and which
- * option reads the column as it was meant. Rows that repeat an earlier one in every cell are found here too. Nothing is
- * changed.
+ * of a category; a text such as 3a among the numbers of a code, which makes it one too; integers beyond 2^53, where
+ * neighbours become one number; and dates such as 3/4/2021, where nothing says whether the day or the month comes
+ * first. Each is a warning that says how many cells are concerned and which option reads the column as it was meant.
+ * Rows that repeat an earlier one in every cell are found here too. Nothing is changed.
  */
 
 import { log2, power } from "../../core/elementary.ts";
 import { count, percent, personal, say, share, verb } from "../../core/sentence.ts";
-import { countOf } from "../../core/text.ts";
+import { countOf, shortenValue } from "../../core/text.ts";
 import { parseNumberText } from "../reading/parse-cell.ts";
 import {
   type CategoryColumn,
@@ -21,16 +21,16 @@ import {
 } from "../table.ts";
 import { createFinding, type Finding } from "./findings.ts";
 
-/** Share of a column's cells that must be numbers for a comma to be meant as a decimal mark. */
+/** Share of a column's cells that must be numbers for a comma to be meant as a decimal mark, and a text as a slip. */
 const MOSTLY = 0.9;
 /** 1,234 and 12,345,678: commas between thousands. */
 const THOUSANDS = /^\s*[+-]?\d{1,3}(?:,\d{3})+\s*$/;
 
 /** What the cells of a column were read as, where that is likely not what was meant. */
-export function checkCells(column: Column): Finding[] {
+export function checkCells(column: Column, table: Pick<Table, "parts"> = {}): Finding[] {
   const found =
     column.type === "category"
-      ? findCommas(column)
+      ? (findCommas(column) ?? findStrayTexts(column, table))
       : column.type === "number"
         ? findLargeIntegers(column)
         : column.type === "date"
@@ -93,6 +93,40 @@ function findCommas(column: CategoryColumn): Finding | null {
         `if they are decimal marks, --number ${name} --decimal comma reads them`
       : `--number ${name} --decimal comma reads it as numbers`,
     evidence: { cells: withComma, rows: known, levels: levels.length, example },
+  });
+}
+
+/**
+ * Texts that have a digit in them among numbers: a slip (3a, 1O) makes a category of a code. A text without one, such
+ * as "unknown", is more likely a level that was meant.
+ */
+function findStrayTexts(
+  { name, levels, codes }: CategoryColumn,
+  table: Pick<Table, "parts">,
+): Finding | null {
+  const isNumber = levels.map((level) => !Number.isNaN(parseNumberText(level, ".")));
+  if (!isNumber.includes(true) || !isNumber.includes(false)) return null;
+  let known = 0;
+  const rows: number[] = [];
+  let example = "";
+  codes.forEach((code, row) => {
+    if (code < 0) return;
+    known++;
+    if (isNumber[code]) return;
+    rows.push(row + 1);
+    if (example === "" && /\d/.test(levels[code])) example = levels[code].trim();
+  });
+  if (rows.length === 0 || example === "" || known - rows.length < MOSTLY * known) return null;
+  const cells = share(rows.length, known, { noun: "cell" });
+  const which = personal(` (${namePlaces(table, rows)}: "${shortenValue(example)}")`);
+  const read = `so that it is read as a category of ${countOf(levels.length, "level")}`;
+  return createFinding({
+    code: "number.text",
+    level: "warning",
+    column: name,
+    said: say`${name} holds numbers but for ${cells}${which}, ${read}`,
+    hint: "Correct the text, or leave the cell empty; if the column is no number, nothing is wrong",
+    evidence: { cells: rows.length, rows: known, levels: levels.length, example },
   });
 }
 

@@ -29,6 +29,8 @@ export type FindingCode =
   | "levels.many"
   /** Numbers written with a comma, read as texts. */
   | "number.comma"
+  /** A text or two among the numbers of a code, which make it a category. */
+  | "number.text"
   /** Integers too large to be told apart as numbers. */
   | "number.large"
   /** Dates that could be read in two ways. */

@@ -83,7 +83,7 @@ export function checkTable(
     const levels = column.type === "category" && identifier === null ? checkLevels(column) : null;
     const found = leaks.filter((finding) => finding.column === name);
     findings.push(...found, ...(identifier ? [identifier] : []), ...(levels ? [levels] : []));
-    findings.push(...checkCells(column));
+    findings.push(...checkCells(column, table));
     if (found.some((finding) => finding.level === "error")) {
       return { name, usable: false, reason: "gives the outcome away" };
     }
@@ -101,7 +101,7 @@ export function checkTable(
   // The outcome's dates are no features, and matter most.
   for (const name of outcome) {
     const column = findColumn(table, name);
-    if (column.type === "date" && !columns.includes(column)) findings.push(...checkCells(column));
+    if (column.type === "date" && !columns.includes(column)) findings.push(...checkCells(column, table));
   }
   const duplicates = findDuplicateRows(table);
   return { findings: [...findings, ...(duplicates ? [duplicates] : [])], features };

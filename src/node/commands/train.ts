@@ -18,10 +18,11 @@ import { chooseMembers } from "../../verbs/ensemble/choose-members.ts";
 import { joinEnsemble, trainEnsemble } from "../../verbs/ensemble/ensemble.ts";
 import { studyOf } from "../../verbs/model-study.ts";
 import type { Requirement } from "../../verbs/requirements.ts";
+import { fingerprintRun } from "../../verbs/run-origin.ts";
 import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
 import { readCheckpoint, writeModel } from "../io/model-file.ts";
 import { findUnclaimed, markFile, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
-import { describeOrigin, fingerprintRun, type TableFile } from "../io/provenance.ts";
+import { describeOrigin, type TableFile } from "../io/provenance.ts";
 import { openTableFile, TABLE_ARGUMENT } from "../options/table-options.ts";
 import {
   addTrainOptions,

@@ -186,6 +186,7 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
   compare: under("Training", "replicates"),
   worker: under("Runs", "queue concurrency lost-after until-empty"),
   jobs: under("Runs", "queue"),
+  studio: under("Output", "port no-open"),
   reproduce: {
     ...under("Runs", "seeds preset workers threads systems splits eye truth part parts keep"),
     ...under("Runs", "sizes distances audits alpha seed strengths rows laws shard queue"),

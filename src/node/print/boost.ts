@@ -6,11 +6,11 @@ import { exp } from "../../core/elementary.ts";
 import { countOf } from "../../core/text.ts";
 import type { HazardBoost } from "../../repair/hazard-boost.ts";
 import { LARGEST_RISE } from "../../repair/left-out.ts";
+import { quoteArgument } from "../../report/words/command-words.ts";
 import { formatNumber } from "../../report/words/text-table.ts";
 import type { BoostResult, BoostVerdict } from "../../verbs/boost.ts";
 import { programName } from "../program-name.ts";
 import { nameColumn, numberColumns, print, printNote, printTable, printWrapped, warn } from "./output.ts";
-import { quoteArgument } from "./write-report.ts";
 
 /** A log hazard ratio smaller than this counts as no change. */
 const WORTH_SAYING = 0.05;

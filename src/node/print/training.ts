@@ -2,6 +2,7 @@
  * The end of a training run in a terminal: what was done, whether each group's constraint was met, and how to continue.
  */
 import { countOf } from "../../core/text.ts";
+import { describeCommand } from "../../report/words/command-words.ts";
 import { formatNumber, formatP } from "../../report/words/text-table.ts";
 import { DISTANCES } from "../../training/choices.ts";
 import { countMembers, type Model } from "../../training/model.ts";
@@ -12,7 +13,6 @@ import { stemOfTable } from "../io/table-files.ts";
 import type { TableOptions } from "../options/table-options.ts";
 import { programName } from "../program-name.ts";
 import { nameColumn, numberColumns, print, printNote, printTable, printWrapped, warn } from "./output.ts";
-import { describeCommand } from "./write-report.ts";
 
 export function printTraining(model: Model, seconds: number): void {
   const { verdict, multipliers } = model.training;

@@ -7,9 +7,10 @@ import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { present } from "../../core/present.ts";
 import type { GatherInput } from "../../report/data/gather-report.ts";
+import { describeCommand } from "../../report/words/command-words.ts";
 import { DEFAULT_TOLERANCE } from "../../report/words/report-words.ts";
 import { formatNumber, formatP, wrapText } from "../../report/words/text-table.ts";
-import type { AuditOptions, AuditTable } from "../../verbs/audit.ts";
+import { type AuditOptions, type AuditTable, DEFAULT_DRAWS, REPORT_REPLICATES } from "../../verbs/audit.ts";
 import {
   judgeRequirements,
   parseRequirement,
@@ -37,9 +38,6 @@ export interface ReportOptions {
   readonly threads: number;
 }
 
-/** The default number of replicates for a report. */
-const REPORT_REPLICATES = 200;
-const DEFAULT_DRAWS = 200;
 const DEFAULT_TOLERANCE_POINTS = 100 * DEFAULT_TOLERANCE;
 
 export function addReportOptions(command: Command): Command {
@@ -163,16 +161,6 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
   });
   const page = renderReport(data, { document: parseHTML("<html></html>").document });
   await replaceFile(path, page, "the report");
-}
-
-/** The command as one would type it again. */
-export function describeCommand(args: readonly string[], program = "graduate"): string {
-  return [program, ...args.map(quoteArgument)].join(" ");
-}
-
-/** Quoted for a shell: bare if possible, otherwise in single quotes. */
-export function quoteArgument(text: string): string {
-  return /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 export const EXIT_REQUIREMENT = 2;

@@ -3,15 +3,16 @@
  * what all its runs depend on (table, request, version) and of the runs' keys: the same command finds its plan again,
  * and another table or option makes another plan, even under the same file names.
  */
+
 import { readFile, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { quoteArgument } from "../../report/words/command-words.ts";
 import type { Runner } from "../../verbs/runs.ts";
 import { programVersion, type TableFile } from "../io/provenance.ts";
 import { hashKey } from "../io/run-results.ts";
 import { listTableFiles, stemOfTable } from "../io/table-files.ts";
 import { warn } from "../print/output.ts";
-import { quoteArgument } from "../print/write-report.ts";
 import { programName } from "../program-name.ts";
 import { openQueue } from "./open-queue.ts";
 import type { PlanHead } from "./plan-heads.ts";

@@ -2,8 +2,9 @@
  * The head of a shard's results file: which runs it is to make, and the command it was started with, so that `graduate
  * merge` can say what is missing and how to make it.
  */
+
 import { z } from "zod";
-import { quoteArgument } from "../print/write-report.ts";
+import { quoteArgument } from "../../report/words/command-words.ts";
 import { programName } from "../program-name.ts";
 import type { Shard } from "./shard.ts";
 

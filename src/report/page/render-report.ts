@@ -16,6 +16,7 @@ import { renderScores } from "../sections/scores.ts";
 import { renderTargets } from "../sections/targets.ts";
 import { renderTraining } from "../sections/training.ts";
 import { cleanText, html, trustMarkup } from "./html.ts";
+import { REPORT_POLICY } from "./policy.ts";
 import { REPORT_STYLE } from "./report-style.ts";
 
 /** What rendering needs besides the data. */
@@ -60,13 +61,6 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
 }
 `;
 
-/** The hash of SORT_SCRIPT, as the Content-Security-Policy writes it; a test recomputes it. */
-export const SORT_SCRIPT_HASH = "sha256-lWGp/z+OYdEQoCTxO5aOtJP07ZXZpj6fMvTHU3BTyEs=";
-
-const POLICY =
-  `default-src 'none'; style-src 'unsafe-inline'; script-src '${SORT_SCRIPT_HASH}'; img-src data:; ` +
-  "base-uri 'none'; form-action 'none'";
-
 /** The report as one HTML page. */
 export function renderReport(data: ReportData, options: RenderOptions): string {
   const document = options.document as PlotDocument;
@@ -95,7 +89,7 @@ export function renderReport(data: ReportData, options: RenderOptions): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta http-equiv="Content-Security-Policy" content="${REPORT_POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">

@@ -10,7 +10,7 @@ import type { DeviceLoss, DeviceOptimiser, DeviceValues, LossEntry } from "../..
 import { GraduateError } from "../../core/errors.ts";
 import type { Activations, Network } from "../../models/networks/network.ts";
 import { findParameters, type ParameterValues } from "../../models/networks/parameters.ts";
-import { createJudge, type Evaluation, isBetter } from "../evaluation.ts";
+import { createJudge, type Evaluation, isBetter, type Judge } from "../evaluation.ts";
 import { lagrangianTerm, refuseDivergence, scaleToRows } from "../lagrangian/dual.ts";
 import { createLagrangian, type Lagrangian } from "../lagrangian/lagrangian.ts";
 import type { OptimiserState } from "../optimiser.ts";
@@ -71,9 +71,8 @@ interface DeviceRun {
   now: LossEntry;
 }
 
-interface DeviceValidation {
+interface DeviceValidation extends Judge {
   readonly rows: TrainingRows;
-  readonly judge: (logits: Floats) => Evaluation;
   /** Logits of each evaluation of a stretch. */
   readonly logits: readonly DeviceArray[];
 }
@@ -152,7 +151,7 @@ function openDeviceRun(input: TrainingInput, options: TrainingOptions, { resume 
     optimiser,
     validation: validation && {
       rows: validation,
-      judge: createJudge(validation, constraint),
+      ...createJudge(validation, constraint),
       logits: Array.from({ length: evaluations }, () =>
         backend.allocate(validation.binned.bin.length * network.T),
       ),
@@ -230,7 +229,7 @@ async function* takeStretch(run: DeviceRun): AsyncGenerator<StepEvent | Evaluati
     refuseLost(run);
     const place = evaluated.indexOf(run.step);
     if (place < 0 || validation === null) continue;
-    const evaluation = describeEvaluation(run, validation.judge(logits[place]));
+    const evaluation = describeEvaluation(run, validation, logits[place]);
     if (evaluation.best) kept = place;
     yield evaluation;
     if (hasNoPatience(run)) break;
@@ -252,7 +251,12 @@ async function submitEvaluation(
 }
 
 /** The parameters of a new best one are read when the stretch ends. */
-function describeEvaluation(run: DeviceRun, evaluation: Evaluation): EvaluationEvent {
+function describeEvaluation(
+  run: DeviceRun,
+  { judge, groupCurves }: DeviceValidation,
+  logits: Floats,
+): EvaluationEvent {
+  const evaluation: Evaluation = judge(logits);
   const { options, lagrangian, step, now, best } = run;
   refuseNaN(now.loss);
   const isBest =
@@ -262,7 +266,16 @@ function describeEvaluation(run: DeviceRun, evaluation: Evaluation): EvaluationE
     distances: Array.from(now.distances),
     multipliers: Array.from(now.multipliers),
   };
-  return { type: "evaluation", step, evaluation, groupState, best: isBest };
+  return {
+    type: "evaluation",
+    step,
+    evaluation,
+    groupState,
+    best: isBest,
+    get groupCurves() {
+      return groupCurves();
+    },
+  };
 }
 
 /** The step that starts at `now`. */

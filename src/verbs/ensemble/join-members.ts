@@ -121,7 +121,7 @@ async function holdMembers(
   if (!endsHeld(options.solve)) {
     const network = createNetwork(backend, predictor.network, 0);
     writeParameters(network, predictor.parameters);
-    const evaluation = await createEvaluator(backend, network, training, options.constraint)();
+    const evaluation = await createEvaluator(backend, network, training, options.constraint).evaluate();
     return {
       predictor,
       verdict: judgeGroups({ training }, options, evaluation, listSeen(study)),

@@ -1,0 +1,30 @@
+/**
+ * Starts the page. Where its files were not sent with the headers that threads need, a small worker adds them and the
+ * page is loaded once more; where there is no such worker, everything still runs, on one thread.
+ */
+import { PALETTE_RULES } from "graduate/report";
+import { render } from "preact";
+import { App } from "./app.tsx";
+import "./style.css";
+import { createStudio } from "./studio.ts";
+
+const palette = new CSSStyleSheet();
+palette.replaceSync(PALETTE_RULES);
+document.adoptedStyleSheets = [palette];
+
+/** Whether the page has to be loaded again to share memory between threads. */
+async function addHeaders(): Promise<boolean> {
+  if (globalThis.crossOriginIsolated || !("serviceWorker" in navigator)) return false;
+  try {
+    if (navigator.serviceWorker.controller !== null) return false;
+    await navigator.serviceWorker.register("./add-headers.js");
+    await navigator.serviceWorker.ready;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const root = document.getElementById("studio");
+if (await addHeaders()) location.reload();
+else if (root !== null) render(<App store={createStudio()} />, root);

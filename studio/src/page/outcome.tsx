@@ -1,0 +1,91 @@
+/** Which column is the time and which the event, how they are read, and what that gives: counts and a curve. */
+import { useMemo } from "preact/hooks";
+import type { TableView } from "../protocol.ts";
+import type { StepProps } from "./app.tsx";
+import { count, Field, Select } from "./controls.tsx";
+import { drawObserved, Figure } from "./plots.tsx";
+
+/** Values of an event column that a list offers. */
+const MOST_VALUES = 20;
+
+export function Outcome({ studio, actions, table }: StepProps & { readonly table: TableView }) {
+  const { choices, gate } = studio;
+  const { time, event, eventIs, origin, unit } = choices;
+  const names = [
+    { value: "", text: "choose a column" },
+    ...table.columns.map(({ name }) => ({ value: name, text: name })),
+  ];
+  const dates = table.columns.filter(({ type, name }) => type === "date" && name !== time);
+  const isDate = table.columns.find(({ name }) => name === time)?.type === "date";
+  const values = table.columns.find(({ name }) => name === event)?.values.slice(0, MOST_VALUES) ?? [];
+  const why = (name: "time" | "event") => (choices[name] === table.guess[name] ? table.why[name] : undefined);
+  return (
+    <section class="card outcome-card">
+      <div>
+        <h2>What happens, and when</h2>
+        <div class="fields">
+          <Select
+            label="Time"
+            value={time}
+            options={names}
+            onChange={(value) => actions.choose({ time: value, origin: "" })}
+            hint={why("time")}
+          />
+          <Select
+            label="Event"
+            value={event}
+            options={names}
+            onChange={(value) => actions.choose({ event: value, eventIs: "" })}
+            hint={why("event")}
+          />
+          {values.length > 0 && (
+            <Select
+              label="Happened where it is"
+              value={eventIs}
+              options={[{ value: "", text: "as it is read" }, ...values]}
+              onChange={(value) => actions.choose({ eventIs: value })}
+              hint={gate?.eventRule}
+            />
+          )}
+          {isDate && (
+            <Select
+              label="Counted from"
+              value={origin}
+              options={[{ value: "", text: "choose a date" }, ...dates.map(({ name }) => name)]}
+              onChange={(value) => actions.choose({ origin: value })}
+            />
+          )}
+          <Field
+            label="Unit"
+            value={unit}
+            placeholder="days, months, years"
+            onInput={(value) => actions.choose({ unit: value.trim() })}
+          />
+        </div>
+      </div>
+      <Counts studio={studio} />
+    </section>
+  );
+}
+
+function Counts({ studio }: { readonly studio: StepProps["studio"] }) {
+  const { gate, choices } = studio;
+  const everyone = gate?.everyone ?? null;
+  const { unit } = choices;
+  const draw = useMemo(() => everyone && drawObserved(everyone, unit), [everyone, unit]);
+  if (gate === null || gate.events === null || gate.censored === null || draw === null) {
+    return (
+      <p class="hint waiting">{gate === null ? "Choose time and event to see a curve." : gate.eventRule}</p>
+    );
+  }
+  const { events, censored } = gate;
+  return (
+    <div class="counts">
+      <p class="say">
+        <strong>{count(events)}</strong> had the event, <strong>{count(censored)}</strong> were observed
+        without it.
+      </p>
+      <Figure label="Kaplan-Meier curve of everyone" draw={draw} height={210} />
+    </div>
+  );
+}

@@ -1,0 +1,270 @@
+/**
+ * The fifth step: one person's curve. A row of the table, or values that are typed; sliders ask what would be predicted
+ * of someone who differs in these values alone. That is what the model says, not what a treatment would do.
+ */
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import type { ModelView, PersonInput, PersonValues, PersonView, Trouble } from "../protocol.ts";
+import type { StepProps } from "./app.tsx";
+import type { Refusal } from "./client.ts";
+import { Field, Next, percent, Select, TroubleCard } from "./controls.tsx";
+import { drawPerson, Figure } from "./plots.tsx";
+import { save } from "./studio.ts";
+import { OpenModel, ReportFrame } from "./verdict-step.tsx";
+
+/** Milliseconds of quiet before a changed value is predicted. */
+const PREDICT_AFTER = 60;
+/** Shares of the horizon at which risks are read. */
+const MOMENTS = [0.1, 0.25, 0.5, 0.75, 1];
+
+export function PeopleStep({ studio, actions }: StepProps) {
+  const { model, trouble } = studio;
+  if (model === null) {
+    return (
+      <section class="welcome">
+        <h1>Whose curve?</h1>
+        <p class="lead">Train a model first, or open one from a file.</p>
+        <OpenModel actions={actions} />
+        {trouble !== null && <TroubleCard trouble={trouble} />}
+      </section>
+    );
+  }
+  return <Person key={model.name} model={model} studio={studio} actions={actions} />;
+}
+
+function Person({ model, actions }: StepProps & { readonly model: ModelView }) {
+  const [row, setRow] = useState(model.rows > 0 ? "1" : "");
+  const [values, setValues] = useState<PersonValues>({});
+  const { view, trouble } = usePerson(actions, model, rowOf(row, model), values);
+  return (
+    <>
+      <div class="title">
+        <h1>One person at a time</h1>
+        <p class="lead">What the model predicts, and what it would for someone who differs in one thing.</p>
+        <OpenModel actions={actions} isSmall />
+      </div>
+      <div class="person">
+        <section class="card" aria-label="The person">
+          {model.rows > 0 && (
+            <Field
+              label="Row"
+              type="number"
+              value={row}
+              hint={`1 to ${model.rows}; empty for someone who is not among them`}
+              onInput={(text) => {
+                setRow(text);
+                setValues({});
+              }}
+            />
+          )}
+          {model.inputs.map((input) => (
+            <Input
+              key={input.name}
+              input={input}
+              value={values[input.name] ?? view?.values[input.name] ?? ""}
+              isChanged={input.name in values}
+              onInput={(text) => setValues({ ...values, [input.name]: text })}
+            />
+          ))}
+          <button
+            type="button"
+            class="quiet"
+            disabled={Object.keys(values).length === 0}
+            onClick={() => setValues({})}
+          >
+            As it was
+          </button>
+        </section>
+        <section class="card" aria-label="What the model says">
+          {trouble !== null && <TroubleCard trouble={trouble} />}
+          {view !== null && <Readings view={view} unit={model.unit} />}
+        </section>
+      </div>
+      {model.rows > 0 && <Card actions={actions} row={rowOf(row, model)} values={values} />}
+      <Next to="audit" />
+    </>
+  );
+}
+
+/** The whole card, on request: what drives a risk takes a second or two to say. */
+function Card(
+  props: Pick<StepProps, "actions"> & { readonly row: number | null; readonly values: PersonValues },
+) {
+  const { actions, row, values } = props;
+  const [card, setCard] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<Trouble | null>(null);
+  // Another person, another card.
+  useEffect(() => setCard(null), [row, values]);
+  const write = () => {
+    setBusy(true);
+    setTrouble(null);
+    actions.desk
+      .writeCard({ row, values, at: [] })
+      .then(setCard, (error: Refusal) => setTrouble(error.trouble))
+      .finally(() => setBusy(false));
+  };
+  const file = () => ({ name: "card.html", type: "text/html", bytes: new TextEncoder().encode(card ?? "") });
+  return (
+    <section class="card-of" aria-label="The card">
+      <div class="downloads">
+        <button type="button" disabled={isBusy} onClick={write}>
+          {isBusy ? "Taking the risk apart…" : "What drives this risk?"}
+        </button>
+        {card !== null && (
+          <button type="button" class="quiet" onClick={() => save(file())}>
+            Download card
+          </button>
+        )}
+      </div>
+      {trouble !== null && <TroubleCard trouble={trouble} />}
+      {card !== null && <ReportFrame report={card} title="Card" />}
+    </section>
+  );
+}
+
+function rowOf(text: string, { rows }: ModelView): number | null {
+  const row = Number(text);
+  return text.trim() !== "" && Number.isInteger(row) && row >= 1 && row <= rows ? row : null;
+}
+
+function momentsOf({ horizon }: ModelView): number[] {
+  return MOMENTS.map((share) => Math.min(horizon, Number((share * horizon).toPrecision(2)))).filter(
+    (time, k, all) => all.indexOf(time) === k,
+  );
+}
+
+function usePerson(
+  actions: StepProps["actions"],
+  model: ModelView,
+  row: number | null,
+  values: PersonValues,
+) {
+  const [view, setView] = useState<PersonView | null>(null);
+  const [trouble, setTrouble] = useState<Trouble | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    const timer = setTimeout(() => {
+      actions.desk.viewPerson({ row, values, at: momentsOf(model) }).then(
+        (one) => {
+          if (!isCurrent) return;
+          setView(one);
+          setTrouble(null);
+        },
+        (error: Refusal) => isCurrent && setTrouble(error.trouble),
+      );
+    }, PREDICT_AFTER);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [actions, model, row, values]);
+  return { view, trouble };
+}
+
+interface InputProps {
+  readonly input: PersonInput;
+  readonly value: string;
+  readonly isChanged: boolean;
+  readonly onInput: (text: string) => void;
+}
+
+function Input({ input, value, isChanged, onInput }: InputProps) {
+  const { name } = input;
+  const id = useId();
+  if (input.kind === "choice") {
+    const known = value === "" || input.values.includes(value) ? input.values : [...input.values, value];
+    const options = [{ value: "", text: "missing" }, ...known.map((one) => ({ value: one, text: one }))];
+    return <Select label={name} value={value} options={options} onChange={onInput} />;
+  }
+  const { minimum, maximum, step, usual } = input;
+  return (
+    <div class={`field slider${isChanged ? " changed" : ""}`}>
+      <label class="name" for={id}>
+        {name}
+      </label>
+      <input
+        id={id}
+        type="range"
+        min={minimum}
+        max={maximum}
+        step={step}
+        value={value === "" ? usual : value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      <input
+        type="number"
+        aria-label={`${name}, as a number`}
+        value={value}
+        step="any"
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+function sayTime(time: number, unit: string): string {
+  const rounded = Number(time.toPrecision(3));
+  return unit === "" ? `time ${rounded}` : `${rounded} ${unit}`;
+}
+
+function Readings({ view, unit }: { readonly view: PersonView; readonly unit: string }) {
+  const { curve, before, everyone, risks, median, doubts } = view;
+  const draw = useMemo(() => drawPerson(curve, before, everyone, unit), [curve, before, everyone, unit]);
+  return (
+    <>
+      <p class="legend">
+        <span class="predicted solid">this person</span>
+        {before !== null && <span class="before">as the row is</span>}
+        {everyone.time.length > 0 && <span class="everyone">mean of all</span>}
+      </p>
+      <Figure label="Predicted curve of this person" draw={draw} height={280} />
+      <table class="risks">
+        <caption class="unseen">Risk of the event by some times</caption>
+        <thead>
+          <tr>
+            <th scope="col">By {unit === "" ? "time" : unit.replace(/s$/, "")}</th>
+            {risks.map(({ time }) => (
+              <th scope="col" class="right" key={time}>
+                {time}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <th scope="row">Risk</th>
+            {risks.map(({ time, risk }) => (
+              <td class="right" key={time}>
+                <strong>{percent(risk)}</strong>
+              </td>
+            ))}
+          </tr>
+          {before !== null && (
+            <tr class="was">
+              <th scope="row">As the row is</th>
+              {risks.map(({ time, before: was }) => (
+                <td class="right" key={time}>
+                  {was === null ? "–" : percent(was)}
+                </td>
+              ))}
+            </tr>
+          )}
+        </tbody>
+      </table>
+      <p class="hint">
+        {median === null
+          ? "More than half of people like this one are expected to stay without the event to the end of follow-up."
+          : `Half of people like this one are expected to have had the event by ${sayTime(median, unit)}.`}
+      </p>
+      {doubts.map((doubt) => (
+        <p class="finding warning" key={doubt}>
+          {doubt}
+        </p>
+      ))}
+      <p class="hint">
+        A slider says what the model would predict of someone who differs in this value alone. It does not say
+        what would happen if the value were changed.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,291 @@
+/**
+ * The state of the page and what a person can do to it. State is one object that is replaced, never changed; the worker
+ * holds what is large. A check of the table follows every change of a choice that it depends on, and only the answer to
+ * the latest question counts.
+ */
+import type {
+  Choices,
+  Desk,
+  FileKind,
+  FileView,
+  GateView,
+  ModelView,
+  RunView,
+  TableFile,
+  TableView,
+  TrainChoices,
+  Trouble,
+} from "../protocol.ts";
+import { openDesk, Refusal } from "./client.ts";
+import { isStep, type StepName } from "./steps.ts";
+
+export interface Studio {
+  readonly step: StepName;
+  readonly table: TableView | null;
+  /** The file that was asked for, so that it can be read again in another way. */
+  readonly file: TableFile | null;
+  readonly trouble: Trouble | null;
+  readonly busy: { readonly words: string; readonly share: number } | null;
+  readonly choices: Choices;
+  readonly gate: GateView | null;
+  readonly run: RunView | null;
+  readonly losses: readonly { readonly step: number; readonly loss: number }[];
+  readonly isTraining: boolean;
+  /** A step that a stopped run can go on from. */
+  readonly checkpoint: number | null;
+  readonly model: ModelView | null;
+  readonly keeps: boolean;
+  readonly isRestored: boolean;
+}
+
+const TRAIN: TrainChoices = { preset: "default", seed: 1, deterministic: false, backend: "wasm" };
+
+const NO_CHOICES: Choices = {
+  category: [],
+  time: "",
+  event: "",
+  eventIs: "",
+  origin: "",
+  unit: "",
+  roles: {},
+  allowLeak: [],
+  rowsAreIndependent: false,
+  known: [],
+  groups: [],
+  train: TRAIN,
+};
+
+const EMPTY: Studio = {
+  step: "table",
+  table: null,
+  file: null,
+  trouble: null,
+  busy: null,
+  choices: NO_CHOICES,
+  gate: null,
+  run: null,
+  losses: [],
+  isTraining: false,
+  checkpoint: null,
+  model: null,
+  keeps: false,
+  isRestored: false,
+};
+
+/** Milliseconds after the last change before choices are kept. */
+const KEEP_AFTER = 250;
+/** Points of the loss that a plot shows. */
+const MOST_LOSSES = 400;
+
+export interface Actions {
+  readonly desk: Desk;
+  openTable(file: TableFile, category?: readonly string[], leaveOut?: string): Promise<void>;
+  choose(change: Partial<Choices>): void;
+  chooseTraining(change: Partial<TrainChoices>): void;
+  setRole(column: string, role: Choices["roles"][string]): void;
+  train(goOn: boolean): Promise<void>;
+  pause(isPaused: boolean): void;
+  stop(): void;
+  openModel(file: File): Promise<void>;
+  download(kind: FileKind): Promise<void>;
+  keep(isKept: boolean): Promise<void>;
+  forget(): Promise<void>;
+  dismiss(): void;
+  /** Nothing is being waited for any more. */
+  rest(): void;
+}
+
+export interface Store {
+  get(): Studio;
+  subscribe(listener: () => void): () => void;
+  readonly actions: Actions;
+}
+
+export function createStudio(): Store {
+  let state: Studio = { ...EMPTY, step: readStep() };
+  const listeners = new Set<() => void>();
+  const set = (change: Partial<Studio>) => {
+    state = { ...state, ...change };
+    for (const listener of listeners) listener();
+  };
+  const desk = openDesk((told) => {
+    if (told.type === "progress") set({ busy: { words: told.words, share: told.share } });
+    else set({ run: told.run, losses: addLoss(state.losses, told.run) });
+  });
+  addEventListener("hashchange", () => set({ step: readStep() }));
+
+  /** Runs a question to its end; its refusal is shown where the person is. */
+  async function attempt<Answer>(work: () => Promise<Answer>): Promise<Answer | null> {
+    set({ trouble: null });
+    try {
+      return await work();
+    } catch (error) {
+      set({ trouble: error instanceof Refusal ? error.trouble : { message: String(error) } });
+      return null;
+    } finally {
+      set({ busy: null });
+    }
+  }
+
+  const checking = createChecking(desk, () => state, set);
+  const keeping = createKeeping(desk, () => state);
+
+  function choose(change: Partial<Choices>): void {
+    set({ choices: { ...state.choices, ...change } });
+    checking();
+    keeping();
+  }
+
+  async function openTable(file: TableFile, category: readonly string[] = [], leaveOut?: string) {
+    set({ busy: { words: `reading ${file.name}`, share: 0 }, file });
+    const table = await attempt(() => desk.openTable(file, category));
+    if (table === null) return;
+    const roles = leaveOut === undefined ? {} : { [leaveOut]: "leave" as const };
+    const { train } = state.choices;
+    const choices = { ...NO_CHOICES, ...table.guess, train, category, roles };
+    set({ table, choices, gate: null, model: null, run: null, losses: [], checkpoint: null });
+    checking();
+    keeping();
+  }
+
+  async function train(goOn: boolean): Promise<void> {
+    const losses = goOn ? state.losses : [];
+    set({ isTraining: true, run: null, losses, model: null, checkpoint: null });
+    const model = await attempt(() => desk.train(state.choices, goOn));
+    if (model !== null) {
+      const run = state.run && {
+        ...state.run,
+        phase: "done" as const,
+        step: state.run.steps,
+        secondsLeft: null,
+      };
+      set({ model, run, isTraining: false });
+      return;
+    }
+    set({ isTraining: false, checkpoint: await desk.stop() });
+  }
+
+  async function openModel(file: File): Promise<void> {
+    set({ busy: { words: `opening ${file.name}`, share: 0 } });
+    const model = await attempt(() => desk.openModel(file, state.choices));
+    if (model !== null) set({ model });
+  }
+
+  async function keep(isKept: boolean): Promise<void> {
+    set({ keeps: isKept });
+    await attempt(() => desk.keep(isKept ? state.choices : null));
+  }
+
+  async function restore(): Promise<void> {
+    const kept = await attempt(() => desk.restore());
+    if (kept !== null) {
+      const { table, choices, model, checkpoint } = kept;
+      set({ table, choices, model, checkpoint, keeps: true });
+      checking();
+    }
+    set({ isRestored: true });
+  }
+  void restore();
+
+  return {
+    get: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    actions: {
+      desk,
+      openTable,
+      choose,
+      chooseTraining: (change) => choose({ train: clean({ ...state.choices.train, ...change }) }),
+      setRole: (column, role) => choose({ roles: assignRole(state.choices.roles, column, role) }),
+      train,
+      pause: (isPaused) => void desk.pause(isPaused),
+      stop: () => void desk.stop(),
+      openModel,
+      async download(kind) {
+        const file = await attempt(() => desk.download(kind));
+        if (file !== null) save(file);
+      },
+      keep,
+      async forget() {
+        await attempt(() => desk.forget());
+        set({ ...EMPTY, step: state.step, isRestored: true });
+      },
+      dismiss: () => set({ trouble: null }),
+      rest: () => set({ busy: null }),
+    },
+  };
+}
+
+function readStep(): StepName {
+  const name = location.hash.slice(1);
+  return isStep(name) ? name : "table";
+}
+
+/** One column says whose rows are whose: a second takes the place of the first. */
+function assignRole(
+  roles: Choices["roles"],
+  column: string,
+  role: Choices["roles"][string],
+): Choices["roles"] {
+  const others = Object.entries(roles).map(([name, had]) => [
+    name,
+    role === "person" && had === "person" ? "leave" : had,
+  ]);
+  return { ...Object.fromEntries(others), [column]: role };
+}
+
+/** Without the fields that are undefined. */
+function clean(train: TrainChoices): TrainChoices {
+  return Object.fromEntries(
+    Object.entries(train).filter(([, value]) => value !== undefined),
+  ) as unknown as TrainChoices;
+}
+
+function addLoss(losses: Studio["losses"], { step, loss }: RunView): Studio["losses"] {
+  if (loss === null || losses.at(-1)?.step === step) return losses;
+  const all = [...losses, { step, loss }];
+  return all.length > MOST_LOSSES ? all.filter((_, k) => k % 2 === 0) : all;
+}
+
+/** Asks the gate after a change; columns it leaves out get that role once, so that the person sees it. */
+function createChecking(desk: Desk, get: () => Studio, set: (change: Partial<Studio>) => void): () => void {
+  let asked = 0;
+  return () => {
+    const own = ++asked;
+    const { time, event } = get().choices;
+    if (time === "" || event === "" || time === event) return set({ gate: null });
+    desk.checkTable(get().choices).then(
+      (gate) => {
+        if (own !== asked) return;
+        const { roles } = get().choices;
+        const fresh = gate.leftOut.filter(
+          ({ name, reason }) => !(name in roles) && !/gives the outcome/.test(reason),
+        );
+        set({ gate });
+        if (fresh.length === 0) return;
+        const left = Object.fromEntries(fresh.map(({ name }) => [name, "leave" as const]));
+        set({ choices: { ...get().choices, roles: { ...left, ...roles } } });
+      },
+      (error: Refusal) => own === asked && set({ gate: null, trouble: error.trouble }),
+    );
+  };
+}
+
+/** Keeps the choices a moment after the last change, where the person wants them kept. */
+function createKeeping(desk: Desk, get: () => Studio): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    clearTimeout(timer);
+    if (get().keeps) timer = setTimeout(() => void desk.keep(get().choices), KEEP_AFTER);
+  };
+}
+
+/** Hands a file to the person; it goes from the page's memory to their disk. */
+export function save({ name, type, bytes }: FileView): void {
+  const address = URL.createObjectURL(new Blob([bytes], { type }));
+  const link = Object.assign(document.createElement("a"), { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,268 @@
+/**
+ * What the page and its worker say to each other. The page asks by name and gets one answer; while a long answer is
+ * being made, the worker tells how far it is. Everything is plain data. `Choices` is all that a person decides, and
+ * what is kept if they want it kept; tables, studies and models stay in the worker.
+ */
+import type { FindingLevel } from "graduate/data";
+
+/** What a column is for, beside time and event. */
+export type Role = "learn" | "hold" | "person" | "leave";
+
+export interface NamedGroup {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** Expert options; what is undefined is left to the data. */
+export interface TrainChoices {
+  readonly preset: "default" | "paper";
+  readonly seed: number;
+  readonly ensemble?: number;
+  readonly splines?: boolean;
+  readonly slack?: number;
+  readonly distance?: string;
+  readonly steps?: number;
+  readonly deterministic: boolean;
+  readonly backend: "wasm" | "webgpu" | "reference";
+}
+
+/** Everything that a person has chosen. */
+export interface Choices {
+  /** Columns that are read as categories although they look like numbers. */
+  readonly category: readonly string[];
+  readonly time: string;
+  readonly event: string;
+  /** The value of the event column that means it happened; "" leaves that to the reader's rules. */
+  readonly eventIs: string;
+  /** The date that times are counted from; "" where the time is a number. */
+  readonly origin: string;
+  /** The unit of time in words, for plots and the report. */
+  readonly unit: string;
+  readonly roles: Readonly<Record<string, Role>>;
+  /** Columns that are learnt from although they give the outcome away, by name. */
+  readonly allowLeak: readonly string[];
+  readonly rowsAreIndependent: boolean;
+  /** Columns of which the person has said that they were known at the start. */
+  readonly known: readonly string[];
+  readonly groups: readonly NamedGroup[];
+  readonly train: TrainChoices;
+}
+
+/** An error as a page shows it. */
+export interface Trouble {
+  readonly message: string;
+  readonly code?: string;
+  readonly where?: string;
+  readonly hint?: string;
+  /** The column that it names. */
+  readonly column?: string;
+}
+
+export interface ColumnView {
+  readonly name: string;
+  readonly type: "number" | "category" | "boolean" | "date";
+  readonly missing: number;
+  readonly distinct: number;
+  /** What it holds, in a few words. */
+  readonly words: string;
+  /** Heights of a small histogram. */
+  readonly bars: readonly number[];
+  /** Values to choose from, where they are few. */
+  readonly values: readonly string[];
+}
+
+export interface TableView {
+  readonly name: string;
+  readonly rows: number;
+  readonly columns: readonly ColumnView[];
+  /** The choices that are likely meant, and why. */
+  readonly guess: Pick<Choices, "time" | "event" | "eventIs" | "origin" | "unit">;
+  readonly why: { readonly time: string; readonly event: string };
+}
+
+export interface FindingView {
+  readonly code: string;
+  readonly level: FindingLevel;
+  readonly column: string | null;
+  readonly message: string;
+}
+
+/** A step curve, or points of a smooth one. */
+export interface Curve {
+  readonly time: readonly number[];
+  readonly survival: readonly number[];
+}
+
+/** What keeps a run from starting, and by which name it can be overruled. */
+export interface Blocker extends Trouble {
+  readonly overrule: "allowLeak" | "rowsAreIndependent" | null;
+}
+
+/** What is known of the table before anything is fitted. */
+export interface GateView {
+  readonly findings: readonly FindingView[];
+  readonly blockers: readonly Blocker[];
+  readonly eventRule: string;
+  readonly events: number | null;
+  readonly censored: number | null;
+  /** Columns that a model does not learn from by itself, and why. */
+  readonly leftOut: readonly { readonly name: string; readonly reason: string }[];
+  readonly everyone: Curve | null;
+}
+
+export interface GroupView extends NamedGroup {
+  readonly rows: number;
+  readonly events: number;
+  readonly curve: Curve;
+  /** Whether there are too few events to say anything of the group, in words; null where there are enough. */
+  readonly few: string | null;
+  readonly trouble: Trouble | null;
+}
+
+export interface GroupProgress {
+  readonly name: string;
+  readonly distance: number;
+  readonly slack: number;
+  readonly constrained: boolean;
+}
+
+/** Observed and predicted survival of a group on the validation rows. */
+export interface MovingCurve {
+  readonly name: string;
+  readonly time: readonly number[];
+  readonly observed: readonly number[];
+  readonly predicted: readonly number[];
+}
+
+export interface RunView {
+  readonly phase: "preparing" | "training" | "paused" | "solving" | "judging" | "done" | "stopped";
+  /** What is being done, in a few words. */
+  readonly words: string;
+  readonly step: number;
+  readonly steps: number;
+  readonly secondsLeft: number | null;
+  readonly loss: number | null;
+  readonly groups: readonly GroupProgress[];
+  readonly curves: readonly MovingCurve[];
+  readonly backend: string;
+  readonly warnings: readonly string[];
+}
+
+/** A model and what can be said and downloaded of it. */
+export interface ModelView {
+  readonly name: string;
+  readonly words: string;
+  /** Controls for a person, in the model's order. */
+  readonly inputs: readonly PersonInput[];
+  readonly rows: number;
+  readonly horizon: number;
+  readonly unit: string;
+  /** The report as a page; null where there is no table to judge the model on. */
+  readonly report: string | null;
+  readonly warnings: readonly string[];
+  /** The command that repeats this in a terminal. */
+  readonly command: string;
+  readonly met: string | null;
+}
+
+export type PersonInput =
+  | {
+      readonly kind: "number";
+      readonly name: string;
+      readonly minimum: number;
+      readonly maximum: number;
+      readonly step: number;
+      readonly usual: number;
+    }
+  | { readonly kind: "choice"; readonly name: string; readonly values: readonly string[] };
+
+/** Values by column, as texts; "" is missing. */
+export type PersonValues = Readonly<Record<string, string>>;
+
+export interface PersonRequest {
+  /** From 1; null for a person who is not in the table. */
+  readonly row: number | null;
+  /** What differs from the row, or all there is without one. */
+  readonly values: PersonValues;
+  readonly at: readonly number[];
+}
+
+export interface PersonView {
+  readonly values: PersonValues;
+  readonly curve: Curve;
+  /** As the row is, where values were changed. */
+  readonly before: Curve | null;
+  readonly everyone: Curve;
+  readonly risks: readonly { readonly time: number; readonly risk: number; readonly before: number | null }[];
+  readonly median: number | null;
+  readonly doubts: readonly string[];
+}
+
+export interface CurvesRequest {
+  readonly time: string;
+  readonly event: string;
+  readonly horizon: string;
+  readonly by: readonly string[];
+  readonly unit: string;
+}
+
+export interface CurvesView {
+  readonly name: string;
+  readonly rows: number;
+  readonly columns: readonly string[];
+  readonly guess: CurvesRequest;
+}
+
+export interface FileView {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export type FileKind = "report" | "model" | "onnx" | "curves";
+
+/** What was kept in this browser. */
+export interface Kept {
+  readonly table: TableView;
+  readonly choices: Choices;
+  readonly model: ModelView | null;
+  /** The step that a run can go on from. */
+  readonly checkpoint: number | null;
+}
+
+/** A table of this computer, or one of the page's own. */
+export type TableFile = File | { readonly name: string; readonly address: string };
+
+/** What the page may ask of its worker. */
+export interface Desk {
+  openTable(file: TableFile, category: readonly string[]): Promise<TableView>;
+  checkTable(choices: Choices): Promise<GateView>;
+  suggestGroups(choices: Choices): Promise<readonly NamedGroup[]>;
+  viewGroups(choices: Choices, groups: readonly NamedGroup[]): Promise<readonly GroupView[]>;
+  /** To the end, or until it is stopped: then null. `goOn` starts from the checkpoint that is left. */
+  train(choices: Choices, goOn: boolean): Promise<ModelView | null>;
+  pause(isPaused: boolean): Promise<void>;
+  stop(): Promise<number | null>;
+  openModel(file: File, choices: Choices): Promise<ModelView>;
+  download(kind: FileKind): Promise<FileView>;
+  viewPerson(request: PersonRequest): Promise<PersonView>;
+  /** The person's card, as a page. */
+  writeCard(request: PersonRequest): Promise<string>;
+  openCurves(file: File): Promise<CurvesView>;
+  auditCurves(request: CurvesRequest): Promise<string>;
+  keep(choices: Choices | null): Promise<void>;
+  restore(): Promise<Kept | null>;
+  forget(): Promise<void>;
+}
+
+export interface DeskCall {
+  readonly id: number;
+  readonly name: keyof Desk;
+  readonly args: readonly unknown[];
+}
+
+export type FromDesk =
+  | { readonly type: "answer"; readonly id: number; readonly value: unknown }
+  | { readonly type: "trouble"; readonly id: number; readonly trouble: Trouble }
+  | { readonly type: "run"; readonly run: RunView }
+  | { readonly type: "progress"; readonly words: string; readonly share: number };

@@ -1,0 +1,134 @@
+/**
+ * The desk: what the worker has open, and the answers to what the page may ask of it. Here are tables and what is kept;
+ * model-desk.ts has the rest, and is loaded when it is first needed.
+ */
+import { readTable, tableSourceFromBytes } from "graduate";
+import { InputError } from "graduate/core";
+import { sha256 as hashBytes, toHex } from "graduate/files";
+import type { Choices, Desk, FromDesk, Kept, TableFile, TableView } from "../protocol.ts";
+import { viewColumns } from "./columns.ts";
+import { createGate } from "./gate.ts";
+import { suggestGroups, viewGroups } from "./groups.ts";
+import { guessOutcome } from "./guess.ts";
+import type { ModelDesk, ModelTable } from "./model-desk.ts";
+import { forgetAll, isKeeping, keepFile, readKept, startKeeping } from "./store.ts";
+
+interface OpenTable extends ModelTable {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly gate: ReturnType<typeof createGate>;
+}
+
+/** What is kept of a person's work besides bytes. */
+interface KeptChoices {
+  readonly name: string;
+  readonly sha256: string;
+  readonly choices: Choices;
+}
+
+export function createDesk(tell: (message: FromDesk) => void): Desk {
+  let opened: OpenTable | null = null;
+  let loading: Promise<ModelDesk> | null = null;
+
+  function loadModels(): Promise<ModelDesk> {
+    loading ??= import("./model-desk.ts").then(({ createModelDesk }) =>
+      createModelDesk({
+        tell,
+        table: () => opened,
+        async readAgain(category) {
+          if (opened !== null) await openBytes(opened.name, opened.bytes, category);
+        },
+      }),
+    );
+    return loading;
+  }
+
+  async function openBytes(
+    name: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    category: readonly string[],
+  ): Promise<TableView> {
+    const onProgress = (read: number) =>
+      tell({ type: "progress", words: `reading ${name}`, share: read / bytes.length });
+    const table = await readTable(tableSourceFromBytes(name, bytes), { category, onProgress });
+    opened = { name, bytes, table, sha256: toHex(hashBytes(bytes)), category, gate: createGate(table) };
+    const columns = viewColumns(table);
+    return { name: table.name, rows: table.rows, columns, ...guessOutcome(columns) };
+  }
+
+  function requireTable(): OpenTable {
+    if (opened === null) throw new InputError("no table is open", { code: "table.none" });
+    return opened;
+  }
+
+  async function keep(choices: Choices | null): Promise<void> {
+    if (choices === null) return forgetAll();
+    const isFirst = !(await isKeeping());
+    await startKeeping();
+    if (opened === null) return;
+    const { name, sha256, bytes } = opened;
+    if ((await readChoices())?.sha256 !== sha256) {
+      await keepFile("table", bytes);
+      if (!isFirst) for (const stale of ["model", "checkpoint"] as const) await keepFile(stale, null);
+    }
+    const kept: KeptChoices = { name, sha256, choices };
+    await keepFile("choices", new TextEncoder().encode(JSON.stringify(kept)));
+    if (isFirst && loading !== null) await (await loading).keepModel();
+  }
+
+  async function restore(): Promise<Kept | null> {
+    const [bytes, kept] = await Promise.all([readKept("table"), readChoices()]);
+    if (bytes === null || kept === null) return null;
+    const { name, choices } = kept;
+    const table = await openBytes(name, bytes, choices.category);
+    const models = await loadModels();
+    return { table, choices, ...(await models.restoreModel(choices)) };
+  }
+
+  const models =
+    <Name extends keyof Omit<ModelDesk, "keepModel" | "restoreModel" | "clear">>(name: Name) =>
+    async (...args: Parameters<Desk[Name]>) => {
+      const answer = (await loadModels())[name] as (...all: Parameters<Desk[Name]>) => unknown;
+      return answer(...args);
+    };
+
+  return {
+    async openTable(file, category) {
+      const { name, bytes } = await readBytes(file);
+      const view = await openBytes(name, bytes, category);
+      if (loading !== null) (await loading).clear();
+      return view;
+    },
+    checkTable: async (choices) => requireTable().gate(choices),
+    suggestGroups: async (choices) => suggestGroups(requireTable().table, choices),
+    viewGroups: async (choices, groups) => viewGroups(requireTable().table, choices, groups),
+    train: models("train") as Desk["train"],
+    pause: models("pause") as Desk["pause"],
+    stop: models("stop") as Desk["stop"],
+    openModel: models("openModel") as Desk["openModel"],
+    download: models("download") as Desk["download"],
+    viewPerson: models("viewPerson") as Desk["viewPerson"],
+    writeCard: models("writeCard") as Desk["writeCard"],
+    openCurves: models("openCurves") as Desk["openCurves"],
+    auditCurves: models("auditCurves") as Desk["auditCurves"],
+    keep,
+    restore,
+    async forget() {
+      if (loading !== null) (await loading).clear();
+      opened = null;
+      await forgetAll();
+    },
+  };
+}
+
+async function readChoices(): Promise<KeptChoices | null> {
+  const text = await readKept("choices");
+  return text === null ? null : (JSON.parse(new TextDecoder().decode(text)) as KeptChoices);
+}
+
+async function readBytes(file: TableFile): Promise<{ name: string; bytes: Uint8Array<ArrayBuffer> }> {
+  if (file instanceof File) return { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) };
+  const { name, address } = file;
+  const response = await fetch(address);
+  if (response.ok) return { name, bytes: new Uint8Array(await response.arrayBuffer()) };
+  throw new InputError(`the example cannot be fetched: status ${response.status}`, { code: "file.missing" });
+}

@@ -1,0 +1,105 @@
+/**
+ * The gate: what is known of a table before anything is fitted, and what keeps a run from starting. An error of the
+ * outcome has to be mended in the table; a leak, and several rows of one person, can be overruled by name, as on the
+ * command line. Findings depend on the outcome alone and are searched once for each.
+ */
+import { describeTable, kaplanMeier, type Table } from "graduate";
+import { checkIndependence, checkTable, inspectOutcomes } from "graduate/data";
+import type { Blocker, Choices, Curve, FindingView, GateView } from "../protocol.ts";
+import { columnsOf, outcomeOf } from "./request.ts";
+import { describeTrouble } from "./trouble.ts";
+
+interface Searched {
+  readonly key: string;
+  readonly view: Omit<GateView, "blockers">;
+  readonly independent: (choices: Choices) => void;
+}
+
+/** Remembers what it found for the outcome it was asked of last. */
+export function createGate(table: Table): (choices: Choices) => GateView {
+  let searched: Searched | null = null;
+  return (choices) => {
+    const key = JSON.stringify(outcomeOf(choices));
+    if (searched?.key !== key) searched = { key, ...searchTable(table, choices) };
+    return { ...searched.view, blockers: listBlockers(table, choices, searched) };
+  };
+}
+
+function searchTable(table: Table, choices: Choices): Omit<Searched, "key"> {
+  const columns = outcomeOf(choices);
+  const inspected = inspectOutcomes(table, columns);
+  const checked = checkTable(table, columns, inspected);
+  const { findings, events, censored, eventRule } = describeTable(table, columns);
+  const { outcomes, usable } = inspected;
+  return {
+    view: {
+      findings: findings.map(({ code, level, column, message }) => ({ code, level, column, message })),
+      eventRule,
+      events,
+      censored,
+      leftOut: checked.features.flatMap(({ name, usable: isUsed, reason }) =>
+        isUsed ? [] : [{ name, reason: reason ?? "" }],
+      ),
+      everyone: outcomes === null ? null : observe(outcomes, (row) => usable[row] === 1),
+    },
+    independent: (asked) =>
+      void checkIndependence(table, checked, { ...columns, ...independenceOf(table, asked) }),
+  };
+}
+
+function independenceOf(table: Table, choices: Choices) {
+  const [id] = columnsOf(table, choices, "person");
+  return id === undefined ? { rowsAreIndependent: choices.rowsAreIndependent } : { id };
+}
+
+const isLeak = ({ code, level }: FindingView) =>
+  level === "error" && (code === "leak.event" || code === "leak.time");
+
+function listBlockers(table: Table, choices: Choices, { view, independent }: Searched): Blocker[] {
+  const learnt = new Set(columnsOf(table, choices, "learn"));
+  const blockers = view.findings.flatMap((finding): Blocker[] => {
+    const { message, code, level, column } = finding;
+    if (level !== "error") return [];
+    const named = column === null ? {} : { column };
+    if (!isLeak(finding)) return [{ message, code, ...named, overrule: null }];
+    const isTaken = column !== null && learnt.has(column) && !choices.allowLeak.includes(column);
+    return isTaken ? [{ message, code, column, overrule: "allowLeak" }] : [];
+  });
+  if (blockers.length > 0) return blockers;
+  if (learnt.size === 0) {
+    return [{ message: "no column is left to learn from", code: "features.none", overrule: null }];
+  }
+  try {
+    independent(choices);
+    return [];
+  } catch (error) {
+    return [{ ...describeTrouble(error), overrule: "rowsAreIndependent" }];
+  }
+}
+
+/** Points of a curve that a plot can show. */
+const MOST_POINTS = 240;
+
+/** The Kaplan-Meier curve of some rows, from (0, 1), with as many steps as can be seen. */
+export function observe(
+  { time, event }: { readonly time: Float64Array; readonly event: Uint8Array },
+  isIn: (row: number) => boolean,
+): Curve {
+  const rows: number[] = [];
+  for (let row = 0; row < time.length; row++) if (isIn(row)) rows.push(row);
+  if (rows.length === 0) return { time: [0], survival: [1] };
+  const curve = kaplanMeier({
+    time: Float64Array.from(rows, (row) => time[row]),
+    event: Uint8Array.from(rows, (row) => event[row]),
+  });
+  return thin({ time: [0, ...curve.time], survival: [1, ...curve.survival] });
+}
+
+export function thin({ time, survival }: Curve): Curve {
+  const { length } = time;
+  if (length <= MOST_POINTS) return { time, survival };
+  const places = Array.from({ length: MOST_POINTS }, (_, k) =>
+    Math.round((k * (length - 1)) / (MOST_POINTS - 1)),
+  );
+  return { time: places.map((k) => time[k]), survival: places.map((k) => survival[k]) };
+}

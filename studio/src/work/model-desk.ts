@@ -1,0 +1,243 @@
+/**
+ * The part of the desk that has to do with models: training, verdict, people, files, and curves of other programs. It
+ * is loaded when the first of these is asked for, so that a table can be read and checked before it is there.
+ */
+import {
+  type Backend,
+  checkpointFromBytes,
+  checkpointToBytes,
+  gridOf,
+  type Model,
+  modelFromBytes,
+  modelToBytes,
+  readTable,
+  type Table,
+  tableSourceFromBytes,
+} from "graduate";
+import { InputError } from "graduate/core";
+import type { SavedCheckpoint } from "graduate/files";
+import { categoriesOf, columnsNeeded } from "graduate/verbs";
+import type { Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
+import { createBackends } from "./backends.ts";
+import { prepareCards } from "./card.ts";
+import { writeFile } from "./downloads.ts";
+import { auditOutsideCurves, viewCurves } from "./outside-curves.ts";
+import { curveOf, listInputs, viewPerson } from "./people.ts";
+import { describeRun, stemOf } from "./request.ts";
+import { type RunControl, runTraining } from "./run.ts";
+import { keepFile, readKept } from "./store.ts";
+import { describeAudit, type Judged, judgeOpened, judgeTrained } from "./verdict.ts";
+
+/** The table that is open, as far as models need it. */
+export interface ModelTable {
+  readonly name: string;
+  readonly table: Table;
+  readonly sha256: string;
+  readonly category: readonly string[];
+}
+
+export interface OpenModel extends Judged {
+  readonly name: string;
+  readonly unit: string;
+}
+
+/** What writes cards of a model, for as long as model and backend are the same. */
+interface OpenCards {
+  readonly model: Model;
+  readonly backend: Backend;
+  readonly write: Awaited<ReturnType<typeof prepareCards>>;
+}
+
+/** What the models' part of the desk is given by the other. */
+export interface Surroundings {
+  readonly tell: (message: FromDesk) => void;
+  readonly table: () => ModelTable | null;
+  /** Reads the table again with more columns as categories, as a model needs it. */
+  readonly readAgain: (category: readonly string[]) => Promise<void>;
+}
+
+type Answers = Pick<
+  Desk,
+  | "train"
+  | "pause"
+  | "stop"
+  | "openModel"
+  | "download"
+  | "viewPerson"
+  | "writeCard"
+  | "openCurves"
+  | "auditCurves"
+>;
+
+export interface ModelDesk extends Answers {
+  /** Writes the model that is open, where it is to be kept from now on. */
+  keepModel(): Promise<void>;
+  restoreModel(
+    choices: Choices,
+  ): Promise<{ readonly model: ModelView | null; readonly checkpoint: number | null }>;
+  /** A new table: nothing of the old one is left. */
+  clear(): void;
+}
+
+/** For single people: the same curves on every machine. */
+const PREDICTING = { backend: "wasm", deterministic: true } as const;
+
+export function createModelDesk({ tell, table: openedTable, readAgain }: Surroundings): ModelDesk {
+  const backends = createBackends();
+  let model: OpenModel | null = null;
+  let curves: Table | null = null;
+  let cards: OpenCards | null = null;
+  let checkpoint: SavedCheckpoint | null = null;
+  let control: RunControl = { isPaused: false, isStopped: false };
+  const say = (words: string, share: number) => tell({ type: "progress", words, share });
+  /** One after the other: a backend runs one operation at a time. */
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const answer = last.then(work);
+    last = answer.catch(() => undefined);
+    return answer;
+  }
+  const stepOf = () => checkpoint?.checkpoint.step ?? null;
+
+  function requireTable(): ModelTable {
+    const own = openedTable();
+    if (own === null) throw new InputError("no table is open", { code: "table.none" });
+    return own;
+  }
+
+  function requireModel(): OpenModel {
+    if (model === null) throw new InputError("no model is open", { code: "model.none" });
+    return model;
+  }
+
+  function show(judged: Judged, name: string, command: string, unit: string): ModelView {
+    const { model: own, report, warnings } = judged;
+    const { verdict } = own.training;
+    const met = verdict.filter(({ status }) => status === "met").length;
+    model = { ...judged, name, unit };
+    return {
+      name,
+      words: `${own.method}, ${columnsNeeded(own).length} columns, ${own.grid.T} time bins`,
+      inputs: listInputs(own, openedTable()?.table ?? null),
+      rows: openedTable()?.table.rows ?? 0,
+      horizon: gridOf(own).edges[own.grid.T],
+      unit,
+      report,
+      warnings,
+      command,
+      met: verdict.length === 0 ? null : `${met} of ${verdict.length} groups met`,
+    };
+  }
+
+  async function train(choices: Choices, goOn: boolean): Promise<ModelView | null> {
+    const { table, sha256 } = requireTable();
+    const { backend, words } = await backends.open(choices.train);
+    const trained = await runTraining({
+      ...{ table, sha256, choices, backend, backendWords: words, control },
+      resume: goOn ? checkpoint : null,
+      tell: (run) => tell({ type: "run", run }),
+      async keepCheckpoint(saved) {
+        checkpoint = saved;
+        await keepFile("checkpoint", checkpointToBytes(saved));
+      },
+    });
+    if (trained === null) return null;
+    const command = describeRun(table, choices);
+    const judging = { backend, seed: choices.train.seed, unit: choices.unit, sha256, command, say };
+    const judged = await judgeTrained(trained, judging);
+    checkpoint = null;
+    await keepFile("checkpoint", null);
+    await keepFile("model", modelToBytes(judged.model));
+    return show(judged, `${stemOf(table.name)}.model`, command, choices.unit);
+  }
+
+  /** Judges a model of a file on the table that is open, if one is. */
+  async function judge(own: Model, name: string, choices: Choices): Promise<ModelView> {
+    const opened = openedTable();
+    const command = describeAudit(name, opened?.name ?? "TABLE", choices.unit);
+    if (opened === null) {
+      return show({ model: own, audited: null, report: null, warnings: [] }, name, command, choices.unit);
+    }
+    const category = [...new Set([...opened.category, ...categoriesOf(own)])];
+    if (category.length > opened.category.length) await readAgain(category);
+    const { table, sha256 } = requireTable();
+    const { backend } = await backends.open(choices.train);
+    const judging = { backend, seed: 1, unit: choices.unit, sha256, command, say };
+    return show(await judgeOpened(own, name, table, judging), name, command, choices.unit);
+  }
+
+  return {
+    train(choices, goOn) {
+      // Before anything is waited for: a pause may follow at once.
+      control = { isPaused: false, isStopped: false };
+      return inTurn(() => train(choices, goOn));
+    },
+    async pause(isPaused) {
+      control.isPaused = isPaused;
+    },
+    async stop() {
+      control.isStopped = true;
+      return stepOf();
+    },
+    async openModel(file, choices) {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const own = modelFromBytes(bytes, file.name);
+      return inTurn(() => judge(own, file.name, choices));
+    },
+    download: async (kind) => writeFile(kind, requireModel(), openedTable()?.name ?? null),
+    viewPerson: (request) =>
+      inTurn(async () => {
+        const own = requireModel();
+        const { backend } = await backends.open(PREDICTING);
+        const table = openedTable()?.table ?? null;
+        return viewPerson({ model: own.model, table, backend, everyone: meanOf(own) }, request);
+      }),
+    writeCard: (request) =>
+      inTurn(async () => {
+        const { model: own, unit } = requireModel();
+        const { table, sha256 } = requireTable();
+        const { backend } = await backends.open(PREDICTING);
+        if (cards?.model !== own || cards.backend !== backend) {
+          cards = {
+            model: own,
+            backend,
+            write: await prepareCards({ model: own, table, sha256, unit, backend }),
+          };
+        }
+        return cards.write(request);
+      }),
+    async openCurves(file) {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      curves = await readTable(tableSourceFromBytes(file.name, bytes));
+      return viewCurves(curves);
+    },
+    async auditCurves(request) {
+      if (curves === null) throw new InputError("no curves are open", { code: "curves.none" });
+      return auditOutsideCurves(curves, request, say);
+    },
+    async keepModel() {
+      if (model !== null) await keepFile("model", modelToBytes(model.model));
+    },
+    async restoreModel(choices) {
+      const [kept, saved] = await Promise.all([readKept("model"), readKept("checkpoint")]);
+      if (saved !== null) checkpoint = checkpointFromBytes(saved, "the checkpoint that was kept");
+      if (kept === null) return { model: null, checkpoint: stepOf() };
+      const own = modelFromBytes(kept, "the model that was kept");
+      const name = `${stemOf(requireTable().name)}.model`;
+      return { model: await inTurn(() => judge(own, name, choices)), checkpoint: stepOf() };
+    },
+    clear() {
+      control.isStopped = true;
+      [model, curves, checkpoint] = [null, null, null];
+    },
+  };
+}
+
+/** The mean curve of the rows that were judged; without any, nothing to compare a person with. */
+function meanOf({ model, audited }: OpenModel) {
+  if (audited === null) return { time: [], survival: [] };
+  const { N, T, survival } = audited.curves;
+  const mean = new Array<number>(T).fill(0);
+  for (let i = 0; i < N; i++) for (let t = 0; t < T; t++) mean[t] += survival[i * T + t] / N;
+  return curveOf(model, mean);
+}

@@ -1,0 +1,119 @@
+/**
+ * The person's choices as the library's request, and as the command that makes the same model in a terminal. Fields
+ * are in the order of the command line's own request, so that a checkpoint of the page goes on there.
+ */
+import { type Group, parseNamedGroup, type Split, splitRows, type Table, type TrainRequest } from "graduate";
+import { present } from "graduate/core";
+import { type OutcomeColumns, readPeople } from "graduate/data";
+import { describeCommand } from "graduate/report";
+import type { DistanceName } from "graduate/training";
+import type { Choices, NamedGroup, Role } from "../protocol.ts";
+
+export function outcomeOf({ time, event, eventIs, origin }: Choices): OutcomeColumns {
+  return { time, event, ...optional({ eventIs, origin }) };
+}
+
+/** Without the fields that are "". */
+function optional<Fields extends Readonly<Record<string, string>>>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== "")) as Partial<Fields>;
+}
+
+/** Columns of a role, in the table's order; the outcome has none. */
+export function columnsOf({ columns }: Table, choices: Choices, role: Role): string[] {
+  const { time, event, origin, roles } = choices;
+  const names = columns.map(({ name }) => name).filter((name) => ![time, event, origin].includes(name));
+  return names.filter((name) => (roles[name] ?? "learn") === role);
+}
+
+/** A list, or nothing where it is empty. */
+const listed = (names: readonly string[]) => (names.length === 0 ? undefined : names);
+
+function personOf(table: Table, choices: Choices): string | undefined {
+  return columnsOf(table, choices, "person")[0];
+}
+
+/** Rows are divided by seed, and by person where a column says whose they are. */
+export function splitOf(table: Table, choices: Choices): Split {
+  const id = personOf(table, choices);
+  const people = id === undefined ? undefined : readPeople(table, id);
+  return splitRows(table.rows, { seed: choices.train.seed, ...present({ people }) });
+}
+
+export function toRequest(table: Table, choices: Choices): TrainRequest {
+  const { train } = choices;
+  const { distance, steps, preset, splines, seed, slack } = train;
+  return {
+    time: choices.time,
+    event: choices.event,
+    groups: choices.groups.map(toGroup),
+    ...present({
+      ...optional({ eventIs: choices.eventIs, origin: choices.origin }),
+      drop: listed(columnsOf(table, choices, "leave")),
+      allowLeak: listed(choices.allowLeak),
+      id: personOf(table, choices),
+      rowsAreIndependent: choices.rowsAreIndependent ? true : undefined,
+      protected: listed(columnsOf(table, choices, "hold")),
+    }),
+    constraint: present({ distance: distance as DistanceName | undefined, slack }),
+    options: present({ steps }),
+    ...present({ preset, splines }),
+    method: "graduate",
+    seed,
+    split: splitOf(table, choices),
+  };
+}
+
+/** As the command line reads it; what is no expression is refused with the place. */
+export function toGroup(group: NamedGroup): Group {
+  return parseNamedGroup(writeGroup(group));
+}
+
+/** `older: age >= 60`, or the expression alone where it is its own name. */
+function writeGroup({ name, expression }: NamedGroup): string {
+  return name === expression || name.trim() === ""
+    ? expression
+    : `"${name.replaceAll('"', '""')}": ${expression}`;
+}
+
+/** Names with commas are given one by one. */
+function namesOption(option: string, names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  return names.some((name) => name.includes(","))
+    ? names.flatMap((name) => [option, name])
+    : [option, names.join(",")];
+}
+
+/** The files that the command writes, named after the table. */
+export function stemOf(name: string): string {
+  return name.replace(/(\.(csv|tsv|txt|parquet|pq|gz))+$/i, "") || "table";
+}
+
+export function describeRun(table: Table, choices: Choices): string {
+  const { train } = choices;
+  const stem = stemOf(table.name);
+  const value = (option: string, given: string | number | undefined) =>
+    given === undefined || given === "" ? [] : [option, String(given)];
+  return describeCommand([
+    ...["train", table.name, "--time", choices.time, "--event", choices.event],
+    ...value("--event-is", choices.eventIs),
+    ...value("--origin", choices.origin),
+    ...namesOption("--category", choices.category),
+    ...namesOption("--drop", columnsOf(table, choices, "leave")),
+    ...namesOption("--protected", columnsOf(table, choices, "hold")),
+    ...namesOption("--allow-leak", choices.allowLeak),
+    ...value("--id", personOf(table, choices)),
+    ...(choices.rowsAreIndependent ? ["--rows-are-independent"] : []),
+    ...choices.groups.flatMap((group) => ["--group", writeGroup(group)]),
+    ...(train.preset === "default" ? [] : ["--preset", train.preset]),
+    ...(train.seed === 1 ? [] : ["--seed", String(train.seed)]),
+    ...value("--ensemble", train.ensemble),
+    ...(train.splines === undefined ? [] : [train.splines ? "--splines" : "--no-splines"]),
+    ...value("--slack", train.slack),
+    ...value("--distance", train.distance),
+    ...value("--steps", train.steps),
+    ...(train.deterministic ? ["--deterministic"] : []),
+    ...(train.backend === "wasm" ? [] : ["--backend", train.backend]),
+    ...value("--time-unit", choices.unit),
+    ...["--out", `${stem}.model`, "--report", `${stem}-report.html`],
+  ]);
+}

@@ -1,0 +1,214 @@
+/**
+ * A training run that a page follows: events become what the page shows, a few times a second; it can be paused between
+ * two steps, and stopped at the end of an epoch, which leaves a checkpoint to go on from. What the run computes is what
+ * `graduate train` computes of the same table and choices.
+ */
+import {
+  type Backend,
+  type Model,
+  prepare,
+  type Table,
+  type TrainEvent,
+  train,
+  trainEnsemble,
+} from "graduate";
+import { present } from "graduate/core";
+import type { SavedCheckpoint } from "graduate/files";
+import { version } from "graduate/package.json";
+import type { PreparedStudy } from "graduate/study";
+import { type ModelHistoryEntry, toHistoryEntry } from "graduate/training";
+import { chooseMembers, fingerprintRun, originOf } from "graduate/verbs";
+import type { Choices, RunView } from "../protocol.ts";
+import { toRequest } from "./request.ts";
+
+/** Milliseconds between two messages to the page: more often nobody can see. */
+const TELL_EVERY = 120;
+/** A run never waits by itself, so it lets the worker hear of a pause after this many milliseconds. */
+const BREATH = 40;
+/** Milliseconds between two checkpoints that are kept in case the page is closed. */
+const CHECKPOINT_EVERY = 4000;
+/** Milliseconds that a stopped run may take to the end of its epoch. */
+const EPOCH_PATIENCE = 5000;
+
+/** What the page does to a run. */
+export interface RunControl {
+  isPaused: boolean;
+  isStopped: boolean;
+}
+
+export interface RunInput {
+  readonly table: Table;
+  readonly sha256: string | null;
+  readonly choices: Choices;
+  readonly backend: Backend;
+  readonly backendWords: string;
+  readonly resume: SavedCheckpoint | null;
+  readonly control: RunControl;
+  readonly tell: (run: RunView) => void;
+  readonly keepCheckpoint: (saved: SavedCheckpoint) => Promise<void>;
+}
+
+export interface TrainedRun {
+  readonly model: Model;
+  readonly study: PreparedStudy;
+}
+
+/** Runs to the end; null if it was stopped. */
+export async function runTraining(input: RunInput): Promise<TrainedRun | null> {
+  const { table, sha256, choices, backend, resume } = input;
+  const request = toRequest(table, choices);
+  const provenance = originOf(version, { table, sha256 }, backend);
+  const told = { ...request, provenance };
+  const show = createShow(input);
+  show.say("preparing the table");
+  await takeTurn();
+  const study = prepare(table, told, sha256);
+  const ensemble = choices.train.ensemble ?? chooseMembers(study, told);
+  const run = fingerprintRun(request, provenance, ensemble === 1 ? undefined : ensemble);
+  const isSame = resume !== null && resume.run === run ? resume : null;
+  const onProgress = (phase: string, done: number, total: number) =>
+    show.say(`${phase}, ${done} of ${total}`);
+  const events =
+    ensemble === 1
+      ? train(study, told, backend, {
+          onProgress,
+          ...(isSame && { resume: isSame.checkpoint, history: isSame.history }),
+        })
+      : trainEnsemble(
+          study,
+          { ...told, ensemble },
+          backend,
+          isSame ? { resume: { checkpoint: isSame.checkpoint, members: isSame.members ?? [] } } : {},
+        );
+  const edges = Array.from(study.grid.edges);
+  const model = await follow(events, {
+    ...input,
+    show,
+    run,
+    edges,
+    ensemble,
+    history: isSame?.history ?? [],
+  });
+  return model === null ? null : { model, study };
+}
+
+interface Following extends RunInput {
+  readonly show: ReturnType<typeof createShow>;
+  readonly run: string;
+  readonly edges: readonly number[];
+  readonly ensemble: number;
+  readonly history: readonly ModelHistoryEntry[];
+}
+
+async function follow(events: AsyncGenerator<TrainEvent, Model>, input: Following): Promise<Model | null> {
+  const { control, show, run, edges, ensemble, keepCheckpoint } = input;
+  const history = [...input.history];
+  let checkpoint: SavedCheckpoint | null = null;
+  let [breathedAt, keptAt, stoppedAt] = [performance.now(), performance.now(), Number.POSITIVE_INFINITY];
+  for (let next = await events.next(); ; next = await events.next()) {
+    if (next.done) return next.value;
+    const event = next.value;
+    const now = performance.now();
+    if (control.isStopped) stoppedAt = Math.min(stoppedAt, now);
+    if (event.type === "candidate") history.length = 0;
+    if (event.type === "evaluation") history.push(toHistoryEntry(event));
+    if (event.type === "checkpoint" && (control.isStopped || now - keptAt > CHECKPOINT_EVERY)) {
+      const { members, checkpoint: taken } = event;
+      checkpoint = { checkpoint: taken, history: [...history], run, ...present({ members }) };
+      await keepCheckpoint(checkpoint);
+      keptAt = performance.now();
+    }
+    show.event(event, edges, ensemble);
+    if (now - breathedAt > BREATH) {
+      await takeTurn();
+      breathedAt = performance.now();
+    }
+    if (control.isPaused) {
+      show.phase("paused", "paused");
+      while (control.isPaused && !control.isStopped) await takeTurn(BREATH);
+      show.phase("training", "training");
+    }
+    const isOver = performance.now() - stoppedAt > EPOCH_PATIENCE && checkpoint !== null;
+    if (control.isStopped && event.type !== "done" && (event.type === "checkpoint" || isOver)) {
+      await events.return(undefined as never);
+      show.phase("stopped", "stopped");
+      return null;
+    }
+  }
+}
+
+const NOTHING: Omit<RunView, "backend"> = {
+  phase: "preparing",
+  words: "",
+  step: 0,
+  steps: 0,
+  secondsLeft: null,
+  loss: null,
+  groups: [],
+  curves: [],
+  warnings: [],
+};
+
+/** Keeps what the page shows of a run, and sends it now and then. */
+function createShow({ tell, backendWords }: Pick<RunInput, "tell" | "backendWords">) {
+  let view: RunView = { ...NOTHING, backend: backendWords };
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let begun: { readonly step: number; readonly at: number } | null = null;
+  let runs = 0;
+  const send = (change: Partial<RunView>, isUrgent = false) => {
+    view = { ...view, ...change };
+    const now = performance.now();
+    if (!isUrgent && now - toldAt < TELL_EVERY) return;
+    toldAt = now;
+    tell(view);
+  };
+  const event = (happened: TrainEvent, edges: readonly number[], ensemble: number) => {
+    switch (happened.type) {
+      case "start":
+        return send(
+          { phase: "training", words: "", steps: happened.steps * ensemble, warnings: happened.warnings },
+          true,
+        );
+      case "candidate":
+        if (/^run \d/.test(happened.what)) runs = Number(/\d+/.exec(happened.what)?.[0]) - 1;
+        return send({ words: happened.what }, true);
+      case "step": {
+        const step = (runs * view.steps) / ensemble + happened.step;
+        const at = performance.now();
+        begun ??= { step, at };
+        const each = (at - begun.at) / 1000 / (step - begun.step);
+        const secondsLeft = Number.isFinite(each) ? each * (view.steps - step) : null;
+        const groups = happened.groups.map((name, g) => ({
+          name,
+          distance: happened.distances[g],
+          slack: happened.slack[g],
+          constrained: happened.constrained[g],
+        }));
+        return send({ phase: "training", step, loss: happened.loss, secondsLeft, groups });
+      }
+      case "evaluation": {
+        if (performance.now() - toldAt < TELL_EVERY && view.curves.length > 0) return;
+        const curves = happened.groupCurves.map(({ name, observed, predicted }) => ({
+          name,
+          time: edges,
+          observed: Array.from(observed),
+          predicted: Array.from(predicted),
+        }));
+        return send({ curves });
+      }
+      case "solve":
+        return send({ phase: "solving", words: "holding every group: solving the output layer" }, true);
+      default:
+        return;
+    }
+  };
+  return {
+    event,
+    say: (words: string) => send({ words }),
+    phase: (phase: RunView["phase"], words: string) => send({ phase, words }, true),
+  };
+}
+
+function takeTurn(milliseconds = 0): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
