@@ -89,8 +89,8 @@ export async function* trainMembers(
     count: places.length - ended,
     lanes: lanes.length,
     begin: (k, lane) => begin(ended + k, lane),
-    // A checkpoint is read off a run as it stands.
-    keeps: ({ type }) => type !== "checkpoint",
+    // A checkpoint is read off a run as it stands, and so are the curves of an evaluation, which are copied.
+    keep: (event) => (event.type === "checkpoint" ? null : { ...event }),
     tell: (event, k, made) => {
       // Rows and warnings are reported once, and only the ensemble reports `done`.
       if (event.type === "done" || (event.type === "start" && k > 0)) return null;

@@ -10,8 +10,8 @@ export interface SideBySide<Event, Made> {
   readonly count: number;
   readonly lanes: number;
   readonly begin: (index: number, lane: number) => AsyncGenerator<Event, Made>;
-  /** Whether an event still means something once its run has gone on. */
-  readonly keeps: (event: Event) => boolean;
+  /** What is kept of an event whose run goes on before it is told: it as it is now; null where nothing is. */
+  readonly keep: (event: Event) => Event | null;
   /** The event as the reader gets it, given what the runs before made; null where it gets none. */
   readonly tell: (event: Event, index: number, made: readonly Made[]) => Event | null;
 }
@@ -32,7 +32,7 @@ export async function* runSideBySide<Event, Made>({
   count,
   lanes,
   begin,
-  keeps,
+  keep,
   tell,
 }: SideBySide<Event, Made>): AsyncGenerator<Event, readonly Made[]> {
   const made: Made[] = [];
@@ -51,7 +51,7 @@ export async function* runSideBySide<Event, Made>({
       }
       const taken = inLane[lane];
       if (taken === undefined || taken === runs[made.length] || isResting(taken)) continue;
-      taken.step = takeStep(taken, keeps).then(() => {
+      taken.step = takeStep(taken, keep).then(() => {
         taken.step = null;
         if (isAwaited) goOn();
       });
@@ -87,12 +87,16 @@ function isResting<Event, Made>({ step, failure, ended }: Behind<Event, Made>): 
 
 async function takeStep<Event, Made>(
   behind: Behind<Event, Made>,
-  keeps: (event: Event) => boolean,
+  keep: (event: Event) => Event | null,
 ): Promise<void> {
   try {
     const next = await behind.run.next();
-    if (next.done) behind.ended = { made: next.value };
-    else if (keeps(next.value)) behind.told.push(next.value);
+    if (next.done) {
+      behind.ended = { made: next.value };
+      return;
+    }
+    const kept = keep(next.value);
+    if (kept !== null) behind.told.push(kept);
   } catch (error) {
     behind.failure = { error };
   }

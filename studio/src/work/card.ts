@@ -10,12 +10,13 @@ import {
   type Measured,
   type Model,
   openStudy,
+  predictPeople,
   prepareExplainer,
   type Table,
 } from "graduate";
 import { absent, present } from "graduate/core";
 import { timeLabelOf } from "graduate/report";
-import { chooseRiskTimes, type JudgedGroups, judgeCardGroups } from "graduate/verbs";
+import { BAND_LEVEL, chooseRiskTimes, hasBands, type JudgedGroups, judgeCardGroups } from "graduate/verbs";
 import type { PersonRequest } from "../protocol.ts";
 import { buildPerson } from "./people.ts";
 import { PROGRAM } from "./verdict.ts";
@@ -40,7 +41,10 @@ export async function prepareCards(input: CardInput): Promise<WriteCard> {
   return async (request) => {
     const { one, isChanged } = buildPerson(model, table, request);
     const explanation = await explain(one, 0);
-    const card = gatherCard({ model, table: one, explanation, groups, ...present({ timeUnit: label }) });
+    const asked = hasBands(model) ? { bands: BAND_LEVEL } : {};
+    const { bands } = await predictPeople(model, one, backend, asked);
+    const more = present({ timeUnit: label, bands: bands ?? undefined });
+    const card = gatherCard({ model, table: one, explanation, groups, ...more });
     const name = isChanged ? `${table.name}, with changed values` : table.name;
     const person = { table: name, row: request.row ?? 0, id: null };
     const [{ parseHTML }, { renderCardPage }] = await Promise.all([

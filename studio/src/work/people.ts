@@ -46,7 +46,7 @@ function stepOf(minimum: number, maximum: number): number {
 /** What a model that came without a table starts from. */
 function usualValues(model: Model): PersonValues {
   const entries = model.encoder.columns.map((encoding): [string, string] => {
-    if (encoding.type === "category") return [encoding.column, encoding.levels[0] ?? ""];
+    if (encoding.type === "category") return [encoding.column, encoding.common ?? encoding.levels[0] ?? ""];
     if (encoding.type === "boolean") return [encoding.column, encoding.majority === 1 ? "true" : "false"];
     return [encoding.column, writeNumber(encoding.median)];
   });
