@@ -42,6 +42,14 @@ export {
 } from "./concordance/time-dependent.ts";
 export { quantileTimes, restrictedMeanTimes, riskAt, survivalAtTimes } from "./curve-readings.ts";
 export {
+  type MedianSurvival,
+  medianSurvival,
+  type RestrictedMean,
+  restrictedMean,
+  type SurvivalAtTime,
+  survivalAt,
+} from "./curve-summary.ts";
+export {
   type BinnedKaplanMeier,
   groupSupport,
   hasEnoughData,
@@ -49,14 +57,8 @@ export {
   type KaplanMeier,
   kaplanMeier,
   kaplanMeierBinned,
-  type MedianSurvival,
   MINIMUM_EVENTS,
   MINIMUM_SUPPORT,
-  medianSurvival,
-  type RestrictedMean,
-  restrictedMean,
-  type SurvivalAtTime,
-  survivalAt,
 } from "./kaplan-meier.ts";
 export { logrank, logrankIndividual, logrankMeanCurve, logrankOneSample } from "./logrank.ts";
 export { atRiskShare, mortalityRisk } from "./mortality-risk.ts";

@@ -23,8 +23,14 @@ import {
   type FeatureChoice,
   type FeatureRequest,
 } from "../data/encode/features.ts";
-import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
+import { pickOutcomes, requireSingleCause, type SingleCause } from "../data/outcomes/outcomes.ts";
 import { numberRows, type RowKeys, refuseMergedIds } from "../data/outcomes/people.ts";
+import {
+  type HistoryColumns,
+  isPlainOutcome,
+  noteHistory,
+  readHistory,
+} from "../data/outcomes/read-history.ts";
 import { noteOutcome, readOutcomes } from "../data/outcomes/read-outcomes.ts";
 import { findColumn, type Table } from "../data/table.ts";
 import { type CoxCoefficient, describeCoefficients, robustCox } from "../models/cox/coefficients.ts";
@@ -41,7 +47,7 @@ import { concordanceHarrell } from "../stats/concordance/concordance.ts";
 import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
 
 /** What to fit to which columns, and how. */
-export interface CoxRequest extends FeatureRequest {
+export interface CoxRequest extends FeatureRequest, Pick<HistoryColumns, "entry" | "start" | "weights"> {
   /** How tied event times are treated; "efron" unless given. */
   readonly ties?: CoxTies;
   /** Whether times that differ only by rounding are tied, by R's rule; true unless given. */
@@ -118,7 +124,8 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
     infinite: fit.infinite.map((j) => names[j]),
     references: design.references,
     strata: request.strata === undefined ? null : { columns: request.strata, count: strata.count },
-    id: people === undefined ? null : { column: id ?? "", people: people.count },
+    id: people === undefined || id === undefined ? null : { column: id, people: people.count },
+    ...observedOf(request),
     concordance,
     warnings: [...warnings, ...fit.warnings],
   };
@@ -128,7 +135,7 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
 interface CoxSample {
   readonly warnings: readonly string[];
   readonly rows: Int32Array;
-  readonly outcomes: RightCensored;
+  readonly outcomes: SingleCause;
   readonly design: Design;
   readonly strata: RowKeys;
   readonly people: RowKeys | undefined;
@@ -136,14 +143,17 @@ interface CoxSample {
 
 function prepareSample(table: Table, request: CoxRequest): CoxSample {
   const { id, strata: strataColumns = [], reference = [], interaction = [] } = request;
-  const all = readOutcomes(table, request);
-  const beside = [...strataColumns, ...(id === undefined ? [] : [id])];
+  const history = readCoxOutcomes(table, request);
+  const all = history.outcomes;
+  const { entry, start, weights } = request;
+  const beside = [...strataColumns, ...[id, entry, start, weights].filter((name) => name !== undefined)];
   for (const name of beside) findColumn(table, name);
   refuseFeatures("--strata", strataColumns, table, request);
   refuseFeatures("--id", id === undefined ? [] : [id], table, request);
   const interactions = interaction.map((text) => parseInteraction(text, table));
   const { features, leftOut } = chooseColumns(table, request, beside, interactions);
-  const rows = completeRows(table, [...features, ...beside]);
+  const complete = completeRows(table, [...features, ...beside]);
+  const rows = all.weight === undefined ? complete : complete.filter((row) => (all.weight?.[row] ?? 1) > 0);
   if (rows.length === 0)
     throw new InputError("every row has a missing value", {
       code: "rows.none",
@@ -155,16 +165,39 @@ function prepareSample(table: Table, request: CoxRequest): CoxSample {
   const strata = numberRows(table, strataColumns, rows);
   checkRank(design.D, rows.length - strata.count, request);
   return {
-    warnings: [
-      ...noteOutcome(table, request),
-      ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
-    ],
+    warnings: [...history.notes, ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`)],
     rows,
     outcomes: pickOutcomes(all, rows),
     design,
     strata,
-    people: id === undefined ? undefined : numberPeople(table, id, rows),
+    people: id === undefined ? eachAlone(all.weight, rows) : numberPeople(table, id, rows),
   };
+}
+
+/** The outcome, of one kind of event, with what should be said of it. */
+function readCoxOutcomes(
+  table: Table,
+  request: CoxRequest,
+): { readonly outcomes: SingleCause; readonly notes: readonly string[] } {
+  const { id: _id, ...columns } = request;
+  if (isPlainOutcome(columns))
+    return { outcomes: readOutcomes(table, request), notes: noteOutcome(table, request) };
+  const history = readHistory(table, request);
+  const { id: _, ...outcomes } = requireSingleCause(history.outcomes, "Cox's model");
+  return { outcomes, notes: noteHistory(history) };
+}
+
+/** Weights say how many people a row stands for, so errors must be robust: each row is then a cluster of its own. */
+function eachAlone(weight: Float64Array | undefined, rows: Int32Array): RowKeys | undefined {
+  if (weight === undefined) return undefined;
+  return { count: rows.length, codes: Int32Array.from(rows.keys()) };
+}
+
+/** How rows were observed, where there is more to say than time and event. */
+function observedOf({ entry, start, weights }: CoxRequest): Pick<CoxDocument, "observed"> {
+  const from = start ?? entry;
+  if (from === undefined && weights === undefined) return {};
+  return { observed: { entry: from ?? null, weights: weights ?? null } };
 }
 
 /** A column of strata or ids cannot also be a feature. */
@@ -233,7 +266,7 @@ function countConcordance(
   { coefficients }: CoxFit,
   { rows, scales }: PreparedCoxRows,
 ): CoxDocument["concordance"] {
-  const { N, D, x, event, times, start, firstGroup } = rows;
+  const { N, D, x, event, times, start, firstGroup, weight, intervals } = rows;
   const beta = coefficients.map((one, j) => (Number.isNaN(one) ? 0 : one * scales[j]));
   const risk = new Float64Array(N);
   for (let i = 0, at = 0; i < N; i++, at += D) {
@@ -242,9 +275,16 @@ function countConcordance(
   const time = new Float64Array(N);
   for (let k = 0; k < times.length; k++) time.fill(times[k], start[k], start[k + 1]);
   const sum = { concordant: 0, discordant: 0, tiedRisk: 0, tiedTime: 0, tiedBoth: 0 };
+  const isWeighted = weight.some((own) => own !== 1);
   for (let s = 0; s + 1 < firstGroup.length; s++) {
     const [from, to] = [start[firstGroup[s]], start[firstGroup[s + 1]]];
-    const own = { time: time.subarray(from, to), event: event.subarray(from, to) };
+    const own = {
+      time: time.subarray(from, to),
+      event: event.subarray(from, to),
+      // Rows from the start have no entry; 0 is none.
+      ...(intervals && { entry: intervals.from.slice(from, to).map((entry) => Math.max(entry, 0)) }),
+      ...(isWeighted && { weight: weight.subarray(from, to) }),
+    };
     const { c: _, ...pairs } = concordanceHarrell(own, risk.subarray(from, to));
     for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += pairs[key];
   }

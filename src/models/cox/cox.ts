@@ -6,20 +6,20 @@
  * coefficient (NaN) and a warning; a coefficient the likelihood pushes to infinity keeps the value where the likelihood
  * stopped changing, has no error, and a warning. Case weights act as in coxph: under Efron's ties a weight of 2 is not
  * quite the same as two rows. Curves are in baseline.ts, errors robust to repeated rows in coefficients.ts, and the
- * test of proportional hazards in proportional.ts. Delayed entry and time-varying covariates are not supported.
+ * test of proportional hazards in proportional.ts. Rows are at risk after their entry, where they have one, so a person
+ * whose covariates change is several rows, one after the other.
  */
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../../core/distributions.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";
 import { factorCholesky, invertCholesky, solveCholesky } from "../../core/linear-algebra.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { type CoxBaseline, readBaselines, type StratumBaseline } from "./baseline.ts";
+import { checkInput, nameColumn } from "./check-input.ts";
 import { createCoxWork } from "./likelihood.ts";
 import { type CoxMaximum, maximiseCox } from "./newton.ts";
 import {
   type CoxInput,
   type CoxTies,
-  checkInput,
-  nameColumn,
   type PreparedCoxRows,
   prepareRows,
   type StratifiedCoxInput,

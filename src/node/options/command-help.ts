@@ -157,7 +157,10 @@ type Heading = (typeof HEADINGS)[number];
 
 /** Option without its dashes → heading, for every command without an entry below. */
 const HEADING_OF: Readonly<Record<string, Heading>> = {
-  ...under("Data", "time event event-is origin time-unit id rows-are-independent category number decimal"),
+  ...under(
+    "Data",
+    "time event event-is origin entry start stop weights time-unit id rows-are-independent category number decimal",
+  ),
   ...under("Data", "features drop protected allow-leak curves bin horizon split all-rows"),
   ...under("Groups", "group groups auto-groups by"),
   ...under("Model", "method methods distance slack kappa risk-strata lambda no-group-inputs preset network"),
