@@ -1,7 +1,7 @@
 /**
- * What is read off a Kaplan-Meier curve, as in R: survival at chosen times as in `summary(survfit, times)`, the median as
- * in `print(survfit)`, where the curve's own pointwise limits cross one half, and the restricted mean ∫₀^τ S(t) dt as in
- * `print(survfit, rmean = τ)`, whose error is Greenwood's (that of people with weights or several rows is in
+ * What is read off a Kaplan-Meier curve, as in R: survival at chosen times as in `summary(survfit, times)`, the median
+ * as in `print(survfit)`, where the curve's own pointwise limits cross one half, and the restricted mean ∫₀^τ S(t) dt
+ * as in `print(survfit, rmean = τ)`, whose error is Greenwood's (that of people with weights or several rows is in
  * jackknife.ts).
  */
 import { countAtMost, countBelow } from "../core/ascending.ts";

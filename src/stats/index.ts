@@ -10,6 +10,14 @@ export {
 } from "./calibration/calibration.ts";
 export { dCalibration, dCalScore, oneCalibration } from "./calibration/d-calibration.ts";
 export { type NoiseFloor, noiseFloor, simultaneousNoiseFloor } from "./calibration/noise-floor.ts";
+export {
+  type AalenJohansen,
+  type AalenJohansenOptions,
+  aalenJohansen,
+  type CauseIncidence,
+  type CausesInput,
+} from "./causes/aalen-johansen.ts";
+export { type GrayTest, grayTest } from "./causes/gray.ts";
 export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
 export {
   boundGroups,

@@ -23,15 +23,9 @@ import {
   type FeatureChoice,
   type FeatureRequest,
 } from "../data/encode/features.ts";
-import { pickOutcomes, requireSingleCause, type SingleCause } from "../data/outcomes/outcomes.ts";
+import { type Outcomes, pickOutcomes, requireSingleCause } from "../data/outcomes/outcomes.ts";
 import { numberRows, type RowKeys, refuseMergedIds } from "../data/outcomes/people.ts";
-import {
-  type HistoryColumns,
-  isPlainOutcome,
-  noteHistory,
-  readHistory,
-} from "../data/outcomes/read-history.ts";
-import { noteOutcome, readOutcomes } from "../data/outcomes/read-outcomes.ts";
+import type { HistoryColumns } from "../data/outcomes/read-history.ts";
 import { findColumn, type Table } from "../data/table.ts";
 import { type CoxCoefficient, describeCoefficients, robustCox } from "../models/cox/coefficients.ts";
 import {
@@ -42,9 +36,11 @@ import {
   fitCoxInPlace,
   type PreparedCoxRows,
 } from "../models/cox/cox.ts";
+import { fitSubdistribution, type SubdistributionInput } from "../models/cox/subdistribution.ts";
 import { type TimeTransform, testProportionalHazards } from "../models/cox/proportional.ts";
 import { concordanceHarrell } from "../stats/concordance/concordance.ts";
 import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
+import { causeOf, eachAlone, observedOf, readCoxOutcomes } from "./cox-outcomes.ts";
 
 /** What to fit to which columns, and how. */
 export interface CoxRequest extends FeatureRequest, Pick<HistoryColumns, "entry" | "start" | "weights"> {
@@ -58,6 +54,12 @@ export interface CoxRequest extends FeatureRequest, Pick<HistoryColumns, "entry"
   readonly iterations?: number;
   /** The column that identifies people: errors are then robust, as with R's cluster(). */
   readonly id?: string;
+  /** The value of the event column that is the event; other causes are censored, or compete with `fineGray`. */
+  readonly cause?: string;
+  /** The value that means censored; needed where it is not 0, no, none, alive, censored or the like. */
+  readonly censored?: string;
+  /** Whether the subdistribution of the cause is modelled (Fine and Gray), not its cause-specific hazard. */
+  readonly fineGray?: boolean;
   /** Columns whose values each have their own baseline hazard. */
   readonly strata?: readonly string[];
   /** Products of two columns, "a:b". */
@@ -78,12 +80,13 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
   const { rows, outcomes, design, strata, people, warnings } = prepareSample(table, request);
   begin(1);
   const { D, names, values: x, terms } = design;
-  const input = { ...outcomes, x, D, names, strata: strata.codes };
-  const { fit, prepared } = fitCoxInPlace(input, {
-    ties,
-    timefix,
-    ...present({ ridge, maxIterations: iterations }),
-  });
+  const limits = { ties, timefix, ...present({ ridge, maxIterations: iterations }) };
+  const { fit, prepared } = isSubdistribution(request)
+    ? fitIncidence({ ...outcomes, x, D, names }, limits)
+    : fitCoxInPlace(
+        { ...requireSingleCause(outcomes, "Cox's model"), x, D, names, strata: strata.codes },
+        limits,
+      );
   if (!fit.converged) {
     throw new NumericalError(`the Cox fit did not converge in ${countOf(fit.iterations, "iteration")}`, {
       code: "cox.notConverged",
@@ -102,7 +105,7 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
   };
   const proportionalHazards = { km: testHazards("km", 2), identity: testHazards("identity", 3) };
   begin(4);
-  const concordance = countConcordance(fit, prepared);
+  const concordance = isSubdistribution(request) ? NO_CONCORDANCE : countConcordance(fit, prepared);
   begin(STEPS);
   return {
     coefficients: describeCoefficients(fit, robust).map((one) => toEntryOf(one, robust !== undefined)),
@@ -126,6 +129,7 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
     strata: request.strata === undefined ? null : { columns: request.strata, count: strata.count },
     id: people === undefined || id === undefined ? null : { column: id, people: people.count },
     ...observedOf(request),
+    ...causeOf(request),
     concordance,
     warnings: [...warnings, ...fit.warnings],
   };
@@ -135,7 +139,7 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
 interface CoxSample {
   readonly warnings: readonly string[];
   readonly rows: Int32Array;
-  readonly outcomes: SingleCause;
+  readonly outcomes: Outcomes;
   readonly design: Design;
   readonly strata: RowKeys;
   readonly people: RowKeys | undefined;
@@ -170,34 +174,37 @@ function prepareSample(table: Table, request: CoxRequest): CoxSample {
     outcomes: pickOutcomes(all, rows),
     design,
     strata,
-    people: id === undefined ? eachAlone(all.weight, rows) : numberPeople(table, id, rows),
+    people: id === undefined ? eachAlone(all, rows) : numberPeople(table, id, rows),
   };
 }
 
-/** The outcome, of one kind of event, with what should be said of it. */
-function readCoxOutcomes(
-  table: Table,
-  request: CoxRequest,
-): { readonly outcomes: SingleCause; readonly notes: readonly string[] } {
-  const { id: _id, ...columns } = request;
-  if (isPlainOutcome(columns))
-    return { outcomes: readOutcomes(table, request), notes: noteOutcome(table, request) };
-  const history = readHistory(table, request);
-  const { id: _, ...outcomes } = requireSingleCause(history.outcomes, "Cox's model");
-  return { outcomes, notes: noteHistory(history) };
+function isSubdistribution({ fineGray }: CoxRequest): boolean {
+  return fineGray === true;
 }
 
-/** Weights say how many people a row stands for, so errors must be robust: each row is then a cluster of its own. */
-function eachAlone(weight: Float64Array | undefined, rows: Int32Array): RowKeys | undefined {
-  if (weight === undefined) return undefined;
-  return { count: rows.length, codes: Int32Array.from(rows.keys()) };
-}
+/** A concordance of incidences needs censoring weights; it is a score of its own. */
+const NO_CONCORDANCE: CoxDocument["concordance"] = {
+  c: null,
+  concordant: 0,
+  discordant: 0,
+  tiedRisk: 0,
+  tiedTime: 0,
+  tiedBoth: 0,
+};
 
-/** How rows were observed, where there is more to say than time and event. */
-function observedOf({ entry, start, weights }: CoxRequest): Pick<CoxDocument, "observed"> {
-  const from = start ?? entry;
-  if (from === undefined && weights === undefined) return {};
-  return { observed: { entry: from ?? null, weights: weights ?? null } };
+/** The subdistribution of the first cause. */
+function fitIncidence(
+  {
+    cause = new Uint8Array(0),
+    ...input
+  }: Outcomes & { x: Float64Array; D: number; names: readonly string[] },
+  options: { readonly ties: CoxTies; readonly timefix: boolean; readonly maxIterations?: number },
+) {
+  const { model, prepared } = fitSubdistribution({ ...input, cause } as SubdistributionInput, {
+    ...options,
+    of: 1,
+  });
+  return { fit: model, prepared };
 }
 
 /** A column of strata or ids cannot also be a feature. */

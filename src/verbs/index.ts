@@ -53,6 +53,7 @@ export {
   type JudgedRows,
   type SearchedRows,
 } from "./judged-rows.ts";
+export type { CifDocument, CifRequest } from "./cif.ts";
 export type { KmDocument, KmRequest } from "./km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
 export {

@@ -7,7 +7,7 @@
 import { isAbsent, type Reasons, toPlainNumbers } from "../core/measured.ts";
 import type { PhaseProgress } from "../core/progress.ts";
 import { groupByColumns } from "../data/groups/group-by.ts";
-import { joinIntervals, joinOutcomeTimes } from "../data/outcomes/intervals.ts";
+import { joinGroupedTimes, joinIntervals } from "../data/outcomes/intervals.ts";
 import { type Outcomes, pickOutcomes, requireSingleCause } from "../data/outcomes/outcomes.ts";
 import { haveSeveralRows } from "../data/outcomes/people.ts";
 import {
@@ -99,7 +99,7 @@ export function kmDocument(table: Table, request: KmRequest, onProgress?: KmProg
   const { interval = "log", timefix = true, timeUnit = null } = request;
   const { outcomes: read, people } = readHistory(table, request);
   const by = groupByColumns(table, request.by ?? []);
-  const outcomes = timefix ? joinGrouped(read, by.groupOfRow) : read;
+  const outcomes = timefix ? joinGroupedTimes(read, by.groupOfRow) : read;
   const isRobust = read.weight !== undefined || (people !== null && haveSeveralRows(people));
   const variance = isRobust ? "robust" : "greenwood";
   const tell = (done: number) => onProgress?.("estimating", done, by.groups.length + 1);
@@ -168,20 +168,4 @@ function readMean(km: KaplanMeier, own: Outcomes, until: number, variance: KmObs
   const mean = restrictedMean(km, until);
   if (variance === "greenwood") return mean;
   return { ...mean, standardError: jackknifeRestrictedMean(own, km, own.weight, until) };
-}
-
-/**
- * Joins tied times over the rows of all groups together, as R does: which times are tied must not depend on the group.
- */
-function joinGrouped(outcomes: Outcomes, groupOfRow: Int32Array): Outcomes {
-  const rows = Int32Array.from(groupOfRow.keys()).filter((row) => groupOfRow[row] >= 0);
-  const joined = joinOutcomeTimes(pickOutcomes(outcomes, rows));
-  const place = (own: Float64Array, close: Float64Array): Float64Array => {
-    const placed = own.slice();
-    for (let k = 0; k < rows.length; k++) placed[rows[k]] = close[k];
-    return placed;
-  };
-  const time = place(outcomes.time, joined.time);
-  if (outcomes.entry === undefined || joined.entry === undefined) return { ...outcomes, time };
-  return { ...outcomes, time, entry: place(outcomes.entry, joined.entry) };
 }

@@ -27,6 +27,7 @@ export const historyTables = {
   retinopathy: readTestTable("retinopathy"),
   heart: readTestTable("heart"),
   cgd: readTestTable("cgd"),
+  transplant: readTestTable("transplant"),
 };
 
 type Numbers = readonly number[];
@@ -76,6 +77,40 @@ export const intervalOracle = JSON.parse(rootFile("oracles/history/intervals.jso
     | "weights_tied"
   >;
   readonly pairs: Named<{ count: Numbers; c: number }, "entry" | "entry_weights" | "weights" | "start_stop">;
+};
+
+type Matrix = readonly Numbers[];
+
+interface FineOracle
+  extends Readonly<Record<"coef" | "se" | "robust" | "loglik" | "hazard_time" | "hazard", Numbers>> {}
+
+/** Scores of one cause at the times of `score_times`. */
+interface ScoreOracle extends Readonly<Record<"brier" | "ibs" | "auc" | "wolbers", Numbers>> {
+  readonly risk: Matrix;
+}
+
+export const causeOracle = JSON.parse(rootFile("oracles/history/causes.json")) as {
+  readonly aj: Named<
+    Readonly<Record<"time" | "atRisk", Numbers>> & {
+      readonly pstate: Matrix;
+      readonly error: Matrix;
+      readonly lower: readonly (readonly (number | null)[])[];
+      readonly upper: readonly (readonly (number | null)[])[];
+    },
+    "plain" | "loglog" | "weights" | "entry" | "transplant"
+  >;
+  readonly gray: Named<Matrix, "sex" | "band" | "tied" | "abo">;
+  readonly fine: Named<Named<FineOracle, "efron" | "breslow">, "pcm" | "death"> & {
+    readonly crr: Readonly<Record<"time" | "coef" | "predicted_time" | "predicted", Numbers>>;
+  };
+  readonly specific: {
+    readonly times: Numbers;
+    readonly pcm: Matrix;
+    readonly death: Matrix;
+    readonly coef: Readonly<Record<string, Numbers>>;
+  };
+  readonly score_times: Numbers;
+  readonly scores: Named<ScoreOracle, "pcm" | "death">;
 };
 
 /** A number that R gave as a 1 × 1 matrix. */

@@ -61,6 +61,22 @@ export function joinOutcomeTimes<Observed extends Pick<Outcomes, "entry" | "time
   });
 }
 
+/**
+ * Joins tied times over the rows of all groups together, as R does: which times are tied must not depend on the group.
+ */
+export function joinGroupedTimes(outcomes: Outcomes, groupOfRow: Int32Array): Outcomes {
+  const rows = Int32Array.from(groupOfRow.keys()).filter((row) => groupOfRow[row] >= 0);
+  const joined = joinOutcomeTimes(pickOutcomes(outcomes, rows));
+  const place = (own: Float64Array, close: Float64Array): Float64Array => {
+    const placed = own.slice();
+    for (let k = 0; k < rows.length; k++) placed[rows[k]] = close[k];
+    return placed;
+  };
+  const time = place(outcomes.time, joined.time);
+  if (outcomes.entry === undefined || joined.entry === undefined) return { ...outcomes, time };
+  return { ...outcomes, time, entry: place(outcomes.entry, joined.entry) };
+}
+
 /** Rows (0-based) by person and, within each, by entry. */
 export function orderIntervals({ entry, time, id }: Outcomes): Int32Array {
   const order = Int32Array.from(time, (_, row) => row);

@@ -91,6 +91,18 @@ export function readCauses(column: Column, N: number, { causes = [], censored }:
   };
 }
 
+/** One cause and all others: every value of the column but those that mean censored. */
+export function listCauses(column: Column, N: number, cause: string, censored?: string): readonly string[] {
+  const isCensored = (text: string) =>
+    censored === undefined
+      ? NOTHING_WORDS.includes(text.trim().toLowerCase())
+      : sameValue(column, text, censored);
+  const others = distinctTexts(column, N).filter(
+    (text) => !sameValue(column, text, cause) && !isCensored(text),
+  );
+  return [cause, ...others];
+}
+
 interface ReadCauses {
   readonly texts: readonly string[];
   readonly named: readonly Cause[];

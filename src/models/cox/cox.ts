@@ -122,7 +122,7 @@ export function fitCox(
 ): CoxFit & { readonly baseline?: CoxBaseline } {
   const { weights } = options;
   checkFit(input, options);
-  const fit = fitRows(prepareRows(input, { ...tiesOf(options), weights }), input, options);
+  const fit = fitPreparedCox(prepareRows(input, { ...tiesOf(options), weights }), input, options);
   return input.strata === undefined ? { ...fit, baseline: fit.baselines[0] } : fit;
 }
 
@@ -139,7 +139,7 @@ export function fitCoxInPlace(
 ): FittedRows {
   checkFit(input, options);
   const prepared = takeRows(input, tiesOf(options));
-  return { fit: fitRows(prepared, input, options), prepared };
+  return { fit: fitPreparedCox(prepared, input, options), prepared };
 }
 
 function tiesOf({ ties = "efron", timefix = true }: CoxOptions): { ties: CoxTies; timefix: boolean } {
@@ -153,7 +153,8 @@ function checkFit(input: CoxInput | StratifiedCoxInput, { ridge = 0, weights }: 
     throw new InputError(`ridge is not a number from 0 up: ${ridge}`, { code: "cox.ridge" });
 }
 
-function fitRows(
+/** The fit of rows that are prepared already; the rest of the input names columns and strata. */
+export function fitPreparedCox(
   prepared: PreparedCoxRows,
   { D, strata, ...input }: Pick<CoxInput | StratifiedCoxInput, "D" | "names" | "strata">,
   options: CoxOptions,

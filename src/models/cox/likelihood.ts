@@ -10,8 +10,8 @@
  * That second moment grows by one outer product r W/(W+r)·(x−x̄)(x−x̄)ᵀ per row (Welford), so the sum over times is,
  * row by row, that product times the hazard the row was exposed to: nothing is subtracted, so no digits are lost,
  * however extreme a value is. Sums of r are kept relative to the largest in their own risk set: exp can neither
- * overflow nor leave a risk set empty. Fitting is in newton.ts; rows that enter late, or stay on after a competing event,
- * are summed by interval-likelihood.ts.
+ * overflow nor leave a risk set empty. Fitting is in newton.ts; rows that enter late, or stay on after a competing
+ * event, are summed by interval-likelihood.ts.
  */
 import { exp, log } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../../core/linear-algebra.ts";

@@ -42,6 +42,9 @@ export function addCox(program: Command): void {
     .description("Cox proportional hazards, as R's coxph fits it, with hazard ratios and tests")
     .argument("<table>", TABLE_ARGUMENT);
   addTableOptions(addHistoryOptions(command))
+    .option("--cause <value>", "the cause that is the event, as --event-is; other causes are censored")
+    .option("--fine-gray", "model the incidence of --cause: other causes compete (Fine and Gray)")
+    .option("--censored <value>", "with --fine-gray, the value that means censored")
     .option("--features <columns>", "the columns to use (default: all but ids and constants)", namesOption)
     .option("--drop <columns>", "columns not to use", namesOption)
     .option(
@@ -79,8 +82,12 @@ export function printCox(document: CoxDocument): void {
   }
   const rows = document.omitted === 1 ? "row" : "rows";
   const omitted = document.omitted > 0 ? `, ${document.omitted} ${rows} with missing values left out` : "";
-  print(`Cox, ${document.ties} ties: ${document.n} rows, ${document.events} events${omitted}`);
+  print(
+    `${titleOf(document)}, ${document.ties} ties: ${document.n} rows, ${document.events} events${omitted}`,
+  );
   if (strata !== null) print(`stratified by ${strata.columns.join(", ")}: ${strata.count} baseline hazards`);
+  if (document.cause?.model === "subdistribution")
+    print("hazard ratios are those of the subdistribution: they order incidences; robust errors");
   if (observed?.entry) print(`rows at risk after ${observed.entry}`);
   if (observed?.weights) print(`weighted by ${observed.weights}: robust errors`);
   if (id !== null) print(`robust errors: ${id.people} values of ${id.column}, each one person`);
@@ -100,9 +107,17 @@ export function printCox(document: CoxDocument): void {
   const pairs = [concordant, discordant, tiedRisk].map((count) =>
     Number.isInteger(count) ? String(count) : formatNumber(count, 2),
   );
-  print(`C-index ${formatNumber(c)} (${pairs[0]} concordant, ${pairs[1]} discordant, ${pairs[2]} tied)`);
+  if (document.cause?.model !== "subdistribution")
+    print(`C-index ${formatNumber(c)} (${pairs[0]} concordant, ${pairs[1]} discordant, ${pairs[2]} tied)`);
   printProportionalHazards(document);
   for (const warning of document.warnings) if (warning !== infinite) warn(warning);
+}
+
+function titleOf({ cause }: CoxDocument): string {
+  if (cause === undefined) return "Cox";
+  return cause.model === "subdistribution"
+    ? `Fine and Gray, subdistribution of ${cause.value}`
+    : `Cox, cause-specific hazard of ${cause.value}`;
 }
 
 function capitalise(sentence: string): string {

@@ -140,10 +140,16 @@ export function addOutcomeOptions(command: Command): Command {
     .option("--event-is <value>", "the value of the event column that means it happened");
 }
 
-/** The outcome with what it may have beyond time and event. */
-export function addHistoryOptions(command: Command): Command {
+/** The outcome with what it may have beyond time and event; where `causes` are named, no single event is. */
+export function addHistoryOptions(command: Command, { causes = false } = {}): Command {
+  const outcome = causes
+    ? command
+        .requiredOption("--time <column>", "time to the event or to censoring")
+        .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
+        .requiredOption("--event <column>", "what happened: a cause, or nothing")
+    : addOutcomeOptions(command);
   return (
-    addOutcomeOptions(command)
+    outcome
       .option("--entry <column>", "when a row came under observation, where later than time 0")
       .option("--start <column>", "the same where people have several rows, one after the other, with --id")
       .option("--stop <column>", "the end of such a row: another name of --time")
