@@ -17,6 +17,12 @@ export {
   type CauseIncidence,
   type CausesInput,
 } from "./causes/aalen-johansen.ts";
+export {
+  calibrateIncidence,
+  type IncidenceCalibration,
+  logrankOfCause,
+} from "./causes/cause-calibration.ts";
+export { type CauseScores, type CauseScoresInput, scoreIncidence } from "./causes/cause-scores.ts";
 export { type GrayTest, grayTest } from "./causes/gray.ts";
 export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
 export {

@@ -49,7 +49,7 @@ export interface Logrank {
   readonly logP: number;
 }
 
-type OneSampleLogrank = Readonly<
+export type OneSampleLogrank = Readonly<
   Record<"observed" | "expected" | "variance" | "chi2" | "p" | "logP", number>
 >;
 
@@ -148,7 +148,8 @@ function pooledLeftLimit(deaths: Float64Array, leaving: Float64Array): Float64Ar
   return left;
 }
 
-function oneSample(observed: number, expected: number, variance: number): Measured<OneSampleLogrank> {
+/** Observed events against an expected number with a variance of its own: χ² on 1 df. */
+export function oneSample(observed: number, expected: number, variance: number): Measured<OneSampleLogrank> {
   if (Number.isNaN(expected)) return absent("the predicted curves hold values that are not numbers");
   if (expected === Number.POSITIVE_INFINITY) return absent("infinitely many events are expected");
   if (expected === 0) return absent("no events are expected");

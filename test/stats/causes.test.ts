@@ -8,6 +8,8 @@ import {
   type AalenJohansenOptions,
   type CausesInput,
 } from "../../src/stats/causes/aalen-johansen.ts";
+import { calibrateIncidence, logrankOfCause } from "../../src/stats/causes/cause-calibration.ts";
+import { scoreIncidence } from "../../src/stats/causes/cause-scores.ts";
 import { grayTest } from "../../src/stats/causes/gray.ts";
 import { kaplanMeier } from "../../src/stats/kaplan-meier.ts";
 import { causeOracle as oracle, historyTables } from "./history-oracles.ts";
@@ -139,5 +141,89 @@ describe("grayTest", () => {
       absent: "Gray's test is not defined for weighted people",
     });
     expect(absent(plain, 1)).toEqual({ absent: "fewer than two groups had people at risk of the cause" });
+  });
+});
+
+describe("scoreIncidence", () => {
+  test.each(["pcm", "death"] as const)("%s, as Score and cindex", (name) => {
+    const { risk, brier, ibs, auc, wolbers } = oracle.scores[name];
+    const times = oracle.score_times;
+    const input = { outcomes: plain, cause: name === "pcm" ? 1 : 2, times, incidence: risk.flat() };
+    const found = scoreIncidence(input);
+    if (isAbsent(found)) throw new Error(found.absent);
+    for (let k = 0; k < times.length; k++) {
+      expect(found.brier[k]).toBeCloseTo(brier[k], 12);
+      expect(found.auc[k]).toBeCloseTo(auc[k], 12);
+      if (k === 0) expect(found.integratedBrier[k]).toEqual({ absent: "nothing lies before the first time" });
+      else expect(found.integratedBrier[k]).toBeCloseTo(ibs[k], 12);
+      expect(found.concordance[k], `concordance ${k}`).toBeCloseTo(wolbers[k], 10);
+    }
+  });
+
+  test("is absent under entry, with the reason", () => {
+    const found = scoreIncidence({ outcomes: late, cause: 1, times: [9], incidence: late.time });
+    expect(isAbsent(found) && found.absent).toContain("not defined under late entry");
+  });
+});
+
+describe("calibrateIncidence", () => {
+  const times = [12, 60, 120, 240];
+  const curves = aalenJohansen(plain);
+  const at = (values: Float64Array, t: number) => values[curves.time.findLastIndex((time) => time <= t)];
+  const N = mgusCause.length;
+
+  test("a group's own curve has no gap, and a shift is the gap, in all norms", () => {
+    const own = times.map((t) => at(curves.causes[1].incidence, t));
+    const exact = {
+      outcomes: plain,
+      cause: 2,
+      times,
+      incidence: Array.from({ length: N }, () => own).flat(),
+    };
+    const none = calibrateIncidence(exact);
+    if (isAbsent(none)) throw new Error(none.absent);
+    for (const norm of Object.values(none.norms)) expect(norm).toBeCloseTo(0, 12);
+    // Nine people are at risk at 240.
+    expect(none.supportedBins).toBe(3);
+    const shifted = calibrateIncidence({ ...exact, incidence: exact.incidence.map((F) => F + 0.01) });
+    if (isAbsent(shifted)) throw new Error(shifted.absent);
+    expect(shifted.norms.l2Root).toBeCloseTo(0.01, 12);
+    expect(shifted.norms.ece).toBeCloseTo(0.03 / 4, 12);
+    const errors = times.slice(0, 3).map((t) => Math.sqrt(at(curves.causes[1].variance, t)));
+    expect(shifted.norms.variance).toBeCloseTo(0.01 / Math.min(...errors), 10);
+  });
+
+  test("is of the rows asked for, and absent under entry", () => {
+    const incidence = Array.from({ length: N * times.length }, () => 0.2);
+    const women = [...mgus2.text("sex").entries()].flatMap(([row, sex]) => (sex === "F" ? [row] : []));
+    const some = calibrateIncidence({ outcomes: plain, cause: 1, times, incidence }, women);
+    if (isAbsent(some)) throw new Error(some.absent);
+    const pick = (values: ArrayLike<number>) => women.map((row) => values[row]);
+    const alone = aalenJohansen(causesOf(pick(plain.time), pick(mgusCause)));
+    expect(some.observed[2]).toBe(alone.causes[0].incidence[alone.time.findLastIndex((time) => time <= 60)]);
+    expect(isAbsent(calibrateIncidence({ outcomes: late, cause: 1, times, incidence }))).toBe(true);
+  });
+});
+
+describe("logrankOfCause", () => {
+  const outcomes = { T: 3, bin: [1, 3, 3, 2], event: [1, 1, 0, 1], cause: [1, 2, 0, 1] };
+  const hazard = [0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1, 0.2, 0.3];
+
+  test("counts each row's hazards over its own bins", () => {
+    const test = logrankOfCause({ outcomes, cause: 1, hazard });
+    if (isAbsent(test)) throw new Error(test.absent);
+    expect(test.observed).toBe(2);
+    expect(test.expected).toBeCloseTo(0.1 + 0.6 + 0.6 + 0.3, 12);
+    expect(test.variance).toBeCloseTo(0.09 + 0.46 + 0.46 + 0.25, 12);
+  });
+
+  test("from the first bin at risk, by weight and by person", () => {
+    const more = { ...outcomes, firstBin: [1, 3, 2, 1], weight: [2, 1, 1, 1], id: [1, 1, 2, 3] };
+    const test = logrankOfCause({ outcomes: more, cause: 1, hazard });
+    if (isAbsent(test)) throw new Error(test.absent);
+    expect(test.observed).toBe(3);
+    expect(test.expected).toBeCloseTo(0.2 + 0.3 + 0.5 + 0.3, 12);
+    const [rows, people] = [4 * 0.09 + 0.21 + 0.37 + 0.25, (2 * 0.9 - 0.3) ** 2 + 0.5 ** 2 + 0.7 ** 2];
+    expect(test.variance).toBeCloseTo(Math.max(rows, people), 12);
   });
 });

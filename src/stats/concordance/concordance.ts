@@ -109,7 +109,7 @@ interface PairRule {
 }
 
 /** Sums of weights by score rank: `add` one, `below` the total over the first `ranks` ranks. */
-function createRankSums(U: number) {
+export function createRankSums(U: number) {
   const tree = new Float64Array(U + 1);
   return {
     add(rank: number, weight: number): void {
