@@ -176,6 +176,28 @@ beforeAll(() => {
   const byType = ["--by", "celltype", "--interval", "log-log", "--at", "100,900", "--time-unit", "days"];
   print("km", "by type", [VETERAN, ...outcome("time", "status"), ...byType]);
   print("km", "of all", ["test/tables/tiny_single_event.csv", ...outcome("time", "status")]);
+  const stays = ["--start", "start", "--stop", "stop", "--id", "id", "--event", "event"];
+  print("km", "of stays", ["test/tables/heart.csv", ...stays, "--by", "surgery", "--at", "30"]);
+  const ages = ["--time", "exitMonths", "--entry", "ageMonths", "--event", "event", "--event-is", "death"];
+  print("km", "from an age", ["test/tables/mgus2.csv", ...ages, "--weights", "weight"]);
+  const causes = ["--event", "event", "--causes", "pcm=progression,death", "--censored", "censored"];
+  const bySex = ["--by", "sex", "--time-unit", "months"];
+  print("cif", "causes", ["test/tables/mgus2.csv", "--time", "months", ...causes, ...bySex]);
+  const weighted = ["--weights", "weight", "--entry", "ageMonths", "--by", "sex"];
+  print("cif", "without a test", ["test/tables/mgus2.csv", "--time", "exitMonths", ...causes, ...weighted]);
+  print("cif", "of all causes", ["test/tables/mgus2.csv", "--time", "months", ...causes]);
+  print("cox", "of stays", ["test/tables/heart.csv", ...stays, "--features", "age,surgery,transplant"]);
+  print("cox", "from an age", [
+    "test/tables/mgus2.csv",
+    ...ages,
+    "--weights",
+    "weight",
+    "--features",
+    "hgb,sex",
+  ]);
+  const ofCause = ["--event", "event", "--cause", "pcm", "--features", "hgb,sex"];
+  print("cox", "of a cause", ["test/tables/mgus2.csv", "--time", "months", ...ofCause]);
+  print("cox", "of an incidence", ["test/tables/mgus2.csv", "--time", "months", ...ofCause, "--fine-gray"]);
   print("cox", "twins", [writeTwins(), ...outcome("time", "event"), "--ties", "breslow"]);
   const inRetinopathy = [
     "test/tables/retinopathy.csv",
@@ -469,6 +491,8 @@ function findNulls(value: Json, path = ""): readonly string[] {
 
 /** By the last part of the path; all other fields are always there. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
+  km: ["observed", "n"],
+  cox: ["observed", "cause"],
   describe: ["rankCorrelation", "partner", "fixedColumns", "until", "timeRule"],
   train: ["ensemble", "people", "model", "requirements", "report", "intervals", "peopleWithEvents"],
   audit: ["requirements", "report", "intervals", "peopleWithEvents"],

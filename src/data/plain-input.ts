@@ -7,6 +7,7 @@
 import { InputError, nameRows } from "../core/errors.ts";
 import { present } from "../core/present.ts";
 import type { Curves } from "./curves/curves.ts";
+import { checkIntervals } from "./outcomes/intervals.ts";
 import {
   type BinnedOutcomes,
   type BinnedRightCensored,
@@ -14,8 +15,10 @@ import {
   type Outcomes,
   type RightCensored,
   refuseBeyondCensoring,
+  requireSingleCause,
+  type SingleCause,
 } from "./outcomes/outcomes.ts";
-import { checkLength } from "./outcomes/rows-by-time.ts";
+import { checkLength, checkWeights } from "./outcomes/rows-by-time.ts";
 
 /** A time for each person, and whether it ended in the event. */
 export interface OutcomesInput {
@@ -83,6 +86,20 @@ export function toRightCensored(input: RightCensoredInput, what: string): RightC
 export function toBinnedRightCensored(input: BinnedRightCensoredInput, what: string): BinnedRightCensored {
   refuseBeyondCensoring(input, what);
   return toBinnedOutcomes(input) as BinnedRightCensored;
+}
+
+/** Outcomes with late entry and weights, of one kind of event; a cause is refused in the name of `what`. */
+export interface SingleCauseInput extends OutcomesInput {
+  /** None: there is one kind of event. */
+  readonly cause?: never;
+}
+
+/** The same as typed arrays, every row entering before it leaves. */
+export function toSingleCause(input: SingleCauseInput, what: string): SingleCause {
+  const outcomes = requireSingleCause(toOutcomes(input), what);
+  checkIntervals(outcomes);
+  checkWeights(outcomes.weight, outcomes.time.length);
+  return outcomes;
 }
 
 /** Outcomes as typed arrays, with all they hold. */

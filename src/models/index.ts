@@ -1,5 +1,6 @@
 export type { DeviceArray } from "../compute/backend.ts";
 export { cumulativeHazardAtZero } from "./cox/baseline.ts";
+export { causeSpecificIncidence } from "./cox/cause-specific.ts";
 export { type CoxCoefficient, type CoxRobust, describeCoefficients, robustCox } from "./cox/coefficients.ts";
 export {
   type CoxFit,
@@ -15,6 +16,12 @@ export {
   type StratifiedCoxInput,
 } from "./cox/cox.ts";
 export { type CoxTerm, type ProportionalHazards, testProportionalHazards } from "./cox/proportional.ts";
+export {
+  fitSubdistribution,
+  type SubdistributionFit,
+  type SubdistributionInput,
+  subdistributionIncidence,
+} from "./cox/subdistribution.ts";
 export { type AnchoredOptions, createAnchored } from "./networks/anchored.ts";
 export { createNetwork } from "./networks/create-network.ts";
 export { createDrsa } from "./networks/drsa.ts";

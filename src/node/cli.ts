@@ -39,6 +39,7 @@ const SHOW = "See what it does:";
 const COMMANDS: Readonly<Record<string, Listed>> = {
   describe: { heading: LOOK, load: async () => (await import("./commands/describe.ts")).addDescribe },
   km: { heading: LOOK, load: async () => (await import("./commands/km.ts")).addKm },
+  cif: { heading: LOOK, load: async () => (await import("./commands/cif.ts")).addCif },
   cox: { heading: LOOK, load: async () => (await import("./commands/cox.ts")).addCox },
   train: { heading: FIT, load: async () => (await import("./commands/train.ts")).addTrain },
   tune: { heading: FIT, load: async () => (await import("./commands/tune.ts")).addTune },

@@ -10,6 +10,20 @@ export {
 } from "./calibration/calibration.ts";
 export { dCalibration, dCalScore, oneCalibration } from "./calibration/d-calibration.ts";
 export { type NoiseFloor, noiseFloor, simultaneousNoiseFloor } from "./calibration/noise-floor.ts";
+export {
+  type AalenJohansen,
+  type AalenJohansenOptions,
+  aalenJohansen,
+  type CauseIncidence,
+  type CausesInput,
+} from "./causes/aalen-johansen.ts";
+export {
+  calibrateIncidence,
+  type IncidenceCalibration,
+  logrankOfCause,
+} from "./causes/cause-calibration.ts";
+export { type CauseScores, type CauseScoresInput, scoreIncidence } from "./causes/cause-scores.ts";
+export { type GrayTest, grayTest } from "./causes/gray.ts";
 export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
 export {
   boundGroups,
@@ -42,6 +56,14 @@ export {
 } from "./concordance/time-dependent.ts";
 export { quantileTimes, restrictedMeanTimes, riskAt, survivalAtTimes } from "./curve-readings.ts";
 export {
+  type MedianSurvival,
+  medianSurvival,
+  type RestrictedMean,
+  restrictedMean,
+  type SurvivalAtTime,
+  survivalAt,
+} from "./curve-summary.ts";
+export {
   type BinnedKaplanMeier,
   groupSupport,
   hasEnoughData,
@@ -49,14 +71,8 @@ export {
   type KaplanMeier,
   kaplanMeier,
   kaplanMeierBinned,
-  type MedianSurvival,
   MINIMUM_EVENTS,
   MINIMUM_SUPPORT,
-  medianSurvival,
-  type RestrictedMean,
-  restrictedMean,
-  type SurvivalAtTime,
-  survivalAt,
 } from "./kaplan-meier.ts";
 export { logrank, logrankIndividual, logrankMeanCurve, logrankOneSample } from "./logrank.ts";
 export { atRiskShare, mortalityRisk } from "./mortality-risk.ts";

@@ -3,36 +3,41 @@
  * d/(n(n−d)), Λ = Σ d/n, over the distinct times as R's `survfit` lists them (censoring-only times included), and over
  * the bins of a time grid. Weights are multiplicities: 2 means the row twice, 0 the row absent. Where S has reached 0
  * the variance and its limits are undefined: NaN in `variance`, `lower` and `upper` and nowhere else, with `greenwood`
- * infinite. Log-log limits are undefined at S = 1 as well, as in R. Summaries follow R too: survival at chosen times as
- * in `summary(survfit, times)`, the median as in `print(survfit)`, where the curve's own pointwise limits cross one
- * half, and the restricted mean ∫₀^τ S(t) dt as in `print(survfit, rmean = τ)`.
+ * infinite. Log-log limits are undefined at S = 1 as well, as in R. What is read off a
+ * curve is in curve-summary.ts. With late entry a row is at risk in
+ * (entry, time]. Outcomes that hold weights, which say how many people a row stands for, have the robust variance
+ * (jackknife.ts), and so has whoever asks for it because people have several rows.
  */
 
-import { countAtMost, countBelow } from "../core/ascending.ts";
 import { normalQuantile } from "../core/distributions.ts";
 import { exp, log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import { absent, type Measured } from "../core/measured.ts";
-import type { BinnedRightCensored, RowWeights } from "../data/outcomes/outcomes.ts";
+import { joinIntervals, joinOutcomeTimes } from "../data/outcomes/intervals.ts";
+import type { BinnedRightCensored, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
 import {
   checkLength,
   checkWeights,
+  type ProductLimit,
   productLimit,
   type RiskTable,
   tallyRisk,
 } from "../data/outcomes/rows-by-time.ts";
 import {
   type BinnedRightCensoredInput,
-  type RightCensoredInput,
+  type SingleCauseInput,
   toBinnedRightCensored,
-  toRightCensored,
+  toSingleCause,
 } from "../data/plain-input.ts";
+import { jackknifeSurvival } from "./jackknife.ts";
 
 /** The scale on which limits are symmetric. */
 export type IntervalScale = "log" | "log-log" | "plain";
 
 export interface KaplanMeierOptions {
+  /** How often each row counts, e.g. in a bootstrap draw; weights of the outcome itself are in `outcomes.weight`. */
   readonly weights?: RowWeights;
+  /** "robust": the infinitesimal jackknife by person; the default where the outcomes hold weights. */
+  readonly variance?: "greenwood" | "robust";
   /** The scale on which the pointwise limits are symmetric; R's `conf.type`. */
   readonly interval?: IntervalScale;
   readonly level?: number;
@@ -47,7 +52,7 @@ export interface KaplanMeier extends RiskTable {
   readonly variance: Float64Array;
   /** Nelson-Aalen. */
   readonly cumulativeHazard: Float64Array;
-  /** Σ d/(n(n−d)), the variance of log S; Infinity where S = 0. */
+  /** The variance of log S, Σ d/(n(n−d)) unless it is robust; Infinity where S = 0. */
   readonly greenwood: Float64Array;
   /** Pointwise limits, kept within [0, 1]; NaN where undefined. */
   readonly lower: Float64Array;
@@ -66,7 +71,7 @@ export interface BinnedKaplanMeier
 }
 
 /** Limits of one point on the given scale; `error` is the standard error of log S. */
-function limitsOf(
+export function limitsOf(
   survival: number,
   error: number,
   z: number,
@@ -92,15 +97,11 @@ function limitsOf(
 }
 
 /** Kaplan-Meier curve of raw times. */
-export function kaplanMeier(observed: RightCensoredInput, options: KaplanMeierOptions = {}): KaplanMeier {
-  const outcomes = toRightCensored(observed, "Kaplan-Meier");
-  const { interval = "log", level = 0.95 } = options;
-  if (!(level > 0 && level < 1)) {
-    throw new InputError(`confidence level outside (0, 1): ${level}`, { code: "option.invalid" });
-  }
-  const z = normalQuantile(1 - (1 - level) / 2);
-  const table = tallyRisk(outcomes, { weights: options.weights, timefix: options.timefix ?? true });
-  const { survival, greenwood } = productLimit(table);
+export function kaplanMeier(observed: SingleCauseInput, options: KaplanMeierOptions = {}): KaplanMeier {
+  const outcomes = toSingleCause(observed, "Kaplan-Meier");
+  const { interval = "log" } = options;
+  const z = quantileOf(options.level);
+  const { table, survival, greenwood } = estimate(outcomes, options);
   const K = table.time.length;
   const variance = new Float64Array(K);
   const cumulativeHazard = new Float64Array(K);
@@ -117,6 +118,34 @@ export function kaplanMeier(observed: RightCensoredInput, options: KaplanMeierOp
     upper[k] = high;
   }
   return { ...table, survival, variance, cumulativeHazard, greenwood, lower, upper };
+}
+
+/** How many standard errors the limits of a level are away. */
+export function quantileOf(level = 0.95): number {
+  if (level > 0 && level < 1) return normalQuantile(1 - (1 - level) / 2);
+  throw new InputError(`confidence level outside (0, 1): ${level}`, { code: "option.invalid" });
+}
+
+/** The curve with the variance of its logarithm, by Greenwood's sum or robust. */
+function estimate(outcomes: Outcomes, options: KaplanMeierOptions): { table: RiskTable } & ProductLimit {
+  const { weights = outcomes.weight, timefix = true } = options;
+  if (outcomes.entry === undefined && outcomes.weight === undefined && options.variance !== "robust") {
+    const table = tallyRisk(outcomes, { weights: options.weights, timefix });
+    return { table, ...productLimit(table) };
+  }
+  if (options.weights !== undefined && outcomes.weight !== undefined)
+    throw new InputError("weights are given twice: with the outcomes and as an option", {
+      code: "option.invalid",
+    });
+  const joined = joinIntervals(timefix ? joinOutcomeTimes(outcomes) : outcomes);
+  const own = joined.weight ?? weights;
+  const table = tallyRisk(joined, { weights: own });
+  const limit = productLimit(table);
+  if ((options.variance ?? (outcomes.weight === undefined ? "greenwood" : "robust")) === "greenwood")
+    return { table, ...limit };
+  const variance = jackknifeSurvival(joined, table, own);
+  const greenwood = variance.map((one, k) => (limit.survival[k] > 0 ? one : Number.POSITIVE_INFINITY));
+  return { table, survival: limit.survival, greenwood };
 }
 
 /**
@@ -207,90 +236,4 @@ export const MINIMUM_SUPPORT = 1 / 4;
 /** Whether a group with this many events, followed through this many of T bins, can be judged. */
 export function hasEnoughData(events: number, bins: number, T: number): boolean {
   return events >= MINIMUM_EVENTS && bins >= MINIMUM_SUPPORT * T;
-}
-
-/** R's tolerance in survmean, √ε: a curve this close to one half is at one half. */
-const AT_HALF = 1.4901161193847656e-8;
-
-/** Survival at one time, with its limits and the number at risk. */
-export interface SurvivalAtTime {
-  readonly time: number;
-  /** Number under observation just before the time. */
-  readonly atRisk: number;
-  readonly survival: Measured;
-  /** Greenwood's standard error of S. */
-  readonly standardError: Measured;
-  readonly lower: Measured;
-  readonly upper: Measured;
-}
-
-/** The median time with its limits. */
-export interface MedianSurvival {
-  readonly estimate: Measured;
-  readonly lower: Measured;
-  readonly upper: Measured;
-}
-
-/** The area under a curve up to a time, with its standard error. */
-export interface RestrictedMean {
-  /** τ. */
-  readonly until: number;
-  readonly estimate: number;
-  readonly standardError: number;
-}
-
-/** The curve at a time; after its last time it has no value, unless it has reached 0. */
-export function survivalAt(km: KaplanMeier, time: number): SurvivalAtTime {
-  const passed = countAtMost(km.time, time);
-  const atRisk = km.atRisk[countBelow(km.time, time)] ?? 0;
-  if (passed === 0) return { time, atRisk, survival: 1, standardError: 0, lower: 1, upper: 1 };
-  const last = passed - 1;
-  if (passed === km.time.length && time > km.time[last] && km.survival[last] > 0) {
-    const ended = absent(`nobody is followed that long: the curve ends at ${km.time[last]}`);
-    return { time, atRisk, survival: ended, standardError: ended, lower: ended, upper: ended };
-  }
-  const defined = (value: number): Measured =>
-    Number.isNaN(value) ? absent(`undefined where survival is ${km.survival[last]}`) : value;
-  return {
-    time,
-    atRisk,
-    survival: km.survival[last],
-    standardError: defined(Math.sqrt(km.variance[last])),
-    lower: defined(km.lower[last]),
-    upper: defined(km.upper[last]),
-  };
-}
-
-/** The times at which the curve and its limits reach one half; the middle of the stretch if they stay there. */
-export function medianSurvival(km: KaplanMeier): MedianSurvival {
-  const crossing = (values: Float64Array, what: string): Measured => {
-    const at = values.findIndex((value) => value < 0.5 + AT_HALF);
-    if (at < 0) return absent(`${what} does not come down to one half`);
-    if (Math.abs(values[at] - 0.5) < AT_HALF) {
-      const below = values.findIndex((value, k) => k > at && value < values[at]);
-      if (below >= 0) return (km.time[at] + km.time[below]) / 2;
-    }
-    return km.time[at];
-  };
-  return {
-    estimate: crossing(km.survival, "the curve"),
-    lower: crossing(km.lower, "its lower limit"),
-    upper: crossing(km.upper, "its upper limit"),
-  };
-}
-
-/** ∫₀^τ S(t) dt; a curve that ends before τ is carried on at its last value, as in R. */
-export function restrictedMean(km: KaplanMeier, until: number): RestrictedMean {
-  const K = countAtMost(km.time, until);
-  // From τ backwards: the area to the right of each time, which is what that time's events affect.
-  let area = 0;
-  let variance = 0;
-  for (let k = K - 1; k >= 0; k--) {
-    const end = k + 1 < K ? km.time[k + 1] : until;
-    area += (end - km.time[k]) * km.survival[k];
-    const [n, d] = [km.atRisk[k], km.events[k]];
-    if (n > d) variance += (area * area * d) / (n * (n - d));
-  }
-  const first = K > 0 ? km.time[0] : until;
-  return { until, estimate: area + first, standardError: Math.sqrt(variance) };
 }

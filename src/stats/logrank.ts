@@ -4,6 +4,7 @@
  * E = Σ −log S̄(t_i) with variance E (R's `survdiff(~ offset(S))`), and against each row's own curve, E = ΣΣ_{s≤t_i}
  * h_s(x_i) with variance ΣΣ h(1−h), which is the valid one when censoring depends on x. A test that cannot be computed
  * is absent, with a reason. Where people have several rows, V = Σ_p (Σ_{i of p} (δ_i − E_i))² in place of the latter.
+ * Late entry and weights of the outcomes themselves are taken between groups only (interval-logrank.ts).
  */
 
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../core/distributions.ts";
@@ -18,17 +19,20 @@ import { checkLength, checkWeights, groupRowsByTime } from "../data/outcomes/row
 import {
   type BinnedRightCensoredInput,
   type CurvesInput,
-  type RightCensoredInput,
+  type SingleCauseInput,
   toInt32,
-  toRightCensored,
+  toSingleCause,
 } from "../data/plain-input.ts";
 import { matchOutcomes } from "./calibration/calibration.ts";
+import { compareIntervals, type GroupSums } from "./interval-logrank.ts";
 import type { Scores } from "./scores/scores.ts";
 
 export interface LogrankOptions {
   /** 0: every event time counts alike; 1: weighted by the pooled S(t−) (Peto-Peto). */
   readonly rho?: 0 | 1;
   readonly weights?: RowWeights;
+  /** "robust": by the spread between people; the default where the outcomes hold weights. */
+  readonly variance?: "hypergeometric" | "robust";
   /** Whether times that differ only by rounding are merged, by R's rule (core/ascending.ts); default true, as in R. */
   readonly timefix?: boolean;
 }
@@ -45,18 +49,18 @@ export interface Logrank {
   readonly logP: number;
 }
 
-type OneSampleLogrank = Readonly<
+export type OneSampleLogrank = Readonly<
   Record<"observed" | "expected" | "variance" | "chi2" | "p" | "logP", number>
 >;
 
 /** `group` holds 0…G−1, or −1 for a row that is left out. */
 export function logrank(
-  input: RightCensoredInput,
+  input: SingleCauseInput,
   groups: ArrayLike<number>,
   G: number,
   options: LogrankOptions = {},
 ): Measured<Logrank> {
-  const outcomes = toRightCensored(input, "the logrank test");
+  const outcomes = toSingleCause(input, "the logrank test");
   const group = toInt32(groups);
   const { rho = 0 } = options;
   const N = outcomes.time.length;
@@ -70,6 +74,9 @@ export function logrank(
   }
   checkWeights(options.weights, N);
   const weights = Float64Array.from(group, (g, row) => (g < 0 ? 0 : (options.weights?.[row] ?? 1)));
+  const isPlain = outcomes.entry === undefined && outcomes.weight === undefined;
+  if (!isPlain || options.variance === "robust")
+    return summarise(compareIntervals(outcomes, group, G, { ...options, weights }));
   const { time, start, rows } = groupRowsByTime(outcomes.time, { weights, timefix: options.timefix ?? true });
   const K = time.length;
   const deaths = new Float64Array(K);
@@ -107,7 +114,12 @@ export function logrank(
     }
   }
 
-  const tested = Array.from({ length: G }, (_, g) => g).filter((g) => expected[g] > 0);
+  return summarise({ observed, expected, variance });
+}
+
+/** The test of O − E by its covariance. */
+function summarise({ observed, expected, variance }: GroupSums): Measured<Logrank> {
+  const tested = Array.from(expected.keys()).filter((g) => expected[g] > 0);
   if (tested.length === 0) return absent("no events");
   if (tested.length === 1) return absent("only one group has expected events");
   // The O − E sum to 0, so one group is redundant; leaving out the largest keeps the rest best conditioned.
@@ -136,7 +148,8 @@ function pooledLeftLimit(deaths: Float64Array, leaving: Float64Array): Float64Ar
   return left;
 }
 
-function oneSample(observed: number, expected: number, variance: number): Measured<OneSampleLogrank> {
+/** Observed events against an expected number with a variance of its own: χ² on 1 df. */
+export function oneSample(observed: number, expected: number, variance: number): Measured<OneSampleLogrank> {
   if (Number.isNaN(expected)) return absent("the predicted curves hold values that are not numbers");
   if (expected === Number.POSITIVE_INFINITY) return absent("infinitely many events are expected");
   if (expected === 0) return absent("no events are expected");

@@ -50,6 +50,10 @@ export interface CoxDocument {
   readonly references: readonly { readonly column: string; readonly level: string }[];
   readonly strata: { readonly columns: readonly string[]; readonly count: number } | null;
   readonly id: { readonly column: string; readonly people: number } | null;
+  /** The columns of entries (or starts) and of weights; absent where neither is named. */
+  readonly observed?: { readonly entry: string | null; readonly weights: string | null };
+  /** The cause that was modelled, where one is named. */
+  readonly cause?: { readonly value: string; readonly model: "cause-specific" | "subdistribution" };
   readonly concordance: {
     readonly c: number | null;
     readonly concordant: number;

@@ -23,9 +23,9 @@ import {
   type FeatureChoice,
   type FeatureRequest,
 } from "../data/encode/features.ts";
-import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
+import { type Outcomes, pickOutcomes, requireSingleCause } from "../data/outcomes/outcomes.ts";
 import { numberRows, type RowKeys, refuseMergedIds } from "../data/outcomes/people.ts";
-import { noteOutcome, readOutcomes } from "../data/outcomes/read-outcomes.ts";
+import type { HistoryColumns } from "../data/outcomes/read-history.ts";
 import { findColumn, type Table } from "../data/table.ts";
 import { type CoxCoefficient, describeCoefficients, robustCox } from "../models/cox/coefficients.ts";
 import {
@@ -36,12 +36,14 @@ import {
   fitCoxInPlace,
   type PreparedCoxRows,
 } from "../models/cox/cox.ts";
+import { fitSubdistribution, type SubdistributionInput } from "../models/cox/subdistribution.ts";
 import { type TimeTransform, testProportionalHazards } from "../models/cox/proportional.ts";
 import { concordanceHarrell } from "../stats/concordance/concordance.ts";
 import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
+import { causeOf, eachAlone, observedOf, readCoxOutcomes } from "./cox-outcomes.ts";
 
 /** What to fit to which columns, and how. */
-export interface CoxRequest extends FeatureRequest {
+export interface CoxRequest extends FeatureRequest, Pick<HistoryColumns, "entry" | "start" | "weights"> {
   /** How tied event times are treated; "efron" unless given. */
   readonly ties?: CoxTies;
   /** Whether times that differ only by rounding are tied, by R's rule; true unless given. */
@@ -52,6 +54,12 @@ export interface CoxRequest extends FeatureRequest {
   readonly iterations?: number;
   /** The column that identifies people: errors are then robust, as with R's cluster(). */
   readonly id?: string;
+  /** The value of the event column that is the event; other causes are censored, or compete with `fineGray`. */
+  readonly cause?: string;
+  /** The value that means censored; needed where it is not 0, no, none, alive, censored or the like. */
+  readonly censored?: string;
+  /** Whether the subdistribution of the cause is modelled (Fine and Gray), not its cause-specific hazard. */
+  readonly fineGray?: boolean;
   /** Columns whose values each have their own baseline hazard. */
   readonly strata?: readonly string[];
   /** Products of two columns, "a:b". */
@@ -72,12 +80,13 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
   const { rows, outcomes, design, strata, people, warnings } = prepareSample(table, request);
   begin(1);
   const { D, names, values: x, terms } = design;
-  const input = { ...outcomes, x, D, names, strata: strata.codes };
-  const { fit, prepared } = fitCoxInPlace(input, {
-    ties,
-    timefix,
-    ...present({ ridge, maxIterations: iterations }),
-  });
+  const limits = { ties, timefix, ...present({ ridge, maxIterations: iterations }) };
+  const { fit, prepared } = isSubdistribution(request)
+    ? fitIncidence({ ...outcomes, x, D, names }, limits)
+    : fitCoxInPlace(
+        { ...requireSingleCause(outcomes, "Cox's model"), x, D, names, strata: strata.codes },
+        limits,
+      );
   if (!fit.converged) {
     throw new NumericalError(`the Cox fit did not converge in ${countOf(fit.iterations, "iteration")}`, {
       code: "cox.notConverged",
@@ -96,7 +105,7 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
   };
   const proportionalHazards = { km: testHazards("km", 2), identity: testHazards("identity", 3) };
   begin(4);
-  const concordance = countConcordance(fit, prepared);
+  const concordance = isSubdistribution(request) ? NO_CONCORDANCE : countConcordance(fit, prepared);
   begin(STEPS);
   return {
     coefficients: describeCoefficients(fit, robust).map((one) => toEntryOf(one, robust !== undefined)),
@@ -118,7 +127,9 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
     infinite: fit.infinite.map((j) => names[j]),
     references: design.references,
     strata: request.strata === undefined ? null : { columns: request.strata, count: strata.count },
-    id: people === undefined ? null : { column: id ?? "", people: people.count },
+    id: people === undefined || id === undefined ? null : { column: id, people: people.count },
+    ...observedOf(request),
+    ...causeOf(request),
     concordance,
     warnings: [...warnings, ...fit.warnings],
   };
@@ -128,7 +139,7 @@ export function coxDocument(table: Table, request: CoxRequest, onProgress?: CoxP
 interface CoxSample {
   readonly warnings: readonly string[];
   readonly rows: Int32Array;
-  readonly outcomes: RightCensored;
+  readonly outcomes: Outcomes;
   readonly design: Design;
   readonly strata: RowKeys;
   readonly people: RowKeys | undefined;
@@ -136,14 +147,17 @@ interface CoxSample {
 
 function prepareSample(table: Table, request: CoxRequest): CoxSample {
   const { id, strata: strataColumns = [], reference = [], interaction = [] } = request;
-  const all = readOutcomes(table, request);
-  const beside = [...strataColumns, ...(id === undefined ? [] : [id])];
+  const history = readCoxOutcomes(table, request);
+  const all = history.outcomes;
+  const { entry, start, weights } = request;
+  const beside = [...strataColumns, ...[id, entry, start, weights].filter((name) => name !== undefined)];
   for (const name of beside) findColumn(table, name);
   refuseFeatures("--strata", strataColumns, table, request);
   refuseFeatures("--id", id === undefined ? [] : [id], table, request);
   const interactions = interaction.map((text) => parseInteraction(text, table));
   const { features, leftOut } = chooseColumns(table, request, beside, interactions);
-  const rows = completeRows(table, [...features, ...beside]);
+  const complete = completeRows(table, [...features, ...beside]);
+  const rows = all.weight === undefined ? complete : complete.filter((row) => (all.weight?.[row] ?? 1) > 0);
   if (rows.length === 0)
     throw new InputError("every row has a missing value", {
       code: "rows.none",
@@ -155,16 +169,42 @@ function prepareSample(table: Table, request: CoxRequest): CoxSample {
   const strata = numberRows(table, strataColumns, rows);
   checkRank(design.D, rows.length - strata.count, request);
   return {
-    warnings: [
-      ...noteOutcome(table, request),
-      ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`),
-    ],
+    warnings: [...history.notes, ...leftOut.map(({ name, reason }) => `${name} is not used: it ${reason}`)],
     rows,
     outcomes: pickOutcomes(all, rows),
     design,
     strata,
-    people: id === undefined ? undefined : numberPeople(table, id, rows),
+    people: id === undefined ? eachAlone(all, rows) : numberPeople(table, id, rows),
   };
+}
+
+function isSubdistribution({ fineGray }: CoxRequest): boolean {
+  return fineGray === true;
+}
+
+/** A concordance of incidences needs censoring weights; it is a score of its own. */
+const NO_CONCORDANCE: CoxDocument["concordance"] = {
+  c: null,
+  concordant: 0,
+  discordant: 0,
+  tiedRisk: 0,
+  tiedTime: 0,
+  tiedBoth: 0,
+};
+
+/** The subdistribution of the first cause. */
+function fitIncidence(
+  {
+    cause = new Uint8Array(0),
+    ...input
+  }: Outcomes & { x: Float64Array; D: number; names: readonly string[] },
+  options: { readonly ties: CoxTies; readonly timefix: boolean; readonly maxIterations?: number },
+) {
+  const { model, prepared } = fitSubdistribution({ ...input, cause } as SubdistributionInput, {
+    ...options,
+    of: 1,
+  });
+  return { fit: model, prepared };
 }
 
 /** A column of strata or ids cannot also be a feature. */
@@ -233,7 +273,7 @@ function countConcordance(
   { coefficients }: CoxFit,
   { rows, scales }: PreparedCoxRows,
 ): CoxDocument["concordance"] {
-  const { N, D, x, event, times, start, firstGroup } = rows;
+  const { N, D, x, event, times, start, firstGroup, weight, intervals } = rows;
   const beta = coefficients.map((one, j) => (Number.isNaN(one) ? 0 : one * scales[j]));
   const risk = new Float64Array(N);
   for (let i = 0, at = 0; i < N; i++, at += D) {
@@ -242,9 +282,16 @@ function countConcordance(
   const time = new Float64Array(N);
   for (let k = 0; k < times.length; k++) time.fill(times[k], start[k], start[k + 1]);
   const sum = { concordant: 0, discordant: 0, tiedRisk: 0, tiedTime: 0, tiedBoth: 0 };
+  const isWeighted = weight.some((own) => own !== 1);
   for (let s = 0; s + 1 < firstGroup.length; s++) {
     const [from, to] = [start[firstGroup[s]], start[firstGroup[s + 1]]];
-    const own = { time: time.subarray(from, to), event: event.subarray(from, to) };
+    const own = {
+      time: time.subarray(from, to),
+      event: event.subarray(from, to),
+      // Rows from the start have no entry; 0 is none.
+      ...(intervals && { entry: intervals.from.slice(from, to).map((entry) => Math.max(entry, 0)) }),
+      ...(isWeighted && { weight: weight.subarray(from, to) }),
+    };
     const { c: _, ...pairs } = concordanceHarrell(own, risk.subarray(from, to));
     for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += pairs[key];
   }

@@ -61,6 +61,7 @@ export {
   type JudgedRows,
   type SearchedRows,
 } from "./judged-rows.ts";
+export type { CifDocument, CifRequest } from "./cif.ts";
 export type { KmDocument, KmRequest } from "./km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
 export { type CardData, type CardRisk, chooseRiskTimes } from "./people/card.ts";

@@ -4,25 +4,27 @@
  * km` prints; a page may call it as well.
  */
 
-import { joinTimes } from "../core/ascending.ts";
 import { isAbsent, type Reasons, toPlainNumbers } from "../core/measured.ts";
 import type { PhaseProgress } from "../core/progress.ts";
 import { groupByColumns } from "../data/groups/group-by.ts";
-import { pickOutcomes } from "../data/outcomes/outcomes.ts";
-import { type OutcomeColumns, readOutcomes } from "../data/outcomes/read-outcomes.ts";
-import type { Table } from "../data/table.ts";
+import { joinGroupedTimes, joinIntervals } from "../data/outcomes/intervals.ts";
+import { type Outcomes, pickOutcomes, requireSingleCause } from "../data/outcomes/outcomes.ts";
+import { haveSeveralRows } from "../data/outcomes/people.ts";
 import {
-  type IntervalScale,
-  type KaplanMeier,
-  kaplanMeier,
-  medianSurvival,
-  restrictedMean,
-  survivalAt,
-} from "../stats/kaplan-meier.ts";
+  type HistoryColumns,
+  isPlainOutcome,
+  noteHistory,
+  readHistory,
+} from "../data/outcomes/read-history.ts";
+import { noteOutcome } from "../data/outcomes/read-outcomes.ts";
+import type { Table } from "../data/table.ts";
+import { medianSurvival, restrictedMean, survivalAt } from "../stats/curve-summary.ts";
+import { jackknifeRestrictedMean } from "../stats/jackknife.ts";
+import { type IntervalScale, type KaplanMeier, kaplanMeier } from "../stats/kaplan-meier.ts";
 import { logrank } from "../stats/logrank.ts";
 
 /** Which curves to estimate, and what to read off them. */
-export interface KmRequest extends OutcomeColumns {
+export interface KmRequest extends Omit<HistoryColumns, "causes" | "censored"> {
   /** One curve for each value of these columns. */
   readonly by?: readonly string[];
   /** The scale on which the limits are symmetric; "log" unless given. */
@@ -47,6 +49,18 @@ export interface KmDocument {
   readonly interval: IntervalScale;
   readonly timeUnit: string | null;
   readonly timefix: boolean;
+  /** How rows were observed, where an entry, weights or an id are named; absent for plain outcomes. */
+  readonly observed?: KmObserved;
+}
+
+/** What an outcome has beyond time and event. */
+export interface KmObserved {
+  /** The column of entries, or of starts. */
+  readonly entry: string | null;
+  readonly weights: string | null;
+  readonly id: { readonly column: string; readonly people: number } | null;
+  /** Robust by person with weights or where people have several rows, else Greenwood's. */
+  readonly variance: "greenwood" | "robust";
 }
 
 /** One curve, and the values read off it. */
@@ -56,6 +70,8 @@ export interface KmGroup
     "time" | "atRisk" | "events" | "censored" | "survival" | "variance" | "lower" | "upper"
   > {
   readonly name: string;
+  /** People (rows, where no id is named) in the group; only beside `observed`. */
+  readonly n?: number;
   readonly median: {
     readonly estimate: number | null;
     readonly lower: number | null;
@@ -81,18 +97,27 @@ export type KmProgress = PhaseProgress<"estimating">;
 /** Estimates the curves, reads off the values and tests. */
 export function kmDocument(table: Table, request: KmRequest, onProgress?: KmProgress): KmDocument {
   const { interval = "log", timefix = true, timeUnit = null } = request;
-  const read = readOutcomes(table, request);
+  const { outcomes: read, people } = readHistory(table, request);
   const by = groupByColumns(table, request.by ?? []);
-  const outcomes = timefix ? { ...read, time: joinGrouped(read.time, by.groupOfRow) } : read;
+  const outcomes = timefix ? joinGroupedTimes(read, by.groupOfRow) : read;
+  const isRobust = read.weight !== undefined || (people !== null && haveSeveralRows(people));
+  const variance = isRobust ? "robust" : "greenwood";
   const tell = (done: number) => onProgress?.("estimating", done, by.groups.length + 1);
   const curves = by.groups.map(({ name, rows }, g) => {
     tell(g);
-    return { name, km: kaplanMeier(pickOutcomes(outcomes, rows), { interval, timefix: false }) };
+    const own = joinIntervals(pickOutcomes(outcomes, rows));
+    return {
+      name,
+      own,
+      km: kaplanMeier(requireSingleCause(own, "Kaplan-Meier"), { interval, variance, timefix: false }),
+    };
   });
   tell(curves.length);
   const until = request.rmst ?? curves.reduce((last, { km }) => Math.max(last, km.time.at(-1) ?? 0), 0);
-  const groups = curves.map(({ name, km }) => ({
+  const isPlain = isPlainOutcome(request);
+  const groups = curves.map(({ name, own, km }) => ({
     name,
+    ...(isPlain ? {} : { n: new Set(own.id ?? own.time.keys()).size }),
     time: km.time,
     atRisk: km.atRisk,
     events: km.events,
@@ -102,14 +127,22 @@ export function kmDocument(table: Table, request: KmRequest, onProgress?: KmProg
     lower: km.lower,
     upper: km.upper,
     median: toPlainNumbers(medianSurvival(km)),
-    rmst: restrictedMean(km, until),
+    rmst: readMean(km, own, until, variance),
     at: (request.at ?? []).map((time) => {
       const { atRisk, survival, standardError, lower, upper } = survivalAt(km, time);
       return { time, atRisk, ...toPlainNumbers({ survival, standardError, lower, upper }) };
     }),
   }));
-  const test = groups.length > 1 ? logrank(outcomes, by.groupOfRow, groups.length, { timefix: false }) : null;
+  const kind = isRobust ? "robust" : "hypergeometric";
+  const test =
+    groups.length > 1
+      ? logrank(requireSingleCause(outcomes, "the logrank test"), by.groupOfRow, groups.length, {
+          timefix: false,
+          variance: kind,
+        })
+      : null;
   tell(groups.length + 1);
+  const { entry = null, start = entry, weights = null, id = "" } = request;
   return {
     groups,
     logrank: test === null || isAbsent(test) ? null : { chi2: test.chi2, df: test.df, p: test.p },
@@ -117,14 +150,22 @@ export function kmDocument(table: Table, request: KmRequest, onProgress?: KmProg
     interval,
     timeUnit,
     timefix,
+    ...(isPlain
+      ? {}
+      : {
+          observed: { entry: start, weights, id: people && { column: id, people: people.count }, variance },
+        }),
   };
 }
 
-/**
- * Joins tied times over the rows of all groups together, as R does: which times are tied must not depend on the group.
- */
-function joinGrouped(time: Float64Array, groupOfRow: Int32Array): Float64Array {
-  const joined = joinTimes(time.filter((_, row) => groupOfRow[row] >= 0));
-  let next = 0;
-  return time.map((own, row) => (groupOfRow[row] >= 0 ? joined[next++] : own));
+/** What should be said of the outcome beside the curves. */
+export function noteKm(table: Table, request: KmRequest): string[] {
+  return isPlainOutcome(request) ? noteOutcome(table, request) : noteHistory(readHistory(table, request));
+}
+
+/** The restricted mean, its error robust where the curve's is. */
+function readMean(km: KaplanMeier, own: Outcomes, until: number, variance: KmObserved["variance"]) {
+  const mean = restrictedMean(km, until);
+  if (variance === "greenwood") return mean;
+  return { ...mean, standardError: jackknifeRestrictedMean(own, km, own.weight, until) };
 }

@@ -105,6 +105,11 @@ const FILES = [
     line: `km {table.csv} ${OUTCOME} --by arm --svg {plot.svg}`,
     outputs: ["plot.svg"],
   },
+  {
+    name: "cif with a plot",
+    line: "cif {table.csv} --time time --event event --causes 1 --by arm --plot {plot.svg}",
+    outputs: ["plot.svg"],
+  },
   { name: "export", line: "export {given.model} --onnx {net.onnx}", outputs: ["net.onnx"] },
   {
     name: "reproduce",

@@ -6,13 +6,8 @@ import { groupByColumns } from "../../src/data/groups/group-by.ts";
 import { pickOutcomes } from "../../src/data/outcomes/outcomes.ts";
 import { readOutcomes } from "../../src/data/outcomes/read-outcomes.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
-import {
-  type IntervalScale,
-  kaplanMeier,
-  medianSurvival,
-  restrictedMean,
-  survivalAt,
-} from "../../src/stats/kaplan-meier.ts";
+import { medianSurvival, restrictedMean, survivalAt } from "../../src/stats/curve-summary.ts";
+import { type IntervalScale, kaplanMeier } from "../../src/stats/kaplan-meier.ts";
 import { loadCsv } from "./oracle-tables.ts";
 
 type Values = readonly (number | null)[];

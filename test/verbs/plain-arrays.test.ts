@@ -151,7 +151,21 @@ describe("events that are none", () => {
 const CARRIERS = ["binOutcomes"];
 /** Doors without outcomes. */
 const NO_OUTCOMES = ["meanCurve", "linearPredictor", "coxCurvesOnGrid"];
-const REFUSING = DOORS.filter(([name]) => ![...CARRIERS, ...NO_OUTCOMES].includes(name));
+/** Doors that take late entry and weights. */
+const INTERVALS = [
+  "kaplanMeier",
+  "logrank",
+  "concordanceHarrell",
+  "fitCox",
+  "fitCox by stratum",
+  "robustCox",
+  "testProportionalHazards",
+];
+/** Absent under entry, with the reason (test/stats/intervals.test.ts). */
+const ABSENT = ["concordanceUno"];
+const REFUSING = DOORS.filter(
+  ([name]) => ![...CARRIERS, ...NO_OUTCOMES, ...INTERVALS, ...ABSENT].includes(name),
+);
 
 const entry = time.map((one) => one / 2);
 const cause = event.map((one, row) => one * (1 + (row % 2)));
@@ -173,16 +187,34 @@ describe("what goes beyond right censoring", () => {
       await expect(answer).rejects.toThrow(library.InputError);
       await expect(answer).rejects.toThrow(`does not take ${words} yet`);
     });
+  });
 
-    test("takes ids, which change no number", async () => {
-      const withIds = await call({ ...typed, id }, { ...binned, id }, curves);
-      expect(withIds).toEqual(await call(typed, binned, curves));
+  describe.each(DOORS.filter(([name]) => INTERVALS.includes(name)))("%s", (_, call) => {
+    test("refuses competing causes by name, and takes entries and weights", async () => {
+      const withCauses = { ...typed, cause } as unknown as Outcomes;
+      await expect(async () => call(withCauses, binned, curves)).rejects.toThrow(
+        "does not take competing causes yet",
+      );
+      for (const more of [{ entry }, { weight }]) {
+        const outcomes = { ...typed, ...more } as unknown as Outcomes;
+        expect(await call(outcomes, binned, curves)).toBeDefined();
+      }
     });
   });
 
+  test.each(DOORS.filter(([name]) => ![...CARRIERS, ...NO_OUTCOMES].includes(name)))(
+    "%s takes ids, which change no number",
+    async (_, call) => {
+      const withIds = await call({ ...typed, id }, { ...binned, id }, curves);
+      expect(withIds).toEqual(await call(typed, binned, curves));
+    },
+  );
+
   test("the sentence says who refuses, and where it is", () => {
     const late = { ...typed, entry } as unknown as Outcomes;
-    expect(() => library.concordanceHarrell(late, risk)).toThrow("concordance does not take late entry yet");
+    expect(() => library.censoringKaplanMeier(late, { ties: "reverse" })).toThrow(
+      "Kaplan-Meier of the censoring does not take late entry yet",
+    );
     expect(() =>
       library.requireRightCensored({ ...typed, cause: Uint8Array.from(cause) }, "this test"),
     ).toThrow(expect.objectContaining({ code: "outcomes.beyond", where: "outcomes.cause" }));

@@ -46,6 +46,21 @@ export type FindingCode =
   | "event.missing"
   /** Values of the event column, beyond the event and its absence, that are read as censored. */
   | "event.causes"
+  /** A person has rows after an event. */
+  | "event.recurrent"
+  /** A cause with too few events to say anything of. */
+  | "cause.events"
+  /** A value of the event column that is neither a cause nor censored, or a cause that cannot be told. */
+  | "cause.values"
+  /** A row enters when or after it leaves. */
+  | "entry.order"
+  /** Late entry leaves hardly anyone at risk at the first events. */
+  | "entry.risk"
+  /** Two rows of one person cover the same time. */
+  | "interval.overlap"
+  /** Time between a person's rows that no row covers. */
+  | "interval.gap"
+  | "weights.values"
   | "duplicate.rows"
   | "group.events"
   | "followup.overlap";

@@ -44,7 +44,12 @@ export interface RightCensored extends Outcomes {
   readonly weight?: never;
 }
 
-/** The same on a time grid. */
+/** Outcomes of one kind of event, which may have entries and weights. */
+export interface SingleCause extends Outcomes {
+  readonly cause?: never;
+}
+
+/** Right-censored outcomes on a time grid. */
 export interface BinnedRightCensored extends BinnedOutcomes {
   readonly firstBin?: never;
   readonly cause?: never;
@@ -59,6 +64,7 @@ export type EveryField<Shape> = { readonly [Field in keyof Required<Shape>]: Sha
 
 /** The outcomes of some rows (0-based), in their order. */
 export function pickOutcomes(outcomes: RightCensored, rows: ArrayLike<number>): RightCensored;
+export function pickOutcomes(outcomes: SingleCause, rows: ArrayLike<number>): SingleCause;
 export function pickOutcomes(outcomes: Outcomes, rows: ArrayLike<number>): Outcomes;
 export function pickOutcomes(outcomes: Outcomes, rows: ArrayLike<number>): Outcomes {
   const { time, event, entry, cause, weight, id } = outcomes;
@@ -120,10 +126,17 @@ const BEYOND_CENSORING = (Object.keys(ADDED) as OutcomeField[]).filter((field) =
 /** What outcomes of any shape may hold beyond time and event. */
 export type Beyond = { readonly [Field in OutcomeField]?: unknown };
 
-/** Refuses late entry, causes and weights; `what` is the subject of the sentence, such as "Kaplan-Meier". */
-export function refuseBeyondCensoring(outcomes: Beyond, what: string): void {
+/**
+ * Refuses late entry, causes and weights, but for what is `handled`; `what` is the subject of the sentence, such as
+ * "Kaplan-Meier".
+ */
+export function refuseBeyondCensoring(
+  outcomes: Beyond,
+  what: string,
+  handled: readonly (keyof Beyond)[] = [],
+): void {
   for (const field of BEYOND_CENSORING) {
-    if (outcomes[field] === undefined) continue;
+    if (outcomes[field] === undefined || handled.includes(field)) continue;
     throw new InputError(`${what} does not take ${ADDED[field]} yet`, {
       code: "outcomes.beyond",
       where: `outcomes.${field}`,
@@ -141,4 +154,10 @@ export function requireRightCensored(
 ): RightCensored | BinnedRightCensored {
   refuseBeyondCensoring(outcomes, what);
   return outcomes as RightCensored | BinnedRightCensored;
+}
+
+/** The same outcomes, known to be of one kind of event. */
+export function requireSingleCause(outcomes: Outcomes, what: string): SingleCause {
+  refuseBeyondCensoring(outcomes, what, ["entry", "firstBin", "weight"]);
+  return outcomes as SingleCause;
 }

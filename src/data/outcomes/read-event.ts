@@ -13,7 +13,7 @@ import { type Column, cellText, isMissing } from "../table.ts";
 const MAX_VALUES_NAMED = 8;
 
 /** Distinct values of the column as texts, ascending: numbers as numbers. */
-function distinctTexts(column: Column, N: number): string[] {
+export function distinctTexts(column: Column, N: number): string[] {
   if (column.type === "category") {
     const seen = new Uint8Array(column.levels.length);
     for (const code of column.codes) if (code >= 0) seen[code] = 1;
@@ -27,7 +27,7 @@ function distinctTexts(column: Column, N: number): string[] {
   return ascending.map(([, row]) => cellText(column, row));
 }
 
-function listTexts(texts: readonly string[]): string {
+export function listTexts(texts: readonly string[]): string {
   const shown = texts.slice(0, MAX_VALUES_NAMED).map(shortenValue).join(", ");
   return texts.length > MAX_VALUES_NAMED ? `${shown}, … (${texts.length} in all)` : shown;
 }
@@ -59,7 +59,7 @@ function readByText(column: Column, N: number, isEvent: (text: string) => boolea
 const EVENT_WORDS = ["yes", "y", "dead", "died", "deceased", "death", "event"];
 const CENSORED_WORDS = ["no", "n", "alive", "censored", "censor"];
 /** Beside a named event, these say just as plainly that it was not seen; among numbers, 0 does. */
-const NOTHING_WORDS = [...CENSORED_WORDS, "none", "lost", "lost to follow-up", "0", "false"];
+export const NOTHING_WORDS = [...CENSORED_WORDS, "none", "lost", "lost to follow-up", "0", "false"];
 
 /** "a", "a and b", "a, b and c". */
 function joinAnd(all: readonly (readonly Part[])[]): readonly Part[] {
@@ -70,7 +70,7 @@ function joinAnd(all: readonly (readonly Part[])[]): readonly Part[] {
 }
 
 /** Rows of every value of the column, as texts. */
-function countTexts(column: Column, N: number, texts: readonly string[]): Map<string, number> {
+export function countTexts(column: Column, N: number, texts: readonly string[]): Map<string, number> {
   const counts = new Map(texts.map((text) => [text, 0]));
   for (let row = 0; row < N; row++) {
     if (isMissing(column, row)) continue;
@@ -171,7 +171,7 @@ export function readEvent(column: Column, N: number, eventIs: string | undefined
 }
 
 /** Equality as a person means it: 2, 2.0 and "2" are one value, and so are true and 1 in a column of booleans. */
-function sameValue(column: Column, text: string, wanted: string): boolean {
+export function sameValue(column: Column, text: string, wanted: string): boolean {
   const asked = wanted.trim();
   if (text === asked) return true;
   if (column.type === "boolean") {

@@ -52,9 +52,12 @@ export interface InspectedOutcomes {
   readonly timeRule: string;
 }
 
-/** Reads the outcome and says what is wrong with it, without refusing. */
-export function inspectOutcomes(table: Table, columns: OutcomeColumns): InspectedOutcomes {
-  const { problems, ...read } = readBoth(table, columns);
+/**
+ * Reads the outcome and says what is wrong with it, without refusing; `event` is the event column where it was read
+ * already, by cause (read-causes.ts).
+ */
+export function inspectOutcomes(table: Table, columns: OutcomeColumns, event?: Reading): InspectedOutcomes {
+  const { problems, ...read } = readBoth(table, columns, event);
   const findings = problems.map((problem) => problem.finding);
   return {
     ...read,
@@ -90,13 +93,13 @@ function refuseSameColumn(table: Table, { time, origin, event }: OutcomeColumns)
   });
 }
 
-function readBoth(table: Table, columns: OutcomeColumns) {
+function readBoth(table: Table, columns: OutcomeColumns, known: Reading | undefined) {
   refuseSameColumn(table, columns);
   const timeColumn = findColumn(table, columns.time);
   const origin = columns.origin === undefined ? null : findColumn(table, columns.origin);
   const eventColumn = findColumn(table, columns.event);
   const time = readTime(timeColumn, origin, table.rows);
-  const event = readEvent(eventColumn, table.rows, columns.eventIs);
+  const event = known ?? readEvent(eventColumn, table.rows, columns.eventIs);
   const usable = new Uint8Array(table.rows);
   const outcomes = { time: new Float64Array(table.rows), event: new Uint8Array(table.rows) };
   let rows = 0;
@@ -160,9 +163,9 @@ function cellNumbers(column: Column, N: number): Float64Array {
   }
 }
 
-/** With `origin`, the days from its dates to those of the column. */
-export function readTime(column: Column, origin: Column | null, N: number): Reading {
-  return origin === null ? readNumberTimes(column, N) : readDateTimes(column, origin, N);
+/** With `origin`, the days from its dates to those of the column; `noun` is what messages call the number. */
+export function readTime(column: Column, origin: Column | null, N: number, noun = "time"): Reading {
+  return origin === null ? readNumberTimes(column, N, noun) : readDateTimes(column, origin, N);
 }
 
 /** Rows (1-based) by what is wrong with them. */
@@ -175,7 +178,7 @@ interface BadTimes {
 
 const REMOVE = "remove these rows or fill in their times";
 
-function readNumberTimes(column: Column, N: number): Reading {
+function readNumberTimes(column: Column, N: number, noun: string): Reading {
   const values = cellNumbers(column, N);
   const bad: BadTimes = { missing: [], infinite: [], negative: [], zero: [] };
   const notNumbers: number[] = [];
@@ -203,8 +206,8 @@ function readNumberTimes(column: Column, N: number): Reading {
   }
   problems.push(
     ...listProblems(column, bad, {
-      missing: "time is missing",
-      negative: (rows) => say`time is negative in ${named(rows)}${personal(`: "${text(rows)}"`)}`,
+      missing: `${noun} is missing`,
+      negative: (rows) => say`${noun} is negative in ${named(rows)}${personal(`: "${text(rows)}"`)}`,
       correct: "correct or remove these rows; times start at 0",
     }),
   );

@@ -7,7 +7,8 @@
  */
 import { countAtMost, joinNearTimes, keepDistinct } from "../../core/ascending.ts";
 import { InputError, nameRows } from "../../core/errors.ts";
-import type { RightCensored, RowWeights } from "./outcomes.ts";
+import { observedFrom } from "./intervals.ts";
+import type { Outcomes, RightCensored, RowWeights } from "./outcomes.ts";
 
 /** Rows of positive weight grouped by distinct time, ascending; group k is rows[start[k]] … rows[start[k+1] − 1]. */
 export interface RowsByTime {
@@ -98,8 +99,11 @@ export function groupRowsByTime(rowTimes: Float64Array, options: RowsByTimeOptio
   return { time, start, rows };
 }
 
-/** Counts who is at risk, has the event and is censored at each distinct time. */
-export function tallyRisk({ time: times, event }: RightCensored, options: RowsByTimeOptions = {}): RiskTable {
+/** Counts who is at risk, has the event and is censored at each distinct time; a row is at risk after its entry. */
+export function tallyRisk(
+  { time: times, event, entry }: RightCensored | Pick<Outcomes, "time" | "event" | "entry">,
+  options: RowsByTimeOptions = {},
+): RiskTable {
   const { weights } = options;
   const { time, start, rows } = groupRowsByTime(times, options);
   const K = time.length;
@@ -117,7 +121,40 @@ export function tallyRisk({ time: times, event }: RightCensored, options: RowsBy
     later += events[k] + censored[k];
     atRisk[k] = later;
   }
-  return { time, atRisk, events, censored };
+  const table = { time, atRisk, events, censored };
+  if (entry !== undefined) leaveOutLate(table, { event, entry, weights }, { time, start, rows });
+  return table;
+}
+
+/**
+ * Takes those who have not entered yet out of the numbers at risk. Where everyone at risk has the event, rounding must
+ * not leave anyone: the number at risk is then that of the events.
+ */
+function leaveOutLate(
+  { atRisk, events }: RiskTable,
+  { event, entry, weights }: { event: Uint8Array; entry: Float64Array; weights: RowWeights | undefined },
+  { time, start, rows }: RowsByTime,
+): void {
+  const K = time.length;
+  const late = new Float64Array(K + 1); // the weight of rows that enter at or after time k, and not at or after k+1
+  const lateRows = new Int32Array(K + 1);
+  const from = observedFrom(entry);
+  for (const row of rows) {
+    const passed = countAtMost(time, from[row]); // at risk at time[passed] and later
+    if (passed === 0) continue;
+    late[passed - 1] += weights === undefined ? 1 : weights[row];
+    lateRows[passed - 1]++;
+  }
+  let outside = 0;
+  let outsideRows = 0;
+  for (let k = K - 1; k >= 0; k--) {
+    outside += late[k];
+    outsideRows += lateRows[k];
+    let dying = 0;
+    for (let i = start[k]; i < start[k + 1]; i++) dying += event[rows[i]];
+    const present = rows.length - start[k] - outsideRows;
+    atRisk[k] = present === dying ? events[k] : atRisk[k] - outside;
+  }
 }
 
 /** Kaplan-Meier without its confidence limits, which stats/kaplan-meier.ts adds. */

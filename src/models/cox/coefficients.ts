@@ -14,6 +14,7 @@ import { InputError } from "../../core/errors.ts";
 import { solveQuadratic } from "../../core/linear-algebra.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { type ChiSquareTest, type CoxFit, chiSquareTest } from "./cox.ts";
+import { visitIntervalResiduals } from "./interval-likelihood.ts";
 import { type CoxWork, createCoxWork, differentiate, sumRisks } from "./likelihood.ts";
 import { type CoxRows, type CoxSource, type PreparedCoxRows, toPreparedRows } from "./rows.ts";
 
@@ -177,6 +178,10 @@ function visitScoreResiduals(
   work: CoxWork,
   visit: (i: number, residual: Float64Array) => void,
 ): void {
+  if (rows.intervals !== undefined) {
+    visitIntervalResiduals(rows, rows.intervals, work, visit);
+    return;
+  }
   const { D, x, event, weight, start, deaths, firstGroup, ties } = rows;
   const { risk, shift, others, dying, deathWeight, exposure, spared } = work;
   const K = deaths.length;

@@ -6,20 +6,20 @@
  * coefficient (NaN) and a warning; a coefficient the likelihood pushes to infinity keeps the value where the likelihood
  * stopped changing, has no error, and a warning. Case weights act as in coxph: under Efron's ties a weight of 2 is not
  * quite the same as two rows. Curves are in baseline.ts, errors robust to repeated rows in coefficients.ts, and the
- * test of proportional hazards in proportional.ts. Delayed entry and time-varying covariates are not supported.
+ * test of proportional hazards in proportional.ts. Rows are at risk after their entry, where they have one, so a person
+ * whose covariates change is several rows, one after the other.
  */
 import { chiSquareUpperTail, logChiSquareUpperTail } from "../../core/distributions.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";
 import { factorCholesky, invertCholesky, solveCholesky } from "../../core/linear-algebra.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { type CoxBaseline, readBaselines, type StratumBaseline } from "./baseline.ts";
+import { checkInput, nameColumn } from "./check-input.ts";
 import { createCoxWork } from "./likelihood.ts";
 import { type CoxMaximum, maximiseCox } from "./newton.ts";
 import {
   type CoxInput,
   type CoxTies,
-  checkInput,
-  nameColumn,
   type PreparedCoxRows,
   prepareRows,
   type StratifiedCoxInput,
@@ -122,7 +122,7 @@ export function fitCox(
 ): CoxFit & { readonly baseline?: CoxBaseline } {
   const { weights } = options;
   checkFit(input, options);
-  const fit = fitRows(prepareRows(input, { ...tiesOf(options), weights }), input, options);
+  const fit = fitPreparedCox(prepareRows(input, { ...tiesOf(options), weights }), input, options);
   return input.strata === undefined ? { ...fit, baseline: fit.baselines[0] } : fit;
 }
 
@@ -139,7 +139,7 @@ export function fitCoxInPlace(
 ): FittedRows {
   checkFit(input, options);
   const prepared = takeRows(input, tiesOf(options));
-  return { fit: fitRows(prepared, input, options), prepared };
+  return { fit: fitPreparedCox(prepared, input, options), prepared };
 }
 
 function tiesOf({ ties = "efron", timefix = true }: CoxOptions): { ties: CoxTies; timefix: boolean } {
@@ -153,7 +153,8 @@ function checkFit(input: CoxInput | StratifiedCoxInput, { ridge = 0, weights }: 
     throw new InputError(`ridge is not a number from 0 up: ${ridge}`, { code: "cox.ridge" });
 }
 
-function fitRows(
+/** The fit of rows that are prepared already; the rest of the input names columns and strata. */
+export function fitPreparedCox(
   prepared: PreparedCoxRows,
   { D, strata, ...input }: Pick<CoxInput | StratifiedCoxInput, "D" | "names" | "strata">,
   options: CoxOptions,

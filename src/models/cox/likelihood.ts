@@ -10,10 +10,12 @@
  * That second moment grows by one outer product r W/(W+r)·(x−x̄)(x−x̄)ᵀ per row (Welford), so the sum over times is,
  * row by row, that product times the hazard the row was exposed to: nothing is subtracted, so no digits are lost,
  * however extreme a value is. Sums of r are kept relative to the largest in their own risk set: exp can neither
- * overflow nor leave a risk set empty. Fitting is in newton.ts.
+ * overflow nor leave a risk set empty. Fitting is in newton.ts; rows that enter late, or stay on after a competing
+ * event, are summed by interval-likelihood.ts.
  */
 import { exp, log } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter, type OuterSum } from "../../core/linear-algebra.ts";
+import { differentiateIntervals, sumIntervalRisks, tiedDeaths } from "./interval-likelihood.ts";
 import type { CoxRows } from "./rows.ts";
 
 /** What an evaluation leaves per row and per group of tied times; reused between evaluations. */
@@ -71,14 +73,9 @@ export function evaluateCox(rows: CoxRows, beta: Float64Array, work: CoxWork): C
   return { logLikelihood, ...differentiate(rows, work) };
 }
 
-/** How many tied deaths share a time, and each one's f_k. */
-function tiedDeaths({ deaths, ties }: CoxRows, k: number) {
-  const d = deaths[k];
-  return ties === "efron" ? { terms: d, share: 1 / d } : { terms: 1, share: 0 };
-}
-
 /** Fills `work`; returns the log-likelihood. */
 export function sumRisks(rows: CoxRows, beta: Float64Array, work: CoxWork): number {
+  if (rows.intervals !== undefined) return sumIntervalRisks(rows, rows.intervals, beta, work);
   const { D, x, event, weight, start, firstGroup } = rows;
   const { risk, shift, others, dying, deathWeight, hazard, spared, exposure } = work;
   for (let i = 0, at = 0; i < rows.N; i++, at += D) {
@@ -145,6 +142,8 @@ export function differentiate(
   emphasis?: Float64Array, // [K]
   visit?: CoxVisitor,
 ): CoxDerivatives {
+  if (rows.intervals !== undefined)
+    return differentiateIntervals(rows, rows.intervals, work, emphasis, visit);
   const { D } = rows;
   let exposure = work.exposure;
   if (emphasis !== undefined) {

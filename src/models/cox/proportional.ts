@@ -7,6 +7,7 @@
  * g is the time itself (identity) or 1 − S(t−) of the overall Kaplan-Meier curve (km, R's default), minus its mean over
  * events.
  */
+import { countBelow } from "../../core/ascending.ts";
 import { factorCholesky, solveCholesky, solveQuadratic } from "../../core/linear-algebra.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import { type ChiSquareTest, type CoxFit, chiSquareTest } from "./cox.ts";
@@ -69,6 +70,8 @@ function createStatistic(
   const { D } = fit;
   if (fit.ridge > 0) return absent("fitted with a ridge penalty");
   if (fit.infinite.length > 0) return absent("a coefficient is infinite");
+  if ("rows" in input && input.rows.intervals?.staying)
+    return absent("no test of this kind for a subdistribution");
   if (D > MAX_TESTED_COLUMNS) return absent(`more than ${MAX_TESTED_COLUMNS} columns`);
   const { rows, scales } = toPreparedRows(input, { ties: fit.ties, timefix: fit.timefix, weights });
   const g = centreTimes(rows, transform === "identity" ? rows.times : deadShare(rows));
@@ -112,7 +115,8 @@ function centreTimes({ deaths }: CoxRows, value: Float64Array): Float64Array | n
 }
 
 /** 1 − S(t−) at each group's time, where S is that of the rows of all strata together, unweighted as in R. */
-function deadShare({ times, start, deaths }: CoxRows): Float64Array {
+function deadShare({ times, start, deaths, intervals }: CoxRows): Float64Array {
+  const entries = intervals?.from.slice().sort();
   const byTime = Uint32Array.from(times.keys());
   // One stratum's times ascend already.
   if (!times.every((time, k) => k === 0 || times[k - 1] <= time)) byTime.sort((a, b) => times[a] - times[b]);
@@ -129,7 +133,8 @@ function deadShare({ times, start, deaths }: CoxRows): Float64Array {
       dead += deaths[k];
       leaving += start[k + 1] - start[k];
     }
-    S *= (atRisk - dead) / atRisk;
+    const late = entries === undefined ? 0 : entries.length - countBelow(entries, times[byTime[from]]);
+    if (dead > 0) S *= (atRisk - late - dead) / (atRisk - late);
     atRisk -= leaving;
     from = end;
   }

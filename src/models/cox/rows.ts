@@ -3,11 +3,12 @@
  * centred by the median and scaled by the median distance from it. This conditions Newton's method, cannot overflow by
  * squaring, and keeps a column's digits for its many values, not for one extreme value.
  */
-import { InputError, nameRows } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import { type RightCensored, refuseBeyondCensoring } from "../../data/outcomes/outcomes.ts";
+import { joinOutcomeTimes, observedFrom } from "../../data/outcomes/intervals.ts";
+import { type Outcomes, refuseBeyondCensoring } from "../../data/outcomes/outcomes.ts";
 import { groupRowsByTime, type RowsByTimeOptions } from "../../data/outcomes/rows-by-time.ts";
-import { type RightCensoredInput, toEvents, toFloat64 } from "../../data/plain-input.ts";
+import { type SingleCauseInput, toEvents, toFloat64 } from "../../data/plain-input.ts";
+import { type CoxIntervals, placeIntervals, type Staying } from "./intervals.ts";
 
 /** How tied event times share the likelihood. */
 export type CoxTies = "efron" | "breslow";
@@ -37,10 +38,12 @@ export interface CoxRows extends CoxOrder {
   readonly weight: Float64Array; // [N], sorted
   /** Deaths per group of ties. */
   readonly deaths: Uint32Array; // [K]
+  /** Which groups each row is at risk in, where that is not all groups up to its own. */
+  readonly intervals?: CoxIntervals;
 }
 
-/** Outcomes and features of the rows a Cox model is fitted to. */
-export interface CoxInput extends RightCensoredInput {
+/** Outcomes and features of the rows a Cox model is fitted to; a row is at risk after its entry, if it has one. */
+export interface CoxInput extends SingleCauseInput {
   /** The features, row by row. */
   readonly x: ArrayLike<number>; // [N,D] row-major
   /** Columns of x. */
@@ -60,7 +63,7 @@ export interface StratifiedCoxInput extends Omit<CoxInput, "strata"> {
 }
 
 /** Either kind of input, as typed arrays. */
-interface TypedCoxInput extends RightCensored {
+interface TypedCoxInput extends Outcomes {
   readonly x: Float64Array; // [N,D]
   readonly D: number;
   readonly names?: readonly string[];
@@ -71,6 +74,8 @@ export interface CoxRowOptions {
   readonly ties: CoxTies;
   readonly timefix: boolean;
   readonly weights: ArrayLike<number> | undefined;
+  /** Rows that stay at risk after their time. */
+  readonly staying?: Staying | undefined;
 }
 
 /** A column on the scale of Newton's method: (value − centre) / scale. */
@@ -89,9 +94,12 @@ export interface PreparedCoxRows extends CoxScaling {
 
 /** Validates the input of every function that takes the rows of a Cox model. */
 export function toCoxRows(input: CoxInput | StratifiedCoxInput): TypedCoxInput {
-  refuseBeyondCensoring(input, "Cox's model");
+  refuseBeyondCensoring(input, "Cox's model", ["entry", "weight"]);
   const { time, event, x, D, names, strata } = input;
-  return { time: toFloat64(time), event: toEvents(event), x: toFloat64(x), D, ...present({ names, strata }) };
+  const entry = input.entry && toFloat64(input.entry);
+  const weight = input.weight && toFloat64(input.weight);
+  const more = present({ names, strata, entry, weight });
+  return { time: toFloat64(time), event: toEvents(event), x: toFloat64(x), D, ...more };
 }
 
 /** Orders the rows of positive weight by stratum and, within each, by time; tied rows stay in the order given. */
@@ -151,7 +159,10 @@ export function takeRows(
   given: (CoxInput | StratifiedCoxInput) & { readonly x: Float64Array },
   options: Omit<CoxRowOptions, "weights">,
 ): PreparedCoxRows {
-  return arrangeRows(toCoxRows(given), { ...options, weights: undefined }, permuteRows);
+  const rows = toCoxRows(given);
+  // Rows without weight take no part: the others do not fill the memory as a permutation would.
+  const sortRows = rows.weight?.some((own) => own === 0) === true ? gatherRows : permuteRows;
+  return arrangeRows(rows, { ...options, weights: undefined }, sortRows);
 }
 
 function gatherRows(x: Float64Array, D: number, order: Int32Array): Float64Array {
@@ -182,13 +193,16 @@ function permuteRows(x: Float64Array, D: number, order: Int32Array): Float64Arra
 }
 
 function arrangeRows(
-  input: TypedCoxInput,
-  { ties, timefix, weights }: CoxRowOptions,
+  given: TypedCoxInput,
+  { ties, timefix, staying, ...options }: CoxRowOptions,
   sortRows: (x: Float64Array, D: number, order: Int32Array) => Float64Array,
 ): PreparedCoxRows {
+  const { weights = given.weight } = options;
+  const input = given.entry === undefined || !timefix ? given : joinOutcomeTimes(given);
   const { D } = input;
   const weightOf = (row: number) => weights?.[row] ?? 1;
-  const { order, times, start, firstGroup } = orderRows(input.time, input.strata, { weights, timefix });
+  const ordered = orderRows(input.time, input.strata, { weights, timefix });
+  const { order, times, start, firstGroup } = ordered;
   const N = order.length;
   const event = Uint8Array.from(order, (row) => input.event[row]);
   const weight = Float64Array.from(order, weightOf);
@@ -214,7 +228,11 @@ function arrangeRows(
     }
   }
   const ranges = high.map((top, j) => top - low[j]);
-  const rows: CoxRows = { N, D, ties, x, event, weight, order, times, start, deaths, firstGroup };
+  const from = input.entry && observedFrom(input.entry);
+  const intervals =
+    from === undefined && staying === undefined ? undefined : placeIntervals(ordered, from, staying);
+  const places = { order, times, start, deaths, firstGroup, ...present({ intervals }) };
+  const rows: CoxRows = { N, D, ties, x, event, weight, ...places };
   return { rows, means, centres, scales, ranges };
 }
 
@@ -242,60 +260,4 @@ function chooseScales(x: Float64Array, D: number, order: Int32Array) {
     if (scales[j] === 0) scales[j] = 1;
   }
   return { centres, scales };
-}
-
-export function checkInput(given: CoxInput | StratifiedCoxInput, weights?: ArrayLike<number>): void {
-  const { time, event, x, D, names, strata } = toCoxRows(given);
-  const N = time.length;
-  const refuse = (message: string, where?: string, hint?: string) => {
-    throw new InputError(message, { code: "cox.input", ...present({ where, hint }) });
-  };
-  if (N === 0) refuse("no rows: a Cox model needs at least one");
-  if (event.length !== N) refuse(`event has ${event.length} entries, time has ${N}`);
-  if (x.length !== N * D) refuse(`x has ${x.length} entries, expected ${N} rows × ${D} columns`);
-  if (names && names.length !== D) refuse(`${names.length} names for ${D} columns`);
-  if (strata && strata.length !== N) refuse(`strata has ${strata.length} entries, time has ${N}`);
-  if (weights && weights.length !== N) refuse(`weights has ${weights.length} entries, time has ${N}`);
-  const refuseRows = (
-    value: (row: number) => number,
-    good: (value: number) => boolean,
-    what: string,
-    hint: string,
-  ) => {
-    const bad: number[] = [];
-    for (let row = 0; row < N; row++) if (!good(value(row))) bad.push(row);
-    if (bad.length > 0) refuse(`${what}: ${value(bad[0])}`, nameRows(bad.map((row) => row + 1)), hint);
-  };
-  refuseRows(
-    (row) => time[row],
-    Number.isFinite,
-    "time is not a finite number",
-    "leave rows without a time out",
-  );
-  for (let j = 0; j < D; j++)
-    refuseRows(
-      (row) => x[row * D + j],
-      Number.isFinite,
-      `column "${nameColumn(names, j)}" is not a finite number`,
-      "encode or fill missing values first",
-    );
-  if (strata)
-    refuseRows(
-      (row) => strata[row],
-      (s) => Number.isInteger(s) && s >= 0 && s < N,
-      "stratum is not a whole number from 0 up and below the number of rows",
-      "number the strata",
-    );
-  if (weights)
-    refuseRows(
-      (row) => weights[row],
-      (w) => w >= 0 && w < Number.POSITIVE_INFINITY,
-      "weight is not ≥ 0",
-      "use 0 to leave a row out",
-    );
-}
-
-/** Columns without names are called x1, x2, … */
-export function nameColumn(names: readonly string[] | undefined, j: number): string {
-  return names?.[j] ?? `x${j + 1}`;
 }

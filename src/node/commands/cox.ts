@@ -8,8 +8,9 @@ import { formatNumber, formatP, formatRange } from "../../report/words/text-tabl
 import { type CoxRequest, coxDocument } from "../../verbs/cox.ts";
 import type { CoxDocument, CoxTestEntry } from "../../verbs/cox-document.ts";
 import {
-  addOutcomeOptions,
+  addHistoryOptions,
   addTableOptions,
+  checkHistoryOptions,
   idOption,
   namesOption,
   parseCount,
@@ -31,6 +32,7 @@ import {
 } from "../print/output.ts";
 
 interface CoxOptions extends CoxRequest, TableOptions {
+  readonly stop?: string;
   readonly json?: boolean;
 }
 
@@ -39,7 +41,10 @@ export function addCox(program: Command): void {
     .command("cox")
     .description("Cox proportional hazards, as R's coxph fits it, with hazard ratios and tests")
     .argument("<table>", TABLE_ARGUMENT);
-  addTableOptions(addOutcomeOptions(command))
+  addTableOptions(addHistoryOptions(command))
+    .option("--cause <value>", "the cause that is the event, as --event-is; other causes are censored")
+    .option("--fine-gray", "model the incidence of --cause: other causes compete (Fine and Gray)")
+    .option("--censored <value>", "with --fine-gray, the value that means censored")
     .option("--features <columns>", "the columns to use (default: all but ids and constants)", namesOption)
     .option("--drop <columns>", "columns not to use", namesOption)
     .option(
@@ -61,6 +66,7 @@ export function addCox(program: Command): void {
     .option("--iterations <n>", "most steps of Newton's method (default: 100)", parseCount)
     .option("--json", "print one JSON document")
     .action(async (path: string, options: CoxOptions) => {
+      checkHistoryOptions(options);
       const document = coxDocument(await readTableFile(path, options), options, followPhases());
       if (options.json) printJson(document);
       else printCox(document);
@@ -68,7 +74,7 @@ export function addCox(program: Command): void {
 }
 
 export function printCox(document: CoxDocument): void {
-  const { strata, id, references } = document;
+  const { strata, id, references, observed } = document;
   const infinite = document.infinite.length === 0 ? undefined : describeInfinite(document.infinite);
   if (infinite !== undefined) {
     printWrapped(capitalise(infinite));
@@ -76,8 +82,14 @@ export function printCox(document: CoxDocument): void {
   }
   const rows = document.omitted === 1 ? "row" : "rows";
   const omitted = document.omitted > 0 ? `, ${document.omitted} ${rows} with missing values left out` : "";
-  print(`Cox, ${document.ties} ties: ${document.n} rows, ${document.events} events${omitted}`);
+  print(
+    `${titleOf(document)}, ${document.ties} ties: ${document.n} rows, ${document.events} events${omitted}`,
+  );
   if (strata !== null) print(`stratified by ${strata.columns.join(", ")}: ${strata.count} baseline hazards`);
+  if (document.cause?.model === "subdistribution")
+    print("hazard ratios are those of the subdistribution: they order incidences; robust errors");
+  if (observed?.entry) print(`rows at risk after ${observed.entry}`);
+  if (observed?.weights) print(`weighted by ${observed.weights}: robust errors`);
   if (id !== null) print(`robust errors: ${id.people} values of ${id.column}, each one person`);
   if (references.length > 0)
     print(`compared with ${references.map(({ column, level }) => `${column}=${level}`).join(", ")}`);
@@ -88,13 +100,24 @@ export function printCox(document: CoxDocument): void {
   );
   const { likelihoodRatio, wald, score, robustScore } = document.tests;
   print(`likelihood ratio test: ${formatTest(likelihoodRatio)}`);
-  print(`Wald test${id === null ? "" : ", robust"}: ${formatTest(wald)}`);
+  print(`Wald test${robustScore === null ? "" : ", robust"}: ${formatTest(wald)}`);
   print(`score (logrank) test: ${formatTest(score)}`);
   if (robustScore !== null) print(`score test, robust: ${formatTest(robustScore)}`);
   const { c, concordant, discordant, tiedRisk } = document.concordance;
-  print(`C-index ${formatNumber(c)} (${concordant} concordant, ${discordant} discordant, ${tiedRisk} tied)`);
+  const pairs = [concordant, discordant, tiedRisk].map((count) =>
+    Number.isInteger(count) ? String(count) : formatNumber(count, 2),
+  );
+  if (document.cause?.model !== "subdistribution")
+    print(`C-index ${formatNumber(c)} (${pairs[0]} concordant, ${pairs[1]} discordant, ${pairs[2]} tied)`);
   printProportionalHazards(document);
   for (const warning of document.warnings) if (warning !== infinite) warn(warning);
+}
+
+function titleOf({ cause }: CoxDocument): string {
+  if (cause === undefined) return "Cox";
+  return cause.model === "subdistribution"
+    ? `Fine and Gray, subdistribution of ${cause.value}`
+    : `Cox, cause-specific hazard of ${cause.value}`;
 }
 
 function capitalise(sentence: string): string {
@@ -106,7 +129,7 @@ function formatTest({ chi2, df, p, absent }: CoxTestEntry): string {
 }
 
 function printCoefficients(document: CoxDocument): void {
-  const robust = document.id !== null;
+  const robust = document.tests.robustScore !== null;
   const infinite = new Set(document.infinite);
   printTable(
     [

@@ -4,15 +4,16 @@
  */
 import { type Command, Option } from "commander";
 import { present } from "../../core/present.ts";
-import { noteOutcome } from "../../data/outcomes/read-outcomes.ts";
 import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
 import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
-import { type KmDocument, type KmRequest, kmDocument } from "../../verbs/km.ts";
+import { type KmDocument, type KmObserved, type KmRequest, kmDocument, noteKm } from "../../verbs/km.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { refuseWrongSuffix } from "../io/output-path.ts";
 import {
-  addOutcomeOptions,
+  addHistoryOptions,
   addTableOptions,
+  checkHistoryOptions,
+  idOption,
   namesOption,
   parsePositive,
   parseTimes,
@@ -33,6 +34,7 @@ import {
 } from "../print/output.ts";
 
 interface KmOptions extends KmRequest, TableOptions {
+  readonly stop?: string;
   readonly svg?: string;
   readonly json?: boolean;
 }
@@ -42,7 +44,12 @@ export function addKm(program: Command): void {
     .command("km")
     .description("Kaplan-Meier curves, as R's survfit gives them, and the logrank test")
     .argument("<table>", TABLE_ARGUMENT);
-  addTableOptions(addOutcomeOptions(command))
+  addTableOptions(addHistoryOptions(command))
+    .option(
+      "--id <column>",
+      "rows of one value are one person: robust errors where they are several",
+      idOption,
+    )
     .option("--by <columns>", "one curve for each value of these columns", namesOption)
     .addOption(
       new Option("--interval <kind>", "pointwise 95 % limits")
@@ -57,10 +64,11 @@ export function addKm(program: Command): void {
     .option("--json", "print one JSON document")
     .action(async (path: string, options: KmOptions) => {
       refuseWrongSuffix({ plot: options.svg });
+      checkHistoryOptions(options);
       const table = await readTableFile(path, options);
       const document = kmDocument(table, options, followPhases());
       if (options.svg !== undefined) await writePlot(options.svg, document, options);
-      for (const note of noteOutcome(table, options)) warn(note);
+      for (const note of noteKm(table, options)) warn(note);
       if (options.json) printJson(document);
       else printKm(document, options);
     });
@@ -94,6 +102,7 @@ export function printKm(document: KmDocument, options: { readonly svg?: string }
   const until = groups.length === 0 ? "" : String(Number(groups[0].rmst.until.toPrecision(6)));
   print(plotCurvesAsText(groups, { width: Math.min(terminalWidth(), 84) }));
   if (timeUnit !== null) print(`time in ${timeUnit}`);
+  if (document.observed !== undefined) print(describeObserved(document.observed));
   print("");
   printTable(
     [
@@ -113,8 +122,8 @@ export function printKm(document: KmDocument, options: { readonly svg?: string }
       const last = group.time.length - 1;
       return [
         group.name,
-        String(group.atRisk[0] ?? 0),
-        String(group.events.reduce((sum, e) => sum + e, 0)),
+        String(group.n ?? group.atRisk[0] ?? 0),
+        formatCount(group.events.reduce((sum, e) => sum + e, 0)),
         formatTime(group.median.estimate),
         formatLimits(group.median.lower, group.median.upper),
         formatNumber(group.survival[last]),
@@ -140,6 +149,22 @@ export function printKm(document: KmDocument, options: { readonly svg?: string }
   }
 }
 
+/** A number of people, whole unless rows have weights. */
+function formatCount(count: number): string {
+  return Number.isInteger(count) ? String(count) : formatNumber(count, 2);
+}
+
+/** How rows were observed, in a line. */
+function describeObserved({ entry, weights, id, variance }: KmObserved): string {
+  const parts = [
+    entry === null ? "" : `rows at risk after ${entry}`,
+    weights === null ? "" : `weighted by ${weights}`,
+    id === null ? "" : `${id.people} values of ${id.column}, each one person`,
+    variance === "robust" ? "robust errors" : "Greenwood's errors",
+  ];
+  return parts.filter((part) => part !== "").join("; ");
+}
+
 /** A median without an upper limit is open above. */
 function formatLimits(lower: number | null, upper: number | null): string {
   if (upper !== null) return `${formatTime(lower)} – ${formatTime(upper)}`;
@@ -154,7 +179,7 @@ function printAt({ groups, timeUnit }: KmDocument): void {
       at.map(({ time, atRisk, survival, standardError, lower, upper }) => [
         name,
         String(time),
-        String(atRisk),
+        formatCount(atRisk),
         formatNumber(survival),
         formatNumber(standardError),
         formatRange(lower, upper),

@@ -157,7 +157,8 @@ type Heading = (typeof HEADINGS)[number];
 
 /** Option without its dashes → heading, for every command without an entry below. */
 const HEADING_OF: Readonly<Record<string, Heading>> = {
-  ...under("Data", "time event event-is origin time-unit id rows-are-independent category number decimal"),
+  ...under("Data", "time event event-is causes censored cause fine-gray origin entry start stop weights"),
+  ...under("Data", "time-unit id rows-are-independent category number decimal"),
   ...under("Data", "features drop protected allow-leak curves bin horizon split all-rows"),
   ...under("Groups", "group groups auto-groups by"),
   ...under("Model", "method methods distance slack kappa risk-strata lambda no-group-inputs preset network"),
@@ -198,6 +199,7 @@ const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = 
 const BASIC: Readonly<Record<string, string>> = {
   describe: "time event event-is origin id group groups category number json",
   km: "time event event-is origin by at rmst time-unit svg json",
+  cif: "time event causes censored by interval entry time-unit plot json",
   cox: "time event event-is features drop id strata reference interaction json",
   train: "time event event-is id group groups auto-groups drop report out",
   predict: "at quantiles rmst id long risk bands lower-bound calibrate out",

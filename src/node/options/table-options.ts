@@ -1,6 +1,7 @@
 /** Options that commands share: how a table is read, which columns hold the outcome, and which groups to use. */
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import {
   type Group,
@@ -137,6 +138,41 @@ export function addOutcomeOptions(command: Command): Command {
     .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
     .requiredOption("--event <column>", "whether the event happened: 0/1, true/false, yes/no, dead/alive")
     .option("--event-is <value>", "the value of the event column that means it happened");
+}
+
+/** The outcome with what it may have beyond time and event; where `causes` are named, no single event is. */
+export function addHistoryOptions(command: Command, { causes = false } = {}): Command {
+  const outcome = causes
+    ? command
+        .requiredOption("--time <column>", "time to the event or to censoring")
+        .option("--origin <column>", "the date that times are counted from, in days, where --time is a date")
+        .requiredOption("--event <column>", "what happened: a cause, or nothing")
+    : addOutcomeOptions(command);
+  return (
+    outcome
+      .option("--entry <column>", "when a row came under observation, where later than time 0")
+      .option("--start <column>", "the same where people have several rows, one after the other, with --id")
+      .option("--stop <column>", "the end of such a row: another name of --time")
+      .option("--weights <column>", "how many people a row stands for; errors are then robust")
+      // The time is asked for by one name, whichever was given.
+      .on("option:stop", (column: string) => command.setOptionValue("time", column))
+  );
+}
+
+/** Refuses a stop that is not the time, or has no start. */
+export function checkHistoryOptions(options: {
+  readonly time: string;
+  readonly start?: string;
+  readonly stop?: string;
+}): void {
+  const { time, start, stop } = options;
+  const refuse = (message: string, hint: string) => {
+    throw new InputError(message, { code: "outcomes.options", hint });
+  };
+  if (stop !== undefined && stop !== time)
+    refuse("both --time and --stop are given", "--stop is the time of start–stop rows: give one of them");
+  if (stop !== undefined && start === undefined)
+    refuse("--stop is given without --start", "name the start of each row as well, or give --time");
 }
 
 export function addGroupOptions(command: Command): Command {

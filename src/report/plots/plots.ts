@@ -34,7 +34,16 @@ export interface PlotOptions {
   readonly logrankP?: number;
 }
 
-const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933"];
+export const COLOURS = [
+  "#0072B2",
+  "#D55E00",
+  "#009E73",
+  "#CC79A7",
+  "#E69F00",
+  "#56B4E9",
+  "#000000",
+  "#999933",
+];
 /** Curves beyond the number of colours are dashed. */
 const DASHES = ["", "6 3", "2 2", "8 3 2 3"];
 const FONT = "12px sans-serif";
@@ -262,6 +271,11 @@ function labelCurveEnds(
   );
 }
 
+/** People under observation; of weighted ones to a tenth. */
+function formatAtRisk(count = 0): string {
+  return Number.isInteger(count) ? String(count) : count.toFixed(1);
+}
+
 /** The number of each group under observation just before each tick of the axis. */
 function drawAtRisk(
   canvas: Canvas,
@@ -280,7 +294,7 @@ function drawAtRisk(
     elements.push(writeName(canvas, names[g], LONGEST_NAME, label));
     for (const tick of ticks) {
       const place = { x: canvas.x(tick), y, dy: "0.32em", "text-anchor": "middle" };
-      elements.push(createElement(canvas, "text", place, String(atRisk[countBelow(time, tick)] ?? 0)));
+      elements.push(createElement(canvas, "text", place, formatAtRisk(atRisk[countBelow(time, tick)])));
     }
   });
   return elements;

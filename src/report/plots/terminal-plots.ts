@@ -82,11 +82,16 @@ export function plotCurvesAsText(
     ...shown.map(({ time, atRisk }, c) =>
       placeAtTicks(
         `  ${MARKS[c]}`,
-        ticks.map((t) => String(atRisk[countBelow(time, t)] ?? 0)),
+        ticks.map((t) => formatCount(atRisk[countBelow(time, t)] ?? 0)),
       ),
     ),
     shown.map(({ name }, c) => `${MARKS[c]} = ${safeLine(shortenValue(name))}`).join("   "),
   ].join("\n");
+}
+
+/** Weighted people to a tenth. */
+function formatCount(count: number): string {
+  return Number.isInteger(count) ? String(count) : count.toFixed(1);
 }
 
 /** The mark of settings after the last letter. */

@@ -37,7 +37,7 @@ export function subtractCurves(mean: ArrayLike<number>, km: ArrayLike<number>): 
 
 export function referGap(
   mean: ArrayLike<number>, // [T+1]
-  km: BinnedKaplanMeier,
+  km: Pick<BinnedKaplanMeier, "survival" | "variance">,
   supportedBins: number,
 ): GapReference {
   const length = mean.length;

@@ -3,16 +3,23 @@
  * ordered correctly, with score ties counting half. Uno: the same with every pair weighted by 1/G² of its earlier time,
  * G the censoring distribution, so that the answer does not depend on who was censored. Three published conventions are
  * available by name, see CONVENTIONS. The cost is O(N log N): times go from last to first, and the scores seen so far
- * are in a Fenwick tree. Whole-number weights are equivalent to repeated rows, also in the counts of ties.
+ * are in a Fenwick tree. Whole-number weights are equivalent to repeated rows, also in the counts of ties. With late
+ * entry, j is compared with an earlier event i only if j was under observation by then, entry_j < t_i; weights that the
+ * outcomes hold multiply to the weight of a pair, and a row makes no pair with itself, as in R.
  */
 
 import { countBelow } from "../../core/ascending.ts";
 import { square } from "../../core/elementary.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
-import type { RightCensored, RowWeights } from "../../data/outcomes/outcomes.ts";
+import type { Outcomes, RowWeights } from "../../data/outcomes/outcomes.ts";
 import { checkLength, distinctAscending, groupRowsByTime } from "../../data/outcomes/rows-by-time.ts";
-import { type RightCensoredInput, toRightCensored } from "../../data/plain-input.ts";
+import {
+  type RightCensoredInput,
+  type SingleCauseInput,
+  toRightCensored,
+  toSingleCause,
+} from "../../data/plain-input.ts";
 import { type CensoringTies, censoringKaplanMeier, stepValue } from "../censoring.ts";
 
 /** "r": an event and a censoring at the same time are comparable, the event first; "strict": only t_i < t_j. */
@@ -93,6 +100,8 @@ const CONVENTIONS: Readonly<Record<UnoConvention, Convention>> = {
 
 interface PairRule {
   readonly pairs: ComparablePairs;
+  /** Whether a weight stands for people who are not in the table, so that a row makes no pair with itself. */
+  readonly sampled?: boolean;
   readonly tolerance: number;
   readonly weights: RowWeights | undefined;
   /** The weight of a pair whose earlier event is at this time; 0 leaves it out. */
@@ -100,7 +109,7 @@ interface PairRule {
 }
 
 /** Sums of weights by score rank: `add` one, `below` the total over the first `ranks` ranks. */
-function createRankSums(U: number) {
+export function createRankSums(U: number) {
   const tree = new Float64Array(U + 1);
   return {
     add(rank: number, weight: number): void {
@@ -136,13 +145,22 @@ function tiedRange(scores: Float64Array, rank: number, tolerance: number): { fir
   return { first, end: countFront(scores, (score) => score - own <= tolerance) };
 }
 
-function countPairs(outcomes: RightCensored, risk: ArrayLike<number>, rule: PairRule): PairCounts {
+/** Rows in descending order of their entries, those from the start left out. */
+function listLate({ entry }: Outcomes, weights: RowWeights | undefined): Int32Array {
+  if (entry === undefined) return new Int32Array(0);
+  const late = Int32Array.from(entry.keys()).filter((row) => entry[row] > 0 && weights?.[row] !== 0);
+  return late.sort((a, b) => entry[b] - entry[a]);
+}
+
+function countPairs(outcomes: Outcomes, risk: ArrayLike<number>, rule: PairRule): PairCounts {
   checkLength("risk", risk.length, outcomes.time.length);
   const { time, start, rows } = groupRowsByTime(outcomes.time, rule);
   const scores = distinctAscending(risk, "risk");
   const rank = Int32Array.from(risk, (score) => countBelow(scores, score));
   const weightOf = (row: number) => (rule.weights === undefined ? 1 : rule.weights[row]);
   const later = createRankSums(scores.length);
+  const late = listLate(outcomes, rule.weights);
+  let gone = 0;
   let laterWeight = 0;
   let concordant = 0;
   let discordant = 0;
@@ -151,6 +169,10 @@ function countPairs(outcomes: RightCensored, risk: ArrayLike<number>, rule: Pair
   let tiedBoth = 0;
   for (let k = time.length - 1; k >= 0; k--) {
     const here = rows.subarray(start[k], start[k + 1]);
+    for (; gone < late.length && (outcomes.entry?.[late[gone]] ?? 0) >= time[k]; gone++) {
+      later.add(rank[late[gone]], -weightOf(late[gone]));
+      laterWeight -= weightOf(late[gone]);
+    }
     const enter = (event: 0 | 1) => {
       for (const row of here) {
         if (outcomes.event[row] !== event) continue;
@@ -174,7 +196,7 @@ function countPairs(outcomes: RightCensored, risk: ArrayLike<number>, rule: Pair
       }
     }
     if (events.length > 0) {
-      const together = pairsAmong(events, rank, weightOf);
+      const together = pairsAmong(events, rank, weightOf, rule.sampled === true);
       tiedTime += together.all - together.equalRisk;
       tiedBoth += together.equalRisk;
     }
@@ -185,40 +207,55 @@ function countPairs(outcomes: RightCensored, risk: ArrayLike<number>, rule: Pair
 }
 
 /** Unordered pairs among the events of one time, in total and with equal scores; W copies make W(W−1)/2 pairs. */
-function pairsAmong(events: Int32Array, rank: Int32Array, weightOf: (row: number) => number) {
-  const pairs = (weight: number) => (weight * (weight - 1)) / 2;
+function pairsAmong(
+  events: Int32Array,
+  rank: Int32Array,
+  weightOf: (row: number) => number,
+  sampled: boolean,
+) {
+  const pairs = (weight: number, alone: number) => (weight * weight - alone) / 2;
+  // What a row would pair with itself: all of w² where it stands for others, w of w copies.
+  const aloneOf = (row: number) => weightOf(row) * (sampled ? weightOf(row) : 1);
   let total = 0;
-  const byRank = new Map<number, number>();
+  let alone = 0;
+  const byRank = new Map<number, { weight: number; alone: number }>();
   for (const row of events) {
     total += weightOf(row);
-    byRank.set(rank[row], (byRank.get(rank[row]) ?? 0) + weightOf(row));
+    alone += aloneOf(row);
+    const own = byRank.get(rank[row]) ?? { weight: 0, alone: 0 };
+    byRank.set(rank[row], { weight: own.weight + weightOf(row), alone: own.alone + aloneOf(row) });
   }
   let equalRisk = 0;
-  for (const weight of byRank.values()) equalRisk += pairs(weight);
-  return { all: pairs(total), equalRisk };
+  for (const own of byRank.values()) equalRisk += pairs(own.weight, own.alone);
+  return { all: pairs(total, alone), equalRisk };
 }
 
 const NO_PAIRS = "no comparable pairs";
 
 /** Harrell's C of a risk score. */
 export function concordanceHarrell(
-  observed: RightCensoredInput,
+  observed: SingleCauseInput,
   risk: ArrayLike<number>,
   options: HarrellOptions = {},
 ): ConcordanceHarrell {
-  const outcomes = toRightCensored(observed, "concordance");
-  const { pairs = "r", weights } = options;
-  const counts = countPairs(outcomes, risk, { pairs, weights, tolerance: 0, timeWeight: () => 1 });
+  const outcomes = toSingleCause(observed, "concordance");
+  const { pairs = "r", weights = outcomes.weight } = options;
+  const sampled = options.weights === undefined && outcomes.weight !== undefined;
+  const counts = countPairs(outcomes, risk, { pairs, weights, sampled, tolerance: 0, timeWeight: () => 1 });
   return { ...counts, c: halfTies(counts) };
 }
 
 /** Uno's C, with censoring weights. */
 export function concordanceUno(
-  observed: RightCensoredInput,
+  observed: SingleCauseInput,
   risk: ArrayLike<number>,
   options: UnoOptions,
 ): ConcordanceUno {
-  const outcomes = toRightCensored(observed, "concordance");
+  if (observed.entry !== undefined) {
+    const c = absent("not defined under late entry: censoring weights count people from the start");
+    return { c, concordant: 0, discordant: 0, tiedRisk: 0 };
+  }
+  const outcomes = toRightCensored(observed as RightCensoredInput, "Uno's concordance");
   const { pairs, ties, leftLimit, tauIncluded, tolerance } = CONVENTIONS[options.convention];
   const { weights, censoring = outcomes, tau = Number.POSITIVE_INFINITY } = options;
   const censoringWeights = options.censoring === undefined ? weights : options.censoringWeights;

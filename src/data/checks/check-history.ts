@@ -1,0 +1,106 @@
+/**
+ * What the gate says of outcomes beyond right censoring: rows that enter after they leave, rows of one person that
+ * overlap, leave a gap or follow an event, weights that are none, and late entry that leaves hardly anyone at risk when
+ * the first events happen. Each is a problem with its rows; only what makes the statistics wrong is an error.
+ */
+import { count, named, say, verb } from "../../core/sentence.ts";
+import { isEmptyInterval, orderIntervals } from "../outcomes/intervals.ts";
+import type { Outcomes } from "../outcomes/outcomes.ts";
+import { tallyRisk } from "../outcomes/rows-by-time.ts";
+import type { Column } from "../table.ts";
+import { type Problem, problem } from "./findings.ts";
+
+/** Below this many at risk a curve jumps by a tenth at every event. */
+const FEW_AT_RISK = 10;
+
+/** Rows that are at risk at no time: they enter when or after they leave. */
+export function checkEntryOrder(column: Column, { entry, time }: Outcomes): Problem[] {
+  if (entry === undefined) return [];
+  const rows: number[] = [];
+  for (let row = 0; row < time.length; row++) if (isEmptyInterval(entry[row], time[row])) rows.push(row + 1);
+  if (rows.length === 0) return [];
+  const said = say`${column.name} is not before the time in ${named(rows)}: such a row is never at risk`;
+  const hint = "correct or remove these rows; a row is at risk after its entry, up to and including its time";
+  return [problem("entry.order", "error", column, said, {}, rows, hint)];
+}
+
+/** Overlaps, gaps and events among the rows of one person that cover time one after the other. */
+export function checkPersonIntervals(column: Column, outcomes: Outcomes): Problem[] {
+  const { entry, time, event, id } = outcomes;
+  if (entry === undefined || id === undefined) return [];
+  const order = orderIntervals(outcomes);
+  const overlapping: number[] = [];
+  const afterGap: number[] = [];
+  const afterEvent: number[] = [];
+  for (let k = 1; k < order.length; k++) {
+    const [before, row] = [order[k - 1], order[k]];
+    if (id[before] !== id[row]) continue;
+    if (entry[row] < time[before]) overlapping.push(row + 1);
+    else if (entry[row] > time[before]) afterGap.push(row + 1);
+    if (event[before] === 1) afterEvent.push(row + 1);
+  }
+  const problems: Problem[] = [];
+  if (overlapping.length > 0) {
+    const rows = overlapping.sort((a, b) => a - b);
+    const begins = verb(rows.length, "begins", "begin");
+    const said = say`rows of one person overlap: ${named(rows)} ${begins} before the row before ends`;
+    const hint = "each moment of a person belongs to one row: correct the starts and stops of these people";
+    problems.push(problem("interval.overlap", "error", column, said, {}, rows, hint));
+  }
+  if (afterGap.length > 0) {
+    const rows = afterGap.sort((a, b) => a - b);
+    const begins = [count(rows.length, "row"), " ", verb(rows.length, "begins", "begin")];
+    const said = say`${begins} later than the person's row before ends: nobody is at risk in the gap`;
+    problems.push(problem("interval.gap", "warning", column, said, {}, rows));
+  }
+  if (afterEvent.length > 0) {
+    const rows = afterEvent.sort((a, b) => a - b);
+    const follow = [count(rows.length, "row"), " ", verb(rows.length, "follows", "follow")];
+    const counted =
+      "events are read as recurrent, each counted. If the event can happen once only, these rows are wrong";
+    const said = say`${follow} an event of the same person: ${counted}`;
+    problems.push(problem("event.recurrent", "warning", column, said, {}, rows));
+  }
+  return problems;
+}
+
+/** Weights that are missing, negative or infinite, and a table in which nobody has one. */
+export function checkWeightColumn(column: Column, weight: Float64Array): Problem[] {
+  const wrong: number[] = [];
+  let positive = 0;
+  for (let row = 0; row < weight.length; row++) {
+    if (!(weight[row] >= 0 && weight[row] < Number.POSITIVE_INFINITY)) wrong.push(row + 1);
+    else if (weight[row] > 0) positive++;
+  }
+  if (wrong.length > 0) {
+    const said = say`a weight is missing or not a number from 0 up in ${named(wrong)}`;
+    const hint = "give every row the number of people it stands for; 0 leaves it out";
+    return [problem("weights.values", "error", column, said, {}, wrong, hint)];
+  }
+  if (positive > 0 || weight.length === 0) return [];
+  const hint = "name the column that says how many people a row stands for";
+  return [problem("weights.values", "error", column, `every weight of ${column.name} is 0`, {}, [], hint)];
+}
+
+/** Events that happen while late entry has left fewer than ten at risk, before more have come. */
+export function checkEarlyRisk(column: Column, outcomes: Outcomes): Problem[] {
+  const { entry, time, event } = outcomes;
+  if (entry === undefined || entry.every((start) => start === 0)) return [];
+  const { atRisk, events, time: times } = tallyRisk({ time, event, entry });
+  const enough = atRisk.findIndex((n) => n >= FEW_AT_RISK);
+  const until = enough < 0 ? times.length : enough;
+  let early = 0;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let k = 0; k < until; k++) {
+    early += events[k];
+    if (events[k] > 0) fewest = Math.min(fewest, atRisk[k]);
+  }
+  if (early === 0) return [];
+  const until10 = enough < 0 ? "" : ` (until ${times[enough]})`;
+  const where = say`at the first ${count(early, "event")}${until10}, once only ${count(fewest, "row")}`;
+  const so =
+    "The curve falls by large steps there and stays low: " +
+    "judge it from the time at which enough people are under observation";
+  const said = say`late entry leaves fewer than ${FEW_AT_RISK} rows at risk ${where}. ${so}`;
+  return [problem("entry.risk", "warning", column, said, { events: early, fewest })];
+}
