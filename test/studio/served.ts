@@ -85,9 +85,13 @@ export async function serveStudio(program: string): Promise<Served> {
     page.on("request", (request) => requests.push({ method: request.method(), url: request.url() }));
     await page.addInitScript(`globalThis.longTasks = [];
       new PerformanceObserver((list) => {
-        for (const { startTime, duration, name } of list.getEntries())
-          globalThis.longTasks.push({ startTime, duration, name });
-      }).observe({ type: "longtask", buffered: true });`);
+        for (const { duration, name } of list.getEntries()) globalThis.longTasks.push({ duration, name });
+      }).observe({ type: "longtask", buffered: true });
+      globalThis.longScripts = [];
+      new PerformanceObserver((list) => {
+        for (const { scripts } of list.getEntries())
+          for (const { duration, invoker } of scripts) globalThis.longScripts.push({ duration, name: invoker });
+      }).observe({ type: "long-animation-frame", buffered: true });`);
     await page.goto(`${origin}/`);
     return { page, context, problems, requests };
   }
@@ -153,14 +157,11 @@ export const COLOURS = ["color-contrast", "link-in-text-block"];
 /** What axe has to say of the page, by some of its rules or all, frames aside: a report has a test of its own. */
 export async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
   const chosen = rules === undefined ? "" : `, runOnly: ${JSON.stringify(rules)}`;
-  const from = await page.evaluate<number>("performance.now()");
   await page.evaluate(axe);
   const found = (await page.evaluate(
     `axe.run({ exclude: [["iframe"]] }, { resultTypes: ["violations"]${chosen} }).then(({ violations }) => violations.map(
       ({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary).join("; ")))`,
   )) as string[];
-  // axe's own work is none of the page's.
-  await page.evaluate(`(globalThis.notThePage ??= []).push([${from}, performance.now()])`);
   return found;
 }
 
@@ -169,19 +170,25 @@ export async function findOverflow(page: Page): Promise<number> {
   return page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 }
 
-/** Tasks of the page that were too long, those of axe aside; each with its length and whose it was. */
-export async function findLongTasks(page: Page): Promise<string[]> {
-  // Tasks are told a moment after they end.
-  await page.waitForTimeout(100);
-  const tasks = await page.evaluate<LongTask[]>(`globalThis.longTasks.filter(({ startTime }) =>
-    !(globalThis.notThePage ?? []).some(([from, to]) => startTime >= from - 1 && startTime <= to))`);
-  return tasks
-    .filter(({ duration }) => duration > LONG_TASK)
-    .map(({ duration, name }) => `${name} ${duration} ms`);
+/** Tasks of the page that were too long, each with whose it was. */
+export function findLongTasks(page: Page): Promise<string[]> {
+  return findLong(page, "longTasks");
 }
 
-interface LongTask {
-  readonly startTime: number;
-  readonly duration: number;
-  readonly name: string;
+/**
+ * Scripts of the page that ran too long. While a model is trained on every core, a task also counts the time in which
+ * the page was not let run at all; a script's time is closer to its own.
+ */
+export function findLongScripts(page: Page): Promise<string[]> {
+  return findLong(page, "longScripts");
+}
+
+async function findLong(page: Page, which: "longTasks" | "longScripts"): Promise<string[]> {
+  // They are told a moment after they end.
+  await page.waitForTimeout(100);
+  const all = await page.evaluate<{ readonly duration: number; readonly name: string }[]>(
+    `globalThis.${which}`,
+  );
+  const long = all.filter(({ duration }) => duration > LONG_TASK);
+  return long.map(({ duration, name }) => `${name} ${duration} ms`);
 }
