@@ -86,12 +86,7 @@ export async function serveStudio(program: string): Promise<Served> {
     await page.addInitScript(`globalThis.longTasks = [];
       new PerformanceObserver((list) => {
         for (const { duration, name } of list.getEntries()) globalThis.longTasks.push({ duration, name });
-      }).observe({ type: "longtask", buffered: true });
-      globalThis.longScripts = [];
-      new PerformanceObserver((list) => {
-        for (const { scripts } of list.getEntries())
-          for (const { duration, invoker } of scripts) globalThis.longScripts.push({ duration, name: invoker });
-      }).observe({ type: "long-animation-frame", buffered: true });`);
+      }).observe({ type: "longtask", buffered: true });`);
     await page.goto(`${origin}/`);
     return { page, context, problems, requests };
   }
@@ -171,24 +166,11 @@ export async function findOverflow(page: Page): Promise<number> {
 }
 
 /** Tasks of the page that were too long, each with whose it was. */
-export function findLongTasks(page: Page): Promise<string[]> {
-  return findLong(page, "longTasks");
-}
-
-/**
- * Scripts of the page that ran too long. While a model is trained on every core, a task also counts the time in which
- * the page was not let run at all; a script's time is closer to its own.
- */
-export function findLongScripts(page: Page): Promise<string[]> {
-  return findLong(page, "longScripts");
-}
-
-async function findLong(page: Page, which: "longTasks" | "longScripts"): Promise<string[]> {
+export async function findLongTasks(page: Page): Promise<string[]> {
   // They are told a moment after they end.
   await page.waitForTimeout(100);
-  const all = await page.evaluate<{ readonly duration: number; readonly name: string }[]>(
-    `globalThis.${which}`,
-  );
+  const all =
+    await page.evaluate<{ readonly duration: number; readonly name: string }[]>("globalThis.longTasks");
   const long = all.filter(({ duration }) => duration > LONG_TASK);
   return long.map(({ duration, name }) => `${name} ${duration} ms`);
 }
