@@ -239,6 +239,8 @@ export interface Desk {
   checkTable(choices: Choices): Promise<GateView>;
   suggestGroups(choices: Choices): Promise<readonly NamedGroup[]>;
   viewGroups(choices: Choices, groups: readonly NamedGroup[]): Promise<readonly GroupView[]>;
+  /** The distances that a run can be held by, with what they are. */
+  listDistances(): Promise<readonly { readonly name: string; readonly words: string }[]>;
   /** To the end, or until it is stopped: then null. `goOn` starts from the checkpoint that is left. */
   train(choices: Choices, goOn: boolean): Promise<ModelView | null>;
   pause(isPaused: boolean): Promise<void>;

@@ -85,7 +85,7 @@ export async function serveStudio(program: string): Promise<Served> {
     page.on("request", (request) => requests.push({ method: request.method(), url: request.url() }));
     await page.addInitScript(`globalThis.longTasks = [];
       new PerformanceObserver((list) => {
-        for (const { duration } of list.getEntries()) globalThis.longTasks.push(duration);
+        for (const { duration, name } of list.getEntries()) globalThis.longTasks.push({ duration, name });
       }).observe({ type: "longtask", buffered: true });`);
     await page.goto(`${origin}/`);
     return { page, context, problems, requests };
@@ -165,7 +165,12 @@ export async function findOverflow(page: Page): Promise<number> {
   return page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 }
 
-export async function findLongTasks(page: Page): Promise<number[]> {
-  const tasks = await page.evaluate<number[]>("globalThis.longTasks");
-  return tasks.filter((duration) => duration > LONG_TASK);
+/** Tasks of the page that were too long, each with whose it was. */
+export async function findLongTasks(page: Page): Promise<string[]> {
+  // They are told a moment after they end.
+  await page.waitForTimeout(100);
+  const all =
+    await page.evaluate<{ readonly duration: number; readonly name: string }[]>("globalThis.longTasks");
+  const long = all.filter(({ duration }) => duration > LONG_TASK);
+  return long.map(({ duration, name }) => `${name} ${duration} ms`);
 }

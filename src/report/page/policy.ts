@@ -16,5 +16,5 @@ export const REPORT_POLICY: string =
  */
 export const PAGE_POLICY: string =
   `default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '${SORT_SCRIPT_HASH}'; worker-src 'self'; ` +
-  "style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; frame-src 'self'; " +
+  "style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; frame-src blob:; " +
   "base-uri 'none'; form-action 'none'";

@@ -171,11 +171,9 @@ export function goTo(step: StepName): void {
   scrollTo({ top: 0 });
 }
 
-const THOUSANDS = new Intl.NumberFormat("en");
-
 /** 4,028 */
 export function count(value: number): string {
-  return THOUSANDS.format(value);
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 export function percent(share: number): string {

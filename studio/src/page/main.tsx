@@ -27,4 +27,8 @@ async function addHeaders(): Promise<boolean> {
 
 const root = document.getElementById("studio");
 if (await addHeaders()) location.reload();
-else if (root !== null) render(<App store={createStudio()} />, root);
+else {
+  const store = createStudio();
+  // In a task of its own: loading the page and drawing it are both noticed on a busy machine.
+  setTimeout(() => root !== null && render(<App store={store} />, root), 0);
+}

@@ -1,6 +1,5 @@
 /** The third step: one button, and what can be seen of the run: loss, distances, curves that come together. */
-import { DISTANCES } from "graduate/training";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { GroupProgress, MovingCurve, RunView, TrainChoices } from "../protocol.ts";
 import type { StepProps } from "./app.tsx";
 import { count, Field, Next, Select, TroubleCard } from "./controls.tsx";
@@ -72,16 +71,22 @@ export function TrainStep({ studio, actions }: StepProps) {
   );
 }
 
-const DISTANCE_WORDS = [
-  { value: "", text: "the preset’s" },
-  ...Object.entries(DISTANCES).map(([value, { words }]) => ({ value, text: `${value}: ${words}` })),
-];
+const PRESETS_OWN = { value: "", text: "the preset’s" };
 const numberOf = (text: string) =>
   text.trim() === "" || Number.isNaN(Number(text)) ? undefined : Number(text);
 const textOf = (value: number | undefined) => (value === undefined ? "" : String(value));
 
 function Expert({ studio, actions }: StepProps) {
   const { train } = studio.choices;
+  const [distances, setDistances] = useState<readonly { readonly value: string; readonly text: string }[]>(
+    [],
+  );
+  // Asked for when the step opens, which has what trains loaded before it is needed.
+  useEffect(() => {
+    const list = (all: readonly { readonly name: string; readonly words: string }[]) =>
+      setDistances(all.map(({ name, words }) => ({ value: name, text: `${name}: ${words}` })));
+    actions.desk.listDistances().then(list, () => undefined);
+  }, [actions]);
   const set = (change: { readonly [Name in keyof TrainChoices]?: TrainChoices[Name] | undefined }) =>
     actions.chooseTraining(change as Partial<TrainChoices>);
   const splines = train.splines === undefined ? "" : String(train.splines);
@@ -135,7 +140,7 @@ function Expert({ studio, actions }: StepProps) {
         <Select
           label="Distance"
           value={train.distance ?? ""}
-          options={DISTANCE_WORDS}
+          options={[PRESETS_OWN, ...distances]}
           onChange={(value) => set({ distance: value === "" ? undefined : value })}
         />
         <Select

@@ -1,6 +1,6 @@
 /** The fourth step: the report itself, the files to take along, and the command that repeats it all in a terminal. */
 import { Fragment } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { StepProps } from "./app.tsx";
 import { FileDrop, Next, TroubleCard } from "./controls.tsx";
 
@@ -98,7 +98,14 @@ export function ReportFrame({
   readonly report: string;
   readonly title?: string;
 }) {
-  return <iframe class="report" title={title} sandbox="allow-scripts" srcdoc={report} />;
+  const [address, setAddress] = useState<string>();
+  // By an address, so that the browser reads it in parts: as a text within the page it would be parsed at one go.
+  useEffect(() => {
+    const own = URL.createObjectURL(new Blob([report], { type: "text/html" }));
+    setAddress(own);
+    return () => URL.revokeObjectURL(own);
+  }, [report]);
+  return <iframe class="report" title={title} sandbox="allow-scripts" src={address} />;
 }
 
 function Command({ command }: { readonly command: string }) {

@@ -101,6 +101,7 @@ export function createDesk(tell: (message: FromDesk) => void): Desk {
     checkTable: async (choices) => requireTable().gate(choices),
     suggestGroups: async (choices) => suggestGroups(requireTable().table, choices),
     viewGroups: async (choices, groups) => viewGroups(requireTable().table, choices, groups),
+    listDistances: models("listDistances") as Desk["listDistances"],
     train: models("train") as Desk["train"],
     pause: models("pause") as Desk["pause"],
     stop: models("stop") as Desk["stop"],

@@ -16,6 +16,7 @@ import {
 } from "graduate";
 import { InputError } from "graduate/core";
 import type { SavedCheckpoint } from "graduate/files";
+import { DISTANCES } from "graduate/training";
 import { categoriesOf, columnsNeeded } from "graduate/verbs";
 import type { Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
 import { createBackends } from "./backends.ts";
@@ -58,6 +59,7 @@ export interface Surroundings {
 
 type Answers = Pick<
   Desk,
+  | "listDistances"
   | "train"
   | "pause"
   | "stop"
@@ -167,6 +169,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
   }
 
   return {
+    listDistances: async () => Object.entries(DISTANCES).map(([name, { words }]) => ({ name, words })),
     train(choices, goOn) {
       // Before anything is waited for: a pause may follow at once.
       control = { isPaused: false, isStopped: false };

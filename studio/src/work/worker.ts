@@ -10,7 +10,19 @@ import { describeTrouble } from "./trouble.ts";
 // The page's policy forbids code made of text, which zod would otherwise try.
 config({ jitless: true });
 
-const tell = (message: FromDesk) => postMessage(message);
+/** Milliseconds between two messages of how far something is: the page draws each of them. */
+const SAY_EVERY = 100;
+let saidAt = Number.NEGATIVE_INFINITY;
+
+function tell(message: FromDesk): void {
+  if (message.type === "progress") {
+    const now = performance.now();
+    if (now - saidAt < SAY_EVERY) return;
+    saidAt = now;
+  }
+  postMessage(message);
+}
+
 const desk = createDesk(tell);
 
 addEventListener("message", async ({ data }: MessageEvent<DeskCall>) => {
