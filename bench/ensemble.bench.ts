@@ -14,15 +14,15 @@ async function trainNwtco(isBeside: boolean): Promise<{ readonly model: Model; r
   const { prepare } = await import("../dist/verbs/train.js");
   const { trainEnsemble } = await import("../dist/verbs/ensemble/ensemble.js");
   const { openWasmBackend } = await import("../dist/node/workers/wasm-backend.js");
-  const { openMemberLanes } = await import("../dist/node/workers/member-lanes.js");
+  const { openMemberLanes } = await import("../dist/verbs/ensemble/member-lanes.js");
   const folder = new URL("../datasets/nwtco/", import.meta.url);
   const bytes = new Uint8Array(await readFile(new URL("nwtco.csv", folder)));
   const table = await readTable(tableSourceFromBytes("nwtco.csv", bytes), { category: ["stage"] });
   const groupsFile = parseGroupsFile(await readFile(new URL("groups.json", folder), "utf8"), "groups.json");
   const request = { ...REQUEST, groupsFile };
   const backend = await openWasmBackend({ threads: THREADS });
-  const runs = { count: isBeside ? REQUEST.ensemble : 1, rows: table.rows, takesAllRows: false };
-  const { lanes, close } = await openMemberLanes(backend, runs);
+  const runs = { count: isBeside ? REQUEST.ensemble : 1, rows: table.rows, request: {} };
+  const { lanes, close } = await openMemberLanes(backend, runs, (threads) => openWasmBackend({ threads }));
   const start = performance.now();
   const run = trainEnsemble(prepare(table, request), request, backend, { lanes });
   for (let next = await run.next(); ; next = await run.next()) {

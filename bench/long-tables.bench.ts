@@ -76,7 +76,7 @@ async function measureReading(path: string, N: number): Promise<Measured> {
 }
 
 async function measureKm(path: string, N: number): Promise<Measured> {
-  const { kmDocument } = await import("../dist/verbs/km.js");
+  const { kmDocument } = await import("../dist/verbs/statistics/km.js");
   const reading = startClock();
   const table = await readFile(path);
   const readSeconds = reading().seconds;
@@ -89,7 +89,7 @@ async function measureKm(path: string, N: number): Promise<Measured> {
 }
 
 async function measureCox(path: string, N: number): Promise<Measured> {
-  const { coxDocument } = await import("../dist/verbs/cox.js");
+  const { coxDocument } = await import("../dist/verbs/statistics/cox.js");
   const reading = startClock();
   const table = await readFile(path);
   const readSeconds = reading().seconds;

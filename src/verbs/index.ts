@@ -40,8 +40,8 @@ export type {
   MethodResult,
   NamedSplit,
 } from "./comparison/method-run.ts";
-export type { CoxRequest } from "./cox.ts";
-export type { CoxDocument, CoxHazardsEntry, CoxTestEntry } from "./cox-document.ts";
+export type { CoxRequest } from "./statistics/cox.ts";
+export type { CoxDocument, CoxHazardsEntry, CoxTestEntry } from "./statistics/cox-document.ts";
 export {
   chooseSearchColumns,
   type LeftOutColumn,
@@ -53,6 +53,7 @@ export type { DiscoverInput, DiscoverOptions } from "./discover/discover.ts";
 export type { ModelDiscoverOptions, ModelDiscovery } from "./discover/discover-model.ts";
 export { chooseMembers } from "./ensemble/choose-members.ts";
 export { type EnsembleHooks, joinEnsemble, trainMembers } from "./ensemble/ensemble.ts";
+export { type MemberLanes, type MemberRuns, openMemberLanes } from "./ensemble/member-lanes.ts";
 export {
   chooseBoostRows,
   chooseJudgedRows,
@@ -61,8 +62,8 @@ export {
   type JudgedRows,
   type SearchedRows,
 } from "./judged-rows.ts";
-export type { CifDocument, CifRequest } from "./cif.ts";
-export type { KmDocument, KmRequest } from "./km.ts";
+export type { CifDocument, CifRequest } from "./statistics/cif.ts";
+export type { KmDocument, KmRequest } from "./statistics/km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
 export { type CardData, type CardRisk, chooseRiskTimes } from "./people/card.ts";
 export { type JudgedGroups, judgeCardGroups } from "./people/card-groups.ts";

@@ -50,6 +50,12 @@ export function prepare(
   return prepareStudy(table, { ...request, ...designOf(request) }, sha256, onProgress);
 }
 
+/** Whether a step takes all rows at once: the paper's does, unless told otherwise. */
+export function takesAllRows({ method, preset = "default", options }: TrainingRequest): boolean {
+  const { batch = PRESETS[preset].batch } = options ?? {};
+  return method !== "cox" && batch === null;
+}
+
 /** What the model of a request sees of the columns. */
 export function designOf(request: TrainingRequest): Required<EncodingRequest> {
   const { method, preset = "default", network = "anchored", inputGroups, splines, numbers } = request;

@@ -7,7 +7,7 @@ import { createReferenceBackend } from "../../src/compute/reference.ts";
 import { BackendError } from "../../src/core/errors.ts";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
 import { sayLost } from "../../src/node/commands/train.ts";
-import { takesAllRows } from "../../src/node/options/train-options.ts";
+import { takesAllRows } from "../../src/verbs/train-request.ts";
 import { followTraining } from "../../src/node/print/follow-training.ts";
 import { prepare, type TrainRequest, train } from "../../src/verbs/train.ts";
 
@@ -69,7 +69,7 @@ test.each(["device.lost", "device.failed", "device.memory", "device.small"])(
 test("a graphics device is taken where every step has all rows", () => {
   expect(takesAllRows({ preset: "paper", method: "graduate" })).toBe(true);
   expect(takesAllRows({ preset: "default", method: "graduate" })).toBe(false);
-  expect(takesAllRows({ preset: "default", method: "graduate", batch: 0 })).toBe(true);
-  expect(takesAllRows({ preset: "paper", method: "drsa", batch: 256 })).toBe(false);
+  expect(takesAllRows({ preset: "default", method: "graduate", options: { batch: null } })).toBe(true);
+  expect(takesAllRows({ preset: "paper", method: "drsa", options: { batch: 256 } })).toBe(false);
   expect(takesAllRows({ preset: "paper", method: "cox" })).toBe(false);
 });

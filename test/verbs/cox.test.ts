@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import { readTable } from "../../src/data/reading/read-table.ts";
 import { findColumn, type Table } from "../../src/data/table.ts";
 import { tableSourceFromPath } from "../../src/node/io/input-file.ts";
-import { type CoxRequest, coxDocument } from "../../src/verbs/cox.ts";
-import type { CoxDocument } from "../../src/verbs/cox-document.ts";
+import { type CoxRequest, coxDocument } from "../../src/verbs/statistics/cox.ts";
+import type { CoxDocument } from "../../src/verbs/statistics/cox-document.ts";
 
 interface TestRow {
   readonly term: string;

@@ -1,7 +1,7 @@
 // The document of `graduate km` as a page would ask for it: six people worked by hand.
 import { expect, test } from "vitest";
 import { readTable, tableSourceFromBytes } from "../../src/data/reading/read-table.ts";
-import { kmDocument } from "../../src/verbs/km.ts";
+import { kmDocument } from "../../src/verbs/statistics/km.ts";
 
 const text = "t,e,arm\n1,1,a\n2,0,a\n3,1,a\n2,1,b\n4,0,b\n5,1,\n";
 const table = await readTable(tableSourceFromBytes("six.csv", new TextEncoder().encode(text)));

@@ -1,11 +1,11 @@
 /**
- * `graduate cif`: estimates (verbs/cif.ts) and prints a picture of each group with its causes stacked, one line per
+ * `graduate cif`: estimates (verbs/statistics/cif.ts) and prints a picture of each group with its causes stacked, one line per
  * group and cause, and Gray's tests; draws the plot if one is wanted.
  */
 import { type Command, Option } from "commander";
 import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
 import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
-import { type CifDocument, type CifGroup, type CifRequest, cifDocument } from "../../verbs/cif.ts";
+import { type CifDocument, type CifGroup, type CifRequest, cifDocument } from "../../verbs/statistics/cif.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { refuseWrongSuffix } from "../io/output-path.ts";
 import {

@@ -1,12 +1,12 @@
 /**
- * * `graduate cox`: fits (verbs/cox.ts) and prints coefficients that diverge to infinity first, then hazard ratios,
+ * * `graduate cox`: fits (verbs/statistics/cox.ts) and prints coefficients that diverge to infinity first, then hazard ratios,
  * global tests and the test of proportional hazards.
  */
 import { type Command, Option } from "commander";
 import { describeInfinite } from "../../models/cox/cox.ts";
 import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
-import { type CoxRequest, coxDocument } from "../../verbs/cox.ts";
-import type { CoxDocument, CoxTestEntry } from "../../verbs/cox-document.ts";
+import { type CoxRequest, coxDocument } from "../../verbs/statistics/cox.ts";
+import type { CoxDocument, CoxTestEntry } from "../../verbs/statistics/cox-document.ts";
 import {
   addHistoryOptions,
   addTableOptions,

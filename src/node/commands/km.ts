@@ -1,12 +1,12 @@
 /**
- * `graduate km`: estimates (verbs/km.ts) and prints the picture, one line per group, survival at the times asked for
+ * `graduate km`: estimates (verbs/statistics/km.ts) and prints the picture, one line per group, survival at the times asked for
  * and the logrank test; draws the plot if one is wanted.
  */
 import { type Command, Option } from "commander";
 import { present } from "../../core/present.ts";
 import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
 import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
-import { type KmDocument, type KmObserved, type KmRequest, kmDocument, noteKm } from "../../verbs/km.ts";
+import { type KmDocument, type KmObserved, type KmRequest, kmDocument, noteKm } from "../../verbs/statistics/km.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { refuseWrongSuffix } from "../io/output-path.ts";
 import {

@@ -16,10 +16,12 @@ import type { Model } from "../../training/model.ts";
 import { type AuditedRows, addIntervals, auditModel } from "../../verbs/audit-model.ts";
 import { chooseMembers } from "../../verbs/ensemble/choose-members.ts";
 import { joinEnsemble, trainEnsemble } from "../../verbs/ensemble/ensemble.ts";
+import { openMemberLanes } from "../../verbs/ensemble/member-lanes.ts";
 import { studyOf } from "../../verbs/model-study.ts";
 import type { Requirement } from "../../verbs/requirements.ts";
 import { fingerprintRun } from "../../verbs/run-origin.ts";
 import { prepare, type TrainRequest, train } from "../../verbs/train.ts";
+import { takesAllRows } from "../../verbs/train-request.ts";
 import { readCheckpoint, writeModel } from "../io/model-file.ts";
 import { findUnclaimed, markFile, refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import { describeOrigin, type TableFile } from "../io/provenance.ts";
@@ -29,7 +31,6 @@ import {
   readSplit,
   refuseConflicts,
   type TrainOptions,
-  takesAllRows,
   toRequest,
 } from "../options/train-options.ts";
 import { printAudit } from "../print/audit.ts";
@@ -53,8 +54,7 @@ import {
   shardFiles,
   trainShard,
 } from "../shards/ensemble-parts.ts";
-import { openMemberLanes } from "../workers/member-lanes.ts";
-import { openWasmBackend } from "../workers/wasm-backend.ts";
+import { openLane, openWasmBackend } from "../workers/wasm-backend.ts";
 import { findGraphics, openWebGpuBackend } from "../workers/webgpu-backend.ts";
 
 export function addTrain(program: Command): void {
@@ -86,7 +86,7 @@ async function runTrain(path: string, options: TrainOptions): Promise<void> {
   }
   const request = await toRequest(options, split);
   const resume = options.resume === undefined ? null : await readCheckpoint(options.resume);
-  let backend = await openBackend(options);
+  let backend = await openBackend(options, request);
   const started = performance.now();
   try {
     let trained = await trainFile(file, request, backend, { resume, requirements }, options);
@@ -107,13 +107,15 @@ async function runTrain(path: string, options: TrainOptions): Promise<void> {
   }
 }
 
-async function openBackend(options: TrainOptions): Promise<Backend> {
-  const { backend, threads, deterministic } = options;
+async function openBackend(
+  { backend, threads, deterministic }: TrainOptions,
+  request: TrainRequest,
+): Promise<Backend> {
   if (backend === "reference") return createReferenceBackend();
   if (backend === "webgpu") return openWebGpuBackend();
   // Such a step stays on a graphics device: a millisecond on an H200 where the processor takes tens. A minibatch goes
   // through the host twice, 15 to 20 milliseconds there, and the processor takes a few.
-  const mayBeGraphics = backend === "auto" && deterministic !== true && takesAllRows(options);
+  const mayBeGraphics = backend === "auto" && deterministic !== true && takesAllRows(request);
   const graphics = mayBeGraphics ? await findGraphics() : null;
   return graphics ?? openWasmBackend({ threads, deterministic: deterministic === true });
 }
@@ -152,11 +154,8 @@ async function trainFile(
   if (options.shard !== undefined) return trainShard(ensembleRun, options.shard, resume);
   if (resume !== null && resume.run !== run) throw refuseOtherRun(options.resume ?? "");
   const parts = ensemble === 1 ? null : await findParts(ensembleRun);
-  const { lanes, close } = await openMemberLanes(backend, {
-    count: parts === null ? ensemble : 1,
-    rows: file.table.rows,
-    takesAllRows: takesAllRows(options),
-  });
+  const runs = { count: parts === null ? ensemble : 1, rows: file.table.rows, request };
+  const { lanes, close } = await openMemberLanes(backend, runs, (threads) => openLane(options, threads));
   const events =
     ensemble === 1
       ? train(study, told, backend, {

@@ -329,12 +329,3 @@ function penalise({ method, preset }: TrainOptions, lambda: number): ObjectiveSp
     hint: "leave it out, or ask for --method xcal",
   });
 }
-
-/** Whether a step takes all rows at once: the paper's does, unless told otherwise. */
-export function takesAllRows({
-  batch,
-  preset,
-  method,
-}: Pick<TrainOptions, "batch" | "preset" | "method">): boolean {
-  return method !== "cox" && (batch === undefined ? preset === "paper" : batch === 0);
-}

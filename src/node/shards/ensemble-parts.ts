@@ -14,12 +14,13 @@ import type { SavedCheckpoint } from "../../files/model/checkpoint-file.ts";
 import type { SavedPart } from "../../files/model/part-file.ts";
 import type { PreparedStudy } from "../../study/prepare.ts";
 import { type EnsembleRequest, trainMembers } from "../../verbs/ensemble/ensemble.ts";
+import { openMemberLanes } from "../../verbs/ensemble/member-lanes.ts";
 import { readCheckpoint, readPart, writePart } from "../io/model-file.ts";
 import { programVersion } from "../io/provenance.ts";
-import { type TrainOptions, takesAllRows } from "../options/train-options.ts";
+import type { TrainOptions } from "../options/train-options.ts";
 import { type Followed, followTraining, leaveCheckpoint } from "../print/follow-training.ts";
 import { print, say, warn } from "../print/output.ts";
-import { openMemberLanes } from "../workers/member-lanes.ts";
+import { openLane } from "../workers/wasm-backend.ts";
 import { pickShard, type Shard } from "./shard.ts";
 import { createHead } from "./shard-head.ts";
 
@@ -105,11 +106,8 @@ export async function trainShard(
   const checkpoint = checkpointOf(path);
   const own = `${run} ${shard.index}/${shard.count}`;
   const resume = lost ?? (await findCheckpoint(checkpoint, own));
-  const { lanes, close } = await openMemberLanes(backend, {
-    count: places.length,
-    rows: study.table.rows,
-    takesAllRows: takesAllRows(options),
-  });
+  const runs = { count: places.length, rows: study.table.rows, request };
+  const { lanes, close } = await openMemberLanes(backend, runs, (threads) => openLane(options, threads));
   const events = trainMembers(study, request, backend, {
     places,
     lanes,

@@ -105,3 +105,11 @@ export async function openBackendOf(model: Model, threads: number): Promise<Wasm
   const trainedWith = model.provenance?.backend;
   return openWasmBackend({ threads, deterministic: trainedWith?.simd === "plain" });
 }
+
+/** A backend for one of several runs that are made at a time, like that of the command. */
+export function openLane(
+  { deterministic }: { readonly deterministic?: boolean | undefined },
+  threads: number,
+): Promise<WasmBackend> {
+  return openWasmBackend({ threads, deterministic: deterministic === true });
+}

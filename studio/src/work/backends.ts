@@ -49,6 +49,14 @@ async function openOne({ backend: asked, deterministic }: Wanted): Promise<OpenB
   };
 }
 
+/** Another backend of WebAssembly threads, for a run of an ensemble that is made beside others. */
+export function openLane(
+  { deterministic }: Pick<Wanted, "deterministic">,
+  threads: number,
+): Promise<Backend> {
+  return openWasmBackend({ deterministic, threads });
+}
+
 function isIsolated(): boolean {
   return globalThis.crossOriginIsolated === true;
 }

@@ -19,7 +19,7 @@ import type { SavedCheckpoint } from "graduate/files";
 import { DISTANCES } from "graduate/training";
 import { categoriesOf, columnsNeeded } from "graduate/verbs";
 import type { Choices, Desk, FromDesk, ModelView } from "../protocol.ts";
-import { createBackends } from "./backends.ts";
+import { createBackends, openLane } from "./backends.ts";
 import { prepareCards } from "./card.ts";
 import { writeFile } from "./downloads.ts";
 import { auditOutsideCurves, viewCurves } from "./outside-curves.ts";
@@ -136,6 +136,7 @@ export function createModelDesk({ tell, table: openedTable, readAgain }: Surroun
     const { backend, words } = await backends.open(choices.train);
     const trained = await runTraining({
       ...{ table, sha256, choices, backend, backendWords: words, control },
+      openLane: (threads) => openLane(choices.train, threads),
       resume: goOn ? checkpoint : null,
       tell: (run) => tell({ type: "run", run }),
       async keepCheckpoint(saved) {

@@ -17,7 +17,7 @@ import type { SavedCheckpoint } from "graduate/files";
 import { version } from "graduate/package.json";
 import type { PreparedStudy } from "graduate/study";
 import { type ModelHistoryEntry, toHistoryEntry } from "graduate/training";
-import { chooseMembers, fingerprintRun, originOf } from "graduate/verbs";
+import { chooseMembers, fingerprintRun, openMemberLanes, originOf } from "graduate/verbs";
 import type { Choices, RunView } from "../protocol.ts";
 import { toRequest } from "./request.ts";
 
@@ -42,6 +42,8 @@ export interface RunInput {
   readonly choices: Choices;
   readonly backend: Backend;
   readonly backendWords: string;
+  /** Another backend of the same kind, for a run of an ensemble that is made beside others. */
+  readonly openLane: (threads: number) => Promise<Backend>;
   readonly resume: SavedCheckpoint | null;
   readonly control: RunControl;
   readonly tell: (run: RunView) => void;
@@ -68,18 +70,18 @@ export async function runTraining(input: RunInput): Promise<TrainedRun | null> {
   const isSame = resume !== null && resume.run === run ? resume : null;
   const onProgress = (phase: string, done: number, total: number) =>
     show.say(`${phase}, ${done} of ${total}`);
+  const runs = { count: ensemble, rows: table.rows, request };
+  const { lanes, close } = await openMemberLanes(backend, runs, input.openLane);
   const events =
     ensemble === 1
       ? train(study, told, backend, {
           onProgress,
           ...(isSame && { resume: isSame.checkpoint, history: isSame.history }),
         })
-      : trainEnsemble(
-          study,
-          { ...told, ensemble },
-          backend,
-          isSame ? { resume: { checkpoint: isSame.checkpoint, members: isSame.members ?? [] } } : {},
-        );
+      : trainEnsemble(study, { ...told, ensemble }, backend, {
+          lanes,
+          ...(isSame && { resume: { checkpoint: isSame.checkpoint, members: isSame.members ?? [] } }),
+        });
   const edges = Array.from(study.grid.edges);
   const model = await follow(events, {
     ...input,
@@ -88,7 +90,7 @@ export async function runTraining(input: RunInput): Promise<TrainedRun | null> {
     edges,
     ensemble,
     history: isSame?.history ?? [],
-  });
+  }).finally(close);
   return model === null ? null : { model, study };
 }
 

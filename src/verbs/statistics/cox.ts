@@ -4,30 +4,30 @@
  * table into the document that `graduate cox` prints; a page may call it as well.
  */
 
-import { InputError, NumericalError } from "../core/errors.ts";
-import { isAbsent, type Measured, toPlainNumbers } from "../core/measured.ts";
-import { present } from "../core/present.ts";
-import type { PhaseProgress } from "../core/progress.ts";
-import { countOf } from "../core/text.ts";
-import { checkTable } from "../data/checks/sanity.ts";
+import { InputError, NumericalError } from "../../core/errors.ts";
+import { isAbsent, type Measured, toPlainNumbers } from "../../core/measured.ts";
+import { present } from "../../core/present.ts";
+import type { PhaseProgress } from "../../core/progress.ts";
+import { countOf } from "../../core/text.ts";
+import { checkTable } from "../../data/checks/sanity.ts";
 import {
   buildDesign,
   type Design,
   type Interaction,
   parseInteraction,
   parseReference,
-} from "../data/encode/design.ts";
+} from "../../data/encode/design.ts";
 import {
   chooseFeatures,
   completeRows,
   type FeatureChoice,
   type FeatureRequest,
-} from "../data/encode/features.ts";
-import { type Outcomes, pickOutcomes, requireSingleCause } from "../data/outcomes/outcomes.ts";
-import { numberRows, type RowKeys, refuseMergedIds } from "../data/outcomes/people.ts";
-import type { HistoryColumns } from "../data/outcomes/read-history.ts";
-import { findColumn, type Table } from "../data/table.ts";
-import { type CoxCoefficient, describeCoefficients, robustCox } from "../models/cox/coefficients.ts";
+} from "../../data/encode/features.ts";
+import { type Outcomes, pickOutcomes, requireSingleCause } from "../../data/outcomes/outcomes.ts";
+import { numberRows, type RowKeys, refuseMergedIds } from "../../data/outcomes/people.ts";
+import type { HistoryColumns } from "../../data/outcomes/read-history.ts";
+import { findColumn, type Table } from "../../data/table.ts";
+import { type CoxCoefficient, describeCoefficients, robustCox } from "../../models/cox/coefficients.ts";
 import {
   type ChiSquareTest,
   type CoxFit,
@@ -35,10 +35,10 @@ import {
   checkColumns,
   fitCoxInPlace,
   type PreparedCoxRows,
-} from "../models/cox/cox.ts";
-import { fitSubdistribution, type SubdistributionInput } from "../models/cox/subdistribution.ts";
-import { type TimeTransform, testProportionalHazards } from "../models/cox/proportional.ts";
-import { concordanceHarrell } from "../stats/concordance/concordance.ts";
+} from "../../models/cox/cox.ts";
+import { fitSubdistribution, type SubdistributionInput } from "../../models/cox/subdistribution.ts";
+import { type TimeTransform, testProportionalHazards } from "../../models/cox/proportional.ts";
+import { concordanceHarrell } from "../../stats/concordance/concordance.ts";
 import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
 import { causeOf, eachAlone, observedOf, readCoxOutcomes } from "./cox-outcomes.ts";
 

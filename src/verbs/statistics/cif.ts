@@ -3,17 +3,17 @@
  * the groups for every cause. It turns a table into the document that `graduate cif` prints; a page may call it as
  * well.
  */
-import { InputError } from "../core/errors.ts";
-import { isAbsent } from "../core/measured.ts";
-import type { PhaseProgress } from "../core/progress.ts";
-import { groupByColumns } from "../data/groups/group-by.ts";
-import { joinGroupedTimes } from "../data/outcomes/intervals.ts";
-import { pickOutcomes } from "../data/outcomes/outcomes.ts";
-import { type HistoryColumns, noteHistory, readHistory } from "../data/outcomes/read-history.ts";
-import type { Table } from "../data/table.ts";
-import { aalenJohansen, type CauseIncidence, type CausesInput } from "../stats/causes/aalen-johansen.ts";
-import { grayTest } from "../stats/causes/gray.ts";
-import type { IntervalScale } from "../stats/kaplan-meier.ts";
+import { InputError } from "../../core/errors.ts";
+import { isAbsent } from "../../core/measured.ts";
+import type { PhaseProgress } from "../../core/progress.ts";
+import { groupByColumns } from "../../data/groups/group-by.ts";
+import { joinGroupedTimes } from "../../data/outcomes/intervals.ts";
+import { pickOutcomes } from "../../data/outcomes/outcomes.ts";
+import { type HistoryColumns, noteHistory, readHistory } from "../../data/outcomes/read-history.ts";
+import type { Table } from "../../data/table.ts";
+import { aalenJohansen, type CauseIncidence, type CausesInput } from "../../stats/causes/aalen-johansen.ts";
+import { grayTest } from "../../stats/causes/gray.ts";
+import type { IntervalScale } from "../../stats/kaplan-meier.ts";
 import type { CoxTestEntry } from "./cox-document.ts";
 
 /** Which curves to estimate. */

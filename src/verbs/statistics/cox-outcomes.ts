@@ -2,18 +2,18 @@
  * The outcome of a Cox fit: which event or cause is modelled, of which rows, and what should be said of it.
  * Cause-specific hazards censor the other causes; a subdistribution keeps them apart.
  */
-import { InputError } from "../core/errors.ts";
-import type { Outcomes } from "../data/outcomes/outcomes.ts";
-import type { RowKeys } from "../data/outcomes/people.ts";
-import { listCauses } from "../data/outcomes/read-causes.ts";
+import { InputError } from "../../core/errors.ts";
+import type { Outcomes } from "../../data/outcomes/outcomes.ts";
+import type { RowKeys } from "../../data/outcomes/people.ts";
+import { listCauses } from "../../data/outcomes/read-causes.ts";
 import {
   type HistoryColumns,
   isPlainOutcome,
   noteHistory,
   readHistory,
-} from "../data/outcomes/read-history.ts";
-import { noteOutcome, readOutcomes } from "../data/outcomes/read-outcomes.ts";
-import { findColumn, type Table } from "../data/table.ts";
+} from "../../data/outcomes/read-history.ts";
+import { noteOutcome, readOutcomes } from "../../data/outcomes/read-outcomes.ts";
+import { findColumn, type Table } from "../../data/table.ts";
 import type { CoxRequest } from "./cox.ts";
 import type { CoxDocument } from "./cox-document.ts";
 

@@ -4,24 +4,24 @@
  * km` prints; a page may call it as well.
  */
 
-import { isAbsent, type Reasons, toPlainNumbers } from "../core/measured.ts";
-import type { PhaseProgress } from "../core/progress.ts";
-import { groupByColumns } from "../data/groups/group-by.ts";
-import { joinGroupedTimes, joinIntervals } from "../data/outcomes/intervals.ts";
-import { type Outcomes, pickOutcomes, requireSingleCause } from "../data/outcomes/outcomes.ts";
-import { haveSeveralRows } from "../data/outcomes/people.ts";
+import { isAbsent, type Reasons, toPlainNumbers } from "../../core/measured.ts";
+import type { PhaseProgress } from "../../core/progress.ts";
+import { groupByColumns } from "../../data/groups/group-by.ts";
+import { joinGroupedTimes, joinIntervals } from "../../data/outcomes/intervals.ts";
+import { type Outcomes, pickOutcomes, requireSingleCause } from "../../data/outcomes/outcomes.ts";
+import { haveSeveralRows } from "../../data/outcomes/people.ts";
 import {
   type HistoryColumns,
   isPlainOutcome,
   noteHistory,
   readHistory,
-} from "../data/outcomes/read-history.ts";
-import { noteOutcome } from "../data/outcomes/read-outcomes.ts";
-import type { Table } from "../data/table.ts";
-import { medianSurvival, restrictedMean, survivalAt } from "../stats/curve-summary.ts";
-import { jackknifeRestrictedMean } from "../stats/jackknife.ts";
-import { type IntervalScale, type KaplanMeier, kaplanMeier } from "../stats/kaplan-meier.ts";
-import { logrank } from "../stats/logrank.ts";
+} from "../../data/outcomes/read-history.ts";
+import { noteOutcome } from "../../data/outcomes/read-outcomes.ts";
+import type { Table } from "../../data/table.ts";
+import { medianSurvival, restrictedMean, survivalAt } from "../../stats/curve-summary.ts";
+import { jackknifeRestrictedMean } from "../../stats/jackknife.ts";
+import { type IntervalScale, type KaplanMeier, kaplanMeier } from "../../stats/kaplan-meier.ts";
+import { logrank } from "../../stats/logrank.ts";
 
 /** Which curves to estimate, and what to read off them. */
 export interface KmRequest extends Omit<HistoryColumns, "causes" | "censored"> {

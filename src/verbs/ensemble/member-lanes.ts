@@ -4,8 +4,7 @@
  * time. The bytes do not depend on it: a run's do not depend on its threads, and no run depends on another.
  */
 import type { Backend } from "../../compute/backend.ts";
-import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
-import { openWasmBackend } from "./wasm-backend.ts";
+import { type TrainingRequest, takesAllRows } from "../train-request.ts";
 
 /** Beyond this a run's rows take memory that several runs at a time should not take together. */
 const MOST_ROWS = 200_000;
@@ -20,25 +19,25 @@ export interface MemberRuns {
   readonly count: number;
   /** The table's rows. */
   readonly rows: number;
-  /** Whether a step takes all rows: it keeps all threads busy by itself, and its activations fill the memory. */
-  readonly takesAllRows: boolean;
+  readonly request: TrainingRequest;
 }
 
-/** One lane, the backend itself, where several would be no faster. */
+/**
+ * Backends like `backend`, opened by `open` with so many threads each. One lane, the backend itself, where several
+ * would be no faster: a step over all rows keeps all threads busy by itself, and its activations fill the memory.
+ */
 export async function openMemberLanes(
   backend: Backend,
-  { count, rows, takesAllRows }: MemberRuns,
+  { count, rows, request }: MemberRuns,
+  open: (threads: number) => Promise<Backend>,
 ): Promise<MemberLanes> {
   const { threads = 1 } = backend;
   const lanes = Math.min(threads, count);
-  if (!isWasm(backend) || takesAllRows || rows > MOST_ROWS || lanes < 2) {
+  if (backend.name !== "wasm" || takesAllRows(request) || rows > MOST_ROWS || lanes < 2) {
     return { lanes: [backend], close: async () => {} };
   }
-  const deterministic = backend.simd === "plain";
   const opened = await Promise.all(
-    Array.from({ length: lanes }, (_, lane) =>
-      openWasmBackend({ threads: Math.floor((threads + lane) / lanes), deterministic }),
-    ),
+    Array.from({ length: lanes }, (_, lane) => open(Math.floor((threads + lane) / lanes))),
   );
   return {
     lanes: opened,
@@ -46,8 +45,4 @@ export async function openMemberLanes(
       await Promise.all(opened.map((one) => one.close()));
     },
   };
-}
-
-function isWasm(backend: Backend): backend is WasmBackend {
-  return backend.name === "wasm";
 }
