@@ -15,6 +15,7 @@ export type {
   BoostVerdict,
   GuardedBoostOptions,
 } from "./boost.ts";
+export type { CifDocument, CifRequest } from "./cif.ts";
 export type { CompareChoices, CompareEvent, CompareOptions } from "./compare.ts";
 export {
   type ComparedScore,
@@ -53,7 +54,6 @@ export {
   type JudgedRows,
   type SearchedRows,
 } from "./judged-rows.ts";
-export type { CifDocument, CifRequest } from "./cif.ts";
 export type { KmDocument, KmRequest } from "./km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
 export {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { causeSpecificIncidence } from "../../src/models/cox/cause-specific.ts";
 import { cumulativeHazardAtZero, fitCox } from "../../src/models/cox/cox.ts";
 import { fitSubdistribution, subdistributionIncidence } from "../../src/models/cox/subdistribution.ts";
-import { causeOracle as oracle, historyTables } from "../stats/history-oracles.ts";
+import { historyTables, causeOracle as oracle } from "../stats/history-oracles.ts";
 
 const { mgus2 } = historyTables;
 const cause = mgus2.text("event").map((text) => ["pcm", "death"].indexOf(text) + 1);

@@ -4,15 +4,15 @@ import { isAbsent } from "../../src/core/measured.ts";
 import { createRandom } from "../../src/core/random.ts";
 import type { Outcomes } from "../../src/data/outcomes/outcomes.ts";
 import {
-  aalenJohansen,
   type AalenJohansenOptions,
+  aalenJohansen,
   type CausesInput,
 } from "../../src/stats/causes/aalen-johansen.ts";
 import { calibrateIncidence, logrankOfCause } from "../../src/stats/causes/cause-calibration.ts";
 import { scoreIncidence } from "../../src/stats/causes/cause-scores.ts";
 import { grayTest } from "../../src/stats/causes/gray.ts";
 import { kaplanMeier } from "../../src/stats/kaplan-meier.ts";
-import { causeOracle as oracle, historyTables } from "./history-oracles.ts";
+import { historyTables, causeOracle as oracle } from "./history-oracles.ts";
 import { influenceByRows, squareByPerson } from "./jackknife-by-rows.ts";
 
 const { mgus2, transplant } = historyTables;
