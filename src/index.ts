@@ -68,8 +68,8 @@ export { concordanceHarrell, concordanceUno } from "./stats/concordance/concorda
 export { kaplanMeier } from "./stats/kaplan-meier.ts";
 export { logrank } from "./stats/logrank.ts";
 export { integratedBrier } from "./stats/scores/brier.ts";
-export { coxDocument } from "./verbs/statistics/cox.ts";
 export { cifDocument } from "./verbs/statistics/cif.ts";
+export { coxDocument } from "./verbs/statistics/cox.ts";
 export { kmDocument } from "./verbs/statistics/km.ts";
 
 // Errors, and what a measured value is.

@@ -22,6 +22,7 @@ export type {
   BoostVerdict,
   GuardedBoostOptions,
 } from "./boost.ts";
+export type { CifDocument, CifRequest } from "./statistics/cif.ts";
 export type { CompareChoices, CompareEvent, CompareOptions } from "./compare.ts";
 export {
   type ComparedScore,
@@ -62,7 +63,6 @@ export {
   type JudgedRows,
   type SearchedRows,
 } from "./judged-rows.ts";
-export type { CifDocument, CifRequest } from "./statistics/cif.ts";
 export type { KmDocument, KmRequest } from "./statistics/km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
 export { type CardData, type CardRisk, chooseRiskTimes } from "./people/card.ts";

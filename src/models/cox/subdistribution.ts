@@ -13,9 +13,9 @@ import { joinOutcomeTimes } from "../../data/outcomes/intervals.ts";
 import { refuseBeyondCensoring } from "../../data/outcomes/outcomes.ts";
 import { productLimit, tallyRisk } from "../../data/outcomes/rows-by-time.ts";
 import { toOutcomes } from "../../data/plain-input.ts";
+import { checkInput } from "./check-input.ts";
 import { type CoxRobust, robustCox } from "./coefficients.ts";
 import { type CoxModel, type CoxOptions, type CoxPredictor, coxCurves, fitPreparedCox } from "./cox.ts";
-import { checkInput } from "./check-input.ts";
 import { type CoxInput, type PreparedCoxRows, prepareRows } from "./rows.ts";
 
 /** Rows with causes and features. */

@@ -1,10 +1,10 @@
 /**
- * `graduate cif`: estimates (verbs/statistics/cif.ts) and prints a picture of each group with its causes stacked, one line per
- * group and cause, and Gray's tests; draws the plot if one is wanted.
+ * `graduate cif`: estimates (verbs/statistics/cif.ts) and prints a picture of each group with its causes stacked, one
+ * line per group and cause, and Gray's tests; draws the plot if one is wanted.
  */
 import { type Command, Option } from "commander";
 import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
-import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
+import { formatNumber, formatP, formatRange, formatWeighted } from "../../report/words/text-table.ts";
 import { type CifDocument, type CifGroup, type CifRequest, cifDocument } from "../../verbs/statistics/cif.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { refuseWrongSuffix } from "../io/output-path.ts";
@@ -36,7 +36,7 @@ interface CifOptions extends CifRequest, TableOptions {
   readonly json?: boolean;
 }
 
-/** Pictures of more groups than this push the table off the screen. */
+/** Pictures of more groups than this push the table off the screen; the plot has as many panels. */
 const MOST_PICTURES = 4;
 
 export function addCif(program: Command): void {
@@ -121,7 +121,7 @@ export function printCif(document: CifDocument, options: { readonly plot?: strin
           name,
           cause.name,
           String(n),
-          Number.isInteger(events) ? String(events) : formatNumber(events, 2),
+          formatWeighted(events),
           formatNumber(cause.incidence[last]),
           formatNumber(Math.sqrt(cause.variance[last])),
           formatRange(cause.lower[last], cause.upper[last]),
@@ -141,7 +141,10 @@ export function printCif(document: CifDocument, options: { readonly plot?: strin
         ? `Gray's test of ${cause}: chi2 ${formatNumber(chi2)} on ${df} df, p ${formatP(p)}`
         : `Gray's test of ${cause}: none: ${absent}`,
     );
-  if (options.plot !== undefined) print(`\nplot written to ${options.plot}`);
+  if (options.plot !== undefined) {
+    const first = groups.length > MOST_PICTURES ? `, of the first ${MOST_PICTURES} groups` : "";
+    print(`\nplot written to ${options.plot}${first}`);
+  }
   if (document.omitted > 0) {
     const rows = document.omitted === 1 ? "row" : "rows";
     warn(`${document.omitted} ${rows} left out: a column of --by is missing there`);

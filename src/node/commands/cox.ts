@@ -1,10 +1,10 @@
 /**
- * * `graduate cox`: fits (verbs/statistics/cox.ts) and prints coefficients that diverge to infinity first, then hazard ratios,
- * global tests and the test of proportional hazards.
+ * `graduate cox`: fits (verbs/statistics/cox.ts) and prints coefficients that diverge to infinity first, then hazard
+ * ratios, global tests and the test of proportional hazards.
  */
 import { type Command, Option } from "commander";
 import { describeInfinite } from "../../models/cox/cox.ts";
-import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
+import { formatNumber, formatP, formatRange, formatWeighted } from "../../report/words/text-table.ts";
 import { type CoxRequest, coxDocument } from "../../verbs/statistics/cox.ts";
 import type { CoxDocument, CoxTestEntry } from "../../verbs/statistics/cox-document.ts";
 import {
@@ -104,9 +104,7 @@ export function printCox(document: CoxDocument): void {
   print(`score (logrank) test: ${formatTest(score)}`);
   if (robustScore !== null) print(`score test, robust: ${formatTest(robustScore)}`);
   const { c, concordant, discordant, tiedRisk } = document.concordance;
-  const pairs = [concordant, discordant, tiedRisk].map((count) =>
-    Number.isInteger(count) ? String(count) : formatNumber(count, 2),
-  );
+  const pairs = [concordant, discordant, tiedRisk].map(formatWeighted);
   if (document.cause?.model !== "subdistribution")
     print(`C-index ${formatNumber(c)} (${pairs[0]} concordant, ${pairs[1]} discordant, ${pairs[2]} tied)`);
   printProportionalHazards(document);

@@ -1,12 +1,18 @@
 /**
- * `graduate km`: estimates (verbs/statistics/km.ts) and prints the picture, one line per group, survival at the times asked for
- * and the logrank test; draws the plot if one is wanted.
+ * `graduate km`: estimates (verbs/statistics/km.ts) and prints the picture, one line per group, survival at the times
+ * asked for and the logrank test; draws the plot if one is wanted.
  */
 import { type Command, Option } from "commander";
 import { present } from "../../core/present.ts";
 import { plotCurvesAsText } from "../../report/plots/terminal-plots.ts";
-import { formatNumber, formatP, formatRange } from "../../report/words/text-table.ts";
-import { type KmDocument, type KmObserved, type KmRequest, kmDocument, noteKm } from "../../verbs/statistics/km.ts";
+import { formatNumber, formatP, formatRange, formatWeighted } from "../../report/words/text-table.ts";
+import {
+  type KmDocument,
+  type KmObserved,
+  type KmRequest,
+  kmDocument,
+  noteKm,
+} from "../../verbs/statistics/km.ts";
 import { replaceFile } from "../io/growing-file.ts";
 import { refuseWrongSuffix } from "../io/output-path.ts";
 import {
@@ -123,7 +129,7 @@ export function printKm(document: KmDocument, options: { readonly svg?: string }
       return [
         group.name,
         String(group.n ?? group.atRisk[0] ?? 0),
-        formatCount(group.events.reduce((sum, e) => sum + e, 0)),
+        formatWeighted(group.events.reduce((sum, e) => sum + e, 0)),
         formatTime(group.median.estimate),
         formatLimits(group.median.lower, group.median.upper),
         formatNumber(group.survival[last]),
@@ -147,11 +153,6 @@ export function printKm(document: KmDocument, options: { readonly svg?: string }
     const rows = document.omitted === 1 ? "row" : "rows";
     warn(`${document.omitted} ${rows} left out: a column of --by is missing there`);
   }
-}
-
-/** A number of people, whole unless rows have weights. */
-function formatCount(count: number): string {
-  return Number.isInteger(count) ? String(count) : formatNumber(count, 2);
 }
 
 /** How rows were observed, in a line. */
@@ -179,7 +180,7 @@ function printAt({ groups, timeUnit }: KmDocument): void {
       at.map(({ time, atRisk, survival, standardError, lower, upper }) => [
         name,
         String(time),
-        formatCount(atRisk),
+        formatWeighted(atRisk),
         formatNumber(survival),
         formatNumber(standardError),
         formatRange(lower, upper),

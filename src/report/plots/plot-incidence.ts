@@ -28,7 +28,7 @@ export interface IncidencePlotGroup {
 }
 
 const PANEL = 300;
-/** More panels than this are drawn in rows below each other by whoever asks for fewer groups. */
+/** As many stand side by side on a page; the numbers of all groups are in the table and the JSON. */
 const MOST_PANELS = 4;
 const HEIGHT = 320;
 const ROW_HEIGHT = 17;

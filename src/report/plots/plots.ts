@@ -9,7 +9,7 @@ import { countBelow } from "../../core/ascending.ts";
 import { safeLine } from "../../core/text.ts";
 import { svgMarkup } from "../page/html.ts";
 import { chooseTicks } from "../words/report-time.ts";
-import { formatP, shorten } from "../words/text-table.ts";
+import { formatP, formatWeighted, shorten } from "../words/text-table.ts";
 import {
   createElement,
   formatTick,
@@ -271,11 +271,6 @@ function labelCurveEnds(
   );
 }
 
-/** People under observation; of weighted ones to a tenth. */
-function formatAtRisk(count = 0): string {
-  return Number.isInteger(count) ? String(count) : count.toFixed(1);
-}
-
 /** The number of each group under observation just before each tick of the axis. */
 function drawAtRisk(
   canvas: Canvas,
@@ -294,7 +289,9 @@ function drawAtRisk(
     elements.push(writeName(canvas, names[g], LONGEST_NAME, label));
     for (const tick of ticks) {
       const place = { x: canvas.x(tick), y, dy: "0.32em", "text-anchor": "middle" };
-      elements.push(createElement(canvas, "text", place, formatAtRisk(atRisk[countBelow(time, tick)])));
+      elements.push(
+        createElement(canvas, "text", place, formatWeighted(atRisk[countBelow(time, tick)] ?? 0)),
+      );
     }
   });
   return elements;

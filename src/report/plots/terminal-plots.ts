@@ -10,6 +10,7 @@ import { countBelow } from "../../core/ascending.ts";
 import { safeLine, shortenValue } from "../../core/text.ts";
 import { stepValue } from "../../stats/censoring.ts";
 import { chooseTicks } from "../words/report-time.ts";
+import { formatWeighted } from "../words/text-table.ts";
 import type { FrontierSetting } from "./frontier-plot.ts";
 import type { KaplanMeierPlotGroup } from "./plots.ts";
 
@@ -82,16 +83,11 @@ export function plotCurvesAsText(
     ...shown.map(({ time, atRisk }, c) =>
       placeAtTicks(
         `  ${MARKS[c]}`,
-        ticks.map((t) => formatCount(atRisk[countBelow(time, t)] ?? 0)),
+        ticks.map((t) => formatWeighted(atRisk[countBelow(time, t)] ?? 0)),
       ),
     ),
     shown.map(({ name }, c) => `${MARKS[c]} = ${safeLine(shortenValue(name))}`).join("   "),
   ].join("\n");
-}
-
-/** Weighted people to a tenth. */
-function formatCount(count: number): string {
-  return Number.isInteger(count) ? String(count) : count.toFixed(1);
 }
 
 /** The mark of settings after the last letter. */

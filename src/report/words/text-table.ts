@@ -94,6 +94,11 @@ export function wrapText(text: string, width: number, indent = ""): string {
   return lines.join(`\n${indent}`);
 }
 
+/** A number of people or pairs: whole, or to a tenth where they are weighted. */
+export function formatWeighted(count: number): string {
+  return Number.isInteger(count) ? String(count) : count.toFixed(1);
+}
+
 /** A number for people: fixed decimals where they are informative, otherwise significant digits. */
 export function formatNumber(value: number | null | undefined, digits = 4): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";

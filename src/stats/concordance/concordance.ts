@@ -196,7 +196,8 @@ function countPairs(outcomes: Outcomes, risk: ArrayLike<number>, rule: PairRule)
       }
     }
     if (events.length > 0) {
-      const together = pairsAmong(events, rank, weightOf, rule.sampled === true);
+      const count = rule.sampled === true ? sampledPairsAmong : pairsAmong;
+      const together = count(events, rank, weightOf);
       tiedTime += together.all - together.equalRisk;
       tiedBoth += together.equalRisk;
     }
@@ -207,27 +208,32 @@ function countPairs(outcomes: Outcomes, risk: ArrayLike<number>, rule: PairRule)
 }
 
 /** Unordered pairs among the events of one time, in total and with equal scores; W copies make W(W−1)/2 pairs. */
-function pairsAmong(
-  events: Int32Array,
-  rank: Int32Array,
-  weightOf: (row: number) => number,
-  sampled: boolean,
-) {
-  const pairs = (weight: number, alone: number) => (weight * weight - alone) / 2;
-  // What a row would pair with itself: all of w² where it stands for others, w of w copies.
-  const aloneOf = (row: number) => weightOf(row) * (sampled ? weightOf(row) : 1);
+function pairsAmong(events: Int32Array, rank: Int32Array, weightOf: (row: number) => number) {
+  const pairs = (weight: number) => (weight * (weight - 1)) / 2;
   let total = 0;
-  let alone = 0;
-  const byRank = new Map<number, { weight: number; alone: number }>();
+  const byRank = new Map<number, number>();
   for (const row of events) {
     total += weightOf(row);
-    alone += aloneOf(row);
-    const own = byRank.get(rank[row]) ?? { weight: 0, alone: 0 };
-    byRank.set(rank[row], { weight: own.weight + weightOf(row), alone: own.alone + aloneOf(row) });
+    byRank.set(rank[row], (byRank.get(rank[row]) ?? 0) + weightOf(row));
   }
   let equalRisk = 0;
-  for (const own of byRank.values()) equalRisk += pairs(own.weight, own.alone);
-  return { all: pairs(total, alone), equalRisk };
+  for (const weight of byRank.values()) equalRisk += pairs(weight);
+  return { all: pairs(total), equalRisk };
+}
+
+/** The same where weights stand for people who are not in the table: Σ w_i w_j over pairs of rows. */
+function sampledPairsAmong(events: Int32Array, rank: Int32Array, weightOf: (row: number) => number) {
+  let [all, equalRisk, total] = [0, 0, 0];
+  const byRank = new Map<number, number>();
+  for (const row of events) {
+    const weight = weightOf(row);
+    const equal = byRank.get(rank[row]) ?? 0;
+    all += weight * total;
+    equalRisk += weight * equal;
+    total += weight;
+    byRank.set(rank[row], equal + weight);
+  }
+  return { all, equalRisk };
 }
 
 const NO_PAIRS = "no comparable pairs";

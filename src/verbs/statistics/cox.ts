@@ -36,8 +36,8 @@ import {
   fitCoxInPlace,
   type PreparedCoxRows,
 } from "../../models/cox/cox.ts";
-import { fitSubdistribution, type SubdistributionInput } from "../../models/cox/subdistribution.ts";
 import { type TimeTransform, testProportionalHazards } from "../../models/cox/proportional.ts";
+import { fitSubdistribution, type SubdistributionInput } from "../../models/cox/subdistribution.ts";
 import { concordanceHarrell } from "../../stats/concordance/concordance.ts";
 import type { CoxDocument, CoxTestEntry } from "./cox-document.ts";
 import { causeOf, eachAlone, observedOf, readCoxOutcomes } from "./cox-outcomes.ts";
@@ -236,7 +236,8 @@ function chooseColumns(
   const others = new Set([request.time, request.event, ...drop]);
   checkColumns((named ?? table.columns.map(({ name }) => name)).filter((name) => !others.has(name)).length);
   const wanted = { ...request, drop, ...present({ features: named }) };
-  const choice = chooseFeatures(table, checkTable(table, request), wanted);
+  const judged = request.cause === undefined ? request : { ...request, eventIs: request.cause };
+  const choice = chooseFeatures(table, checkTable(table, judged), wanted);
   const unused = asked.find((name) => !choice.features.includes(name));
   if (unused !== undefined)
     throw new InputError(`an interaction names a column that is not a feature: "${unused}"`, {
