@@ -70,7 +70,7 @@ export {
   drawBands,
   type ErrorParts,
   halfWidths,
-  MISSED_BY_FORM,
+  measureMissed,
   prepareBands,
   prepareErrors,
 } from "./people/bands.ts";
