@@ -32,9 +32,10 @@ export interface CurveBands {
 
 export const BAND_LEVEL = 0.95;
 /**
- * Standard deviations of log Λ at the end of an even follow-up that the model's form misses, whatever the number of rows:
- * `always` by a log hazard that is off by one amount at all times (interactions, bends that the priors hold too straight),
- * `byTime` by one that is off in each bin anew (effects that change with time). Chosen on three simulated laws.
+ * Standard deviations of log Λ at the end of an even follow-up that the model's form misses, whatever the number of
+ * rows: `always` by a log hazard that is off by one amount at all times (interactions, bends that the priors hold too
+ * straight), `byTime` by one that is off in each bin anew (effects that change with time). Chosen on three simulated
+ * laws.
  */
 export const MISSED_BY_FORM = { always: 0.1, byTime: 0.12 } as const;
 
@@ -73,9 +74,9 @@ export function measureMissed({ predictor }: Pick<Model, "predictor">, curves: C
 }
 
 /**
- * Standard deviations of log Λ(t|x): by the delta method √(always² + byTime² T Σ_s (Λ_s/Λ)²), with Λ_s what bin s adds to
- * Λ until t. After t of T bins that add alike, the sum is T/t: large at first, and 1 at the end, where the bins' amounts
- * cancel each other. A finer grid has the same errors, since a bin is off by byTime √T.
+ * Standard deviations of log Λ(t|x): by the delta method √(always² + byTime² T Σ_s (Λ_s/Λ)²), with Λ_s what bin s adds
+ * to Λ until t. After t of T bins that add alike, T times the sum is T/t: large at first, and 1 at the end, where the
+ * bins' amounts cancel each other. A finer grid has the same errors, since a bin is off by byTime √T.
  */
 export function missedByForm({ N, T, survival }: Pick<Curves, "N" | "T" | "survival">): Float64Array {
   const missed = new Float64Array(N * T);
