@@ -81,7 +81,7 @@ export {
   type ErrorParts,
   halfWidths,
   hasBands,
-  MISSED_BY_FORM,
+  measureMissed,
   prepareBands,
   prepareErrors,
 } from "./people/bands.ts";

@@ -7,7 +7,7 @@ import type { Table } from "../../src/data/table.ts";
 import { modelFromBytes, modelToBytes } from "../../src/files/model/model-file.ts";
 import type { Model } from "../../src/training/model.ts";
 import { fit as trainModel } from "../../src/verbs/fit.ts";
-import { MISSED_BY_FORM, prepareErrors } from "../../src/verbs/people/bands.ts";
+import { MISSED_BY_FORM, missedByForm, prepareErrors } from "../../src/verbs/people/bands.ts";
 import { layOutPeople } from "../../src/verbs/people/people-columns.ts";
 import { predictPeople } from "../../src/verbs/people/predict-people.ts";
 import { gridOf, predict } from "../../src/verbs/predict.ts";
@@ -58,10 +58,11 @@ describe("bands of a model with a held layer", () => {
     const { curves, bands } = await predictPeople(model, table, backend, { bands: 0.95 });
     const { posterior } = await prepareErrors(model, backend)(table, curves);
     if (bands === null || posterior === null) throw new Error("expected bands");
+    const missed = missedByForm(curves);
     let exact = 0;
     curves.survival.forEach((S, k) => {
       expect(bands.lower[k] <= S && S <= bands.upper[k]).toBe(true);
-      const half = Z * Math.hypot(posterior[k], MISSED_BY_FORM);
+      const half = Z * Math.hypot(posterior[k], missed[k]);
       // Where a band was made to fall it is wider than that.
       const [below, above] = [cloglog(bands.lower[k]) - cloglog(S), cloglog(S) - cloglog(bands.upper[k])];
       expect(Math.min(below, above)).toBeGreaterThan(half - 1e-9);
@@ -121,6 +122,32 @@ describe("bands of a model with a held layer", () => {
   });
 });
 
+describe("what the form misses", () => {
+  const { always, byTime } = MISSED_BY_FORM;
+  const shared = (shares: number) => Math.sqrt(always ** 2 + byTime ** 2 * shares);
+  const fall = (cumulative: readonly number[]) => Float64Array.from(cumulative, (one) => Math.exp(-one));
+
+  test("is largest at first, and less once the bins' amounts cancel each other", () => {
+    // Λ = 1, 3: of 3 the two bins have 1/3 and 2/3. A bin that adds nothing has no part: Λ = 2, 2.
+    const missed = missedByForm({ N: 2, T: 2, survival: fall([1, 3, 2, 2]) });
+    [2, 2 * (1 / 9 + 4 / 9), 2, 2].forEach((shares, k) => {
+      expect(missed[k]).toBeCloseTo(shared(shares), 12);
+    });
+  });
+
+  test("is the same on a finer grid, and says nothing of where a curve has no logarithm", () => {
+    const coarse = missedByForm({ N: 1, T: 3, survival: fall([2, 4, 6]) });
+    const fine = missedByForm({ N: 1, T: 6, survival: fall([1, 2, 3, 4, 5, 6]) });
+    [3, 3 / 2, 1].forEach((shares, k) => {
+      expect(coarse[k]).toBeCloseTo(shared(shares), 12);
+      expect(fine[2 * k + 1]).toBeCloseTo(coarse[k], 12);
+    });
+    const [before, between, , after] = missedByForm({ N: 1, T: 4, survival: Float64Array.of(1, 0.5, 0, 0) });
+    expect([before, after]).toEqual([always, always]);
+    expect(between).toBeCloseTo(shared(4), 12);
+  });
+});
+
 describe("bands of other models", () => {
   test("an ensemble's are those of a jackknife of its runs; one network has none; a level must be one", async () => {
     const patients = await readPatients();
@@ -140,8 +167,13 @@ describe("bands of other models", () => {
       }),
     );
     const [one, other] = members.map(({ curves: { survival } }) => cloglog(survival[0]));
+    // In the first bin all of Λ is that bin's.
+    const { always, byTime } = MISSED_BY_FORM;
     // Of two, the standard deviation is |difference|/√2, and the jackknife takes 1/√2 of it.
-    const half = Math.hypot((T1 * Math.abs(one - other)) / 2, Z * MISSED_BY_FORM);
+    const half = Math.hypot(
+      (T1 * Math.abs(one - other)) / 2,
+      Z * Math.hypot(always, byTime * Math.sqrt(curves.T)),
+    );
     expect(cloglog(bands.lower[0]) - cloglog(curves.survival[0])).toBeCloseTo(half, 6);
     const single = patientModel(encoder, "mlp");
     await expect(predictPeople(single, patients, backend, { bands: 0.95 })).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 /**
  * Patients of four clinics, simulated, from a diagnosis to a relapse: a law beside the eye cohort, unlike it in shape, on
- * which the constant of bands was chosen too. It was written down before any model was run on it. A month's rate is
+ * which the constants of bands were chosen too. It was written down before any model was run on it. A month's rate is
  *   exp(BASE + what is known at the diagnosis + what time adds),
  * constant within a month, so that the true curve of everyone is known. Beyond an additive model of proportional rates
  * it has: a treatment that helps for a year and then no longer (nonproportional), more so where the marker is high (an
@@ -10,6 +10,7 @@
  */
 import { createRandom, exp, log, type Random } from "graduate/core";
 import { drawExponential } from "../eye/draw.ts";
+import { drawFromRates, survivalFromRates } from "./monthly-rates.ts";
 
 export const CLINICS = ["harbour", "hill", "market", "station"] as const;
 export const STAGES = ["I", "II", "III"] as const;
@@ -85,31 +86,9 @@ export function relapseRate(patient: Patient, month: number): number {
   return exp(BASE + known + helped + baseline);
 }
 
-/** Cumulative rate at the start of each month, and at the end of the last. */
-function cumulate(patient: Patient): Float64Array {
-  const whole = new Float64Array(CLINIC_MONTHS + 1);
-  for (let month = 0; month < CLINIC_MONTHS; month++)
-    whole[month + 1] = whole[month] + relapseRate(patient, month);
-  return whole;
-}
-
 /** True S(t|x) at times in months, from 0 to CLINIC_MONTHS. */
 export function relapseFree(patient: Patient, months: ArrayLike<number>): Float64Array {
-  const whole = cumulate(patient);
-  return Float64Array.from(months, (time) => {
-    const month = Math.min(CLINIC_MONTHS - 1, Math.floor(time));
-    return exp(-(whole[month] + (time - month) * (whole[month + 1] - whole[month])));
-  });
-}
-
-/** Months until the relapse; Infinity beyond CLINIC_MONTHS. */
-function drawMonths(random: Random, patient: Patient): number {
-  const whole = cumulate(patient);
-  const hazard = drawExponential(random);
-  for (let month = 0; month < CLINIC_MONTHS; month++) {
-    if (hazard < whole[month + 1]) return month + (hazard - whole[month]) / (whole[month + 1] - whole[month]);
-  }
-  return Number.POSITIVE_INFINITY;
+  return survivalFromRates((month) => relapseRate(patient, month), CLINIC_MONTHS, months);
 }
 
 export interface Patients {
@@ -133,7 +112,7 @@ export function simulateClinics(n: number, seed: number): Patients {
     const entered = 1 + (CLINIC_MONTHS - 1) * random.uniform();
     const rate = 0.008 * exp(0.015 * (age - 62) + (clinic === "station" ? 0.7 : 0));
     const followed = Math.min(entered, drawExponential(random) / rate);
-    const until = drawMonths(random, patient);
+    const until = drawFromRates(random, (month) => relapseRate(patient, month), CLINIC_MONTHS);
     people.push(patient);
     eventTime[k] = until;
     const seen = Math.max(0.01, Math.min(until, followed)).toFixed(2);

@@ -1,6 +1,6 @@
 /**
- * Patients of a hospital, simulated, from leaving it to coming back: the law that bands are judged on, unlike the two
- * that they were chosen on, and written down before any model was run on it. Times are lognormal,
+ * Patients of a hospital, simulated, from leaving it to coming back: a law that the constants of bands were
+ * chosen on too, written down before any model was run on it. Times are lognormal,
  *   log T = μ(x) + σ(x) ε,   S(t|x) = Φ((μ − log t)/σ),
  * so that no effect is proportional: every one acts on time, hazards rise and fall, and those of women and of men cross,
  * because σ differs. μ has a threshold (a laboratory value above 1.5), a bend (short and long stays), and interactions

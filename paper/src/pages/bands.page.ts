@@ -6,15 +6,16 @@ import { formatMarkdown } from "./markdown.ts";
 
 const KINDS: Readonly<Record<BandKind, string>> = {
   shipped: "graduate, as shipped",
-  "without the constant": "… without the constant (posterior alone)",
+  "posterior alone": "… posterior alone, nothing for the form",
   "spread of the runs": "… spread of its runs alone",
 };
 
-/** What a law is to the constant. */
+/** What a law is to the constants. */
 const LAWS: Readonly<Record<string, string>> = {
-  wards: "Wards: the judge",
-  clinics: "Clinics: a law that the constant was chosen on, other seeds",
-  eye: "Eye cohort: a law that the constant was chosen on, other seeds",
+  grafts: "Grafts: the judge",
+  wards: "Wards: a law that the constants were chosen on, other seeds",
+  clinics: "Clinics: a law that the constants were chosen on, other seeds",
+  eye: "Eye cohort: a law that the constants were chosen on, other seeds",
 };
 
 const percent = (share: number) => (100 * share).toFixed(1);
@@ -39,7 +40,7 @@ export function bandsPage(summary: BandsSummary): string {
     `Within that: ${within.length === 0 ? "none" : places(within)}. Outside: ` +
       `${outside.length === 0 ? "none" : places(outside)}.`,
     ...parts.flatMap(partSection),
-    "*Cox* is of the same features, without the groups, with the errors that R's `survfit` gives it and no constant: its " +
+    "*Cox* is of the same features, without the groups, with the errors that R's `survfit` gives it and nothing added: its " +
       "bands are narrow, and right only where its form is. *Spread of its runs* takes the five runs of an ensemble as a " +
       "jackknife, on four degrees of freedom, and nothing else.",
   ].join("\n\n")}\n`;

@@ -1,7 +1,7 @@
 /**
  * The cohorts on which bands are chosen and judged (studies/bands.ts): a table to learn from, its groups, fresh people of
  * the same law and their true curves. The laws: "eye" (paper/src/eye, level 2, people drop out by housing, age and
- * HbA1c), "clinics" (paper/src/bands/clinic-law.ts) and "wards" (paper/src/bands/ward-law.ts).
+ * HbA1c), "clinics", "wards" and "grafts" (paper/src/bands).
  */
 import {
   ALL_GROUP,
@@ -15,11 +15,12 @@ import {
   tableSourceFromBytes,
 } from "graduate/data";
 import { CLINIC_MONTHS, CLINICS, relapseFree, STAGES, simulateClinics } from "../bands/clinic-law.ts";
+import { GRAFT_MONTHS, graftWorks, simulateGrafts } from "../bands/graft-law.ts";
 import { simulateWards, stillAway, WARD_DAYS, WARDS } from "../bands/ward-law.ts";
 import { simulateEye } from "../eye/simulate.ts";
 import { readCheckout } from "../runs/checkout.ts";
 
-export const BAND_LAWS = ["eye", "clinics", "wards"] as const;
+export const BAND_LAWS = ["eye", "clinics", "wards", "grafts"] as const;
 export type BandLaw = (typeof BAND_LAWS)[number];
 
 export interface BandCohort {
@@ -43,8 +44,8 @@ export async function drawBandCohort(
   law: BandLaw,
   { rows, fresh, seed }: { readonly rows: number; readonly fresh: number; readonly seed: number },
 ): Promise<BandCohort> {
-  if (law === "eye") return drawEyes(rows, fresh, seed);
-  return law === "clinics" ? drawClinics(rows, fresh, seed) : drawWards(rows, fresh, seed);
+  const draw = { eye: drawEyes, clinics: drawClinics, wards: drawWards, grafts: drawGrafts }[law];
+  return draw(rows, fresh, seed);
 }
 
 function named(text: string, where: string, table: Table, split: Split, exclude: string[]): Group[] {
@@ -98,6 +99,21 @@ function writeWardGroups(): string {
   return JSON.stringify({ groups: where.map((one) => ({ where: one })) });
 }
 
+/** Sex, a delayed start, a living donor, two ages of the recipient, one of the donor, and many mismatches. */
+function writeGraftGroups(): string {
+  const where = [
+    "sex = f",
+    "sex = m",
+    "delayed = 1",
+    "living = 1",
+    "age < 30",
+    "age >= 65",
+    "donor_age >= 60",
+    "mismatches >= 4",
+  ];
+  return JSON.stringify({ groups: where.map((one) => ({ where: one })) });
+}
+
 const open = (text: string) => readTable(tableSourceFromBytes("people.csv", new TextEncoder().encode(text)));
 
 /** True curves of people, one after the other. */
@@ -141,5 +157,20 @@ async function drawClinics(rows: number, fresh: number, seed: number): Promise<B
     fresh: await open(people.text),
     eventTime: people.eventTime,
     truth: truthOf(people.people, relapseFree),
+  };
+}
+
+async function drawGrafts(rows: number, fresh: number, seed: number): Promise<BandCohort> {
+  const table = await open(simulateGrafts(rows, seed).text);
+  const people = simulateGrafts(fresh, seed + FRESH_SEEDS);
+  const split = splitRows(rows, { seed, fractions: FRACTIONS });
+  return {
+    table,
+    split,
+    groups: named(writeGraftGroups(), "groups.json", table, split, ["months", "lost"]),
+    outcome: { time: "months", event: "lost", horizon: GRAFT_MONTHS },
+    fresh: await open(people.text),
+    eventTime: people.eventTime,
+    truth: truthOf(people.people, graftWorks),
   };
 }

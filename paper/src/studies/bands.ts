@@ -7,7 +7,7 @@
 import type { Backend } from "graduate";
 import type { Table } from "graduate/data";
 import type { Model } from "graduate/training";
-import { drawBands, type ErrorParts, halfWidths, MISSED_BY_FORM } from "graduate/verbs";
+import { drawBands, type ErrorParts, halfWidths, measureMissed } from "graduate/verbs";
 import { z } from "zod";
 import { readCheckout, VERSION } from "../runs/checkout.ts";
 import {
@@ -22,7 +22,7 @@ import { BAND_LAWS, type BandCohort, drawBandCohort } from "./bands-cohorts.ts";
 import { createPlanRunner, parseStudyPlan, round, secondsSince } from "./lines.ts";
 
 export const BAND_SYSTEMS = ["graduate", "cox"] as const;
-export const BAND_KINDS = ["shipped", "without the constant", "spread of the runs"] as const;
+export const BAND_KINDS = ["shipped", "posterior alone", "spread of the runs"] as const;
 export type BandKind = (typeof BAND_KINDS)[number];
 
 const seeds = z.strictObject({ from: z.int(), count: z.int().positive() });
@@ -125,7 +125,7 @@ export function createBandsRunner(
     return {
       ...run,
       bands: Object.fromEntries(
-        listKinds(parts, system).map(([kind, own, missed]) => {
+        listKinds(parts, measureMissed(model, curves)).map(([kind, own, missed]) => {
           const { lower, upper } = drawBands(curves, halfWidths(own, plan.level, missed));
           return [kind, judge(lower, upper)];
         }),
@@ -141,14 +141,18 @@ export function createBandsRunner(
   };
 }
 
-function listKinds(parts: ErrorParts, system: BandRun["system"]): [BandKind, ErrorParts, number][] {
-  if (system === "cox") return [["shipped", parts, 0]];
+/** Kinds of band from one fit: their errors, and what is added to them for the form. */
+function listKinds(
+  parts: ErrorParts,
+  missed: Float64Array | null,
+): [BandKind, ErrorParts, Float64Array | null][] {
+  // Nothing is added to Cox's: there is one kind.
+  if (missed === null) return [["shipped", parts, null]];
+  const runs: ErrorParts = { ...parts, posterior: null };
   return [
-    ["shipped", parts, MISSED_BY_FORM],
-    ["without the constant", parts, 0],
-    ...(parts.spread === null
-      ? []
-      : [["spread of the runs", { ...parts, posterior: null }, 0] as [BandKind, ErrorParts, number]]),
+    ["shipped", parts, missed],
+    ["posterior alone", parts, null],
+    ...(parts.spread === null ? [] : [["spread of the runs", runs, null] as [BandKind, ErrorParts, null]]),
   ];
 }
 

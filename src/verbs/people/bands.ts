@@ -2,9 +2,9 @@
  * Bands of people's curves: for each time, where S(t|x) lies with a given probability. They are made on the scale of
  * log Λ = log(−log S), S^exp(±z·e): a band stays between 0 and 1 and is wide early, where few events speak. The error e
  * has two parts: what the rows leave uncertain of the model's additive part (its posterior error), and what the model's
- * form misses, a constant that was measured on simulated people (docs/decisions/019-bands.md). An ensemble without an
- * additive part has the differences between its runs instead, Cox's model its own errors and no constant. Pointwise: a
- * band says nothing of a whole curve.
+ * form misses, with two constants that were measured on simulated people (docs/decisions/019-bands.md). An ensemble
+ * without an additive part has the differences between its runs instead, Cox's model its own errors and nothing added.
+ * Pointwise: a band says nothing of a whole curve.
  */
 import type { Backend } from "../../compute/backend.ts";
 import { betaQuantile, normalQuantile } from "../../core/distributions.ts";
@@ -32,10 +32,12 @@ export interface CurveBands {
 
 export const BAND_LEVEL = 0.95;
 /**
- * Standard deviation of log Λ that the model's form misses, whatever the number of rows: interactions, and bends that
- * the priors hold too straight. Chosen on two simulated laws; a law that is nearly additive needs half of it.
+ * Standard deviations of log Λ at the end of an even follow-up that the model's form misses, whatever the number of
+ * rows: `always` by a log hazard that is off by one amount at all times (interactions, bends that the priors hold too
+ * straight), `byTime` by one that is off in each bin anew (effects that change with time). Chosen on three simulated
+ * laws.
  */
-export const MISSED_BY_FORM = 0.2;
+export const MISSED_BY_FORM = { always: 0.1, byTime: 0.12 } as const;
 
 /** Standard errors of log Λ(t|x), from where they come; null where a model has no such part. */
 export interface ErrorParts {
@@ -61,9 +63,38 @@ export function prepareBands(model: Model, backend: Backend | null, level: numbe
   const measureErrors = prepareErrors(model, backend, { spread: model.uncertainty === undefined });
   return async (table, curves, rows) => {
     const parts = await measureErrors(table, curves, rows);
-    const half = halfWidths(parts, level, model.predictor.kind === "cox" ? 0 : MISSED_BY_FORM);
+    const half = halfWidths(parts, level, measureMissed(model, curves));
     return { level, ...drawBands(curves, half) };
   };
+}
+
+/** What the form of a model misses of its curves; null of Cox's, whose bands are known without it. */
+export function measureMissed({ predictor }: Pick<Model, "predictor">, curves: Curves): Float64Array | null {
+  return predictor.kind === "cox" ? null : missedByForm(curves);
+}
+
+/**
+ * Standard deviations of log Λ(t|x): by the delta method √(always² + byTime² T Σ_s (Λ_s/Λ)²), with Λ_s what bin s adds
+ * to Λ until t. After t of T bins that add alike, T times the sum is T/t: large at first, and 1 at the end, where the
+ * bins' amounts cancel each other. A finer grid has the same errors, since a bin is off by byTime √T.
+ */
+export function missedByForm({ N, T, survival }: Pick<Curves, "N" | "T" | "survival">): Float64Array {
+  const missed = new Float64Array(N * T);
+  for (let n = 0; n < N; n++) {
+    let [squares, before] = [0, 0];
+    for (let t = 0; t < T; t++) {
+      const cumulative = -log(survival[n * T + t]);
+      squares += square(cumulative - before);
+      const isBetween = cumulative > 0 && cumulative < Number.POSITIVE_INFINITY;
+      // Before the first risk and after the last survivor a band has no width, whatever is missed.
+      const shares = isBetween ? squares / square(cumulative) : 0;
+      missed[n * T + t] = Math.sqrt(
+        square(MISSED_BY_FORM.always) + square(MISSED_BY_FORM.byTime) * T * shares,
+      );
+      before = cumulative;
+    }
+  }
+  return missed;
 }
 
 /** Refuses what is no probability. */
@@ -151,20 +182,22 @@ function takeNamed(parameters: ParameterValues, prefix: string): ParameterValues
 }
 
 /**
- * Half a band on the scale of log Λ. The runs of an ensemble leave out one part of the rows each, so their spread is
- * that of a jackknife of K groups: (K − 1)/√K times it is a standard error, on K − 1 degrees of freedom.
+ * Half a band on the scale of log Λ, from the errors and what the form misses (null: nothing). The runs of an ensemble
+ * leave out one part of the rows each, so their spread is that of a jackknife of K groups: (K − 1)/√K times it is a
+ * standard error, on K − 1 degrees of freedom.
  */
 export function halfWidths(
   { posterior, spread, members }: ErrorParts,
   level: number,
-  missed: number,
+  missed: Float64Array | null, // [N,T]
 ): Float64Array {
   const z = normalQuantile((1 + level) / 2);
-  if (posterior !== null) return posterior.map((error) => z * Math.sqrt(error * error + missed * missed));
+  const beside = (k: number) => square(z * (missed?.[k] ?? 0));
+  if (posterior !== null) return posterior.map((error, k) => Math.sqrt(square(z * error) + beside(k)));
   if (spread === null)
     throw new InputError("there are neither errors nor runs that differ", { code: "bands.unknown" });
   const t = (studentQuantile(level, members - 1) * (members - 1)) / Math.sqrt(members);
-  return spread.map((own) => Math.sqrt(square(t * own) + square(z * missed)));
+  return spread.map((own, k) => Math.sqrt(square(t * own) + beside(k)));
 }
 
 /** What Student's t exceeds in size with probability 1 − level. */
