@@ -1,6 +1,7 @@
 /** The report's style sheet: light or dark by the reader's preference, A4 on paper. Nothing is loaded. */
 import { LIGHT, PALETTE_RULES } from "./palette.ts";
 
+/** The style of a report and of a card, for pages of their own. */
 export const REPORT_STYLE: string = `
 ${PALETTE_RULES}
 * { box-sizing: border-box; }

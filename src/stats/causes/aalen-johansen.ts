@@ -19,6 +19,7 @@ export interface CausesInput extends OutcomesInput {
   readonly cause: ArrayLike<number>; // [N]
 }
 
+/** How many causes there are, how limits are drawn, and which times are one. */
 export interface AalenJohansenOptions {
   /** How many causes there are; the largest that occurs unless given. */
   readonly causes?: number;

@@ -16,6 +16,7 @@ const MOST_CELLS = 1_000_000;
 /** Of a part that a run validates on: with fewer, its choices are chance. */
 const LEAST_EVENTS = 10;
 
+/** How many runs to average where nobody says: one or several, by the rows and events of the study. */
 export function chooseMembers(study: PreparedStudy, request: TrainingRequest): number {
   const { method = "graduate", preset = "default", network, hidden, options = {} } = request;
   const rows = joinRows(study.split.train, study.split.validation);

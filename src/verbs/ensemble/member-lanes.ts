@@ -9,11 +9,15 @@ import { type TrainingRequest, takesAllRows } from "../train-request.ts";
 /** Beyond this a run's rows take memory that several runs at a time should not take together. */
 const MOST_ROWS = 200_000;
 
+/** A backend for each run that is made at a time. */
 export interface MemberLanes {
+  /** One backend for each. */
   readonly lanes: readonly Backend[];
+  /** Closes what was opened for them. */
   close(): Promise<void>;
 }
 
+/** The runs that are to be made. */
 export interface MemberRuns {
   /** How many there are. */
   readonly count: number;

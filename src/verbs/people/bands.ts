@@ -30,6 +30,7 @@ export interface CurveBands {
   readonly upper: Float64Array; // [N,T]
 }
 
+/** The level of a band unless another is asked for. */
 export const BAND_LEVEL = 0.95;
 /**
  * Standard deviations of log Λ at the end of an even follow-up that the model's form misses, whatever the number of

@@ -59,6 +59,7 @@ export interface PeopleBounds {
   readonly isBeyond: Uint8Array; // [N]
 }
 
+/** The level of a lower bound unless another is asked for. */
 export const BOUND_LEVEL = 0.9;
 /** Below this many events the threshold is the score of one or two people. */
 const LEAST_EVENTS = 20;

@@ -20,6 +20,7 @@ function flatten<Fields extends Readonly<Record<string, unknown>>>(
   return { values: Object.fromEntries(values) as Flat<Fields>, absent: Object.fromEntries(reasons) };
 }
 
+/** A summary as one JSON document. */
 export function summaryDocument(summary: ModelSummary): SummaryDocument {
   const { version, trainedOn, effects, groups, method, outcome, ...plain } = summary;
   const { rows, ...known } = trainedOn;
