@@ -108,7 +108,11 @@ describe.each(names)("%s", (name) => {
     const terms = Array.from(fit.coefficients, (_, j) => ({ name: String(j), columns: [j] }));
     for (const transform of ["km", "identity"] as const) {
       const tested = testProportionalHazards(whole, fit, terms, transform, input.weight);
-      near([...tested.terms.map(({ test }) => chi2(test)), chi2(tested.global)], expected[transform].chi2, 10);
+      near(
+        [...tested.terms.map(({ test }) => chi2(test)), chi2(tested.global)],
+        expected[transform].chi2,
+        10,
+      );
     }
   });
 });
