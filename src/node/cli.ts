@@ -129,7 +129,7 @@ export async function main(argv: readonly string[], checkout: Checkout = {}): Pr
 type AddTargets = (reproduce: Command) => void;
 
 /**
- * * The targets of `graduate reproduce` are the paper's, whose plans and runs exist only in a checkout of the sources:
+ * The targets of `graduate reproduce` are the paper's, whose plans and runs exist only in a checkout of the sources:
  * the checkout's launcher passes them in. `targets` is "unloaded" if the command is only listed, and undefined in an
  * installed package, where the command says where to find them.
  */

@@ -1,5 +1,5 @@
 /**
- * * What `import "graduate"` loads in Node: the library, with a `fit` that, if no backend is named, opens the fast one
+ * What `import "graduate"` loads in Node: the library, with a `fit` that, if no backend is named, opens the fast one
  * for the run and closes it afterwards.
  */
 import type { Backend } from "../compute/backend.ts";

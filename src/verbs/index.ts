@@ -65,7 +65,7 @@ export {
 } from "./judged-rows.ts";
 export type { KmDocument, KmRequest } from "./statistics/km.ts";
 export { type Acquaintance, addGroups, type OpenStudyOptions, studyOf } from "./model-study.ts";
-export { type CardData, type CardRisk, chooseRiskTimes } from "./people/card.ts";
+export { type CardData, type CardRisk, chooseRiskTimes, describeDoubts } from "./people/card.ts";
 export { type JudgedGroups, judgeCardGroups } from "./people/card-groups.ts";
 export {
   BACKGROUND_ROWS,

@@ -176,7 +176,7 @@ function isGroupExpression(text: string): boolean {
 }
 
 /*
- * * What training reported about its table, as a model file keeps it: sentences in parts (core/sentence.ts), each with
+ * What training reported about its table, as a model file keeps it: sentences in parts (core/sentence.ts), each with
  * its level. A report needs the parts, because it words counts of few people and values of single people differently
  * from the terminal.
  */

@@ -262,7 +262,7 @@ interface BentNumber {
 }
 
 /**
- * * data/encode/spline.ts as operators, [N, numbers with splines × SPLINE_COLUMNS], double: all numbers are handled
+ * data/encode/spline.ts as operators, [N, numbers with splines × SPLINE_COLUMNS], double: all numbers are handled
  * side by side, so that many take no more operators than one.
  */
 function splinesToOnnx(graph: OnnxGraph, value: string, bent: readonly BentNumber[]): string {

@@ -180,7 +180,7 @@ export function syncFolder(folder: string): void {
 }
 
 /*
- * * Files are written beside others as NAME.HOST-PID-RANDOM.part. One that a killed run left is stale when its process,
+ * Files are written beside others as NAME.HOST-PID-RANDOM.part. One that a killed run left is stale when its process,
  * on this machine, is gone. For a file of another machine (or of 0.1.0, which did not name one) this is unknown, so it
  * is stale after a day. Only names of exactly this form are ever removed.
  */

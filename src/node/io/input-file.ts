@@ -126,7 +126,7 @@ interface StreamedSource {
 const PARQUET_START = "PAR1";
 
 /**
- * * Opens a table that is read part by part; `reads` is how often the text will be opened. Standard input and pipes,
+ * Opens a table that is read part by part; `reads` is how often the text will be opened. Standard input and pipes,
  * which other commands hold in memory, are passed on as they come. Only if they would have to be read twice, or from
  * the end as Parquet is, do they go into a temporary file first, which is removed on closing or, at the latest, when
  * the program ends.

@@ -150,7 +150,7 @@ const PROMISES: Readonly<Record<string, string>> = {
 };
 
 /**
- * * Refuses a name that promises another kind of file than the one written, and so misleads whoever opens it: `boost
+ * Refuses a name that promises another kind of file than the one written, and so misleads whoever opens it: `boost
  * --out x.model` would be a CSV file that `predict` refuses, or would overwrite a model of that name. Suffixes not
  * listed are accepted for any content.
  */

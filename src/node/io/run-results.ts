@@ -184,7 +184,7 @@ function listArrays(_key: string, value: unknown): unknown {
 }
 
 /*
- * * The file below them grows during hours of work. Each append is either complete on disk or absent: a part that a
+ * The file below them grows during hours of work. Each append is either complete on disk or absent: a part that a
  * full disk let through is cut off at once, and a part that a kill left is cut off at the next start. A file that is
  * something else is refused, not appended to. Two programs may not write to one file at once. Files written once are
  * handled by growing-file.ts.

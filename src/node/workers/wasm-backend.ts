@@ -96,7 +96,7 @@ export async function openWasmBackend(options: WasmBackendOptions = {}): Promise
 }
 
 /**
- * * What computes a model's predictions: nothing for Cox, the SIMD kernels for a network; close it when done. Relaxed
+ * What computes a model's predictions: nothing for Cox, the SIMD kernels for a network; close it when done. Relaxed
  * SIMD, whose last digits depend on the machine, is used only for a model that was trained with it: one trained with
  * --deterministic predicts the same digits everywhere.
  */

@@ -117,15 +117,20 @@ export function drawObserved(curve: Curve, unit: string): Drawing {
   });
 }
 
+/** Of plots that stand side by side. */
+const SMALL_FRAME = {
+  marginLeft: 34,
+  marginBottom: 20,
+  marginTop: 8,
+  marginRight: 6,
+  x: { label: null, ticks: 3, tickSize: 3 },
+  y: { ...SURVIVAL_AXIS, ticks: 3, tickSize: 0, grid: true },
+} as const;
+
 /** A small one without words, for a card. */
 export function drawSmall(curve: Curve, everyone: Curve | null): Drawing {
   return (plot) => ({
-    marginLeft: 34,
-    marginBottom: 20,
-    marginTop: 8,
-    marginRight: 6,
-    x: { label: null, ticks: 3, tickSize: 3 },
-    y: { ...SURVIVAL_AXIS, ticks: 3, tickSize: 0, grid: true },
+    ...SMALL_FRAME,
     marks: [
       ...(everyone === null
         ? []
@@ -150,12 +155,7 @@ export function drawSmall(curve: Curve, everyone: Curve | null): Drawing {
 /** What was observed and what is predicted of one group. */
 export function drawMoving({ time, observed, predicted }: MovingCurve): Drawing {
   return (plot) => ({
-    marginLeft: 34,
-    marginBottom: 20,
-    marginTop: 8,
-    marginRight: 6,
-    x: { label: null, ticks: 3, tickSize: 3 },
-    y: { ...SURVIVAL_AXIS, ticks: 3, tickSize: 0, grid: true },
+    ...SMALL_FRAME,
     marks: [
       plot.lineY(pointsOf({ time, survival: observed }), {
         ...PLACE,

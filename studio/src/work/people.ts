@@ -1,11 +1,10 @@
 /**
  * One person's prediction: a row of the table, or values that were typed, and what changes if some of them were
- * different. Controls stay within what the model has seen in training. The person's card is in
- * card.ts.
+ * different. Controls stay within what the model has seen in training. The person's card is in card.ts.
  */
 import { type Backend, gridOf, isAbsent, type Model, predictPeople, type Table } from "graduate";
 import { type Column, cellText, findColumn, isMissing, MISSING_CODE, selectRows } from "graduate/data";
-import { columnsNeeded } from "graduate/verbs";
+import { columnsNeeded, describeDoubts } from "graduate/verbs";
 import type { Curve, PersonInput, PersonRequest, PersonValues, PersonView } from "../protocol.ts";
 import { writeNumber } from "./columns.ts";
 
@@ -100,17 +99,12 @@ export async function viewPerson(asked: Asked, request: PersonRequest): Promise<
 
 async function predictOne({ model, backend }: Asked, table: Table, at: readonly number[]) {
   const read = await predictPeople(model, table, backend, { at, quantiles: [0.5] });
-  const { outsideRange, imputed, unknownLevels } = read.doubts;
   const [median] = read.quantile;
   return {
     curve: curveOf(model, Array.from(read.curves.survival)),
     risk: Array.from(read.risk),
     median: isAbsent(median) ? null : median,
-    doubts: [
-      ...outsideRange[0].map((name) => `${name} is outside what the model has seen`),
-      ...imputed[0].map((name) => `${name} is missing: a usual value stands in for it`),
-      ...unknownLevels[0].map((name) => `${name} has a value that the model has not seen`),
-    ],
+    doubts: describeDoubts(model, table, 0),
   };
 }
 
