@@ -11,6 +11,7 @@ import { checkIntervals } from "./outcomes/intervals.ts";
 import {
   type BinnedOutcomes,
   type BinnedRightCensored,
+  type BinnedSingleCause,
   type EveryField,
   type Outcomes,
   type RightCensored,
@@ -64,6 +65,17 @@ export interface BinnedRightCensoredInput extends BinnedOutcomesInput {
   readonly cause?: never;
   /** None: every row is one person. */
   readonly weight?: never;
+}
+
+/** Outcomes of one kind of event on a time grid; they may have late entries and weights. */
+export interface BinnedSingleCauseInput extends BinnedOutcomesInput {
+  /** None: there is one kind of event. */
+  readonly cause?: never;
+}
+
+/** The same as typed arrays; a cause is refused in the name of `what`. */
+export function toBinnedSingleCause(input: BinnedSingleCauseInput, what: string): BinnedSingleCause {
+  return requireSingleCause(toBinnedOutcomes(input), what);
 }
 
 /** Predicted survival at the end of every bin. */

@@ -8,8 +8,9 @@
  */
 
 import { InputError, unreachable } from "../core/errors.ts";
+import { present } from "../core/present.ts";
 import { countOf } from "../core/text.ts";
-import { type BinnedRightCensored, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
+import { type BinnedSingleCause, requireSingleCause } from "../data/outcomes/outcomes.ts";
 import {
   type BinnedKaplanMeier,
   groupSupport,
@@ -36,7 +37,7 @@ export interface NamedRows {
 /** Outcomes, groups, and the distance by which they are constrained. */
 export interface ConstraintOptions {
   /** Outcomes of the rows on the time grid. */
-  readonly binned: BinnedRightCensored;
+  readonly binned: BinnedSingleCause;
   /** The groups to constrain, by their rows. */
   readonly groups: readonly NamedRows[];
   /** The distance between a group's mean curve and what was observed. */
@@ -91,6 +92,9 @@ export interface Constraints {
   readonly N: number;
   readonly T: number;
   readonly bin: Int32Array; // [N], the last bin of each row at risk
+  /** The first one, where not bin 1; and the weight of each row, where not 1. */
+  readonly firstBin?: Int32Array; // [N]
+  readonly weight?: Float64Array; // [N]
   readonly groups: readonly ConstraintGroup[];
   readonly blocks: readonly TimeBlock[];
   readonly memberships: Memberships;
@@ -99,8 +103,9 @@ export interface Constraints {
 /** Computes the Kaplan-Meier curve, support and blocks of every group once. */
 export function prepareConstraints(options: ConstraintOptions): Constraints {
   const { binned, distance, variant } = options;
-  refuseBeyondCensoring(binned, "a constraint");
-  const { T, bin } = binned;
+  requireSingleCause(binned, "a constraint");
+  if (binned.firstBin !== undefined && DISTANCES[distance].statistic === "meanCurve") refuseEntry(distance);
+  const { T, bin, firstBin, weight } = binned;
   const N = bin.length;
   checkGroups(options.groups, N);
   const blocks =
@@ -109,7 +114,26 @@ export function prepareConstraints(options: ConstraintOptions): Constraints {
       : equalEventBlocks(binned, options.blocks ?? TIME_BLOCKS);
   checkBlocks(blocks, T);
   const groups = options.groups.map((group) => prepareGroup(group, blocks, options));
-  return { distance, variant, N, T, bin, groups, blocks, memberships: listMemberships(options.groups, N) };
+  return {
+    distance,
+    variant,
+    N,
+    T,
+    bin,
+    ...present({ firstBin, weight }),
+    groups,
+    blocks,
+    memberships: listMemberships(options.groups, N),
+  };
+}
+
+function refuseEntry(distance: DistanceName): never {
+  throw new InputError(`the distance ${distance} does not take late entry`, {
+    code: "distance.entry",
+    hint:
+      "the mean curve of people who entered late is not comparable with Kaplan-Meier; " +
+      "atRisk compares observed with expected events while people are under observation",
+  });
 }
 
 function checkGroups(groups: readonly NamedRows[], N: number): void {
@@ -137,7 +161,7 @@ function prepareGroup(
   const paper = variant === "paper";
   const { rows } = group;
   const km = kaplanMeierBinned(binned, undefined, rows);
-  const events = km.events.reduce((sum, e) => sum + e, 0);
+  const events = countEvents(binned, rows);
   const support = groupSupport(binned, { rows });
   const bins = (options.support ?? (paper ? "all" : "supported")) === "all" ? binned.T : support;
   const observed = Float64Array.from(blocks, ({ first, last }) => {
@@ -170,6 +194,13 @@ function prepareGroup(
     constrained,
     reason,
   };
+}
+
+/** How many rows have an event in a bin at risk, whatever their weights. */
+function countEvents({ event, bin, firstBin }: BinnedSingleCause, rows: Int32Array): number {
+  let events = 0;
+  for (const row of rows) if (firstBin === undefined || firstBin[row] <= bin[row]) events += event[row];
+  return events;
 }
 
 /** Why the group lacks the statistic that its distance reads, or null. */

@@ -10,11 +10,7 @@
 import type { Floats } from "../compute/backend.ts";
 import { log1p } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
-import {
-  type BinnedRightCensored,
-  type RowWeights,
-  refuseBeyondCensoring,
-} from "../data/outcomes/outcomes.ts";
+import { type BinnedSingleCause, type RowWeights, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
 import { expMinus } from "./exponential.ts";
 
 /** Where the product of (1 + u) ≤ 2 per bin is turned into a logarithm and restarted; reached only beyond 990 bins. */
@@ -32,14 +28,18 @@ export function sigmoid(z: number): number {
   return z >= 0 ? larger : u * larger;
 }
 
-/** Checks the arguments of every loss: plain outcomes, and room for N·T logits and their gradients. */
+/**
+ * Checks the arguments of every loss: plain outcomes but for what it handles, and room for N·T logits and their
+ * gradients.
+ */
 export function openLoss(
   what: string,
   logits: Floats, // [N,T]
-  binned: BinnedRightCensored,
+  binned: BinnedSingleCause,
   dLogits: Floats | null, // [N,T]
+  handled: readonly ("firstBin" | "weight")[] = [],
 ) {
-  refuseBeyondCensoring(binned, what);
+  refuseBeyondCensoring(binned, what, handled);
   const { T, bin, event } = binned;
   const N = bin.length;
   checkRoom("logits", logits, N, T);

@@ -2,8 +2,8 @@
  * Everything a distance needs from the model, per group, in one flat array [G,W]. A distance's definition says which
  * of two:
  *   meanCurve     W = T: mean_g(t), the mean survival curve of the group's rows
- *   blockTotals   W = 2·blocks: expected events E_gb = Σ h, then their variances V_gb = Σ h(1−h), over rows and bins at
- *                 risk
+ *   blockTotals   W = 2·blocks: expected events E_gb = Σ ω h, then their variances V_gb = Σ ω² h(1−h), over rows and
+ *                 bins at risk, ω the weight of a row, 1 unless given
  * Both are sums over rows, so a minibatch needs only every row's latest terms (the cache, [N,W]) and the difference its
  * own rows make: a group is never estimated from one batch's members. The cache ages between refreshes; each refresh
  * restarts the sums, so rounding does not accumulate. The way back, from dL/d statistics to dLogits of some rows, is
@@ -40,19 +40,21 @@ function fillBlockTotals(
   row: number,
   out: Float64Array, // [2·blocks]
 ): void {
-  const { blocks } = constraints;
+  const { blocks, firstBin, weight } = constraints;
   const last = constraints.bin[row];
+  const begin = firstBin === undefined ? 1 : firstBin[row];
+  const own = weight === undefined ? 1 : weight[row];
   for (let b = 0; b < blocks.length; b++) {
     const through = Math.min(blocks[b].last, last);
     let E = 0;
     let V = 0;
-    for (let t = blocks[b].first; t <= through; t++) {
+    for (let t = Math.max(blocks[b].first, begin); t <= through; t++) {
       const h = hazard[offset + t - 1];
       E += h;
       V += h * (1 - h);
     }
-    out[b] = E;
-    out[blocks.length + b] = V;
+    out[b] = own * E;
+    out[blocks.length + b] = own * own * V;
   }
 }
 
@@ -237,7 +239,7 @@ export function backThroughStatistics(
   }
 }
 
-/** dE/dz = h(1−h) in each bin at risk. No gradient through V: its part of dRow is not read. */
+/** dE/dz = ω h(1−h) in each bin at risk. No gradient through V: its part of dRow is not read. */
 function backThroughBlocks(
   constraints: Constraints,
   hazard: Float64Array,
@@ -247,12 +249,14 @@ function backThroughBlocks(
   dLogits: Floats,
   factor: number,
 ): void {
-  const { blocks } = constraints;
+  const { blocks, firstBin, weight: weights } = constraints;
   const last = constraints.bin[row];
+  const begin = firstBin === undefined ? 1 : firstBin[row];
+  const own = weights === undefined ? factor : factor * weights[row];
   for (let b = 0; b < blocks.length; b++) {
-    const weight = factor * dRow[b];
+    const weight = own * dRow[b];
     const through = Math.min(blocks[b].last, last);
-    for (let t = blocks[b].first; t <= through; t++) {
+    for (let t = Math.max(blocks[b].first, begin); t <= through; t++) {
       const h = hazard[start + t - 1];
       dLogits[start + t - 1] += weight * h * (1 - h);
     }

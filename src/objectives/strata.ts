@@ -8,7 +8,7 @@
  */
 
 import { InputError } from "../core/errors.ts";
-import { type BinnedRightCensored, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
+import { type BinnedSingleCause, requireSingleCause } from "../data/outcomes/outcomes.ts";
 import { checkLength } from "../data/outcomes/rows-by-time.ts";
 import type { NamedRows } from "./constraints.ts";
 import { type CurveWorkspace, checkRoom } from "./curves.ts";
@@ -41,9 +41,9 @@ export interface RowRisks {
 }
 
 /** Predicted risk at the horizon and expected events of every row. */
-export function measureRisks(curves: CurveWorkspace, binned: BinnedRightCensored): RowRisks {
-  refuseBeyondCensoring(binned, "a stratum of risk");
-  const { T, bin } = binned;
+export function measureRisks(curves: CurveWorkspace, binned: BinnedSingleCause): RowRisks {
+  requireSingleCause(binned, "a stratum of risk");
+  const { T, bin, firstBin } = binned;
   const N = bin.length;
   checkRoom("survival", curves.survival, N, T);
   checkRoom("hazard", curves.hazard, N, T);
@@ -51,7 +51,8 @@ export function measureRisks(curves: CurveWorkspace, binned: BinnedRightCensored
   const expectedEvents = new Float64Array(N);
   for (let i = 0; i < N; i++) {
     risk[i] = 1 - curves.survival[(i + 1) * T - 1];
-    for (let t = 0; t < bin[i]; t++) expectedEvents[i] += curves.hazard[i * T + t];
+    const begin = firstBin === undefined ? 0 : firstBin[i] - 1;
+    for (let t = begin; t < bin[i]; t++) expectedEvents[i] += curves.hazard[i * T + t];
   }
   return { risk, expectedEvents };
 }

@@ -5,7 +5,7 @@
  */
 
 import { InputError } from "../core/errors.ts";
-import { type BinnedRightCensored, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
+import { type BinnedSingleCause, requireSingleCause } from "../data/outcomes/outcomes.ts";
 import { tallyBins } from "../stats/kaplan-meier.ts";
 
 /** Bins first…last, both included. */
@@ -19,8 +19,8 @@ export const TIME_BLOCKS = 10;
 /**
  * At most `count` blocks that cover 1…T; a block ends in the first bin by which its share of all events has occurred.
  */
-export function equalEventBlocks(binned: BinnedRightCensored, count = TIME_BLOCKS): TimeBlock[] {
-  refuseBeyondCensoring(binned, "a time block");
+export function equalEventBlocks(binned: BinnedSingleCause, count = TIME_BLOCKS): TimeBlock[] {
+  requireSingleCause(binned, "a time block");
   if (!(Number.isInteger(count) && count >= 1)) {
     throw new InputError(`the number of time blocks is not a positive integer: ${count}`, {
       code: "option.invalid",

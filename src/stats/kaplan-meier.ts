@@ -13,7 +13,7 @@ import { normalQuantile } from "../core/distributions.ts";
 import { exp, log } from "../core/elementary.ts";
 import { InputError } from "../core/errors.ts";
 import { joinIntervals, joinOutcomeTimes } from "../data/outcomes/intervals.ts";
-import type { BinnedRightCensored, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
+import type { BinnedSingleCause, Outcomes, RowWeights } from "../data/outcomes/outcomes.ts";
 import {
   checkLength,
   checkWeights,
@@ -23,9 +23,9 @@ import {
   tallyRisk,
 } from "../data/outcomes/rows-by-time.ts";
 import {
-  type BinnedRightCensoredInput,
+  type BinnedSingleCauseInput,
   type SingleCauseInput,
-  toBinnedRightCensored,
+  toBinnedSingleCause,
   toSingleCause,
 } from "../data/plain-input.ts";
 import { jackknifeSurvival } from "./jackknife.ts";
@@ -150,45 +150,50 @@ function estimate(outcomes: Outcomes, options: KaplanMeierOptions): { table: Ris
 
 /**
  * Who is at risk and who leaves in bins 0…T (nobody is in bin 0); `rows` restricts to some rows, weights stay indexed
- * by table row.
+ * by table row. A row counts by its own weight too, and from the first bin in which it is at risk; a row that is at
+ * risk in none does not count.
  */
 export function tallyBins(
-  outcomes: BinnedRightCensored,
+  outcomes: BinnedSingleCause,
   weights?: RowWeights,
   rows?: ArrayLike<number>,
 ): BinTable {
-  const { T, bin, event } = outcomes;
+  const { T, bin, event, firstBin, weight: own } = outcomes;
   checkLength("event", event.length, bin.length);
   checkWeights(weights, bin.length);
   const atRisk = new Float64Array(T + 1);
   const events = new Float64Array(T + 1);
   const censored = new Float64Array(T + 1);
+  const late = new Float64Array(T + 1); // comes under observation after bin t
   const count = rows === undefined ? bin.length : rows.length;
   for (let i = 0; i < count; i++) {
     const row = rows === undefined ? i : rows[i];
+    if (firstBin !== undefined && firstBin[row] > bin[row]) continue;
     const t = bin[row];
     if (!(t >= 1 && t <= T)) {
       throw new InputError(`bin outside 1…${T}: ${t}`, { code: "bin.range", where: `row ${row + 1}` });
     }
-    const weight = weights === undefined ? 1 : weights[row];
+    const weight = (weights === undefined ? 1 : weights[row]) * (own === undefined ? 1 : own[row]);
     if (event[row] === 1) events[t] += weight;
     else censored[t] += weight;
+    if (firstBin !== undefined) late[firstBin[row] - 1] += weight;
   }
   let later = 0;
   for (let t = T; t >= 0; t--) {
-    later += events[t] + censored[t];
-    atRisk[t] = later;
+    later += events[t] + censored[t] - late[t];
+    // Sums of weights in another order leave a trace where everyone at risk has the event.
+    atRisk[t] = Math.max(later, events[t] + censored[t]);
   }
   return { atRisk, events, censored };
 }
 
 /** Kaplan-Meier curve on a time grid. */
 export function kaplanMeierBinned(
-  observed: BinnedRightCensoredInput,
+  observed: BinnedSingleCauseInput,
   weights?: RowWeights,
   rows?: ArrayLike<number>,
 ): BinnedKaplanMeier {
-  const outcomes = toBinnedRightCensored(observed, "Kaplan-Meier");
+  const outcomes = toBinnedSingleCause(observed, "Kaplan-Meier");
   const table = tallyBins(outcomes, weights, rows);
   const T = outcomes.T;
   const survival = new Float64Array(T + 1).fill(1);
@@ -215,9 +220,9 @@ interface SupportOptions {
   readonly rows?: ArrayLike<number>;
 }
 
-/** τ_g: the last bin with at least `minimumAtRisk` rows at risk; 0 when there is none. */
-export function groupSupport(observed: BinnedRightCensoredInput, options: SupportOptions = {}): number {
-  const outcomes = toBinnedRightCensored(observed, "the support of a group");
+/** τ_g: the last bin with at least `minimumAtRisk` rows at risk, whatever their weights; 0 when there is none. */
+export function groupSupport(observed: BinnedSingleCauseInput, options: SupportOptions = {}): number {
+  const { weight: _, ...outcomes } = toBinnedSingleCause(observed, "the support of a group");
   const { minimumAtRisk = MINIMUM_AT_RISK } = options;
   const { atRisk } = tallyBins(outcomes, options.weights, options.rows);
   let t = outcomes.T;

@@ -29,14 +29,8 @@ import {
   widenTable,
 } from "../data/groups/groups.ts";
 import { pickOutcomes } from "../data/outcomes/outcomes.ts";
-import { readPeople } from "../data/outcomes/people.ts";
-import {
-  inspectOutcomes,
-  type OutcomeColumns,
-  outcomeNames,
-  pickOutcomeColumns,
-  requireOutcomes,
-} from "../data/outcomes/read-outcomes.ts";
+import { inspectHistory, modelOutcomes, readHistory } from "../data/outcomes/read-history.ts";
+import { type OutcomeColumns, outcomeNames, pickOutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import type { Split } from "../data/outcomes/split.ts";
 import { fitTimeGrid } from "../data/outcomes/time-grid.ts";
 import { findColumn, type Table } from "../data/table.ts";
@@ -91,22 +85,23 @@ export function prepareStudy(
 ): PreparedStudy {
   const begin = (step: number) => onProgress?.("preparing the table", step, STEPS);
   begin(0);
-  const inspected = inspectOutcomes(table, request);
-  const outcomes = requireOutcomes(table, inspected);
+  const inspected = inspectHistory(table, request);
+  const history = readHistory(table, request, inspected);
+  const { people, causes } = history;
   begin(1);
   const checked = checkTable(table, request, inspected);
   begin(2);
   const { features, leftOut } = chooseFeatures(table, checked, dropProtected(table, dropId(table, request)));
   begin(3);
   const independence = checkIndependence(table, checked, request);
-  const people = request.id === undefined ? null : readPeople(table, request.id);
   let findings = request.features === undefined ? checked.findings : null;
   const columns = pickOutcomeColumns(request);
   const subject = {
     table,
     sha256,
     columns: { ...columns, ...present({ id: request.id }) },
-    outcomes,
+    outcomes: modelOutcomes(history, request),
+    causes,
     eventRule: inspected.eventRule,
     people,
     findings: () => {
@@ -117,7 +112,7 @@ export function prepareStudy(
     checked,
     features,
     leftOut,
-    notes: [...inspected.notes, ...checkFeatures(table, features, inspected)],
+    notes: [...inspected.notes, ...history.added, ...checkFeatures(table, features, inspected)],
     independence,
   };
   begin(4);
@@ -182,7 +177,7 @@ function divide(subject: Undivided, request: StudyRequest, split: Split, rows?: 
   const { table, outcomes, membersOf } = subject;
   const fitRows = rows ?? split.train;
   const { groups, missingGroups } = chooseGroups(subject, fitRows, request);
-  refuseOutcomeGroups(groups, [request.time, request.event]);
+  refuseOutcomeGroups(groups, outcomeNames(request));
   const design = createDesign(subject, { groups, fitRows, split }, request);
   const grid = fitTimeGrid(
     pickOutcomes(outcomes, fitRows),

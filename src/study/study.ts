@@ -9,7 +9,7 @@ import type { Finding } from "../data/checks/findings.ts";
 import { type EncodedBlock, encodeBlocks } from "../data/encode/encode.ts";
 import type { Encoder } from "../data/encode/encoder.ts";
 import type { Group } from "../data/groups/groups.ts";
-import { type BinnedRightCensored, pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
+import { type BinnedOutcomes, type Outcomes, pickOutcomes } from "../data/outcomes/outcomes.ts";
 import { type People, type PersonColumn, pickPeople } from "../data/outcomes/people.ts";
 import type { OutcomeColumns } from "../data/outcomes/read-outcomes.ts";
 import type { Split } from "../data/outcomes/split.ts";
@@ -27,7 +27,9 @@ export interface Subject {
   readonly sha256: string | null;
   readonly columns: StudyColumns;
   /** For every row of the table. */
-  readonly outcomes: RightCensored;
+  readonly outcomes: Outcomes;
+  /** The names of causes 1, 2, …; null where there is one kind of event. */
+  readonly causes: readonly string[] | null;
   /** How the event column was read, in words. */
   readonly eventRule: string;
   /** For every row; null where each row is a person. */
@@ -66,8 +68,8 @@ export interface Study extends Subject, Design {
 /** Some rows of a study, in their order. */
 export interface StudyRows {
   readonly rows: Int32Array;
-  readonly outcomes: RightCensored; // [N]
-  readonly binned: BinnedRightCensored; // [N]
+  readonly outcomes: Outcomes; // [N]
+  readonly binned: BinnedOutcomes; // [N]
   /** Whose rows these are, where that is known. */
   readonly people?: People; // [N]
 }

@@ -3,6 +3,7 @@
  * whatever was given. Asking a preset for another distance also changes the slack to that distance's; in the `default`
  * preset, the multipliers too. A long table gets enough steps to be passed over often enough.
  */
+import { present } from "../core/present.ts";
 import { InputError, unreachable } from "../core/errors.ts";
 import { requireNetwork } from "../models/networks/create-network.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
@@ -105,11 +106,19 @@ function fitToPaper({ constraint, options = {} }: RunRequest): TrainingOptions {
   return { ...preset, constraint: { ...own, distance, ...DISTANCES[distance].paper } };
 }
 
-/** `groups`: how many of the D columns (the last ones) give group membership. */
+/** `groups`: how many of the D columns (the last ones) give group membership; `causes`: where there are several. */
+export interface NetworkSizes {
+  readonly D: number;
+  readonly T: number;
+  readonly groups: number;
+  readonly causes?: number | undefined;
+}
+
+/** `hazards`: of each bin at the start; with causes, cause by cause. */
 export function chooseNetwork(
   request: RunRequest,
   preset: PresetName,
-  { D, T, groups }: { readonly D: number; readonly T: number; readonly groups: number },
+  { D, T, groups, causes }: NetworkSizes,
   hazards: Float64Array,
 ): SingleNetworkSpec {
   const kind = request.network ?? (preset === "paper" ? "drsa" : "anchored");
@@ -117,6 +126,7 @@ export function chooseNetwork(
     D,
     T,
     groups,
+    ...present({ causes }),
     hidden: request.hidden ?? (preset === "paper" ? undefined : DEFAULT_PRESET_HIDDEN),
     hiddenIsGiven: request.hidden !== undefined,
     baselineHazard: Array.from(hazards),

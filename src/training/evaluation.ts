@@ -5,15 +5,20 @@
 import type { Backend, Floats } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/memory.ts";
 import { isAbsent } from "../core/measured.ts";
+import { type BinnedOutcomes, requireRightCensored } from "../data/outcomes/outcomes.ts";
 import type { Network } from "../models/networks/network.ts";
+import { fillConditional, incidenceCurves } from "../objectives/causes/cause-curves.ts";
+import { causeLikelihood } from "../objectives/causes/cause-likelihood.ts";
 import { prepareConstraints } from "../objectives/constraints.ts";
-import { createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
+import { type CurveWorkspace, createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
 import { groupDistances } from "../objectives/distances.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { concordancePaper, timeDependentPairs } from "../stats/concordance/time-dependent.ts";
+import { incidenceBinned } from "../stats/causes/incidence-binned.ts";
 import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { KeepRule } from "./choices.ts";
 import type { ConstraintSpec } from "./options.ts";
+import { type SeenRows, seeRows } from "./rows/cause-view.ts";
 import type { TrainingRows } from "./trainer.ts";
 
 export interface GroupDistance {
@@ -57,7 +62,7 @@ export function createEvaluator(
   constraint: ConstraintSpec | null,
 ): Evaluator {
   const N = rows.binned.bin.length;
-  const logits = backend.allocate(N * network.T);
+  const logits = backend.allocate(N * network.K * network.T);
   const onHost = mirrorArray(backend, logits);
   const { judge, groupCurves } = createJudge(rows, constraint);
   return {
@@ -70,32 +75,27 @@ export function createEvaluator(
   };
 }
 
-/** Judges the logits of these rows. */
+/** Judges the logits of these rows; with causes, every group once for each of them. */
 export function createJudge(
-  rows: Pick<TrainingRows, "binned" | "groups">,
+  rows: Pick<TrainingRows, "binned" | "groups" | "causes">,
   constraint: ConstraintSpec | null,
 ): Judge {
-  const { T, bin } = rows.binned;
-  const N = bin.length;
-  const curves = createCurveWorkspace(N, T);
+  const seen = seeRows(rows);
+  const { T, bin } = seen.binned;
+  const K = rows.causes?.length ?? 1;
+  const curves = createCurveWorkspace(bin.length, T);
   const constraints =
     constraint === null
       ? null
-      : prepareConstraints({
-          binned: rows.binned,
-          groups: rows.groups,
-          distance: constraint.distance,
-          variant: constraint.variant,
-        });
+      : prepareConstraints({ ...seen, distance: constraint.distance, variant: constraint.variant });
+  const conditional = K === 1 ? null : new Float64Array(bin.length * T);
   const judge = (values: Floats): Evaluation => {
-    const distances = constraints && groupDistances(constraints, values, [], curves, null, 0);
-    if (distances === null) survivalCurves(values, N, T, curves.survival);
-    const concordance = concordancePaper(
-      timeDependentPairs({ N, T, survival: curves.survival }, rows.binned),
-    );
+    if (conditional !== null) fillConditional(values, { N: bin.length / K, K, T }, conditional);
+    const distances = constraints && groupDistances(constraints, conditional ?? values, [], curves, null, 0);
+    if (conditional !== null) fillFreeOf(values, { N: bin.length / K, K, T }, curves);
+    else if (distances === null) survivalCurves(values, bin.length, T, curves.survival);
     return {
-      loss: discreteLikelihood(values, rows.binned, { tail: false }, null, 0),
-      concordance: isAbsent(concordance) ? null : concordance,
+      ...scoreLogits(values, rows.binned, seen, K, curves),
       groups: (constraints?.groups ?? []).map(({ name, rows: members, events, constrained }, g) => ({
         name,
         n: members.length,
@@ -109,17 +109,53 @@ export function createJudge(
   return {
     judge,
     groupCurves() {
-      observed ??= rows.groups.map(
-        ({ rows: members }) => kaplanMeierBinned(rows.binned, undefined, members).survival,
+      observed ??= seen.groups.map(({ rows: members }) =>
+        K === 1
+          ? kaplanMeierBinned(seen.binned, undefined, members).survival
+          : freeOfCause(rows.binned, members, K),
       );
       const known = observed;
-      return rows.groups.map(({ name, rows: members }, g) => ({
+      return seen.groups.map(({ name, rows: members }, g) => ({
         name,
         observed: known[g],
         predicted: averageCurves(curves.survival, T, members),
       }));
     },
   };
+}
+
+/** The loss, and the C-index where it is defined: for one kind of event, and people seen from the start. */
+function scoreLogits(
+  values: Floats,
+  binned: BinnedOutcomes,
+  seen: SeenRows,
+  K: number,
+  { survival }: CurveWorkspace,
+): Pick<Evaluation, "loss" | "concordance"> {
+  if (K > 1) return { loss: causeLikelihood(values, binned, K, null, 0), concordance: null };
+  const loss = discreteLikelihood(values, seen.binned, { tail: false }, null, 0);
+  if (binned.firstBin !== undefined || binned.weight !== undefined) return { loss, concordance: null };
+  const plain = requireRightCensored(seen.binned, "the C-index of an evaluation");
+  const curves = { N: plain.bin.length, T: plain.T, survival };
+  const concordance = concordancePaper(timeDependentPairs(curves, plain));
+  return { loss, concordance: isAbsent(concordance) ? null : concordance };
+}
+
+/** 1 − F_k of every person and cause. */
+function fillFreeOf(
+  values: Floats,
+  shape: { readonly N: number; readonly K: number; readonly T: number },
+  { survival }: CurveWorkspace,
+): void {
+  incidenceCurves(values, shape, survival);
+  for (let k = 0; k < survival.length; k++) survival[k] = 1 - survival[k];
+}
+
+/** 1 − the Aalen-Johansen estimate of one cause, from bin 0 to T; `members` are rows by person and cause. */
+function freeOfCause(binned: BinnedOutcomes, members: Int32Array, K: number): Float64Array {
+  const people = members.map((row) => Math.floor(row / K));
+  const own = members.length === 0 ? 1 : (members[0] % K) + 1;
+  return incidenceBinned(binned, own, people).map((one) => 1 - one);
 }
 
 function averageCurves(survival: ArrayLike<number>, T: number, members: Int32Array): Float64Array {

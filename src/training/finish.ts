@@ -11,6 +11,7 @@ import type { KeepRule } from "./choices.ts";
 import { createEvaluator, type Evaluation } from "./evaluation.ts";
 import { FIXED_PENALTY_BELOW, relativeMove } from "./lagrangian/dual.ts";
 import type { TrainingOptions } from "./options.ts";
+import { seeRows } from "./rows/cause-view.ts";
 import type { GroupVerdict } from "./solve/verdict.ts";
 import type { Checkpoint, TrainingInput } from "./trainer.ts";
 
@@ -74,12 +75,12 @@ export function judgeGroups(
 ): GroupVerdict[] {
   if (constraint === null) return [];
   const { distance, variant, kappa } = constraint;
-  const { binned, groups } = training;
-  const constraints = prepareConstraints({ binned, groups, distance, variant });
+  const causes = training.causes?.length ?? 1;
+  const constraints = prepareConstraints({ ...seeRows(training), distance, variant });
   const slack = resolveSlack(constraints, constraint.slack, present({ kappa }));
   return constraints.groups.map(({ name, rows, events, constrained, reason }, g) => ({
     group: name,
-    told: isTold[g],
+    told: isTold[Math.floor(g / causes)],
     n: rows.length,
     events,
     slack: slack[g],

@@ -1,6 +1,6 @@
 /** Cox's model of a study, as a predictor of curves: the usual model for the same columns and rows. */
 import { encode } from "../data/encode/encode.ts";
-import { pickOutcomes } from "../data/outcomes/outcomes.ts";
+import { pickOutcomes, requireSingleCause } from "../data/outcomes/outcomes.ts";
 import { describeInfinite, fitCox, requireCurves } from "../models/cox/cox.ts";
 import { type CoxUncertainty, measureCoxUncertainty } from "../models/cox/curve-errors.ts";
 import type { Study } from "../study/study.ts";
@@ -21,7 +21,8 @@ export interface FittedCox {
 export function fitCoxMethod({ encoder, widened, outcomes, split, grid }: Study): FittedCox {
   const D = encoder.names.length;
   const x = encode(encoder, widened, split.train).values;
-  const input = { ...pickOutcomes(outcomes, split.train), x, D, names: encoder.names };
+  const learnt = requireSingleCause(pickOutcomes(outcomes, split.train), "a Cox model of one hazard");
+  const input = { ...learnt, x, D, names: encoder.names };
   const fit = fitCox(input);
   requireCurves(fit);
   const endless = fit.infinite.map((j) => encoder.names[j]);
@@ -35,7 +36,11 @@ export function fitCoxMethod({ encoder, widened, outcomes, split, grid }: Study)
       time: Array.from(baseline.time),
       cumulativeHazardAtMeans: Array.from(baseline.cumulativeHazardAtMeans),
     },
-    uncertainty: measureCoxUncertainty(input, fit, grid.edges),
+    // Bands of late entries and of weighted rows would need the robust form.
+    uncertainty:
+      learnt.entry === undefined && learnt.weight === undefined
+        ? measureCoxUncertainty(input, fit, grid.edges)
+        : null,
     training: {
       backend: "none",
       parameters: D,

@@ -9,13 +9,10 @@ import { InputError } from "../core/errors.ts";
 import type { PhaseProgress } from "../core/progress.ts";
 import { findSplines } from "../data/encode/encoder.ts";
 import { createNetwork } from "../models/networks/create-network.ts";
-import { anchorHazards } from "../models/networks/initialise.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import type { Network } from "../models/networks/network.ts";
 import { countParameters } from "../models/networks/network-spec.ts";
 import { readParameters } from "../models/networks/parameters.ts";
-import { fitAdditiveStart, type Precisions } from "../models/start/additive-start.ts";
-import { kaplanMeierBinned } from "../stats/kaplan-meier.ts";
 import type { Study } from "../study/study.ts";
 import { endsHeld, type Method } from "./choices.ts";
 import {
@@ -25,6 +22,7 @@ import {
   type RunRequest,
   refuseSplines,
 } from "./choose-options.ts";
+import { anchorRows, fitStart, type NetworkStart } from "./fit-start.ts";
 import { finishRun, type TrainingResult } from "./finish.ts";
 import { type KeptNetwork, keepNetwork, listTold } from "./keep-network.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
@@ -60,13 +58,6 @@ export interface PlannedFit {
   readonly start: NetworkStart;
 }
 
-/** Values that parameters start from in place of random ones; null leaves the network's own start. */
-interface NetworkStart {
-  readonly slopes: Float64Array | null;
-  readonly offsets: Float64Array | null;
-  readonly precisions: Precisions | null;
-}
-
 /** Chooses options, start and network; nothing is trained yet. */
 export async function planFit(
   { study, method, preset, request, training }: NetworkFit,
@@ -79,20 +70,22 @@ export async function planFit(
   const splines = findSplines(encoder);
   if (splines.length > 0) refuseSplines(preset, D - groups);
   const options = chooseOptions(method, preset, request, training.binned.bin.length);
+  const causes = study.causes?.length;
+  const K = causes ?? 1;
+  const { binned } = training;
   const { slopes, offsets, precisions, baselineHazard } =
     preset === "default"
-      ? fitAdditiveStart(
-          { ...training.binned, x: await backend.read(training.x), D, groups, splines },
-          (done, total) => onProgress?.("fitting the start", done, total),
+      ? fitStart({ binned, K, x: await backend.read(training.x), D, groups, splines }, (done, total) =>
+          onProgress?.("fitting the start", done, total),
         )
-      : { slopes: null, offsets: null, precisions: null, baselineHazard: anchorTraining(training) };
-  const network = chooseNetwork(request, preset, { D, T: grid.T, groups }, baselineHazard);
+      : {
+          slopes: null,
+          offsets: null,
+          precisions: Array<null>(K).fill(null),
+          baselineHazard: anchorRows(binned, K),
+        };
+  const network = chooseNetwork(request, preset, { D, T: grid.T, groups, causes }, baselineHazard);
   return { network, options, parameters: countParameters(network), start: { slopes, offsets, precisions } };
-}
-
-function anchorTraining({ binned }: TrainingRows): Float64Array {
-  const { events, atRisk } = kaplanMeierBinned(binned);
-  return anchorHazards(events.subarray(1), atRisk.subarray(1));
 }
 
 /** Where a fit resumes an interrupted one. */

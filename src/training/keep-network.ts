@@ -9,6 +9,7 @@ import { present } from "../core/present.ts";
 import { findSplines } from "../data/encode/encoder.ts";
 import { columnsOf } from "../data/groups/group-expression.ts";
 import { parseGroup } from "../data/groups/parse-group.ts";
+import { joinCauseParameters } from "../models/networks/cause-view.ts";
 import type { NetworkSpec } from "../models/networks/list.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
 import type { LayerUncertainty } from "../models/uncertainty/layer-uncertainty.ts";
@@ -17,6 +18,7 @@ import { resolveSlack } from "../objectives/slack.ts";
 import type { Study } from "../study/study.ts";
 import { judgeGroups, type TrainingResult } from "./finish.ts";
 import type { NetworkFit, PlannedFit } from "./fit-network.ts";
+import type { NetworkStart } from "./fit-start.ts";
 import type { ConstraintSpec, TrainingOptions } from "./options.ts";
 import { openLongRows } from "./rows/long-rows.ts";
 import { type HeldCurve, holdToKaplanMeier } from "./solve/curves/curve-constraints.ts";
@@ -26,6 +28,7 @@ import {
   reportTargets,
   type TargetRequest,
 } from "./solve/curves/hold-targets.ts";
+import { holdCauses, mixCauses } from "./solve/causes/hold-causes.ts";
 import { holdToToldCurve } from "./solve/curves/told-curve.ts";
 import { type HeldFit, type HoldInput, holdNetwork, mixNetwork, type SolveReport } from "./solve/hold.ts";
 import type { RowSet } from "./solve/rows.ts";
@@ -61,7 +64,8 @@ export async function keepNetwork(
   if (solve === "none") {
     return { ...plain, verdict: judgeGroups({ training }, options, result.train, listSeen(study)) };
   }
-  const input: HoldInput = {
+  const { causes } = study;
+  const input: Omit<HoldInput, "precisions"> = {
     backend,
     training,
     validation,
@@ -70,7 +74,6 @@ export async function keepNetwork(
     spec,
     trained: result.parameters,
     start: startParameters,
-    precisions: start.precisions,
     splines: findSplines(study.encoder),
     names: study.encoder.names,
     told: study.inputGroups.length,
@@ -81,10 +84,10 @@ export async function keepNetwork(
   };
   switch (solve) {
     case "mixture":
-      return { ...plain, parameters: await mixNetwork(input), verdict: [] };
+      return { ...plain, parameters: await mixParts(input, causes, start.precisions), verdict: [] };
     case "held":
     case "heldOnTraining": {
-      const held = await holdNetwork(input);
+      const held = await holdParts(input, causes, start.precisions);
       const sets = input.all ?? (usesBoth ? [training, validation] : [training]);
       const solve = await tellTargets(held, study, request, sets, backend);
       const { spec: kept, parameters, verdict, uncertainty } = held;
@@ -93,6 +96,26 @@ export async function keepNetwork(
     default:
       return unreachable(solve);
   }
+}
+
+/** Holds a network of one kind of event, or each cause of one of several. */
+export function holdParts(
+  input: Omit<HoldInput, "precisions">,
+  causes: readonly string[] | null,
+  precisions: NetworkStart["precisions"],
+): Promise<HeldFit> {
+  if (causes === null) return holdNetwork({ ...input, precisions: precisions[0] });
+  return holdCauses({ ...input, causes, precisions });
+}
+
+async function mixParts(
+  input: Omit<HoldInput, "precisions">,
+  causes: readonly string[] | null,
+  precisions: NetworkStart["precisions"],
+): Promise<ParameterValues> {
+  const { spec } = input;
+  if (causes === null || spec.kind === "mean") return mixNetwork({ ...input, precisions: precisions[0] });
+  return joinCauseParameters(spec, await mixCauses({ ...input, causes, precisions }));
 }
 
 /** For each group, whether the model may know who is in it: through a column of its own, or because everyone is. */

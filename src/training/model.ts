@@ -80,6 +80,8 @@ export type CurveUncertainty = LayerUncertainty | CoxUncertainty;
 export interface Model {
   readonly method: Method;
   readonly columns: OutcomeColumns & PersonColumn;
+  /** The names of competing causes, in the order of its curves; absent where there is one kind of event. */
+  readonly causes?: readonly string[];
   /** Encodes the table's features, followed by the columns that give membership of the input groups. */
   readonly encoder: Encoder;
   /** Groups whose membership the network takes as inputs. */

@@ -1,9 +1,14 @@
 /** The loss a run minimises, by name: its value, and its gradient added to dLogits. */
 
 import type { Floats } from "../compute/backend.ts";
-import { unreachable } from "../core/errors.ts";
+import { InputError, unreachable } from "../core/errors.ts";
 import { present } from "../core/present.ts";
-import type { BinnedRightCensored } from "../data/outcomes/outcomes.ts";
+import {
+  type BinnedOutcomes,
+  type BinnedSingleCause,
+  requireRightCensored,
+} from "../data/outcomes/outcomes.ts";
+import { causeLikelihood } from "../objectives/causes/cause-likelihood.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { rankedProbability, rankingKernel } from "../objectives/rps.ts";
 import { xcalPenalty } from "../objectives/xcal.ts";
@@ -12,7 +17,7 @@ import type { ObjectiveSpec } from "./options.ts";
 export function addObjective(
   spec: ObjectiveSpec,
   logits: Floats, // [N,T]
-  binned: BinnedRightCensored,
+  binned: BinnedSingleCause,
   dLogits: Floats | null, // [N,T]
 ): number {
   switch (spec.kind) {
@@ -22,15 +27,36 @@ export function addObjective(
       const { lambda, bins, gamma } = spec;
       const options = present({ bins, gamma });
       const loss = discreteLikelihood(logits, binned, spec, dLogits, 1);
-      return loss + lambda * xcalPenalty(logits, binned, options, dLogits, lambda);
+      const plain = requireRightCensored(binned, "X-Cal");
+      return loss + lambda * xcalPenalty(logits, plain, options, dLogits, lambda);
     }
     case "rps": {
-      const loss = rankedProbability(logits, binned, dLogits, 1);
+      const plain = requireRightCensored(binned, "the ranked probability score");
+      const loss = rankedProbability(logits, plain, dLogits, 1);
       if (spec.ranking === undefined) return loss;
       const { lambda, sigma } = spec.ranking;
-      return loss + lambda * rankingKernel(logits, binned, { sigma }, dLogits, lambda);
+      return loss + lambda * rankingKernel(logits, plain, { sigma }, dLogits, lambda);
     }
     default:
       return unreachable(spec);
   }
+}
+
+/** The same for several causes, whose likelihood is the one loss that is defined for them. */
+export function addCauseObjective(
+  spec: ObjectiveSpec,
+  logits: Floats, // [N,K,T]
+  binned: BinnedOutcomes,
+  K: number,
+  dLogits: Floats | null, // [N,K,T]
+): number {
+  if (spec.kind !== "likelihood" || spec.tail) {
+    const loss =
+      spec.kind === "likelihood" ? "the likelihood with the paper's tail term" : `the ${spec.kind} loss`;
+    throw new InputError(`${loss} is not defined for several causes`, {
+      code: "objective.causes",
+      hint: "train by the likelihood without the tail term (the default preset)",
+    });
+  }
+  return causeLikelihood(logits, binned, K, dLogits, 1);
 }

@@ -10,7 +10,7 @@ import { describeShapes } from "../data/encode/number-shape.ts";
 import { describePooling } from "../data/encode/rare-levels.ts";
 import { columnsOf } from "../data/groups/group-expression.ts";
 import { parseGroup } from "../data/groups/parse-group.ts";
-import { pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
+import { type Outcomes, pickOutcomes, type RightCensored } from "../data/outcomes/outcomes.ts";
 import { outcomeNames } from "../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../data/outcomes/time-grid.ts";
 import type { PreparedStudy } from "../study/prepare.ts";
@@ -34,7 +34,7 @@ export function listNotices(study: PreparedStudy, training: LongRows): Notice[] 
     ...warnOfManyFeatures(encoder.names.length, events),
     ...checkGroups(training.groups, learnt),
     ...(split.test.length > 0 ? checkFollowup(learnt, pickOutcomes(outcomes, split.test)) : []),
-    ...warnOfBinning(learnt, grid),
+    ...(isPlain(learnt) ? warnOfBinning(learnt, grid) : warnOfShortStays(training)),
     ...study.independence,
     ...study.missingGroups,
     ...tellBlindGroups(study),
@@ -63,6 +63,24 @@ function warnOfManyFeatures(D: number, events: number): Notice[] {
   const features = say`${D} features for ${count(events, "training event")}`;
   const said = say`${features}: choose among them (--features), or expect a fit to noise`;
   return [createNotice("warning", said)];
+}
+
+function isPlain(outcomes: Outcomes): outcomes is RightCensored {
+  return [outcomes.entry, outcomes.cause, outcomes.weight].every((field) => field === undefined);
+}
+
+/** Above this share of the events, those that are lost to bins too wide for them are worth a word. */
+const FEW_LOST = 0.01;
+
+/** Rows that enter and leave within one bin are at risk in none: their events are not learnt from. */
+function warnOfShortStays({ binned: { event, bin, firstBin } }: LongRows): Notice[] {
+  if (firstBin === undefined) return [];
+  const events = event.reduce((sum, one) => sum + one, 0);
+  const lost = event.reduce((sum, one, row) => sum + (firstBin[row] > bin[row] ? one : 0), 0);
+  if (lost <= FEW_LOST * events) return [];
+  const said = say`${count(lost, "event")} of ${events} happen in the time bin of the row's own entry`;
+  const why = "such a row is at risk in no bin, and nothing is learnt from it: more bins (--bins) keep them";
+  return [createNotice("warning", say`${said}; ${why}`)];
 }
 
 function warnOfBinning(outcomes: RightCensored, grid: TimeGrid): Notice[] {

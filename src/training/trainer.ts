@@ -9,7 +9,7 @@
 
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { GraduateError } from "../core/errors.ts";
-import { type BinnedRightCensored, refuseBeyondCensoring } from "../data/outcomes/outcomes.ts";
+import type { BinnedOutcomes } from "../data/outcomes/outcomes.ts";
 import type { SingleNetworkSpec } from "../models/networks/list.ts";
 import type { Network } from "../models/networks/network.ts";
 import type { ParameterValues } from "../models/networks/parameters.ts";
@@ -34,8 +34,10 @@ import {
 export interface TrainingRows {
   /** Encoded features, in the backend's memory. */
   readonly x: DeviceArray; // [N,D]
-  readonly binned: BinnedRightCensored;
+  readonly binned: BinnedOutcomes;
   readonly groups: readonly NamedRows[];
+  /** The names of the causes in `binned`; absent where there is one kind of event. */
+  readonly causes?: readonly string[];
 }
 
 /** A network, and the rows to train and validate it on. */
@@ -124,8 +126,6 @@ export async function* optimise(
   options: TrainingOptions,
   hooks: OptimiseHooks = {},
 ): AsyncGenerator<TrainingEvent, Checkpoint> {
-  refuseBeyondCensoring(input.training.binned, "training");
-  if (input.validation) refuseBeyondCensoring(input.validation.binned, "training");
   if (canTrainOnDevice(input, options, hooks)) return yield* optimiseOnDevice(input, options, hooks);
   const run = await openRun(input, options, hooks);
   const { evaluator, batchesOf, perEpoch } = run;

@@ -16,7 +16,9 @@ import { type ParameterValues, zeroGradients } from "../models/networks/paramete
 import { shuffleBatches } from "./batches.ts";
 import { createEvaluator, type Evaluator, isBetter } from "./evaluation.ts";
 import { createHostLoss, type HostLoss } from "./host-loss.ts";
+import { causeRows } from "../objectives/causes/cause-rows.ts";
 import { createLagrangian, type Lagrangian } from "./lagrangian/lagrangian.ts";
+import { seeRows } from "./rows/cause-view.ts";
 import { averageWeights, clipGradientNorm, createOptimiser, type Optimiser } from "./optimiser.ts";
 import type { ObjectiveSpec, TrainingOptions } from "./options.ts";
 import { refuseNaN } from "./run-errors.ts";
@@ -61,7 +63,8 @@ export async function openRun(
 ): Promise<TrainingRun> {
   const { backend, network, training, validation } = input;
   const { constraint, dual, seed, objective } = options;
-  const { binned, groups } = training;
+  const { binned } = training;
+  const { K } = network;
   const N = binned.bin.length;
   if (N === 0) throw new InputError("no training rows", { code: "rows.none" });
   const primalSteps = checkPrimalSteps(options);
@@ -70,10 +73,11 @@ export async function openRun(
   const perEpoch = batchesOf(0).length;
   const isWhole = size === N && perEpoch === 1;
   // Batches are already small; all rows at once are taken in parts when the loss is a mean over rows.
-  const most = options.partRows ?? backend.rowsAtOnce({ T: network.T, keep: true });
+  const most = options.partRows ?? backend.rowsAtOnce({ T: network.T, K, keep: true });
   const part = isWhole && isRowwise(objective) ? Math.min(N, most) : size;
   const lagrangian =
-    constraint && createLagrangian({ constraint, dual, binned, groups, seed, whole: isWhole });
+    constraint &&
+    createLagrangian({ constraint, dual, ...seeRows(training), people: N, seed, whole: isWhole });
   const parameters = await mirrorParameters(network);
   const optimiser = createOptimiser(parameters.list, options.optimiser);
   const { resume } = hooks;
@@ -92,7 +96,7 @@ export async function openRun(
     primalSteps,
     x: backend.allocate(part * network.D),
     activations: network.createActivations(),
-    loss: createHostLoss(backend, { objective, lagrangian, binned, room: part }),
+    loss: createHostLoss(backend, { objective, lagrangian, binned, K, room: part }),
     lagrangian,
     parameters,
     optimiser,
@@ -130,12 +134,13 @@ async function forward(run: TrainingRun, rows: Int32Array, keep: Activations | n
 /** Refreshes every row's curve at the current weights. */
 export async function refreshCurves(run: TrainingRun): Promise<void> {
   const { lagrangian, loss, activations } = run;
+  const { K } = run.input.network;
   const all = Int32Array.from({ length: run.input.training.binned.bin.length }, (_, row) => row);
   const isNextPass = run.isWhole && run.part === all.length;
   const filling = lagrangian?.refill();
   for (const rows of listParts(all, run.part)) {
     await forward(run, rows, isNextPass ? activations : null);
-    filling?.take(loss.curves, rows);
+    filling?.take(loss.curves, K === 1 ? rows : causeRows(rows, K));
   }
   filling?.finish();
   run.isFilled = true;

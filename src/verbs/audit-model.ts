@@ -3,6 +3,7 @@
  * groups and for any other groups of the study. Everyone is the audit's first line, so the group of all is not scored
  * again.
  */
+import { requireRightCensored } from "../data/outcomes/outcomes.ts";
 import type { Backend } from "../compute/backend.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import { ALL_GROUP } from "../data/groups/groups.ts";
@@ -64,7 +65,12 @@ function listNamed({ groups }: Study): readonly StudyGroup[] {
 }
 
 function toAuditInput({ curves, binned, groups, people }: PredictedRows): AuditInput {
-  return { curves, outcomes: binned, groups, ...(people === undefined ? {} : { people }) };
+  return {
+    curves,
+    outcomes: requireRightCensored(binned, "an audit"),
+    groups,
+    ...(people === undefined ? {} : { people }),
+  };
 }
 
 /** Adds intervals to the scores of the same rows; nothing else is recomputed. */
@@ -91,7 +97,7 @@ export async function addIntervals(audited: AuditedRows, options: AuditOptions):
  */
 export function tallyTrainingRows(study: Study): (FollowUp | null)[] {
   const { train } = study.split;
-  const { binned } = pickStudyRows(study, train);
+  const binned = requireRightCensored(pickStudyRows(study, train).binned, "a certificate");
   const members = placesAmong(listNamed(study), train).map(({ rows }) => rows);
   const everyone = Int32Array.from(train.keys());
   return [everyone, ...members].map((rows) => (rows.length === 0 ? null : tallyFollowUp(binned, rows)));

@@ -5,13 +5,14 @@
  * accepted if the test rows show the observed and expected events that were recorded at the end of training. A model
  * whose output layer was solved on its validation rows too has spent them: they count as training rows here.
  */
+import { requireRightCensored } from "../data/outcomes/outcomes.ts";
 import type { Backend } from "../compute/backend.ts";
 import { isAbsent } from "../core/measured.ts";
 import { present } from "../core/present.ts";
 import type { Finding } from "../data/checks/findings.ts";
 import { checkTable } from "../data/checks/sanity.ts";
 import { widenTable } from "../data/groups/groups.ts";
-import { inspectOutcomes, requireOutcomes } from "../data/outcomes/read-outcomes.ts";
+import { inspectHistory, modelOutcomes, readHistory } from "../data/outcomes/read-history.ts";
 import { joinRows, type Split } from "../data/outcomes/split.ts";
 import type { Table } from "../data/table.ts";
 import { logrankIndividual } from "../stats/logrank.ts";
@@ -150,13 +151,17 @@ export function isSameRows(one: Int32Array, other: Int32Array): boolean {
 }
 
 function readSubject({ columns }: Model, table: Table, sha256: string | null): Subject {
-  const inspected = inspectOutcomes(table, columns);
+  const inspected = inspectHistory(table, columns);
+  // Whose rows are whose is found out with warnings (findPeople), except where a person's rows follow on each other.
+  const { id: _, ...own } = columns;
+  const history = readHistory(table, columns.start === undefined ? own : columns, inspected);
   let findings: readonly Finding[] | null = null;
   return {
     table,
     sha256,
     columns,
-    outcomes: requireOutcomes(table, inspected),
+    outcomes: modelOutcomes(history, columns),
+    causes: history.causes,
     eventRule: inspected.eventRule,
     people: null,
     findings: () => {
@@ -215,7 +220,8 @@ async function isAsRecorded(
   if (recorded === undefined) return false;
   const { test } = study.split;
   const { curves } = await predictStudy(study, test, backend);
-  const found = logrankIndividual(curves, pickStudyRows(study, test).binned);
+  const { binned } = pickStudyRows(study, test);
+  const found = logrankIndividual(curves, requireRightCensored(binned, "a model of version 0.1.0"));
   if (isAbsent(found)) return false;
   const { observed, expected } = recorded;
   return (

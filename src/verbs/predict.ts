@@ -2,9 +2,9 @@
  * Predict: turns a model and rows it has not seen into survival curves on the model's time grid. Encoder and grid are
  * the model's own; an unknown level or a missing column is refused, naming row and column.
  */
-import type { Backend, DeviceArray } from "../compute/backend.ts";
+import type { Backend, DeviceArray, Floats } from "../compute/backend.ts";
 import { BackendScope, mirrorArray } from "../compute/memory.ts";
-import { BackendError, NumericalError } from "../core/errors.ts";
+import { BackendError, InputError, NumericalError } from "../core/errors.ts";
 import { isAbsent } from "../core/measured.ts";
 import { allocateSurvival, type Curves, isSurvival } from "../data/curves/curves.ts";
 import { type EncodedFeatures, encode } from "../data/encode/encode.ts";
@@ -17,6 +17,7 @@ import type { Table } from "../data/table.ts";
 import { coxCurvesOnGrid } from "../models/cox/baseline.ts";
 import { createNetwork } from "../models/networks/create-network.ts";
 import { writeParameters } from "../models/networks/parameters.ts";
+import { incidenceCurves, survivalOfCauses } from "../objectives/causes/cause-curves.ts";
 import { survivalCurves } from "../objectives/curves.ts";
 import { mortalityRisk } from "../stats/mortality-risk.ts";
 import { type Design, encodeStudyRows } from "../study/study.ts";
@@ -173,29 +174,100 @@ export function prepareCurves(
     const cox = coxPredictor(predictor);
     return async ({ values }) => coxCurvesOnGrid(cox, values, edges).survival;
   }
+  const run = openPredictor(predictor, backend, T);
+  return async (features) => {
+    const survival = new Float64Array(features.N * T);
+    await run(features, (logits, count, from, K) => {
+      const out = survival.subarray(from * T, (from + count) * T);
+      if (K === 1) survivalCurves(logits, count, T, out);
+      else survivalOfCauses(logits, { N: count, K, T }, out);
+    });
+    return survival;
+  };
+}
+
+/** The cumulative incidences [N,K,T] of rows that are already encoded. */
+export type ComputeIncidence = (features: EncodedFeatures) => Promise<Float64Array>;
+
+/** Prepares a model of several causes. */
+export function prepareIncidence(
+  { predictor, causes }: Pick<Model, "predictor" | "causes">,
+  backend: Backend | null,
+  { T }: TimeGrid,
+): ComputeIncidence {
+  if (predictor.kind === "cox" || causes === undefined) {
+    throw new InputError("the model tells no causes apart: it has one survival curve a person", {
+      code: "model.causes",
+      hint: "train with --causes to predict the incidence of each",
+    });
+  }
+  const run = openPredictor(predictor, backend, T);
+  const own = causes.length * T;
+  return async (features) => {
+    const incidence = new Float64Array(features.N * own);
+    await run(features, (logits, count, from, K) => {
+      incidenceCurves(logits, { N: count, K, T }, incidence.subarray(from * own, (from + count) * own));
+    });
+    return incidence;
+  };
+}
+
+/** The incidences of some rows of a study of the model, block by block. */
+export async function predictStudyCauses(
+  study: Design & { readonly model: Model },
+  rows: Int32Array,
+  backend: Backend | null,
+  { onProgress }: Pick<PredictStudyOptions, "onProgress"> = {},
+): Promise<Float64Array> {
+  const { model } = study;
+  const own = (model.causes?.length ?? 1) * model.grid.T;
+  const incidence = new Float64Array(rows.length * own);
+  const scope = backend && new BackendScope(backend);
+  try {
+    const compute = prepareIncidence(model, scope, gridOf(model));
+    let done = 0;
+    for (const block of encodeStudyRows(study, rows)) {
+      incidence.set(await compute(block), done * own);
+      done += block.N;
+      onProgress?.(done, rows.length);
+    }
+  } finally {
+    scope?.end();
+  }
+  return incidence;
+}
+
+/** Takes the logits of `count` rows, the first of which is row `from`. */
+type TakeLogits = (logits: Floats, count: number, from: number, K: number) => void;
+
+/** A network in the backend's memory, which takes rows in parts that fit. */
+function openPredictor(
+  predictor: Extract<Model["predictor"], { readonly kind: "network" }>,
+  backend: Backend | null,
+  T: number,
+): (features: EncodedFeatures, take: TakeLogits) => Promise<void> {
   if (backend === null) {
     throw new BackendError("a network needs a backend to predict with", { code: "backend.none" });
   }
   const network = createNetwork(backend, predictor.network, 0);
   writeParameters(network, predictor.parameters);
-  const most = backend.rowsAtOnce({ T, keep: false });
+  const { K } = network;
+  const most = backend.rowsAtOnce({ T, K, keep: false });
   let room: { readonly size: number; readonly x: DeviceArray; readonly logits: DeviceArray } | null = null;
-  return async ({ N, D, values }) => {
+  return async ({ N, D, values }, take) => {
     const wanted = Math.min(most, Math.max(N, 1));
     if (room === null || room.size < wanted) {
       if (room !== null) for (const array of [room.x, room.logits]) backend.release(array);
-      room = { size: wanted, x: backend.allocate(wanted * D), logits: backend.allocate(wanted * T) };
+      room = { size: wanted, x: backend.allocate(wanted * D), logits: backend.allocate(wanted * K * T) };
     }
     const { size, x, logits } = room;
     const onHost = mirrorArray(backend, logits);
-    const survival = new Float64Array(N * T);
     for (let from = 0; from < N; from += size) {
       const count = Math.min(size, N - from);
       backend.write(x, values.subarray(from * D, (from + count) * D));
       await network.forward(x, count, logits, null);
       await onHost.pull();
-      survivalCurves(onHost.values, count, T, survival.subarray(from * T, (from + count) * T));
+      take(onHost.values, count, from, K);
     }
-    return survival;
   };
 }

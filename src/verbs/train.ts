@@ -194,10 +194,12 @@ function describeStart(
 /** The fields that any model keeps of its study. */
 function describeModel(study: PreparedStudy, { method = "graduate", provenance }: TrainingRequest) {
   const { table, sha256, columns, encoder, inputGroups, grid, groups, split, fitRows, outcomes } = study;
-  const atRisk = atRiskShare(binOutcomes(pickOutcomes(outcomes, fitRows), grid));
+  const { cause: _, ...anyCause } = pickOutcomes(outcomes, fitRows);
+  const atRisk = atRiskShare(binOutcomes(anyCause, grid));
   return {
     method,
     columns,
+    ...present({ causes: study.causes ?? undefined }),
     encoder,
     inputGroups,
     grid: { ...grid, edges: Array.from(grid.edges), atRisk: Array.from(atRisk) },

@@ -5,7 +5,7 @@
 
 import { present } from "../../core/present.ts";
 import type { GroupMembers } from "../groups/groups.ts";
-import { inspectOutcomes, type OutcomeColumns } from "../outcomes/read-outcomes.ts";
+import { checkHistory, type HistoryColumns, inspectHistory } from "../outcomes/read-history.ts";
 import { type Column, countMissing, isMissing, type Table } from "../table.ts";
 import { checkFeatures } from "./check-features.ts";
 import type { Finding } from "./findings.ts";
@@ -79,10 +79,10 @@ export function summariseColumn(column: Column): ColumnSummary {
 /** Summarises a table with its outcome and groups, and checks it. */
 export function describeTable(
   table: Table,
-  columns: OutcomeColumns,
+  columns: HistoryColumns,
   groups: readonly GroupMembers[] = [],
 ): TableDescription {
-  const inspected = inspectOutcomes(table, columns);
+  const inspected = inspectHistory(table, columns);
   const { outcomes, usable, findings, eventRule, timeRule } = inspected;
   const valid = !findings.some((finding) => finding.code === "event.values" && finding.level === "error");
   const event = valid ? (outcomes?.event ?? null) : null;
@@ -107,6 +107,7 @@ export function describeTable(
     columns: table.columns.map(summariseColumn),
     findings: [
       ...findings,
+      ...checkHistory(table, columns, inspected),
       ...checked.findings,
       ...checkFeatures(table, features, inspected),
       ...groupFindings,

@@ -56,6 +56,11 @@ export interface BinnedRightCensored extends BinnedOutcomes {
   readonly weight?: never;
 }
 
+/** Outcomes of one kind of event on a time grid, which may have entries and weights. */
+export interface BinnedSingleCause extends BinnedOutcomes {
+  readonly cause?: never;
+}
+
 /** Row multiplicities, e.g. of a bootstrap draw; absent means every row counts once. */
 export type RowWeights = ArrayLike<number>;
 
@@ -82,6 +87,7 @@ export function pickOutcomes(outcomes: Outcomes, rows: ArrayLike<number>): Outco
 
 /** The binned outcomes of some rows (0-based), in their order. */
 export function pickBinned(outcomes: BinnedRightCensored, rows: ArrayLike<number>): BinnedRightCensored;
+export function pickBinned(outcomes: BinnedSingleCause, rows: ArrayLike<number>): BinnedSingleCause;
 export function pickBinned(outcomes: BinnedOutcomes, rows: ArrayLike<number>): BinnedOutcomes;
 export function pickBinned(outcomes: BinnedOutcomes, rows: ArrayLike<number>): BinnedOutcomes {
   const { T, bin, event, firstBin, cause, weight, id } = outcomes;
@@ -157,7 +163,12 @@ export function requireRightCensored(
 }
 
 /** The same outcomes, known to be of one kind of event. */
-export function requireSingleCause(outcomes: Outcomes, what: string): SingleCause {
+export function requireSingleCause(outcomes: Outcomes, what: string): SingleCause;
+export function requireSingleCause(outcomes: BinnedOutcomes, what: string): BinnedSingleCause;
+export function requireSingleCause(
+  outcomes: Outcomes | BinnedOutcomes,
+  what: string,
+): SingleCause | BinnedSingleCause {
   refuseBeyondCensoring(outcomes, what, ["entry", "firstBin", "weight"]);
-  return outcomes as SingleCause;
+  return outcomes as SingleCause | BinnedSingleCause;
 }

@@ -16,8 +16,9 @@ import { createProblemError, type Finding, type Problem, placeProblem, problem }
 import { type Column, findColumn, type Table } from "../table.ts";
 import type { EveryField, Outcomes } from "./outcomes.ts";
 import { type People, type PersonColumn, readPeople } from "./people.ts";
-import { type CauseColumns, readCauses } from "./read-causes.ts";
+import { readCauses } from "./read-causes.ts";
 import {
+  type InspectedOutcomes,
   inspectOutcomes,
   type OutcomeColumns,
   outcomeNames,
@@ -26,14 +27,7 @@ import {
 } from "./read-outcomes.ts";
 
 /** Which columns hold the outcome, with all it may have beyond time and event. */
-export interface HistoryColumns extends OutcomeColumns, CauseColumns, PersonColumn {
-  /** When a row came under observation, counted as its time is; without it, all at 0. */
-  readonly entry?: string;
-  /** The same where people have several rows, one after the other; `id` says whose they are. */
-  readonly start?: string;
-  /** How many people a row stands for. */
-  readonly weights?: string;
-}
+export interface HistoryColumns extends OutcomeColumns, PersonColumn {}
 
 /** What was read, and what should be said of it. */
 export interface EventHistory {
@@ -43,6 +37,8 @@ export interface EventHistory {
   /** Whose rows are whose; null where no column says so. */
   readonly people: People | null;
   readonly findings: readonly Finding[];
+  /** Those of entry, intervals and weights alone. */
+  readonly added: readonly Finding[];
 }
 
 /** Whether an outcome has anything beyond time and event. */
@@ -50,31 +46,76 @@ export function isPlainOutcome({ entry, start, weights, causes, id }: HistoryCol
   return [entry, start, weights, causes, id].every((one) => one === undefined);
 }
 
-/** Reads the outcome with everything that columns are named for. */
-export function readHistory(table: Table, columns: HistoryColumns): EventHistory {
-  refuseOptions(table, columns);
-  const N = table.rows;
+/** An outcome that was inspected with everything that columns are named for. */
+export interface InspectedHistory extends InspectedOutcomes {
+  /** The names of causes 1, 2, …; null where one kind of event is told. */
+  readonly causes: readonly string[] | null;
+  /** The cause of every row, NaN where it cannot be read. */
+  readonly causeOf: Float64Array | null; // [N]
+}
+
+/** Inspects time, event and causes, without refusing a value. */
+export function inspectHistory(table: Table, columns: OutcomeColumns): InspectedHistory {
   const causes =
-    columns.causes === undefined ? null : readCauses(findColumn(table, columns.event), N, columns);
+    columns.causes === undefined ? null : readCauses(findColumn(table, columns.event), table.rows, columns);
   const anyCause = causes && { ...causes, values: causes.values.map((cause) => (cause > 0 ? 1 : cause)) };
   const inspected = inspectOutcomes(table, columns, anyCause ?? undefined);
+  return { ...inspected, causes: causes?.names ?? null, causeOf: causes?.values ?? null };
+}
+
+/** Reads the outcome with everything that columns are named for. */
+export function readHistory(
+  table: Table,
+  columns: HistoryColumns,
+  inspected: InspectedHistory = inspectHistory(table, columns),
+): EventHistory {
+  refuseOptions(table, columns);
+  const { causes, causeOf } = inspected;
   const plain = requireOutcomes(table, inspected);
   const people = columns.id === undefined ? null : readPeople(table, columns.id);
-  const [entryColumn, entry] = readEntry(table, columns);
-  const [weightColumn, weight] = readWeights(table, columns);
+  const { entry, weight, problems } = readAdded(table, columns, { ...plain, ...present({ id: people?.of }) });
   const history: EveryField<Outcomes> = {
     time: plain.time,
     event: plain.event,
     entry,
-    cause: causes === null ? undefined : Uint8Array.from(causes.values),
+    cause: causeOf === null ? undefined : Uint8Array.from(causeOf),
     weight,
     id: people?.of,
   };
   const outcomes = present(history) as Outcomes;
-  const problems: Problem[] = [];
-  if (weightColumn !== null && weight !== undefined)
+  const refused = problems.find(({ finding }) => finding.level === "error");
+  if (refused !== undefined) throw createProblemError(table, refused);
+  const added = problems.map(({ finding }) => finding);
+  return { outcomes, causes, people, findings: [...inspected.findings, ...added], added };
+}
+
+/** What is wrong with entries, intervals and weights, where time and event can be read; for a description. */
+export function checkHistory(
+  table: Table,
+  columns: HistoryColumns,
+  { outcomes, refused }: InspectedHistory,
+): readonly Finding[] {
+  refuseOptions(table, columns);
+  if (outcomes === null || refused !== null) return [];
+  const id = columns.id === undefined ? undefined : readPeople(table, columns.id).of;
+  return readAdded(table, columns, { ...outcomes, ...present({ id }) }).problems.map(
+    ({ finding }) => finding,
+  );
+}
+
+/** Entries and weights as they are written, with everything that is wrong with them. */
+function readAdded(
+  table: Table,
+  columns: HistoryColumns,
+  known: Pick<Outcomes, "time" | "event" | "id">,
+): Pick<Outcomes, "entry" | "weight"> & { readonly problems: readonly Problem[] } {
+  const { column: entryColumn, values: entry, problems: ofEntry } = readEntry(table, columns);
+  const { column: weightColumn, values: weight, problems: ofWeights } = readWeights(table, columns);
+  const problems = [...ofEntry, ...ofWeights];
+  if (weightColumn !== null && weight !== undefined && ofWeights.length === 0)
     problems.push(...checkWeightColumn(weightColumn, weight));
-  if (entryColumn !== null) {
+  if (entryColumn !== null && entry !== undefined && ofEntry.length === 0) {
+    const outcomes = { ...known, entry };
     const order = checkEntryOrder(entryColumn, outcomes);
     problems.push(...order);
     if (order.length === 0) {
@@ -82,11 +123,21 @@ export function readHistory(table: Table, columns: HistoryColumns): EventHistory
       problems.push(...checkEarlyRisk(entryColumn, outcomes));
     }
   }
-  const placed = problems.map((one) => placeProblem(table, one));
-  const refused = placed.find(({ finding }) => finding.level === "error");
-  if (refused !== undefined) throw createProblemError(table, refused);
-  const findings = [...inspected.findings, ...placed.map(({ finding }) => finding)];
-  return { outcomes, causes: causes?.names ?? null, people, findings };
+  return { ...present({ entry, weight }), problems: problems.map((one) => placeProblem(table, one)) };
+}
+
+/**
+ * The outcomes as models take them: weights are 1 on average, so that they change who counts and not how much all rows
+ * count beside a prior; ids stay only where a person's rows follow on each other, which decides whose bin it is.
+ */
+export function modelOutcomes({ outcomes }: EventHistory, { start }: OutcomeColumns): Outcomes {
+  const { id, weight, ...rest } = outcomes;
+  const total = weight?.reduce((sum, one) => sum + one, 0) ?? 0;
+  return {
+    ...rest,
+    ...(weight && { weight: weight.map((one) => (one * weight.length) / total) }),
+    ...(start !== undefined && id && { id }),
+  };
 }
 
 /** What anyone who uses such an outcome should hear. */
@@ -96,12 +147,6 @@ export function noteHistory({ findings }: EventHistory): string[] {
       ? !finding.code.startsWith("time.")
       : finding.code.startsWith("event.") && finding.evidence.values !== undefined;
   return findings.filter(told).map(({ message }) => message);
-}
-
-/** The names of all columns that hold the outcome: no feature is made from these. */
-export function historyNames(columns: HistoryColumns): string[] {
-  const { entry, start, weights } = columns;
-  return [...outcomeNames(columns), ...[entry, start, weights].filter((name) => name !== undefined)];
 }
 
 function refuseOptions(table: Table, columns: HistoryColumns): void {
@@ -121,7 +166,7 @@ function refuseOptions(table: Table, columns: HistoryColumns): void {
     );
   if (causes !== undefined && eventIs !== undefined)
     refuse("both --causes and --event-is are given", "--causes names every event: leave --event-is out");
-  const names = [...historyNames(columns), ...(id === undefined ? [] : [id])];
+  const names = [...outcomeNames(columns), ...(id === undefined ? [] : [id])];
   const twice = names.find((name, k) => names.indexOf(name) < k);
   if (twice !== undefined)
     refuse(
@@ -130,24 +175,35 @@ function refuseOptions(table: Table, columns: HistoryColumns): void {
     );
 }
 
+/** A column that was named, what it holds, and why it cannot be used. */
+interface AddedColumn {
+  readonly column: Column | null;
+  readonly values: Float64Array | undefined;
+  readonly problems: readonly Problem[];
+}
+
+const NO_COLUMN: AddedColumn = { column: null, values: undefined, problems: [] };
+
 /** Entries are read as times are: numbers, or days from the same origin. */
-function readEntry(table: Table, columns: HistoryColumns): [Column | null, Float64Array | undefined] {
+function readEntry(table: Table, columns: HistoryColumns): AddedColumn {
   const name = columns.start ?? columns.entry;
-  if (name === undefined) return [null, undefined];
+  if (name === undefined) return NO_COLUMN;
   const column = findColumn(table, name);
   const origin = columns.origin === undefined ? null : findColumn(table, columns.origin);
   const { values, problems } = readTime(column, origin, table.rows, "entry");
   // An entry at 0 is the ordinary case; everything else that is odd about a time is odd about an entry.
-  const refused = problems.find(({ finding }) => finding.level === "error");
-  if (refused !== undefined) throw createProblemError(table, placeProblem(table, refused));
-  return [column, values];
+  return { column, values, problems: problems.filter(({ finding }) => finding.level === "error") };
 }
 
-function readWeights(table: Table, { weights }: HistoryColumns): [Column | null, Float64Array | undefined] {
-  if (weights === undefined) return [null, undefined];
+function readWeights(table: Table, { weights }: HistoryColumns): AddedColumn {
+  if (weights === undefined) return NO_COLUMN;
   const column = findColumn(table, weights);
-  if (column.type === "number") return [column, column.values];
+  if (column.type === "number") return { column, values: column.values, problems: [] };
   const said = `weights must be numbers: ${column.name} holds none`;
   const hint = "name a column that says how many people a row stands for";
-  throw createProblemError(table, problem("weights.values", "error", column, said, {}, [], hint));
+  return {
+    column,
+    values: undefined,
+    problems: [problem("weights.values", "error", column, said, {}, [], hint)],
+  };
 }

@@ -23,10 +23,11 @@ import {
 import { parseDateText } from "../reading/parse-cell.ts";
 import { type Column, cellText, findColumn, isMissing, type Table } from "../table.ts";
 import type { RightCensored } from "./outcomes.ts";
+import type { CauseColumns } from "./read-causes.ts";
 import { readEvent } from "./read-event.ts";
 
-/** Which columns hold the outcome. */
-export interface OutcomeColumns {
+/** Which columns hold the outcome; those beyond time and event are read by read-history.ts. */
+export interface OutcomeColumns extends CauseColumns {
   /** Time to the event or to censoring; with `origin`, the date of either. */
   readonly time: string;
   /** The date from which time is counted, in days; without it, times are numbers. */
@@ -35,6 +36,12 @@ export interface OutcomeColumns {
   readonly event: string;
   /** The value of the event column that means the event; every other value means censored. */
   readonly eventIs?: string;
+  /** When a row came under observation, counted as its time is; without it, all at 0. */
+  readonly entry?: string;
+  /** The same where people have several rows, one after the other; the id column says whose they are. */
+  readonly start?: string;
+  /** How many people a row stands for. */
+  readonly weights?: string;
 }
 
 export interface InspectedOutcomes {
@@ -131,16 +138,17 @@ function readBoth(table: Table, columns: OutcomeColumns, known: Reading | undefi
 }
 
 /** The names of the columns that hold the outcome, including an origin: no feature is made from these. */
-export function outcomeNames({ time, origin, event }: OutcomeColumns): string[] {
-  return [time, event, ...(origin === undefined ? [] : [origin])];
+export function outcomeNames({ time, origin, event, entry, start, weights }: OutcomeColumns): string[] {
+  return [time, event, ...[origin, entry, start, weights].filter((name) => name !== undefined)];
 }
 
 /** The columns of one outcome and nothing else, for a model or a request. */
-export function pickOutcomeColumns({ time, origin, event, eventIs }: OutcomeColumns): OutcomeColumns {
+export function pickOutcomeColumns(columns: OutcomeColumns): OutcomeColumns {
+  const { time, origin, event, eventIs, entry, start, weights, causes, censored } = columns;
   return {
     time,
     event,
-    ...present({ eventIs, origin }),
+    ...present({ eventIs, origin, entry, start, weights, causes, censored }),
   };
 }
 

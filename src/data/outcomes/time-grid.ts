@@ -12,7 +12,16 @@ import { InputError, nameRows } from "../../core/errors.ts";
 import { absent, isAbsent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
 import { type OutcomesInput, type RightCensoredInput, toOutcomes, toRightCensored } from "../plain-input.ts";
-import type { BinnedOutcomes, BinnedRightCensored, EveryField, RightCensored } from "./outcomes.ts";
+import { divideBins, firstBinOf } from "./bins-at-risk.ts";
+import type {
+  BinnedOutcomes,
+  BinnedRightCensored,
+  BinnedSingleCause,
+  EveryField,
+  Outcomes,
+  RightCensored,
+  SingleCause,
+} from "./outcomes.ts";
 import { productLimit, tallyRisk } from "./rows-by-time.ts";
 
 export type TimeGridKind = "equal" | "quantile";
@@ -45,8 +54,8 @@ export const MAX_BINS = 20_000;
  * observed time) of the training event times up to the horizon. Equal quantiles, and those at 0 or at the horizon, make
  * one edge: heavily tied event times give fewer bins than asked for, and `T` of the result says how many.
  */
-export function fitTimeGrid(outcomes: RightCensoredInput, options: TimeGridOptions = {}): TimeGrid {
-  const training = toRightCensored(outcomes, "the time grid");
+export function fitTimeGrid(outcomes: OutcomesInput, options: TimeGridOptions = {}): TimeGrid {
+  const training = toOutcomes(outcomes);
   checkTimes(training.time);
   if (training.time.length === 0)
     throw new InputError("no training rows to fit a time grid on", { code: "rows.none" });
@@ -87,16 +96,22 @@ export function findBin(grid: TimeGrid, time: number): number {
 
 /** Puts times into bins; events after the horizon become censorings in the last. Everything else stays. */
 export function binOutcomes(input: RightCensoredInput, grid: TimeGrid): BinnedRightCensored;
+export function binOutcomes(input: SingleCause, grid: TimeGrid): BinnedSingleCause;
 export function binOutcomes(input: OutcomesInput, grid: TimeGrid): BinnedOutcomes;
 export function binOutcomes(input: OutcomesInput, grid: TimeGrid): BinnedOutcomes {
   const { time, event, entry, cause, weight, id } = toOutcomes(input);
   checkTimes(time);
   const horizon = grid.edges[grid.T];
+  const last = Int32Array.from(time, (one) => findBin(grid, one));
+  const first = entry && findFirstBins(grid, entry, time);
+  const { bin, firstBin } = first
+    ? divideBins({ first, last }, { entry, time, event, id }, (one) => reachedAfter(grid, one))
+    : { bin: last, firstBin: undefined };
   const binned: EveryField<BinnedOutcomes> = {
     T: grid.T,
-    bin: Int32Array.from(time, (one) => findBin(grid, one)),
+    bin,
     event: event.map((one, row) => (time[row] > horizon ? 0 : one)),
-    firstBin: entry && findFirstBins(grid, entry, time),
+    firstBin,
     cause: cause?.map((one, row) => (time[row] > horizon ? 0 : one)),
     weight,
     id,
@@ -117,7 +132,13 @@ function findFirstBins(grid: TimeGrid, entry: Float64Array, time: Float64Array):
       where: nameRows(bad.map((row) => row + 1)),
     });
   }
-  return Int32Array.from(entry, (one) => (one === 0 ? 1 : findBin(grid, one) + 1));
+  return Int32Array.from(entry, (one) => firstBinOf(one, findBin(grid, one)));
+}
+
+/** The bin that someone who goes on after this time is in next. */
+function reachedAfter(grid: TimeGrid, time: number): number {
+  const t = findBin(grid, time);
+  return time >= grid.edges[t] ? t + 1 : t;
 }
 
 /** S at a raw time, from a curve of T values; absent after the horizon, where the curve says nothing. */
@@ -174,7 +195,7 @@ export function restrictedMeanTime(curve: ArrayLike<number>, grid: TimeGrid, unt
   return area + ((until - edges[t - 1]) * (before + last)) / 2;
 }
 
-function quantileEdges(training: RightCensored, T: number, horizon: number): Float64Array {
+function quantileEdges(training: Outcomes, T: number, horizon: number): Float64Array {
   const times = training.time.filter((time, i) => training.event[i] === 1 && time <= horizon).sort();
   if (times.length === 0) {
     throw new InputError(`no event up to the horizon ${horizon} in the training rows, so no quantiles`, {

@@ -241,19 +241,22 @@ const verdict = list(
   }),
 );
 
+const mixture = z
+  .strictObject({
+    share: anyNumber,
+    losses: list(z.strictObject({ share: anyNumber, loss: anyNumber })),
+    gain: anyNumber,
+    standardError: anyNumber,
+  })
+  .nullable();
+
 const solve = describing<SolveReport>()(
   z.strictObject({
     solvedOn: z.enum(SOLVED_ON),
     iterations: count,
     residuals: z.strictObject({ stationarity: anyNumber, violation: anyNumber, complementarity: anyNumber }),
-    mixture: z
-      .strictObject({
-        share: anyNumber,
-        losses: list(z.strictObject({ share: anyNumber, loss: anyNumber })),
-        gain: anyNumber,
-        standardError: anyNumber,
-      })
-      .nullable(),
+    mixture,
+    causes: list(z.strictObject({ cause: z.string(), mixture, iterations: count })).exactOptional(),
     hold: z.enum(namesOf(HOLDS)),
     blind: list(
       z.strictObject({
@@ -355,7 +358,13 @@ export const modelHeaderSchema = describing<ModelHeader>()(
       eventIs: z.string().exactOptional(),
       id: z.string().exactOptional(),
       origin: z.string().exactOptional(),
+      entry: z.string().exactOptional(),
+      start: z.string().exactOptional(),
+      weights: z.string().exactOptional(),
+      causes: texts.exactOptional(),
+      censored: z.string().exactOptional(),
     }),
+    causes: texts.exactOptional(),
     predictor,
     uncertainty: uncertaintySchema.exactOptional(),
     provenance: provenance.exactOptional(),
@@ -376,7 +385,15 @@ export const modelHeaderSchema = describing<ModelHeader>()(
   .refine(({ predictor: one, grid: { T } }) => one.kind === "cox" || one.network.T === T, {
     path: ["predictor"],
     message: "expected as many time bins as the grid has",
+  })
+  .refine(({ predictor: one, causes }) => causesOf(one) === (causes?.length ?? 1), {
+    path: ["causes"],
+    message: "expected a name for each cause of the network",
   });
+
+function causesOf(one: z.output<typeof predictor>): number {
+  return one.kind === "cox" ? 1 : (one.network.causes ?? 1);
+}
 
 function widthOfInput(one: z.output<typeof predictor>): number {
   return one.kind === "cox" ? one.D : one.network.D;

@@ -25,7 +25,7 @@ export interface HazardFit {
 }
 
 export function createHazardFit(
-  { T, bin, event, x, D, groups: G, knotHazard }: LinearStartInput,
+  { T, bin, event, firstBin, weight, x, D, groups: G, knotHazard }: LinearStartInput,
   baselineHazard: ArrayLike<number>, // [T]
 ): HazardFit {
   const K = GROUP_KNOTS;
@@ -65,17 +65,22 @@ export function createHazardFit(
     let value = 0;
     residual.fill(0);
     weights.fill(0);
-    for (let t = 0; t < bin[i]; t++) {
+    const begin = firstBin === undefined ? 0 : firstBin[i] - 1;
+    for (let t = begin; t < bin[i]; t++) {
       const z = logitAt(t);
       const isEvent = event[i] === 1 && t === bin[i] - 1;
       const e = exp(-z);
       const hazard = 1 / (1 + e);
       value += Math.max(z, 0) - (isEvent ? z : 0);
-      factors[t] = 1 + (z >= 0 ? e : 1 / e);
+      factors[t - begin] = 1 + (z >= 0 ? e : 1 / e);
       addBin(knot[t], share[t], hazard - (isEvent ? 1 : 0), hazard * (1 - hazard), residual, weights);
     }
     for (let k = 1; k < K; k++) weights[k * K + k - 1] = weights[(k - 1) * K + k];
-    return value + sumLogs(factors, bin[i]);
+    const whole = value + sumLogs(factors, Math.max(0, bin[i] - begin));
+    if (weight === undefined) return whole;
+    for (let k = 0; k < K; k++) residual[k] *= weight[i];
+    for (let k = 0; k < K * K; k++) weights[k] *= weight[i];
+    return weight[i] * whole;
   };
 
   return {

@@ -5,6 +5,7 @@
  * which the LSTM memorises rows. Training then adds what a linear model of the log-hazard cannot express.
  */
 import { exp } from "../../core/elementary.ts";
+import type { SingleCauseInput } from "../../data/plain-input.ts";
 import { fitCox } from "../cox/cox.ts";
 import { anchorHazards } from "../networks/initialise.ts";
 
@@ -24,6 +25,9 @@ export interface LinearStartInput {
   readonly T: number;
   readonly bin: Int32Array; // [N]
   readonly event: Uint8Array; // [N]
+  /** The first bin at risk, where not bin 1 for all; the weight of each row, where not 1. */
+  readonly firstBin?: Int32Array; // [N]
+  readonly weight?: Float64Array; // [N]
   readonly x: ArrayLike<number>; // [N,D]
   readonly D: number;
   /** How many of the last columns give group membership: their slopes are 0, since their offsets say more. */
@@ -47,13 +51,14 @@ export function takeFeatures({
   return features;
 }
 
-export function fitLinearStart({ T, bin, event, x, D, groups }: LinearStartInput): LinearStart {
+export function fitLinearStart(input: LinearStartInput): LinearStart {
+  const { T, bin, event, firstBin, weight, x, D, groups } = input;
   const N = bin.length;
   const own = D - groups;
   const slopes = new Float64Array(D);
   if (own > 0 && own <= MOST_START_COLUMNS) {
     const { coefficients } = fitCox(
-      { time: Float64Array.from(bin), event, x: takeFeatures({ bin, x, D, groups }), D: own },
+      { ...timesOfBins(input), x: takeFeatures({ bin, x, D, groups }), D: own },
       { ridge: START_RIDGE, tolerance: START_TOLERANCE },
     );
     coefficients.forEach((slope, d) => {
@@ -63,11 +68,28 @@ export function fitLinearStart({ T, bin, event, x, D, groups }: LinearStartInput
   const events = new Float64Array(T);
   const exposed = new Float64Array(T);
   for (let i = 0; i < N; i++) {
+    const first = firstBin === undefined ? 1 : firstBin[i];
+    if (first > bin[i]) continue;
     let risk = 0;
     for (let d = 0; d < own; d++) risk += slopes[d] * x[i * D + d];
-    exposed[bin[i] - 1] += exp(risk);
-    events[bin[i] - 1] += event[i];
+    const share = weight === undefined ? 1 : weight[i];
+    exposed[bin[i] - 1] += share * exp(risk);
+    if (first > 1) exposed[first - 2] -= share * exp(risk);
+    events[bin[i] - 1] += share * event[i];
   }
   for (let t = T - 2; t >= 0; t--) exposed[t] += exposed[t + 1];
   return { slopes, baselineHazard: anchorHazards(events, exposed) };
+}
+
+/** Bins as times; a row that is at risk in no bin is there with weight 0, over an interval that it may have. */
+function timesOfBins({ bin, event, firstBin, weight }: LinearStartInput): SingleCauseInput {
+  const time = Float64Array.from(bin);
+  if (firstBin === undefined) return { time, event, ...(weight && { weight }) };
+  const isAtRisk = Uint8Array.from(bin, (last, i) => (firstBin[i] <= last ? 1 : 0));
+  return {
+    time,
+    event: event.map((one, i) => one * isAtRisk[i]),
+    entry: Float64Array.from(firstBin, (first, i) => (isAtRisk[i] === 1 ? first - 1 : 0)),
+    weight: Float64Array.from(isAtRisk, (one, i) => one * (weight === undefined ? 1 : weight[i])),
+  };
 }

@@ -11,9 +11,11 @@ import { formatNumber } from "../../report/words/text-table.ts";
 import { type SmallestGroup, smallestGroup } from "../../stats/smallest-group.ts";
 import {
   addGroupOptions,
-  addOutcomeOptions,
   addTableOptions,
+  addWholeOutcomeOptions,
+  checkHistoryOptions,
   type GroupOptions,
+  idOption,
   readGroups,
   readTableFile,
   TABLE_ARGUMENT,
@@ -30,9 +32,11 @@ export function addDescribe(program: Command): void {
     .command("describe")
     .description("say what is in a table and what is wrong with it, before anything is fitted")
     .argument("<table>", TABLE_ARGUMENT);
-  addGroupOptions(addTableOptions(addOutcomeOptions(command)))
+  addGroupOptions(addTableOptions(addWholeOutcomeOptions(command)))
+    .option("--id <column>", "whose row it is, where people have several rows", idOption)
     .option("--json", "print one JSON document")
     .action(async (path: string, options: DescribeOptions) => {
+      checkHistoryOptions(options);
       const table = await readTableFile(path, options);
       const groups = await readGroups(table, options, outcomeNames(options));
       const description = describeTable(table, options, groups);

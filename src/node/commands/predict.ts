@@ -120,9 +120,10 @@ export function addPredict(program: Command): void {
       const backend = await openBackendOf(model, options.threads);
       try {
         const lowerBound = await readBound(modelPath, options);
-        const { rows, warnings } = isPlain(options)
-          ? await predictFile(path, model, options, planCurves(model, backend, options))
-          : await predictFile(path, model, options, planPeople(model, backend, { ...options, lowerBound }));
+        const { rows, warnings } =
+          isPlain(options) && model.causes === undefined
+            ? await predictFile(path, model, options, planCurves(model, backend, options))
+            : await predictFile(path, model, options, planPeople(model, backend, { ...options, lowerBound }));
         for (const { message } of warnings.slice(0, MAX_WARNINGS)) warn(message);
         if (warnings.length > MAX_WARNINGS) warn(`and ${warnings.length - MAX_WARNINGS} more such columns`);
         if (options.out !== undefined) print(`${rows} rows written to ${options.out}`);
@@ -204,7 +205,7 @@ function planPeople(model: Model, backend: Backend | null, options: PeopleOption
   const at = options.at ?? (long ? [...gridOf(model).edges] : undefined);
   const request = present({ at, quantiles, rmst, id, ranking, bands, lowerBound });
   const curves = options.curves ? model.grid.T : undefined;
-  const table = layOutPeople(request, present({ long, curves }));
+  const table = layOutPeople(request, present({ long, curves, causes: model.causes }));
   return {
     predict: preparePeople(model, backend, request),
     rowsEach: table.rowsEach,

@@ -140,6 +140,17 @@ export function addOutcomeOptions(command: Command): Command {
     .option("--event-is <value>", "the value of the event column that means it happened");
 }
 
+/** Everything an outcome may have: competing causes, late entry, rows one after the other, weights. */
+export function addWholeOutcomeOptions(command: Command): Command {
+  return addHistoryOptions(command)
+    .option(
+      "--causes <values>",
+      "competing causes: the values of the event column that are events, each VALUE or VALUE=name",
+      namesOption,
+    )
+    .option("--censored <value>", "with --causes, the value that means censored (default: 0, no, none, …)");
+}
+
 /** The outcome with what it may have beyond time and event; where `causes` are named, no single event is. */
 export function addHistoryOptions(command: Command, { causes = false } = {}): Command {
   const outcome = causes
@@ -153,7 +164,7 @@ export function addHistoryOptions(command: Command, { causes = false } = {}): Co
       .option("--entry <column>", "when a row came under observation, where later than time 0")
       .option("--start <column>", "the same where people have several rows, one after the other, with --id")
       .option("--stop <column>", "the end of such a row: another name of --time")
-      .option("--weights <column>", "how many people a row stands for; errors are then robust")
+      .option("--weights <column>", "how many people a row stands for")
       // The time is asked for by one name, whichever was given.
       .on("option:stop", (column: string) => command.setOptionValue("time", column))
   );

@@ -40,7 +40,8 @@ import {
 import { parseShard, type Shard } from "../shards/shard.ts";
 import {
   addGroupOptions,
-  addOutcomeOptions,
+  addWholeOutcomeOptions,
+  checkHistoryOptions,
   addTableOptions,
   type GroupOptions,
   idOption,
@@ -74,7 +75,7 @@ export interface TrainRequestOptions
 
 /** Outcome, how columns are read, groups, features and time grid. */
 export function addSubjectOptions(command: Command): Command {
-  return addGroupOptions(addTableOptions(addOutcomeOptions(command)))
+  return addGroupOptions(addTableOptions(addWholeOutcomeOptions(command)))
     .option(
       "--features <columns>",
       "the columns to learn from (default: all but ids and constants)",
@@ -104,6 +105,7 @@ export function addSubjectOptions(command: Command): Command {
 /** Turns the options into the request, which holds the contents of the groups file. */
 export async function readSubject(options: SubjectOptions): Promise<TrainRequest> {
   const { time, event, groups } = options;
+  checkHistoryOptions(options);
   return {
     time,
     event,
@@ -122,6 +124,11 @@ export async function readSubject(options: SubjectOptions): Promise<TrainRequest
       bins: options.bins,
       horizon: options.horizon,
       protected: options.protected,
+      entry: options.entry,
+      start: options.start,
+      weights: options.weights,
+      causes: options.causes,
+      censored: options.censored,
     }),
   };
 }

@@ -8,6 +8,7 @@
 import type { DeviceArray, Floats } from "../../compute/backend.ts";
 import type { DeviceLoss, DeviceOptimiser, DeviceValues, LossEntry } from "../../compute/device-training.ts";
 import { GraduateError } from "../../core/errors.ts";
+import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { Activations, Network } from "../../models/networks/network.ts";
 import { findParameters, type ParameterValues } from "../../models/networks/parameters.ts";
 import { createJudge, type Evaluation, isBetter, type Judge } from "../evaluation.ts";
@@ -38,7 +39,9 @@ export function canTrainOnDevice(
   { batches }: OptimiseHooks,
 ): boolean {
   const N = binned.bin.length;
+  const isPlain = [binned.firstBin, binned.cause, binned.weight].every((one) => one === undefined);
   return (
+    isPlain &&
     backend.training?.fits({ N, D, T }) === true &&
     N > 0 &&
     batches === undefined &&
@@ -115,7 +118,8 @@ function openDeviceRun(input: TrainingInput, options: TrainingOptions, { resume 
   const { training: device } = backend;
   if (device === undefined) throw new Error("the backend cannot keep a step to itself");
   const { constraint, seed } = options;
-  const { binned, groups } = training;
+  const { groups } = training;
+  const binned = requireRightCensored(training.binned, "training on a device");
   const dual = scaleToRows(options.dual, binned.bin.length);
   const lagrangian =
     constraint && createLagrangian({ constraint, dual: options.dual, binned, groups, seed, whole: true });

@@ -9,7 +9,7 @@
 import type { Floats } from "../../compute/backend.ts";
 import { FormatError, InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";
 import { type Constraints, type NamedRows, prepareConstraints } from "../../objectives/constraints.ts";
 import type { CurveWorkspace } from "../../objectives/curves.ts";
 import { createCurveWorkspace } from "../../objectives/curves.ts";
@@ -67,9 +67,11 @@ export interface Lagrangian {
 export interface LagrangianOptions {
   readonly constraint: ConstraintSpec;
   readonly dual: DualSpec;
-  readonly binned: BinnedRightCensored;
+  readonly binned: BinnedSingleCause;
   readonly groups: readonly NamedRows[];
   readonly seed: number;
+  /** How many people the rows are, where a person has one for each cause; as many as rows unless given. */
+  readonly people?: number;
   /**
    * Whether every step takes all rows, with the cache refilled before it: then the rows' own terms need not be kept.
    */
@@ -78,7 +80,7 @@ export interface LagrangianOptions {
 
 export function createLagrangian(options: LagrangianOptions): Lagrangian {
   const { constraint: spec, binned, groups } = options;
-  const dual = scaleToRows(options.dual, binned.bin.length);
+  const dual = scaleToRows(options.dual, options.people ?? binned.bin.length);
   requireGroups(groups);
   const { distance, variant, strata } = spec;
   const N = binned.bin.length;

@@ -4,9 +4,10 @@
  * which says what the curves are, takes every row. Early stopping shows a network some hundred thousand rows at most,
  * however many there are. Rows that a backend need not hold are encoded block by block whenever they are wanted.
  */
+import { present } from "../../core/present.ts";
 import { createRandom } from "../../core/random.ts";
 import type { EncodedBlock } from "../../data/encode/encode.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
 import type { Split } from "../../data/outcomes/split.ts";
 import type { NamedRows } from "../../objectives/constraints.ts";
 import { encodeStudyRows, pickStudyGroups, pickStudyRows, type Study } from "../../study/study.ts";
@@ -19,8 +20,9 @@ const SAMPLE_STREAM = 0x70000000;
 
 /** Rows whose inputs are in no backend's memory. */
 export interface LongRows {
-  readonly binned: BinnedRightCensored;
+  readonly binned: BinnedOutcomes;
   readonly groups: readonly NamedRows[];
+  readonly causes?: readonly string[];
   /** The encoded rows in their order; made anew on each call. */
   readonly blocks: () => Iterable<Pick<EncodedBlock, "N" | "values">>;
 }
@@ -29,6 +31,7 @@ export function openLongRows(study: Study, rows: Int32Array): LongRows {
   return {
     binned: pickStudyRows(study, rows).binned,
     groups: pickStudyGroups(study, rows),
+    ...present({ causes: study.causes ?? undefined }),
     blocks: () => encodeStudyRows(study, rows),
   };
 }

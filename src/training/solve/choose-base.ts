@@ -2,9 +2,9 @@
  * The network that the output layer is put on: the mixture of start and trained network that the validation rows choose
  * (mixture.ts), with the layer solved for each mixture on the training rows.
  */
-import { createNetwork } from "../../models/networks/create-network.ts";
+import { present } from "../../core/present.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
-import type { HoldInput } from "./hold.ts";
+import { type HoldInput, openWith } from "./hold.ts";
 import { canMix, chooseMixture, MIXTURES, type Mixture, mixParameters } from "./mixture.ts";
 import { poolPrecisions } from "./pool.ts";
 import type { PriorSource } from "./prior.ts";
@@ -33,14 +33,14 @@ export async function chooseBase(
   noise?: number,
 ): Promise<ChosenBase> {
   const { backend, spec, trained, start, training, validation } = input;
-  const network = createNetwork(backend, spec, 0);
+  const network = openWith(backend, input.cause)(spec, trained);
   const sets = validation === null ? [training] : [training, validation];
   // Where groups are held and not told, the frontier is priced by the curves of these rows.
   const priced = input.isTold.every((told) => told) ? null : (validation ?? training);
   const isWhole = (set: RowSet) => input.listCurves !== undefined || set === priced;
   const gather = async (parameters: ParameterValues) => {
     writeParameters(network, parameters);
-    return gatherRows(backend, network, sets, { isWhole });
+    return gatherRows(backend, network, sets, { isWhole, ...present({ others: input.cause?.others }) });
   };
   const poolOver = (gathered: GatheredRows, parameters: ParameterValues): PriorSource => {
     const { precisions, splines, loose = [] } = input;

@@ -185,10 +185,12 @@ function kaplanMeierLoss(fitted: GatheredRows, { binned }: GatheredRows): number
   // Half a row at the mean hazard in every bin, so that a bin without events has a likelihood.
   const hazard = (t: number) => (events[t] + 0.5 * (total / exposed)) / (atRisk[t] + 0.5);
   let loss = 0;
-  for (let n = 0; n < binned.bin.length; n++) {
-    for (let t = 1; t <= binned.bin[n]; t++) {
-      const isEvent = binned.event[n] === 1 && t === binned.bin[n];
-      loss -= isEvent ? log(hazard(t)) : log1p(-hazard(t));
+  const { bin, event, firstBin, weight } = binned;
+  for (let n = 0; n < bin.length; n++) {
+    const own = weight === undefined ? 1 : weight[n];
+    for (let t = firstBin === undefined ? 1 : firstBin[n]; t <= bin[n]; t++) {
+      const isEvent = event[n] === 1 && t === bin[n];
+      loss -= own * (isEvent ? log(hazard(t)) : log1p(-hazard(t)));
     }
   }
   return loss;

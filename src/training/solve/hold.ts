@@ -9,8 +9,11 @@
 import type { Backend } from "../../compute/backend.ts";
 import { present } from "../../core/present.ts";
 import type { PhaseProgress } from "../../core/progress.ts";
+import { type BinnedSingleCause, requireSingleCause } from "../../data/outcomes/outcomes.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
 import type { HeldSpec } from "../../models/networks/held.ts";
+import type { NetworkSpec } from "../../models/networks/list.ts";
+import type { Network } from "../../models/networks/network.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
 import type { Precisions } from "../../models/start/additive-start.ts";
 import { MOST_START_COLUMNS } from "../../models/start/linear-start.ts";
@@ -79,9 +82,26 @@ export interface HoldInput {
   /** Nats that holding may cost, where a person has named a slack and not a budget. */
   readonly budget?: number;
   readonly solvedOn: SolveReport["solvedOn"];
+  /** Time blocks that are given; otherwise those of equal training events. */
+  readonly blocks?: SolveFrame["blocks"];
+  /** Where this is one of several causes: what it needs to know of the others. */
+  readonly cause?: CauseOfHold;
   /** Told how far each phase is. */
   readonly onProgress?: PhaseProgress<SolvePhase>;
 }
+
+/** One of several causes, held by itself while the others are given. */
+export interface CauseOfHold {
+  /** Opens a network of this cause's logits. */
+  readonly open: OpenNetwork;
+  /** The logits of the other causes: an event of theirs, or this one's. */
+  readonly others: readonly Pick<Network, "forward">[];
+  /** Outcomes of the rows of the last solve, for the start: this cause against no event at all. */
+  readonly startBinned: BinnedSingleCause;
+}
+
+/** A network with its parameters, in the backend's memory. */
+export type OpenNetwork = (spec: NetworkSpec, parameters: ParameterValues) => Network;
 
 /** What is done at the end of a run, in order; encoding is a phase of its own where rows are many. */
 export type SolvePhase =
@@ -112,6 +132,15 @@ export interface SolveReport {
   readonly blind: readonly BlindReport[];
   /** Targets from outside that the model was held to. */
   readonly targets?: readonly TargetReport[];
+  /** With several causes, what was found for each. */
+  readonly causes?: readonly CauseSolve[];
+}
+
+/** The solve of one of several causes. */
+export interface CauseSolve {
+  readonly cause: string;
+  readonly mixture: Mixture | null;
+  readonly iterations: number;
 }
 
 /** What holding a group that the model may not see costs. */
@@ -145,26 +174,54 @@ export interface BlindPoint extends PointScores {
 }
 
 export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
+  return solveChosen(input, await chooseHeld(input));
+}
+
+/** The choices before the last solve, which are frozen for it. */
+export interface HoldChoices {
+  readonly frame: SolveFrame;
+  readonly mixture: Mixture | null;
+  readonly choice: ChosenPoint;
+  readonly source: PriorSource;
+  /** The network that the layer is put on. */
+  readonly spec: HoldInput["spec"];
+  readonly parameters: ParameterValues;
+  /** The rows of the last solve. */
+  readonly last: GatheredRows;
+}
+
+export async function chooseHeld(input: HoldInput): Promise<HoldChoices> {
   const count = input.training.binned.bin.length;
   const frame = frameOf(input);
   const base = await chooseBase(input, frame, count);
   const { mixture, gathered } = base;
-  const { splines } = input;
   const choice = choosePoint(input, frame, base.source, gathered, count);
   const refitted = refitStart(input, base);
-  const source = refitted ?? base.source;
   const chosen = refitted?.parameters ?? base.parameters;
+  // Causes share the LSTM: one of them alone cannot do without it.
+  const canDrop = mixture?.share === 0 && input.cause === undefined;
   const { spec, parameters } =
-    mixture?.share === 0 && input.spec.kind === "anchored"
+    canDrop && input.spec.kind === "anchored"
       ? dropLstm(input.spec, chosen)
       : { spec: input.spec, parameters: chosen };
-  const sets = input.all ?? (refitted && input.validation ? [input.training, input.validation] : undefined);
+  const isRefitted = refitted !== null && input.validation !== null;
   const last =
-    sets !== undefined
-      ? await gatherAnew(input, sets, { spec, parameters })
+    input.all !== undefined || isRefitted
+      ? await gatherAnew(input, { spec, parameters })
       : input.solvedOn === "training rows"
         ? takeFirst(gathered, count)
         : gathered;
+  return { frame, mixture, choice, source: refitted ?? base.source, spec, parameters, last };
+}
+
+/** The same choices with the rows' logits under what the other causes are by now. */
+export async function gatherAgain(input: HoldInput, choices: HoldChoices): Promise<HoldChoices> {
+  return { ...choices, last: await gatherAnew(input, choices) };
+}
+
+export async function solveChosen(input: HoldInput, choices: HoldChoices): Promise<HeldFit> {
+  const { frame, mixture, choice, source, spec, parameters, last } = choices;
+  const { splines } = input;
   const N = last.binned.bin.length;
   const features = featuresOf(last, frame, splines);
   const members = choice.blind.map((g) => fitMembership(features, N, last.groups[g].rows));
@@ -196,17 +253,31 @@ export async function holdNetwork(input: HoldInput): Promise<HeldFit> {
   };
 }
 
+/** Opens networks as they are, or as one of several causes does. */
+export function openWith(backend: Backend, cause: CauseOfHold | undefined): OpenNetwork {
+  if (cause !== undefined) return cause.open;
+  return (spec, parameters) => {
+    const network = createNetwork(backend, spec, 0);
+    writeParameters(network, parameters);
+    return network;
+  };
+}
+
 /** The rows of the last solve under the network that it is put on. */
 async function gatherAnew(
-  { backend, all, listCurves, onProgress }: HoldInput,
-  sets: readonly RowSet[],
-  { spec, parameters }: { readonly spec: HoldInput["spec"]; readonly parameters: ParameterValues },
+  { backend, training, validation, all, solvedOn, listCurves, cause, onProgress }: HoldInput,
+  { spec, parameters }: Pick<HoldChoices, "spec" | "parameters">,
 ): Promise<GatheredRows> {
-  const network = createNetwork(backend, spec, 0);
-  writeParameters(network, parameters);
+  const network = openWith(backend, cause)(spec, parameters);
+  const both = validation === null || solvedOn === "training rows" ? [training] : [training, validation];
+  const sets: readonly RowSet[] = all ?? both;
   // Rows in the backend's memory are encoded already.
   const onRows = (done: number, total: number) => all && onProgress?.("encoding all rows", done, total);
-  return gatherRows(backend, network, sets, { isWhole: () => listCurves !== undefined, onRows });
+  return gatherRows(backend, network, sets, {
+    isWhole: () => listCurves !== undefined,
+    onRows,
+    ...present({ others: cause?.others }),
+  });
 }
 
 /** Without those of groups that are left alone: nothing of them enters the solve. */
@@ -253,11 +324,12 @@ export async function mixNetwork(input: HoldInput): Promise<ParameterValues> {
  * Slopes are solved for only where no start has fitted them, below a network that began at random: solved for again on
  * rows that the network has learnt from, they cost rank.
  */
-function frameOf({ training, spec: { D }, told, start, shrunk }: HoldInput): SolveFrame {
+function frameOf({ training, spec: { D }, told, start, shrunk, blocks }: HoldInput): SolveFrame {
   const own = D - told;
   const isFitted = start !== null || shrunk !== undefined;
   const dense = isFitted || own > MOST_START_COLUMNS ? 0 : own;
-  return { blocks: equalEventBlocks(training.binned), dense, told };
+  const given = blocks ?? equalEventBlocks(requireSingleCause(training.binned, "a solve"));
+  return { blocks: given, dense, told };
 }
 
 /** The solve on all rows: without the blind groups first, which says where their distances stand. */

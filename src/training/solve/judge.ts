@@ -3,10 +3,9 @@
  * and the test on the test rows (verdict.ts).
  */
 import type { Backend } from "../../compute/backend.ts";
-import { createNetwork } from "../../models/networks/create-network.ts";
-import { writeParameters } from "../../models/networks/parameters.ts";
+import { present } from "../../core/present.ts";
 import type { ChosenPoint } from "./choose-point.ts";
-import type { HoldInput } from "./hold.ts";
+import { type HoldInput, openWith } from "./hold.ts";
 import type { SolvedLayer } from "./layer.ts";
 import { constraintsOf, type FramedProblem, frameProblem, type SolveFrame } from "./problem.ts";
 import { gatherRows, type RowSet } from "./rows.ts";
@@ -25,13 +24,13 @@ export interface LastSolve {
 const WITHIN = 1e-6;
 
 export async function judgeHeld(
-  { backend, test, isTold, distance: kind }: HoldInput,
+  { backend, test, isTold, distance: kind, cause }: HoldInput,
   layer: SolvedLayer,
   last: LastSolve,
 ): Promise<GroupVerdict[]> {
   const { problem, solved, choice } = last;
   const B = problem.layout.blocks.length;
-  const fresh = test === null ? null : await sumFresh(backend, layer, test, problem);
+  const fresh = test === null ? null : await sumFresh(backend, layer, test, { problem, cause });
   const verdicts = problem.groups.map((group, g): GroupVerdict => {
     const { name, rows, events } = group;
     const reason = group.reason ?? choice.unsupported.get(g) ?? null;
@@ -113,10 +112,17 @@ function tellUntested(test: RowSet | null, reason: string | null | undefined): s
 }
 
 /** D and V of every group on rows that nothing was fitted to, under the finished model. */
-async function sumFresh(backend: Backend, layer: SolvedLayer, test: RowSet, problem: FramedProblem) {
-  const network = createNetwork(backend, layer.spec, 0);
-  writeParameters(network, layer.parameters);
-  const gathered = await gatherRows(backend, network, [test], { keepsInputs: false });
+async function sumFresh(
+  backend: Backend,
+  layer: SolvedLayer,
+  test: RowSet,
+  { problem, cause }: { readonly problem: FramedProblem; readonly cause: HoldInput["cause"] },
+) {
+  const network = openWith(backend, cause)(layer.spec, layer.parameters);
+  const gathered = await gatherRows(backend, network, [test], {
+    keepsInputs: false,
+    ...present({ others: cause?.others }),
+  });
   const frame: SolveFrame = { blocks: problem.layout.blocks, dense: 0, told: 0 };
   const judged = frameProblem(frame, gathered, [], null);
   const { D, V } = judged.sums.measure(new Float64Array(judged.eventTotals.length));

@@ -109,6 +109,9 @@ export interface SolveRows {
   readonly N: number;
   readonly bin: Int32Array; // [N], the last bin at risk
   readonly event: Uint8Array; // [N]
+  /** The first bin at risk, where not bin 1 for all; the weight of each row, where not 1. */
+  readonly firstBin?: Int32Array; // [N]
+  readonly weight?: Float64Array; // [N]
   /** Logits of the model below, row by row; row n has those from first[n] to first[n+1]. */
   readonly logits: Float32Array | Float64Array;
   readonly first: Float64Array; // [N+1]

@@ -3,6 +3,7 @@
  * it, and the largest distance among the other groups that are held.
  */
 import { isAbsent } from "../../core/measured.ts";
+import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import { concordancePaper, timeDependentPairs } from "../../stats/concordance/time-dependent.ts";
 import { brierBinned } from "../../stats/scores/brier.ts";
 import { curvesAt } from "./curves/curve-terms.ts";
@@ -27,10 +28,13 @@ export function scorePoint(
   theta: Float64Array,
 ): PointScores {
   const { binned } = gathered;
+  // Neither score is defined for people who entered late; weights would need scores of their own.
+  if (binned.firstBin !== undefined || binned.weight !== undefined) return { concordance: null, ibs: null };
+  const plain = requireRightCensored(binned, "the price of a point");
   const survival = curvesAt(layout, judgedRows(frame, gathered, chances), theta);
   const curves = { N: binned.bin.length, T: binned.T, survival };
-  const concordance = concordancePaper(timeDependentPairs(curves, binned));
-  const brier = brierBinned(curves, binned);
+  const concordance = concordancePaper(timeDependentPairs(curves, plain));
+  const brier = brierBinned(curves, plain);
   return {
     concordance: isAbsent(concordance) ? null : concordance,
     ibs: isAbsent(brier) ? null : brier.ibs,

@@ -3,6 +3,8 @@
  * what the groups are held to. Blocks, columns and prior are fixed by the training rows; the same frame then takes the
  * training rows alone, for every choice, and training and validation rows together, for the last solve.
  */
+import { present } from "../../core/present.ts";
+import type { BinnedSingleCause } from "../../data/outcomes/outcomes.ts";
 import { type ConstraintGroup, prepareConstraints } from "../../objectives/constraints.ts";
 import type { TimeBlock } from "../../objectives/time-blocks.ts";
 import { tallyBins } from "../../stats/kaplan-meier.ts";
@@ -124,27 +126,42 @@ function varianceOf(values: Float64Array): number {
 }
 
 /** Σ y φ, the scale that residuals are measured on. */
-function sumEvents(layout: Layout, { N, bin, event, x, stride, shaped }: SolveRows): Float64Array {
+function sumEvents(layout: Layout, rows: SolveRows): Float64Array {
+  const { N, bin, event, x, stride, shaped, firstBin, weight } = rows;
   const { dense, at, binsIn, blockOf, binOf } = layout;
   const sums = new Float64Array(countTheta(layout));
   for (let n = 0; n < N; n++) {
-    if (event[n] === 0) continue;
+    if (event[n] === 0 || (firstBin !== undefined && firstBin[n] > bin[n])) continue;
+    const own = weight === undefined ? 1 : weight[n];
     const b = blockOf[bin[n] - 1];
-    sums[at[b] + binOf[bin[n] - 1]]++;
-    for (let r = 0; r < dense; r++) sums[r] += x[n * stride + r];
+    sums[at[b] + binOf[bin[n] - 1]] += own;
+    for (let r = 0; r < dense; r++) sums[r] += own * x[n * stride + r];
     for (let k = shaped.first[n]; k < shaped.first[n + 1]; k++) {
-      sums[dense + shaped.column[k]] += shaped.value[k];
-      sums[at[b] + binsIn[b] + shaped.column[k]] += shaped.value[k];
+      sums[dense + shaped.column[k]] += own * shaped.value[k];
+      sums[at[b] + binsIn[b] + shaped.column[k]] += own * shaped.value[k];
     }
   }
   return sums;
+}
+
+function sliceBinned(
+  { T, bin, event, firstBin, weight }: BinnedSingleCause,
+  from: number,
+  to?: number,
+): BinnedSingleCause {
+  return {
+    T,
+    bin: bin.subarray(from, to),
+    event: event.subarray(from, to),
+    ...present({ firstBin: firstBin?.subarray(from, to), weight: weight?.subarray(from, to) }),
+  };
 }
 
 /** The first rows of gathered ones: the training rows, where those come first. */
 export function takeFirst(gathered: GatheredRows, count: number): GatheredRows {
   const { binned, groups, x, D, logits, first } = gathered;
   return {
-    binned: { T: binned.T, bin: binned.bin.subarray(0, count), event: binned.event.subarray(0, count) },
+    binned: sliceBinned(binned, 0, count),
     groups: groups.map(({ name, rows }) => ({ name, rows: rows.filter((row) => row < count) })),
     x: x.subarray(0, count * D),
     D,
@@ -157,7 +174,7 @@ export function takeFirst(gathered: GatheredRows, count: number): GatheredRows {
 export function takeRest(gathered: GatheredRows, count: number): GatheredRows {
   const { binned, groups, x, D, logits, first } = gathered;
   return {
-    binned: { T: binned.T, bin: binned.bin.subarray(count), event: binned.event.subarray(count) },
+    binned: sliceBinned(binned, count),
     groups: groups.map(({ name, rows }) => ({
       name,
       rows: rows.filter((row) => row >= count).map((row) => row - count),

@@ -15,7 +15,7 @@ import type { PriorSource } from "./prior.ts";
 /** What it needs of a run, beside the mixture. */
 export type RefitInput = Pick<
   HoldInput,
-  "validation" | "start" | "spec" | "told" | "splines" | "precisions" | "solvedOn" | "onProgress"
+  "validation" | "start" | "spec" | "told" | "splines" | "precisions" | "solvedOn" | "cause" | "onProgress"
 >;
 
 /**
@@ -23,12 +23,13 @@ export type RefitInput = Pick<
  * Null where there is no start, or no validation rows in the solve, so that it has seen them all.
  */
 export function refitStart(
-  { validation, start, spec, told, splines, precisions, solvedOn, onProgress }: RefitInput,
+  { validation, start, spec, told, splines, precisions, solvedOn, cause, onProgress }: RefitInput,
   { gathered, parameters: chosen, source }: Omit<ChosenBase, "mixture">,
 ): PriorSource | null {
   if (start === null || validation === null || solvedOn === "training rows") return null;
   if (!canMix(start) || !("baselineHazard" in spec) || spec.baselineHazard === undefined) return null;
-  const { binned, x, D } = gathered;
+  const { x, D } = gathered;
+  const binned = cause?.startBinned ?? gathered.binned;
   const fitted = fitAdditiveStart(
     { ...binned, x, D, groups: told, splines, knotHazard: spec.baselineHazard },
     (done, total) => onProgress?.("fitting the start again", done, total),

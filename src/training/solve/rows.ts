@@ -5,7 +5,9 @@
  */
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/memory.ts";
-import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
+import { exp, log1p } from "../../core/elementary.ts";
+import { present } from "../../core/present.ts";
+import { type BinnedSingleCause, requireSingleCause } from "../../data/outcomes/outcomes.ts";
 import type { Network } from "../../models/networks/network.ts";
 import type { NamedRows } from "../../objectives/constraints.ts";
 import type { LongRows } from "../rows/long-rows.ts";
@@ -17,7 +19,7 @@ export type RowSet = TrainingRows | LongRows;
 
 /** Rows of the solve before the layout is chosen. */
 export interface GatheredRows {
-  readonly binned: BinnedRightCensored;
+  readonly binned: BinnedSingleCause;
   readonly groups: readonly NamedRows[];
   /** The model's inputs. */
   readonly x: Float32Array | Float64Array; // [N,D]
@@ -31,6 +33,8 @@ export interface GatherOptions {
   readonly isWhole?: (set: RowSet) => boolean;
   /** Whether the inputs are wanted beside the logits; they are unless said otherwise. */
   readonly keepsInputs?: boolean;
+  /** Networks of the other causes: the logits become those of this one given them (objectives/causes/). */
+  readonly others?: readonly Pick<Network, "forward">[];
   /** Told how many rows are done. */
   readonly onRows?: (done: number, total: number) => void;
 }
@@ -39,7 +43,7 @@ export async function gatherRows(
   backend: Backend,
   network: Pick<Network, "forward" | "D" | "T">,
   sets: readonly RowSet[],
-  { isWhole = () => false, keepsInputs = true, onRows }: GatherOptions = {},
+  { isWhole = () => false, keepsInputs = true, others = [], onRows }: GatherOptions = {},
 ): Promise<GatheredRows> {
   const { D, T } = network;
   const { binned, groups } = joinSets(sets, T);
@@ -61,13 +65,22 @@ export async function gatherRows(
     const rowsHere = backend.allocate(room * D);
     const logitsHere = backend.allocate(room * T);
     const onHost = mirrorArray(backend, logitsHere);
+    const sums = new Float64Array(others.length === 0 ? 0 : room * T);
     for (const count of bringParts(backend, set, D, { rowsHere, room })) {
+      sums.fill(0);
+      for (const other of others) {
+        await other.forward(rowsHere, count, logitsHere, null);
+        await onHost.pull();
+        for (let k = 0; k < count * T; k++) sums[k] += exp(onHost.values[k]);
+      }
       await network.forward(rowsHere, count, logitsHere, null);
       await onHost.pull();
       if (keepsInputs) x.set(await backend.read(rowsHere, 0, count * D), n * D);
       for (let k = 0; k < count; k++, n++) {
         const length = first[n + 1] - first[n];
         logits.set(onHost.values.subarray(k * T, k * T + length), first[n]);
+        if (others.length === 0) continue;
+        for (let t = 0; t < length; t++) logits[first[n] + t] -= log1p(sums[k * T + t]);
       }
       onRows?.(n, N);
     }
@@ -111,12 +124,6 @@ function joinSets(sets: readonly RowSet[], T: number): Pick<GatheredRows, "binne
     N += binned.bin.length;
     return start;
   });
-  const bin = new Int32Array(N);
-  const event = new Uint8Array(N);
-  sets.forEach(({ binned }, s) => {
-    bin.set(binned.bin, starts[s]);
-    event.set(binned.event, starts[s]);
-  });
   const groups = sets[0].groups.map(({ name }, g) => {
     const rows = new Int32Array(sets.reduce((sum, set) => sum + set.groups[g].rows.length, 0));
     let next = 0;
@@ -125,14 +132,43 @@ function joinSets(sets: readonly RowSet[], T: number): Pick<GatheredRows, "binne
     });
     return { name, rows };
   });
-  return { binned: { T, bin, event }, groups };
+  const parts = sets.map(({ binned }) => requireSingleCause(binned, "the solve"));
+  return { binned: joinBinned(parts, T), groups };
+}
+
+/** The outcomes of one set of rows after the other. */
+export function joinBinned(sets: readonly BinnedSingleCause[], T: number): BinnedSingleCause {
+  const N = sets.reduce((sum, { bin }) => sum + bin.length, 0);
+  const bin = new Int32Array(N);
+  const event = new Uint8Array(N);
+  const firstBin = sets.some((set) => set.firstBin) ? new Int32Array(N).fill(1) : undefined;
+  const weight = sets.some((set) => set.weight) ? new Float64Array(N).fill(1) : undefined;
+  let start = 0;
+  for (const set of sets) {
+    bin.set(set.bin, start);
+    event.set(set.event, start);
+    if (set.firstBin) firstBin?.set(set.firstBin, start);
+    if (set.weight) weight?.set(set.weight, start);
+    start += set.bin.length;
+  }
+  return { T, bin, event, ...present({ firstBin, weight }) };
 }
 
 /** `shaped`: columns with an offset by block. The first columns of x have slopes: they are read where they are. */
 export function toSolveRows(gathered: GatheredRows, shaped: RowLists): SolveRows {
   const { binned, x, D, logits, first } = gathered;
-  const { bin, event } = binned;
-  return { N: bin.length, bin, event, logits, first, x, stride: D, shaped };
+  const { bin, event, firstBin, weight } = binned;
+  return {
+    N: bin.length,
+    bin,
+    event,
+    ...present({ firstBin, weight }),
+    logits,
+    first,
+    x,
+    stride: D,
+    shaped,
+  };
 }
 
 /** The last `count` columns of x as lists of their entries that are not 0, and then the extra columns. */

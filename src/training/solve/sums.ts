@@ -2,7 +2,8 @@
  * Sums over the rows of a solve at given parameters: the negative log-likelihood −ℓ = Σ softplus(z) − y z over the bins
  * at risk, its gradient and information, and for the held groups what the at-risk distance is made of: D_gb = Σ (y −
  * h), V_gb = Σ h(1−h) and their derivatives. A row's bins are added up to its free bins and blocks before any product
- * with its columns, so that a row costs its bins plus blocks × columns.
+ * with its columns, so that a row costs its bins plus blocks × columns. With weights ω the likelihood's terms and D count
+ * by ω and V by ω²; a row that entered late has its first bins left out.
  */
 import { exp, log1p, sumLogs } from "../../core/elementary.ts";
 import { addOuter, createOuterSum, flushOuter } from "../../core/linear-algebra.ts";
@@ -52,10 +53,12 @@ const LEAST_WEIGHT = 0.1;
 /** `held`: the groups that each row is in. */
 export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, groups: number): RowSums {
   const { blocks, blockOf, binOf, binsIn, dense: R, shaped: J, at } = layout;
-  const { N, bin, event, logits, first, x, stride: S, shaped } = rows;
+  const { N, bin, event, logits, first, x, stride: S, shaped, firstBin, weight } = rows;
   const B = blocks.length;
   const border = R + J;
   const P = countTheta(layout);
+  const beginOf = (n: number) => (firstBin === undefined ? 0 : firstBin[n] - 1);
+  const weightOf = (n: number) => (weight === undefined ? 1 : weight[n]);
   const inBlock = new Float64Array(B);
   let level = 0;
   /** The row's own part of the logit: level over all bins, and in each block. */
@@ -76,8 +79,9 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
   };
 
   const inD = new Float64Array(B);
-  const inV = new Float64Array(B);
-  const inW = new Float64Array(B); // Σ w(1−2h)
+  const inV = new Float64Array(B); // Σ ω² w
+  const inI = new Float64Array(B); // Σ ω w
+  const inW = new Float64Array(B); // Σ ω² w(1−2h)
   /** Adds the row's sums per block to its groups. */
   const addToGroups = (n: number, last: number, D: Float64Array, V: Float64Array) => {
     for (let k = held.first[n]; k < held.first[n + 1]; k++) {
@@ -96,24 +100,33 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
     const D = new Float64Array(groups * B);
     const V = new Float64Array(groups * B);
     for (let n = 0; n < N; n++) {
-      const end = bin[n];
+      const [begin, end] = [beginOf(n), bin[n]];
+      if (begin >= end) continue;
       const last = blockOf[end - 1];
       openRow(n, theta, last);
       inD.fill(0, 0, last + 1);
       inV.fill(0, 0, last + 1);
-      for (let t = 0; t < end; t++) {
+      const before = value;
+      for (let t = begin; t < end; t++) {
         const z = logitAt(n, t, theta);
         const e = exp(-Math.abs(z));
         const h = z >= 0 ? 1 / (1 + e) : e / (1 + e);
         value += Math.max(z, 0);
-        factors[t] = 1 + e;
+        factors[t - begin] = 1 + e;
         inD[blockOf[t]] -= h;
         inV[blockOf[t]] += h * (1 - h);
       }
-      value += sumLogs(factors, end);
+      value += sumLogs(factors, end - begin);
       if (event[n] === 1) {
         value -= logitAt(n, end - 1, theta);
         inD[last] += 1;
+      }
+      if (weight !== undefined) {
+        value = before + weight[n] * (value - before);
+        for (let b = 0; b <= last; b++) {
+          inD[b] *= weight[n];
+          inV[b] *= weight[n] * weight[n];
+        }
       }
       addToGroups(n, last, D, V);
     }
@@ -124,11 +137,11 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
     return Float64Array.from({ length: N }, (_, n) => {
       openRow(n, theta, blockOf[bin[n] - 1]);
       let loss = 0;
-      for (let t = 0; t < bin[n]; t++) {
+      for (let t = beginOf(n); t < bin[n]; t++) {
         const z = logitAt(n, t, theta);
         loss += Math.max(z, 0) + log1p(exp(-Math.abs(z))) - (event[n] === 1 && t === bin[n] - 1 ? z : 0);
       }
-      return loss;
+      return weightOf(n) * loss;
     });
   }
 
@@ -147,22 +160,25 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
       }));
     }
     for (let n = 0; n < N; n++) {
-      const end = bin[n];
+      const [begin, end] = [beginOf(n), bin[n]];
+      if (begin >= end) continue;
+      const own = weightOf(n);
       const last = blockOf[end - 1];
       openRow(n, theta, last);
-      for (let b = 0; b <= last; b++) inD[b] = inV[b] = inW[b] = 0;
-      for (let t = 0; t < end; t++) {
+      for (let b = 0; b <= last; b++) inD[b] = inV[b] = inI[b] = inW[b] = 0;
+      for (let t = begin; t < end; t++) {
         const z = logitAt(n, t, theta);
         const e = exp(-Math.abs(z));
         const h = z >= 0 ? 1 / (1 + e) : e / (1 + e);
         const b = blockOf[t];
         const isEvent = t === end - 1 && event[n] === 1;
-        const gap = (isEvent ? 1 : 0) - h;
-        const w = h * (1 - h);
-        const w2 = w * (1 - 2 * h);
+        const gap = own * ((isEvent ? 1 : 0) - h);
+        const w = own * (h * (1 - h));
+        const w2 = own * (w * (1 - 2 * h));
         gradient[at[b] + binOf[t]] -= gap;
         inD[b] += gap;
-        inV[b] += w;
+        inV[b] += own * w;
+        inI[b] += w;
         inW[b] += w2;
         binV[t] = w;
         binW[t] = w2;
@@ -180,13 +196,13 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
       for (let k = held.first[n]; k < held.first[n + 1]; k++) {
         const ofGroup = slopes[held.column[k]];
         if (ofGroup === null) continue;
-        for (let t = 0; t < end; t++) {
+        for (let t = begin; t < end; t++) {
           const { ofD, ofV } = ofGroup[blockOf[t]];
           const m = border + binOf[t];
           ofD[m] += binV[t];
           ofV[m] += binW[t];
         }
-        for (let b = 0; b <= last; b++) addRow(n, ofGroup[b], binsIn[b], inV[b], inW[b]);
+        for (let b = 0; b <= last; b++) addRow(n, ofGroup[b], binsIn[b], inI[b], inW[b]);
       }
     }
     return { D, V, gradient, slopes };
@@ -218,38 +234,40 @@ export function createRowSums(layout: Layout, rows: SolveRows, held: RowLists, g
     for (let n = 0; n < N; n += stride) taken++;
     const scale = N / taken;
     for (let n = 0; n < N; n += stride) {
-      const end = bin[n];
+      const [begin, end] = [beginOf(n), bin[n]];
+      if (begin >= end) continue;
+      const own = weightOf(n);
       const last = blockOf[end - 1];
       openRow(n, theta, last);
-      for (let b = 0; b <= last; b++) inV[b] = bendFirst[b] = bendSecond[b] = 0;
+      for (let b = 0; b <= last; b++) inI[b] = bendFirst[b] = bendSecond[b] = 0;
       if (bend !== null) {
         for (let k = held.first[n]; k < held.first[n + 1]; k++) {
           const g = held.column[k] * B;
           for (let b = 0; b <= last; b++) {
             bendFirst[b] += bend.first[g + b];
-            bendSecond[b] += bend.second[g + b];
+            bendSecond[b] += own * bend.second[g + b];
           }
         }
       }
       for (let r = 0; r < R; r++) columns[r] = x[n * S + r];
       let all = 0;
       let run = 0; // weight of the free bin so far
-      for (let t = 0; t < end; t++) {
+      for (let t = begin; t < end; t++) {
         const z = logitAt(n, t, theta);
         const e = exp(-Math.abs(z));
         const h = z >= 0 ? 1 / (1 + e) : e / (1 + e);
         const w = h * (1 - h);
         const b = blockOf[t];
         const bent = 1 + bendFirst[b] * (1 - 2 * h) + bendSecond[b] * (1 - 6 * w);
-        run += scale * w * Math.max(bent, LEAST_WEIGHT);
+        run += own * scale * w * Math.max(bent, LEAST_WEIGHT);
         if (t + 1 < end && blockOf[t + 1] === b && binOf[t + 1] === binOf[t]) continue;
-        inV[b] += run;
+        inI[b] += run;
         all += run;
         arrow.addBin(b, binOf[t], run, columns, shaped, n);
         run = 0;
       }
       addOuter(outer, all, columns, 0, R);
-      for (let b = 0; b <= last; b++) arrow.addOffsets(b, inV[b], columns, shaped, n);
+      for (let b = 0; b <= last; b++) arrow.addOffsets(b, inI[b], columns, shaped, n);
     }
     flushOuter(outer);
     arrow.completeBorder(outer);

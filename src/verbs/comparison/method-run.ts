@@ -3,6 +3,7 @@
  * rows; if there is only one split, also on resamples of them. A run that fails numerically is a result like any other;
  * the comparison goes on without it.
  */
+import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { Backend } from "../../compute/backend.ts";
 import { InputError, NumericalError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
@@ -156,7 +157,7 @@ function prepareJudged({ curves, binned, groups, audit }: AuditedRows) {
   const judged = new Set(judgedGroups(audit, curves.T));
   const everyone = { name: "all", rows: Int32Array.from({ length: curves.N }, (_, row) => row) };
   return [everyone, ...groups.filter(({ name }) => judged.has(name))].map(({ name, rows }) =>
-    prepareScores(name, curves, binned, rows),
+    prepareScores(name, curves, requireRightCensored(binned, "a comparison of methods"), rows),
   );
 }
 
@@ -172,7 +173,8 @@ function repair(
       hint: "give the split some, e.g. --split 0.6,0.2,0.2",
     });
   }
-  const { curves, binned: outcomes, people } = valid;
+  const { curves, people } = valid;
+  const outcomes = requireRightCensored(valid.binned, "a repair");
   const task = { curves, outcomes, groups: pickStudyGroups(study, valid.rows), ...present({ people }) };
   const { boost } = fitGuardedBoost(task, { seed: study.model.training.seed });
   return { ...test, curves: applyBoost(boost, test.curves, { groups: pickStudyGroups(study, test.rows) }) };

@@ -9,19 +9,19 @@ import { findSplines } from "../../data/encode/encoder.ts";
 import { createNetwork } from "../../models/networks/create-network.ts";
 import { type MeanSpec, memberParameter } from "../../models/networks/mean.ts";
 import { type ParameterValues, writeParameters } from "../../models/networks/parameters.ts";
-import { fitAdditiveStart } from "../../models/start/additive-start.ts";
 import type { PreparedStudy } from "../../study/prepare.ts";
 import { countPeople, countSets, packSplit } from "../../study/split.ts";
 import { endsHeld } from "../../training/choices.ts";
 import { createEvaluator } from "../../training/evaluation.ts";
 import { judgeGroups } from "../../training/finish.ts";
-import { holdRequest, listSeen, listTold, tellTargets } from "../../training/keep-network.ts";
+import { fitStart } from "../../training/fit-start.ts";
+import { holdParts, holdRequest, listSeen, listTold, tellTargets } from "../../training/keep-network.ts";
 import type { Model, Predictor } from "../../training/model.ts";
 import { PRESETS, type TrainingOptions } from "../../training/options.ts";
 import { openLongRows } from "../../training/rows/long-rows.ts";
 import { prepareRows } from "../../training/rows/prepare-rows.ts";
 import { warnOfSolve } from "../../training/run-warnings.ts";
-import { holdNetwork, type SolveReport } from "../../training/solve/hold.ts";
+import type { SolveReport } from "../../training/solve/hold.ts";
 import type { GroupVerdict } from "../../training/solve/verdict.ts";
 import type { TrainedMember } from "../../training/trainer.ts";
 import type { TrainingRequest } from "../train.ts";
@@ -89,7 +89,13 @@ function joinNetworks(members: readonly TrainedMember[]): MeanPredictor {
   const networks = members.map((member) => member.network);
   return {
     kind: "network",
-    network: { kind: "mean", D: network.D, T: network.T, members: networks },
+    network: {
+      kind: "mean",
+      D: network.D,
+      T: network.T,
+      ...present({ causes: network.causes }),
+      members: networks,
+    },
     parameters,
   };
 }
@@ -133,8 +139,10 @@ async function holdMembers(
   const splines = findSplines(study.encoder);
   const D = study.encoder.names.length;
   const told = study.inputGroups.length;
-  const start = { ...training.binned, x: await backend.read(training.x), D, groups: told, splines };
-  const held = await holdNetwork({
+  const { binned } = training;
+  const K = study.causes?.length ?? 1;
+  const start = { binned, K, x: await backend.read(training.x), D, groups: told, splines };
+  const input = {
     backend,
     training,
     validation: null,
@@ -143,7 +151,6 @@ async function holdMembers(
     trained: predictor.parameters,
     start: null,
     shrunk: { spec: members[0].network, parameters: averageMembers(members) },
-    precisions: fitAdditiveStart(start).precisions,
     splines,
     names: study.encoder.names,
     told,
@@ -151,7 +158,8 @@ async function holdMembers(
     ...holdRequest(options.constraint, study, request),
     hold: options.hold ?? "balanced",
     solvedOn: "training and validation rows",
-  });
+  } as const;
+  const held = await holdParts(input, study.causes, fitStart(start).precisions);
   const network = { kind: "network", network: held.spec, parameters: held.parameters } as const;
   const report = await tellTargets(held, study, request, [training], backend);
   return { predictor: network, verdict: held.verdict, report, uncertainty: held.uncertainty };

@@ -2,6 +2,7 @@
  * How right a model is for the groups that a person may belong to: rows, events and certificates on rows of the table
  * that the model has not seen. Computed once for a table, and shown on every card.
  */
+import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { Backend } from "../../compute/backend.ts";
 import { absent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
@@ -36,13 +37,18 @@ export async function judgeCardGroups(
     expression === undefined ? [] : [{ ...group, expression }],
   );
   const judged = [everyone, ...named];
-  const { groups } = certify(predicted.curves, predicted.binned, judged, {
-    alpha: BOUND_ALPHA,
-    ...present({
-      people: predicted.people,
-      followUp: isTest && named.length === predicted.groups.length ? tallyTrainingRows(study) : undefined,
-    }),
-  });
+  const { groups } = certify(
+    predicted.curves,
+    requireRightCensored(predicted.binned, "a certificate"),
+    judged,
+    {
+      alpha: BOUND_ALPHA,
+      ...present({
+        people: predicted.people,
+        followUp: isTest && named.length === predicted.groups.length ? tallyTrainingRows(study) : undefined,
+      }),
+    },
+  );
   return {
     which,
     rows: rows.length,

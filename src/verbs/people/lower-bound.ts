@@ -17,7 +17,7 @@ import { columnsOf } from "../../data/groups/group-expression.ts";
 import { evaluateGroup } from "../../data/groups/group-members.ts";
 import { ALL_GROUP, type Group } from "../../data/groups/groups.ts";
 import { parseGroup } from "../../data/groups/parse-group.ts";
-import { pickOutcomes, type RightCensored } from "../../data/outcomes/outcomes.ts";
+import { pickOutcomes, type RightCensored, requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import { interpolateCurve, quantileTime, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { checkRows, type Table } from "../../data/table.ts";
 import { fitCox, linearPredictor } from "../../models/cox/cox.ts";
@@ -83,7 +83,7 @@ export async function calibrateBound(
       hint: "give a table of rows it has not seen, or keep rows for the test in training: --split 0.6,0.2,0.2",
     });
   }
-  const outcomes = pickOutcomes(study.outcomes, rows);
+  const outcomes = requireRightCensored(pickOutcomes(study.outcomes, rows), "a lower bound");
   const events = outcomes.event.reduce((sum, event) => sum + event, 0);
   if (events < LEAST_EVENTS) {
     throw new InputError(

@@ -35,6 +35,8 @@ export interface PeopleLayout {
   readonly long?: boolean;
   /** How many columns S1, S2, … of the curves the wide form has: all T of them, or none, the default. */
   readonly curves?: number;
+  /** The names of the model's causes, where it tells several apart. */
+  readonly causes?: readonly string[];
 }
 
 /** The table's columns, and how many rows a person has. */
@@ -54,13 +56,21 @@ export function layOutPeople(request: PeopleRequest, layout: PeopleLayout = {}):
     { name: "time", kind: "number", cell: (_, __, k) => at[k] },
     { name: "survival", kind: "probability", cell: ({ survival }, i, k) => survival[i * at.length + k] },
     { name: "risk", kind: "probability", cell: ({ risk }, i, k) => risk[i * at.length + k] },
+    ...(layout.causes ?? []).map((name, c, { length: K }): PeopleColumn => {
+      const cell = ({ causes }: PeoplePart, i: number, k: number) =>
+        causes?.risk[(i * K + c) * at.length + k] ?? null;
+      return { name: `risk_${name}`, kind: "probability", cell };
+    }),
     ...DOUBTS,
     ...(request.bands === undefined ? [] : SIDES.map((side) => longColumn(side, at.length))),
   ];
   return { columns, rowsEach: at.length };
 }
 
-function listWide(request: PeopleRequest, { curves = 0 }: PeopleLayout): readonly PeopleColumn[] {
+function listWide(
+  request: PeopleRequest,
+  { curves = 0, causes = [] }: PeopleLayout,
+): readonly PeopleColumn[] {
   const { at = [], quantiles = [], rmst, ranking = false } = request;
   return [
     ROW,
@@ -69,6 +79,7 @@ function listWide(request: PeopleRequest, { curves = 0 }: PeopleLayout): readonl
     ...(ranking ? [RANKING] : []),
     ...listId(request),
     ...at.map((time, k) => riskColumn(time, k, at.length)),
+    ...listCauses(causes, at, curves),
     ...quantiles.map((share, k) => quantileColumn(share, k, quantiles.length)),
     ...(rmst === undefined ? [] : [meanColumn(rmst)]),
     ...DOUBTS,
@@ -164,6 +175,26 @@ const RANKING: PeopleColumn = {
 
 function riskColumn(time: number, k: number, K: number): PeopleColumn {
   return { name: `risk_${time}`, kind: "probability", cell: ({ risk }, i) => risk[i * K + k] };
+}
+
+/** The risk of each cause by every time, and its whole incidence where curves are wanted: death_F1, death_F2, … */
+function listCauses(
+  names: readonly string[],
+  at: readonly number[],
+  curves: number,
+): readonly PeopleColumn[] {
+  const K = names.length;
+  return names.flatMap((name, c) => [
+    ...at.map((time, k): PeopleColumn => {
+      const cell = ({ causes }: PeoplePart, i: number) => causes?.risk[(i * K + c) * at.length + k] ?? null;
+      return { name: `risk_${time}_${name}`, kind: "probability", cell };
+    }),
+    ...Array.from({ length: curves }, (_, t): PeopleColumn => {
+      const cell = ({ causes, curves: { T } }: PeoplePart, i: number) =>
+        causes?.incidence[(i * K + c) * T + t] ?? null;
+      return { name: `${name}_F${t + 1}`, kind: "probability", cell };
+    }),
+  ]);
 }
 
 function quantileColumn(share: number, k: number, K: number): PeopleColumn {

@@ -9,7 +9,8 @@ import { InputError } from "../../core/errors.ts";
 import type { Measured } from "../../core/measured.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import { type DoubtfulCells, findDoubtfulCells } from "../../data/encode/doubtful-cells.ts";
-import { groupColumnName } from "../../data/groups/groups.ts";
+import { encode } from "../../data/encode/encode.ts";
+import { addGroupColumns, groupColumnName } from "../../data/groups/groups.ts";
 import type { TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { cellText, checkRows, findColumn, placeRows, type Table } from "../../data/table.ts";
 import {
@@ -19,7 +20,14 @@ import {
   survivalAtTimes,
 } from "../../stats/curve-readings.ts";
 import type { Model } from "../../training/model.ts";
-import { gridOf, medianTimes, type Prediction, preparePredictor, riskOf } from "../predict.ts";
+import {
+  gridOf,
+  medianTimes,
+  type Prediction,
+  prepareIncidence,
+  preparePredictor,
+  riskOf,
+} from "../predict.ts";
 import { type CurveBands, prepareBands } from "./bands.ts";
 import { boundPeople, type LowerBound, type PeopleBounds } from "./lower-bound.ts";
 
@@ -39,6 +47,15 @@ export interface PeopleRequest {
   readonly bands?: number;
   /** A calibrated bound, from which everyone's time is read. */
   readonly lowerBound?: LowerBound;
+}
+
+/** What a model of several causes says of each. */
+export interface CausePeople {
+  readonly names: readonly string[]; // [K]
+  /** The probability of an event of each cause by the end of every bin. */
+  readonly incidence: Float64Array; // [N,K,T]
+  /** The same by each time of `at`. */
+  readonly risk: Float64Array; // [N,K,at]
 }
 
 /** Curves, what was read off them, and what is doubtful about their rows. */
@@ -61,6 +78,8 @@ export interface PeoplePrediction extends Prediction {
   readonly bands: PeopleBands | null;
   /** The time that the event exceeds with the probability asked for; null where none was asked for. */
   readonly bounds: PeopleBounds | null;
+  /** Cause by cause, where the model tells them apart; curves are then those of no event at all. */
+  readonly causes: CausePeople | null;
 }
 
 /** Bands of curves, and of what was read off them: the same readings of the lower and of the upper curves. */
@@ -99,6 +118,7 @@ export function preparePeople(model: Model, backend: Backend | null, request: Pe
   const { id, ranking = false, lowerBound } = request;
   const draw = request.bands === undefined ? null : prepareBands(model, backend, request.bands);
   const predictRows = preparePredictor(model, backend);
+  const predictCauses = model.causes === undefined ? null : prepareCausePeople(model, backend, request);
   const made = model.inputGroups.map(groupColumnName);
   return async (table, rows) => {
     const predicted = await predictRows(table, rows);
@@ -111,6 +131,7 @@ export function preparePeople(model: Model, backend: Backend | null, request: Pe
       risk: readings.survival.map((S) => 1 - S),
       id: id === undefined ? null : readIds(table, id, rows),
       ranking: ranking ? riskOf(model, curves) : null,
+      causes: predictCauses && (await predictCauses(table, rows)),
       doubts: findDoubtfulCells(model.encoder, table, rows, made),
       bounds: lowerBound === undefined ? null : boundPeople(lowerBound, table, curves, grid, rows),
       bands: bands && {
@@ -119,6 +140,31 @@ export function preparePeople(model: Model, backend: Backend | null, request: Pe
         ofUpper: readCurves({ ...curves, survival: bands.upper }, grid, request),
       },
     };
+  };
+}
+
+function prepareCausePeople(
+  model: Model,
+  backend: Backend | null,
+  { at = [], lowerBound }: PeopleRequest,
+): (table: Table, rows?: ArrayLike<number>) => Promise<CausePeople> {
+  if (lowerBound !== undefined) {
+    throw new InputError("a lower bound of the time is of one kind of event, and the model has several", {
+      code: "bound.causes",
+      hint: "ask for risks by cause: --at TIME",
+    });
+  }
+  const grid = gridOf(model);
+  const names = model.causes ?? [];
+  const K = names.length;
+  const compute = prepareIncidence(model, backend, grid);
+  return async (table, rows) => {
+    const features = encode(model.encoder, addGroupColumns(table, model.inputGroups), rows);
+    const incidence = await compute(features);
+    const free = incidence.map((F) => 1 - F);
+    const curves = { N: features.N * K, T: grid.T, survival: free };
+    const risk = survivalAtTimes(curves, grid, at).map((S) => 1 - S);
+    return { names, incidence, risk };
   };
 }
 

@@ -4,6 +4,7 @@
  * rows; the worst group counts. That unit is the same for every distance and slack, unlike a setting's own distance.
  * Test rows are not used.
  */
+import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import type { Backend } from "../../compute/backend.ts";
 import { isAbsent, type Measured } from "../../core/measured.ts";
 import { present } from "../../core/present.ts";
@@ -51,7 +52,8 @@ export async function scoreRun(
   backend: Backend | null,
 ): Promise<RunScores> {
   const { validation: valid } = study.split;
-  const { curves, binned, people } = await predictRows(study, valid, backend);
+  const { curves, people, ...predicted } = await predictRows(study, valid, backend);
+  const binned = requireRightCensored(predicted.binned, "a sweep");
   const groups = pickStudyGroups(study, valid).filter(({ rows }) => {
     const events = rows.reduce((sum, k) => sum + binned.event[k], 0);
     return hasEnoughData(events, groupSupport(binned, { rows }), curves.T);

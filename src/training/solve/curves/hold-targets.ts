@@ -7,7 +7,7 @@ import { InputError } from "../../../core/errors.ts";
 import { isAbsent, type Measured } from "../../../core/measured.ts";
 import { countOf } from "../../../core/text.ts";
 import { createNotice, type Notice } from "../../../data/checks/findings.ts";
-import { pickOutcomes } from "../../../data/outcomes/outcomes.ts";
+import { pickOutcomes, requireRightCensored } from "../../../data/outcomes/outcomes.ts";
 import { joinRows } from "../../../data/outcomes/split.ts";
 import { interpolateCurve } from "../../../data/outcomes/time-grid.ts";
 import { checkTargets, type Targets } from "../../../data/targets/targets.ts";
@@ -83,7 +83,11 @@ function tellClash({ group, observed, expected, adjusted }: Clash): string {
 /** Each target against the rows that are learnt from. */
 function testTargets({ split, outcomes, groups }: Study, targets: Targets): Clash[] {
   const rows = joinRows(split.train, split.validation);
-  return testClash(pickOutcomes(outcomes, rows), placesAmong(groups, rows), targets);
+  return testClash(
+    requireRightCensored(pickOutcomes(outcomes, rows), "a target from outside"),
+    placesAmong(groups, rows),
+    targets,
+  );
 }
 
 /** The mean curves that the solve holds to the targets. */
@@ -127,7 +131,7 @@ export async function reportTargets(
   const gathered = await gatherRows(backend, network, sets, { isWhole: () => true, keepsInputs: false });
   const survival = curvesBelow(gathered, grid.T);
   const rows = joinRows(split.train, split.validation);
-  const local = pickOutcomes(outcomes, rows);
+  const local = requireRightCensored(pickOutcomes(outcomes, rows), "a target from outside");
   const clashes = testTargets(study, targets);
   return targets.curves.map(({ group, time, survival: target, se }, k) => {
     const members = gathered.groups.find(({ name }) => name === group)?.rows ?? new Int32Array();

@@ -22,9 +22,11 @@ const SETTLED = 1e-9;
 export function holdToToldCurve(
   groups: readonly ConstraintGroup[],
   which: readonly number[],
-  rows: Pick<SolveRows, "bin" | "logits" | "first">,
+  rows: Pick<SolveRows, "bin" | "logits" | "first" | "firstBin">,
   blocks: readonly TimeBlock[],
 ): HeldCurve[] {
+  // The mean curve of people who entered late is not that of anyone's whole time: events at risk alone are held.
+  if (rows.firstBin !== undefined) return [];
   return which.flatMap((g): HeldCurve[] => {
     const group = groups[g];
     if (!group.constrained) return [];

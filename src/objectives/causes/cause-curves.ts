@@ -1,0 +1,113 @@
+/**
+ * Hazards and curves of K competing causes from logits [N,K,T], a row of T for each person and cause:
+ *   h_k = e^{z_k}/(1 + Σ_j e^{z_j}),   S(t) = Π (1 − Σ_k h_k),   F_k(t) = Σ_{s≤t} S(s−1) h_k(s),
+ * so that Σ_k F_k + S = 1. With the other causes given, cause k is an ordinary hazard: h_k = σ(u_k) with the conditional
+ * logit u_k = z_k − log(1 + Σ_{j≠k} e^{z_j}). So whatever is measured of hazards of one cause is measured here on u, as N·K
+ * rows of one kind of event, and its gradient comes back by dz_j = du_j − Σ_{k≠j} du_k h_j/(1 − h_k). Arithmetic is
+ * float64.
+ */
+import type { Floats } from "../../compute/backend.ts";
+import { exp, log } from "../../core/elementary.ts";
+import { checkRoom } from "../curves.ts";
+
+/** Fills h_k of one person and bin; z_k lie `T` apart from `at`. Returns 1 − Σ h_k. */
+export function fillHazards(logits: Floats, at: number, T: number, hazard: Float64Array): number {
+  const K = hazard.length;
+  let most = 0;
+  for (let k = 0; k < K; k++) most = Math.max(most, logits[at + k * T]);
+  const none = exp(-most);
+  let sum = none;
+  for (let k = 0; k < K; k++) {
+    hazard[k] = exp(logits[at + k * T] - most);
+    sum += hazard[k];
+  }
+  for (let k = 0; k < K; k++) hazard[k] /= sum;
+  return none / sum;
+}
+
+/** log(1 + Σ_{j≠k} e^{z_j}); z_j lie `T` apart from `at`. */
+function logOthers(logits: Floats, at: number, T: number, K: number, own: number): number {
+  let most = 0;
+  for (let j = 0; j < K; j++) if (j !== own) most = Math.max(most, logits[at + j * T]);
+  let sum = exp(-most);
+  for (let j = 0; j < K; j++) if (j !== own) sum += exp(logits[at + j * T] - most);
+  return most + log(sum);
+}
+
+/** Sizes of a pass over people with causes. */
+export interface CauseShape {
+  readonly N: number;
+  readonly K: number;
+  readonly T: number;
+}
+
+/** u of every person and cause, as rows of one kind of event. */
+export function fillConditional(logits: Floats, { N, K, T }: CauseShape, out: Float64Array): void {
+  checkRoom("logits", logits, N * K, T);
+  checkRoom("conditional logits", out, N * K, T);
+  for (let n = 0; n < N; n++) {
+    for (let k = 0; k < K; k++) {
+      for (let t = 0; t < T; t++) {
+        const at = n * K * T + t;
+        out[at + k * T] = logits[at + k * T] - logOthers(logits, at, T, K, k);
+      }
+    }
+  }
+}
+
+/** Adds dL/dz to dLogits, given dL/du; `hazard` has h_k of the same rows. */
+export function backThroughConditional(
+  hazard: Float64Array, // [N,K,T]
+  dConditional: Float64Array, // [N,K,T]
+  { N, K, T }: CauseShape,
+  dLogits: Floats, // [N,K,T]
+): void {
+  checkRoom("dLogits", dLogits, N * K, T);
+  for (let n = 0; n < N; n++) {
+    for (let t = 0; t < T; t++) {
+      const at = n * K * T + t;
+      let pulled = 0; // Σ_k du_k / (1 − h_k)
+      for (let k = 0; k < K; k++) pulled += dConditional[at + k * T] / (1 - hazard[at + k * T]);
+      for (let j = 0; j < K; j++) {
+        const own = dConditional[at + j * T];
+        const others = pulled - own / (1 - hazard[at + j * T]);
+        dLogits[at + j * T] += own - hazard[at + j * T] * others;
+      }
+    }
+  }
+}
+
+/** F_k(t) of every person and cause. */
+export function incidenceCurves(logits: Floats, { N, K, T }: CauseShape, out: Float64Array): void {
+  checkRoom("logits", logits, N * K, T);
+  checkRoom("incidence", out, N * K, T);
+  const hazard = new Float64Array(K);
+  const reached = new Float64Array(K);
+  for (let n = 0; n < N; n++) {
+    let S = 1;
+    reached.fill(0);
+    for (let t = 0; t < T; t++) {
+      const at = n * K * T + t;
+      const left = fillHazards(logits, at, T, hazard);
+      for (let k = 0; k < K; k++) {
+        reached[k] += S * hazard[k];
+        out[at + k * T] = reached[k];
+      }
+      S *= left;
+    }
+  }
+}
+
+/** S(t) of every person: nothing of any cause has happened. */
+export function survivalOfCauses(logits: Floats, { N, K, T }: CauseShape, out: Floats): void {
+  checkRoom("logits", logits, N * K, T);
+  checkRoom("survival", out, N, T);
+  const hazard = new Float64Array(K);
+  for (let n = 0; n < N; n++) {
+    let S = 1;
+    for (let t = 0; t < T; t++) {
+      S *= fillHazards(logits, n * K * T + t, T, hazard);
+      out[n * T + t] = S;
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * The discrete-time likelihood of K competing causes, mean over people:
+ *   event of cause k in bin t   −log h_k(t) − Σ_{l<t} log(1 − Σ_j h_j(l))
+ *   censored in bin t           −Σ_{l≤t} log(1 − Σ_j h_j(l))
+ * over the bins at risk, with gradient h_k − y_k in each of them. People may enter late and have weights.
+ */
+import type { Floats } from "../../compute/backend.ts";
+import { exp, log } from "../../core/elementary.ts";
+import { InputError, NumericalError } from "../../core/errors.ts";
+import type { BinnedOutcomes } from "../../data/outcomes/outcomes.ts";
+import { checkRoom } from "../curves.ts";
+
+/** The mean loss; adds scale × its gradient to dLogits. */
+export function causeLikelihood(
+  logits: Floats, // [N,K,T]
+  binned: BinnedOutcomes,
+  K: number,
+  dLogits: Floats | null, // [N,K,T]
+  scale: number,
+): number {
+  const { T, bin, cause, firstBin, weight } = binned;
+  if (cause === undefined) throw new InputError("the outcomes hold no causes", { code: "cause.none" });
+  const N = bin.length;
+  checkRoom("logits", logits, N * K, T);
+  checkRoom("dLogits", dLogits, N * K, T);
+  const total = weight === undefined ? N : weight.reduce((sum, one) => sum + one, 0);
+  if (total === 0) return 0;
+  let loss = 0;
+  for (let n = 0; n < N; n++) {
+    const begin = firstBin === undefined ? 0 : firstBin[n] - 1;
+    const own = weight === undefined ? 1 : weight[n];
+    const share = (scale * own) / total;
+    for (let l = begin; l < bin[n]; l++) {
+      const at = n * K * T + l;
+      let most = 0;
+      for (let k = 0; k < K; k++) most = Math.max(most, logits[at + k * T]);
+      let sum = exp(-most);
+      for (let k = 0; k < K; k++) sum += exp(logits[at + k * T] - most);
+      // −log(1 − Σ h) = log(1 + Σ e^z), and an event of cause k takes z_k off.
+      const happened = l === bin[n] - 1 ? cause[n] : 0;
+      loss += own * (most + log(sum) - (happened > 0 ? logits[at + (happened - 1) * T] : 0));
+      if (dLogits === null) continue;
+      for (let k = 0; k < K; k++) {
+        const h = exp(logits[at + k * T] - most) / sum;
+        dLogits[at + k * T] += share * (h - (happened === k + 1 ? 1 : 0));
+      }
+    }
+  }
+  if (!Number.isFinite(loss)) {
+    throw new NumericalError(`the likelihood is not finite: ${loss}`, {
+      code: "loss.infinite",
+      hint: "the logits hold NaN or infinite values; a smaller learning rate usually helps",
+    });
+  }
+  return loss / total;
+}
