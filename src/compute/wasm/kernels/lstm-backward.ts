@@ -41,7 +41,7 @@ import {
 } from "./lstm-scratch.ts";
 import { addLanes, fillZero, madd, nmadd, takeSlot, word } from "./simd.ts";
 
-/** float64 sums of a slot: input [4H, D+1], recurrent [4H, H], bias [4H], output [outputs, H], output bias [outputs]. */
+/** float64 sums of a slot: input [4H, D+1], recurrent [4H, H], bias [4H], output [outputs, H], its biases [outputs]. */
 export function lstmSlotBytes(D: usize, H: usize, outputs: usize): usize {
   return ((((D + 1 + H + 1) * H * 4 + outputs * (H + 1)) << 3) + 63) & ~63;
 }

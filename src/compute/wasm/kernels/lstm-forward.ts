@@ -1,7 +1,7 @@
 /**
  * The LSTM over bins 1 … T for tiles of sixteen rows: gates i, f, g, o from W_x·x + b (once per tile) + w_t·t/T +
- * W_h·h, then c ← f·c + i·g, h ← o·tanh c, logit_k = w_k·h + b_k for each output k. A tile writes what the backward kernel needs to its tape;
- * when no tape is kept, two bins are used in turn.
+ * W_h·h, then c ← f·c + i·g, h ← o·tanh c, logit_k = w_k·h + b_k for each output k. A tile writes what the backward
+ * kernel needs to its tape; when no tape is kept, two bins are used in turn.
  */
 import { JOB_NEXT_SLOT, JOB_OUT, JOB_SLOTS, JOB_TAPE, JOB_TAPED_TILES } from "./job.ts";
 import { exp2Plus, TANH_SCALE } from "./activations.ts";

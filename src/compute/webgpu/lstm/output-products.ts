@@ -1,8 +1,8 @@
 /**
- * The gradient of several outputs, dw_k = Σ over rows and bins of dLogit_k·h and db_k = Σ dLogit_k, from the tape as the
- * forward pass left it: h is o·tanh(c). A thread has one unit (or, after the last, the bias) and up to four outputs of a
- * slice of the tiles' bins, so that an activation once read serves four; the slices' sums are added up afterwards. With
- * one output the backward kernels sum it themselves.
+ * The gradient of several outputs, dw_k = Σ over rows and bins of dLogit_k·h and db_k = Σ dLogit_k, from the tape as
+ * the forward pass left it: h is o·tanh(c). A thread has one unit (or, after the last, the bias) and up to four outputs
+ * of a slice of the tiles' bins, so that an activation once read serves four; the slices' sums are added up afterwards.
+ * With one output the backward kernels sum it themselves.
  */
 import type { LstmShape } from "../../shapes.ts";
 import { bindingLimit } from "../device-memory.ts";
