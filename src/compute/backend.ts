@@ -1,7 +1,7 @@
 /**
  * The compute contract: memory, and a few operations with hand-written gradients. `reference` is plain float64 and is
  * the truth; `wasm` is float32 SIMD on worker threads; `webgpu` is float32 on a graphics device. All arrays are
- * row-major.
+ * row-major; logits of K competing causes are [N,K,T], a curve after the other, and with one cause [N,T].
  *
  * Memory. An array is a handle, named `DeviceArray` because it lies on the device that computes, so that nobody
  * mistakes it for numbers of the host. `write` copies at once; `read` is asynchronous. Only a backend that shares its
@@ -48,6 +48,8 @@ export interface LstmTape {
 export interface PassShape {
   /** Time bins. */
   readonly T: number;
+  /** Competing causes, each with a curve of logits; 1 where it is absent. */
+  readonly K?: number;
   /** Whether the pass keeps what a backward pass needs. */
   readonly keep: boolean;
 }
@@ -85,15 +87,15 @@ export interface Backend {
   gatherRows(from: DeviceArray, width: number, rows: Int32Array, to: DeviceArray): void;
 
   /**
-   * logits[n,t] += w·h_t(x_n) + b, with the LSTM run over bins 1…T on the input [x_n, t/T]; fills the tape, if there is
-   * one.
+   * logits[n,k,t] += w_k·h_t(x_n) + b_k, with the LSTM run once over bins 1…T on the input [x_n, t/T]; fills the tape,
+   * if there is one.
    */
   lstmForward(
     shape: LstmShape,
     weights: LstmWeights,
     x: DeviceArray, // [N,D]
     N: number,
-    logits: DeviceArray, // [N,T]
+    logits: DeviceArray, // [N,K,T]
     tape: LstmTape | null,
   ): Promise<void>;
   /** gradient += ∂(Σ dLogits · logits)/∂weights for the pass that filled the tape. */
@@ -122,20 +124,20 @@ export interface Backend {
     dX: DeviceArray | null, // [N,inputs]
   ): Promise<void>;
 
-  /** logits[n,t] = b_t + wᵀx_n, plus what x_n's groups add in bin t (shapes.ts). */
+  /** logits[n,k,t] = b_kt + w_kᵀx_n, plus what x_n's groups add in bin t (shapes.ts). */
   additiveForward(
     shape: AdditiveShape,
     weights: AdditiveWeights,
     x: DeviceArray, // [N,D]
     N: number,
-    logits: DeviceArray, // [N,T]
+    logits: DeviceArray, // [N,K,T]
   ): Promise<void>;
   /** gradient += …; needs only x, so there is no tape. */
   additiveBackward(
     shape: AdditiveShape,
     x: DeviceArray, // [N,D]
     N: number,
-    dLogits: DeviceArray, // [N,T]
+    dLogits: DeviceArray, // [N,K,T]
     gradient: AdditiveWeights,
   ): Promise<void>;
 

@@ -1,7 +1,7 @@
 /**
  * What backends on the host's own processor have in common: handles of typed arrays that the host can also see, reading
  * and writing them, how many rows they take at once, and the additive part of a network,
- *   logit = b_t + wᵀx + Σ_g x_g·scale·a_g(t),
+ *   logit = b_t + wᵀx + Σ_g x_g·scale·a_g(t)   (for each cause, with weights of its own),
  * in plain loops on any memory: D + T numbers per row are nothing beside an LSTM. A handle of another backend, a
  * released handle, and an array that is too short are refused by name before anything is computed.
  */
@@ -30,10 +30,10 @@ const ROWS_PREDICTED = 4096;
 /** … and however many bins the grid has: 16 MiB of logits. */
 const LOGITS_PREDICTED = 2 ** 22;
 
-export function rowsOnHost({ T, keep }: PassShape): number {
+export function rowsOnHost({ T, K = 1, keep }: PassShape): number {
   const rows = keep ? ROWS_KEPT : ROWS_PREDICTED;
   const logits = keep ? LOGITS_KEPT : LOGITS_PREDICTED;
-  return Math.max(1, Math.min(rows, Math.floor(logits / T)));
+  return Math.max(1, Math.min(rows, Math.floor(logits / (T * K))));
 }
 
 export interface HandleTable<View extends { readonly length: number }> {
@@ -149,18 +149,50 @@ export function additiveOnHost(
   return {
     async additiveForward(shape, weights, x, N, logits) {
       const views = viewsOf("weights", shape, weights);
-      const { D, T } = shape;
-      addUp(shape, views, handles.find("x", x, N * D), N, handles.find("logits", logits, N * T));
+      const { D, T, K = 1 } = shape;
+      const [rows, out] = [handles.find("x", x, N * D), handles.find("logits", logits, N * K * T)];
+      if (K === 1) return addUp(shape, views, rows, N, out);
+      eachCause(shape, views, (own, k) => {
+        const curves = out.slice(0, N * T);
+        addUp(shape, own, rows, N, curves);
+        for (let n = 0; n < N; n++) out.set(curves.subarray(n * T, (n + 1) * T), (n * K + k) * T);
+      });
     },
     async additiveBackward(shape, x, N, dLogits, gradient) {
       const views = viewsOf("gradient", shape, gradient);
-      const { D, T } = shape;
-      const [rows, slopes] = [handles.find("x", x, N * D), handles.find("dLogits", dLogits, N * T)];
-      differentiate(shape, rows, N, slopes, views);
-      if (shape.groups !== null && views.groupOffsets)
-        differentiateOffsets(shape, shape.groups, rows, N, slopes, views.groupOffsets);
+      const { D, T, K = 1 } = shape;
+      const [rows, slopes] = [handles.find("x", x, N * D), handles.find("dLogits", dLogits, N * K * T)];
+      const add = (own: AdditiveViews, ofCause: Floats) => {
+        differentiate(shape, rows, N, ofCause, own);
+        if (shape.groups !== null && own.groupOffsets)
+          differentiateOffsets(shape, shape.groups, rows, N, ofCause, own.groupOffsets);
+      };
+      if (K === 1) return add(views, slopes);
+      eachCause(shape, views, (own, k) => {
+        const curves = slopes.slice(0, N * T);
+        for (let n = 0; n < N; n++) curves.set(slopes.subarray((n * K + k) * T, (n * K + k + 1) * T), n * T);
+        add(own, curves);
+      });
     },
   };
+}
+
+/** The causes' own weights in turn, as if there were no other. */
+function eachCause(
+  shape: AdditiveShape,
+  views: AdditiveViews,
+  run: (own: AdditiveViews, k: number) => void,
+): void {
+  const { K = 1 } = shape;
+  const sizes = Object.entries<readonly number[]>(additiveWeightShapes(shape, shape.groups));
+  const all: Readonly<Record<string, Floats>> = views;
+  for (let k = 0; k < K; k++) {
+    const own = sizes.map(([name, one]) => {
+      const size = countNumbers(one) / K;
+      return [name, all[name].subarray(k * size, (k + 1) * size)];
+    });
+    run(Object.fromEntries(own), k);
+  }
 }
 
 type AdditiveViews = Record<"baseline" | "skip", Floats> & { readonly groupOffsets?: Floats };

@@ -4,7 +4,7 @@
  * because x does not change over bins, and backward runs a row forward again instead of keeping it, so memory is O(T·H)
  * for any N. LSTM as in PyTorch, gates in the order i, f, g, o, h_0 = c_0 = 0:
  *   a_t = W_x·x + w_time·t/T + b_input + R·h_{t−1} + b_recurrent;  i, f, o = σ(a), g = tanh(a)
- *   c_t = f·c_{t−1} + i·g;  h_t = o·tanh(c_t);  logit_t = w·h_t + b
+ *   c_t = f·c_{t−1} + i·g;  h_t = o·tanh(c_t);  logit_qt = w_q·h_t + b_q for outputs q = 1…K
  */
 import { exp, tanh } from "../core/elementary.ts";
 import type { Backend, DeviceArray, LstmTape } from "./backend.ts";
@@ -63,14 +63,14 @@ export function createReferenceBackend(): Backend {
     ...additiveOnHost(handles),
 
     async lstmForward(shape, weights, x, N, logits, tape) {
-      const { D, T } = shape;
+      const { D, T, K = 1 } = shape;
       const kept = tape && openTape(tape);
       lstmForward(
         shape,
         findWeights("weights", weights, lstmWeightShapes(shape)),
         find("x", x, N * D),
         N,
-        find("logits", logits, N * T),
+        find("logits", logits, N * K * T),
       );
       if (kept) Object.assign(kept, { rows: N, pass: { shape, weights, x } });
     },
@@ -84,7 +84,7 @@ export function createReferenceBackend(): Backend {
         findWeights("weights", weights, shapes),
         find("x", x, N * shape.D),
         N,
-        find("dLogits", dLogits, N * shape.T),
+        find("dLogits", dLogits, N * (shape.K ?? 1) * shape.T),
         findWeights("gradient", gradient, shapes),
       );
     },
@@ -179,17 +179,19 @@ function lstmForward(
   weights: LstmViews,
   x: Float64Array, // [N,D]
   N: number,
-  logits: Float64Array, // [N,T]
+  logits: Float64Array, // [N,K,T]
 ): void {
-  const { H, T } = shape;
+  const { H, T, K = 1 } = shape;
   const run = createRun(shape);
   const { output, outputBias } = weights;
   for (let n = 0; n < N; n++) {
     runRow(shape, weights, x, n, run);
-    for (let t = 1; t <= T; t++) {
-      let logit = outputBias[0];
-      for (let k = 0; k < H; k++) logit += output[k] * run.hidden[t * H + k];
-      logits[n * T + t - 1] += logit;
+    for (let q = 0; q < K; q++) {
+      for (let t = 1; t <= T; t++) {
+        let logit = outputBias[q];
+        for (let k = 0; k < H; k++) logit += output[q * H + k] * run.hidden[t * H + k];
+        logits[(n * K + q) * T + t - 1] += logit;
+      }
     }
   }
 }
@@ -199,10 +201,10 @@ function lstmBackward(
   weights: LstmViews,
   x: Float64Array, // [N,D]
   N: number,
-  dLogits: Float64Array, // [N,T]
+  dLogits: Float64Array, // [N,K,T]
   gradient: LstmViews,
 ): void {
-  const { D, H, T } = shape;
+  const { D, H, T, K = 1 } = shape;
   const run = createRun(shape);
   const { gates, cell, hidden } = run;
   const { recurrent, output } = weights;
@@ -223,12 +225,14 @@ function lstmBackward(
       const now = t * H;
       const gate = (t - 1) * 4 * H;
 
-      // logit_t = w·h_t + b
-      const dLogit = dLogits[n * T + t - 1];
-      gradient.outputBias[0] += dLogit;
-      for (let k = 0; k < H; k++) {
-        gradient.output[k] += dLogit * hidden[now + k];
-        dHidden[k] += dLogit * output[k];
+      // logit_qt = w_q·h_t + b_q
+      for (let q = 0; q < K; q++) {
+        const dLogit = dLogits[(n * K + q) * T + t - 1];
+        gradient.outputBias[q] += dLogit;
+        for (let k = 0; k < H; k++) {
+          gradient.output[q * H + k] += dLogit * hidden[now + k];
+          dHidden[k] += dLogit * output[q * H + k];
+        }
       }
 
       // h_t = o·tanh(c_t), c_t = f·c_{t−1} + i·g, and the gates' own σ' = s(1−s), tanh' = 1−g²

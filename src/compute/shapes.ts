@@ -15,20 +15,25 @@ export interface LstmShape {
   readonly D: number; // features
   readonly H: number; // hidden units
   readonly T: number; // time bins
+  readonly K?: number; // outputs, one for each competing cause; 1 where it is absent
 }
 
 export type LstmWeightName = "input" | "recurrent" | "inputBias" | "recurrentBias" | "output" | "outputBias";
 export type LstmWeights = Weights<LstmWeightName>;
 
 /** Gates in the order i, f, g, o; two bias vectors as in PyTorch, each with its own gradient. */
-export function lstmWeightShapes({ D, H }: Pick<LstmShape, "D" | "H">): WeightShapes<LstmWeightName> {
+export function lstmWeightShapes({
+  D,
+  H,
+  K = 1,
+}: Pick<LstmShape, "D" | "H" | "K">): WeightShapes<LstmWeightName> {
   return {
     input: [4 * H, D + 1], // the last column belongs to t/T
     recurrent: [4 * H, H],
     inputBias: [4 * H],
     recurrentBias: [4 * H],
-    output: [H],
-    outputBias: [1],
+    output: ofCauses(K, [H]),
+    outputBias: [K],
   };
 }
 
@@ -65,6 +70,8 @@ export interface GroupOffsetsShape {
 export interface AdditiveShape {
   readonly D: number;
   readonly T: number;
+  /** Competing causes, each with weights of its own; 1 where it is absent. */
+  readonly K?: number;
   /** Null where no column gives group membership. */
   readonly groups: GroupOffsetsShape | null;
 }
@@ -75,10 +82,19 @@ export interface AdditiveWeights extends Weights<"baseline" | "skip"> {
 }
 
 export function additiveWeightShapes(
-  { D, T }: Pick<AdditiveShape, "D" | "T">,
+  { D, T, K = 1 }: Pick<AdditiveShape, "D" | "T" | "K">,
   groups: Pick<GroupOffsetsShape, "G" | "K"> | null,
 ): WeightShapes<"baseline" | "skip"> & { readonly groupOffsets?: readonly number[] } {
-  return { baseline: [T], skip: [D], ...(groups && { groupOffsets: [groups.G, groups.K] }) };
+  return {
+    baseline: ofCauses(K, [T]),
+    skip: ofCauses(K, [D]),
+    ...(groups && { groupOffsets: ofCauses(K, [groups.G, groups.K]) }),
+  };
+}
+
+/** One cause has the shape as it is, several have it one after the other. */
+export function ofCauses(K: number, shape: readonly number[]): readonly number[] {
+  return K === 1 ? shape : [K, ...shape];
 }
 
 /** How many numbers an array of this shape holds. */

@@ -19,8 +19,10 @@ import {
   placeLike,
   placeLstm,
   readAll,
+  runAdditive,
   runDense,
   runLstm,
+  spreadKnots,
 } from "./problems.ts";
 
 export interface ComputeCase {
@@ -111,6 +113,9 @@ const memory: ComputeCase[] = [
       await expect(backend.lstmForward(shape, { ...weights, output: x }, x, 1, logits, null)).rejects.toThrow(
         "weights.output has 2 values, needs 3",
       );
+      await expect(backend.lstmForward({ ...shape, K: 2 }, weights, x, 1, logits, null)).rejects.toThrow(
+        /(logits has 4 values, needs 8|weights.output has 3 values, needs 6)/,
+      );
       await backend.lstmForward(shape, weights, x, 1, logits, tape);
       await expect(backend.lstmBackward(tape, logits, { ...weights, output: x })).rejects.toThrow(
         "gradient.output has 2 values, needs 3",
@@ -134,6 +139,7 @@ const memory: ComputeCase[] = [
         const rows = [1, 102, 10_000, 1e9].map((T) => backend.rowsAtOnce({ T, keep }));
         for (const count of rows) expect(Number.isInteger(count) && count >= 1).toBe(true);
         expect([...rows].sort((a, b) => b - a)).toEqual(rows);
+        expect(backend.rowsAtOnce({ T: 50_000, K: 3, keep })).toBe(backend.rowsAtOnce({ T: 150_000, keep }));
       }
     },
   },
@@ -345,6 +351,39 @@ const byHand: ComputeCase[] = [
     },
   },
   {
+    // One unit, weights such that h is c₁ = σ(0)·tanh(1) times σ(0) in the only bin.
+    name: "LSTM: three outputs of one unit by hand",
+    async run(backend) {
+      const shape: LstmShape = { D: 0, H: 1, T: 1, K: 3 };
+      const weights = placeAll(backend, {
+        input: [0, 0, 1, 0],
+        recurrent: [0, 0, 0, 0],
+        inputBias: [0, 0, 0, 0],
+        recurrentBias: [0, 0, 0, 0],
+        output: [2, 0, -4],
+        outputBias: [0.25, 8, 1],
+      });
+      const h = Math.tanh(Math.tanh(1) / 2) / 2;
+      const logits = place(backend, [100, 200, 300, 0, 0, 0]);
+      const tape = backend.createTape();
+      await backend.lstmForward(shape, weights, backend.allocate(0), 2, logits, tape);
+      const expected = [2 * h + 0.25, 8, 1 - 4 * h];
+      const all = Float64Array.from([100, 200, 300, 0, 0, 0], (from, k) => from + expected[k % 3]);
+      expectClose(backend, { logits: await backend.read(logits) }, { logits: all });
+      const gradient = placeLike(backend, weights);
+      await backend.lstmBackward(tape, place(backend, [1, 2, 3, 4, 5, 6]), gradient);
+      expect(Array.from(await backend.read(gradient.outputBias))).toEqual([5, 7, 9]);
+      const found = await readAll(backend, { output: gradient.output, inputBias: gradient.inputBias });
+      // dh = 2·5 − 4·9; dc = dh·o·(1 − tanh² c); o: dh·tanh(c)/4, i: dc·g/4, g: dc·(1 − g²)/2, f: 0.
+      const [g, tanhC] = [Math.tanh(1), Math.tanh(Math.tanh(1) / 2)];
+      const dc = (-26 / 2) * (1 - tanhC * tanhC);
+      expectClose(backend, found, {
+        output: Float64Array.of(5 * h, 7 * h, 9 * h),
+        inputBias: Float64Array.of((dc * g) / 4, 0, (dc * (1 - g * g)) / 2, (-26 * tanhC) / 4),
+      });
+    },
+  },
+  {
     // x = [2, −1, 1]: the last column says that the row is in the one group, whose offsets 1, 3, 2 lie at bins 1, 2½
     // and 4.
     name: "additive: baseline, slopes and one group's offset by hand",
@@ -370,6 +409,31 @@ const byHand: ComputeCase[] = [
       expect(Array.from(await backend.read(gradient.skip))).toEqual([43, -20, 7]);
       // Group row: 1 at knot 0, 2 halfway, 3 at knot 2, times 4.
       expect(Array.from(await backend.read(gradient.groupOffsets))).toEqual([9, 5, 13]);
+    },
+  },
+  {
+    // The first cause as above; the second has other levels, slopes and offsets.
+    name: "additive: two causes by hand",
+    async run(backend) {
+      const knots = { knot: Int32Array.of(0, 0, 1), share: Float64Array.of(0, 0.5, 1), scale: 4 };
+      const shape: AdditiveShape = { D: 3, T: 3, K: 2, groups: { G: 1, K: 3, ...knots } };
+      const weights = placeAll(backend, {
+        baseline: [10, 20, 30, 1, 2, 3],
+        skip: [1, 3, 0.5, 3, 1, 1.5],
+        groupOffsets: [1, 3, 2, 0, 2, 4],
+      });
+      const x = place(backend, [2, -1, 1, 2, -1, 0]);
+      const logits = place(backend, new Array(12).fill(99));
+      await backend.additiveForward(shape, weights, x, 2, logits);
+      // The second cause: wᵀx = 6 − 1 + 1.5 and 6 − 1; offsets 4·0, 4·1, 4·4.
+      const first = [13.5, 27.5, 37.5, 7.5, 12.5, 25.5];
+      expect(Array.from(await backend.read(logits))).toEqual([...first, 9, 19, 29, 6, 7, 8]);
+      const gradient = placeLike(backend, weights, 1);
+      const dLogits = place(backend, [1, 2, 3, 10, 20, 30, 4, 5, 6, 40, 50, 60]);
+      await backend.additiveBackward(shape, x, 2, dLogits, gradient);
+      expect(Array.from(await backend.read(gradient.baseline))).toEqual([6, 8, 10, 51, 71, 91]);
+      expect(Array.from(await backend.read(gradient.skip))).toEqual([43, -20, 7, 421, -209, 61]);
+      expect(Array.from(await backend.read(gradient.groupOffsets))).toEqual([9, 5, 13, 81, 41, 121]);
     },
   },
 ];
@@ -408,13 +472,22 @@ function againstReference(
   };
 }
 
+function additiveAgainstReference(shape: AdditiveShape, N: number): ComputeCase {
+  const { D, T, K = 1, groups } = shape;
+  return againstReference(
+    `additive against the reference: N ${N}, K ${K}, T ${T}, D ${D}, ${groups?.G ?? 0} groups`,
+    () => runAdditive(reference, shape, N),
+    (backend) => runAdditive(backend, shape, N),
+  );
+}
+
 /** Multiplications of a light case, about. */
 const LIGHT = 300_000;
 
 function lstmAgainstReference(shape: LstmShape, N: number, distinct = N): ComputeCase {
-  const { D, H, T } = shape;
+  const { D, H, T, K = 1 } = shape;
   const compared = againstReference(
-    `LSTM against the reference: N ${N}, T ${T}, H ${H}, D ${D}`,
+    `LSTM against the reference: N ${N},${K === 1 ? "" : ` K ${K},`} T ${T}, H ${H}, D ${D}`,
     () => answer(shape, N, distinct),
     (backend) => runLstm(backend, drawLstmProblem(shape, N, distinct)),
   );
@@ -454,6 +527,16 @@ const differential: ComputeCase[] = [
   lstmAgainstReference({ T: 102, H: 64, D: 38 }, 3),
   lstmAgainstReference({ T: 7, H: 3, D: 1 }, 257),
   lstmAgainstReference({ T: 9, H: 24, D: 3 }, 33),
+  // Several outputs, and more of them than units.
+  lstmAgainstReference({ T: 1, H: 1, D: 1, K: 3 }, 1),
+  lstmAgainstReference({ T: 7, H: 5, D: 3, K: 2 }, 17),
+  lstmAgainstReference({ T: 11, H: 6, D: 2, K: 3 }, 35),
+  lstmAgainstReference({ T: 3, H: 2, D: 0, K: 9 }, 19),
+  lstmAgainstReference({ T: 21, H: 50, D: 10, K: 2 }, 33),
+  additiveAgainstReference({ T: 7, D: 4, groups: spreadKnots(7, 2) }, 19),
+  additiveAgainstReference({ T: 7, D: 4, K: 2, groups: spreadKnots(7, 2) }, 19),
+  additiveAgainstReference({ T: 1, D: 1, K: 3, groups: spreadKnots(1, 1) }, 3),
+  additiveAgainstReference({ T: 5, D: 3, K: 3, groups: null }, 70),
   againstReference(
     "LSTM against the reference: saturated gates",
     () => runLstm(reference, large()),

@@ -3,9 +3,12 @@
 import { expect } from "vitest";
 import type { Backend, DeviceArray, Floats } from "../../src/compute/backend.ts";
 import {
+  type AdditiveShape,
+  additiveWeightShapes,
   countNumbers,
   type DenseShape,
   denseWeightShapes,
+  type GroupOffsetsShape,
   type LstmShape,
   lstmWeightShapes,
   type WeightShapes,
@@ -88,6 +91,11 @@ export function drawLstm(shape: LstmShape, seed: number) {
   return drawWeights(lstmWeightShapes(shape), seed, 1 / Math.sqrt(shape.H));
 }
 
+/** Logits of a row: K curves of T. */
+export function widthOf({ K = 1, T }: Pick<LstmShape, "K" | "T">): number {
+  return K * T;
+}
+
 /** Rows from `distinct` on are the first ones over again. */
 export function drawLstmProblem(shape: LstmShape, N: number, distinct = N): LstmProblem {
   const repeat = (length: number, values: Float32Array) =>
@@ -97,7 +105,7 @@ export function drawLstmProblem(shape: LstmShape, N: number, distinct = N): Lstm
     N,
     weights: drawLstm(shape, 11),
     x: repeat(N * shape.D, draw(distinct * shape.D, 7)),
-    dLogits: repeat(N * shape.T, draw(distinct * shape.T, 8)),
+    dLogits: repeat(N * widthOf(shape), draw(distinct * widthOf(shape), 8)),
   };
 }
 
@@ -107,7 +115,7 @@ export function placeLstm(backend: Backend, problem: LstmProblem) {
   const weights = placeAll(backend, problem.weights);
   const gradient = placeLike(backend, weights);
   const x = place(backend, problem.x);
-  const logits = backend.allocate(N * shape.T);
+  const logits = backend.allocate(N * widthOf(shape));
   const dLogits = place(backend, problem.dLogits);
   const tape = backend.createTape();
   const start = (array: DeviceArray) => backend.write(array, new Float64Array(array.length).fill(0.5));
@@ -137,6 +145,27 @@ export async function runLstm(backend: Backend, problem: LstmProblem): Promise<N
   await lstm.forward();
   await lstm.backward();
   return lstm.results();
+}
+
+/** Knots and shares of T bins, with a share of 0, one of 1, and a knot that no bin lies after. */
+export function spreadKnots(T: number, G: number): GroupOffsetsShape {
+  const place = Float64Array.from({ length: T }, (_, t) => (T === 1 ? 0.3 : (2 * t) / (T - 1)));
+  const knot = Int32Array.from(place, (at) => Math.min(Math.floor(at), 1));
+  return { G, K: 3, knot, share: place.map((at, t) => at - knot[t]), scale: 5 };
+}
+
+/** Logits and gradient of an additive part; the last columns of x are 0 or 1. */
+export async function runAdditive(backend: Backend, shape: AdditiveShape, N: number): Promise<Numbers> {
+  const { D, groups } = shape;
+  const shapes = additiveWeightShapes(shape, groups);
+  const weights = placeAll(backend, drawWeights(shapes as WeightShapes<"baseline" | "skip">, 21, 1));
+  const gradient = placeLike(backend, weights, 0.5);
+  const values = draw(N * D, 3).map((value, i) => (i % D < D - (groups?.G ?? 0) ? value : Number(value > 0)));
+  const x = place(backend, values);
+  const logits = place(backend, new Float64Array(N * widthOf(shape)).fill(9));
+  await backend.additiveForward(shape, weights, x, N, logits);
+  await backend.additiveBackward(shape, x, N, place(backend, draw(N * widthOf(shape), 4)), gradient);
+  return readAll(backend, { logits, ...gradient });
 }
 
 export async function runDense(backend: Backend, shape: DenseShape, N: number): Promise<Numbers> {

@@ -24,6 +24,7 @@ import {
   JOB_H,
   JOB_N,
   JOB_OUT,
+  JOB_OUTPUTS,
   JOB_SCRATCH,
   JOB_SCRATCH_BYTES,
   JOB_SLOT_BYTES,
@@ -95,18 +96,19 @@ export function createJobs(
 
   return {
     lstm(shape, weights, x, N, out, gradient) {
-      const { D, H, T } = shape;
-      checkSizes({ D, H, T, N });
+      const { D, H, T, K = 1 } = shape;
+      checkSizes({ D, H, T, K, N });
       const shapes = lstmWeightShapes(shape);
-      const slotBytes = kernels.lstmSlotBytes(D, H);
+      const slotBytes = kernels.lstmSlotBytes(D, H, K);
       const slots = countSlots(Math.ceil(N / TILE_ROWS), slotBytes);
       const words: JobWords = {
         [JOB_N]: N,
         [JOB_D]: D,
         [JOB_H]: H,
         [JOB_T]: T,
+        [JOB_OUTPUTS]: K,
         [JOB_X]: addressOf("x", x, N * D),
-        [JOB_OUT]: addressOf(gradient === null ? "logits" : "dLogits", out, N * T),
+        [JOB_OUT]: addressOf(gradient === null ? "logits" : "dLogits", out, N * K * T),
         [JOB_SLOTS]: slots,
         ...weightWords("weights", weights, shapes, JOB_WEIGHTS),
         ...(gradient && weightWords("gradient", gradient, shapes, JOB_GRADIENTS)),
@@ -115,8 +117,8 @@ export function createJobs(
         words[JOB_SLOT_BYTES] = slotBytes;
         words[JOB_SLOT_SUMS] = areas.place("slots", slots * slotBytes);
       }
-      const bound = (H + 1) * (T + H + D + 1) * SCRATCH_BOUND;
-      const exact = bound < 2 ** 32 ? kernels.lstmScratchBytes(D, H, T, gradient !== null) >>> 0 : bound;
+      const bound = (H + 1) * (T + H + D + 1) * SCRATCH_BOUND + (K - 1) * (T + H) * SCRATCH_BOUND;
+      const exact = bound < 2 ** 32 ? kernels.lstmScratchBytes(D, H, T, K, gradient !== null) >>> 0 : bound;
       words[JOB_SCRATCH] = areas.place("scratch", threads * exact);
       words[JOB_SCRATCH_BYTES] = exact;
       return words;

@@ -50,8 +50,8 @@ export interface KernelExports {
   denseForward(job: number, thread: number): void;
   denseBackward(job: number, thread: number): void;
   denseGradient(job: number): void;
-  lstmScratchBytes(D: number, H: number, T: number, backward: boolean): number;
-  lstmSlotBytes(D: number, H: number): number;
+  lstmScratchBytes(D: number, H: number, T: number, K: number, backward: boolean): number;
+  lstmSlotBytes(D: number, H: number, K: number): number;
   lstmTapeBytes(H: number, T: number): number;
   denseScratchBytes(inputs: number, outputs: number): number;
   denseSlotBytes(inputs: number, outputs: number): number;

@@ -1,6 +1,7 @@
 /**
- * The additive part of a network, logit = b_t + wᵀx + Σ_g x_g·scale·a_g(t). Backward first sums each row's dLogits, all
- * of them and by knot, and then multiplies these sums with the row's features.
+ * The additive part of a network, logit = b_t + wᵀx + Σ_g x_g·scale·a_g(t), for each cause with weights of its own: a
+ * row has as many curves as there are causes. Backward first sums each curve's dLogits, all of them and by knot, and
+ * then multiplies these sums with the row's features.
  */
 import type { Backend } from "../backend.ts";
 import type { HandleTable } from "../host.ts";
@@ -36,7 +37,7 @@ function writeKnots(engine: Engine, { knot, share, scale }: GroupOffsetsShape): 
 function forwardKernel(grouped: boolean): KernelSource {
   return {
     name: `additive forward${grouped ? " with groups" : ""}`,
-    sizes: ["N", "D", "T", "G", "K"],
+    sizes: ["curves", "D", "T", "G", "K", "causes"],
     reads: {
       x: "f32",
       baseline: "f32",
@@ -47,12 +48,14 @@ function forwardKernel(grouped: boolean): KernelSource {
     threads: THREADS,
     body: () => `
   let i = group * ${THREADS}u + thread;
-  let n = i / size.T;
+  let curve = i / size.T;
+  let n = curve / size.causes;
+  let cause = curve % size.causes;
   let t = i % size.T;
-  if (n >= size.N) { return; }
+  if (curve >= size.curves) { return; }
   var risk = 0.0;
-  for (var d = 0u; d < size.D; d++) { risk += skip[d] * x[n * size.D + d]; }
-  var logit = baseline[t] + risk;
+  for (var d = 0u; d < size.D; d++) { risk += skip[cause * size.D + d] * x[n * size.D + d]; }
+  var logit = baseline[cause * size.T + t] + risk;
   ${
     grouped
       ? `
@@ -61,8 +64,9 @@ function forwardKernel(grouped: boolean): KernelSource {
   var after = 0.0;
   for (var g = 0u; g < size.G; g++) {
     let member = x[n * size.D + size.D - size.G + g] * knots[size.T].x;
-    before += member * offsets[g * size.K + knot];
-    after += member * offsets[g * size.K + knot + 1u];
+    let own = (cause * size.G + g) * size.K + knot;
+    before += member * offsets[own];
+    after += member * offsets[own + 1u];
   }
   logit += before + knots[t].y * (after - before);`
       : ""
@@ -71,19 +75,19 @@ function forwardKernel(grouped: boolean): KernelSource {
   };
 }
 
-/** sums[n,0] = Σ_t dLogits[n,t], and sums[n,1+k] is what reaches knot k. */
+/** Of each curve: sums[0] = Σ_t dLogits[t], and sums[1+k] is what reaches knot k. */
 function rowSumsKernel(grouped: boolean): KernelSource {
   return {
     name: `additive row sums${grouped ? " with groups" : ""}`,
-    sizes: ["N", "T", "columns"],
+    sizes: ["curves", "T", "columns"],
     reads: { dLogits: "f32", ...(grouped && { knots: "vec2f" }) },
     writes: { sums: "f32" },
     threads: THREADS,
     body: () => `
   let i = group * ${THREADS}u + thread;
-  let n = i / size.columns;
+  let curve = i / size.columns;
   let column = i % size.columns;
-  if (n >= size.N) { return; }
+  if (curve >= size.curves) { return; }
   var sum = 0.0;
   for (var t = 0u; t < size.T; t++) {
     var share = 1.0;
@@ -96,19 +100,24 @@ function rowSumsKernel(grouped: boolean): KernelSource {
     else if (column > 0u) { share = 0.0; }`
         : ""
     }
-    sum += share * dLogits[n * size.T + t];
+    sum += share * dLogits[curve * size.T + t];
   }
   sums[i] = sum;`,
   };
 }
 
-const ADD_SKIP = "if (column < size.D) { skip[column] += total; }";
-const ADD_OFFSETS = `
-  let row = column / (size.D + 1u);
+const ADD_SKIP = `
+  let cause = column / (size.D + 1u);
   let d = column % (size.D + 1u);
-  if (row == 0u && d < size.D) { skip[d] += total; }
+  if (d < size.D) { skip[cause * size.D + d] += total; }`;
+const ADD_OFFSETS = `
+  let rowSum = column / (size.D + 1u);
+  let cause = rowSum / (size.K + 1u);
+  let row = rowSum % (size.K + 1u);
+  let d = column % (size.D + 1u);
+  if (row == 0u && d < size.D) { skip[cause * size.D + d] += total; }
   if (row > 0u && d < size.D && d + size.G >= size.D) {
-    offsets[(d + size.G - size.D) * size.K + row - 1u] += total * bitcast<f32>(size.scale);
+    offsets[(cause * size.G + d + size.G - size.D) * size.K + row - 1u] += total * bitcast<f32>(size.scale);
   }`;
 
 /** Groups as the kernels take them. */
@@ -168,42 +177,42 @@ export function additiveOnDevice(
   return {
     async additiveForward(shape, weights, x, N, logits) {
       engine.check();
-      const { D, T } = shape;
-      checkSizes({ D, T, N });
+      const { D, T, K: causes = 1 } = shape;
+      checkSizes({ D, T, K: causes, N });
       const { baseline, skip, grouped } = find("weights", shape, weights);
       const rows = handles.find("x", x, N * D).buffer;
-      const out = handles.find("logits", logits, N * T).buffer;
+      const out = handles.find("logits", logits, N * causes * T).buffer;
       const more = grouped === null ? [] : [grouped.offsets, grouped.knots];
       engine.submit([
         {
           kernel: forwardKernel(grouped !== null),
-          sizes: [N, D, T, grouped?.G ?? 0, grouped?.K ?? 0],
+          sizes: [N * causes, D, T, grouped?.G ?? 0, grouped?.K ?? 0, causes],
           arrays: [rows, baseline, skip, ...more, out],
-          groups: Math.ceil((N * T) / THREADS),
+          groups: Math.ceil((N * causes * T) / THREADS),
         },
       ]);
     },
 
     async additiveBackward(shape, x, N, dLogits, gradient) {
       engine.check();
-      const { D, T } = shape;
-      checkSizes({ D, T, N });
+      const { D, T, K: causes = 1 } = shape;
+      checkSizes({ D, T, K: causes, N });
       const { baseline, skip, grouped } = find("gradient", shape, gradient);
       const rows = handles.find("x", x, N * D).buffer;
-      const slopes = handles.find("dLogits", dLogits, N * T).buffer;
+      const slopes = handles.find("dLogits", dLogits, N * causes * T).buffer;
       if (N === 0) return;
 
       const columns = 1 + (grouped?.K ?? 0);
-      const sums = engine.scratch("row sums", N * columns * 4);
+      const sums = engine.scratch("row sums", N * causes * columns * 4);
       const rowSums: KernelRun = {
         kernel: rowSumsKernel(grouped !== null),
-        sizes: [N, T, columns],
+        sizes: [N * causes, T, columns],
         arrays: [slopes, ...(grouped === null ? [] : [grouped.knots]), sums],
-        groups: Math.ceil((N * columns) / THREADS),
+        groups: Math.ceil((N * causes * columns) / THREADS),
       };
-      const ofRows = { left: sums, right: rows, first: 0, N, outputs: columns, inputs: D };
+      const ofRows = { left: sums, right: rows, first: 0, N, outputs: causes * columns, inputs: D };
       // No inputs: only the sums over rows themselves.
-      const ofBins = { left: slopes, right: rows, first: 0, N, outputs: T, inputs: 0 };
+      const ofBins = { left: slopes, right: rows, first: 0, N, outputs: causes * T, inputs: 0 };
       engine.submit([
         rowSums,
         ...sumProducts(engine, "parts", ofRows, limit, toSkip(D, skip, grouped)),

@@ -66,7 +66,8 @@ export function createWebGpuBackend(parts: WebGpuParts): WebGpuBackend {
     adapter,
     software,
     // An array of logits is seen by a kernel whole.
-    rowsAtOnce: (pass) => Math.max(1, Math.min(rowsOnHost(pass), Math.floor(limit / (4 * pass.T)))),
+    rowsAtOnce: (pass) =>
+      Math.max(1, Math.min(rowsOnHost(pass), Math.floor(limit / (4 * pass.T * (pass.K ?? 1))))),
     training,
     ...access,
     createTape: () => tapes.create(),

@@ -42,6 +42,9 @@ export function modelToOnnx(model: Model, options: OnnxOptions = {}): OnnxFile {
       hint: "the model was put together by hand: take one that train made",
     });
   }
+  if (predictor.kind !== "cox" && predictor.network.causes !== undefined) {
+    throw new InputError("ONNX export of several causes is not available yet", { code: "onnx.causes" });
+  }
   const inputs: readonly OnnxValue[] = options.raw
     ? rawColumnsOf(encoder, inputGroups).map(describeInput)
     : [{ name: "x", type: "float", shape: ["N", D], about: `encoded features: ${names.join(", ")}` }];

@@ -15,14 +15,22 @@ import { createLinear } from "./linear.ts";
 import { createLstm, DEFAULT_HIDDEN, type LstmActivations, lstmLayer } from "./lstm.ts";
 import type { Network, NetworkDefinition, SpecSizes } from "./network.ts";
 import { listShapes } from "./parameters.ts";
-import { groupsFit, hazardsFit, hazardsSchema, sizeSchema } from "./spec-fields.ts";
+import {
+  causesSchema,
+  describeCauses,
+  groupsFit,
+  hazardsFit,
+  hazardsLeaveSome,
+  hazardsSchema,
+  sizeSchema,
+} from "./spec-fields.ts";
 
 export interface AnchoredSpec extends SpecSizes {
   readonly kind: "anchored";
   /** Hidden units; default 50. */
   readonly H?: number;
-  /** The hazard of each bin at the start, e.g. from anchorHazards of the training rows. */
-  readonly baselineHazard: readonly number[]; // [T]
+  /** The hazard of each bin at the start, cause by cause, e.g. from anchorHazards of the training rows. */
+  readonly baselineHazard: readonly number[]; // [K,T]
   /** Default true; false is the linear network. */
   readonly lstm?: boolean;
   /** How many of the last columns of x give group membership; default 0. */
@@ -31,8 +39,8 @@ export interface AnchoredSpec extends SpecSizes {
 
 /** Sizes, seed and start of an anchored network. */
 export interface AnchoredOptions extends Omit<AnchoredSpec, "kind" | "baselineHazard"> {
-  /** The hazard of each bin at the start. */
-  readonly baselineHazard: ArrayLike<number>; // [T]
+  /** The hazard of each bin at the start, cause by cause. */
+  readonly baselineHazard: ArrayLike<number>; // [K,T]
   /** Seed of the weights. */
   readonly seed: number;
 }
@@ -44,26 +52,27 @@ export function hiddenOf({ H = DEFAULT_HIDDEN, lstm = true }: Pick<AnchoredSpec,
 
 /** The LSTM with a Kaplan-Meier baseline and a linear skip. */
 export function createAnchored(backend: Backend, options: AnchoredOptions): Network {
-  const { D, T, seed } = options;
+  const { D, T, causes: K = 1, seed } = options;
   const H = hiddenOf(options);
   if (H === 0) return createLinear(backend, options);
   const additive = createAdditive(backend, options);
-  const lstm = createLstm(backend, { D, H, T }, { seed, isAnchored: true });
+  const lstm = createLstm(backend, { D, H, T, K }, { seed, isAnchored: true });
   const network: Network<LstmActivations> = {
     kind: "anchored",
     D,
     T,
+    K,
     backend,
     parameters: [...lstm.parameters, ...additive.parameters],
     createActivations: lstm.createActivations,
     async forward(x, N, logits, keep) {
-      checkRows({ D, T }, x, N, logits);
+      checkRows({ D, T, K }, x, N, logits);
       await additive.forward(x, N, logits);
       await lstm.forward(x, N, logits, keep);
     },
     async backward(kept, dLogits) {
       if (kept.x === null) throw refuseEmpty();
-      checkRows({ D, T }, kept.x, kept.rows, dLogits);
+      checkRows({ D, T, K }, kept.x, kept.rows, dLogits);
       await additive.backward(kept.x, kept.rows, dLogits);
       await lstm.backward(kept, dLogits);
     },
@@ -79,26 +88,32 @@ export const anchored = {
       kind: z.literal("anchored"),
       D: sizeSchema,
       T: sizeSchema,
+      causes: causesSchema.exactOptional(),
       H: z.int().min(0).exactOptional(),
       baselineHazard: hazardsSchema,
       lstm: z.boolean().exactOptional(),
       groups: z.int().min(0).exactOptional(),
     })
     .refine(...groupsFit)
-    .refine(...hazardsFit),
+    .refine(...hazardsFit)
+    .refine(...hazardsLeaveSome),
   takesGroups: true,
   startsAtRandom: false,
-  describe: ({ D, T, hidden, baselineHazard, groups }) => ({
+  describe: ({ D, T, causes, hidden, baselineHazard, groups }) => ({
     kind: "anchored",
     D,
     T,
+    ...describeCauses(causes),
     ...present({ H: hidden }),
     baselineHazard,
     ...(groups > 0 && { groups }),
   }),
   parameters(spec) {
     const H = hiddenOf(spec);
-    return [...(H === 0 ? [] : listShapes(lstmLayer({ D: spec.D, H }))), ...additiveParameters(spec)];
+    return [
+      ...(H === 0 ? [] : listShapes(lstmLayer({ D: spec.D, H, K: spec.causes ?? 1 }))),
+      ...additiveParameters(spec),
+    ];
   },
   create: (backend, spec, seed) => createAnchored(backend, { ...spec, seed }),
 } as const satisfies NetworkDefinition<AnchoredSpec>;

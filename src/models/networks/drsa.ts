@@ -10,7 +10,7 @@ import { checkRows } from "./initialise.ts";
 import { createLstm, DEFAULT_HIDDEN, type LstmActivations, lstmLayer } from "./lstm.ts";
 import type { Network, NetworkDefinition, SpecSizes } from "./network.ts";
 import { listShapes } from "./parameters.ts";
-import { sizeSchema } from "./spec-fields.ts";
+import { causesSchema, describeCauses, sizeSchema } from "./spec-fields.ts";
 
 export interface DrsaSpec extends SpecSizes {
   readonly kind: "drsa";
@@ -22,18 +22,19 @@ export type DrsaOptions = Omit<DrsaSpec, "kind"> & { readonly seed: number };
 
 /** The paper's network: an LSTM over the bins of time. */
 export function createDrsa(backend: Backend, options: DrsaOptions): Network<LstmActivations> {
-  const { D, H = DEFAULT_HIDDEN, T, seed } = options;
-  const lstm = createLstm(backend, { D, H, T }, { seed, isAnchored: false });
+  const { D, H = DEFAULT_HIDDEN, T, causes: K = 1, seed } = options;
+  const lstm = createLstm(backend, { D, H, T, K }, { seed, isAnchored: false });
   return {
     kind: "drsa",
     D,
     T,
+    K,
     backend,
     parameters: lstm.parameters,
     createActivations: lstm.createActivations,
     async forward(x, N, logits, keep) {
-      checkRows({ D, T }, x, N, logits);
-      backend.clear(logits, N * T);
+      checkRows({ D, T, K }, x, N, logits);
+      backend.clear(logits, N * K * T);
       await lstm.forward(x, N, logits, keep);
     },
     backward: lstm.backward,
@@ -47,11 +48,18 @@ export const drsa = {
     kind: z.literal("drsa"),
     D: sizeSchema,
     T: sizeSchema,
+    causes: causesSchema.exactOptional(),
     H: sizeSchema.exactOptional(),
   }),
   takesGroups: false,
   startsAtRandom: true,
-  describe: ({ D, T, hidden }) => ({ kind: "drsa", D, T, ...present({ H: hidden }) }),
-  parameters: ({ D, H = DEFAULT_HIDDEN }) => listShapes(lstmLayer({ D, H })),
+  describe: ({ D, T, causes, hidden }) => ({
+    kind: "drsa",
+    D,
+    T,
+    ...describeCauses(causes),
+    ...present({ H: hidden }),
+  }),
+  parameters: ({ D, H = DEFAULT_HIDDEN, causes: K = 1 }) => listShapes(lstmLayer({ D, H, K })),
   create: (backend, spec, seed) => createDrsa(backend, { ...spec, seed }),
 } as const satisfies NetworkDefinition<DrsaSpec>;

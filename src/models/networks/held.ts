@@ -3,13 +3,14 @@
  * below it adds, in time block b of bin t,
  *   β_t + Σ_j u_j c_jb,   u = [x, σ(M [x, 1])],
  * a free baseline, a coefficient for each input in each block (group columns are inputs), and with `chances` the chance
- * of membership in groups that the model may not see. Everything is linear in the coefficients, which is why they can
- * be solved for exactly. Computed in float64 on the host. The layer is solved, not trained.
+ * of membership in groups that the model may not see. Competing causes have a layer each and share the chances.
+ * Everything is linear in the coefficients, which is why they can be solved for exactly. Computed in float64 on the
+ * host. The layer is solved, not trained.
  */
 import { z } from "zod";
 import type { Backend } from "../../compute/backend.ts";
 import { mirrorArray } from "../../compute/memory.ts";
-import { countNumbers } from "../../compute/shapes.ts";
+import { countNumbers, ofCauses } from "../../compute/shapes.ts";
 import { exp } from "../../core/elementary.ts";
 import { BackendError } from "../../core/errors.ts";
 import { checkRows } from "./initialise.ts";
@@ -34,10 +35,11 @@ export function baseParameter(name: string): string {
 }
 
 /** The layer's own parameters. */
-export function heldParameters({ D, T, blocks, chances }: Omit<HeldSpec, "base" | "kind">): ParameterShape[] {
+export function heldParameters(spec: Omit<HeldSpec, "base" | "kind">): ParameterShape[] {
+  const { D, T, causes: K = 1, blocks, chances } = spec;
   return [
-    { name: "held.baseline", shape: [T], decays: false },
-    { name: "held.coefficients", shape: [D + chances, blocks.length], decays: false },
+    { name: "held.baseline", shape: ofCauses(K, [T]), decays: false },
+    { name: "held.coefficients", shape: ofCauses(K, [D + chances, blocks.length]), decays: false },
     ...(chances > 0 ? [{ name: "held.membership", shape: [chances, D + 1], decays: false }] : []),
   ];
 }
@@ -54,7 +56,7 @@ export function blocksFit({ T, blocks }: Pick<HeldSpec, "T" | "blocks">): boolea
 }
 
 export function createHeld(backend: Backend, spec: HeldSpec, base: Network): Network {
-  const { D, T, blocks, chances } = spec;
+  const { D, T, causes: K = 1, blocks, chances } = spec;
   const own = heldParameters(spec).map((one): Parameter => {
     const length = countNumbers(one.shape);
     return { ...one, values: backend.allocate(length), gradient: backend.allocate(0) };
@@ -63,11 +65,12 @@ export function createHeld(backend: Backend, spec: HeldSpec, base: Network): Net
     kind: "held",
     D,
     T,
+    K,
     backend,
     parameters: [...base.parameters.map((one) => ({ ...one, name: baseParameter(one.name) })), ...own],
     createActivations: refuseTraining,
     async forward(x, N, logits) {
-      checkRows({ D, T }, x, N, logits);
+      checkRows({ D, T, K }, x, N, logits);
       await base.forward(x, N, logits, null);
       const [baseline, coefficients, membership] = await Promise.all(
         own.map(({ values }) => backend.read(values)),
@@ -80,7 +83,9 @@ export function createHeld(backend: Backend, spec: HeldSpec, base: Network): Net
       for (let n = 0; n < N; n++) {
         for (let j = 0; j < D; j++) inputs[j] = rows.values[n * D + j];
         for (let c = 0; c < chances; c++) inputs[D + c] = chanceOf(inputs, membership, c, D);
-        addLayer(inputs, { baseline, coefficients, blocks }, out.values, n * T);
+        for (let k = 0; k < K; k++) {
+          addLayer(inputs, { baseline, coefficients, blocks }, k, out.values, (n * K + k) * T);
+        }
       }
       out.push();
     },
@@ -102,23 +107,27 @@ export function chanceOf(
 }
 
 interface LayerValues {
-  readonly baseline: ArrayLike<number>;
-  readonly coefficients: ArrayLike<number>;
+  readonly baseline: ArrayLike<number>; // [K,T]
+  readonly coefficients: ArrayLike<number>; // [K,D+chances,B]
   readonly blocks: readonly number[];
 }
 
+/** Adds the layer of cause k to a curve of logits. */
 function addLayer(
   inputs: Float64Array,
   { baseline, coefficients, blocks }: LayerValues,
+  k: number,
   logits: Float32Array | Float64Array,
   from: number,
 ): void {
   const B = blocks.length;
+  const J = inputs.length;
+  const T = blocks[B - 1];
   let t = 0;
   for (let b = 0; b < B; b++) {
     let sum = 0;
-    for (let j = 0; j < inputs.length; j++) if (inputs[j] !== 0) sum += inputs[j] * coefficients[j * B + b];
-    for (; t < blocks[b]; t++) logits[from + t] += baseline[t] + sum;
+    for (let j = 0; j < J; j++) if (inputs[j] !== 0) sum += inputs[j] * coefficients[(k * J + j) * B + b];
+    for (; t < blocks[b]; t++) logits[from + t] += baseline[k * T + t] + sum;
   }
 }
 

@@ -2,7 +2,8 @@
  * Where networks start. PyTorch's default for an LSTM of H units and for a linear layer of H inputs is one rule,
  * uniform on ±1/√H for weights and biases alike; numbers are drawn in float64 from the parameter's own stream of the
  * seed, so a float32 backend starts at the same weights, rounded. Baseline logits start at the logit of the training
- * rows' Kaplan-Meier hazard, made fit for a logarithm by `anchorHazards`.
+ * rows' Kaplan-Meier hazard, made fit for a logarithm by `anchorHazards`; those of competing causes at
+ * z_k = log(h_k / (1 − Σ_j h_j)).
  */
 import type { DeviceArray } from "../../compute/backend.ts";
 import { log } from "../../core/elementary.ts";
@@ -37,17 +38,30 @@ export function drawUniform(
   return Float64Array.from({ length }, () => (2 * random.uniform() - 1) * bound);
 }
 
-/** log(h/(1−h)) of T hazards. */
-export function logitsOfHazards(T: number, hazards: ArrayLike<number>): Float64Array {
-  if (hazards.length !== T) {
-    throw new InputError(`there are baseline hazards for ${hazards.length} bins, and the network has ${T}`, {
+/** Σ_k h_k of each bin. */
+export function totalHazards(T: number, K: number, hazards: ArrayLike<number>): Float64Array {
+  const total = new Float64Array(T);
+  for (let i = 0; i < K * T; i++) total[i % T] += hazards[i];
+  return total;
+}
+
+/** log(h_k / (1 − Σ_j h_j)) of K·T hazards, cause by cause. */
+export function logitsOfHazards(T: number, hazards: ArrayLike<number>, K = 1): Float64Array {
+  if (hazards.length !== K * T) {
+    const found = `there are baseline hazards for ${hazards.length} bins, and the network has ${T}`;
+    throw new InputError(K === 1 ? found : `${found} for each of ${K} causes`, {
       code: "baseline.length",
     });
   }
-  return Float64Array.from({ length: T }, (_, t) => {
-    const hazard = hazards[t];
-    if (hazard > 0 && hazard < 1) return log(hazard / (1 - hazard));
-    throw new InputError(`baseline hazard outside (0, 1): ${hazard} in bin ${t + 1}`, {
+  const total = totalHazards(T, K, hazards);
+  return Float64Array.from({ length: K * T }, (_, i) => {
+    const [hazard, all] = [hazards[i], total[i % T]];
+    if (hazard > 0 && all < 1) return log(hazard / (1 - all));
+    const several = hazard > 0 && hazard < 1;
+    const what = several
+      ? `sum of baseline hazards outside (0, 1): ${all}`
+      : `baseline hazard outside (0, 1): ${hazard}`;
+    throw new InputError(`${what} in bin ${(i % T) + 1}`, {
       code: "baseline.range",
       hint: "pass Kaplan-Meier counts through anchorHazards",
     });
@@ -102,14 +116,15 @@ export function checkSize(name: string, size: number): void {
 
 /** Refuses rows that do not fit; arrays may be longer than needed, so that one serves batches of any size. */
 export function checkRows(
-  { D, T }: { readonly D: number; readonly T: number },
+  { D, T, K = 1 }: { readonly D: number; readonly T: number; readonly K?: number },
   x: DeviceArray,
   N: number,
   logits: DeviceArray,
 ): void {
-  if (x.length >= N * D && logits.length >= N * T) return;
+  const needed = N * K * T;
+  if (x.length >= N * D && logits.length >= needed) return;
   throw new InputError(
-    `too short for ${N} rows: x has ${x.length} numbers of ${N * D}, the logits ${logits.length} of ${N * T}`,
+    `too short for ${N} rows: x has ${x.length} numbers of ${N * D}, the logits ${logits.length} of ${needed}`,
     { code: "network.rows" },
   );
 }

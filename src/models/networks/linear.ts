@@ -7,12 +7,20 @@ import type { Backend, DeviceArray } from "../../compute/backend.ts";
 import { type AdditiveOptions, additiveParameters, createAdditive } from "./additive.ts";
 import { checkRows, refuseEmpty } from "./initialise.ts";
 import type { Activations, Network, NetworkDefinition, SpecSizes } from "./network.ts";
-import { groupsFit, hazardsFit, hazardsSchema, sizeSchema } from "./spec-fields.ts";
+import {
+  causesSchema,
+  describeCauses,
+  groupsFit,
+  hazardsFit,
+  hazardsLeaveSome,
+  hazardsSchema,
+  sizeSchema,
+} from "./spec-fields.ts";
 
 export interface LinearSpec extends SpecSizes {
   readonly kind: "linear";
-  /** The hazard of each bin at the start. */
-  readonly baselineHazard?: readonly number[]; // [T]
+  /** The hazard of each bin at the start, cause by cause. */
+  readonly baselineHazard?: readonly number[]; // [K,T]
   /** How many of the last columns of x give group membership. */
   readonly groups?: number;
 }
@@ -25,23 +33,24 @@ export interface LinearActivations extends Activations {
 
 /** One logit per bin plus a linear function of the features. */
 export function createLinear(backend: Backend, options: AdditiveOptions): Network<LinearActivations> {
-  const { D, T } = options;
+  const { D, T, causes: K = 1 } = options;
   const additive = createAdditive(backend, options);
   return {
     kind: "linear",
     D,
     T,
+    K,
     backend,
     parameters: additive.parameters,
     createActivations: () => ({ rows: 0, x: null }),
     async forward(x, N, logits, keep) {
-      checkRows(options, x, N, logits);
+      checkRows({ D, T, K }, x, N, logits);
       await additive.forward(x, N, logits);
       if (keep) Object.assign(keep, { x, rows: N });
     },
     async backward({ x, rows }, dLogits) {
       if (x === null) throw refuseEmpty();
-      checkRows(options, x, rows, dLogits);
+      checkRows({ D, T, K }, x, rows, dLogits);
       await additive.backward(x, rows, dLogits);
     },
   };
@@ -55,17 +64,20 @@ export const linear = {
       kind: z.literal("linear"),
       D: sizeSchema,
       T: sizeSchema,
+      causes: causesSchema.exactOptional(),
       baselineHazard: hazardsSchema.exactOptional(),
       groups: z.int().min(0).exactOptional(),
     })
     .refine(...groupsFit)
-    .refine(...hazardsFit),
+    .refine(...hazardsFit)
+    .refine(...hazardsLeaveSome),
   takesGroups: true,
   startsAtRandom: false,
-  describe: ({ D, T, baselineHazard, groups }) => ({
+  describe: ({ D, T, causes, baselineHazard, groups }) => ({
     kind: "linear",
     D,
     T,
+    ...describeCauses(causes),
     baselineHazard,
     ...(groups > 0 && { groups }),
   }),

@@ -1,7 +1,7 @@
 /**
  * The LSTM over the bins as a part of networks: its parameters, where they start, and its passes, which add
- * to the logits. Input [x, t/T] at bin t, one linear output shared by all bins. Starts as PyTorch's nn.LSTM and
- * nn.Linear do.
+ * to the logits. Input [x, t/T] at bin t, one linear output shared by all bins, or one for each competing cause. Starts
+ * as PyTorch's nn.LSTM and nn.Linear do.
  */
 import type { Backend, DeviceArray, LstmTape } from "../../compute/backend.ts";
 import { countNumbers, type LstmShape, type LstmWeightName, lstmWeightShapes } from "../../compute/shapes.ts";
@@ -12,7 +12,7 @@ import { createLayer, type LayerShapes } from "./parameters.ts";
 /** The paper's number of hidden units. */
 export const DEFAULT_HIDDEN = 50;
 
-export function lstmLayer(shape: Pick<LstmShape, "D" | "H">): LayerShapes<LstmWeightName> {
+export function lstmLayer(shape: Pick<LstmShape, "D" | "H" | "K">): LayerShapes<LstmWeightName> {
   return { prefix: "lstm.", shapes: lstmWeightShapes(shape), decays: ["input", "recurrent", "output"] };
 }
 
@@ -37,16 +37,17 @@ export interface Lstm {
 }
 
 export function createLstm(backend: Backend, shape: LstmShape, { seed, isAnchored }: LstmOptions): Lstm {
-  const { D, H, T } = shape;
+  const { D, H, T, K = 1 } = shape;
   checkSize("D", D);
   checkSize("H", H);
   checkSize("T", T);
+  checkSize("causes", K);
   const { parameters, weights, gradient } = createLayer(backend, lstmLayer(shape));
   parameters.forEach(({ shape: own, values }, index) => {
     backend.write(values, drawUniform(countNumbers(own), H, seed, index));
   });
   if (isAnchored) {
-    const drawn = drawUniform(H, H, seed, Object.keys(weights).indexOf("output"));
+    const drawn = drawUniform(K * H, H, seed, Object.keys(weights).indexOf("output"));
     // Scaled after rounding to the backend's precision, so that these are its own weights times a tenth.
     const held = backend.precision === "f32" ? Float32Array.from(drawn) : drawn;
     backend.write(

@@ -2,7 +2,8 @@
  * The mean of several networks: S(t|x) is the mean of the members' survival curves, returned as the logits of its
  * hazards, so that it is read like any other network. With S_t and d_t = S_{t−1} − S_t summed over the members, that
  * logit is log(d_t / S_t); d_t is summed as S_{t−1} h_t, to avoid differences of curves near 1. Curves are averaged
- * rather than logits: a group's mean curve is then the mean of the members' mean curves. Members are trained
+ * rather than logits: a group's mean curve is then the mean of the members' mean curves. Of competing causes it is the
+ * incidences that are averaged: logit_k is log(d_kt / S_t) with d_kt = Σ_m S_{m,t−1} h_mkt. Members are trained
  * separately; the mean itself is not trained.
  */
 import type { Backend, DeviceArray, Floats } from "../../compute/backend.ts";
@@ -13,7 +14,7 @@ import { checkRows } from "./initialise.ts";
 import type { SingleNetworkSpec } from "./list.ts";
 import type { Network, SpecSizes } from "./network.ts";
 
-/** The mean of the members' curves; each has the same D and T. */
+/** The mean of the members' curves; each has the same D, T and causes. */
 export interface MeanSpec extends SpecSizes {
   readonly kind: "mean";
   /** The networks whose curves are averaged. */
@@ -28,38 +29,35 @@ export function memberParameter(member: number, name: string): string {
   return `${member + 1}.${name}`;
 }
 
-/** `members` have the same D and T. */
+/** `members` have the same D, T and K. */
 export function createMean(backend: Backend, members: readonly Network[]): Network {
-  const [{ D, T }] = members;
+  const [{ D, T, K }] = members;
   let own: DeviceArray = backend.allocate(0);
   return {
     kind: "mean",
     D,
     T,
+    K,
     backend,
     parameters: members.flatMap(({ parameters }, m) =>
       parameters.map((one) => ({ ...one, name: memberParameter(m, one.name) })),
     ),
     createActivations: refuseTraining,
     async forward(x, N, logits) {
-      checkRows({ D, T }, x, N, logits);
-      if (own.length < N * T) {
+      checkRows({ D, T, K }, x, N, logits);
+      if (own.length < N * K * T) {
         backend.release(own);
-        own = backend.allocate(N * T);
+        own = backend.allocate(N * K * T);
       }
-      const sums = { alive: new Float64Array(N * T), died: new Float64Array(N * T) };
+      const sums = { alive: new Float64Array(N * T), died: new Float64Array(N * K * T) };
       const ofMember = mirrorArray(backend, own);
       for (const member of members) {
         await member.forward(x, N, own, null);
         await ofMember.pull();
-        addCurves(ofMember.values, N, T, sums);
+        if (K === 1) addCurves(ofMember.values, N, T, sums);
+        else addIncidences(ofMember.values, { N, K, T }, sums);
       }
-      const out = new Float64Array(N * T);
-      for (let k = 0; k < N * T; k++) {
-        const logit = sums.alive[k] > 0 ? log(sums.died[k] / sums.alive[k]) : LARGEST_LOGIT;
-        out[k] = Math.min(Math.max(logit, -LARGEST_LOGIT), LARGEST_LOGIT);
-      }
-      backend.write(logits, out);
+      backend.write(logits, K === 1 ? logitsOfSums(sums) : causeLogitsOfSums({ N, K, T }, sums));
     },
     backward: async () => refuseTraining(),
   };
@@ -73,7 +71,13 @@ function refuseTraining(): never {
 
 interface CurveSums {
   readonly alive: Float64Array; // [N,T]
-  readonly died: Float64Array; // [N,T]
+  readonly died: Float64Array; // [N,K,T]
+}
+
+interface Sizes {
+  readonly N: number;
+  readonly K: number;
+  readonly T: number;
 }
 
 function addCurves(logits: Floats, N: number, T: number, { alive, died }: CurveSums): void {
@@ -85,4 +89,56 @@ function addCurves(logits: Floats, N: number, T: number, { alive, died }: CurveS
       alive[k] += left;
     }
   }
+}
+
+function logitsOfSums({ alive, died }: CurveSums): Float64Array {
+  const out = new Float64Array(alive.length);
+  for (let k = 0; k < out.length; k++) {
+    const logit = alive[k] > 0 ? log(died[k] / alive[k]) : LARGEST_LOGIT;
+    out[k] = Math.min(Math.max(logit, -LARGEST_LOGIT), LARGEST_LOGIT);
+  }
+  return out;
+}
+
+/** With m the largest of 0 and the logits, h_k = e^{z_k − m} / (e^{−m} + Σ_j e^{z_j − m}), which cannot overflow. */
+function addIncidences(logits: Floats, { N, K, T }: Sizes, { alive, died }: CurveSums): void {
+  const odds = new Float64Array(K);
+  for (let n = 0; n < N; n++) {
+    let left = 1;
+    for (let t = 0; t < T; t++) {
+      let most = 0;
+      for (let k = 0; k < K; k++) most = Math.max(most, logits[(n * K + k) * T + t]);
+      const none = exp(-most);
+      let sum = none;
+      for (let k = 0; k < K; k++) {
+        odds[k] = exp(logits[(n * K + k) * T + t] - most);
+        sum += odds[k];
+      }
+      for (let k = 0; k < K; k++) died[(n * K + k) * T + t] += (left * odds[k]) / sum;
+      left *= none / sum;
+      alive[n * T + t] += left;
+    }
+  }
+}
+
+/**
+ * Where hardly anyone is left, the logits are lowered together until the largest is within its limit, so that the
+ * causes keep their shares of those who died.
+ */
+function causeLogitsOfSums({ N, K, T }: Sizes, { alive, died }: CurveSums): Float64Array {
+  const out = new Float64Array(N * K * T);
+  for (let n = 0; n < N; n++) {
+    for (let t = 0; t < T; t++) {
+      let most = 0;
+      for (let k = 0; k < K; k++) most = Math.max(most, died[(n * K + k) * T + t]);
+      const left = alive[n * T + t];
+      const largest = left > 0 ? Math.min(log(most / left), LARGEST_LOGIT) : LARGEST_LOGIT;
+      for (let k = 0; k < K; k++) {
+        const place = (n * K + k) * T + t;
+        const below = most > 0 ? log(died[place] / most) : 0;
+        out[place] = Math.max(largest + below, -LARGEST_LOGIT);
+      }
+    }
+  }
+  return out;
 }

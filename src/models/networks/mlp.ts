@@ -1,5 +1,5 @@
 /**
- * A multilayer perceptron with T outputs: dense0, tanh, dense1, tanh, …, denseL → logits [N,T]. Unlike the LSTM it
+ * A multilayer perceptron with K·T outputs: dense0, tanh, dense1, tanh, …, denseL → logits [N,K,T]. Unlike the LSTM it
  * knows nothing of neighbouring bins. hidden: [] leaves one layer, a linear hazard with separate slopes in every bin.
  * tanh, not ReLU: hidden units stay within ±1, so a patient far outside the training rows gets bounded logits, and the
  * gradient has no kinks, so central differences hold on every backend. Starts as PyTorch's nn.Linear does; with
@@ -18,7 +18,14 @@ import {
 } from "./initialise.ts";
 import type { Activations, Network, NetworkDefinition, SpecSizes } from "./network.ts";
 import { createLayer, type Layer, type LayerShapes, listShapes } from "./parameters.ts";
-import { hazardsFit, hazardsSchema, sizeSchema } from "./spec-fields.ts";
+import {
+  causesSchema,
+  describeCauses,
+  hazardsFit,
+  hazardsLeaveSome,
+  hazardsSchema,
+  sizeSchema,
+} from "./spec-fields.ts";
 
 export const DEFAULT_LAYERS: readonly number[] = [32];
 /** Deeper than anyone builds; a file must not ask for millions. */
@@ -28,19 +35,20 @@ export interface MlpSpec extends SpecSizes {
   readonly kind: "mlp";
   /** Units of each hidden layer; default [32]. */
   readonly hidden?: readonly number[];
-  /** The hazard of each bin at the start. */
-  readonly baselineHazard?: readonly number[]; // [T]
+  /** The hazard of each bin at the start, cause by cause. */
+  readonly baselineHazard?: readonly number[]; // [K,T]
 }
 
 export interface MlpOptions extends Omit<MlpSpec, "kind" | "baselineHazard"> {
   readonly seed: number;
   /** For example from anchorHazards. */
-  readonly baselineHazard?: ArrayLike<number>; // [T]
+  readonly baselineHazard?: ArrayLike<number>; // [K,T]
 }
 
 /** The layers of a perceptron: all but the last end in tanh. */
-export function listDenseLayers({ D, T, hidden = DEFAULT_LAYERS }: Omit<MlpSpec, "kind">): DenseShape[] {
-  const widths = [D, ...hidden, T];
+export function listDenseLayers(spec: Omit<MlpSpec, "kind">): DenseShape[] {
+  const { D, T, causes: K = 1, hidden = DEFAULT_LAYERS } = spec;
+  const widths = [D, ...hidden, K * T];
   return widths.slice(1).map((outputs, l) => ({
     inputs: widths[l],
     outputs,
@@ -62,13 +70,14 @@ export interface MlpActivations extends Activations {
   dHidden: readonly DeviceArray[]; // [N,units] each
 }
 
-/** A perceptron with T outputs. */
+/** A perceptron with an output for each bin and cause. */
 export function createMlp(backend: Backend, options: MlpOptions): Network<MlpActivations> {
-  const { D, T, hidden = DEFAULT_LAYERS } = options;
+  const { D, T, causes: K = 1, hidden = DEFAULT_LAYERS } = options;
   checkSize("D", D);
   checkSize("T", T);
+  checkSize("causes", K);
   for (const units of hidden) checkSize("a hidden layer", units);
-  const shapes = listDenseLayers({ D, T, hidden });
+  const shapes = listDenseLayers({ D, T, causes: K, hidden });
   const layers = shapes.map((shape, l) => createLayer(backend, denseLayer(shape, l)));
   startLayers(backend, shapes, layers, options);
   const depth = hidden.length;
@@ -87,11 +96,12 @@ export function createMlp(backend: Backend, options: MlpOptions): Network<MlpAct
     kind: "mlp",
     D,
     T,
+    K,
     backend,
     parameters: layers.flatMap(({ parameters }) => parameters),
     createActivations,
     async forward(x, N, logits, keep) {
-      checkRows({ D, T }, x, N, logits);
+      checkRows({ D, T, K }, x, N, logits);
       const work = keep ?? spare;
       work.rows = 0;
       reserve(work, N);
@@ -109,7 +119,7 @@ export function createMlp(backend: Backend, options: MlpOptions): Network<MlpAct
     },
     async backward({ rows: N, x, hidden: units, dHidden }, dLogits) {
       if (x === null) throw refuseEmpty();
-      checkRows({ D, T }, x, N, dLogits);
+      checkRows({ D, T, K }, x, N, dLogits);
       for (let l = depth; l >= 0; l--) {
         const { weights, gradient } = layers[l];
         const input = l === 0 ? x : units[l - 1];
@@ -126,7 +136,7 @@ function startLayers(
   backend: Backend,
   shapes: readonly DenseShape[],
   layers: readonly Layer<DenseWeightName>[],
-  { seed, T, baselineHazard }: MlpOptions,
+  { seed, T, causes: K = 1, baselineHazard }: MlpOptions,
 ): void {
   layers.forEach(({ weights: { weight, bias } }, l) => {
     const { inputs } = shapes[l];
@@ -135,7 +145,7 @@ function startLayers(
     backend.write(weight, drawUniform(weight.length, inputs, seed, 2 * l, scale));
     backend.write(
       bias,
-      isAnchored ? logitsOfHazards(T, baselineHazard) : drawUniform(bias.length, inputs, seed, 2 * l + 1),
+      isAnchored ? logitsOfHazards(T, baselineHazard, K) : drawUniform(bias.length, inputs, seed, 2 * l + 1),
     );
   });
 }
@@ -156,17 +166,20 @@ export const mlp = {
       kind: z.literal("mlp"),
       D: sizeSchema,
       T: sizeSchema,
+      causes: causesSchema.exactOptional(),
       hidden: layersSchema.exactOptional(),
       baselineHazard: hazardsSchema.exactOptional(),
     })
-    .refine(...hazardsFit),
+    .refine(...hazardsFit)
+    .refine(...hazardsLeaveSome),
   takesGroups: false,
   startsAtRandom: false,
   // The presets' numbers of hidden units are meant for an LSTM.
-  describe: ({ D, T, hidden, hiddenIsGiven, baselineHazard }) => ({
+  describe: ({ D, T, causes, hidden, hiddenIsGiven, baselineHazard }) => ({
     kind: "mlp",
     D,
     T,
+    ...describeCauses(causes),
     ...(hiddenIsGiven && hidden !== undefined && { hidden: [hidden] }),
     baselineHazard,
   }),

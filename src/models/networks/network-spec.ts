@@ -9,8 +9,8 @@ import { requireNetwork } from "./create-network.ts";
 import { baseParameter, blocksFit, heldFields, heldParameters } from "./held.ts";
 import { NETWORKS, type NetworkSpec } from "./list.ts";
 import { memberParameter } from "./mean.ts";
-import type { ParameterShape } from "./network.ts";
-import { sizeSchema } from "./spec-fields.ts";
+import type { ParameterShape, SpecSizes } from "./network.ts";
+import { causesSchema, sizeSchema } from "./spec-fields.ts";
 
 /** More than anyone averages; a file must not ask for millions. */
 export const MAX_MEMBERS = 100;
@@ -32,11 +32,25 @@ const members = z
   )
   .pipe(z.array(singleNetworkSchema));
 
+/** What a network shares with those that it is made of. */
+const isAsWide = (one: SpecSizes, other: SpecSizes) => one.D === other.D && one.T === other.T;
+const hasCauses = (one: SpecSizes, other: SpecSizes) => one.causes === other.causes;
+
 const meanSchema = z
-  .strictObject({ kind: z.literal("mean"), D: sizeSchema, T: sizeSchema, members })
-  .refine(({ D, T, members: all }) => all.every((one) => one.D === D && one.T === T), {
+  .strictObject({
+    kind: z.literal("mean"),
+    D: sizeSchema,
+    T: sizeSchema,
+    causes: causesSchema.exactOptional(),
+    members,
+  })
+  .refine(({ members: all, ...spec }) => all.every((one) => isAsWide(one, spec)), {
     path: ["members"],
     message: "expected members with the same features and time bins",
+  })
+  .refine(({ members: all, ...spec }) => all.every((one) => hasCauses(one, spec)), {
+    path: ["members"],
+    message: "expected members with the same number of causes",
   });
 
 export const networkSpecSchema = z.discriminatedUnion("kind", [
@@ -45,12 +59,17 @@ export const networkSpecSchema = z.discriminatedUnion("kind", [
       kind: z.literal("held"),
       D: sizeSchema,
       T: sizeSchema,
+      causes: causesSchema.exactOptional(),
       base: z.discriminatedUnion("kind", [meanSchema, singleNetworkSchema]),
       ...heldFields,
     })
-    .refine(({ D, T, base }) => base.D === D && base.T === T, {
+    .refine(({ base, ...spec }) => isAsWide(base, spec), {
       path: ["base"],
       message: "expected a network with the same features and time bins",
+    })
+    .refine(({ base, ...spec }) => hasCauses(base, spec), {
+      path: ["base"],
+      message: "expected a network with the same number of causes",
     })
     .refine(blocksFit, { path: ["blocks"], message: "expected ascending bins, the last of them T" }),
   meanSchema,

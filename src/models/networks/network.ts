@@ -1,5 +1,6 @@
 /**
- * A network maps features x [N,D] to logits [N,T] and takes dLogits back to its parameters. That interface is all that
+ * A network maps features x [N,D] to logits [N,K,T] and takes dLogits back to its parameters; K is 1, or the number of
+ * competing causes, with hazards h_k = e^{z_k} / (1 + Σ_j e^{z_j}). That interface is all that
  * objectives, constraints and the trainer know of it. A kind of network is a `NetworkDefinition`: how a file describes
  * one, the parameters that follow from the description, and how one is made. list.ts has them all.
  */
@@ -28,11 +29,13 @@ export interface Activations {
   readonly rows: number;
 }
 
-/** Anything that maps features to logits [N,T] and takes their gradient back. */
+/** Anything that maps features to logits [N,K,T] and takes their gradient back. */
 export interface Network<Kept extends Activations = Activations> {
   readonly kind: NetworkSpec["kind"];
   readonly D: number;
   readonly T: number;
+  /** Competing causes: curves of logits of a row; 1 where there are none. */
+  readonly K: number;
   /** The backend it computes on and that holds its parameters. */
   readonly backend: Backend;
   readonly parameters: readonly Parameter[];
@@ -52,6 +55,8 @@ export interface SpecSizes {
   readonly D: number;
   /** Time bins. */
   readonly T: number;
+  /** Competing causes, 2 to 255; absent where there is one event. */
+  readonly causes?: number;
 }
 
 /** What a run knows when it chooses a network. */
@@ -62,8 +67,8 @@ export interface NetworkChoice extends SpecSizes {
   readonly hidden: number | undefined;
   /** Whether a person requested them. */
   readonly hiddenIsGiven: boolean;
-  /** The training rows' hazard in each bin. */
-  readonly baselineHazard: readonly number[]; // [T]
+  /** The training rows' hazard in each bin, cause by cause. */
+  readonly baselineHazard: readonly number[]; // [K,T]
 }
 
 export interface NetworkDefinition<Spec extends SpecSizes & { readonly kind: string }> {

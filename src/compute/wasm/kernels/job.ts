@@ -46,7 +46,10 @@ export const JOB_TANH = 30;
 /** The output of a dense layer, for its backward kernel. */
 export const JOB_ACTIVATED = 31;
 
-export const JOB_WORDS = 32;
+/** Outputs of the LSTM: a curve of logits for each. */
+export const JOB_OUTPUTS = 32;
+
+export const JOB_WORDS = 33;
 
 export const JOB_QUIT = -1;
 

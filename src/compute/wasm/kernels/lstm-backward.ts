@@ -1,6 +1,6 @@
 /**
  * Gradients of the LSTM for tiles of sixteen rows, bins T … 1, from the tape of the forward kernel or from one made
- * again. With dh the gradient of h_t (from the logit and from bin t+1) and dc that of c_t:
+ * again. With dh the gradient of h_t (from the logits, Σ_k w_k·dLogit_k, and from bin t+1) and dc that of c_t:
  *   dc += dh·o·(1 − tanh² c);  dz_o = dh·tanh c·o(1−o);
  *   dz_i = dc·g·i(1−i);  dz_f = dc·c_{t−1}·f(1−f);  dz_g = dc·i·(1−g²);
  *   dc_{t−1} = dc·f;  dh_{t−1} = Wᵀ·dz;  dW += dz·h_{t−1}ᵀ;  dW_x += (Σ_t dz)·xᵀ;  w_t and biases likewise.
@@ -8,7 +8,7 @@
  * order, so that the result does not depend on how many threads there are.
  */
 import { JOB_GRADIENTS, JOB_NEXT_SLOT, JOB_OUT, JOB_SLOT_BYTES, JOB_SLOT_SUMS, JOB_SLOTS } from "./job.ts";
-import { JOB_D, JOB_H, JOB_TAPE, JOB_TAPED_TILES } from "./job.ts";
+import { JOB_D, JOB_H, JOB_OUTPUTS, JOB_TAPE, JOB_TAPED_TILES } from "./job.ts";
 import { runTile } from "./lstm-forward.ts";
 import {
   backWeights,
@@ -27,6 +27,7 @@ import {
   lstmTapeBytes,
   N,
   openScratch,
+  outputs,
   outputSums,
   outputWeights,
   perBin,
@@ -40,9 +41,36 @@ import {
 } from "./lstm-scratch.ts";
 import { addLanes, fillZero, madd, nmadd, takeSlot, word } from "./simd.ts";
 
-/** float64 sums of a slot: input [4H, D+1], recurrent [4H, H], bias [4H], output [H], output bias. */
-export function lstmSlotBytes(D: usize, H: usize): usize {
-  return ((((D + 1 + H + 1) * H * 4 + H + 1) << 3) + 63) & ~63;
+/** float64 sums of a slot: input [4H, D+1], recurrent [4H, H], bias [4H], output [outputs, H], its biases [outputs]. */
+export function lstmSlotBytes(D: usize, H: usize, outputs: usize): usize {
+  return ((((D + 1 + H + 1) * H * 4 + outputs * (H + 1)) << 3) + 63) & ~63;
+}
+
+/** What output k adds to dHidden of one bin, and to the sums of its weights; the first is differentiateGates' own. */
+function addOutput(hidden: usize, k: usize, dLogit: usize): void {
+  const d0 = v128.load(dLogit, 0);
+  const d1 = v128.load(dLogit, 16);
+  const d2 = v128.load(dLogit, 32);
+  const d3 = v128.load(dLogit, 48);
+  let sums = outputSums + ((k * H) << 6);
+  let weight = outputWeights + ((k * H) << 2);
+  let dh = dHidden;
+  const end = hidden + (H << 6);
+  while (hidden < end) {
+    const w = v128.load32_splat(weight);
+    v128.store(sums, madd(d0, v128.load(hidden, 0), v128.load(sums, 0)), 0);
+    v128.store(sums, madd(d1, v128.load(hidden, 16), v128.load(sums, 16)), 16);
+    v128.store(sums, madd(d2, v128.load(hidden, 32), v128.load(sums, 32)), 32);
+    v128.store(sums, madd(d3, v128.load(hidden, 48), v128.load(sums, 48)), 48);
+    v128.store(dh, madd(d0, w, v128.load(dh, 0)), 0);
+    v128.store(dh, madd(d1, w, v128.load(dh, 16)), 16);
+    v128.store(dh, madd(d2, w, v128.load(dh, 32)), 32);
+    v128.store(dh, madd(d3, w, v128.load(dh, 48)), 48);
+    hidden += 64;
+    sums += 64;
+    dh += 64;
+    weight += 4;
+  }
 }
 
 /** Writes the gate gradients of one bin at index `place` of the chunk; dCell becomes that of the bin before. */
@@ -220,14 +248,15 @@ function addGates(place: usize, time: usize): void {
   }
 }
 
-/** The sixteen rows' dLogits with rows in lanes, [T][16]; lanes beyond N are zero. */
-function loadGradients(dLogits: usize, first: i32): f64 {
+/** The sixteen rows' dLogits of output k with rows in lanes, [T][16], and their sum; lanes beyond N are zero. */
+function loadGradients(dLogits: usize, first: i32, k: usize): f64 {
   const rows = min(N - first, 16);
+  const lanes = perBin + ((k * T) << 6);
   let total: f64 = 0;
-  if (rows < 16) fillZero(perBin, T << 6);
+  if (rows < 16) fillZero(lanes, T << 6);
   for (let lane = 0; lane < rows; lane++) {
-    const from = dLogits + ((<usize>(first + lane) * T) << 2);
-    const to = perBin + (<usize>lane << 2);
+    const from = dLogits + (((<usize>(first + lane) * outputs + k) * T) << 2);
+    const to = lanes + (<usize>lane << 2);
     for (let t: usize = 0; t < T; t++) {
       const value = load<f32>(from + (t << 2));
       total += <f64>value;
@@ -242,11 +271,17 @@ function addTo(address: usize, value: f64): void {
   store<f64>(address, load<f64>(address) + value);
 }
 
+/** Where a slot's sums of the output weights begin; those of their biases follow. */
+@inline
+function outputPlace(slot: usize): usize {
+  return slot + (((D + 1 + H + 1) * H) << 5);
+}
+
 /** Adds the tile's sums to the slot's and clears them. */
-function addTile(slot: usize, outputBias: f64): void {
+function addTile(slot: usize): void {
   const recurrent = slot + (((D + 1) * H) << 5);
   const bias = recurrent + ((H * H) << 5);
-  const output = bias + (H << 5);
+  const output = outputPlace(slot);
   let sums = recurrentSums;
   for (let j: usize = 0; j < H; j++) {
     for (let k: usize = 0; k < K; k++) {
@@ -279,13 +314,14 @@ function addTile(slot: usize, outputBias: f64): void {
       const late = f32x4.add(v128.load(times, 32), v128.load(times, 48));
       addTo(input + (D << 3), addLanes(f32x4.add(early, late)));
     }
+  }
+  for (let j: usize = 0; j < outputs * H; j++) {
     const y = outputSums + (j << 6);
     const early = f32x4.add(v128.load(y, 0), v128.load(y, 16));
     const late = f32x4.add(v128.load(y, 32), v128.load(y, 48));
     addTo(output + (j << 3), addLanes(f32x4.add(early, late)));
   }
-  addTo(output + (H << 3), outputBias);
-  fillZero(recurrentSums, outputSums + (H << 6) - recurrentSums);
+  fillZero(recurrentSums, outputSums + ((outputs * H) << 6) - recurrentSums);
 }
 
 /** All bins of one tile, last to first, in chunks. */
@@ -304,6 +340,7 @@ function differentiateTile(tape: usize): void {
       const bin = tape + t * bytes;
       const before = bin - bytes;
       const place = (t - first) << 6;
+      for (let k: usize = 1; k < outputs; k++) addOutput(bin + hiddenPlace, k, perBin + ((k * T + t) << 6));
       differentiateGates(
         bin,
         t === 0 ? zeros : before + cellPlace,
@@ -335,15 +372,18 @@ export function lstmBackward(job: usize, thread: i32): void {
     fillZero(own, slotBytes);
     const last = <i32>((<i64>tiles * (slot + 1)) / slots);
     for (let tile = <i32>((<i64>tiles * slot) / slots); tile < last; tile++) {
-      const outputBias = loadGradients(dLogits, tile << 4);
+      const biases = outputPlace(own) + ((outputs * H) << 3);
+      for (let k: usize = 0; k < outputs; k++) {
+        addTo(biases + (k << 3), loadGradients(dLogits, tile << 4, k));
+      }
       if (tile < taped) {
         loadRows(tile << 4);
         differentiateTile(tape + <usize>tile * lstmTapeBytes(H, T));
       } else {
-        runTile(tile << 4, spareTape, T, false, 0);
+        runTile(tile << 4, spareTape, T, false);
         differentiateTile(spareTape);
       }
-      addTile(own, outputBias);
+      addTile(own);
     }
   }
 }
@@ -352,13 +392,14 @@ export function lstmBackward(job: usize, thread: i32): void {
 export function lstmGradient(job: usize): void {
   const D = word(job, JOB_D);
   const H = word(job, JOB_H);
+  const outputs = word(job, JOB_OUTPUTS);
   let from = word(job, JOB_SLOT_SUMS);
   from = addSlots(job, from, word(job, JOB_GRADIENTS), H * 4 * (D + 1));
   from = addSlots(job, from, word(job, JOB_GRADIENTS + 1), H * 4 * H);
   addSlots(job, from, word(job, JOB_GRADIENTS + 2), H * 4);
   from = addSlots(job, from, word(job, JOB_GRADIENTS + 3), H * 4);
-  from = addSlots(job, from, word(job, JOB_GRADIENTS + 4), H);
-  addSlots(job, from, word(job, JOB_GRADIENTS + 5), 1);
+  from = addSlots(job, from, word(job, JOB_GRADIENTS + 4), outputs * H);
+  addSlots(job, from, word(job, JOB_GRADIENTS + 5), outputs);
 }
 
 /** gradient[i] += Σ over slots of sums[i]; returns the end of these sums in the first slot. */

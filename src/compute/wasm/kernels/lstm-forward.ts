@@ -1,9 +1,9 @@
 /**
  * The LSTM over bins 1 … T for tiles of sixteen rows: gates i, f, g, o from W_x·x + b (once per tile) + w_t·t/T +
- * W_h·h, then c ← f·c + i·g, h ← o·tanh c, logit = w·h + b. A tile writes what the backward kernel needs to its tape;
- * when no tape is kept, two bins are used in turn.
+ * W_h·h, then c ← f·c + i·g, h ← o·tanh c, logit_k = w_k·h + b_k for each output k. A tile writes what the backward
+ * kernel needs to its tape; when no tape is kept, two bins are used in turn.
  */
-import { JOB_NEXT_SLOT, JOB_OUT, JOB_SLOTS, JOB_TAPE, JOB_TAPED_TILES, JOB_WEIGHTS } from "./job.ts";
+import { JOB_NEXT_SLOT, JOB_OUT, JOB_SLOTS, JOB_TAPE, JOB_TAPED_TILES } from "./job.ts";
 import { exp2Plus, TANH_SCALE } from "./activations.ts";
 import {
   biases,
@@ -19,6 +19,8 @@ import {
   lstmTapeBytes,
   N,
   openScratch,
+  outputBiases,
+  outputs,
   outputWeights,
   perBin,
   spareTape,
@@ -196,13 +198,13 @@ function activateCells(gates: usize, cell: usize, hidden: usize): void {
   }
 }
 
-/** w·h + b of one bin, sixteen lanes. */
-function multiplyOutput(hidden: usize, bias: f32, to: usize): void {
-  let a0 = f32x4.splat(bias);
+/** w_k·h + b_k of one bin and output, sixteen lanes. */
+function multiplyOutput(hidden: usize, k: usize, to: usize): void {
+  let a0 = v128.load32_splat(outputBiases + (k << 2));
   let a1 = a0;
   let a2 = a0;
   let a3 = a0;
-  let weight = outputWeights;
+  let weight = outputWeights + ((k * H) << 2);
   const end = hidden + (H << 6);
   while (hidden < end) {
     const w = v128.load32_splat(weight);
@@ -219,10 +221,8 @@ function multiplyOutput(hidden: usize, bias: f32, to: usize): void {
   v128.store(to, a3, 48);
 }
 
-/**
- * Runs one tile through all bins, using `bins` bins of the tape in turn. `bias` is read only when logits are wanted.
- */
-export function runTile(first: i32, tape: usize, bins: usize, wantLogits: bool, bias: f32): void {
+/** Runs one tile through all bins, using `bins` bins of the tape in turn. */
+export function runTile(first: i32, tape: usize, bins: usize, wantLogits: bool): void {
   loadRows(first);
   multiplyInput();
   const bytes = binBytes(H);
@@ -239,7 +239,9 @@ export function runTile(first: i32, tape: usize, bins: usize, wantLogits: bool, 
     cellBefore = bin + cellPlace;
     hiddenBefore = bin + hiddenPlace;
     activateCells(bin, cellBefore, hiddenBefore);
-    if (wantLogits) multiplyOutput(hiddenBefore, bias, perBin + (t << 6));
+    if (wantLogits) {
+      for (let k: usize = 0; k < outputs; k++) multiplyOutput(hiddenBefore, k, perBin + ((k * T + t) << 6));
+    }
     bin += bytes;
     if (bin === end) bin = tape;
   }
@@ -251,11 +253,10 @@ function clearPadding(tape: usize): void {
   for (let t: usize = 0; t < T; t++) fillZero(tape + (t + 1) * binBytes(H) - 64, 64);
 }
 
-/** logits[n,t] += w·h_t(x_n) + b for all rows, one slot's tiles at a time. */
+/** logits[n,k,t] += w_k·h_t(x_n) + b_k for all rows, one slot's tiles at a time. */
 export function lstmForward(job: usize, thread: i32): void {
   openScratch(job, thread, false);
   const logits = word(job, JOB_OUT);
-  const bias = load<f32>(word(job, JOB_WEIGHTS + 5));
   const tape = word(job, JOB_TAPE);
   const taped = <i32>word(job, JOB_TAPED_TILES);
   const slots = <i32>word(job, JOB_SLOTS);
@@ -267,15 +268,17 @@ export function lstmForward(job: usize, thread: i32): void {
       if (tile < taped) {
         const own = tape + <usize>tile * lstmTapeBytes(H, T);
         clearPadding(own);
-        runTile(tile << 4, own, T, true, bias);
+        runTile(tile << 4, own, T, true);
       } else {
-        runTile(tile << 4, spareTape, 2, true, bias);
+        runTile(tile << 4, spareTape, 2, true);
       }
+      // Outputs lie one after the other both here and among the logits: curves of outputs·T bins.
       const rows = min(N - (tile << 4), 16);
+      const bins = outputs * T;
       for (let lane = 0; lane < rows; lane++) {
-        const to = logits + ((<usize>((tile << 4) + lane) * T) << 2);
+        const to = logits + ((<usize>((tile << 4) + lane) * bins) << 2);
         const from = perBin + (<usize>lane << 2);
-        for (let t: usize = 0; t < T; t++) {
+        for (let t: usize = 0; t < bins; t++) {
           const at = to + (t << 2);
           store<f32>(at, load<f32>(at) + load<f32>(from + (t << 6)));
         }

@@ -6,7 +6,7 @@
  *
  * One bin on a tape: gates [H][4][16] (i, f, g, o after their activations), cell [H][16], hidden [K][16].
  */
-import { JOB_D, JOB_H, JOB_N, JOB_SCRATCH, JOB_SCRATCH_BYTES, JOB_T, JOB_WEIGHTS, JOB_X } from "./job.ts";
+import { JOB_D, JOB_H, JOB_N, JOB_OUTPUTS, JOB_SCRATCH, JOB_SCRATCH_BYTES, JOB_T, JOB_WEIGHTS, JOB_X } from "./job.ts";
 import { EXPONENTIAL_CONSTANTS, SIGMOID_SCALE, storeConstants, TANH_SCALE } from "./activations.ts";
 import { fillZero, word } from "./simd.ts";
 
@@ -24,6 +24,7 @@ export let D: usize = 0;
 export let H: usize = 0;
 export let K: usize = 0;
 export let T: usize = 0;
+export let outputs: usize = 0;
 export let x: usize = 0;
 
 export let constants: usize = 0; // of activations.ts
@@ -32,11 +33,12 @@ export let gateWeights: usize = 0; // [H][K][4], scaled for the activations
 export let timeWeights: usize = 0; // [H][4], scaled
 export let inputWeights: usize = 0; // [H][D][4], scaled
 export let biases: usize = 0; // [H][4], both added up, scaled
-export let outputWeights: usize = 0; // [K]
+export let outputWeights: usize = 0; // [outputs][H]
+export let outputBiases: usize = 0; // [outputs]
 export let backWeights: usize = 0; // [K/2][4H][2], rows in the order of gates [H][4]
 export let xLanes: usize = 0; // [D][16]
 export let inputPart: usize = 0; // [H][4][16]: W_x·x + b
-export let perBin: usize = 0; // [T][16]: logits or dLogits
+export let perBin: usize = 0; // [outputs][T][16]: logits or dLogits
 export let zeros: usize = 0; // [K][16]
 export let spareTape: usize = 0; // two bins when only the logits are wanted, T bins when a tape is made again
 export let dCell: usize = 0; // [H][16]
@@ -46,7 +48,7 @@ export let chunkHidden: usize = 0; // [K], ROW apart, [CHUNK][16]: h one bin bef
 export let recurrentSums: usize = 0; // [H][K/2][8 × 4]: dW with four partial sums each
 export let gateSums: usize = 0; // [H][4][16]: Σ_t of the gate gradients
 export let gateTimeSums: usize = 0; // [H][4][16]: Σ_t of them times t/T
-export let outputSums: usize = 0; // [H][16]
+export let outputSums: usize = 0; // [outputs][H][16]
 
 @inline
 export function binBytes(H: usize): usize {
@@ -66,10 +68,11 @@ function layOut(at: usize, backward: bool): usize {
   inputWeights = timeWeights + (H << 4);
   biases = inputWeights + ((H * D) << 4);
   outputWeights = biases + (H << 4);
-  xLanes = (outputWeights + (K << 2) + 63) & ~63;
+  outputBiases = outputWeights + ((outputs * H) << 2);
+  xLanes = (outputBiases + (outputs << 2) + 63) & ~63;
   inputPart = xLanes + (D << 6);
   perBin = inputPart + (H << 8);
-  zeros = perBin + (T << 6);
+  zeros = perBin + ((outputs * T) << 6);
   spareTape = zeros + (K << 6);
   if (!backward) return spareTape + 2 * binBytes(H);
   backWeights = spareTape + lstmTapeBytes(H, T);
@@ -81,18 +84,19 @@ function layOut(at: usize, backward: bool): usize {
   gateSums = recurrentSums + H * K * 64;
   gateTimeSums = gateSums + (H << 8);
   outputSums = gateTimeSums + (H << 8);
-  return outputSums + (H << 6);
+  return outputSums + ((outputs * H) << 6);
 }
 
-function setShape(d: usize, h: usize, t: usize): void {
+function setShape(d: usize, h: usize, t: usize, k: usize): void {
   D = d;
   H = h;
   K = (h + 1) & ~1;
   T = t;
+  outputs = k;
 }
 
-export function lstmScratchBytes(d: usize, h: usize, t: usize, backward: bool): usize {
-  setShape(d, h, t);
+export function lstmScratchBytes(d: usize, h: usize, t: usize, k: usize, backward: bool): usize {
+  setShape(d, h, t, k);
   return layOut(0, backward);
 }
 
@@ -105,7 +109,7 @@ function scaleOf(gate: usize): f64 {
 export function openScratch(job: usize, thread: i32, backward: bool): void {
   N = <i32>word(job, JOB_N);
   x = word(job, JOB_X);
-  setShape(word(job, JOB_D), word(job, JOB_H), word(job, JOB_T));
+  setShape(word(job, JOB_D), word(job, JOB_H), word(job, JOB_T), word(job, JOB_OUTPUTS));
   const start = word(job, JOB_SCRATCH) + <usize>thread * word(job, JOB_SCRATCH_BYTES);
   const end = layOut(start, backward);
   // The spare tape, the largest part, needs no clearing except for the padding of h.
@@ -118,7 +122,6 @@ export function openScratch(job: usize, thread: i32, backward: bool): void {
   const recurrent = word(job, JOB_WEIGHTS + 1);
   const inputBias = word(job, JOB_WEIGHTS + 2);
   const recurrentBias = word(job, JOB_WEIGHTS + 3);
-  const output = word(job, JOB_WEIGHTS + 4);
   for (let gate: usize = 0; gate < 4; gate++) {
     const scale = scaleOf(gate);
     for (let j: usize = 0; j < H; j++) {
@@ -145,7 +148,8 @@ export function openScratch(job: usize, thread: i32, backward: bool): void {
       }
     }
   }
-  memory.copy(outputWeights, output, H << 2);
+  memory.copy(outputWeights, word(job, JOB_WEIGHTS + 4), (outputs * H) << 2);
+  memory.copy(outputBiases, word(job, JOB_WEIGHTS + 5), outputs << 2);
   storeConstants(constants);
   for (let t: usize = 0; t < T; t++) store<f32>(times + (t << 2), <f32>(t + 1) / <f32>T);
 }

@@ -5,7 +5,7 @@
  * tape, and h of the bin before that of the cell: lanes-products.ts multiplies them.
  *
  * A tile leaves one line of sums: time weights [4H], output weights [H], output bias; and for each row dFixed [4H], the
- * gradient of W_x·x + b.
+ * gradient of W_x·x + b. With several outputs it leaves out the last two, which output-products.ts sums.
  */
 
 import type { KernelSource } from "../wgsl.ts";
@@ -24,16 +24,16 @@ import {
 } from "./lanes-text.ts";
 
 /** Numbers in a tile's line of sums. */
-export function countLanesSums(H: number): number {
-  return 4 * H + H + 1;
+export function countLanesSums(H: number, several: boolean): number {
+  return 4 * H + (several ? 0 : H + 1);
 }
 
-export function lanesBackwardKernel(plan: LanesPlan): KernelSource {
+export function lanesBackwardKernel(plan: LanesPlan, several: boolean): KernelSource {
   const text = writeLanes(plan);
   const { H, tileRows, gateStride, tapeType } = text;
   return {
-    name: nameLanes("backward", plan),
-    sizes: ["first", "rows", "T"],
+    name: nameLanes(several ? "backward, several outputs" : "backward", plan),
+    sizes: ["first", "rows", "T", "K"],
     reads: { recurrent: "f32", output: "f32", dLogits: "f32" },
     writes: { tape: tapeType, lines: "f32", dFixed: "f32" },
     threads: plan.threads,
@@ -46,8 +46,8 @@ fn weightOf(gate: u32, other: u32, unit: u32) -> f32 {
   return 0.0;
 }
 // 0 for a row that the table does not have, so that it adds nothing to any sum.
-fn slopeOf(row: u32, bin: u32) -> f32 {
-  if (row < size.rows) { return dLogits[(size.first + row) * size.T + bin]; }
+fn slopeOf(k: u32, row: u32, bin: u32) -> f32 {
+  if (row < size.rows) { return dLogits[((size.first + row) * ${several ? "size.K" : "1u"} + k) * size.T + bin]; }
   return 0.0;
 }`,
     body: () => `
@@ -58,7 +58,7 @@ fn slopeOf(row: u32, bin: u32) -> f32 {
   let isUnit = unit < ${H}u;
   let gate = unit % 4u;
   ${text.lanes < 16 ? "ownThread = thread;" : ""}
-  ${prepare(text)}
+  ${prepare(text, several)}
   for (var left = size.T; left > 0u; left--) {
     let bin = left - 1u;
     let time = f32(left) / f32(size.T);
@@ -66,16 +66,16 @@ fn slopeOf(row: u32, bin: u32) -> f32 {
     if (isUnit) {
       let to = buffer + thread;
       let kept = ${tapeAt(text, "bin")};
-      ${differentiateCells(text)}
+      ${differentiateCells(text, several)}
       if (bin > 0u) {
-        ${load(text, "(bin - 1u)")}
+        ${load(text, "(bin - 1u)", several)}
       }
     }
     workgroupBarrier();
     ${FOUR.map((b) => `let from${b} = buffer + gate * ${gateStride}u + start${b};`).join("\n    ")}
     ${sendBack(text)}
   }
-  ${leaveSums(text)}`,
+  ${leaveSums(text, several)}`,
   };
 }
 
@@ -84,9 +84,16 @@ function tapeAt(text: LanesText, bin: string): string {
 }
 
 /** A thread's g-th sum is that of the unit g ^ gate of its group's four, for the same reason as with blocks. */
-function prepare(text: LanesText): string {
+function prepare(text: LanesText, several: boolean): string {
   const { quarter, widths, typeOf, eachVector, eachOther, taped } = text;
-  const names = ["slope", "inputGate", "forget", "candidate", "outputBefore", "cellBefore"];
+  const names = [
+    several ? "fromOutputs" : "slope",
+    "inputGate",
+    "forget",
+    "candidate",
+    "outputBefore",
+    "cellBefore",
+  ];
   const states = [...names, "outputGate", "tanhCell", "dCell", "back"];
   return `
   var weights: array<f32, ${4 * quarter}>;
@@ -98,30 +105,40 @@ function prepare(text: LanesText): string {
   ${eachVector((e) => states.map((name) => `var ${name}${e}: ${typeOf(e)};`).join(" "))}
   ${eachVector((e) => `var dStart${e}: array<${typeOf(e)}, 4>;`)}
   var dTime: array<f32, 4>;
-  var dOutput = 0.0;
-  var dBias = 0.0;
-  var outputWeight = 0.0;
+  ${several ? "" : "var dOutput = 0.0; var dBias = 0.0; var outputWeight = 0.0;"}
   if (isUnit) {
-    outputWeight = output[unit];
+    ${several ? "" : "outputWeight = output[unit];"}
     let last = ${tapeAt(text, "size.T - 1u")};
     ${eachVector(
       (e) => `
     outputGate${e} = ${taped("last", 3, e)};
     tanhCell${e} = tanh${widths[e]}(${taped("last", 4, e)});`,
     )}
-    ${load(text, "(size.T - 1u)")}
+    ${load(text, "(size.T - 1u)", several)}
   }
 `.trimEnd();
 }
 
+/** Of bin `bin` the slopes, or of several outputs the slopes times their weights. */
+function loadSlopes({ H, typeOf, eachVector, gatherRows }: LanesText, bin: string, several: boolean): string {
+  const slopes = (e: number, k: string) => gatherRows(e, (row) => `slopeOf(${k}, top + ${row}, ${bin})`);
+  if (!several) return eachVector((e) => `slope${e} = ${slopes(e, "0u")};`);
+  return `
+    ${eachVector((e) => `fromOutputs${e} = ${typeOf(e)}(0.0);`)}
+    for (var k = 0u; k < size.K; k++) {
+      let weight = output[k * ${H}u + unit];
+      ${eachVector((e) => `fromOutputs${e} += weight * ${slopes(e, "k")};`)}
+    }`;
+}
+
 /** Of bin `bin` the slopes and i, f, g; of the bin before it o and c, 0 where there is none. */
-function load(text: LanesText, bin: string): string {
-  const { typeOf, eachVector, gatherRows, taped } = text;
+function load(text: LanesText, bin: string, several: boolean): string {
+  const { typeOf, eachVector, taped } = text;
   return `{
     let at = ${tapeAt(text, bin)};
+    ${loadSlopes(text, bin, several)}
     ${eachVector(
       (e) => `
-    slope${e} = ${gatherRows(e, (row) => `slopeOf(top + ${row}, ${bin})`)};
     inputGate${e} = ${taped("at", 0, e)};
     forget${e} = ${taped("at", 1, e)};
     candidate${e} = ${taped("at", 2, e)};
@@ -139,18 +156,20 @@ function load(text: LanesText, bin: string): string {
   }`;
 }
 
-function differentiateCells(text: LanesText): string {
+function differentiateCells(text: LanesText, several: boolean): string {
   const { widths, gateStride, total, eachVector, keep } = text;
   const leave = (g: number, e: number) => `
         dGates${e}[to + ${g * gateStride}u] = d${g};
         ${keep("kept", g, e, `d${g}`)}
         dStart${e}[${g}] += d${g};
         dTime[${g}] += ${total(`d${g}`, e)} * time;`;
-  return eachVector(
-    (e) => `{
+  const addToOutput = (e: number) => `
         let dHidden = slope${e} * outputWeight + back${e};
         dOutput += ${total(`(slope${e} * outputGate${e} * tanhCell${e})`, e)};
-        dBias += ${total(`slope${e}`, e)};
+        dBias += ${total(`slope${e}`, e)};`;
+  return eachVector(
+    (e) => `{
+        ${several ? `let dHidden = fromOutputs${e} + back${e};` : addToOutput(e)}
         let d = dCell${e} + dHidden * outputGate${e} * (1.0 - tanhCell${e} * tanhCell${e});
         let d0 = d * candidate${e} * inputGate${e} * (1.0 - inputGate${e});
         let d1 = d * cellBefore${e} * forget${e} * (1.0 - forget${e});
@@ -183,7 +202,7 @@ function sendBack(text: LanesText): string {
 }
 
 /** What belongs to a unit is in four threads, a block each. */
-function leaveSums(text: LanesText): string {
+function leaveSums(text: LanesText, several: boolean): string {
   const { H, tileRows, widths } = text;
   const block = tileRows / 4;
   const addUp = (name: string) =>
@@ -194,8 +213,10 @@ function leaveSums(text: LanesText): string {
       (_, c) => (g: number) => (width === 1 ? `dStart${e}[${g}]` : `dStart${e}[${g}][${c}]`),
     ),
   );
+  const leaveOutput = `lines[line + ${4 * H}u + unit] = dOutput;
+  if (unit == 0u) { lines[line + ${5 * H}u] = dBias; }`;
   return `
-  ${[...FOUR.map((g) => `dTime[${g}]`), "dOutput", "dBias"].map(addUp).join("\n  ")}
+  ${[...FOUR.map((g) => `dTime[${g}]`), ...(several ? [] : ["dOutput", "dBias"])].map(addUp).join("\n  ")}
   if (!isUnit) { return; }
   ${rows
     .map(
@@ -208,8 +229,7 @@ function leaveSums(text: LanesText): string {
     )
     .join("\n  ")}
   if (q > 0u) { return; }
-  let line = group * ${countLanesSums(H)}u;
+  let line = group * ${countLanesSums(H, several)}u;
   ${FOUR.map((g) => `lines[line + ${g * H}u + unit] = dTime[${g}];`).join("\n  ")}
-  lines[line + ${4 * H}u + unit] = dOutput;
-  if (unit == 0u) { lines[line + ${5 * H}u] = dBias; }`;
+  ${several ? "" : leaveOutput}`;
 }

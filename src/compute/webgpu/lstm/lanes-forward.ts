@@ -1,6 +1,7 @@
 /**
  * The LSTM forward in the layout of lanes-plan.ts. One more unit has the output weights in place of its first gate's:
- * what it gives in bin t is the logit of bin t−1.
+ * what it gives in bin t is the logit of bin t−1. Several outputs are multiplied by whichever threads there are, from
+ * h in workgroup memory.
  */
 
 import type { KernelSource } from "../wgsl.ts";
@@ -17,26 +18,27 @@ import {
   PLACE_THREAD,
   writeLanes,
 } from "./lanes-text.ts";
-import type { ForwardKind } from "./lstm-forward.ts";
+import { addOutputs, type ForwardKind, nameForward } from "./lstm-forward.ts";
 
 /** Takes what forwardKernel of lstm-forward.ts takes. */
-export function lanesForwardKernel(plan: LanesPlan, kind: ForwardKind): KernelSource {
+export function lanesForwardKernel(plan: LanesPlan, kind: ForwardKind, several: boolean): KernelSource {
   const text = writeLanes(plan);
   const keeps = kind !== "logits";
-  const adds = kind !== "tape";
+  const leaves = kind !== "tape";
+  const adds = leaves && !several;
   const { H, tileRows, quarter, tapeType, typeOf, eachVector } = text;
   // Of [buffer, unit, block].
   const buffer = 16 * quarter;
   return {
-    name: `${nameLanes("forward", plan)}, ${kind}`,
-    sizes: ["first", "rows", "T", "D"],
+    name: `${nameLanes("forward", plan)}, ${nameForward(kind, several)}`,
+    sizes: ["first", "rows", "T", "D", "K"],
     reads: {
       fixed: "f32",
       input: "f32",
       recurrent: "f32",
-      ...(adds && { output: "f32", outputBias: "f32" }),
+      ...(leaves && { output: "f32", outputBias: "f32" }),
     },
-    writes: { ...(adds && { logits: "f32" }), ...(keeps && { tape: tapeType }) },
+    writes: { ...(leaves && { logits: "f32" }), ...(keeps && { tape: tapeType }) },
     threads: plan.threads,
     enables: ["subgroups"],
     declarations: () => `
@@ -63,6 +65,7 @@ fn weightOf(gate: u32, unit: u32, other: u32) -> f32 {
     ${eachVector((e) => `var gates${e}: array<${typeOf(e)}, 4>;`)}
     ${gatherSums(text, (g, e) => `gates${e}[${g}]`)}
     ${adds ? addLogits(text) : ""}
+    ${leaves && several ? addEachLogit(text) : ""}
     if (bin == size.T) { break; }
     if (isUnit) {
       let next = ${buffer}u - buffer + thread;
@@ -121,6 +124,27 @@ function addLogits({ tileRows, widths }: LanesText): string {
         )
         .join("\n")}
     }`;
+}
+
+/** h of [unit, block] has in its e-th array the rows of a block's e-th vector. */
+function addEachLogit({ H, tileRows, widths, threads }: LanesText): string {
+  const block = tileRows / 4;
+  const branches = widths.map((width, e) => {
+    const before = widths.slice(0, e).reduce<number>((sum, one) => sum + one, 0);
+    const vector = `hidden${e}[at + j * 4u]`;
+    const number = width === 1 ? vector : `${vector}[row % ${block}u - ${before}u]`;
+    return `if (row % ${block}u < ${before + width}u) { h = ${number}; }`;
+  });
+  return addOutputs(
+    threads,
+    tileRows,
+    `let at = buffer + row / ${block}u;
+          for (var j = 0u; j < ${H}u; j++) {
+            var h = 0.0;
+            ${branches.join(" else ")}
+            sum += output[k * ${H}u + j] * h;
+          }`,
+  );
 }
 
 function turnGatesToCells(text: LanesText, keeps: boolean): string {

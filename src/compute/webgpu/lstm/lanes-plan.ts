@@ -13,6 +13,7 @@
  * one number a row.
  */
 import type { GpuLimits } from "../gpu.ts";
+import type { TapeNumbers } from "./output-products.ts";
 
 export type VectorWidth = 1 | 2 | 4;
 
@@ -124,6 +125,23 @@ export const LANES_TAPED = 5;
 /** Vectors of `tapeWidth` rows of one tile and bin on the tape. */
 export function binVectors({ H, tileRows, tapeWidth }: LanesPlan): number {
   return (LANES_TAPED * tileRows * H) / tapeWidth;
+}
+
+/** Where o and c of a row and unit lie on the tape. */
+export function lanesNumbers(plan: LanesPlan): TapeNumbers {
+  const { H, tileRows, tapeWidth } = plan;
+  const block = tileRows / 4;
+  return {
+    name: nameLanes("tape", plan),
+    H,
+    tileRows,
+    binNumbers: LANES_TAPED * tileRows * H,
+    placeOf: (quantity) => {
+      const vector = `(${quantity * block}u + row % ${block}u) / ${tapeWidth}u`;
+      const lane = `(${vector} * ${4 * H}u + unit * 4u + row / ${block}u)`;
+      return `(${lane} * ${tapeWidth}u + row % ${block}u % ${tapeWidth}u)`;
+    },
+  };
 }
 
 /** Says which kernel this is: everything that is written into its code. */

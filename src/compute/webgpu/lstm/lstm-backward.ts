@@ -6,22 +6,23 @@
  * time they take.
  *
  * A tile leaves one line of sums: recurrent weights [4H,H], time weights [4H], output weights [H], output bias; and for
- * each row dFixed [4H], the gradient of W_x·x + b.
+ * each row dFixed [4H], the gradient of W_x·x + b. With several outputs it leaves out the last two, which
+ * output-products.ts sums.
  */
 import { type LstmPlan, nameLstm, TAPED } from "./lstm-plan.ts";
 import { type LstmText, placePair, placeThread, writeLstm } from "./lstm-text.ts";
 import { ACTIVATIONS, fourOf, type KernelSource } from "../wgsl.ts";
 
 /** Numbers in a tile's line of sums. */
-export function countTileSums(H: number): number {
-  return 4 * H * H + 4 * H + H + 1;
+export function countTileSums(H: number, several: boolean): number {
+  return 4 * H * H + 4 * H + (several ? 0 : H + 1);
 }
 
-export function backwardKernel(plan: LstmPlan): KernelSource {
+export function backwardKernel(plan: LstmPlan, several: boolean): KernelSource {
   const text = writeLstm(plan);
   return {
-    name: nameLstm("backward", plan),
-    sizes: ["first", "rows", "T"],
+    name: nameLstm(several ? "backward, several outputs" : "backward", plan),
+    sizes: ["first", "rows", "T", "K"],
     reads: { recurrent: "f32", output: "f32", dLogits: "f32", tape: "vec4f" },
     writes: { sums: "f32", dFixed: "f32" },
     threads: plan.threads,
@@ -30,21 +31,22 @@ export function backwardKernel(plan: LstmPlan): KernelSource {
   let top = group * ${plan.tileRows}u;
   if (top >= size.rows) { return; }
   ${placeThread(plan)}
-  ${prepare(text)}
-  ${load(text, "(size.T - 1u)")}
+  ${prepare(text, several)}
+  ${load(text, "(size.T - 1u)", several)}
   workgroupBarrier();
   for (var left = size.T; left > 0u; left--) {
     let bin = left - 1u;
     let time = f32(left) / f32(size.T);
-    ${differentiateCells(text)}
+    ${differentiateCells(text, several)}
     if (bin > 0u) {
-      ${load(text, "(bin - 1u)")}
+      ${load(text, "(bin - 1u)", several)}
     }
     workgroupBarrier();
     ${sendBack(text)}
     workgroupBarrier();
   }
-  ${leaveSums(text)}`,
+  ${leaveSums(text, several)}
+  ${several ? "" : leaveOutputSums(text)}`,
   };
 }
 
@@ -56,9 +58,9 @@ ${ACTIVATIONS}
 var<workgroup> dGates: array<vec4f, ${tileRows * 4 * stride}>; // [row, gate, quad]
 var<workgroup> sentBack: array<f32, ${splits * tileRows * 4 * units}>; // [part, row, gate, unit]: to h before
 var<workgroup> before: array<vec4f, ${tileRows * stride}>; // [row, quad]: h of the bin before
-fn outputOf(unit: u32) -> f32 {
+fn outputOf(k: u32, unit: u32) -> f32 {
   if (unit >= ${H}u) { return 0.0; }
-  return output[unit];
+  return output[k * ${H}u + unit];
 }
 fn weightOf(gate: u32, unit: u32, other: u32) -> f32 {
   if (other >= ${H}u || unit >= ${H}u || gate > 3u) { return 0.0; }
@@ -82,7 +84,7 @@ function placeGate(text: LstmText, g: string): string {
     let ownGate = min(gate, 3u);`;
 }
 
-function prepare(text: LstmText): string {
+function prepare(text: LstmText, several: boolean): string {
   const { quads, stride, units, tileRows, threads, owned, tasks, inRegisters, splits, partQuads } = text;
   const weights = text.eachOwned(
     (g) => `
@@ -102,28 +104,42 @@ function prepare(text: LstmText): string {
   var dWeights: array<vec4f, ${2 * owned * partQuads}>;
   var dTime: array<f32, ${2 * owned}>;
   var dStart: array<f32, ${2 * owned * tileRows}>;
-  var slope: array<f32, ${tasks}>;
-  var dBias: array<f32, ${tasks}>;
+  ${several ? perTask(["fromOutputs"]) : `var slope: array<f32, ${tasks}>; var dBias: array<f32, ${tasks}>;`}
   ${perTask(["inputGate", "forget", "candidate", "outputBefore", "cellBefore"])}
-  ${perTask(["outputGate", "tanhCell", "dCell", "dOutput", "outputWeights"])}
+  ${perTask(["outputGate", "tanhCell", "dCell", ...(several ? [] : ["dOutput", "outputWeights"])])}
   for (var i = thread; i < ${splits * tileRows * 4 * units}u; i += ${threads}u) { sentBack[i] = 0.0; }
   for (var i = thread; i < ${tileRows * 4 * stride}u; i += ${threads}u) { dGates[i] = vec4f(0.0); }
   for (var i = thread; i < ${tileRows * stride}u; i += ${threads}u) { before[i] = vec4f(0.0); }
   ${text.eachTask(
     (m) => `
-        outputWeights[${m}] = ${fourOf((c) => `outputOf(i % ${quads}u * 4u + ${c}u)`)};
+        ${several ? "" : `outputWeights[${m}] = ${fourOf((c) => `outputOf(0u, i % ${quads}u * 4u + ${c}u)`)};`}
         outputGate[${m}] = ${taped(text, "size.T - 1u", 3)};
         tanhCell[${m}] = tanh4(${taped(text, "size.T - 1u", 4)});`,
   )}`;
 }
 
+/** Of a row's bin `bin`: its slope, or of several outputs the slopes times their weights. */
+function loadSlopes(quads: number, bin: string, m: string, several: boolean): string {
+  if (!several)
+    return `
+        slope[${m}] = 0.0;
+        if (n < size.rows) { slope[${m}] = dLogits[(size.first + n) * size.T + ${bin}]; }`;
+  return `
+        fromOutputs[${m}] = vec4f(0.0);
+        if (n < size.rows) {
+          for (var k = 0u; k < size.K; k++) {
+            let weights = ${fourOf((c) => `outputOf(k, i % ${quads}u * 4u + ${c}u)`)};
+            fromOutputs[${m}] += dLogits[((size.first + n) * size.K + k) * size.T + ${bin}] * weights;
+          }
+        }`;
+}
+
 /** Of bin `bin` the slopes and i, f, g; of the bin before it o and c, 0 where there is none. */
-function load(text: LstmText, bin: string): string {
+function load(text: LstmText, bin: string, several: boolean): string {
   return text.eachTask(
     (m) => `
         let n = top + i / ${text.quads}u;
-        slope[${m}] = 0.0;
-        if (n < size.rows) { slope[${m}] = dLogits[(size.first + n) * size.T + ${bin}]; }
+        ${loadSlopes(text.quads, bin, m, several)}
         inputGate[${m}] = ${taped(text, bin, 0)};
         forget[${m}] = ${taped(text, bin, 1)};
         candidate[${m}] = ${taped(text, bin, 2)};
@@ -136,7 +152,8 @@ function load(text: LstmText, bin: string): string {
   );
 }
 
-function differentiateCells({ quads, stride, units, tileRows, splits, eachTask }: LstmText): string {
+function differentiateCells(text: LstmText, several: boolean): string {
+  const { quads, stride, units, tileRows, splits, eachTask } = text;
   const sentBy = (place: number) => fourOf((c) => `sentBack[at + ${place + c}u]`);
   const places = Array.from({ length: splits }, (_, p) =>
     [0, 1, 2, 3].map((gate) => p * tileRows * 4 * units + gate * units),
@@ -144,9 +161,14 @@ function differentiateCells({ quads, stride, units, tileRows, splits, eachTask }
   return eachTask(
     (m) => `
         let at = i / ${quads}u * ${4 * units}u + i % ${quads}u * 4u;
-        let dHidden = slope[${m}] * outputWeights[${m}] + ${places.map(sentBy).join(" + ")};
-        dOutput[${m}] += slope[${m}] * outputGate[${m}] * tanhCell[${m}];
-        dBias[${m}] += slope[${m}];
+        let dHidden = ${several ? `fromOutputs[${m}]` : `slope[${m}] * outputWeights[${m}]`} +
+          ${places.map(sentBy).join(" + ")};
+        ${
+          several
+            ? ""
+            : `dOutput[${m}] += slope[${m}] * outputGate[${m}] * tanhCell[${m}];
+        dBias[${m}] += slope[${m}];`
+        }
         let d = dCell[${m}] + dHidden * outputGate[${m}] * (1.0 - tanhCell[${m}] * tanhCell[${m}]);
         let to = i / ${quads}u * ${4 * stride}u + i % ${quads}u;
         dGates[to] = d * candidate[${m}] * inputGate[${m}] * (1.0 - inputGate[${m}]);
@@ -219,8 +241,8 @@ function sendBack(text: LstmText): string {
   );
 }
 
-function leaveSums(text: LstmText): string {
-  const { H, quads, stride, tileRows, threads, partQuads } = text;
+function leaveSums(text: LstmText, several: boolean): string {
+  const { H, tileRows, partQuads } = text;
   const leaveFour = (g: string, e: number, k: string) =>
     [0, 1, 2, 3]
       .map((c) => {
@@ -236,7 +258,7 @@ function leaveSums(text: LstmText): string {
           dFixed[(top + ${s}) * ${4 * H}u + row] = dStart[(${g} * 2u + ${e}u) * ${tileRows}u + ${s}];
         }`;
   return `
-  let line = group * ${countTileSums(H)}u;
+  let line = group * ${countTileSums(H, several)}u;
   ${text.eachOwned(
     (g) => `
     ${placeGate(text, g)}
@@ -251,8 +273,12 @@ function leaveSums(text: LstmText): string {
       }
     }`,
     ).join("\n")}`,
-  )}
-  ${text.eachTask(
+  )}`;
+}
+
+function leaveOutputSums({ H, quads, stride, tileRows, threads, eachTask }: LstmText): string {
+  return `
+  ${eachTask(
     (m) => `
         before[i / ${quads}u * ${stride}u + i % ${quads}u] = dOutput[${m}];
         if (i % ${quads}u == 0u) { sentBack[i / ${quads}u] = dBias[${m}]; }`,

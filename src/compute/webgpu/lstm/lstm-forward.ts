@@ -2,7 +2,7 @@
  * The LSTM forward. Each bin has two halves. First a thread multiplies the weights it owns with its part of h_{t−1},
  * for all rows of the tile. Then gates become cells, four units of one row in a thread. The output weights are one more
  * row of weights: what they give in the first half of bin t is the logit of bin t−1, so logits cost no half of their
- * own.
+ * own. Several outputs are multiplied in that half by whichever threads there are, from h in workgroup memory.
  */
 import { type LstmPlan, nameLstm, TAPED } from "./lstm-plan.ts";
 import { type LstmText, placePair, placeThread, writeLstm } from "./lstm-text.ts";
@@ -12,20 +12,21 @@ import { ACTIVATIONS, fourOf, type KernelSource } from "../wgsl.ts";
 export type ForwardKind = "logits" | "logits and tape" | "tape";
 
 /** `fixed` is W_x·x + b_input + b_recurrent of the rows from `first` on. */
-export function forwardKernel(plan: LstmPlan, kind: ForwardKind): KernelSource {
+export function forwardKernel(plan: LstmPlan, kind: ForwardKind, several: boolean): KernelSource {
   const text = writeLstm(plan);
   const keeps = kind !== "logits";
-  const adds = kind !== "tape";
+  const leaves = kind !== "tape";
+  const adds = leaves && !several;
   return {
-    name: `${nameLstm("forward", plan)}, ${kind}`,
-    sizes: ["first", "rows", "T", "D"],
+    name: `${nameLstm("forward", plan)}, ${nameForward(kind, several)}`,
+    sizes: ["first", "rows", "T", "D", "K"],
     reads: {
       fixed: "f32",
       input: "f32",
       recurrent: "f32",
-      ...(adds && { output: "f32", outputBias: "f32" }),
+      ...(leaves && { output: "f32", outputBias: "f32" }),
     },
-    writes: { ...(adds && { logits: "f32" }), ...(keeps && { tape: "vec4f" }) },
+    writes: { ...(leaves && { logits: "f32" }), ...(keeps && { tape: "vec4f" }) },
     threads: plan.threads,
     declarations: () => declare(text, adds),
     body: () => `
@@ -36,6 +37,7 @@ export function forwardKernel(plan: LstmPlan, kind: ForwardKind): KernelSource {
   for (var bin = 0u; bin <= size.T; bin++) {
     let time = f32(bin + 1u) / f32(size.T);
     ${multiply(text, adds)}
+    ${leaves && several ? addEachLogit(text) : ""}
     workgroupBarrier();
     ${adds ? addLogits(text) : ""}
     if (bin == size.T) { break; }
@@ -165,6 +167,36 @@ function addLogits({ tileRows, splits }: LstmText): string {
       if (bin > 0u) { logits[logitAt + bin - 1u] = logit + (bias + ${parts.join(" + ")}); }
       if (bin < size.T) { logit = logits[logitAt + bin]; }
     }`;
+}
+
+/** Logits of the bin before, from its h: a row and an output in a thread. */
+function addEachLogit({ H, stride, tileRows, threads }: LstmText): string {
+  return addOutputs(
+    threads,
+    tileRows,
+    `for (var j = 0u; j < ${H}u; j++) { sum += output[k * ${H}u + j] * hidden[row * ${stride}u + j / 4u][j % 4u]; }`,
+  );
+}
+
+/** The lines that add the bin before to each output's logits; `products` adds to `sum` for `row` and output `k`. */
+export function addOutputs(threads: number, tileRows: number, products: string): string {
+  return `
+    if (bin > 0u) {
+      for (var i = thread; i < ${tileRows}u * size.K; i += ${threads}u) {
+        let row = i / size.K;
+        let k = i % size.K;
+        if (top + row < size.rows) {
+          var sum = outputBias[k];
+          ${products}
+          logits[((size.first + top + row) * size.K + k) * size.T + bin - 1u] += sum;
+        }
+      }
+    }`;
+}
+
+/** What tells a kernel from those for other passes. */
+export function nameForward(kind: ForwardKind, several: boolean): string {
+  return several && kind !== "tape" ? `${kind}, several outputs` : kind;
 }
 
 function turnGatesToCells(

@@ -11,11 +11,12 @@ import type { Stretch } from "../tapes.ts";
 import type { KernelSource } from "../wgsl.ts";
 import { countLanesSums, lanesBackwardKernel } from "./lanes-backward.ts";
 import { lanesForwardKernel } from "./lanes-forward.ts";
-import { binVectors, type LanesPlan, planLanes } from "./lanes-plan.ts";
+import { binVectors, type LanesPlan, lanesNumbers, planLanes } from "./lanes-plan.ts";
 import { lanesProductsKernel } from "./lanes-products.ts";
 import { backwardKernel, countTileSums } from "./lstm-backward.ts";
 import { type ForwardKind, forwardKernel } from "./lstm-forward.ts";
-import { binBytes, type LstmEffort, type LstmPlan, planLstm } from "./lstm-plan.ts";
+import { binBytes, type LstmEffort, type LstmPlan, pairNumbers, planLstm } from "./lstm-plan.ts";
+import { type OutputPass, sumOutputs } from "./output-products.ts";
 
 export type LstmBuffers = Readonly<Record<keyof LstmWeights, Bound>>;
 
@@ -44,7 +45,8 @@ export interface LstmLayout {
   readonly binBytes: number;
   /** Whether the backward pass overwrites the tape. */
   readonly spendsTape: boolean;
-  forward(kind: ForwardKind): KernelSource;
+  /** `several`: whether there is more than one output. */
+  forward(kind: ForwardKind, several: boolean): KernelSource;
   backward(engine: Engine, pass: BackwardPass): KernelRun[];
 }
 
@@ -65,15 +67,18 @@ function layOutPairs(plan: LstmPlan): LstmLayout {
     tileRows: plan.tileRows,
     binBytes: binBytes(plan),
     spendsTape: false,
-    forward: (kind) => forwardKernel(plan, kind),
-    backward(engine, { shape, stretch, weights, tape, dLogits, dFixed, gradient }) {
+    forward: (kind, several) => forwardKernel(plan, kind, several),
+    backward(engine, pass) {
+      const { shape, stretch, weights, tape, dLogits, dFixed, gradient } = pass;
       const { first, rows, tiles } = stretch;
-      const columns = countTileSums(shape.H);
+      const { K = 1 } = shape;
+      const columns = countTileSums(shape.H, K > 1);
       const sums = engine.scratch("tiles", tiles * columns * 4);
       return [
+        ...(K > 1 ? sumOutputs(engine, pairNumbers(plan), outputPass(pass)) : []),
         {
-          kernel: backwardKernel(plan),
-          sizes: [first, rows, shape.T],
+          kernel: backwardKernel(plan, K > 1),
+          sizes: [first, rows, shape.T, K],
           arrays: [weights.recurrent, weights.output, dLogits, tape, sums, dFixed],
           groups: tiles,
         },
@@ -88,11 +93,12 @@ function layOutLanes(plan: LanesPlan): LstmLayout {
     tileRows: plan.tileRows,
     binBytes: binVectors(plan) * plan.tapeWidth * 4,
     spendsTape: true,
-    forward: (kind) => lanesForwardKernel(plan, kind),
-    backward(engine, { shape, stretch, weights, tape, dLogits, dFixed, gradient }) {
-      const { T, H } = shape;
+    forward: (kind, several) => lanesForwardKernel(plan, kind, several),
+    backward(engine, pass) {
+      const { shape, stretch, weights, tape, dLogits, dFixed, gradient } = pass;
+      const { T, H, K = 1 } = shape;
       const { first, rows, tiles } = stretch;
-      const columns = countLanesSums(H);
+      const columns = countLanesSums(H, K > 1);
       const sums = engine.scratch("tiles", tiles * columns * 4);
       const blocks = tiles * T;
       const most = Math.max(
@@ -103,9 +109,10 @@ function layOutLanes(plan: LanesPlan): LstmLayout {
       const slices = Math.ceil(blocks / sliceBlocks);
       const partials = engine.scratch("slices", slices * 16 * H * H);
       return [
+        ...(K > 1 ? sumOutputs(engine, lanesNumbers(plan), outputPass(pass)) : []),
         {
-          kernel: lanesBackwardKernel(plan),
-          sizes: [first, rows, T],
+          kernel: lanesBackwardKernel(plan, K > 1),
+          sizes: [first, rows, T, K],
           arrays: [weights.recurrent, weights.output, dLogits, tape, sums, dFixed],
           groups: tiles,
         },
@@ -120,6 +127,10 @@ function layOutLanes(plan: LanesPlan): LstmLayout {
       ];
     },
   };
+}
+
+function outputPass({ shape, stretch, tape, dLogits, gradient }: BackwardPass): OutputPass {
+  return { shape, stretch, tape, dLogits, output: gradient.output, outputBias: gradient.outputBias };
 }
 
 /** The order of a tile's sums is that of lstm-backward.ts. */

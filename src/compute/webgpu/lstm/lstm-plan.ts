@@ -10,6 +10,7 @@ import { BackendError } from "../../../core/errors.ts";
 import type { LstmShape } from "../../shapes.ts";
 import type { GpuLimits } from "../gpu.ts";
 import type { LanesEffort } from "./lanes-plan.ts";
+import type { TapeNumbers } from "./output-products.ts";
 
 export interface LstmPlan {
   readonly H: number;
@@ -93,6 +94,19 @@ export function planLstm({ H }: Pick<LstmShape, "H">, limits: GpuLimits, effort:
 /** Bytes of one tile's activations in one bin. */
 export function binBytes({ tileRows, quads }: LstmPlan): number {
   return TAPED * tileRows * quads * 16;
+}
+
+/** Where o and c of a row and unit lie on the tape. */
+export function pairNumbers(plan: LstmPlan): TapeNumbers {
+  const { H, tileRows, quads } = plan;
+  const cells = tileRows * quads;
+  return {
+    name: nameLstm("tape", plan),
+    H,
+    tileRows,
+    binNumbers: 4 * TAPED * cells,
+    placeOf: (quantity) => `(${4 * quantity * cells}u + row * ${4 * quads}u + unit)`,
+  };
 }
 
 /** Says which kernel this is: everything that is written into its code. */

@@ -39,8 +39,8 @@ export function lstmOnDevice(
 
   /** Checks everything before any work area is made. */
   function prepare(shape: LstmShape, weights: LstmWeights, x: DeviceArray, N: number) {
-    const { D, H, T } = shape;
-    checkSizes({ D, H, T, N });
+    const { D, H, T, K = 1 } = shape;
+    checkSizes({ D, H, T, K, N });
     const layout = layOut(shape, N, engine.device.limits, { lanes, effort });
     return {
       shape,
@@ -59,7 +59,7 @@ export function lstmOnDevice(
     async lstmForward(shape, weights, x, N, logits, tape) {
       engine.check();
       const { stretches, ...given } = prepare(shape, weights, x, N);
-      const out = handles.find("logits", logits, N * shape.T).buffer;
+      const out = handles.find("logits", logits, N * (shape.K ?? 1) * shape.T).buffer;
       const pages = tape === null ? [] : tapes.prepare(tape, stretches);
       const fixed = placeFixed(shape, stretches);
       stretches.forEach((stretch, k) => {
@@ -73,9 +73,9 @@ export function lstmOnDevice(
       const { pass, pages } = tapes.read(tape);
       if (pass === null) throw refuseEmptyTape();
       const { shape, N } = pass;
-      const { D, H, T } = shape;
+      const { D, H, T, K = 1 } = shape;
       const { stretches, ...given } = prepare(shape, pass.weights, pass.x, N);
-      const slopes = handles.find("dLogits", dLogits, N * T).buffer;
+      const slopes = handles.find("dLogits", dLogits, N * K * T).buffer;
       const toGradient = findWeights("gradient", shape, gradient);
       const fixed = placeFixed(shape, stretches);
       stretches.forEach((stretch, k) => {
@@ -104,7 +104,7 @@ function runForward(
   logits: Bound | null,
   page: Bound | null,
 ): KernelRun[] {
-  const { D, H, T } = shape;
+  const { D, H, T, K = 1 } = shape;
   const { input, recurrent, inputBias, recurrentBias, output, outputBias } = weights;
   const kind: ForwardKind = logits === null ? "tape" : page === null ? "logits" : "logits and tape";
   return [
@@ -121,8 +121,8 @@ function runForward(
       out: fixed,
     }),
     {
-      kernel: layout.forward(kind),
-      sizes: [first, rows, T, D],
+      kernel: layout.forward(kind, K > 1),
+      sizes: [first, rows, T, D, K],
       arrays: [
         ...[fixed, input, recurrent],
         ...(logits === null ? [] : [output, outputBias, logits]),
