@@ -3,7 +3,7 @@
  * groups and for any other groups of the study. Everyone is the audit's first line, so the group of all is not scored
  * again.
  */
-import { requireRightCensored } from "../data/outcomes/outcomes.ts";
+import { type BinnedRightCensored, requireRightCensored } from "../data/outcomes/outcomes.ts";
 import type { Backend } from "../compute/backend.ts";
 import type { Curves } from "../data/curves/curves.ts";
 import { ALL_GROUP } from "../data/groups/groups.ts";
@@ -25,6 +25,7 @@ export interface PredictedRows extends StudyRows {
 
 /** Predicted rows with every score. */
 export interface AuditedRows extends PredictedRows {
+  readonly binned: BinnedRightCensored;
   readonly audit: AuditTable;
 }
 
@@ -47,7 +48,8 @@ export async function predictRows(
 
 /** Scores rows that are already predicted. */
 export async function auditRows(predicted: PredictedRows, options: AuditOptions = {}): Promise<AuditedRows> {
-  return { ...predicted, audit: await audit(toAuditInput(predicted), options) };
+  const binned = requireRightCensored(predicted.binned, "an audit");
+  return { ...predicted, binned, audit: await audit(toAuditInput(predicted), options) };
 }
 
 /** Predicts and scores some rows of a model's study. */

@@ -13,6 +13,7 @@ import {
   readCurves,
 } from "../../data/curves/read-curves.ts";
 import type { Group } from "../../data/groups/groups.ts";
+import { requireRightCensored } from "../../data/outcomes/outcomes.ts";
 import { type OutcomeColumns, outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { binOutcomes } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
@@ -218,7 +219,7 @@ async function predictFitSource(read: ModelTable, options: PredictionOptions): P
     const everyRow = Int32Array.from({ length: table.rows }, (_, row) => row);
     return {
       curves: (await predictStudy(study, everyRow, backend)).curves,
-      outcomes: binOutcomes(study.outcomes, grid),
+      outcomes: binOutcomes(requireRightCensored(study.outcomes, "a repair"), grid),
       table,
       columns,
       id: columns.id ?? null,
