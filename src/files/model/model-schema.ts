@@ -137,11 +137,12 @@ const grid = describing<Model["grid"]>()(
   )
   .refine(({ T, atRisk }) => atRisk === undefined || (atRisk.length === T && isShareAtRisk(atRisk)), {
     path: ["atRisk"],
-    message: "expected T shares from 0 to 1 that never rise",
+    message: "expected T shares from 0 to 1, some bin with all",
   });
 
+/** Late entry may raise the number at risk; somewhere it is largest. */
 function isShareAtRisk(shares: readonly number[]): boolean {
-  return shares.every((share, t) => share >= 0 && share <= (t === 0 ? 1 : shares[t - 1]));
+  return shares.every((share) => share >= 0 && share <= 1) && shares.includes(1);
 }
 
 export function isAscending(values: ArrayLike<number>): boolean {
