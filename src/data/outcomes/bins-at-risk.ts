@@ -34,11 +34,15 @@ export function divideBins(
   const ends = last.slice();
   if (id !== undefined) {
     const order = orderIntervals({ entry, time, event, id });
+    let least = order.length > 0 ? firstBin[order[0]] : 1; // of the rows that follow on each other so far
     for (let k = 1; k < order.length; k++) {
       const [before, row] = [order[k - 1], order[k]];
       // After an event, which keeps its bin, the next row begins as a late entry does.
-      if (id[before] !== id[row] || entry[row] !== time[before] || event[before] === 1) continue;
-      firstBin[row] = reachedAfter(entry[row]);
+      if (id[before] !== id[row] || entry[row] !== time[before] || event[before] === 1) {
+        least = firstBin[row];
+        continue;
+      }
+      firstBin[row] = Math.max(reachedAfter(entry[row]), least);
       ends[before] = Math.min(ends[before], firstBin[row] - 1);
     }
   }
