@@ -87,7 +87,7 @@ export function prepareStudy(
   begin(0);
   const inspected = inspectHistory(table, request);
   const history = readHistory(table, request, inspected);
-  const { people, causes } = history;
+  const { people } = history;
   begin(1);
   const checked = checkTable(table, request, inspected);
   begin(2);
@@ -100,8 +100,7 @@ export function prepareStudy(
     table,
     sha256,
     columns: { ...columns, ...present({ id: request.id }) },
-    outcomes: modelOutcomes(history, request),
-    causes,
+    ...modelOutcomes(history, request),
     eventRule: inspected.eventRule,
     people,
     findings: () => {

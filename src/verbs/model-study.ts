@@ -160,8 +160,7 @@ function readSubject({ columns }: Model, table: Table, sha256: string | null): S
     table,
     sha256,
     columns,
-    outcomes: modelOutcomes(history, columns),
-    causes: history.causes,
+    ...modelOutcomes(history, columns),
     eventRule: inspected.eventRule,
     people: null,
     findings: () => {

@@ -130,13 +130,22 @@ function readAdded(
  * The outcomes as models take them: weights are 1 on average, so that they change who counts and not how much all rows
  * count beside a prior; ids stay only where a person's rows follow on each other, which decides whose bin it is.
  */
-export function modelOutcomes({ outcomes }: EventHistory, { start }: OutcomeColumns): Outcomes {
-  const { id, weight, ...rest } = outcomes;
+export function modelOutcomes(
+  { outcomes, causes }: EventHistory,
+  { start }: OutcomeColumns,
+): { readonly outcomes: Outcomes; readonly causes: readonly string[] | null } {
+  const { id, weight, cause, ...rest } = outcomes;
   const total = weight?.reduce((sum, one) => sum + one, 0) ?? 0;
+  // Nothing competes with one cause alone.
+  const several = causes !== null && causes.length > 1 ? causes : null;
   return {
-    ...rest,
-    ...(weight && { weight: weight.map((one) => (one * weight.length) / total) }),
-    ...(start !== undefined && id && { id }),
+    causes: several,
+    outcomes: {
+      ...rest,
+      ...(several && cause && { cause }),
+      ...(weight && { weight: weight.map((one) => (one * weight.length) / total) }),
+      ...(start !== undefined && id && { id }),
+    },
   };
 }
 
