@@ -123,28 +123,24 @@ describe("bands of a model with a held layer", () => {
 });
 
 describe("what the form misses", () => {
-  const { always, byTime } = MISSED_BY_FORM;
-  const shared = (shares: number) => Math.sqrt(always ** 2 + byTime ** 2 * shares);
+  const { level, slope } = MISSED_BY_FORM;
   const fall = (cumulative: readonly number[]) => Float64Array.from(cumulative, (one) => Math.exp(-one));
 
-  test("is largest at first, and less once the bins' amounts cancel each other", () => {
-    // Λ = 1, 3: of 3 the two bins have 1/3 and 2/3. A bin that adds nothing has no part: Λ = 2, 2.
-    const missed = missedByForm({ N: 2, T: 2, survival: fall([1, 3, 2, 2]) });
-    [2, 2 * (1 / 9 + 4 / 9), 2, 2].forEach((shares, k) => {
-      expect(missed[k]).toBeCloseTo(shared(shares), 12);
+  test("is one amount from Λ = 1 on, and a slope more for each unit that log Λ lies below 0", () => {
+    const missed = missedByForm({ survival: fall([Math.exp(-3), Math.exp(-0.5), 1, 4]) });
+    [3, 0.5, 0, 0].forEach((below, k) => {
+      expect(missed[k]).toBeCloseTo(level + below * slope, 12);
     });
   });
 
-  test("is the same on a finer grid, and says nothing of where a curve has no logarithm", () => {
-    const coarse = missedByForm({ N: 1, T: 3, survival: fall([2, 4, 6]) });
-    const fine = missedByForm({ N: 1, T: 6, survival: fall([1, 2, 3, 4, 5, 6]) });
-    [3, 3 / 2, 1].forEach((shares, k) => {
-      expect(coarse[k]).toBeCloseTo(shared(shares), 12);
-      expect(fine[2 * k + 1]).toBeCloseTo(coarse[k], 12);
+  test("falls along every curve, is the same on a finer grid, and is finite where a curve has no logarithm", () => {
+    const coarse = missedByForm({ survival: fall([0.2, 0.4, 0.6]) });
+    const fine = missedByForm({ survival: fall([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]) });
+    coarse.forEach((own, k) => {
+      expect(fine[2 * k + 1]).toBe(own);
     });
-    const [before, between, , after] = missedByForm({ N: 1, T: 4, survival: Float64Array.of(1, 0.5, 0, 0) });
-    expect([before, after]).toEqual([always, always]);
-    expect(between).toBeCloseTo(shared(4), 12);
+    expect(fine.every((own, k) => k === 0 || own < fine[k - 1])).toBe(true);
+    expect(Array.from(missedByForm({ survival: Float64Array.of(1, 0) }))).toEqual([level, level]);
   });
 });
 
@@ -167,13 +163,10 @@ describe("bands of other models", () => {
       }),
     );
     const [one, other] = members.map(({ curves: { survival } }) => cloglog(survival[0]));
-    // In the first bin all of Λ is that bin's.
-    const { always, byTime } = MISSED_BY_FORM;
+    const { level, slope } = MISSED_BY_FORM;
+    const missed = level + slope * Math.max(0, -cloglog(curves.survival[0]));
     // Of two, the standard deviation is |difference|/√2, and the jackknife takes 1/√2 of it.
-    const half = Math.hypot(
-      (T1 * Math.abs(one - other)) / 2,
-      Z * Math.hypot(always, byTime * Math.sqrt(curves.T)),
-    );
+    const half = Math.hypot((T1 * Math.abs(one - other)) / 2, Z * missed);
     expect(cloglog(bands.lower[0]) - cloglog(curves.survival[0])).toBeCloseTo(half, 6);
     const single = patientModel(encoder, "mlp");
     await expect(predictPeople(single, patients, backend, { bands: 0.95 })).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 /**
- * Recipients of a kidney, simulated, from the transplantation to the loss of the graft: the law that bands are judged on,
- * unlike the three that they were chosen on, and written down before any model was run on it. It has few columns and
- * little censoring: most losses are seen. A month's rate is
+ * Recipients of a kidney, simulated, from the transplantation to the loss of the graft: a law that the constants of
+ * bands were chosen on too, written down before any model was run on it. It has few columns and little censoring: most
+ * losses are seen. A month's rate is
  *   exp(BASE + what is known at the transplantation + what time adds),
  * constant within a month. Beyond an additive model of proportional rates it has: a delayed start of the graft, which
  * makes the rate 4.5 times as high at first and fades to nothing over the first years (nonproportional); a recipient's age

@@ -1,7 +1,7 @@
 /**
  * Event times from rates that are constant within a month: the laws that are written as rates (clinic-law.ts,
- * graft-law.ts) have their true curves and draw their times here. A month is counted from 0; nothing is known beyond the
- * last.
+ * graft-law.ts, loan-law.ts) have their true curves and draw their times here. A month is counted from 0; nothing is
+ * known beyond the last.
  */
 import { exp, type Random } from "graduate/core";
 import { drawExponential } from "../eye/draw.ts";

@@ -12,7 +12,8 @@ const KINDS: Readonly<Record<BandKind, string>> = {
 
 /** What a law is to the constants. */
 const LAWS: Readonly<Record<string, string>> = {
-  grafts: "Grafts: the judge",
+  loans: "Loans: the judge",
+  grafts: "Grafts: a law that the constants were chosen on, other seeds",
   wards: "Wards: a law that the constants were chosen on, other seeds",
   clinics: "Clinics: a law that the constants were chosen on, other seeds",
   eye: "Eye cohort: a law that the constants were chosen on, other seeds",

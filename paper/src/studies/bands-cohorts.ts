@@ -1,7 +1,7 @@
 /**
  * The cohorts on which bands are chosen and judged (studies/bands.ts): a table to learn from, its groups, fresh people of
  * the same law and their true curves. The laws: "eye" (paper/src/eye, level 2, people drop out by housing, age and
- * HbA1c), "clinics", "wards" and "grafts" (paper/src/bands).
+ * HbA1c), "clinics", "wards", "grafts" and "loans" (paper/src/bands).
  */
 import {
   ALL_GROUP,
@@ -16,11 +16,12 @@ import {
 } from "graduate/data";
 import { CLINIC_MONTHS, CLINICS, relapseFree, STAGES, simulateClinics } from "../bands/clinic-law.ts";
 import { GRAFT_MONTHS, graftWorks, simulateGrafts } from "../bands/graft-law.ts";
+import { HOMES, keptUp, LOAN_MONTHS, simulateLoans } from "../bands/loan-law.ts";
 import { simulateWards, stillAway, WARD_DAYS, WARDS } from "../bands/ward-law.ts";
 import { simulateEye } from "../eye/simulate.ts";
 import { readCheckout } from "../runs/checkout.ts";
 
-export const BAND_LAWS = ["eye", "clinics", "wards", "grafts"] as const;
+export const BAND_LAWS = ["eye", "clinics", "wards", "grafts", "loans"] as const;
 export type BandLaw = (typeof BAND_LAWS)[number];
 
 export interface BandCohort {
@@ -44,7 +45,13 @@ export async function drawBandCohort(
   law: BandLaw,
   { rows, fresh, seed }: { readonly rows: number; readonly fresh: number; readonly seed: number },
 ): Promise<BandCohort> {
-  const draw = { eye: drawEyes, clinics: drawClinics, wards: drawWards, grafts: drawGrafts }[law];
+  const draw = {
+    eye: drawEyes,
+    clinics: drawClinics,
+    wards: drawWards,
+    grafts: drawGrafts,
+    loans: drawLoans,
+  }[law];
   return draw(rows, fresh, seed);
 }
 
@@ -114,6 +121,23 @@ function writeGraftGroups(): string {
   return JSON.stringify({ groups: where.map((one) => ({ where: one })) });
 }
 
+/** Low first instalments, homes, loans for two, two purposes, two ages, high debts, low income and late payments. */
+function writeLoanGroups(): string {
+  const where = [
+    "low_start = 1",
+    ...HOMES.map((home) => `home = ${home}`),
+    "joint = 1",
+    "purpose = debts",
+    "purpose = shop",
+    "age < 30",
+    "age >= 60",
+    "debts >= 0.4",
+    "income < 25",
+    "late >= 2",
+  ];
+  return JSON.stringify({ groups: where.map((one) => ({ where: one })) });
+}
+
 const open = (text: string) => readTable(tableSourceFromBytes("people.csv", new TextEncoder().encode(text)));
 
 /** True curves of people, one after the other. */
@@ -172,5 +196,20 @@ async function drawGrafts(rows: number, fresh: number, seed: number): Promise<Ba
     fresh: await open(people.text),
     eventTime: people.eventTime,
     truth: truthOf(people.people, graftWorks),
+  };
+}
+
+async function drawLoans(rows: number, fresh: number, seed: number): Promise<BandCohort> {
+  const table = await open(simulateLoans(rows, seed).text);
+  const people = simulateLoans(fresh, seed + FRESH_SEEDS);
+  const split = splitRows(rows, { seed, fractions: FRACTIONS });
+  return {
+    table,
+    split,
+    groups: named(writeLoanGroups(), "groups.json", table, split, ["months", "behind"]),
+    outcome: { time: "months", event: "behind", horizon: LOAN_MONTHS },
+    fresh: await open(people.text),
+    eventTime: people.eventTime,
+    truth: truthOf(people.people, keptUp),
   };
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { relapseFree, simulateClinics } from "../../src/bands/clinic-law.ts";
 import { graftWorks, simulateGrafts } from "../../src/bands/graft-law.ts";
+import { keptUp, simulateLoans } from "../../src/bands/loan-law.ts";
 import { simulateWards, stillAway } from "../../src/bands/ward-law.ts";
 import { committedLines, STUDY_PAGES } from "../../src/commands/studies.ts";
 import { type BandLine, expandBandsPlan, readBandsPlan } from "../../src/studies/bands.ts";
@@ -29,10 +30,12 @@ describe("the laws", () => {
     const clinics = simulateClinics(6000, 5);
     const wards = simulateWards(6000, 5);
     const grafts = simulateGrafts(6000, 5);
+    const loans = simulateLoans(6000, 5);
     const off = [
       ...gaps(clinics.people, clinics.eventTime, [3, 12, 13.5, 30, 59], relapseFree),
       ...gaps(wards.people, wards.eventTime, [20, 100, 365, 700], stillAway),
       ...gaps(grafts.people, grafts.eventTime, [2, 12, 24.5, 60, 119], graftWorks),
+      ...gaps(loans.people, loans.eventTime, [3, 12, 18.5, 24, 36, 59], keptUp),
     ];
     for (const gap of off) expect(Math.abs(gap)).toBeLessThan(3);
     const seen = ({ text }: { readonly text: string }) =>
@@ -42,6 +45,8 @@ describe("the laws", () => {
       expect(seen(law)).toBeLessThan(0.3);
     }
     expect(seen(grafts)).toBeGreaterThan(0.4);
+    expect(seen(loans)).toBeGreaterThan(0.25);
+    expect(seen(loans)).toBeLessThan(0.35);
     expect(simulateWards(50, 9).text).toBe(simulateWards(50, 9).text);
   });
 });
@@ -56,6 +61,6 @@ test("docs/results/bands.md is made from paper/bands.jsonl, whose lines are all 
       (run) => run.law === law && run.rows === rows && run.seed === seed && run.system === system,
     );
     expect(isPlanned, `${law} ${rows} ${seed} ${system}`).toBe(true);
-    expect(seed).toBeGreaterThan(3000);
+    expect(seed).toBeGreaterThan(4000);
   }
 });

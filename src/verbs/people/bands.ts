@@ -33,12 +33,10 @@ export interface CurveBands {
 /** The level of a band unless another is asked for. */
 export const BAND_LEVEL = 0.95;
 /**
- * Standard deviations of log Λ at the end of an even follow-up that the model's form misses, whatever the number of
- * rows: `always` by a log hazard that is off by one amount at all times (interactions, bends that the priors hold too
- * straight), `byTime` by one that is off in each bin anew (effects that change with time). Chosen on three simulated
- * laws.
+ * Standard deviations of log Λ that the model's form misses, whatever the number of rows: `level` where Λ is 1 or more,
+ * and `slope` more for each unit that log Λ lies below 0. Chosen on four simulated laws (docs/decisions/019-bands.md).
  */
-export const MISSED_BY_FORM = { always: 0.1, byTime: 0.12 } as const;
+export const MISSED_BY_FORM = { level: 0.07, slope: 0.11 } as const;
 
 /** Standard errors of log Λ(t|x), from where they come; null where a model has no such part. */
 export interface ErrorParts {
@@ -75,27 +73,17 @@ export function measureMissed({ predictor }: Pick<Model, "predictor">, curves: C
 }
 
 /**
- * Standard deviations of log Λ(t|x): by the delta method √(always² + byTime² T Σ_s (Λ_s/Λ)²), with Λ_s what bin s adds
- * to Λ until t. After t of T bins that add alike, T times the sum is T/t: large at first, and 1 at the end, where the
- * bins' amounts cancel each other. A finer grid has the same errors, since a bin is off by byTime √T.
+ * Standard deviations of log Λ(t|x): level + slope · max(0, −log Λ). The level of a log hazard is off by one amount
+ * (interactions, bends that the priors hold too straight). Its slopes, in time and in the features, are off by a share:
+ * where the truth is κ log Λ, the error (κ − 1) log Λ grows as log Λ falls. So it is large early and for people of low
+ * risk, where few events speak. It depends on the curve alone: on no grid, and on no other person.
  */
-export function missedByForm({ N, T, survival }: Pick<Curves, "N" | "T" | "survival">): Float64Array {
-  const missed = new Float64Array(N * T);
-  for (let n = 0; n < N; n++) {
-    let [squares, before] = [0, 0];
-    for (let t = 0; t < T; t++) {
-      const cumulative = -log(survival[n * T + t]);
-      squares += square(cumulative - before);
-      const isBetween = cumulative > 0 && cumulative < Number.POSITIVE_INFINITY;
-      // Before the first risk and after the last survivor a band has no width, whatever is missed.
-      const shares = isBetween ? squares / square(cumulative) : 0;
-      missed[n * T + t] = Math.sqrt(
-        square(MISSED_BY_FORM.always) + square(MISSED_BY_FORM.byTime) * T * shares,
-      );
-      before = cumulative;
-    }
-  }
-  return missed;
+export function missedByForm({ survival }: Pick<Curves, "survival">): Float64Array {
+  return Float64Array.from(survival, (S) => {
+    // Before the first risk a band has no width, whatever is missed.
+    const below = S < 1 ? Math.max(0, -log(-log(S))) : 0;
+    return MISSED_BY_FORM.level + MISSED_BY_FORM.slope * below;
+  });
 }
 
 /** Refuses what is no probability. */
