@@ -88,6 +88,29 @@ describe("gradients are central differences", () => {
     await expectSlopes(weights, gradient, weighted, N * T);
   });
 
+  test.each([
+    { N: 1, T: 2, H: 1, D: 1, K: 2 },
+    { N: 3, T: 7, H: 5, D: 3, K: 2 },
+    { N: 3, T: 2, H: 2, D: 0, K: 3 },
+  ])("LSTM of $K outputs at N $N, T $T, H $H, D $D", async ({ N, ...shape }) => {
+    const scales = { recurrent: 0.7, inputBias: 0.5, recurrentBias: 0.5 };
+    const weights = drawWeights(lstmWeightShapes(shape), 300, scales);
+    const x = draw(N * shape.D, 5);
+    const length = N * shape.K * shape.T;
+    const dLogits = draw(length, 6);
+    const gradient = placeLike(backend, weights);
+    const logits = backend.allocate(length);
+    const tape = backend.createTape();
+    const weighted = async () => {
+      backend.clear(logits);
+      await backend.lstmForward(shape, weights, x, N, logits, tape);
+      return dot(logits, dLogits);
+    };
+    await weighted();
+    await backend.lstmBackward(tape, dLogits, gradient);
+    await expectSlopes(weights, gradient, weighted, length);
+  });
+
   const layers = [1, 3, 17].flatMap((N) =>
     [1, 2, 7].flatMap((outputs) =>
       [1, 5].flatMap((inputs) =>
@@ -113,7 +136,12 @@ describe("gradients are central differences", () => {
     await expectSlopes({ ...weights, x }, { ...gradient, x: dX }, weighted, N * outputs);
   });
 
-  test.each([1, 3, 17])("additive with two groups at N %i", async (N) => {
+  test.each([
+    [1, 1],
+    [3, 1],
+    [17, 1],
+    [3, 2],
+  ])("additive with two groups at N %i, K %i", async (N, K) => {
     const [D, T] = [4, 7];
     const groups = {
       G: 2,
@@ -122,19 +150,19 @@ describe("gradients are central differences", () => {
       share: Float64Array.of(0, 0.3, 0.9, 0.1, 0.5, 0.7, 1),
       scale: 5,
     };
-    const shape: AdditiveShape = { D, T, groups };
+    const shape: AdditiveShape = { D, T, groups, ...(K > 1 && { K }) };
     const shapes = additiveWeightShapes(shape, groups) as Record<"baseline" | "skip", readonly number[]>;
     const weights = drawWeights(shapes, 7);
     const x = draw(N * D, 1);
-    const dLogits = draw(N * T, 2);
-    const logits = backend.allocate(N * T);
+    const dLogits = draw(N * K * T, 2);
+    const logits = backend.allocate(N * K * T);
     const gradient = placeLike(backend, weights);
     await backend.additiveBackward(shape, x, N, dLogits, gradient);
     const weighted = async () => {
       await backend.additiveForward(shape, weights, x, N, logits);
       return dot(logits, dLogits);
     };
-    await expectSlopes(weights, gradient, weighted, N * T);
+    await expectSlopes(weights, gradient, weighted, N * K * T);
   });
 });
 

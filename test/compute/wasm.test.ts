@@ -63,6 +63,17 @@ describe("the same bytes", () => {
     }
   });
 
+  test("of several outputs, from one and two threads, with the activations of all tiles or of none", async () => {
+    const several = drawLstmProblem({ D: 2, H: 7, T: 12, K: 3 }, 135);
+    const seen: Record<string, string>[] = [];
+    for (const options of [{ threads: 1 }, { threads: 2 }, { threads: 2, memoryLimit: 400_000 }]) {
+      const backend = await openWasmBackend(options);
+      seen.push(bytesOf(await runLstm(backend, several)));
+      await backend.close();
+    }
+    for (const bytes of seen) expect(bytes).toEqual(seen[0]);
+  });
+
   test("when a tape lost its room to an array, and when two tapes share it", async () => {
     const backend = await openWasmBackend({ threads: 2, memoryLimit: 8_000_000 });
     const lstm = placeLstm(backend, problem);

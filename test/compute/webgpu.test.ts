@@ -90,11 +90,27 @@ describe.skipIf("missing" in found)("a WebGPU device", () => {
     },
   );
 
+  test.each([8, 12, 16, 20])(
+    "several outputs in lanes, tiles of %i rows, give what pairs give",
+    async (tileRows) => {
+      const problem = drawLstmProblem({ D: 3, H: 6, T: 5, K: 5 }, 45);
+      const pairs = await openWithEffort({});
+      const expected = await runLstm(pairs, problem);
+      await pairs.close();
+      const lanes = [{ upTo: 45, tileRows, products: [5, 3], slices: 2, writtenOut: false }] as const;
+      const stretchBytes = 3 * 5 * 5 * 6 * 4 * tileRows;
+      const backend = await openWithEffort({}, { ...SOFTWARE, stretchBytes, lanes });
+      expectClose(backend, await runLstm(backend, problem), expected);
+      await backend.close();
+    },
+  );
+
   test("an array that the device cannot see whole is refused, and so is a pass of as many rows", async () => {
     const backend = await openSmall(4096, 2 ** 20);
     expect(await codeOf(() => backend.allocate(1025))).toBe("device.memory");
     expect(backend.allocate(1024).length).toBe(1024);
     expect(backend.rowsAtOnce({ T: 102, keep: true })).toBe(10);
+    expect(backend.rowsAtOnce({ T: 102, K: 2, keep: true })).toBe(5);
     await backend.close();
     expect(await codeOf(() => backend.allocate(1))).toBe("backend.closed");
   });

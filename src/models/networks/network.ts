@@ -1,8 +1,8 @@
 /**
  * A network maps features x [N,D] to logits [N,K,T] and takes dLogits back to its parameters; K is 1, or the number of
- * competing causes, with hazards h_k = e^{z_k} / (1 + Σ_j e^{z_j}). That interface is all that
- * objectives, constraints and the trainer know of it. A kind of network is a `NetworkDefinition`: how a file describes
- * one, the parameters that follow from the description, and how one is made. list.ts has them all.
+ * competing causes, with hazards h_k = e^{z_k} / (1 + Σ_j e^{z_j}). That interface is all that objectives, constraints
+ * and the trainer know of it. A kind of network is a `NetworkDefinition`: how a file describes one, the parameters that
+ * follow from the description, and how one is made. list.ts has them all.
  */
 import type { z } from "zod";
 import type { Backend, DeviceArray } from "../../compute/backend.ts";
