@@ -7,11 +7,12 @@ import { mirrorArray } from "../compute/memory.ts";
 import { isAbsent } from "../core/measured.ts";
 import { type BinnedOutcomes, requireRightCensored } from "../data/outcomes/outcomes.ts";
 import type { Network } from "../models/networks/network.ts";
-import { fillConditional, incidenceCurves } from "../objectives/causes/cause-curves.ts";
+import { type CauseShape, fillCauseCurves, incidenceCurves } from "../objectives/causes/cause-curves.ts";
 import { causeLikelihood } from "../objectives/causes/cause-likelihood.ts";
-import { prepareConstraints } from "../objectives/constraints.ts";
+import { type Constraints, prepareConstraints } from "../objectives/constraints.ts";
 import { type CurveWorkspace, createCurveWorkspace, survivalCurves } from "../objectives/curves.ts";
-import { groupDistances } from "../objectives/distances.ts";
+import { groupDistances, measureDistances } from "../objectives/distances.ts";
+import { measureStatistics } from "../objectives/group-statistics.ts";
 import { discreteLikelihood } from "../objectives/likelihood.ts";
 import { concordancePaper, timeDependentPairs } from "../stats/concordance/time-dependent.ts";
 import { incidenceBinned } from "../stats/causes/incidence-binned.ts";
@@ -88,11 +89,10 @@ export function createJudge(
     constraint === null
       ? null
       : prepareConstraints({ ...seen, distance: constraint.distance, variant: constraint.variant });
-  const conditional = K === 1 ? null : new Float64Array(bin.length * T);
   const judge = (values: Floats): Evaluation => {
-    if (conditional !== null) fillConditional(values, { N: bin.length / K, K, T }, conditional);
-    const distances = constraints && groupDistances(constraints, conditional ?? values, [], curves, null, 0);
-    if (conditional !== null) fillFreeOf(values, { N: bin.length / K, K, T }, curves);
+    const shape = { N: bin.length / K, K, T };
+    const distances = constraints && measureLogits(constraints, values, shape, curves);
+    if (K > 1) fillFreeOf(values, shape, curves);
     else if (distances === null) survivalCurves(values, bin.length, T, curves.survival);
     return {
       ...scoreLogits(values, rows.binned, seen, K, curves),
@@ -124,6 +124,18 @@ export function createJudge(
   };
 }
 
+/** Distances of the groups; fills hazards, and survival of rows of one kind of event. */
+function measureLogits(
+  constraints: Constraints,
+  values: Floats,
+  shape: CauseShape,
+  curves: CurveWorkspace,
+): Float64Array {
+  if (shape.K === 1) return groupDistances(constraints, values, [], curves, null, 0);
+  fillCauseCurves(values, shape, curves);
+  return measureDistances(constraints, measureStatistics(constraints, curves));
+}
+
 /** The loss, and the C-index where it is defined: for one kind of event, and people seen from the start. */
 function scoreLogits(
   values: Floats,
@@ -142,11 +154,7 @@ function scoreLogits(
 }
 
 /** 1 − F_k of every person and cause. */
-function fillFreeOf(
-  values: Floats,
-  shape: { readonly N: number; readonly K: number; readonly T: number },
-  { survival }: CurveWorkspace,
-): void {
+function fillFreeOf(values: Floats, shape: CauseShape, { survival }: CurveWorkspace): void {
   incidenceCurves(values, shape, survival);
   for (let k = 0; k < survival.length; k++) survival[k] = 1 - survival[k];
 }

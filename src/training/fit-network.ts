@@ -27,6 +27,7 @@ import { finishRun, type TrainingResult } from "./finish.ts";
 import { type KeptNetwork, keepNetwork, listTold } from "./keep-network.ts";
 import { type ModelHistoryEntry, toHistoryEntry } from "./model.ts";
 import type { PresetName, TrainingOptions } from "./options.ts";
+import { refuseCurveDistance } from "./rows/cause-view.ts";
 import type { LongRows } from "./rows/long-rows.ts";
 import type { SolvePhase } from "./solve/hold.ts";
 import { scoreTotal } from "./total-score.ts";
@@ -70,6 +71,7 @@ export async function planFit(
   const splines = findSplines(encoder);
   if (splines.length > 0) refuseSplines(preset, D - groups);
   const options = chooseOptions(method, preset, request, training.binned.bin.length);
+  if (options.constraint) refuseCurveDistance(options.constraint.distance, study.causes);
   const causes = study.causes?.length;
   const K = causes ?? 1;
   const { binned } = training;

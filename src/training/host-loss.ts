@@ -8,7 +8,7 @@
 import type { Backend, DeviceArray } from "../compute/backend.ts";
 import { mirrorArray } from "../compute/memory.ts";
 import { type BinnedOutcomes, pickBinned, requireSingleCause } from "../data/outcomes/outcomes.ts";
-import { backThroughConditional, fillConditional } from "../objectives/causes/cause-curves.ts";
+import { backThroughConditional, fillCauseCurves } from "../objectives/causes/cause-curves.ts";
 import { causeRows } from "../objectives/causes/cause-rows.ts";
 import { type CurveWorkspace, createCurveWorkspace, fillCurves } from "../objectives/curves.ts";
 import type { Lagrangian } from "./lagrangian/lagrangian.ts";
@@ -93,13 +93,9 @@ function plainLoss({ objective, lagrangian, binned }: HostLossOptions, curves: C
 function causeLoss(options: HostLossOptions, curves: CurveWorkspace): LossOfLogits {
   const { objective, lagrangian, binned, K, room } = options;
   const { T } = binned;
-  const conditional = new Float64Array(lagrangian ? room * K * T : 0);
-  const dConditional = new Float64Array(conditional.length);
+  const dConditional = new Float64Array(lagrangian ? room * K * T : 0);
   return {
-    fill(logits, N) {
-      fillConditional(logits, { N, K, T }, conditional);
-      fillCurves(conditional, N * K, T, curves);
-    },
+    fill: (logits, N) => fillCauseCurves(logits, { N, K, T }, curves),
     add(logits, rows, dLogits) {
       const N = rows.length;
       const loss = addCauseObjective(objective, logits, pickBinned(binned, rows), K, dLogits);

@@ -7,8 +7,8 @@
  * float64.
  */
 import type { Floats } from "../../compute/backend.ts";
-import { exp, log } from "../../core/elementary.ts";
-import { checkRoom } from "../curves.ts";
+import { exp } from "../../core/elementary.ts";
+import { type CurveWorkspace, checkRoom } from "../curves.ts";
 
 /** Fills h_k of one person and bin; z_k lie `T` apart from `at`. Returns 1 − Σ h_k. */
 export function fillHazards(logits: Floats, at: number, T: number, hazard: Float64Array): number {
@@ -25,15 +25,6 @@ export function fillHazards(logits: Floats, at: number, T: number, hazard: Float
   return none / sum;
 }
 
-/** log(1 + Σ_{j≠k} e^{z_j}); z_j lie `T` apart from `at`. */
-function logOthers(logits: Floats, at: number, T: number, K: number, own: number): number {
-  let most = 0;
-  for (let j = 0; j < K; j++) if (j !== own) most = Math.max(most, logits[at + j * T]);
-  let sum = exp(-most);
-  for (let j = 0; j < K; j++) if (j !== own) sum += exp(logits[at + j * T] - most);
-  return most + log(sum);
-}
-
 /** Sizes of a pass over people with causes. */
 export interface CauseShape {
   readonly N: number;
@@ -41,15 +32,22 @@ export interface CauseShape {
   readonly T: number;
 }
 
-/** u of every person and cause, as rows of one kind of event. */
-export function fillConditional(logits: Floats, { N, K, T }: CauseShape, out: Float64Array): void {
+/** Hazards of every person and cause, and Π (1 − h_k) of each cause by itself, as rows of one kind of event. */
+export function fillCauseCurves(logits: Floats, { N, K, T }: CauseShape, curves: CurveWorkspace): void {
   checkRoom("logits", logits, N * K, T);
-  checkRoom("conditional logits", out, N * K, T);
+  checkRoom("hazard", curves.hazard, N * K, T);
+  checkRoom("survival", curves.survival, N * K, T);
+  const hazard = new Float64Array(K);
+  const left = new Float64Array(K);
   for (let n = 0; n < N; n++) {
-    for (let k = 0; k < K; k++) {
-      for (let t = 0; t < T; t++) {
-        const at = n * K * T + t;
-        out[at + k * T] = logits[at + k * T] - logOthers(logits, at, T, K, k);
+    left.fill(1);
+    for (let t = 0; t < T; t++) {
+      const at = n * K * T + t;
+      fillHazards(logits, at, T, hazard);
+      for (let k = 0; k < K; k++) {
+        curves.hazard[at + k * T] = hazard[k];
+        left[k] *= 1 - hazard[k];
+        curves.survival[at + k * T] = left[k];
       }
     }
   }

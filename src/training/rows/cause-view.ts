@@ -2,15 +2,26 @@
  * How constraints and verdicts see training rows: as they are where there is one kind of event, otherwise as a row for
  * each person and cause, with every group once for each cause.
  */
+import { InputError } from "../../core/errors.ts";
 import { type BinnedSingleCause, requireSingleCause } from "../../data/outcomes/outcomes.ts";
 import { crossCauses, spreadCauses } from "../../objectives/causes/cause-rows.ts";
 import type { NamedRows } from "../../objectives/constraints.ts";
+import { DISTANCES, type DistanceName } from "../../objectives/distances/list.ts";
 import type { TrainingRows } from "../trainer.ts";
 
 /** Rows of one kind of event, and the groups among them. */
 export interface SeenRows {
   readonly binned: BinnedSingleCause;
   readonly groups: readonly NamedRows[];
+}
+
+/** A distance of mean curves compares survival with Kaplan-Meier, which no cause by itself has. */
+export function refuseCurveDistance(distance: DistanceName, causes: readonly string[] | null): void {
+  if (causes === null || DISTANCES[distance].statistic !== "meanCurve") return;
+  throw new InputError(`the distance ${distance} is of one kind of event: it does not take several causes`, {
+    code: "distance.causes",
+    hint: "atRisk holds each group to the observed events of every cause: leave --distance out",
+  });
 }
 
 export function seeRows({

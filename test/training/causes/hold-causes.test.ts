@@ -204,8 +204,11 @@ test("losses that are not defined for several causes are refused by name", async
   await expect(fit(table, { ...request, method: "xcal" }, backend)).rejects.toThrow(
     /xcal loss is not defined/,
   );
-  await expect(fit(table, { ...request, preset: "paper" }, backend)).rejects.toThrow(
-    /tail term is not defined/,
-  );
+  await expect(fit(table, { ...request, preset: "paper" }, backend)).rejects.toThrow(/l2 is of one kind/);
+  const tail = {
+    ...request,
+    options: { ...request.options, objective: { kind: "likelihood", tail: true } as const },
+  };
+  await expect(fit(table, tail, backend)).rejects.toThrow(/tail term is not defined/);
   await expect(fit(table, { ...request, method: "cox" }, backend)).rejects.toThrow(/competing causes/);
 });
