@@ -31,11 +31,7 @@ export {
 } from "./causes/cause-noise-floor.ts";
 export { type IncidenceScores, type IncidenceScoresInput, scoreIncidence } from "./causes/cause-scores.ts";
 export { type GrayTest, grayTest } from "./causes/gray.ts";
-export {
-  type CauseIncidenceCurves,
-  type CauseScoresAt,
-  type ScoredCause,
-} from "./causes/score-cause.ts";
+export type { CauseIncidenceCurves, CauseScoresAt, ScoredCause } from "./causes/score-cause.ts";
 export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
 export {
   boundGroups,
