@@ -32,9 +32,17 @@ export { modelToOnnx } from "./files/onnx/onnx.ts";
 
 // Predict and audit: a model or anyone's curves, for everyone and by group.
 
+export { type CauseCurves, causeCurves } from "./data/curves/cause-curves.ts";
 export type { Curves } from "./data/curves/curves.ts";
 export { type AuditInput, type AuditOptions, type AuditTable, audit } from "./verbs/audit.ts";
 export { type AuditedRows, auditModel } from "./verbs/audit-model.ts";
+export {
+  auditCauses,
+  type CauseAuditInput,
+  type CauseAuditOptions,
+  type CauseAuditTable,
+  type CauseScores,
+} from "./verbs/causes/audit-causes.ts";
 export { type ModelStudy, openStudy } from "./verbs/model-study.ts";
 export { type CardInput, gatherCard } from "./verbs/people/card.ts";
 export {

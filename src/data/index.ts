@@ -13,6 +13,13 @@ export {
   checkTable,
   type RowIndependence,
 } from "./checks/sanity.ts";
+export {
+  type CauseCurves,
+  type CauseCurvesInput,
+  causeCurves,
+  hazardsOf,
+  survivalOf,
+} from "./curves/cause-curves.ts";
 export type { Curves } from "./curves/curves.ts";
 export { type CurvesWithOutcomes, type ReadCurvesOptions, readCurves } from "./curves/read-curves.ts";
 export { type DoubtfulCells, findDoubtfulCells } from "./encode/doubtful-cells.ts";

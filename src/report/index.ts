@@ -1,6 +1,7 @@
 export type { CardData } from "./card/card-data.ts";
 export { CARD_STYLE } from "./card/card-style.ts";
 export { type CardPageOptions, renderCardBody, renderCardPage } from "./card/render-card.ts";
+export { type CauseReportData, type CauseReportInput, gatherCauseReport } from "./data/cause-report.ts";
 export {
   describeOutcome,
   findingsFor,
@@ -12,6 +13,7 @@ export type { ReportData } from "./data/report-data.ts";
 export { svgMarkup } from "./page/html.ts";
 export { PALETTE_RULES } from "./page/palette.ts";
 export { PAGE_POLICY } from "./page/policy.ts";
+export { renderCauseReport } from "./page/render-cause-report.ts";
 export { type RenderOptions, renderReport } from "./page/render-report.ts";
 export { REPORT_STYLE } from "./page/report-style.ts";
 export { describeCommand } from "./words/command-words.ts";

@@ -22,8 +22,16 @@ export {
   type IncidenceCalibration,
   logrankOfCause,
 } from "./causes/cause-calibration.ts";
-export { type CauseScores, type CauseScoresInput, scoreIncidence } from "./causes/cause-scores.ts";
+export { boundCauses, type CauseBoundOptions, type CauseBounds } from "./causes/cause-bounds.ts";
+export {
+  type CauseNoise,
+  type CauseNoiseFloor,
+  type CauseNoiseOptions,
+  causeNoiseFloor,
+} from "./causes/cause-noise-floor.ts";
+export { type IncidenceScores, type IncidenceScoresInput, scoreIncidence } from "./causes/cause-scores.ts";
 export { type GrayTest, grayTest } from "./causes/gray.ts";
+export type { CauseIncidenceCurves, CauseScoresAt, ScoredCause } from "./causes/score-cause.ts";
 export { censoringKaplanMeier, censoringKaplanMeierBinned, stepValue } from "./censoring.ts";
 export {
   boundGroups,

@@ -22,6 +22,7 @@ export type {
   BoostVerdict,
   GuardedBoostOptions,
 } from "./boost.ts";
+export type { AuditedCause } from "./causes/audit-causes.ts";
 export type { CifDocument, CifRequest } from "./statistics/cif.ts";
 export type { CompareChoices, CompareEvent, CompareOptions } from "./compare.ts";
 export {

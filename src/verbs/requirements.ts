@@ -19,7 +19,6 @@ import { pointInto } from "../data/groups/group-expression.ts";
 import type { GroupCertificate } from "../stats/certificates/certificates.ts";
 import { MINIMUM_EVENTS } from "../stats/kaplan-meier.ts";
 import { METRICS, metricOf, PAPER_METRICS } from "../stats/scores/metrics.ts";
-import type { Scores } from "../stats/scores/scores.ts";
 import type { AuditTable } from "./audit.ts";
 
 /** Counts are known whatever the number of events. */
@@ -218,29 +217,52 @@ export function judgeRequirements(
     groups.map(({ name }) => name),
   );
   return requirements.map((requirement) => {
-    const { text, scope, metric } = requirement;
-    const meant =
-      scope === "everyone"
-        ? [overall]
-        : [overall, ...groups].filter(({ name }) => scope === "all groups" || name === scope.group);
-    const failed: { group: string; value: number }[] = [];
-    const undecided: { group: string; reason: string }[] = [];
-    for (const scores of meant) {
-      const certificate = certificates?.groups[scores === overall ? 0 : 1 + groups.indexOf(scores)];
-      const value = readScore({ ...scores, ...(certificate && { certificate }) }, metric);
-      if (typeof value !== "number") undecided.push({ group: scores.name, reason: value.reason });
-      else if (!holds(value, requirement)) failed.push({ group: scores.name, value });
-    }
-    const isOpen = failed.length === 0 && undecided.length === meant.length && !options.strict;
-    return {
-      text,
-      scope: typeof scope === "object" ? `group "${scope.group}"` : scope,
-      metric,
-      met: isOpen ? null : failed.length === 0 && (undecided.length === 0 || !options.strict),
-      failed,
-      undecided,
-    };
+    const { scope } = requirement;
+    const meant = [overall, ...groups].flatMap((scores, g) => {
+      const certificate = certificates?.groups[g];
+      return isMeant(scope, scores.name, g) ? [{ ...scores, ...(certificate && { certificate }) }] : [];
+    });
+    return judgeRequirement(requirement, meant, options);
   });
+}
+
+/** Whether a requirement is about a group, which is the g-th; everyone is the first. */
+export function isMeant(scope: Requirement["scope"], name: string, g: number): boolean {
+  if (scope === "everyone") return g === 0;
+  return scope === "all groups" || name === scope.group;
+}
+
+/** Scores that a requirement can be judged by. */
+interface RequirableScores {
+  readonly name: string;
+  readonly events: number;
+  readonly absent: Readonly<Record<string, string>>;
+  readonly certificate?: GroupCertificate;
+}
+
+/** One requirement against the scores it is about. */
+export function judgeRequirement(
+  requirement: Requirement,
+  meant: readonly RequirableScores[],
+  options: { readonly strict?: boolean },
+): RequirementResult {
+  const { text, scope, metric } = requirement;
+  const failed: { group: string; value: number }[] = [];
+  const undecided: { group: string; reason: string }[] = [];
+  for (const scores of meant) {
+    const value = readScore(scores, metric);
+    if (typeof value !== "number") undecided.push({ group: scores.name, reason: value.reason });
+    else if (!holds(value, requirement)) failed.push({ group: scores.name, value });
+  }
+  const isOpen = failed.length === 0 && undecided.length === meant.length && !options.strict;
+  return {
+    text,
+    scope: typeof scope === "object" ? `group "${scope.group}"` : scope,
+    metric,
+    met: isOpen ? null : failed.length === 0 && (undecided.length === 0 || !options.strict),
+    failed,
+    undecided,
+  };
 }
 
 function holds(value: number, { operator, limit }: Requirement): boolean {
@@ -258,10 +280,7 @@ function holds(value: number, { operator, limit }: Requirement): boolean {
   }
 }
 
-function readScore(
-  scores: Scores & { readonly certificate?: GroupCertificate },
-  path: string,
-): number | { readonly reason: string } {
+function readScore(scores: RequirableScores, path: string): number | { readonly reason: string } {
   const isCount = COUNTS.some((count) => count === path);
   if (scores.events < MINIMUM_EVENTS && !isCount && !path.startsWith("certificate.")) {
     return { reason: `${countOf(scores.events, "event")}: fewer than ${MINIMUM_EVENTS}, too few to say` };

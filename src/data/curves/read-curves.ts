@@ -284,7 +284,7 @@ function findNamed(table: Table, name: string | undefined, usual: string): Colum
 }
 
 /** The cells as numbers, NaN where missing or no number. Text is read too: one bad cell makes a whole column text. */
-function readNumbers(column: Column): Float64Array {
+export function readNumbers(column: Column): Float64Array {
   if (column.type === "number") return column.values;
   if (column.type === "category") return readTexts(column, (text) => parseNumberText(text, "."));
   const length = column.values.length;

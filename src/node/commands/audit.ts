@@ -8,8 +8,6 @@ import { type Command, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
 import { readCurves } from "../../data/curves/read-curves.ts";
-import { groupByColumns } from "../../data/groups/group-by.ts";
-import type { Table } from "../../data/table.ts";
 import { describeOutcome, findingsFor, timeLabelOf } from "../../report/data/describe-model.ts";
 import { BIN_LABEL } from "../../report/words/report-time.ts";
 import type { StudyGroup } from "../../study/study.ts";
@@ -20,6 +18,7 @@ import { addGroups, type ModelStudy } from "../../verbs/model-study.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
 import { describePeople, findPeople, warnOfKnownPeople } from "../../verbs/whose-rows.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
+import type { CauseOptions } from "../io/read-cause-predictions.ts";
 import {
   addCurvesOptions,
   openModelStudy,
@@ -31,6 +30,7 @@ import {
   addIdOption,
   addTableOptions,
   type GroupOptions,
+  groupsBy,
   namesOption,
   numberOption,
   parseCount,
@@ -53,6 +53,7 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
+import { addCauseOptions, refuseWithoutCauses, runCauseAudit } from "./audit-causes.ts";
 
 interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {
   readonly by?: readonly string[];
@@ -60,6 +61,9 @@ interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOpt
   readonly certify?: number;
   readonly json?: boolean;
 }
+
+/** As they are given: of several causes there are several files of curves. */
+type GivenOptions = Omit<AuditCommandOptions, "curves"> & CauseOptions;
 
 /** The value of `--certify` when none is given: 95 % confidence, as in the intervals. */
 const USUAL_ALPHA = 0.05;
@@ -69,12 +73,14 @@ export function addAudit(program: Command): void {
     program
       .command("audit")
       .description("score predicted survival curves, overall and by group")
-      .argument("[model]", "a model that train wrote")
+      .argument("[model]", "a model that train wrote; with --causes and --curves, the table")
       .argument("[table]", "rows it has not seen: a file, or a folder or 'pattern' of several"),
+    { several: true },
   )
     .option("--split <file>", "the row,set table the model was trained with: its test rows alone are judged")
     .option("--all-rows", "judge every row of the table the model was trained on, not its test rows alone")
     .option("--by <columns>", "one group for each value of each of these columns", namesOption);
+  addCauseOptions(command);
   addRequireOptions(addReportOptions(addGroupOptions(addTableOptions(addIdOption(command)))))
     .addOption(
       new Option(
@@ -93,8 +99,12 @@ export function addAudit(program: Command): void {
 async function runAudit(
   model: string | undefined,
   table: string | undefined,
-  options: AuditCommandOptions,
+  given: GivenOptions,
 ): Promise<void> {
+  if (given.causes !== undefined) return runCauseAudit(model, table, { ...given, causes: given.causes });
+  refuseWithoutCauses(given);
+  const { curves, ...rest } = given;
+  const options: AuditCommandOptions = { ...rest, ...present({ curves: onlyFile(curves) }) };
   const requirements = readRequirements(options);
   await refuseUnwritable([options.report], [model, table, options.curves, options.split, options.groups]);
   refuseWrongSuffix({ report: options.report });
@@ -122,6 +132,15 @@ async function runAudit(
   printAudit(audited.audit, audited.grid.T, toleranceOf(options));
   printRequirements(results);
   if (options.report !== undefined) print(`\nreport written to ${options.report}`);
+}
+
+/** Of one kind of event there is one file. */
+function onlyFile(curves: readonly string[] | undefined): string | undefined {
+  if (curves === undefined || curves.length === 1) return curves?.[0];
+  throw new InputError("--curves is given more than once", {
+    code: "option.conflict",
+    hint: "several files are of several causes: name these with --causes, and the files NAME=FILE",
+  });
 }
 
 /** What was audited, in the form a report takes. */
@@ -272,9 +291,4 @@ const isNamed = (name: string) => name !== "all";
 
 function sameRows(a: Int32Array, b: Int32Array): boolean {
   return a.length === b.length && a.every((row, i) => row === b[i]);
-}
-
-/** One group for each value of each column; the columns are not crossed. */
-function groupsBy(table: Table, columns: readonly string[]): readonly StudyGroup[] {
-  return columns.flatMap((column) => groupByColumns(table, [column]).groups);
 }

@@ -3,7 +3,7 @@
  * file of curves that any program wrote, with a table beside it, row by row, if the file of curves does not hold
  * everything. For a boost it also says which rows may fit and which may judge.
  */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { WasmBackend } from "../../compute/wasm/wasm-backend.ts";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
@@ -34,6 +34,7 @@ import {
   readingOf,
   readSplitFile,
   readTableFile,
+  repeatedOption,
   type TableOptions,
 } from "../options/table-options.ts";
 import { openBackendOf } from "../workers/wasm-backend.ts";
@@ -56,10 +57,16 @@ export interface Predictions
   readonly columns: OutcomeColumns;
 }
 
-/** Options for predictions that do not come from a model. */
-export function addCurvesOptions(command: Command): Command {
+/** Options for predictions that do not come from a model. `several`: where a file for each cause may be given. */
+export function addCurvesOptions(command: Command, { several = false } = {}): Command {
+  const said = "predictions: one row a person, S1..ST or S(TIME).., event, and bin or time";
+  const curves = several
+    ? new Option("--curves <file>", `${said}; with --causes, NAME=FILE for each cause`).argParser(
+        repeatedOption,
+      )
+    : new Option("--curves <file>", said);
   return command
-    .option("--curves <file>", "predictions: one row a person, S1..ST or S(TIME).., event, and bin or time")
+    .addOption(curves)
     .option("--bin <column>", 'the time bin of each person, 1..T (default: "bin")')
     .option("--event <column>", 'whether the event happened, 0/1 (default: "event")')
     .option("--time <column>", "the time of each person, in place of the bin")

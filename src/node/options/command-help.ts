@@ -181,7 +181,7 @@ const HEADING_OF: Readonly<Record<string, Heading>> = {
 const HEADING_IN: Readonly<Record<string, Readonly<Record<string, Heading>>>> = {
   predict: under("Output", "at quantiles rmst id long no-curves risk bands lower-bound calibrate threads"),
   explain: { ...under("Data", "row"), ...under("Estimates", "at seed threads") },
-  audit: under("Scores", "seed threads"),
+  audit: under("Scores", "seed threads at"),
   discover: under("Search", "drop seed threads"),
   boost: under("Repair", "method seed threads apply"),
   compare: under("Training", "replicates"),

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { present } from "../../core/present.ts";
+import { groupByColumns } from "../../data/groups/group-by.ts";
 import {
   type Group,
   type GroupMembers,
@@ -15,6 +16,7 @@ import {
 import { type Split, splitFromTable } from "../../data/outcomes/split.ts";
 import { readTable } from "../../data/reading/read-table.ts";
 import type { Table } from "../../data/table.ts";
+import type { StudyGroup } from "../../study/study.ts";
 import type { Model } from "../../training/model.ts";
 import { categoriesOf } from "../../verbs/predict.ts";
 import { readTextFile, tableSourceFromPath } from "../io/input-file.ts";
@@ -236,6 +238,11 @@ export async function openTableFile(path: string, options: TableOptions): Promis
 
 export async function readGroupsFile(path: string): Promise<GroupsFile> {
   return parseGroupsFile(await readTextFile(path, "the groups file"), path);
+}
+
+/** One group for each value of each column; the columns are not crossed. */
+export function groupsBy(table: Table, columns: readonly string[]): readonly StudyGroup[] {
+  return columns.flatMap((column) => groupByColumns(table, [column]).groups);
 }
 
 /** `outcome` columns form no automatic groups. */

@@ -6,7 +6,9 @@
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { present } from "../../core/present.ts";
+import type { CauseReportInput } from "../../report/data/cause-report.ts";
 import type { GatherInput } from "../../report/data/gather-report.ts";
+import type { ReportProvenance } from "../../report/data/report-data.ts";
 import { describeCommand } from "../../report/words/command-words.ts";
 import { DEFAULT_TOLERANCE } from "../../report/words/report-words.ts";
 import { formatNumber, formatP, wrapText } from "../../report/words/text-table.ts";
@@ -138,13 +140,6 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
     import("../../report/data/gather-report.ts"),
     import("../../report/page/render-report.ts"),
   ]);
-  const origins = await Promise.all(
-    files.map(async ({ role, path: from, name, sha256 }) => ({
-      role,
-      name: name ?? (from === "-" ? "standard input" : basename(from)),
-      sha256: sha256 === undefined ? await hashFile(from) : sha256,
-    })),
-  );
   const { seed, draws, replicates } = auditSettings(options);
   const data = gatherReport({
     ...gathered,
@@ -152,15 +147,48 @@ export async function writeReport(path: string, input: ReportedAudit, options: R
     tolerance: toleranceOf(options),
     showRows: options.showRows === true,
     showSmallCells: options.smallCells === "show",
-    provenance: {
-      program: `graduate ${programVersion}`,
-      command: describeCommand(process.argv.slice(2)),
-      files: origins.map(({ sha256, ...file }) => ({ ...file, ...(sha256 === null ? {} : { sha256 }) })),
-      settings: { seed: seed ?? null, draws: draws ?? null, replicates },
-    },
+    provenance: await gatherProvenance(files, { seed: seed ?? null, draws: draws ?? null, replicates }),
   });
   const page = renderReport(data, { document: parseHTML("<html></html>").document });
   await replaceFile(path, page, "the report");
+}
+
+/** The same page of an audit by cause. */
+export async function writeCauseReport(
+  path: string,
+  input: Omit<CauseReportInput, "provenance"> & Pick<ReportedAudit, "files">,
+  { seed, draws }: Pick<ReportOptions, "seed" | "draws">,
+): Promise<void> {
+  const { files, ...gathered } = input;
+  const [{ parseHTML }, { gatherCauseReport }, { renderCauseReport }] = await Promise.all([
+    import("linkedom"),
+    import("../../report/data/cause-report.ts"),
+    import("../../report/page/render-cause-report.ts"),
+  ]);
+  const provenance = await gatherProvenance(files, { seed, draws });
+  const data = gatherCauseReport({ ...gathered, provenance });
+  const page = renderCauseReport(data, { document: parseHTML("<html></html>").document });
+  await replaceFile(path, page, "the report");
+}
+
+/** Which program made a page of which files, how. */
+async function gatherProvenance(
+  files: readonly ReportedFile[],
+  settings: ReportProvenance["settings"],
+): Promise<ReportProvenance> {
+  const origins = await Promise.all(
+    files.map(async ({ role, path: from, name, sha256 }) => ({
+      role,
+      name: name ?? (from === "-" ? "standard input" : basename(from)),
+      sha256: sha256 === undefined ? await hashFile(from) : sha256,
+    })),
+  );
+  return {
+    program: `graduate ${programVersion}`,
+    command: describeCommand(process.argv.slice(2)),
+    files: origins.map(({ sha256, ...file }) => ({ ...file, ...(sha256 === null ? {} : { sha256 }) })),
+    settings,
+  };
 }
 
 export const EXIT_REQUIREMENT = 2;
@@ -191,7 +219,14 @@ export function checkRequirements(
   audited: AuditTable,
   options: { readonly strict?: boolean; readonly json?: boolean },
 ): readonly RequirementResult[] {
-  const results = judgeRequirements(requirements, audited, options);
+  return settleRequirements(judgeRequirements(requirements, audited, options), options);
+}
+
+/** The same where they have been judged. */
+export function settleRequirements(
+  results: readonly RequirementResult[],
+  options: { readonly json?: boolean },
+): readonly RequirementResult[] {
   if (results.some(({ met }) => met === false)) process.exitCode = EXIT_REQUIREMENT;
   if (options.json)
     for (const result of results) if (result.met === false) warn(explainResult(result).join("; "));

@@ -94,7 +94,12 @@ export function renderWords(data: ReportData): Html {
   )}</dl></div></section>`;
 }
 
-export function renderSettings({ provenance, modelSettings, time, tolerance }: ReportData): Html {
+export function renderSettings({
+  provenance,
+  modelSettings,
+  time,
+  tolerance,
+}: Pick<ReportData, "provenance" | "modelSettings" | "time" | "tolerance">): Html {
   const { program, command, created, files, settings } = provenance;
   const own = [
     { name: "program", value: program },

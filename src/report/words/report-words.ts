@@ -7,7 +7,12 @@
  * meaning.
  */
 
-import { type GroupAgreement, judgeAgreement, SINGLE_LEVEL } from "../../stats/calibration/agreement.ts";
+import {
+  type GroupAgreement,
+  type Judged,
+  judgeAgreement,
+  SINGLE_LEVEL,
+} from "../../stats/calibration/agreement.ts";
 import { binomialRange, type CountRange } from "../../stats/comparison.ts";
 import { MINIMUM_EVENTS } from "../../stats/kaplan-meier.ts";
 import { DEFAULT_LEVEL } from "../../stats/scores/bootstrap.ts";
@@ -74,9 +79,14 @@ function lookOf({ agreement }: GroupAgreement, bound: number | null, tolerance: 
   }
 }
 
+/** What a verdict needs of a group, or of one cause in a group. */
+export interface JudgedLine extends Pick<JudgedGroup, "gap"> {
+  readonly scores: Judged & Pick<AuditedScores, "bound" | "absent">;
+}
+
 /** The verdicts in the order of the groups, which are judged together. */
 export function judgeGroups(
-  groups: readonly JudgedGroup[],
+  groups: readonly JudgedLine[],
   T: number,
   tolerance: number,
 ): readonly ReportVerdict[] {

@@ -34,7 +34,10 @@ export const FAMILY_LEVEL = 0.05;
 /** A single test with p at or below this raises a doubt. */
 export const SINGLE_LEVEL = 0.05;
 
-type Judged = Pick<Scores, "events" | "peopleWithEvents" | "supported" | "noiseFloor" | "logrankIndividual">;
+/** What a judgement needs of a group, or of one cause in a group. */
+export type Judged = Pick<Scores, "events" | "peopleWithEvents" | "noiseFloor" | "logrankIndividual"> & {
+  readonly supported: Pick<Scores["supported"], "bins">;
+};
 
 /** Why a group is not tested; null when it is. */
 function tooLittle(

@@ -17,7 +17,7 @@ import { type CensoringCurve, censoringKaplanMeierBinned } from "../censoring.ts
 import { totalHazards } from "../logrank.ts";
 
 /** Keeps these streams (one per row or person) apart from the bootstrap's (one per replicate) under the same seed. */
-const NOISE_STREAM = 0x40000000;
+export const NOISE_STREAM = 0x40000000;
 
 /** Counts per bin for the observed outcomes and for every draw. */
 export interface DrawnOutcomes {

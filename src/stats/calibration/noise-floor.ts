@@ -133,7 +133,7 @@ function measureDraws(
 }
 
 /** Draws in which the metric is undefined (for example, no event was drawn) show no miscalibration and count as 0. */
-function rankObserved(values: Float64Array): Measured<MetricNoise> {
+export function rankObserved(values: Float64Array): Measured<MetricNoise> {
   const observed = values[0];
   if (Number.isNaN(observed)) return absent("the metric itself is undefined on these rows");
   const draws = values.subarray(1).map((value) => (Number.isNaN(value) ? 0 : value));
@@ -160,7 +160,7 @@ function summarise(simulated: Simulated, draws: number, seed: number): Measured<
   return { draws, seed, ece: ece.floor, eceCritical: ece.critical, p: ece.p, metrics };
 }
 
-function checkDraws(draws: number): void {
+export function checkDraws(draws: number): void {
   if (Number.isInteger(draws) && draws >= 1) return;
   throw new InputError(`the number of draws is not a positive whole number: ${draws}`, {
     code: "option.invalid",
@@ -253,15 +253,24 @@ export function simultaneousNoiseFloor(
   };
 }
 
-/** The largest standardised error of all groups in every draw, and how often it reaches each group's own. */
-function rankGroups(
-  simulated: readonly Measured<Simulated>[],
-  metric: "ece" | "paperEce",
+function rankGroups(simulated: readonly Measured<Simulated>[], metric: "ece" | "paperEce", draws: number) {
+  return rankTogether(
+    simulated.map((one) => (isAbsent(one) ? one : one[metric])),
+    draws,
+  );
+}
+
+/**
+ * The largest standardised error of all groups in every draw, and how often it reaches each group's own. `errors` are
+ * the observed one and those of the draws, group by group.
+ */
+export function rankTogether(
+  errors: readonly Measured<Float64Array>[], // [1 + draws] each
   draws: number,
 ): { readonly p: Measured; readonly groups: readonly RankedEce[] } {
   const largest = new Float64Array(1 + draws).fill(Number.NEGATIVE_INFINITY);
-  const standardised = simulated.map((one): Measured => {
-    const values = isAbsent(one) ? one : standardise(one[metric]);
+  const standardised = errors.map((one): Measured => {
+    const values = isAbsent(one) ? one : standardise(one);
     if (isAbsent(values)) return values;
     values.forEach((z, k) => {
       largest[k] = Math.max(largest[k], z);

@@ -92,9 +92,14 @@ export interface CauseLogrankInput {
   readonly cause: number;
   /** h_k(t|x) = P(event of the cause in bin t | none before), row by row. */
   readonly hazard: ArrayLike<number>; // [N,T]
+  /** Only these rows (0-based); all unless given. */
+  readonly rows?: ArrayLike<number>;
 }
 
-/** Events of the cause against each row's own hazards over the bins it was at risk. */
+/**
+ * Events of the cause against each row's own hazards over the bins it was at risk. A row that enters and leaves within
+ * one bin is at risk in none: neither it nor its event counts.
+ */
 export function logrankOfCause(input: CauseLogrankInput): Measured<OneSampleLogrank> {
   const binned = toBinnedOutcomes(input.outcomes);
   const { T, bin, firstBin, cause, weight } = binned;
@@ -105,10 +110,14 @@ export function logrankOfCause(input: CauseLogrankInput): Measured<OneSampleLogr
   const people = numberClusters({ ...(binned.id && { id: binned.id }), time: new Float64Array(N) });
   const rest = new Float64Array(people.count);
   let [observed, expected, variance] = [0, 0, 0];
-  for (let i = 0; i < N; i++) {
+  const count = input.rows === undefined ? N : input.rows.length;
+  for (let at = 0; at < count; at++) {
+    const i = input.rows === undefined ? at : input.rows[at];
+    const first = firstBin?.[i] ?? 1;
+    if (first > bin[i]) continue;
     const w = weight?.[i] ?? 1;
     let [E, V] = [0, 0];
-    for (let t = firstBin?.[i] ?? 1; t <= bin[i]; t++) {
+    for (let t = first; t <= bin[i]; t++) {
       const h = input.hazard[i * T + t - 1];
       E += h;
       V += h * (1 - h);

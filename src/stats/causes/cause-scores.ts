@@ -9,8 +9,9 @@
  *               in which the case has the higher F; ties count half
  *   integrated  Brier scores over the times given, each held to the next, over the last: Σ (t_{k+1} − t_k) B(t_k) / t
  * and Wolbers' concordance as pec::cindex: i has the event of the cause, j is event-free longer (or censored then),
- * weight 1/(G(T_i−) G(T_i)), or has had another cause by then, weight 1/(G(T_i−) G(T_j−)); only T_i ≤ t count. Under
- * late entry G is not that of people from the start, so the scores are absent, with the reason.
+ * weight 1/(G(T_i−) G(T_i)), or has had another cause by then, weight 1/(G(T_i−) G(T_j−)); only T_i ≤ t count. A row
+ * that stands for several people counts as often, in G too. Under late entry G is not that of people from the start, so
+ * the scores are absent, with the reason.
  */
 import { countBelow } from "../../core/ascending.ts";
 import { square } from "../../core/elementary.ts";
@@ -23,7 +24,7 @@ import { createRankSums } from "../concordance/concordance.ts";
 import { type CausesInput, toCauses } from "./aalen-johansen.ts";
 
 /** Predicted incidences of one cause, and what was observed of the same people. */
-export interface CauseScoresInput {
+export interface IncidenceScoresInput {
   /** The scored rows. */
   readonly outcomes: CausesInput;
   /** The cause that was predicted: 1, 2, … */
@@ -35,7 +36,7 @@ export interface CauseScoresInput {
 }
 
 /** The scores at every time. */
-export interface CauseScores {
+export interface IncidenceScores {
   readonly times: Float64Array; // [K]
   readonly brier: readonly Measured[]; // [K]
   /** The mean Brier score from the first time given to each; absent at the first. */
@@ -47,6 +48,8 @@ export interface CauseScores {
 
 interface ScoredRows {
   readonly time: Float64Array;
+  /** How many people each row stands for. */
+  readonly weight: Float64Array;
   /** 0 = censored, 1 = the cause, 2 = another. */
   readonly state: Uint8Array;
   /** G(T−) of every row. */
@@ -55,20 +58,21 @@ interface ScoredRows {
 }
 
 /** Scores incidences at the times given. */
-export function scoreIncidence(input: CauseScoresInput): Measured<CauseScores> {
+export function scoreIncidence(input: IncidenceScoresInput): Measured<IncidenceScores> {
   const { outcomes, cause: causes } = toCauses(input.outcomes);
   if (outcomes.entry !== undefined)
     return absent("not defined under late entry: censoring weights count people from the start");
-  refuseBeyondCensoring(outcomes, "a score of a cause", ["cause"]);
+  refuseBeyondCensoring(outcomes, "a score of a cause", ["cause", "weight"]);
   const N = outcomes.time.length;
   const times = Float64Array.from(input.times);
   checkLength("incidence", input.incidence.length, N * times.length);
   if (times.some((time, k) => !(time >= 0) || (k > 0 && !(time > times[k - 1]))))
     throw new InputError("times are not ascending from 0 up", { code: "time.values" });
-  const { time, event } = outcomes;
-  const G = censoringKaplanMeier({ time, event }, { ties: "reverse" });
+  const { time, event, weight = new Float64Array(N).fill(1) } = outcomes;
+  const G = censoringKaplanMeier({ time, event }, { ties: "reverse", weights: weight });
   const rows: ScoredRows = {
     time,
+    weight,
     state: Uint8Array.from(causes, (one) => (one === 0 ? 0 : one === input.cause ? 1 : 2)),
     before: time.map((own) => stepValue(G.time, G.survival, own, true)),
     G,
@@ -103,15 +107,18 @@ function scoreAt(rows: ScoredRows, F: Float64Array, t: number): { brier: Measure
   const alive = stepValue(G.time, G.survival, t);
   const weight = new Float64Array(N);
   let sum = 0;
+  let people = 0;
   for (let i = 0; i < N; i++) {
+    people += rows.weight[i];
     const had = time[i] <= t && state[i] > 0;
-    if (!had && time[i] <= t) continue;
+    if (rows.weight[i] === 0 || (!had && time[i] <= t)) continue;
     if (!had && alive === 0) return bothAbsent("everyone was censored before this time");
-    weight[i] = had ? 1 / before[i] : 1 / alive;
+    weight[i] = rows.weight[i] / (had ? before[i] : alive);
     sum += weight[i] * square((had && state[i] === 1 ? 1 : 0) - F[i]);
   }
+  if (people === 0) return bothAbsent("no rows");
   const isCase = (i: number) => time[i] <= t && state[i] === 1;
-  return { brier: sum / N, auc: shareOrdered(F, weight, isCase) };
+  return { brier: sum / people, auc: shareOrdered(F, weight, isCase) };
 }
 
 function bothAbsent(reason: string): { brier: Measured; auc: Measured } {
@@ -138,22 +145,24 @@ function shareOrdered(score: Float64Array, weight: Float64Array, isCase: (i: num
 }
 
 /** Pairs of an event of the cause by t with everyone event-free longer, or with another cause by then. */
-function concordanceWolbers({ time, state, before, G }: ScoredRows, F: Float64Array, t: number): Measured {
+function concordanceWolbers(rows: ScoredRows, F: Float64Array, t: number): Measured {
+  const { time, state, before, weight, G } = rows;
   const values = distinctAscending(F, "incidence");
   const rank = Int32Array.from(F, (one) => countBelow(values, one));
-  const order = Int32Array.from(time.keys()).sort((a, b) => time[b] - time[a]);
+  const counted = Int32Array.from(time.keys()).filter((i) => weight[i] > 0);
+  const order = counted.sort((a, b) => time[b] - time[a]);
   const longer = createRankSums(values.length);
   const others = createRankSums(values.length);
   let [longerWeight, otherWeight, pairs, ordered] = [0, 0, 0, 0];
   const stay = (i: number) => {
-    longer.add(rank[i], 1);
-    longerWeight++;
+    longer.add(rank[i], weight[i]);
+    longerWeight += weight[i];
   };
   const compete = (i: number, sign: 1 | -1) => {
-    others.add(rank[i], sign / before[i]);
-    otherWeight += sign / before[i];
+    others.add(rank[i], (sign * weight[i]) / before[i]);
+    otherWeight += (sign * weight[i]) / before[i];
   };
-  for (let j = 0; j < time.length; j++) if (state[j] === 2) compete(j, 1);
+  for (const j of order) if (state[j] === 2) compete(j, 1);
   // From the last time back: those passed are event-free longer, and other causes leave as their time is passed.
   // Whoever is censored at the time of an event is event-free longer.
   for (let from = 0; from < order.length; ) {
@@ -163,8 +172,8 @@ function concordanceWolbers({ time, state, before, G }: ScoredRows, F: Float64Ar
     for (const i of here) if (state[i] === 0) stay(i);
     for (const i of here) {
       if (state[i] !== 1 || time[i] > t) continue;
-      const first = 1 / (before[i] * stepValue(G.time, G.survival, time[i]));
-      const second = 1 / before[i];
+      const first = weight[i] / (before[i] * stepValue(G.time, G.survival, time[i]));
+      const second = weight[i] / before[i];
       const half = (sums: typeof longer) => (sums.below(rank[i]) + sums.below(rank[i] + 1)) / 2;
       // With nobody longer there is nothing to weigh, even where G = 0 would make the weight infinite.
       if (longerWeight > 0) {

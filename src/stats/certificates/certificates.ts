@@ -91,7 +91,8 @@ export interface GroupBounds extends Pick<Certificates, "alpha" | "draws" | "see
   readonly groups: readonly Measured[];
 }
 
-const DEFAULT_DRAWS = 1024;
+/** Draws of the multiplier bootstrap unless others are asked for. */
+export const DEFAULT_BOUND_DRAWS = 1024;
 const DEFAULT_SEED = 1;
 /** No learnable class of curves has a smaller one. */
 const SMALLEST_VC_DIMENSION = 1;
@@ -104,7 +105,13 @@ export function certify(
   options: CertifyOptions,
 ): Certificates {
   const groups = named.map(({ name, rows }) => ({ name, rows: toInt32(rows) }));
-  const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED, followUp, support = "audited rows" } = options;
+  const {
+    alpha,
+    draws = DEFAULT_BOUND_DRAWS,
+    seed = DEFAULT_SEED,
+    followUp,
+    support = "audited rows",
+  } = options;
   checkOptions(alpha, draws, followUp, groups.length);
   const { curves, binned: outcomes } = matchOutcomes(predicted, observed, "a certificate");
   const people = options.people && haveSeveralRows(options.people) ? options.people : undefined;
@@ -176,7 +183,7 @@ export function boundGroups(
   groups: readonly { readonly rows: Int32Array }[],
   options: Omit<CertifyOptions, "followUp" | "support">,
 ): GroupBounds {
-  const { alpha, draws = DEFAULT_DRAWS, seed = DEFAULT_SEED } = options;
+  const { alpha, draws = DEFAULT_BOUND_DRAWS, seed = DEFAULT_SEED } = options;
   checkOptions(alpha, draws, undefined, groups.length);
   const { curves, binned: outcomes } = matchOutcomes(predicted, observed, "a bound");
   const people = options.people && haveSeveralRows(options.people) ? options.people : undefined;
@@ -203,7 +210,8 @@ export function boundGroups(
   };
 }
 
-function checkOptions(alpha: number, draws: number, followUp: CertifyOptions["followUp"], G: number): void {
+/** Refuses a level that is none, and draws that are not a power of two. */
+export function checkBoundOptions(alpha: number, draws: number): void {
   if (!(alpha > 0 && alpha < 1)) {
     throw new InputError(`the share of certificates that may fail is outside (0, 1): ${alpha}`, {
       code: "option.invalid",
@@ -215,6 +223,10 @@ function checkOptions(alpha: number, draws: number, followUp: CertifyOptions["fo
       code: "option.invalid",
     });
   }
+}
+
+function checkOptions(alpha: number, draws: number, followUp: CertifyOptions["followUp"], G: number): void {
+  checkBoundOptions(alpha, draws);
   if (followUp !== undefined && followUp.length !== G) {
     throw new InputError(`training follow-up is given for ${followUp.length} groups, and ${G} were audited`, {
       code: "groups.mismatch",
@@ -223,7 +235,8 @@ function checkOptions(alpha: number, draws: number, followUp: CertifyOptions["fo
   }
 }
 
-function whyNotTight(events: number, atRisk: number): string | null {
+/** Why a group has no tight bound; null where it has one. */
+export function whyNotTight(events: number, atRisk: number): string | null {
   if (events < MINIMUM_EVENTS) return `fewer than ${MINIMUM_EVENTS} events: ${events}`;
   return atRisk > 0 ? null : "nobody is at risk in the last bin";
 }

@@ -10,6 +10,7 @@
  * there is one coin per person, and s_g² sums the squares of people's influences, each the sum over their rows.
  */
 import { square } from "../../core/elementary.ts";
+import { present } from "../../core/present.ts";
 import { createRandom } from "../../core/random.ts";
 import type { Curves } from "../../data/curves/curves.ts";
 import type { BinnedRightCensored } from "../../data/outcomes/outcomes.ts";
@@ -68,8 +69,11 @@ export function drawSigns(N: number, draws: number, seed: number, people?: Peopl
   };
 }
 
-/** Writes the influence of one row at t = 1…last to out[offset …]. */
-export function createInfluence(curves: Curves, outcomes: BinnedRightCensored, group: TightGroup) {
+export function createInfluence(
+  curves: Curves,
+  outcomes: BinnedRightCensored,
+  group: TightGroup,
+): WriteInfluence {
   const { rows, mean, km, last } = group;
   const n = rows.length;
   const jump = new Float64Array(last + 1); // n / (k (1 − ĥ))
@@ -96,16 +100,32 @@ export function createInfluence(curves: Curves, outcomes: BinnedRightCensored, g
   };
 }
 
+/** Writes the influence of one row at t = 1…last to out[offset …]. */
+export type WriteInfluence = (row: number, out: Float64Array, offset: number) => void;
+
 /** ‖Z_g‖ of every draw, and s_g. */
+export interface DrawnNorms {
+  readonly norms: Float64Array; // [draws]
+  readonly scale: number;
+}
+
+/** The draws of a group's mean curve less Kaplan-Meier. */
 export function drawNorms(
   curves: Curves,
   outcomes: BinnedRightCensored,
   group: TightGroup,
+  signs: RowSigns,
+): DrawnNorms {
+  return drawInfluences(group, createInfluence(curves, outcomes, group), signs);
+}
+
+/** The draws of any gap whose influences are known, over t = 1…last; their sum over the rows is 0. */
+export function drawInfluences(
+  { rows, last: L }: Pick<TightGroup, "rows" | "last">,
+  writeInfluence: WriteInfluence,
   { draws, sign, column, people }: RowSigns,
-): { readonly norms: Float64Array; readonly scale: number } {
-  const { rows, last: L } = group;
+): DrawnNorms {
   const n = rows.length;
-  const writeInfluence = createInfluence(curves, outcomes, group);
   const influence = new Float64Array(L);
   const ofRow = new Float64Array(L);
   const sums = new Float64Array(draws * L); // [column, t], then [draw, t]
@@ -164,23 +184,41 @@ export function boundByMultipliers(
 ): TightBounds {
   const { alpha, draws, seed, people, onProgress } = options;
   const signs = drawSigns(curves.N, draws, seed, people);
+  return boundTogether(
+    groups.map(({ mean, km, last }) => rootGap(mean, km.survival, last)),
+    (g) => drawNorms(curves, outcomes, groups[g], signs),
+    { alpha, draws, ...present({ onProgress }) },
+  );
+}
+
+/** U_g = distance + q s_g for all groups together; `draw` makes the draws of one of them. */
+export function boundTogether(
+  distances: readonly number[],
+  draw: (g: number) => DrawnNorms,
+  {
+    alpha,
+    draws,
+    onProgress,
+  }: Required<Pick<CertifyOptions, "alpha" | "draws">> & Pick<CertifyOptions, "onProgress">,
+): TightBounds {
   const largest = new Float64Array(draws);
-  const scales = groups.map((group, g) => {
-    onProgress?.(g, groups.length);
-    const { norms, scale } = drawNorms(curves, outcomes, group, signs);
+  const scales = distances.map((_, g) => {
+    onProgress?.(g, distances.length);
+    const { norms, scale } = draw(g);
     if (scale > 0) {
-      for (let draw = 0; draw < draws; draw++) largest[draw] = Math.max(largest[draw], norms[draw] / scale);
+      for (let k = 0; k < draws; k++) largest[k] = Math.max(largest[k], norms[k] / scale);
     }
     return scale;
   });
-  onProgress?.(groups.length, groups.length);
+  onProgress?.(distances.length, distances.length);
   const q = quantile(largest, 1 - alpha);
   return {
     quantile: q,
-    groups: groups.map(({ mean, km, last }, g) => {
-      const distance = rootGap(mean, km.survival, last);
-      return { distance, scale: scales[g], upper: distance + q * scales[g] };
-    }),
+    groups: distances.map((distance, g) => ({
+      distance,
+      scale: scales[g],
+      upper: distance + q * scales[g],
+    })),
   };
 }
 

@@ -1,0 +1,166 @@
+/**
+ * Reads what an audit by cause judges: a table with the outcome, its causes, late entry and weights, and beside it, row
+ * by row, a file of curves for each cause; the groups of the table; and what should be said of them.
+ */
+import { InputError } from "../../core/errors.ts";
+import { present } from "../../core/present.ts";
+import { countOf } from "../../core/text.ts";
+import type { CauseCurves } from "../../data/curves/cause-curves.ts";
+import { parseCauseFiles, readCauseCurves } from "../../data/curves/read-cause-curves.ts";
+import type { Outcomes } from "../../data/outcomes/outcomes.ts";
+import { haveSeveralRows, type People } from "../../data/outcomes/people.ts";
+import {
+  type HistoryColumns,
+  historyNames,
+  noteHistory,
+  readHistory,
+} from "../../data/outcomes/read-history.ts";
+import { binningGap, type TimeGrid } from "../../data/outcomes/time-grid.ts";
+import type { Table } from "../../data/table.ts";
+import type { StudyGroup } from "../../study/study.ts";
+import { checkCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
+import type { Requirement } from "../../verbs/requirements.ts";
+import {
+  type GroupOptions,
+  groupsBy,
+  readGroups,
+  readTableFile,
+  type TableOptions,
+} from "../options/table-options.ts";
+import type { ReportOptions, RequireOptions } from "../print/write-report.ts";
+import { refuseUnwritable } from "./output-path.ts";
+
+/** What an audit by cause is given beyond any audit. */
+export interface CauseOptions {
+  readonly causes?: readonly string[];
+  readonly censored?: string;
+  readonly entry?: string;
+  readonly weights?: string;
+  readonly at?: readonly number[];
+  /** NAME=FILE each, or several with commas. */
+  readonly curves?: readonly string[];
+}
+
+/** All that the command takes with --causes. */
+export type CauseCommandOptions = CauseOptions &
+  GroupOptions &
+  ReportOptions &
+  RequireOptions &
+  TableOptions & {
+    readonly causes: readonly string[];
+    readonly time?: string;
+    readonly event?: string;
+    readonly origin?: string;
+    readonly horizon?: number;
+    readonly id?: string;
+    readonly by?: readonly string[];
+    readonly bin?: string;
+    readonly split?: string;
+    readonly allRows?: boolean;
+    readonly certify?: number;
+    readonly json?: boolean;
+  };
+
+/** Everything that is judged: curves of the rows, what became of them, and the groups. */
+export interface CausePredictions {
+  readonly title: string;
+  readonly table: Table;
+  readonly curves: CauseCurves;
+  readonly outcomes: Outcomes;
+  readonly grid: TimeGrid;
+  readonly groups: readonly StudyGroup[];
+  readonly people: People | null;
+  readonly warnings: readonly string[];
+  readonly files: readonly { readonly role: string; readonly path: string; readonly name?: string }[];
+}
+
+/**
+ * The one place where a model comes in: `predictCauses(study, rows, backend)` gives the CauseCurves of the judged rows
+ * of its study, and the rest is as below.
+ */
+export async function predictCausesOfModel(): Promise<CausePredictions> {
+  throw new InputError("a model predicts one kind of event: its curves are not of several causes", {
+    code: "option.conflict",
+    where: "--causes",
+    hint: "give the table alone, and a file of curves for each cause: --curves NAME=FILE,NAME=FILE",
+  });
+}
+
+/** A table with the outcome, and beside it a file of curves for each cause. */
+export async function readCausePredictions(
+  path: string | undefined,
+  options: CauseCommandOptions,
+  requirements: readonly Requirement[],
+): Promise<CausePredictions> {
+  const { curves: given, time = "time", event = "event", horizon } = options;
+  const { causes, censored, origin, entry, weights, id } = options;
+  if (path === undefined || given === undefined) {
+    throw new InputError(path === undefined ? "no table is given" : "no curves are given", {
+      code: "option.missing",
+      hint: "give the table with the outcome, and a file of curves for each cause: --curves NAME=FILE,NAME=FILE",
+    });
+  }
+  const table = await readTableFile(path, options);
+  const columns: HistoryColumns = {
+    time,
+    event,
+    causes,
+    ...present({ censored, origin, entry, weights, id }),
+  };
+  const history = readHistory(table, columns);
+  const files = parseCauseFiles(given, history.causes ?? []);
+  await refuseUnwritable(
+    [options.report],
+    files.map((file) => file.path),
+  );
+  const tables = [];
+  for (const { cause, path: from } of files) tables.push({ cause, table: await readTableFile(from, {}) });
+  const { curves, grid } = readCauseCurves(tables, table.rows, present({ horizon }));
+  const names = [...historyNames(columns), ...(id === undefined ? [] : [id])];
+  const groups = [...groupsBy(table, options.by ?? []), ...(await readGroups(table, options, names))].filter(
+    // The audit's first line already is everyone.
+    ({ name }) => name !== "all",
+  );
+  checkCauseRequirements(
+    requirements,
+    groups.map(({ name }) => name),
+  );
+  return {
+    title: `${files.map(({ cause }) => cause).join(", ")} on ${table.name}`,
+    table,
+    curves,
+    outcomes: history.outcomes,
+    grid,
+    groups,
+    people: history.people,
+    warnings: [
+      ...noteHistory(history),
+      ...warnOfFewTimes(history.outcomes, grid),
+      ...describeCausePeople(history.people),
+    ],
+    files: [
+      { role: "table", path, name: table.name },
+      ...files.map(({ cause, path: from }) => ({ role: `curves of ${cause}`, path: from })),
+    ],
+  };
+}
+
+/** Times are rounded up to the next column's time, censored ones too, so too few columns raise what is left. */
+function warnOfFewTimes(outcomes: Outcomes, grid: TimeGrid): string[] {
+  if (outcomes.entry !== undefined || outcomes.weight !== undefined) return [];
+  const { time, event } = outcomes;
+  const { raw, binned, exceedsHalfStandardError } = binningGap({ time, event }, grid);
+  if (!exceedsHalfStandardError) return [];
+  return [
+    `${countOf(grid.T, "time")} of prediction raise the share without an event at the end from ${raw.toFixed(4)} to ` +
+      `${binned.toFixed(4)}, over half a standard error: predict for more times`,
+  ];
+}
+
+function describeCausePeople(people: People | null): string[] {
+  if (people === null || !haveSeveralRows(people)) return [];
+  return [
+    `${countOf(people.of.length, "row")} of ${people.count} people: noise floor, bounds and the individual logrank go ` +
+      "by person; numbers at risk count rows",
+  ];
+}

@@ -1,0 +1,99 @@
+/**
+ * What the report of an audit by cause shows, as plain data, and how it is gathered from the audit's table: verdicts on
+ * all groups and causes together, times in the unit that is shown, and the moment at which people are counted of a
+ * hundred. It holds no row of the table and changes no score.
+ */
+import type { CauseAuditTable } from "../../verbs/causes/audit-causes.ts";
+import { type JudgedCause, judgeCauses } from "../words/cause-words.ts";
+import { binOfTime, chooseMoments, chooseTimeUnit } from "../words/report-time.ts";
+import { DEFAULT_TOLERANCE } from "../words/report-words.ts";
+import type { ReportProvenance, ReportTime } from "./report-data.ts";
+
+/** What the report of an audit by cause is made from. */
+export interface CauseReportInput {
+  /** The page's title. */
+  readonly title: string;
+  /** The audit. */
+  readonly audit: CauseAuditTable;
+  /** The time grid of the curves. */
+  readonly grid: { readonly edges: ArrayLike<number> }; // [T+1]
+  /** The name and unit of time, such as "days"; "time" by default. */
+  readonly timeLabel?: string | undefined;
+  /** In the order in which they were audited, without the group of everyone. */
+  readonly groups: readonly { readonly name: string; readonly expression?: string }[];
+  /** Which columns hold the outcome. */
+  readonly outcome: { readonly event: string; readonly time: string };
+  /** The table's name. */
+  readonly table: string;
+  /** How many people the rows belong to, where people have several; null where a row is a person. */
+  readonly people?: number | null;
+  /** How far off an incidence may be on average over time to be acceptable to the reader (0.05). */
+  readonly tolerance?: number;
+  /** Prints counts of people under five as they are. */
+  readonly showSmallCells?: boolean;
+  /** What should be said of the table and the curves. */
+  readonly warnings?: readonly string[];
+  /** The program, the command and the files the page came from. */
+  readonly provenance: ReportProvenance;
+}
+
+/** Everything that the report of an audit by cause shows. */
+export interface CauseReportData {
+  readonly title: string;
+  readonly audit: CauseAuditTable;
+  /** Cause by cause, everyone first. */
+  readonly lines: readonly JudgedCause[];
+  /** Everyone, then the groups; who is in a group where its name does not say it. */
+  readonly groups: readonly { readonly name: string; readonly expression: string | null }[];
+  readonly time: ReportTime;
+  /** The bin at whose end people are counted of a hundred; null where nothing is compared. */
+  readonly momentBin: number | null;
+  readonly outcome: CauseReportInput["outcome"];
+  readonly table: string;
+  readonly people: number | null;
+  readonly tolerance: number;
+  readonly hidesSmallCells: boolean;
+  readonly warnings: readonly string[];
+  readonly provenance: ReportProvenance;
+}
+
+/** The page's data of an audit by cause. */
+export function gatherCauseReport(input: CauseReportInput): CauseReportData {
+  const { audit, tolerance = DEFAULT_TOLERANCE } = input;
+  const time = describeTime(input);
+  const { overall } = audit.causes[0];
+  const named = input.groups.map(({ name, expression }) => ({
+    name,
+    expression: expression === undefined || expression === name ? null : expression,
+  }));
+  const moment = chooseMoments(time.edges[time.audited]).at(-1);
+  return {
+    title: input.title,
+    audit,
+    lines: judgeCauses(audit, tolerance),
+    groups: [{ name: overall.name, expression: null }, ...named],
+    time,
+    momentBin:
+      moment === undefined || overall.incidence === null
+        ? null
+        : Math.min(binOfTime(time.edges, moment), time.audited),
+    outcome: input.outcome,
+    table: input.table,
+    people: input.people ?? null,
+    tolerance,
+    hidesSmallCells: input.showSmallCells !== true,
+    warnings: input.warnings ?? [],
+    provenance: input.provenance,
+  };
+}
+
+function describeTime({ audit, grid, timeLabel = "time" }: CauseReportInput): ReportTime {
+  const given = Array.from(grid.edges);
+  const { label, divisor } = chooseTimeUnit(timeLabel, given[given.length - 1]);
+  return {
+    label,
+    edges: given.map((edge) => edge / divisor),
+    given: divisor === 1 ? null : { label: timeLabel, divisor },
+    audited: audit.causes[0].overall.supported.bins,
+  };
+}
