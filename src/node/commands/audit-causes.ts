@@ -9,20 +9,27 @@ import { present } from "../../core/present.ts";
 import { haveSeveralRows } from "../../data/outcomes/people.ts";
 import { binOutcomes, findBin, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import { timeLabelOf } from "../../report/data/describe-model.ts";
-import { auditCauses } from "../../verbs/causes/audit-causes.ts";
+import {
+  auditCauses,
+  type CauseAuditOptions,
+  type CauseAuditTable,
+} from "../../verbs/causes/audit-causes.ts";
 import { judgeCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
 import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import {
   type CauseCommandOptions,
   type CauseOptions,
-  predictCausesOfModel,
+  type CausePredictions,
   readCausePredictions,
+  refuseCausesOfModel,
 } from "../io/read-cause-predictions.ts";
 import { namesOption, parseTimes } from "../options/table-options.ts";
 import { printCauseAudit } from "../print/audit-causes.ts";
 import { followPhases, print, printJson, warn } from "../print/output.ts";
 import {
   printRequirements,
+  type ReportOptions,
+  type RequireOptions,
   readRequirements,
   settleRequirements,
   toleranceOf,
@@ -49,7 +56,7 @@ export function addCauseOptions(command: Command): Command {
     );
 }
 
-/** Options that mean something with --causes alone. */
+/** Options that mean something with --causes alone; --at also with a model of several causes. */
 const WITH_CAUSES = ["censored", "entry", "weights", "at"] as const;
 
 export function refuseWithoutCauses(options: CauseOptions): void {
@@ -60,6 +67,10 @@ export function refuseWithoutCauses(options: CauseOptions): void {
     hint: "name the values of the event column that are events: --causes VALUE=name,…",
   });
 }
+
+/** Options by which an audit by cause is told. */
+export type ToldOptions = ReportOptions &
+  RequireOptions & { readonly origin?: string; readonly json?: boolean };
 
 /** Options of an audit of one kind of event. */
 const NOT_BY_CAUSE = [
@@ -81,28 +92,52 @@ export async function runCauseAudit(
   const requirements = readRequirements(options);
   await refuseUnwritable([options.report], [first, second, options.groups]);
   refuseWrongSuffix({ report: options.report });
-  const read =
-    second === undefined
-      ? await readCausePredictions(first, options, requirements)
-      : await predictCausesOfModel();
+  if (second !== undefined) refuseCausesOfModel();
+  const read = await readCausePredictions(first, options, requirements);
   const { curves, grid, groups, people } = read;
   const binned = binOutcomes(read.outcomes, grid);
-  const bins = options.at?.map((time) => binOfScore(grid, time));
   const table = await auditCauses(
     { curves, outcomes: binned, groups, ...present({ people: people ?? undefined }) },
-    { seed: options.seed, draws: options.draws, onProgress: followPhases(), ...present({ bins }) },
+    causeSettings(options, grid),
   );
-  const warnings = [...read.warnings, ...sayUnjudged(table.unjudged, curves.N)];
+  const outcome = { event: options.event ?? "event", time: options.time ?? "time" };
+  await tellCauseAudit({ ...read, audit: table, outcome, which: "rows of the table" }, options);
+}
+
+/** What the options ask of an audit by cause. */
+export function causeSettings(
+  { seed, draws, at }: Pick<ReportOptions, "seed" | "draws"> & Pick<CauseOptions, "at">,
+  grid: TimeGrid,
+): CauseAuditOptions {
+  const bins = at?.map((time) => binOfScore(grid, time));
+  return { seed, draws, onProgress: followPhases(), ...present({ bins }) };
+}
+
+/** What was audited by cause, as it is told. */
+export interface ToldCauses
+  extends Pick<
+    CausePredictions,
+    "title" | "table" | "curves" | "grid" | "groups" | "people" | "warnings" | "files"
+  > {
+  readonly audit: CauseAuditTable;
+  readonly outcome: { readonly event: string; readonly time: string };
+  /** "test rows", "rows of the table". */
+  readonly which: string;
+}
+
+/** Writes the report, judges the requirements and prints: for curves of any program and for models. */
+export async function tellCauseAudit(told: ToldCauses, options: ToldOptions): Promise<void> {
+  const { audit: table, curves, grid, people, which } = told;
+  const requirements = readRequirements(options);
+  const warnings = [...told.warnings, ...sayUnjudged(table.unjudged, curves.N)];
   for (const warning of warnings) warn(warning);
   if (options.report !== undefined) {
     const input = {
-      ...read,
-      audit: table,
+      ...told,
       timeLabel: timeLabelOf(options.timeUnit, options.origin),
-      outcome: { event: options.event ?? "event", time: options.time ?? "time" },
       tolerance: toleranceOf(options),
       showSmallCells: options.smallCells === "show",
-      table: read.table.name,
+      table: told.table.name,
       people: people !== null && haveSeveralRows(people) ? people.count : null,
     };
     await writeCauseReport(options.report, input, options);
@@ -113,7 +148,7 @@ export async function runCauseAudit(
       ...table,
       edges: Array.from(grid.edges),
       tolerance: toleranceOf(options),
-      rows: { which: "rows of the table", judged: curves.N - table.unjudged },
+      rows: { which, judged: curves.N - table.unjudged },
       warnings,
       ...(requirements.length === 0 ? {} : { requirements: results }),
       ...(options.report === undefined ? {} : { report: options.report }),
@@ -125,10 +160,20 @@ export async function runCauseAudit(
   if (options.report !== undefined) print(`\nreport written to ${options.report}`);
 }
 
-function refuseOptions(options: CauseCommandOptions): void {
+/** A model of several causes has a split, and takes everything else that an audit by cause takes. */
+export function refuseByCause(
+  options: Partial<Pick<CauseCommandOptions, (typeof NOT_BY_CAUSE)[number][0]>>,
+): void {
+  refuseOptions({ ...options, split: undefined, allRows: undefined }, "a model of several causes");
+}
+
+function refuseOptions(
+  options: { readonly [Key in (typeof NOT_BY_CAUSE)[number][0]]?: unknown },
+  beside = "--causes",
+): void {
   for (const [key, flag, why] of NOT_BY_CAUSE) {
     if (options[key] === undefined) continue;
-    throw new InputError(`${flag} is given with --causes`, {
+    throw new InputError(`${flag} is given with ${beside}`, {
       code: "option.conflict",
       hint: `leave ${flag} out: ${why}`,
     });

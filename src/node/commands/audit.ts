@@ -13,6 +13,8 @@ import { BIN_LABEL } from "../../report/words/report-time.ts";
 import type { StudyGroup } from "../../study/study.ts";
 import { type AuditOptions, type AuditTable, audit } from "../../verbs/audit.ts";
 import { auditModel, tallyTrainingRows } from "../../verbs/audit-model.ts";
+import { auditCauseModel } from "../../verbs/causes/audit-cause-model.ts";
+import { checkCauseRequirements } from "../../verbs/causes/cause-requirements.ts";
 import { chooseJudgedRows } from "../../verbs/judged-rows.ts";
 import { addGroups, type ModelStudy } from "../../verbs/model-study.ts";
 import { checkRequiredGroups, type Requirement } from "../../verbs/requirements.ts";
@@ -21,6 +23,7 @@ import { refuseUnwritable, refuseWrongSuffix } from "../io/output-path.ts";
 import type { CauseOptions } from "../io/read-cause-predictions.ts";
 import {
   addCurvesOptions,
+  type ModelTable,
   openModelStudy,
   type PredictionOptions,
   readModelTable,
@@ -53,7 +56,14 @@ import {
   toleranceOf,
   writeReport,
 } from "../print/write-report.ts";
-import { addCauseOptions, refuseWithoutCauses, runCauseAudit } from "./audit-causes.ts";
+import {
+  addCauseOptions,
+  causeSettings,
+  refuseByCause,
+  refuseWithoutCauses,
+  runCauseAudit,
+  tellCauseAudit,
+} from "./audit-causes.ts";
 
 interface AuditCommandOptions extends PredictionOptions, GroupOptions, ReportOptions, RequireOptions {
   readonly by?: readonly string[];
@@ -102,6 +112,8 @@ async function runAudit(
   given: GivenOptions,
 ): Promise<void> {
   if (given.causes !== undefined) return runCauseAudit(model, table, { ...given, causes: given.causes });
+  const read = model !== undefined && table !== undefined ? await openRead(model, table, given) : null;
+  if (read?.model.causes !== undefined) return auditCauseFile(read, given);
   refuseWithoutCauses(given);
   const { curves, ...rest } = given;
   const options: AuditCommandOptions = { ...rest, ...present({ curves: onlyFile(curves) }) };
@@ -111,8 +123,8 @@ async function runAudit(
   const { certify: alpha } = options;
   const settings = { ...auditSettings(options), ...(alpha === undefined ? {} : { certify: { alpha } }) };
   const audited =
-    model !== undefined && table !== undefined
-      ? await auditFile(model, table, options, settings, requirements)
+    read !== null
+      ? await auditFile(read, options, settings, requirements)
       : await auditCurves(model, options, settings, requirements);
   for (const warning of audited.warnings) warn(warning);
   if (options.report !== undefined) await writeReport(options.report, audited, options);
@@ -190,15 +202,66 @@ async function auditCurves(
   };
 }
 
+/** A model and a table, which may have several causes. */
+async function openRead(modelPath: string, path: string, given: GivenOptions): Promise<ModelTable> {
+  if (given.curves !== undefined) throw refuseBoth();
+  const { report, split, groups } = given;
+  await refuseUnwritable([report], [modelPath, path, split, groups]);
+  const { curves: _, ...options } = given;
+  return readModelTable([modelPath, path], options);
+}
+
+/** A model of several causes is judged by cause. */
+async function auditCauseFile(read: ModelTable, given: GivenOptions): Promise<void> {
+  const { curves: _, ...options } = given;
+  refuseByCause(given);
+  refuseWrongSuffix({ report: options.report });
+  const { study: opened, backend } = await openModelStudy(read, options);
+  try {
+    const { modelPath, path, table, sha256 } = read;
+    const study = addGroups(opened, await listMoreGroups(opened, options));
+    checkCauseRequirements(readRequirements(options), study.groups.map(({ name }) => name).filter(isNamed));
+    const { rows, which, isSeen, warning } = chooseJudgedRows(study, { allRows: options.allRows === true });
+    const {
+      audit: scored,
+      curves,
+      groups,
+    } = await auditCauseModel(study, rows, backend, {
+      ...causeSettings(given, study.grid),
+      ...(isSeen ? { unbounded: SEEN } : {}),
+    });
+    const { id, time, event } = study.columns;
+    await tellCauseAudit(
+      {
+        title: `${basename(modelPath)} on ${table.name}`,
+        table,
+        curves,
+        grid: study.grid,
+        groups,
+        people: id === undefined ? null : study.people,
+        audit: scored,
+        outcome: { event, time },
+        which,
+        warnings: [...(warning === null ? [] : [warning]), ...study.warnings],
+        files: [
+          { role: "model", path: modelPath },
+          { role: "table", path, name: table.name, ...(sha256 === null ? {} : { sha256 }) },
+        ],
+      },
+      { ...options, ...present({ origin: study.columns.origin }) },
+    );
+  } finally {
+    await backend?.close();
+  }
+}
+
 async function auditFile(
-  modelPath: string,
-  path: string,
+  read: ModelTable,
   options: AuditCommandOptions,
   settings: AuditOptions,
   requirements: readonly Requirement[],
 ): Promise<Audited> {
-  if (options.curves !== undefined) throw refuseBoth();
-  const read = await readModelTable([modelPath, path], options);
+  const { modelPath, path } = read;
   const { study: opened, backend } = await openModelStudy(read, options);
   try {
     const { model, table, sha256 } = read;

@@ -9,12 +9,8 @@ import type { CauseCurves } from "../../data/curves/cause-curves.ts";
 import { parseCauseFiles, readCauseCurves } from "../../data/curves/read-cause-curves.ts";
 import type { Outcomes } from "../../data/outcomes/outcomes.ts";
 import { haveSeveralRows, type People } from "../../data/outcomes/people.ts";
-import {
-  type HistoryColumns,
-  historyNames,
-  noteHistory,
-  readHistory,
-} from "../../data/outcomes/read-history.ts";
+import { type HistoryColumns, noteHistory, readHistory } from "../../data/outcomes/read-history.ts";
+import { outcomeNames } from "../../data/outcomes/read-outcomes.ts";
 import { binningGap, type TimeGrid } from "../../data/outcomes/time-grid.ts";
 import type { Table } from "../../data/table.ts";
 import type { StudyGroup } from "../../study/study.ts";
@@ -74,15 +70,12 @@ export interface CausePredictions {
   readonly files: readonly { readonly role: string; readonly path: string; readonly name?: string }[];
 }
 
-/**
- * The one place where a model comes in: `predictCauses(study, rows, backend)` gives the CauseCurves of the judged rows
- * of its study, and the rest is as below.
- */
-export async function predictCausesOfModel(): Promise<CausePredictions> {
-  throw new InputError("a model predicts one kind of event: its curves are not of several causes", {
+/** A model has its own causes, or none. */
+export function refuseCausesOfModel(): never {
+  throw new InputError("--causes is given with a model, which knows its own causes", {
     code: "option.conflict",
     where: "--causes",
-    hint: "give the table alone, and a file of curves for each cause: --curves NAME=FILE,NAME=FILE",
+    hint: "leave --causes out; to judge other curves, give the table alone and --curves NAME=FILE,NAME=FILE",
   });
 }
 
@@ -116,7 +109,7 @@ export async function readCausePredictions(
   const tables = [];
   for (const { cause, path: from } of files) tables.push({ cause, table: await readTableFile(from, {}) });
   const { curves, grid } = readCauseCurves(tables, table.rows, present({ horizon }));
-  const names = [...historyNames(columns), ...(id === undefined ? [] : [id])];
+  const names = [...outcomeNames(columns), ...(id === undefined ? [] : [id])];
   const groups = [...groupsBy(table, options.by ?? []), ...(await readGroups(table, options, names))].filter(
     // The audit's first line already is everyone.
     ({ name }) => name !== "all",
